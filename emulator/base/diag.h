@@ -1,0 +1,86 @@
+/* base/diag.h - what the emulator tells people.
+ *
+ * Three kinds of error exist and each has one door:
+ *   the user's kernel   -> diag_report()  source line, PTX line, thread, rule, section, usual cause
+ *   the user's API call -> diag_api()     one line on stderr; the caller returns the error code
+ *   a broken invariant  -> diag_broken()  one sentence and abort()
+ * Every report has a stable `id` (kebab-case) which tests match on.
+ */
+#ifndef BASE_DIAG_H
+#define BASE_DIAG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where an instruction came from. Lives as long as the module that owns it. Any pointer may be NULL, any line 0. */
+struct diag_site {
+    const char *src_file; /* CUDA source (.file/.loc, present with -lineinfo) */
+    uint32_t src_line;
+    const char *ptx_name; /* name of the PTX text, for example "02_simple_umma.sm_100f.ptx" */
+    uint32_t ptx_line;    /* 1-based line in that text */
+    const char *ptx_text; /* the instruction as written, whitespace folded, NUL-terminated */
+    const char *func;     /* function or kernel that holds it */
+};
+
+struct diag_dim3 {
+    uint32_t x, y, z;
+};
+
+/* Which thread did it. warp == DIAG_NO_WARP: no thread (an engine or the end of the kernel). */
+#define DIAG_NO_WARP UINT32_MAX
+struct diag_thread {
+    struct diag_dim3 cta;     /* %ctaid */
+    uint32_t cluster_rank;    /* %cluster_ctarank */
+    uint32_t cluster_size;    /* CTAs in the cluster; 1 hides the rank */
+    uint32_t warp;            /* warp index in the CTA */
+    uint32_t lanes;           /* the lanes concerned, bit per lane */
+    struct diag_dim3 tid;     /* %tid of the lowest such lane */
+};
+
+/* One finding about a kernel. `id`, `rule`, `section` and `hint` are string constants (or outlive the call). */
+struct diag {
+    const char *id;      /* "tcgen05-alloc-columns" */
+    const char *rule;    /* the rule in one sentence; NULL when the message says it all */
+    const char *section; /* "PTX ISA 9.7.16.7.1" */
+    const char *hint;    /* what usually causes it; NULL when nothing useful is known */
+    int cuda_error;      /* what the launch returns: enum diag_cuda_error */
+    const struct diag_site *site;
+    const struct diag_thread *thread;
+};
+
+/* The cudaError_t values a kernel can end with (values of CUDA's driver_types.h). */
+enum diag_cuda_error {
+    DIAG_CUDA_INVALID_VALUE = 1,
+    DIAG_CUDA_INVALID_PTX = 218,
+    DIAG_CUDA_ILLEGAL_ADDRESS = 700,
+    DIAG_CUDA_LAUNCH_TIMEOUT = 702,
+    DIAG_CUDA_ASSERT = 710,
+    DIAG_CUDA_ILLEGAL_INSTRUCTION = 715,
+    DIAG_CUDA_MISALIGNED_ADDRESS = 716,
+    DIAG_CUDA_LAUNCH_FAILURE = 719,
+    DIAG_CUDA_NOT_SUPPORTED = 801,
+};
+
+/* Where reports go. `text` is the whole report, several lines, newline at the end. */
+struct diag_sink {
+    void (*write)(void *ctx, const char *text, size_t len);
+    void *ctx;
+};
+
+/* The sink that writes to stderr in one write(2)-sized piece. */
+struct diag_sink diag_stderr(void);
+
+/* Formats and delivers one finding. `fmt` is the sentence that says what happened, with the figures of this case. */
+void diag_report(const struct diag_sink *sink, const struct diag *d, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char *fmt, va_list ap);
+
+/* One line on stderr, "sm100emu: <call>: <sentence>". */
+void diag_api(const char *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The emulator is wrong. Says so in one sentence and aborts; never called for anything that input can cause. */
+_Noreturn void diag_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
