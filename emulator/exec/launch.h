@@ -1,0 +1,47 @@
+/* exec/launch.h - what the shim sees of the executor: modules and launches. */
+#ifndef EXEC_LAUNCH_H
+#define EXEC_LAUNCH_H
+
+#include "machine/machine.h"
+#include "ptx/ir.h"
+
+struct exec_module;
+struct exec_func;
+
+/* Takes ownership of `ptx` (also on failure), lowers every function, places module variables in device memory and
+ * initialises them. NULL after reporting through gpu->sink. */
+struct exec_module *exec_module_load(struct gpu *gpu, struct ptx_module *ptx);
+void exec_module_unload(struct exec_module *m);
+/* A kernel by name, or NULL. */
+const struct exec_func *exec_find_kernel(const struct exec_module *m, const char *name);
+/* Device address and size of a module variable; false when there is none. */
+bool exec_find_var(const struct exec_module *m, const char *name, uint64_t *addr, uint64_t *size);
+
+struct exec_kernel_info {
+    const struct ptx_func *ptx;
+    uint32_t static_smem;   /* bytes */
+    uint32_t local_bytes;   /* per thread */
+    uint32_t regs;          /* 32-bit registers a thread is assumed to use; .maxnreg or an estimate */
+    uint32_t max_threads;   /* .maxntid product or 1024 */
+    uint64_t param_bytes;
+    struct diag_dim3 cluster; /* .reqnctapercluster, 0 when none */
+};
+struct exec_kernel_info exec_kernel_info(const struct exec_func *kernel);
+
+struct exec_launch {
+    const struct exec_func *kernel;
+    struct diag_dim3 grid;    /* CTAs */
+    struct diag_dim3 block;   /* threads */
+    struct diag_dim3 cluster; /* CTAs; {1,1,1} for none; divides grid */
+    uint32_t dynamic_smem;    /* bytes */
+    const void *params;       /* param_bytes, laid out by ptx_param_offset */
+    uint64_t param_bytes;
+};
+
+/* Runs a grid to its end. 0, or the cuda_error of its fault (already reported). Configuration errors that the driver
+ * answers (sizes, limits) are the shim's to check first; this function treats them as broken invariants. */
+int exec_launch(struct gpu *gpu, const struct exec_launch *launch);
+/* How many clusters of this launch shape can be resident at once (cudaOccupancyMaxActiveClusters). */
+uint32_t exec_max_resident_clusters(const struct gpu *gpu, const struct exec_launch *launch);
+
+#endif

@@ -1,0 +1,42 @@
+/* machine/async.h - operations that complete later.
+ *
+ * TMA copies, UMMAs, commits, tcgen05.ld/st/cp and bulk stores are issued into queues. Operations of one queue run in
+ * issue order; queues are independent of each other, and the scheduler (exec/sched.c) decides when each runs its next
+ * operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving (default) or by a seed (random).
+ * An operation reads its operands when it runs, not when it is issued.
+ */
+#ifndef MACHINE_ASYNC_H
+#define MACHINE_ASYNC_H
+
+#include "machine/machine.h"
+
+struct async_op {
+    struct async_op *next;
+    struct cta *cta; /* issuer */
+    uint64_t seq;    /* issue order over the whole launch */
+    /* Does the work. Returns true when done, false when it cannot proceed yet (it stays at the head and is tried again
+     * after other agents made progress). Faults through mach_fault(&op->origin). */
+    bool (*run)(struct async_op *op);
+    const char *name; /* "tcgen05.mma": for reports of what is still in flight */
+    struct mach_origin origin;
+    /* the operation's own data follows in the enclosing struct */
+};
+
+struct async_queue {
+    struct async_queue *next; /* list of the CTA's queues */
+    struct cta *cta;
+    const char *name; /* "tensor core", "tma load", ... */
+    struct async_op *head, *tail;
+};
+
+/* A new, empty queue of a CTA; lives until cta_release. */
+struct async_queue *async_queue_create(struct cta *cta, const char *name);
+/* A zeroed operation of `size` bytes, which starts with a struct async_op. */
+void *async_op_create(size_t size, const char *name, struct cta *cta, const struct mach_origin *origin,
+                      bool (*run)(struct async_op *));
+/* Appends; ownership passes to the queue, which frees the operation with free() after it ran. */
+void async_issue(struct async_queue *q, struct async_op *op);
+/* Runs the head of the queue. True when an operation completed. Counts as progress and wakes the issuer's CTA. */
+bool async_step(struct async_queue *q);
+
+#endif

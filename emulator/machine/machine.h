@@ -1,0 +1,180 @@
+/* machine/machine.h - the state of the emulated GPU: SMs, clusters, CTAs and their memories.
+ *
+ * State only: who executes instructions lives in exec/, asynchronous units in engines/. Structures are grouped by who
+ * writes them and when. One host thread drives one gpu.
+ *
+ * Addresses. Global addresses are those of memory.h. A shared address is 32 bits: cluster rank << 24 | byte offset; a
+ * CTA's own variables carry its rank, and offsets below MACH_SMEM_FIRST belong to the system (measured on an H200).
+ * Generic addresses of shared, local and kernel-parameter memory are window base + address (PTX ISA 5.1, 9.7.9.20).
+ */
+#ifndef MACHINE_MACHINE_H
+#define MACHINE_MACHINE_H
+
+#include "base/diag.h"
+#include "machine/memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MACH_WARP 32u
+#define MACH_MAX_WARPS 32u     /* a CTA has at most 1024 threads */
+#define MACH_MAX_CLUSTER 16u   /* CTAs, non-portable size */
+#define MACH_SMEM_FIRST 0x400u /* first byte of a CTA's shared memory that a program owns */
+#define MACH_SMEM_RANK_SHIFT 24
+#define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
+
+/* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
+#define MACH_WINDOW_SHARED 0x0001000000000000ull /* 4 GiB */
+#define MACH_WINDOW_LOCAL 0x0001000100000000ull  /* 4 GiB */
+#define MACH_WINDOW_PARAM 0x0001000200000000ull  /* 4 GiB */
+#define MACH_WINDOW_SIZE 0x100000000ull
+
+#define TMEM_LANES 128u
+#define TMEM_COLUMNS 512u
+#define TMEM_GRANULE 32u /* columns, the unit of allocation (9.7.16.1.2) */
+
+struct mach_config {
+    uint32_t num_sms;
+    uint32_t smem_per_sm;      /* bytes, 228 KiB */
+    uint32_t smem_per_cta;     /* bytes, 227 KiB opt-in limit */
+    uint32_t smem_reserved;    /* bytes a CTA costs beside its own, 1 KiB */
+    uint32_t regs_per_sm;      /* 65536 */
+    uint32_t threads_per_sm;   /* 2048 */
+    uint32_t ctas_per_sm;      /* 32 */
+    enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
+    uint64_t seed;     /* MACH_SCHED_RANDOM */
+    uint64_t watchdog; /* warp instructions of one launch before it is stopped */
+};
+struct mach_config mach_config_b200(void);
+
+/* Tensor memory of one SM: 128 lanes x 512 columns of 32-bit cells, kept column by column so that the 32 lanes of a
+ * warp, and the 128 rows of an accumulator column, are contiguous (9.7.16.1). */
+struct tmem {
+    uint32_t cell[TMEM_COLUMNS][TMEM_LANES];
+    uint32_t poison[TMEM_COLUMNS][TMEM_LANES / 32]; /* bit per lane: never written since it was allocated */
+};
+
+struct sm {
+    uint32_t id;
+    /* residency: what the resident CTAs leave free */
+    uint32_t free_threads, free_regs, free_smem, free_ctas;
+    /* tensor memory */
+    struct tmem *tmem; /* allocated when the first tcgen05.alloc on this SM succeeds */
+    struct cta *tmem_owner[TMEM_COLUMNS / TMEM_GRANULE]; /* NULL: free */
+    struct cta *tmem_lock; /* engines/alloc: who may allocate now, see engines/tc_alloc.h */
+};
+
+struct cta {
+    struct gpu *gpu;
+    struct cluster *cluster;
+    struct sm *sm;
+    struct diag_dim3 id;  /* %ctaid */
+    uint32_t rank;        /* %cluster_ctarank = x + y*nx + z*nx*ny of %cluster_ctaid */
+    struct diag_dim3 rank_id; /* %cluster_ctaid */
+    uint64_t epoch;       /* bumped (mach_wake) whenever something changes that a warp of this CTA may wait for */
+    uint32_t live_warps;  /* not yet exited; 0: the CTA has exited */
+    uint32_t num_warps;
+
+    /* shared memory: offsets [MACH_SMEM_FIRST, smem_end) belong to the program */
+    uint8_t *smem;        /* smem_end bytes; index = offset */
+    uint8_t *smem_poison; /* bit per byte, LSB first: never written */
+    uint32_t smem_end;
+
+    /* live mbarriers, in no order: offsets of objects that were initialised and not invalidated (machine/mbarrier.h) */
+    uint32_t *mbars;
+    uint32_t num_mbars, cap_mbars;
+
+    /* named barriers, exec/barrier.c */
+    struct mach_barrier {
+        uint32_t expected; /* threads, 0: idle */
+        uint32_t arrived;  /* threads */
+        uint64_t phase;    /* completed generations */
+        uint32_t red_popc, red_and, red_or; /* bar.red accumulators */
+        uint32_t last_popc, last_and, last_or;
+    } bar[MACH_BARRIERS];
+
+    struct tc_state *tc;  /* engines/: tcgen05 state of this CTA, NULL until first used */
+    struct async_queue *queues; /* list of this CTA's queues, machine/async.h */
+    struct warp *warps;   /* exec/: num_warps of them, NULL until the CTA has started */
+    void *exec;           /* exec/: per-CTA data of the executor */
+};
+
+struct cluster {
+    struct gpu *gpu;
+    struct diag_dim3 id;   /* %clusterid */
+    struct diag_dim3 dim;  /* %cluster_nctaid */
+    uint32_t num_ctas, live_ctas;
+    struct cta cta[MACH_MAX_CLUSTER]; /* index = rank */
+    /* barrier.cluster (9.7.13.3), exec/barrier.c */
+    uint32_t bar_arrived; /* threads */
+    uint64_t bar_phase;
+    struct cluster *next; /* exec/: resident list */
+};
+
+struct gpu {
+    struct mach_config config;
+    struct devmem *mem;
+    struct sm *sms; /* config.num_sms */
+    struct diag_sink sink;
+
+    uint64_t clock;    /* warp instructions issued in this launch; %clock64 */
+    uint64_t progress; /* bumped by everything another agent can observe: stores, arrivals, completions, exits */
+    uint64_t rng;      /* MACH_SCHED_RANDOM */
+    uint64_t async_seq; /* numbers asynchronous operations in issue order */
+    uint64_t async_pending; /* operations queued and not yet run */
+
+    int fault; /* 0, or the cuda_error of the first fault of this launch: everything stops */
+
+    /* device-side printf and asserts: bytes go to the host program's stdout/stderr. Set by the shim. */
+    void (*print)(void *ctx, const char *text, size_t len);
+    void *print_ctx;
+};
+
+/* Creates a GPU; never NULL. gpu_destroy frees it and its memory. */
+struct gpu *gpu_create(const struct mach_config *config);
+void gpu_destroy(struct gpu *gpu);
+
+/* Fills a cluster's CTAs (rank order x fastest, then y, then z), without shared memory. `sms` has num_ctas entries. */
+void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim, struct sm *const *sms);
+/* Gives a CTA its poisoned shared memory of `bytes` (static + dynamic) program bytes. */
+void cta_alloc_smem(struct cta *cta, uint32_t bytes);
+/* Frees everything machine/ allocated for a CTA (shared memory, mbarrier table, queues). */
+void cta_release(struct cta *cta);
+
+/* Something changed that warps of this CTA may wait for. Also counts as progress. */
+static inline void mach_wake(struct cta *cta) {
+    cta->epoch++;
+    cta->gpu->progress++;
+}
+
+/* The peer of a CTA in its pair (rank ^ 1), or NULL when the cluster has no such CTA (9.7.16.5.1). */
+struct cta *cta_peer(struct cta *cta);
+
+/* --- shared memory ------------------------------------------------------------------------------------------- */
+
+/* The CTA that a 32-bit shared::cluster address names, seen from `cta`, with *offset the byte offset in it; NULL when
+ * [addr, addr + size) is not wholly inside the program's part of a CTA of this cluster. */
+struct cta *smem_resolve(struct cta *cta, uint32_t addr, uint32_t size, uint32_t *offset);
+/* Any byte of [off, off + n) poisoned? The range must be inside [0, smem_end). */
+bool smem_poisoned(const struct cta *cta, uint32_t off, uint32_t n);
+/* Marks [off, off + n) as written (clear) or as poison (set). */
+void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n);
+void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n);
+
+/* --- faults -------------------------------------------------------------------------------------------------- */
+
+/* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
+struct mach_origin {
+    struct diag_site site;
+    struct diag_thread thread;
+};
+
+/* Reports a fault of the user's kernel once per launch (later ones are dropped) and sets gpu->fault. `proto` gives id,
+ * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
+void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* xorshift64*: next random number of the schedule. */
+uint64_t mach_random(struct gpu *gpu);
+
+#endif

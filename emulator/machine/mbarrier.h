@@ -1,0 +1,51 @@
+/* machine/mbarrier.h - mbarrier objects: 8 bytes of shared memory with a state machine (PTX ISA 9.7.13.15).
+ *
+ * The object lives in the CTA's shared memory, so overwriting it corrupts it as on the chip. Layout of the 64 bits here
+ * (opaque to programs): pending arrivals 20, expected arrivals 20, tx-count 21 signed, phase 1, tag 2.
+ * Every function takes the owning CTA and the byte offset, already resolved and 8-byte aligned, and returns MBAR_OK or
+ * what rule was broken; the caller turns that into a report (mbar_error_text gives sentence and section).
+ * Phase completion wakes the owning CTA.
+ */
+#ifndef MACHINE_MBARRIER_H
+#define MACHINE_MBARRIER_H
+
+#include "machine/machine.h"
+
+enum mbar_error {
+    MBAR_OK = 0,
+    MBAR_NOT_INITIALISED, /* no mbarrier.init since the memory was allocated, or after inval */
+    MBAR_CORRUPT,         /* the 8 bytes were overwritten by something else */
+    MBAR_BAD_COUNT,       /* init count outside 1 .. 2^20-1 */
+    MBAR_LIVE,            /* init over a live object */
+    MBAR_TOO_MANY_ARRIVALS, /* arrivals exceed what the phase still expects */
+    MBAR_TX_RANGE,        /* tx-count leaves -(2^20-1) .. 2^20-1 */
+    MBAR_CTA_EXITED,      /* the CTA that owns it has exited */
+};
+
+struct mbar_view {
+    uint32_t pending;  /* arrivals still expected in this phase */
+    uint32_t expected; /* arrivals of the next phase */
+    int32_t tx;        /* bytes still expected */
+    uint32_t phase;    /* parity of the current, incomplete phase: 0 or 1 */
+};
+
+enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count);
+enum mbar_error mbar_inval(struct cta *cta, uint32_t off);
+enum mbar_error mbar_arrive(struct cta *cta, uint32_t off, uint32_t count, bool drop, uint64_t *state);
+enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes);
+enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes);
+/* expect_tx followed by arrive with count 1, as one step (no phase can complete in between). */
+enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop, uint64_t *state);
+/* Has the phase named by `state` (from an arrive), or by parity, completed? */
+enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done);
+enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done);
+enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view *out);
+/* Pending count in an opaque state (mbarrier.pending_count). */
+uint32_t mbar_pending_count(uint64_t state);
+
+struct mbar_error_info {
+    const char *id, *rule, *section, *hint;
+};
+struct mbar_error_info mbar_error_info(enum mbar_error e);
+
+#endif
