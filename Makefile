@@ -1,0 +1,213 @@
+# The one door: `make` lists what it opens. GNU make 3.82 or later; no other tool is needed to read the list.
+#
+# What is built where:
+#   build/NN_name              a step, by nvcc: SASS for B200 and B300, and PTX
+#   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
+#                              (libcudart.so.12, .13, libcuda.so.1)
+#   build/sm100emu             runs a program on the emulator
+#   build/tests/               programs of the tests, and CTest's own files
+#   build-asan/                the same for the emulator's own code under SANITIZE=1
+#   .toolkit/                  nvcc and its headers, where the machine has none that will do
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory -j$(shell nproc 2>/dev/null || echo 2)
+
+V ?=
+Q := $(if $(V),,@)
+say = @$(if $(V),:,printf '  %-5s %s\n' $(1) '$(2)')
+
+# ---------------------------------------------------------------- variables to set
+ARGS ?=
+BACKEND ?=
+SANITIZE ?=
+WHEELS ?=
+FUZZ_SECONDS ?= 600
+export WHEELS NVCC CUDA_HOME
+
+ifeq ($(origin CC),default)
+CC := $(firstword $(foreach c,cc gcc clang,$(if $(shell command -v $(c) 2>/dev/null),$(c))) cc)
+endif
+
+ifneq ($(BACKEND),)
+ifneq ($(BACKEND),gpu)
+ifneq ($(BACKEND),emulator)
+$(error BACKEND=$(BACKEND) is not a backend: say BACKEND=gpu, BACKEND=emulator, or leave it out)
+endif
+endif
+endif
+
+# ---------------------------------------------------------------- what there is
+BUILD := build$(if $(SANITIZE),-asan)
+STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
+STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
+NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
+RUNS := $(NUMBERS:%=run-%)
+
+.PHONY: help all test test-full doctor toolkit format lint layers fuzz clean distclean $(RUNS) FORCE
+
+help: ## this list
+	@sh scripts/help.sh $(STEPS)
+
+all: $(STEPS:%=build/%) emulator ## every step, the emulator and its launcher
+
+# ---------------------------------------------------------------- the emulator: C11, no CUDA needed
+EMU := $(BUILD)/emulator
+EMU_SRC := $(sort $(wildcard emulator/*/*.c))
+EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
+EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
+EXPORTS := $(wildcard emulator/cudart/exports.map)
+
+OPT ?= -O2 -g
+CFLAGS ?=
+EMU_CFLAGS = $(OPT) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fPIC -fvisibility=hidden -I emulator \
+             $(SAN_FLAGS) $(CFLAGS)
+ifneq ($(SANITIZE),)
+OPT = -O1 -g
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+SAN_LIB := $(shell $(CC) -print-file-name=libclang_rt.asan-$(shell uname -m).so)
+SAN_LINK := -shared-libasan -Wl,-rpath,$(dir $(SAN_LIB))
+else
+SAN_LIB := $(shell $(CC) -print-file-name=libasan.so)
+endif
+endif
+EMU_LINK = $(SAN_FLAGS) $(SAN_LINK) $(LDFLAGS)
+EMU_LIBS := -ldl -lm -lpthread
+
+.PHONY: emulator
+emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(if $(wildcard emulator/sm100emu.c),$(BUILD)/sm100emu)
+
+# The command line is a prerequisite: another compiler or flag rebuilds.
+$(EMU)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(EMU_CFLAGS) $(EMU_LINK)' | cmp -s - $@ || \
+	    printf '%s\n' '$(CC) $(EMU_CFLAGS) $(EMU_LINK)' >$@
+
+# The list of objects too: a source that is gone leaves the archive.
+$(EMU)/objects: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(EMU_OBJ)' | cmp -s - $@ || printf '%s\n' '$(EMU_OBJ)' >$@
+
+$(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -c $< -o $@
+
+$(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(EMU_OBJ)
+
+$(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so $(EXPORTS:%=-Wl,--version-script=%) \
+	    -o $@ $(EMU_OBJ) $(EMU_LIBS)
+
+$(EMU_NAMES): $(EMU)/libsm100emu.so
+	@ln -sf libsm100emu.so $@ && touch -h $@
+
+$(BUILD)/sm100emu: emulator/sm100emu.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+
+-include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d
+
+# ---------------------------------------------------------------- the steps: one nvcc line each
+# The family target: B200 (10.0) and B300 (10.3) run the SASS, the emulator reads the PTX, which is why nothing is
+# compressed. RUNPATH, not RPATH: the loader looks there after LD_LIBRARY_PATH, by which the emulator comes first.
+NVCC_FLAGS := -O3 -std=c++17 -lineinfo -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' \
+              -cudart shared --no-compress
+NVCC_CHECK := -Xptxas -v,-warn-spills -Xcompiler -Wall
+TOOL := build/toolkit.env
+
+toolkit: $(TOOL) ## find nvcc 12.9 or later, or fetch it from PyPI into .toolkit/ (WHEELS=dir: from there)
+	@sh scripts/toolkit.sh show $(TOOL)
+
+$(TOOL): FORCE
+	@mkdir -p $(@D)
+	@sh scripts/toolkit.sh env $@
+
+# $(call nvcc,SOURCE,PROGRAM): what nvcc and ptxas said stays beside the program, for the test that reads it.
+define nvcc
+	$(call say,NVCC,$(1))
+	@mkdir -p $(dir $(2))
+	$(Q). ./$(TOOL) && if "$$NVCC" $(NVCC_FLAGS) $(NVCC_CHECK) $(3) -MMD -MP -MF $(2).d -o $(2) $(1) \
+	    -L"$$CUDART_DIR" -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags >$(2).log 2>&1; \
+	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
+endef
+
+define step_rules
+build/$(1): $(1)/$(1).cu $(TOOL) Makefile
+	$$(call nvcc,$$<,$$@)
+
+run-$(firstword $(subst _, ,$(1))): build/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
+	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
+endef
+
+# Asked only where a step is about to run.
+ifneq ($(filter run-%,$(MAKECMDGOALS)),)
+RUN_ON := $(or $(BACKEND),$(shell sh scripts/doctor.sh backend))
+endif
+$(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
+-include $(STEPS:%=build/%.d)
+
+run-%:
+	@echo "make: there is no step $*; the steps are:$(NUMBERS:%= %) (make run-01, ...)" >&2; exit 2
+
+# ---------------------------------------------------------------- tests
+KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu)
+DRIVERS := $(wildcard tests/negative/*.c)
+TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVERS:%.c=build/%)
+
+build/tests/negative/%: tests/negative/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
+build/tests/steps/%: tests/steps/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
+build/tests/negative/%: tests/negative/%.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O1 -g -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $< -o $@ -ldl
+-include $(KERNELS:%.cu=build/%.d)
+
+CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
+
+.PHONY: tests
+tests: all $(TEST_PROGRAMS)
+	@sh scripts/doctor.sh need cmake ctest
+	@cmake -S tests -B $(BUILD)/tests -DCMAKE_C_COMPILER="$$(command -v $(firstword $(CC)))" -DROOT=$(CURDIR) \
+	    -DPRODUCTS=$(CURDIR)/$(BUILD) -DPROGRAMS=$(CURDIR)/build -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
+	    -DTEST_CFLAGS="$(OPT) $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS)" >$(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log >&2; exit 1; }
+	@MAKEFLAGS= cmake --build $(BUILD)/tests -j $$(nproc) -- -s
+
+test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan)
+	@$(CTEST) -LE full
+
+test-full: tests ## the tests and the long suites
+	@$(CTEST)
+
+# ---------------------------------------------------------------- the rest
+doctor: ## what this machine has, what is missing, and where a step would run
+	@sh scripts/doctor.sh
+
+SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null)
+
+format: ## rewrite the sources with clang-format
+	@sh scripts/doctor.sh need clang-format
+	@clang-format -i $(SOURCES)
+
+lint: ## clang-format's and clang-tidy's findings, nothing changed
+	@sh scripts/lint.sh $(EMU_SRC)
+
+layers: ## prove from the #include lines that the emulator's rooms depend one way
+	@sh scripts/layers.sh .
+
+fuzz: ## libFuzzer (clang) on every tests/fuzz/fuzz_*.c, FUZZ_SECONDS=600 each
+	@sh scripts/fuzz.sh $(FUZZ_SECONDS)
+
+clean: ## remove what was built
+	rm -rf build build-asan build-fuzz
+
+distclean: clean ## remove the fetched toolkit too
+	rm -rf .toolkit
+
+FORCE:

@@ -1,0 +1,11 @@
+#!/bin/sh
+# help.sh STEP...: every target of the Makefile in a line, from the `##` beside it, and the steps by number.
+set -eu
+cd "$(dirname "$0")/.."
+
+echo "usage: make TARGET [ARGS='...'] [BACKEND=gpu|emulator] [SANITIZE=1] [WHEELS=dir] [V=1]"
+echo
+for step in "$@"; do
+    printf '  %-11s %s\n' "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
+done
+awk '/^[a-z-]+:.*## / { name = $1; sub(/:.*/, "", name); sub(/.*## /, ""); printf "  %-11s %s\n", name, $0 }' Makefile
