@@ -1,0 +1,190 @@
+/* machine/machine.c - creation, shared memory and faults of the emulated GPU; contracts in machine.h. */
+#include "machine/machine.h"
+
+#include "base/arena.h"
+#include "machine/async.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Figures of compute capability 10.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability");
+ * a B200 has 148 SMs. */
+struct mach_config mach_config_b200(void) {
+    return (struct mach_config){
+        .num_sms = 148,
+        .smem_per_sm = 228 * 1024,
+        .smem_per_cta = 227 * 1024,
+        .smem_reserved = 1024,
+        .regs_per_sm = 65536,
+        .threads_per_sm = 2048,
+        .ctas_per_sm = 32,
+        .schedule = MACH_SCHED_DEFAULT,
+        .seed = 1,
+        .watchdog = 20000000000ull,
+    };
+}
+
+#define GPU_MEMORY (180ull << 30)
+
+struct gpu *gpu_create(const struct mach_config *config) {
+    struct gpu *gpu = xcalloc(1, sizeof *gpu);
+    gpu->config = *config;
+    gpu->rng = config->seed * 0x9E3779B97F4A7C15ull + 1;
+    gpu->sink = diag_stderr();
+    /* A host may refuse to reserve that much address space (ulimit -v): take what it gives. */
+    for (uint64_t bytes = GPU_MEMORY; !gpu->mem && bytes >= (1ull << 30); bytes /= 2)
+        gpu->mem = mem_create(bytes);
+    if (!gpu->mem)
+        diag_broken("the host refuses to reserve 1 GiB of address space for device memory");
+    gpu->sms = xcalloc(config->num_sms, sizeof *gpu->sms);
+    for (uint32_t i = 0; i < config->num_sms; i++) {
+        struct sm *sm = &gpu->sms[i];
+        sm->id = i;
+        sm->free_threads = config->threads_per_sm;
+        sm->free_regs = config->regs_per_sm;
+        sm->free_smem = config->smem_per_sm;
+        sm->free_ctas = config->ctas_per_sm;
+    }
+    return gpu;
+}
+
+void gpu_destroy(struct gpu *gpu) {
+    if (!gpu)
+        return;
+    for (uint32_t i = 0; i < gpu->config.num_sms; i++)
+        free(gpu->sms[i].tmem);
+    free(gpu->sms);
+    mem_destroy(gpu->mem);
+    free(gpu);
+}
+
+void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim, struct sm *const *sms) {
+    memset(cl, 0, sizeof *cl);
+    cl->gpu = gpu;
+    cl->id = id;
+    cl->dim = dim;
+    cl->num_ctas = cl->live_ctas = dim.x * dim.y * dim.z;
+    if (cl->num_ctas == 0 || cl->num_ctas > MACH_MAX_CLUSTER)
+        diag_broken("cluster of %u CTAs", cl->num_ctas);
+    for (uint32_t r = 0; r < cl->num_ctas; r++) {
+        struct cta *cta = &cl->cta[r];
+        cta->gpu = gpu;
+        cta->cluster = cl;
+        cta->sm = sms[r];
+        cta->rank = r;
+        cta->rank_id = (struct diag_dim3){r % dim.x, r / dim.x % dim.y, r / (dim.x * dim.y)};
+        cta->id = (struct diag_dim3){id.x * dim.x + cta->rank_id.x, id.y * dim.y + cta->rank_id.y,
+                                     id.z * dim.z + cta->rank_id.z};
+    }
+}
+
+void cta_alloc_smem(struct cta *cta, uint32_t bytes) {
+    cta->smem_end = MACH_SMEM_FIRST + bytes;
+    cta->smem = xcalloc(cta->smem_end, 1);
+    cta->smem_poison = xcalloc((cta->smem_end + 7) / 8, 1);
+    memset(cta->smem_poison, 0xff, (cta->smem_end + 7) / 8);
+}
+
+static void queue_free(struct async_queue *q) {
+    for (struct async_op *op = q->head, *next; op; op = next) {
+        next = op->next;
+        free(op);
+    }
+    free(q);
+}
+
+void cta_release(struct cta *cta) {
+    for (struct async_queue *q = cta->queues, *next; q; q = next) {
+        next = q->next;
+        queue_free(q);
+    }
+    cta->queues = NULL;
+    free(cta->smem);
+    free(cta->smem_poison);
+    free(cta->mbars);
+    cta->smem = NULL;
+    cta->smem_poison = NULL;
+    cta->mbars = NULL;
+    cta->num_mbars = cta->cap_mbars = 0;
+    cta->smem_end = 0;
+}
+
+struct cta *cta_peer(struct cta *cta) {
+    uint32_t peer = cta->rank ^ 1;
+    return peer < cta->cluster->num_ctas ? &cta->cluster->cta[peer] : NULL;
+}
+
+struct cta *smem_resolve(struct cta *cta, uint32_t addr, uint32_t size, uint32_t *offset) {
+    uint32_t rank = addr >> MACH_SMEM_RANK_SHIFT;
+    uint32_t off = addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1);
+    if (rank >= cta->cluster->num_ctas)
+        return NULL;
+    struct cta *owner = &cta->cluster->cta[rank];
+    if (!owner->smem || off < MACH_SMEM_FIRST || off > owner->smem_end || size > owner->smem_end - off)
+        return NULL;
+    *offset = off;
+    return owner;
+}
+
+/* --- poison bitmap: bit per byte, LSB first -------------------------------------------------------------------- */
+
+bool smem_poisoned(const struct cta *cta, uint32_t off, uint32_t n) {
+    const uint8_t *p = cta->smem_poison;
+    uint32_t end = off + n;
+    for (; off < end && (off & 7); off++)
+        if (p[off >> 3] >> (off & 7) & 1)
+            return true;
+    for (; off + 64 <= end; off += 64) {
+        uint64_t v;
+        memcpy(&v, p + (off >> 3), sizeof v);
+        if (v)
+            return true;
+    }
+    for (; off + 8 <= end; off += 8)
+        if (p[off >> 3])
+            return true;
+    for (; off < end; off++)
+        if (p[off >> 3] >> (off & 7) & 1)
+            return true;
+    return false;
+}
+
+static void poison_fill(struct cta *cta, uint32_t off, uint32_t n, bool value) {
+    uint8_t *p = cta->smem_poison;
+    uint32_t end = off + n;
+    for (; off < end && (off & 7); off++)
+        p[off >> 3] = (uint8_t)(value ? p[off >> 3] | 1u << (off & 7) : p[off >> 3] & ~(1u << (off & 7)));
+    if (end - off >= 8) {
+        memset(p + (off >> 3), value ? 0xff : 0, (end - off) >> 3);
+        off += (end - off) & ~7u;
+    }
+    for (; off < end; off++)
+        p[off >> 3] = (uint8_t)(value ? p[off >> 3] | 1u << (off & 7) : p[off >> 3] & ~(1u << (off & 7)));
+}
+
+void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(cta, off, n, false); }
+void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(cta, off, n, true); }
+
+/* --- faults and randomness --------------------------------------------------------------------------------------- */
+
+void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
+    if (gpu->fault)
+        return;
+    gpu->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
+    struct diag d = *proto;
+    d.site = origin ? &origin->site : NULL;
+    d.thread = origin ? &origin->thread : NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vreport(&gpu->sink, &d, fmt, ap);
+    va_end(ap);
+}
+
+uint64_t mach_random(struct gpu *gpu) {
+    uint64_t x = gpu->rng;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    gpu->rng = x;
+    return x * 0x2545F4914F6CDD1Dull;
+}
