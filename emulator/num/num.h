@@ -134,8 +134,8 @@ uint8_t num_to_s2f6_scaled(double x, uint8_t scale, unsigned flags);
 uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags);
 
 // ---- Rows for the tensor core --------------------------------------------------------------------------------------
-// Decode n consecutive elements. src needs no alignment; dst and src must not overlap. Bytes read are given in
-// brackets. Results are the same on every host, whether or not a vector unit converts.
+// Decode n consecutive elements. src needs no alignment; dst and src must not overlap. The bytes read are
+// given in brackets.
 
 void num_decode_row_f16(const uint8_t *src, float *dst, size_t n);  // [2n]
 void num_decode_row_bf16(const uint8_t *src, float *dst, size_t n); // [2n]
