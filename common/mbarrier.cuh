@@ -1,0 +1,55 @@
+/* mbarrier.cuh - the 8-byte barrier in shared memory that asynchronous units can arrive on.
+ *
+ * An mbarrier counts arrivals (and, for TMA, bytes). When the pending count reaches zero the phase completes:
+ * the count is set up again and the phase number goes up by one. A waiter names the parity (phase & 1) of the
+ * phase it waits for: 0 the first time, 1 the second, and so on. PTX ISA 9.7.13.15. All addresses are 32-bit
+ * shared-window addresses, 8-byte aligned.
+ */
+#ifndef COMMON_MBARRIER_CUH
+#define COMMON_MBARRIER_CUH
+
+#include <stdint.h>
+
+/* Starts a barrier in phase 0 that `count` arrivals complete (1 ... 2^20 - 1).
+ * Who: one thread of the CTA; then fence_mbarrier_init() and a CTA barrier before anybody else uses it.
+ * Completion: synchronous. PTX ISA 9.7.13.15.9. */
+static __device__ __forceinline__ void mbarrier_init(uint32_t bar, uint32_t count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count) : "memory");
+}
+
+/* Ends the barrier's life, so that its 8 bytes may be used for something else.
+ * Who: one thread, when nobody can still wait or arrive. Completion: synchronous. PTX ISA 9.7.13.15.10. */
+static __device__ __forceinline__ void mbarrier_inval(uint32_t bar) {
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
+}
+
+/* One arrival on a barrier of this CTA. Release semantics at CTA scope.
+ * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13. */
+static __device__ __forceinline__ void mbarrier_arrive(uint32_t bar) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+
+/* 1 if the phase of this parity is complete; may sleep for a while before it says 0.
+ * Who: any thread of the CTA. Acquire semantics at CTA scope when it says 1. PTX ISA 9.7.13.15.16. */
+static __device__ __forceinline__ uint32_t mbarrier_try_wait(uint32_t bar, uint32_t parity) {
+    uint32_t done;
+    asm volatile("{\n\t"
+                 ".reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t"
+                 "}"
+                 : "=r"(done)
+                 : "r"(bar), "r"(parity)
+                 : "memory");
+    return done;
+}
+
+/* Waits until the phase of this parity is complete. A parity of the phase before the current one returns at
+ * once, which is why waiting for the wrong parity either falls through or never ends. Who: any thread of the
+ * CTA. Completion: synchronous. */
+static __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t parity) {
+    while (!mbarrier_try_wait(bar, parity)) {
+    }
+}
+
+#endif
