@@ -66,6 +66,7 @@ void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, stru
     cl->num_ctas = cl->live_ctas = dim.x * dim.y * dim.z;
     if (cl->num_ctas == 0 || cl->num_ctas > MACH_MAX_CLUSTER)
         diag_broken("cluster of %u CTAs", cl->num_ctas);
+    cl->cta = xcalloc(cl->num_ctas, sizeof *cl->cta);
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
         struct cta *cta = &cl->cta[r];
         cta->gpu = gpu;
@@ -107,6 +108,14 @@ void cta_release(struct cta *cta) {
     cta->mbars = NULL;
     cta->num_mbars = cta->cap_mbars = 0;
     cta->smem_end = 0;
+}
+
+void cluster_release(struct cluster *cl) {
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        cta_release(&cl->cta[r]);
+    free(cl->cta);
+    cl->cta = NULL;
+    cl->num_ctas = cl->live_ctas = 0;
 }
 
 struct cta *cta_peer(struct cta *cta) {

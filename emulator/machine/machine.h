@@ -104,7 +104,7 @@ struct cluster {
     struct diag_dim3 id;   /* %clusterid */
     struct diag_dim3 dim;  /* %cluster_nctaid */
     uint32_t num_ctas, live_ctas;
-    struct cta cta[MACH_MAX_CLUSTER]; /* index = rank */
+    struct cta *cta; /* num_ctas of them, index = rank */
     /* barrier.cluster (9.7.13.3), exec/barrier.c */
     uint32_t bar_arrived; /* threads */
     uint64_t bar_phase;
@@ -136,6 +136,8 @@ void gpu_destroy(struct gpu *gpu);
 
 /* Fills a cluster's CTAs (rank order x fastest, then y, then z), without shared memory. `sms` has num_ctas entries. */
 void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim, struct sm *const *sms);
+/* Releases every CTA of a cluster (cta_release) and the CTAs themselves. */
+void cluster_release(struct cluster *cl);
 /* Gives a CTA its poisoned shared memory of `bytes` (static + dynamic) program bytes. */
 void cta_alloc_smem(struct cta *cta, uint32_t bytes);
 /* Frees everything machine/ allocated for a CTA (shared memory, mbarrier table, queues). */
