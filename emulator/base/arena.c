@@ -1,0 +1,103 @@
+/* base/arena.c - see arena.h.
+ *
+ * Small requests share blocks; a request larger than a quarter of a block gets its own, from calloc, so that pages of
+ * a big array that nobody touches are never resident. The block in use is always the head of the list.
+ */
+#include "base/arena.h"
+
+#include "base/diag.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)64 << 10)
+#define ALIGNMENT 16
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used; /* bytes of `data` handed out */
+    size_t cap;
+    _Alignas(ALIGNMENT) unsigned char data[];
+};
+
+static _Noreturn void exhausted(size_t n, size_t size) {
+    diag_api("memory", "the host cannot give %zu x %zu bytes", n, size);
+    exit(EXIT_FAILURE);
+}
+
+static struct arena_block *new_block(size_t cap) {
+    if (cap > SIZE_MAX - sizeof(struct arena_block))
+        exhausted(1, cap);
+    struct arena_block *b = calloc(1, sizeof(struct arena_block) + cap);
+    if (!b)
+        exhausted(1, cap);
+    b->cap = cap;
+    return b;
+}
+
+void *arena_alloc(struct arena *a, size_t bytes) {
+    if (bytes > SIZE_MAX - ALIGNMENT)
+        exhausted(1, bytes);
+    bytes = bytes ? (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1) : ALIGNMENT;
+    a->bytes += bytes;
+    struct arena_block *head = a->head;
+    if (head && head->cap - head->used >= bytes) {
+        void *p = head->data + head->used;
+        head->used += bytes;
+        return p;
+    }
+    bool own = bytes > BLOCK_BYTES / 4;
+    struct arena_block *b = new_block(own ? bytes : BLOCK_BYTES);
+    b->used = bytes;
+    if (own && head) { /* the head's free space stays in use */
+        b->next = head->next;
+        head->next = b;
+    } else {
+        b->next = head;
+        a->head = b;
+    }
+    return b->data;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        exhausted(n, size);
+    return arena_alloc(a, bytes);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t len) {
+    if (len == SIZE_MAX)
+        exhausted(1, len);
+    char *copy = arena_alloc(a, len + 1);
+    if (len)
+        memcpy(copy, s, len);
+    return copy;
+}
+
+void arena_free(struct arena *a) {
+    for (struct arena_block *b = a->head, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    a->head = NULL;
+    a->bytes = 0;
+}
+
+void *xcalloc(size_t n, size_t size) {
+    void *p = calloc(n ? n : 1, size ? size : 1);
+    if (!p)
+        exhausted(n, size);
+    return p;
+}
+
+void *xrealloc_array(void *p, size_t n, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        exhausted(n, size);
+    void *q = realloc(p, bytes ? bytes : 1);
+    if (!q)
+        exhausted(n, size);
+    return q;
+}

@@ -1,0 +1,218 @@
+/* base/diag.c - the text of the reports; see diag.h for the three doors. */
+#include "base/diag.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_BYTES 4096
+#define ID_COLUMN 72      /* where [id] stands when the headline is shorter */
+#define PTX_TEXT_SHOWN 160 /* characters of an instruction; tcgen05.ld.x128 has thousands */
+
+/* A report under construction. A report that does not fit is cut, never overrun; room for "\n" is always kept. */
+struct text {
+    char s[TEXT_BYTES];
+    size_t len;
+};
+
+static void vput(struct text *t, const char *fmt, va_list ap) {
+    size_t room = TEXT_BYTES - 1 - t->len;
+    int n = vsnprintf(t->s + t->len, room, fmt, ap);
+    if (n > 0)
+        t->len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    vput(t, fmt, ap);
+    va_end(ap);
+}
+
+static void end_line(struct text *t) {
+    t->s[t->len++] = '\n';
+    if (t->len > TEXT_BYTES - 1)
+        t->len = TEXT_BYTES - 1;
+    t->s[t->len] = '\0';
+}
+
+/* Appends the readable part of a C++ symbol: the nested names of _ZN2ns3fooILi4EEvi are "ns::foo<...>". Itanium C++
+ * ABI 5.1.2, 5.1.3; anything else is shown as it is. */
+static void put_func(struct text *t, const char *name) {
+    const char *s = name;
+    size_t start = t->len;
+    if (strncmp(s, "_Z", 2) == 0) {
+        bool nested = s[2] == 'N';
+        unsigned parts = 0;
+        s += nested ? 3 : 2;
+        for (s += strspn(s, "LKVr"); isdigit((unsigned char)*s) && parts < 16; parts++) {
+            char *after;
+            unsigned long n = strtoul(s, &after, 10);
+            if (n == 0 || n > strlen(after))
+                break;
+            bool anonymous = strncmp(after, "_GLOBAL__N_", 11) == 0 || strncmp(after, "_INTERNAL_", 10) == 0;
+            if (!anonymous)
+                put(t, "%s%.*s", t->len > start ? "::" : "", n < 200 ? (int)n : 200, after);
+            s = after + n;
+            if (!nested)
+                break;
+        }
+        if (*s == 'I' && t->len > start)
+            put(t, "<...>");
+    }
+    if (t->len == start)
+        put(t, "%.300s", name);
+}
+
+/* A path below the working directory is shown from there, as a compiler given a relative path would. */
+static const char *short_path(const char *path) {
+    char cwd[PATH_MAX];
+    if (!getcwd(cwd, sizeof cwd))
+        return path;
+    size_t n = strlen(cwd);
+    return strncmp(path, cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
+static void put_where(struct text *t, const struct diag_site *s) {
+    const char *name = s->ptx_name ? s->ptx_name : "PTX";
+    if (s->src_file && s->src_line)
+        put(t, "  --> %.500s:%u", short_path(s->src_file), s->src_line);
+    else
+        put(t, "  --> %.300s:%u", name, s->ptx_line);
+    if (s->func) {
+        put(t, " in ");
+        put_func(t, s->func);
+    }
+    end_line(t);
+    if (!s->ptx_text)
+        return;
+    size_t n = strlen(s->ptx_text);
+    bool cut = n > PTX_TEXT_SHOWN;
+    put(t, "   ptx: ");
+    if (s->src_file && s->src_line)
+        put(t, "%.300s:%u   ", name, s->ptx_line);
+    put(t, "%.*s%s", cut ? PTX_TEXT_SHOWN : (int)n, s->ptx_text, cut ? " ...;" : "");
+    end_line(t);
+}
+
+/* "lanes 0-3,8,31" */
+static void put_lanes(struct text *t, uint32_t lanes) {
+    const char *sep = lanes & (lanes - 1) ? "lanes " : "lane ";
+    for (unsigned i = 0; i < 32; i++) {
+        if (!(lanes >> i & 1))
+            continue;
+        unsigned end = i;
+        while (end < 31 && lanes >> (end + 1) & 1)
+            end++;
+        if (end == i)
+            put(t, "%s%u", sep, i);
+        else
+            put(t, "%s%u-%u", sep, i, end);
+        sep = ",";
+        i = end;
+    }
+}
+
+static void put_thread(struct text *t, const struct diag_thread *d) {
+    put(t, "   by:  CTA (%u,%u,%u)", d->cta.x, d->cta.y, d->cta.z);
+    if (d->cluster_size > 1)
+        put(t, ", rank %u of a cluster of %u,", d->cluster_rank, d->cluster_size);
+    if (d->warp != DIAG_NO_WARP) {
+        put(t, " warp %u", d->warp);
+        if (d->lanes) {
+            put(t, ", ");
+            put_lanes(t, d->lanes);
+            put(t, " (%sthread (%u,%u,%u))", d->lanes & (d->lanes - 1) ? "first " : "", d->tid.x, d->tid.y,
+                d->tid.z);
+        }
+    } else if (t->s[t->len - 1] == ',') {
+        t->len--;
+    }
+    end_line(t);
+}
+
+static void put_headline(struct text *t, const char *id, const char *fmt, va_list ap) {
+    put(t, "error: ");
+    vput(t, fmt, ap);
+    if (id && t->len < ID_COLUMN)
+        put(t, "%*s", (int)(ID_COLUMN - t->len), "");
+    if (id)
+        put(t, " [%s]", id);
+    end_line(t);
+}
+
+static void deliver(const struct diag_sink *sink, const struct text *t) {
+    if (sink && sink->write)
+        sink->write(sink->ctx, t->s, t->len);
+}
+
+void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char *fmt, va_list ap) {
+    struct text t = {.len = 0};
+    put_headline(&t, d->id, fmt, ap);
+    if (d->site)
+        put_where(&t, d->site);
+    if (d->thread)
+        put_thread(&t, d->thread);
+    if (d->rule || d->section) {
+        put(&t, "   rule: %s", d->rule ? d->rule : "");
+        if (d->section)
+            put(&t, "%s(%s)", d->rule ? "   " : "", d->section);
+        end_line(&t);
+    }
+    if (d->hint) {
+        put(&t, "   hint: %s", d->hint);
+        end_line(&t);
+    }
+    deliver(sink, &t);
+}
+
+void diag_report(const struct diag_sink *sink, const struct diag *d, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vreport(sink, d, fmt, ap);
+    va_end(ap);
+}
+
+static void write_stderr(void *ctx, const char *text, size_t len) {
+    (void)ctx;
+    int keep = errno;
+    while (len) {
+        ssize_t n = write(STDERR_FILENO, text, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break; /* nobody is listening; a report must not become a second error */
+        text += n;
+        len -= (size_t)n;
+    }
+    errno = keep;
+}
+
+struct diag_sink diag_stderr(void) { return (struct diag_sink){.write = write_stderr, .ctx = NULL}; }
+
+void diag_api(const char *call, const char *fmt, ...) {
+    struct text t = {.len = 0};
+    put(&t, "sm100emu: %s: ", call);
+    va_list ap;
+    va_start(ap, fmt);
+    vput(&t, fmt, ap);
+    va_end(ap);
+    end_line(&t);
+    write_stderr(NULL, t.s, t.len);
+}
+
+_Noreturn void diag_broken(const char *fmt, ...) {
+    struct text t = {.len = 0};
+    put(&t, "sm100emu: broken invariant, please report it: ");
+    va_list ap;
+    va_start(ap, fmt);
+    vput(&t, fmt, ap);
+    va_end(ap);
+    end_line(&t);
+    write_stderr(NULL, t.s, t.len);
+    abort();
+}
