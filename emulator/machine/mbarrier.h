@@ -36,6 +36,8 @@ enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes);
 enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes);
 /* expect_tx followed by arrive with count 1, as one step (no phase can complete in between). */
 enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop, uint64_t *state);
+/* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
+enum mbar_error mbar_add_pending(struct cta *cta, uint32_t off);
 /* Has the phase named by `state` (from an arrive), or by parity, completed? */
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done);
 enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done);

@@ -1,0 +1,221 @@
+/* machine/mbarrier.c - the state machine of mbarrier objects (PTX ISA 9.7.13.15). Contract:
+ * machine/mbarrier.h. */
+#include "machine/mbarrier.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+/* 9.7.13.15.2: largest expected and pending arrival count, and largest magnitude of the tx-count. */
+#define MBAR_MAX_COUNT 0xfffffu
+#define MBAR_TAG 2u /* neither all zeros nor all ones: both are what overwriting usually leaves */
+
+struct mbar {
+    uint32_t pending, expected;
+    int64_t tx;
+    uint32_t phase;
+};
+
+static uint64_t mbar_pack(const struct mbar *b) {
+    return (uint64_t)b->pending | (uint64_t)b->expected << 20 | ((uint64_t)b->tx & 0x1fffff) << 40 |
+           (uint64_t)b->phase << 61 | (uint64_t)MBAR_TAG << 62;
+}
+
+static bool mbar_unpack(uint64_t bits, struct mbar *b) {
+    b->pending = (uint32_t)bits & MBAR_MAX_COUNT;
+    b->expected = (uint32_t)(bits >> 20) & MBAR_MAX_COUNT;
+    uint32_t tx = (uint32_t)(bits >> 40) & 0x1fffff;
+    b->tx = tx & 0x100000 ? (int64_t)tx - 0x200000 : (int64_t)tx;
+    b->phase = (uint32_t)(bits >> 61) & 1;
+    return bits >> 62 == MBAR_TAG && b->tx >= -(int64_t)MBAR_MAX_COUNT;
+}
+
+static uint32_t mbar_find(const struct cta *cta, uint32_t off) {
+    uint32_t i = 0;
+    while (i < cta->num_mbars && cta->mbars[i] != off)
+        i++;
+    return i;
+}
+
+static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mbar *b) {
+    if (cta->live_warps == 0)
+        return MBAR_CTA_EXITED;
+    if (mbar_find(cta, off) == cta->num_mbars)
+        return MBAR_NOT_INITIALISED;
+    uint64_t bits;
+    memcpy(&bits, cta->smem + off, sizeof bits);
+    return mbar_unpack(bits, b) ? MBAR_OK : MBAR_CORRUPT;
+}
+
+/* 9.7.13.15.6: with no pending arrival and a tx-count of zero the phase completes and the next one begins. */
+static void mbar_store(struct cta *cta, uint32_t off, struct mbar *b) {
+    bool complete = b->pending == 0 && b->tx == 0;
+    if (complete) {
+        b->phase ^= 1;
+        b->pending = b->expected;
+    }
+    uint64_t bits = mbar_pack(b);
+    memcpy(cta->smem + off, &bits, sizeof bits);
+    if (complete)
+        mach_wake(cta);
+    else
+        cta->gpu->progress++;
+}
+
+enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count) {
+    if (cta->live_warps == 0)
+        return MBAR_CTA_EXITED;
+    if (count == 0 || count > MBAR_MAX_COUNT)
+        return MBAR_BAD_COUNT;
+    if (mbar_find(cta, off) != cta->num_mbars)
+        return MBAR_LIVE;
+    if (cta->num_mbars == cta->cap_mbars) {
+        cta->cap_mbars = cta->cap_mbars ? 2 * cta->cap_mbars : 16;
+        cta->mbars = xrealloc_array(cta->mbars, cta->cap_mbars, sizeof *cta->mbars);
+    }
+    cta->mbars[cta->num_mbars++] = off;
+    smem_clear_poison(cta, off, 8);
+    struct mbar b = {.pending = count, .expected = count};
+    mbar_store(cta, off, &b);
+    return MBAR_OK;
+}
+
+enum mbar_error mbar_inval(struct cta *cta, uint32_t off) {
+    struct mbar b;
+    enum mbar_error e = mbar_load(cta, off, &b);
+    if (e != MBAR_OK)
+        return e;
+    cta->mbars[mbar_find(cta, off)] = cta->mbars[--cta->num_mbars];
+    smem_set_poison(cta, off, 8); /* what the bytes hold now is not defined */
+    cta->gpu->progress++;
+    return MBAR_OK;
+}
+
+/* 9.7.13.15.7, .14: one arrive-on operation, after an expect-tx of `bytes`. */
+static enum mbar_error mbar_arrive_on(struct cta *cta, uint32_t off, uint32_t bytes, uint32_t count,
+                                      bool drop, uint64_t *state) {
+    struct mbar b;
+    enum mbar_error e = mbar_load(cta, off, &b);
+    if (e != MBAR_OK)
+        return e;
+    if (count == 0 || count > MBAR_MAX_COUNT)
+        return MBAR_BAD_COUNT;
+    if (count > b.pending || (drop && count > b.expected))
+        return MBAR_TOO_MANY_ARRIVALS;
+    if (b.tx + (int64_t)bytes > (int64_t)MBAR_MAX_COUNT)
+        return MBAR_TX_RANGE;
+    if (state)
+        *state = mbar_pack(&b);
+    b.tx += bytes;
+    b.pending -= count;
+    if (drop)
+        b.expected -= count;
+    mbar_store(cta, off, &b);
+    return MBAR_OK;
+}
+
+enum mbar_error mbar_arrive(struct cta *cta, uint32_t off, uint32_t count, bool drop, uint64_t *state) {
+    return mbar_arrive_on(cta, off, 0, count, drop, state);
+}
+
+enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop,
+                                      uint64_t *state) {
+    return mbar_arrive_on(cta, off, bytes, 1, drop, state);
+}
+
+enum mbar_error mbar_add_pending(struct cta *cta, uint32_t off) {
+    struct mbar b;
+    enum mbar_error e = mbar_load(cta, off, &b);
+    if (e != MBAR_OK)
+        return e;
+    if (b.pending == MBAR_MAX_COUNT)
+        return MBAR_BAD_COUNT;
+    b.pending++;
+    mbar_store(cta, off, &b);
+    return MBAR_OK;
+}
+
+static enum mbar_error mbar_add_tx(struct cta *cta, uint32_t off, int64_t delta) {
+    struct mbar b;
+    enum mbar_error e = mbar_load(cta, off, &b);
+    if (e != MBAR_OK)
+        return e;
+    int64_t tx = b.tx + delta;
+    if (tx > (int64_t)MBAR_MAX_COUNT || tx < -(int64_t)MBAR_MAX_COUNT)
+        return MBAR_TX_RANGE;
+    b.tx = tx;
+    mbar_store(cta, off, &b);
+    return MBAR_OK;
+}
+
+enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes) {
+    return mbar_add_tx(cta, off, bytes);
+}
+
+enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes) {
+    return mbar_add_tx(cta, off, -(int64_t)bytes);
+}
+
+enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done) {
+    return mbar_test_parity(cta, off, (uint32_t)(state >> 61) & 1, done);
+}
+
+/* 9.7.13.15.16: only the current, incomplete phase and the one before it can be asked for, so that one bit
+ * tells. */
+enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done) {
+    struct mbar b;
+    enum mbar_error e = mbar_load(cta, off, &b);
+    if (e == MBAR_OK)
+        *done = b.phase != (parity & 1);
+    return e;
+}
+
+enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view *out) {
+    struct mbar b;
+    enum mbar_error e = mbar_load(cta, off, &b);
+    if (e == MBAR_OK)
+        *out = (struct mbar_view){b.pending, b.expected, (int32_t)b.tx, b.phase};
+    return e;
+}
+
+uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_COUNT; }
+
+struct mbar_error_info mbar_error_info(enum mbar_error e) {
+    switch (e) {
+    case MBAR_OK:
+        break;
+    case MBAR_NOT_INITIALISED:
+        return (struct mbar_error_info){
+            "mbarrier-not-initialised",
+            "every mbarrier operation but init needs an initialised mbarrier object", "PTX ISA 9.7.13.15.3",
+            "one thread must run mbarrier.init, and a barrier must come between it and the first use"};
+    case MBAR_CORRUPT:
+        return (struct mbar_error_info){
+            "mbarrier-overwritten", "only mbarrier operations may touch an initialised mbarrier object",
+            "PTX ISA 9.7.13.15", "a store or a copy to shared memory ran over the 8 bytes of the barrier"};
+    case MBAR_BAD_COUNT:
+        return (struct mbar_error_info){"mbarrier-count", "arrival counts lie in 1 .. 2^20-1",
+                                        "PTX ISA 9.7.13.15.2", "look at the count operand"};
+    case MBAR_LIVE:
+        return (struct mbar_error_info){
+            "mbarrier-init-live",
+            "a valid mbarrier object must be invalidated before its memory is initialised again",
+            "PTX ISA 9.7.13.15.9",
+            "let one thread initialise each barrier, once; mbarrier.inval ends its life"};
+    case MBAR_TOO_MANY_ARRIVALS:
+        return (struct mbar_error_info){
+            "mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
+            "PTX ISA 9.7.13.15.2",
+            "the count given to mbarrier.init is too small, or a thread arrives twice in a phase"};
+    case MBAR_TX_RANGE:
+        return (struct mbar_error_info){"mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1",
+                                        "PTX ISA 9.7.13.15.2",
+                                        "bytes expected and bytes that arrive must agree in every phase"};
+    case MBAR_CTA_EXITED:
+        return (struct mbar_error_info){
+            "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
+            "PTX ISA 5.1.7",
+            "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"};
+    }
+    return (struct mbar_error_info){"mbarrier", NULL, "PTX ISA 9.7.13.15", NULL};
+}
