@@ -23,7 +23,7 @@ BACKEND ?=
 SANITIZE ?=
 WHEELS ?=
 FUZZ_SECONDS ?= 600
-export WHEELS NVCC CUDA_HOME
+export CC WHEELS NVCC CUDA_HOME
 
 ifeq ($(origin CC),default)
 CC := $(firstword $(foreach c,cc gcc clang,$(if $(shell command -v $(c) 2>/dev/null),$(c))) cc)
@@ -80,6 +80,7 @@ emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(if $(wildcard emulator/sm100emu.c)
 
 # The command line is a prerequisite: another compiler or flag rebuilds.
 $(EMU)/flags: FORCE
+	@sh scripts/doctor.sh need cc
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(CC) $(EMU_CFLAGS) $(EMU_LINK)' | cmp -s - $@ || \
 	    printf '%s\n' '$(CC) $(EMU_CFLAGS) $(EMU_LINK)' >$@
@@ -132,7 +133,7 @@ define nvcc
 	$(call say,NVCC,$(1))
 	@mkdir -p $(dir $(2))
 	$(Q). ./$(TOOL) && if "$$NVCC" $(NVCC_FLAGS) $(NVCC_CHECK) $(3) -MMD -MP -MF $(2).d -o $(2) $(1) \
-	    -L"$$CUDART_DIR" -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags >$(2).log 2>&1; \
+	    -L"$$LINK_DIR" -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags >$(2).log 2>&1; \
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 

@@ -1,17 +1,186 @@
 #!/bin/sh
+# doctor.sh: what this machine has for building and running the steps, what is missing, and what will run where.
+#
+#   doctor.sh                           the report; always ends with 0
+#   doctor.sh backend                   `gpu` where a GPU that runs sm_100f code is present, else `emulator`
+#   doctor.sh need TOOL...              silent where every TOOL is here; else says how to install it, exit 1
+#   doctor.sh verdict TOOLKIT DRIVER CC the decision alone: `gpu`, `driver` (too old) or `emulator`, and why
+#
+# Needs a POSIX shell, sed and uname. The facts behind the verdict: the CUDA Toolkit's release notes (driver for each
+# toolkit), the CUDA C++ Programming Guide (compute capabilities), the PTX ISA's target notes of tcgen05 (9.7.16).
 set -eu
-case ${1:-} in
-backend)
-    if nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -qE '^10\.[03]$'; then
-        echo gpu
+cd "$(dirname "$0")/.."
+
+# install_line TOOL: the command that installs it, by the package manager that is here, or both names
+install_line() {
+    case $1 in
+    cc) apt=gcc dnf=gcc ;;
+    c++) apt=g++ dnf=gcc-c++ ;;
+    make) apt=make dnf=make ;;
+    cmake | ctest) apt=cmake dnf=cmake ;;
+    python3) apt=python3 dnf=python3 ;;
+    pip) apt=python3-pip dnf=python3-pip ;;
+    clang) apt=clang dnf="clang compiler-rt" ;;
+    clang-format) apt=clang-format dnf=clang-tools-extra ;;
+    clang-tidy) apt=clang-tidy dnf=clang-tools-extra ;;
+    *) apt=$1 dnf=$1 ;;
+    esac
+    if command -v apt-get >/dev/null 2>&1; then
+        echo "sudo apt-get install $apt"
+    elif command -v dnf >/dev/null 2>&1; then
+        echo "sudo dnf install $dnf"
     else
-        echo emulator
+        echo "install $apt (Debian, Ubuntu) or $dnf (Fedora)"
     fi
-    ;;
+}
+
+# have TOOL: sets found to where it is
+have() {
+    found=
+    case $1 in
+    cc) found=$(command -v "${CC:-cc}" || command -v gcc || command -v clang) ;;
+    c++) found=$(command -v "${NVCC_CCBIN:-g++}" || command -v clang++) ;;
+    pip) python3 -m pip --version >/dev/null 2>&1 && found="python3 -m pip" ;;
+    *) found=$(command -v "$1") ;;
+    esac
+    [ -n "$found" ]
+}
+
+need() {
+    missing=0
+    for tool in "$@"; do
+        have "$tool" || {
+            echo "$tool is missing: $(install_line "$tool")" >&2
+            missing=1
+        }
+    done
+    return $missing
+}
+
+# wanted_driver TOOLKIT: the oldest driver branch that runs what the toolkit builds for sm_100f
+wanted_driver() {
+    case $1 in
+    12.*) echo 575 ;;
+    *) echo 580 ;;
+    esac
+}
+
+# verdict TOOLKIT DRIVER CC: decision, a blank, the reason. TOOLKIT major.minor, DRIVER as nvidia-smi prints it,
+# CC major.minor or `none`.
+verdict() {
+    case $3 in
+    10.0 | 10.3)
+        wanted=$(wanted_driver "$1")
+        if [ "${2%%.*}" -ge "$wanted" ] 2>/dev/null; then
+            echo "gpu compute capability $3 runs sm_100f code; driver $2 is recent enough for CUDA $1"
+        else
+            echo "driver driver $2 is too old: CUDA $1 wants $wanted or later (compute capability $3 itself is good)"
+        fi
+        ;;
+    10.1 | 11.*)
+        echo "emulator compute capability $3 (Jetson Thor) has tcgen05, but as another family (sm_101f, now sm_110f);" \
+            "sm_100f code does not load there"
+        ;;
+    12.*)
+        echo "emulator compute capability $3 (GeForce RTX 50, RTX PRO Blackwell, DGX Spark) has no tensor memory" \
+            "and no tcgen05, the name Blackwell notwithstanding"
+        ;;
+    9.*)
+        echo "emulator compute capability $3 (Hopper) has no tensor memory and no tcgen05; its UMMA forerunner is wgmma"
+        ;;
+    none) echo "emulator no NVIDIA GPU answers nvidia-smi" ;;
+    [0-8].*) echo "emulator compute capability $3 has no tensor memory and no tcgen05" ;;
+    *) echo "emulator compute capability $3 is not of the sm_100f family (10.0 and 10.3)" ;;
+    esac
+}
+
+gpus() {
+    nvidia-smi --query-gpu=compute_cap,driver_version,name --format=csv,noheader 2>/dev/null |
+        sed -n 's/^\([0-9][0-9]*\.[0-9][0-9]*\), */\1 /; s/, / /p'
+}
+
+backend() {
+    case $(gpus | sed -n 's/^10\.[03] .*/yes/p' | sed 1q) in
+    yes) echo gpu ;;
+    *) echo emulator ;;
+    esac
+}
+
+row() {
+    printf '  %-14s %s\n' "$1" "$2"
+}
+
+report_tools() {
+    echo "To build"
+    for tool in cc c++ make cmake; do
+        if have "$tool"; then
+            row "$tool" "$found: $("$found" --version 2>/dev/null | sed 1q)"
+        else
+            row "$tool" "MISSING: $(install_line "$tool")"
+        fi
+    done
+    nvcc=$(sh scripts/toolkit.sh which 2>&1) || {
+        row nvcc "$nvcc"
+        nvcc=
+    }
+    toolkit=${nvcc#* }
+    toolkit=${toolkit%% *}
+    case $nvcc in
+    use*) row nvcc "${nvcc##* }: CUDA $toolkit" ;;
+    old*) row nvcc "${nvcc##* }: CUDA $toolkit is older than 12.9: install a newer toolkit, or make toolkit NVCC=fetch" ;;
+    fetch*)
+        toolkit=13.0
+        row nvcc "none: the build fetches CUDA 13.0's compiler from PyPI into .toolkit/"
+        for tool in python3 pip; do
+            if have "$tool"; then
+                row "  $tool" "$found"
+            else
+                row "  $tool" "MISSING, wanted for that: $(install_line "$tool")"
+            fi
+        done
+        if [ -z "$(command -v nvcc)" ] && [ -x /usr/local/cuda/bin/nvcc ]; then
+            row "" "(there is /usr/local/cuda/bin/nvcc, not on the PATH: make CUDA_HOME=/usr/local/cuda ...)"
+        fi
+        ;;
+    esac
+}
+
+report_gpus() {
+    echo "To run"
+    row machine "$(uname -s) $(uname -m)"
+    list=$(gpus)
+    if [ -z "$list" ]; then
+        row GPU "$(verdict "$toolkit" none none | sed 's/^[a-z]* //')"
+        return
+    fi
+    printf '%s\n' "$list" | while read -r cc driver name; do
+        row GPU "$name, compute capability $cc, driver $driver"
+        row "" "$(verdict "$toolkit" "$driver" "$cc" | sed 's/^[a-z]* //')"
+    done
+}
+
+report() {
+    report_tools
+    report_gpus
+    echo "So"
+    if [ "$(backend)" = gpu ]; then
+        row "make run-0N" "runs on the GPU; BACKEND=emulator runs the same program on the emulator"
+    else
+        row "make run-0N" "runs on the emulator, the same program that a B200 or B300 runs"
+    fi
+    row "make test" "tests the steps on the emulator, with or without a GPU"
+}
+
+case ${1:-} in
+'') report ;;
+backend) backend ;;
 need)
     shift
-    for tool in "$@"; do
-        command -v "$tool" >/dev/null 2>&1 || { echo "$tool is missing" >&2; exit 1; }
-    done
+    need "$@"
+    ;;
+verdict) verdict "$2" "$3" "$4" ;;
+*)
+    echo "usage: doctor.sh [backend | need TOOL... | verdict TOOLKIT DRIVER CC]" >&2
+    exit 2
     ;;
 esac

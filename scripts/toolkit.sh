@@ -1,11 +1,165 @@
 #!/bin/sh
-# v1
+# toolkit.sh: which nvcc builds the steps, and where the libcudart they link with lies.
+#
+#   toolkit.sh env FILE    chooses, fetches where there is nothing to choose, and writes FILE: shell variables
+#                          NVCC         the compiler
+#                          NVCC_VERSION major.minor
+#                          CUDART_DIR   folder of libcudart.so.N: the program's RUNPATH
+#                          LINK_DIR     folder where the linker finds libcudart.so
+#                          FILE is left alone where nothing changed, so that make rebuilds nothing.
+#   toolkit.sh show FILE   says what FILE holds, in a line
+#   toolkit.sh which       says what env would do: `use VERSION NVCC`, `old VERSION NVCC` or `fetch`
+#
+# In order: $NVCC; $CUDA_HOME/bin/nvcc; nvcc on the PATH; what an earlier run fetched into .toolkit/. An nvcc older
+# than 12.9, the first that knows the family target sm_100f, stops the build unless .toolkit/ is there; NVCC=fetch
+# passes over whatever is installed. WHEELS=dir: the wheels come from there, and no network is used.
 set -eu
-NVCC=${NVCC:-nvcc}
-out=$2
-NVCC=$(command -v "$NVCC")
-: >/dev/null
-top=$("$NVCC" -dryrun x.cu 2>&1 | sed -n 's/^#\$ TOP=//p')
-lib=$(cd "$top/lib64" && pwd)
-printf "NVCC='%s'\nCUDART_DIR='%s'\n" "$NVCC" "$lib" >"$out.new"
-if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
+cd "$(dirname "$0")/.."
+root=$PWD
+
+OLDEST=12.9
+FETCHED=13.0
+STORE=.toolkit
+REQUIREMENTS=scripts/toolkit-requirements.txt
+
+die() {
+    printf 'toolkit: %s\n' "$1" >&2
+    shift
+    for line in "$@"; do printf '         %s\n' "$line" >&2; done
+    exit 1
+}
+
+# at_least WANTED HAVE: major.minor versions
+at_least() {
+    [ "${2%%.*}" -gt "${1%%.*}" ] || { [ "${2%%.*}" -eq "${1%%.*}" ] && [ "${2#*.}" -ge "${1#*.}" ]; }
+}
+
+# version_of NVCC: major.minor, nothing where it does not run
+version_of() {
+    "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' | sed 1q
+}
+
+# The stamp is a copy of the requirements: other versions in the file fetch again.
+stored() {
+    [ -x "$STORE/nvidia/cu13/bin/nvcc" ] && cmp -s "$STORE/requirements.txt" "$REQUIREMENTS"
+}
+
+# Sets choice (use, old or fetch), nvcc and version.
+choose() {
+    nvcc=
+    if [ -n "${NVCC:-}" ]; then
+        if [ "$NVCC" != fetch ]; then
+            nvcc=$(command -v "$NVCC") || die "NVCC=$NVCC does not run"
+        fi
+    elif [ -n "${CUDA_HOME:-}" ] && [ -x "$CUDA_HOME/bin/nvcc" ]; then
+        nvcc=$CUDA_HOME/bin/nvcc
+    else
+        nvcc=$(command -v nvcc) || nvcc=
+    fi
+    version=
+    if [ -n "$nvcc" ]; then
+        version=$(version_of "$nvcc")
+        [ -n "$version" ] || die "$nvcc --version tells no version: is the installation whole?" \
+            "NVCC=/path/to/nvcc names another; NVCC=fetch fetches CUDA $FETCHED into $STORE/."
+    fi
+    if [ -n "$version" ] && at_least $OLDEST "$version"; then
+        choice=use
+    elif stored; then
+        choice=use nvcc=$root/$STORE/nvidia/cu13/bin/nvcc version=$FETCHED
+    elif [ -n "$version" ]; then
+        choice=old
+    else
+        choice=fetch
+    fi
+}
+
+fetch() {
+    sh scripts/doctor.sh need python3 pip
+    source=PyPI
+    set --
+    if [ -n "${WHEELS:-}" ]; then
+        [ -d "$WHEELS" ] || die "WHEELS=$WHEELS is not a folder"
+        source=$WHEELS
+        set -- --no-index --find-links "$WHEELS"
+    fi
+    echo "toolkit: fetching nvcc and headers of CUDA $FETCHED from $source into $STORE/ (about 105 MB, once, no root)" >&2
+    rm -rf "$STORE"
+    mkdir -p "$STORE"
+    PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+        python3 -m pip install --quiet --no-input --no-deps --require-hashes --only-binary :all: \
+        --target "$STORE" -r "$REQUIREMENTS" "$@" >&2 || {
+        rm -rf "$STORE"
+        die "pip could not fetch CUDA $FETCHED. With a network elsewhere, on a machine of the same kind:" \
+            "  python3 -m pip download --no-deps -r $REQUIREMENTS -d wheels" \
+            "then, with that folder here: make WHEELS=wheels toolkit." \
+            "Or install CUDA Toolkit $OLDEST or later and put its bin folder on the PATH."
+    }
+    cp "$REQUIREMENTS" "$STORE/requirements.txt"
+    stored || die "the wheels hold no nvcc where it is expected: $STORE/nvidia/cu13/bin/nvcc"
+}
+
+# find_cudart NVCC: the first folder with a libcudart.so or libcudart.so.N among those nvcc itself links from
+find_cudart() {
+    plan=$("$1" -dryrun --cudart shared probe.cu 2>&1) || :
+    top=$(printf '%s\n' "$plan" | sed -n 's/^#\$ TOP=//p')
+    printf '%s\n' "${CUDART_DIR:-}" "$(dirname "$1")/../lib64" "$top/lib64" "$top/lib" \
+        "$top/targets/$(uname -m)-linux/lib" "$top/targets/sbsa-linux/lib" |
+        { cat; printf '%s\n' "$plan" | sed -n '/^#\$ LIBRARIES=/p' | tr '"' '\n' | sed -n 's/^-L//p'; } |
+        while IFS= read -r dir; do
+            case $dir in '' | */stubs) continue ;; esac
+            for lib in "$dir"/libcudart.so "$dir"/libcudart.so.1[0-9]; do
+                if [ -e "$lib" ]; then
+                    (cd "$dir" && pwd -P)
+                    exit 0
+                fi
+            done
+        done | sed 1q
+}
+
+write_env() {
+    out=$1
+    choose
+    case $choice in
+    old)
+        die "$nvcc is CUDA $version; the steps need $OLDEST or later, the first that knows sm_100f. Do one of these:" \
+            "- install a newer CUDA Toolkit (https://developer.nvidia.com/cuda-downloads), its bin folder on the PATH" \
+            "- make ... CUDA_HOME=/path/to/cuda, where one lies elsewhere" \
+            "- make toolkit NVCC=fetch: CUDA $FETCHED's compiler alone, from PyPI into $STORE/, no root"
+        ;;
+    fetch)
+        fetch
+        nvcc=$root/$STORE/nvidia/cu13/bin/nvcc version=$FETCHED
+        ;;
+    esac
+    sh scripts/doctor.sh need c++
+    cudart=$(find_cudart "$nvcc")
+    [ -n "$cudart" ] || die "$nvcc has no libcudart.so beside it: is the CUDA runtime's package installed?" \
+        "CUDART_DIR=/folder/of/libcudart.so names it; NVCC=fetch fetches CUDA $FETCHED into $STORE/."
+    link=$cudart
+    # The wheels carry libcudart.so.13 without the name the linker asks for.
+    if [ ! -e "$cudart/libcudart.so" ]; then
+        link=$root/build/cudart
+        mkdir -p "$link"
+        ln -sf "$(ls "$cudart"/libcudart.so.1? | sed 1q)" "$link/libcudart.so"
+    fi
+    printf "NVCC='%s'\nNVCC_VERSION='%s'\nCUDART_DIR='%s'\nLINK_DIR='%s'\n" \
+        "$nvcc" "$version" "$cudart" "$link" >"$out.new"
+    if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
+}
+
+case ${1:-} in
+which)
+    choose
+    echo "$choice $version $nvcc"
+    ;;
+env) write_env "$2" ;;
+show)
+    # shellcheck disable=SC1090
+    . "./$2"
+    echo "toolkit: CUDA $NVCC_VERSION, $NVCC; libcudart in $CUDART_DIR"
+    ;;
+*)
+    echo "usage: toolkit.sh env FILE | show FILE | which" >&2
+    exit 2
+    ;;
+esac
