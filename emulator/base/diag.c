@@ -13,7 +13,7 @@
 #define ID_COLUMN 72      /* where [id] stands when the headline is shorter */
 #define PTX_TEXT_SHOWN 160 /* characters of an instruction; tcgen05.ld.x128 has thousands */
 
-/* A report under construction. A report that does not fit is cut, never overrun; room for "\n" is always kept. */
+/* A report under construction. A report that does not fit is cut, never overrun, and still ends its line. */
 struct text {
     char s[TEXT_BYTES];
     size_t len;
@@ -21,6 +21,8 @@ struct text {
 
 static void vput(struct text *t, const char *fmt, va_list ap) {
     size_t room = TEXT_BYTES - 1 - t->len;
+    if (room < 2)
+        return;
     int n = vsnprintf(t->s + t->len, room, fmt, ap);
     if (n > 0)
         t->len += (size_t)n < room ? (size_t)n : room - 1;
@@ -34,9 +36,9 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *t, const char
 }
 
 static void end_line(struct text *t) {
+    if (t->len > TEXT_BYTES - 2)
+        t->len = TEXT_BYTES - 2;
     t->s[t->len++] = '\n';
-    if (t->len > TEXT_BYTES - 1)
-        t->len = TEXT_BYTES - 1;
     t->s[t->len] = '\0';
 }
 

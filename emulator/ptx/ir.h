@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /* Opcodes: the first dotted word of an instruction ("add", "tcgen05", ...). For families whose second word is an
- * operation rather than a qualifier (tcgen05.X, mbarrier.X, cp.X, barrier.cluster, fence.proxy, ...) the opcode is the pair; see
- * opcodes.def. OP(enumerator, "text", "section") */
+ * operation rather than a qualifier (tcgen05.X, mbarrier.X, cp.X, barrier.cluster, fence.proxy, ...) the opcode is
+ * the whole path; see opcodes.def. OP(enumerator, "text", "section") */
 enum ptx_op {
     PTX_OP_unknown = 0,
 #define OP(name, text, section) PTX_OP_##name,
@@ -66,7 +66,8 @@ enum ptx_space {
     PTX_SPACE_CONST,
 };
 
-/* One scalar register of a function. `index` is dense within the function. */
+/* One scalar register of a function. `index` is dense within the function. Of a range (%r<59>) only the registers
+ * that the body names exist. */
 struct ptx_reg {
     const char *name; /* "%r12" as written; two registers of different scopes may share a name */
     enum ptx_type type;
@@ -79,6 +80,7 @@ struct ptx_reloc { /* initialiser element that is an address: generic(var) + add
     bool generic;    /* written as generic(sym) */
     const char *symbol;
     int64_t addend;
+    unsigned shift;  /* mask operator, 0xFF00(sym) (5.4.4): the element is byte shift / 8 of the address, size 1 */
 };
 
 struct ptx_var {
@@ -95,7 +97,8 @@ struct ptx_var {
     uint32_t num_relocs;
     uint32_t index;     /* dense within its owner (module or function) */
     uint32_t line;      /* PTX line of the declaration */
-    const struct ptx_func *owner; /* NULL for module scope */
+    const struct ptx_func *owner; /* NULL for module scope, and for .global and .const declared inside a body */
+    const struct ptx_reg *reg;    /* formal parameter declared as .reg (space REG, function definitions): where it goes */
 };
 
 enum ptx_operand_kind {
@@ -121,19 +124,19 @@ enum ptx_imm_kind {
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
+    enum ptx_imm_kind imm_kind;
     bool neg;        /* !p in operand position (predicate source), as in and.pred p, q, !r or vote.sync */
     /* .xN selectors of vector registers do not occur in generated PTX and are refused by the parser */
-    const struct ptx_reg *reg;
-    enum ptx_imm_kind imm_kind;
-    uint64_t imm;
     uint32_t sreg;                /* enum ptx_sreg */
+    uint32_t label;               /* LABEL: index into func->insns; num_insns for a label at the end of the body */
+    uint32_t num_elems;
+    uint64_t imm;
+    int64_t offset;               /* VAR and MEM: constant byte offset */
+    const struct ptx_reg *reg;
     const struct ptx_var *var;    /* VAR, and MEM with a variable base */
     const struct ptx_func *func;
-    uint32_t label;               /* LABEL: index into func->insns */
     const struct ptx_table *table;
     const struct ptx_operand *elems; /* VEC, PAIR; MEM: the elements after the comma, see num_elems */
-    uint32_t num_elems;
-    int64_t offset;               /* VAR and MEM: constant byte offset */
     /* MEM: the base is reg, var, or neither (absolute immediate in offset). [%r1+%r2] does not exist in PTX.
      * Tensor and other compound addresses, [a, {x, y}] or [a, {x,y}, {..}] -> elems[0] is the VEC after the first comma, etc. */
 };
@@ -178,6 +181,7 @@ const char *ptx_sreg_text(enum ptx_sreg r);
 
 struct ptx_func {
     const char *name;
+    const struct ptx_func *alias_of; /* .alias (11.2.3): every use of this name already refers to that function */
     bool is_entry;
     bool is_extern;  /* a declaration without a body (vprintf, malloc, __assertfail, ...) */
     bool is_visible, is_weak, is_noreturn;
@@ -211,13 +215,15 @@ struct ptx_module {
     uint32_t num_funcs;
     const struct ptx_var *const *vars; /* module-scope variables */
     uint32_t num_vars;
+    const struct ptx_names *names; /* of ptx_find_func and ptx_find_var */
 };
 
 /* Parses text[0..len). `name` is what diagnostics call it. On malformed text reports once through `sink`
  * ("name:line:col: error: ..." with the line and a caret) and returns NULL. Never reads past len; NULs are errors.
- * Bounded: nesting, counts and sizes have limits that are reported. Thread safe. */
+ * Bounded: nesting, counts and sizes have limits that are reported. Thread safe. A NULL sink is silent. */
 struct ptx_module *ptx_parse(const char *text, size_t len, const char *name, const struct diag_sink *sink);
-void ptx_module_free(struct ptx_module *m);
+void ptx_module_free(struct ptx_module *m); /* NULL is allowed */
+/* By the name in the PTX (mangled); NULL when there is none. An alias finds its function. */
 const struct ptx_func *ptx_find_func(const struct ptx_module *m, const char *name);
 const struct ptx_var *ptx_find_var(const struct ptx_module *m, const char *name);
 

@@ -1,0 +1,96 @@
+/* ptx/tables.c - the texts of the .def tables and the small questions about types and instructions of ir.h. */
+#include "ptx/ir.h"
+
+static const struct {
+    const char *text, *section;
+} ops[PTX_OP_COUNT] = {
+    [PTX_OP_unknown] = {"(unknown)", "9.7"},
+#define OP(name, text, section) [PTX_OP_##name] = {text, section},
+#include "ptx/opcodes.def"
+#undef OP
+};
+
+static const char *const mods[PTX_MOD_COUNT] = {
+    [PTX_MOD_unknown] = "(unknown)",
+#define MOD(name, text) [PTX_MOD_##name] = text,
+#include "ptx/modifiers.def"
+#undef MOD
+};
+
+static const char *const sregs[PTX_SREG_COUNT] = {
+    [PTX_SREG_unknown] = "(unknown)",
+#define SREG(name, text) [PTX_SREG_##name] = text,
+#include "ptx/sregs.def"
+#undef SREG
+};
+
+const char *ptx_op_text(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].text; }
+
+const char *ptx_op_section(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].section; }
+
+const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0]; }
+
+const char *ptx_sreg_text(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0]; }
+
+unsigned ptx_type_bits(enum ptx_type t) {
+    switch (t) {
+    case PTX_NOTYPE:
+        return 0;
+    case PTX_B8: case PTX_U8: case PTX_S8:
+        return 8;
+    case PTX_B16: case PTX_U16: case PTX_S16: case PTX_F16: case PTX_BF16:
+        return 16;
+    case PTX_B32: case PTX_U32: case PTX_S32: case PTX_F32: case PTX_F16X2: case PTX_BF16X2:
+        return 32;
+    case PTX_B64: case PTX_U64: case PTX_S64: case PTX_F64: case PTX_F32X2:
+        return 64;
+    case PTX_B128:
+        return 128;
+    case PTX_PRED:
+        return 1;
+    }
+    return 0;
+}
+
+enum ptx_type ptx_mod_type(enum ptx_mod mod) {
+    static const uint8_t types[PTX_MOD_COUNT] = {
+        [PTX_MOD_b8] = PTX_B8,       [PTX_MOD_u8] = PTX_U8,         [PTX_MOD_s8] = PTX_S8,
+        [PTX_MOD_b16] = PTX_B16,     [PTX_MOD_u16] = PTX_U16,       [PTX_MOD_s16] = PTX_S16,
+        [PTX_MOD_f16] = PTX_F16,     [PTX_MOD_bf16] = PTX_BF16,     [PTX_MOD_b32] = PTX_B32,
+        [PTX_MOD_u32] = PTX_U32,     [PTX_MOD_s32] = PTX_S32,       [PTX_MOD_f32] = PTX_F32,
+        [PTX_MOD_f16x2] = PTX_F16X2, [PTX_MOD_bf16x2] = PTX_BF16X2, [PTX_MOD_b64] = PTX_B64,
+        [PTX_MOD_u64] = PTX_U64,     [PTX_MOD_s64] = PTX_S64,       [PTX_MOD_f64] = PTX_F64,
+        [PTX_MOD_f32x2] = PTX_F32X2, [PTX_MOD_b128] = PTX_B128,     [PTX_MOD_pred] = PTX_PRED,
+    };
+    return (unsigned)mod < PTX_MOD_COUNT ? (enum ptx_type)types[mod] : PTX_NOTYPE;
+}
+
+bool ptx_has(const struct ptx_insn *in, enum ptx_mod mod) {
+    for (unsigned i = 0; i < in->num_mods; i++)
+        if (in->mods[i] == mod)
+            return true;
+    return false;
+}
+
+enum ptx_type ptx_insn_type(const struct ptx_insn *in, unsigned n) {
+    for (unsigned i = 0; i < in->num_mods; i++) {
+        enum ptx_type t = ptx_mod_type((enum ptx_mod)in->mods[i]);
+        if (t != PTX_NOTYPE && n-- == 0)
+            return t;
+    }
+    return PTX_NOTYPE;
+}
+
+uint64_t ptx_param_offset(const struct ptx_func *f, uint32_t i, uint64_t *total) {
+    uint64_t at = 0, found = 0;
+    for (uint32_t k = 0; k < f->num_params; k++) {
+        const struct ptx_var *v = &f->params[k];
+        at = (at + v->align - 1) & ~(uint64_t)(v->align - 1);
+        if (k == i)
+            found = at;
+        at += v->size;
+    }
+    if (total)
+        *total = at;
+    return found;
+}
