@@ -1,0 +1,14 @@
+/* Options that the launcher checks and hands to the shared library through the environment. */
+#ifndef CUDART_OPTIONS_H
+#define CUDART_OPTIONS_H
+
+#include "machine/machine.h"
+
+#include <stdbool.h>
+
+/* "default", "eager", "lazy" or "random:SEED" into config; false for anything else. */
+bool rt_parse_schedule(const char *text, struct mach_config *config);
+/* A number of warp instructions, at least 1. */
+bool rt_parse_watchdog(const char *text, struct mach_config *config);
+
+#endif
