@@ -56,11 +56,14 @@ __global__ void __launch_bounds__(2 * WARPGROUP) map_cells(struct block *blocks,
     const uint32_t lane = window + lane_index();    /* with 32x32b a thread reaches one lane */
 
     if (warp == 0) { /* one warp, all 32 threads: alloc is .sync.aligned */
+#pragma unroll 1
         for (int i = 0; i < count; i++)
             tmem_alloc(smem_address(&bases[i]), blocks[i].columns); /* never more than the one before */
         tmem_relinquish_alloc_permit();
     }
     __syncthreads(); /* the bases are in shared memory for everyone */
+    if (threadIdx.x < count)
+        blocks[threadIdx.x].base = bases[threadIdx.x];
 
     if (warp < 4) {
         for (int i = 0; i < count; i++)
@@ -89,11 +92,9 @@ __global__ void __launch_bounds__(2 * WARPGROUP) map_cells(struct block *blocks,
     }
     __syncthreads();
     if (warp == 0)
-        for (int i = 0; i < count; i++) {
-            tmem_dealloc(bases[i], blocks[i].columns);
-            if (lane_index() == 0)
-                blocks[i].base = bases[i];
-        }
+#pragma unroll 1
+        for (int i = 0; i < count; i++)
+            tmem_dealloc(bases[i], blocks[i].columns); /* synchronous: needs no fence of its own */
 }
 
 /* ---------------------------------------------------------------- 2. contention */
@@ -123,8 +124,10 @@ __global__ void __launch_bounds__(32) contend(struct visit *visits, uint32_t *ti
 
     if (lane == 0) {
         v.got = atomicAdd(tickets, 1);
+#pragma unroll 1
         for (int naps = 0; naps < PATIENCE && atomicAdd(&company[sm], 0) < 2; naps++)
             __nanosleep(1000);
+#pragma unroll 1
         for (int naps = 0; naps < HOLD; naps++)
             __nanosleep(1000);
         v.freed = atomicAdd(tickets, 1);
@@ -210,6 +213,7 @@ struct image {
         fill_window(window, lane, 0);                                                                        \
         EACH_COUNT(IMAGE_LD, shape)                                                                          \
         EACH_COUNT(IMAGE_ST, shape)                                                                          \
+        tcgen05_fence_before();                                                                              \
         __syncthreads();                                                                                     \
         if (warp == 0)                                                                                       \
             tmem_dealloc(base, IMAGE_COLUMNS);                                                               \
