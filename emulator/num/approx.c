@@ -1,5 +1,6 @@
-// The .approx and .full instructions (PTX 9.7.3.8, 13-22; 9.7.4.9-10), computed in double and rounded to the type.
-// The hardware's tables and last bits are not public; every result here lies within the error that the ISA states.
+// The .approx and .full instructions (PTX 9.7.3.8, 13-22; 9.7.4.9-10), computed in double and rounded to the
+// type. The hardware's tables and last bits are not public; every result here lies within the error that the
+// ISA states.
 #include <math.h>
 
 #include "num/num_core.h"

@@ -1,11 +1,12 @@
-// f32, f16 and bf16 arithmetic (PTX 9.7.3, 9.7.4). Sums and products are taken in double, rounded to odd, and rounded
-// once more to the type: with 53 bits against at most 24 that equals a single rounding in every mode.
+// f32, f16 and bf16 arithmetic (PTX 9.7.3, 9.7.4). Sums and products are taken in double, rounded to odd, and
+// rounded once more to the type: with 53 bits against at most 24 that equals a single rounding in every mode.
 #include <math.h>
 
 #include "num/num_core.h"
 #include "num/soft.h"
 
-// Knuth's two-sum gives the exact error of the sum; when there is one, the neighbour with an odd significand is taken.
+// Knuth's two-sum gives the exact error of the sum; when there is one, the neighbour with an odd significand
+// is taken.
 double num_add_odd(double a, double b) {
     double s = a + b;
     if (!(s - s == 0))
@@ -31,7 +32,8 @@ static uint32_t finish_f32(double x, num_round r, unsigned flags) {
     return f == f ? num_f32_bits(f) : NUM_NAN_F32;
 }
 
-// An exact zero sum of terms of opposite sign is -0 when rounding down (IEEE 754, 6.3); C's sum has made it +0.
+// An exact zero sum of terms of opposite sign is -0 when rounding down (IEEE 754, 6.3); C's sum has made it
+// +0.
 static double signed_zero(double sum, double a, double b, num_round r) {
     return r == NUM_RM && sum == 0 && (signbit(a) || signbit(b)) ? -0.0 : sum;
 }
@@ -65,6 +67,8 @@ uint32_t num_rcp_f32(uint32_t a, num_round r, unsigned flags) {
 }
 
 uint32_t num_sqrt_f32(uint32_t a, num_round r, unsigned flags) {
+    if (r == NUM_RN) // the root of a normal number is normal, so .ftz is settled by the operand
+        return finish_f32((double)sqrtf((float)operand(a, flags)), r, 0);
     num_value v = num_soft_sqrt(num_unpack_f64(operand(a, flags)));
     return (uint32_t)num_pack(num_format_of(NUM_F32), v, r, flags & NUM_FTZ, 0, 0);
 }
@@ -82,7 +86,9 @@ uint16_t num_add_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
     return finish_h(t, num_add_odd(operand_h(t, a, flags), operand_h(t, b, flags)), flags);
 }
 
-uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags) { return num_add_h(t, a, b ^ 0x8000, flags); }
+uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
+    return num_add_h(t, a, b ^ 0x8000, flags);
+}
 
 uint16_t num_mul_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
     return finish_h(t, operand_h(t, a, flags) * operand_h(t, b, flags), flags);

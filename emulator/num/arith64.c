@@ -1,5 +1,5 @@
-// f64 arithmetic (PTX 9.7.3): .rn by the host, the directed modes in integers. NaN payloads are kept, as the ISA says
-// of double precision: the first NaN operand, made quiet.
+// f64 arithmetic (PTX 9.7.3): .rn by the host, the directed modes in integers. NaN payloads are kept, as the
+// ISA says of double precision: the first NaN operand, made quiet.
 #include <math.h>
 
 #include "num/soft.h"
@@ -58,5 +58,8 @@ uint64_t num_div_f64(uint64_t a, uint64_t b, num_round r) {
 uint64_t num_rcp_f64(uint64_t a, num_round r) { return num_div_f64(num_f64_bits(1.0), a, r); }
 
 uint64_t num_sqrt_f64(uint64_t a, num_round r) {
-    return finish(num_soft_sqrt(num_unpack_f64(num_f64_from_bits(a))), r, nan_of(a, 0, 0));
+    double x = num_f64_from_bits(a);
+    if (r == NUM_RN)
+        return nearest(sqrt(x), nan_of(a, 0, 0));
+    return finish(num_soft_sqrt(num_unpack_f64(x)), r, nan_of(a, 0, 0));
 }

@@ -2,7 +2,8 @@
 #include "num/num_core.h"
 
 static const num_format formats[NUM_TYPE_COUNT] = {
-    [NUM_F64] = {"f64", 64, 52, 0, 1023, NUM_SPECIAL_IEEE, UINT64_C(0x7fefffffffffffff), UINT64_C(0x7fffffffffffffff)},
+    [NUM_F64] = {"f64", 64, 52, 0, 1023, NUM_SPECIAL_IEEE, UINT64_C(0x7fefffffffffffff),
+                 UINT64_C(0x7fffffffffffffff)},
     [NUM_F32] = {"f32", 32, 23, 0, 127, NUM_SPECIAL_IEEE, 0x7f7fffff, NUM_NAN_F32},
     [NUM_TF32] = {"tf32", 19, 10, 13, 127, NUM_SPECIAL_IEEE, 0x3fbff, NUM_NAN_F32},
     [NUM_F16] = {"f16", 16, 10, 0, 15, NUM_SPECIAL_IEEE, 0x7bff, NUM_NAN_F16},
@@ -101,7 +102,8 @@ static uint64_t pack_magnitude(const num_format *f, num_value v, num_round r, un
     return code > f->max_finite ? overflow(f, v.sign, r, flags, width > 0) : code;
 }
 
-uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits, unsigned width) {
+uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits,
+                  unsigned width) {
     if (v.cls == NUM_CLASS_NAN)
         return flags & NUM_SAT ? 0 : f->nan;
     if (v.sign && flags & (NUM_RELU | NUM_SAT))
@@ -121,7 +123,8 @@ uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags,
     return (code | (uint64_t)v.sign << (f->bits - 1)) << f->shift;
 }
 
-// ue8m0: the magnitude rounded to a power of two, down or up (9.7.9.21; values at or below 2^-127 give code 0).
+// ue8m0: the magnitude rounded to a power of two, down or up (9.7.9.21; values at or below 2^-127 give code
+// 0).
 static uint64_t encode_ue8m0(double x, num_round r, unsigned flags) {
     num_value v = num_unpack_f64(x);
     bool sat = flags & NUM_SATFINITE;
@@ -174,5 +177,6 @@ uint8_t num_to_s2f6_scaled(double x, uint8_t scale, unsigned flags) {
 }
 
 uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags) {
-    return (uint16_t)num_encode(NUM_BF16, num_decode(NUM_S2F6, code) * num_decode(NUM_UE8M0, scale), NUM_RN, flags);
+    return (uint16_t)num_encode(NUM_BF16, num_decode(NUM_S2F6, code) * num_decode(NUM_UE8M0, scale), NUM_RN,
+                                flags);
 }

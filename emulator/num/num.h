@@ -1,20 +1,28 @@
 // Number formats and floating-point arithmetic of sm_100 PTX, on raw bit patterns.
 //
 // Contract
-//  - Every value is passed as its register bits: f32 in a uint32_t, f16 and bf16 in a uint16_t, f64 in a uint64_t.
+//  - Every value is passed as its register bits: f32 in a uint32_t, f16 and bf16 in a uint16_t, f64 in a
+//  uint64_t.
 //    Nothing here keeps state; every function is pure and may be called from any thread.
-//  - Conversions and arithmetic round once. f64 -> f16 is one rounding, fma is one rounding, and so are the directed modes.
-//  - The host must run in its default floating-point environment (round to nearest, no flush to zero); a program
-//    linked with -ffast-math may have changed it: num_env_is_default() tells. The host's mode is never changed here.
-//  - A NaN result is canonical: 0x7fffffff (f32, tf32), 0x7fff (f16, bf16), 0x7f (e4m3, e5m2), 0xff (ue8m0). f64
-//    arithmetic keeps the payload of its first NaN operand, made quiet; an invalid f64 operation gives NUM_NAN_F64.
+//  - Conversions and arithmetic round once. f64 -> f16 is one rounding, fma is one rounding, and so are the
+//  directed modes.
+//  - The host must run in its default floating-point environment (round to nearest, no flush to zero); a
+//  program
+//    linked with -ffast-math may have changed it: num_env_is_default() tells. The host's mode is never
+//    changed here.
+//  - A NaN result is canonical: 0x7fffffff (f32, tf32), 0x7fff (f16, bf16), 0x7f (e4m3, e5m2), 0xff (ue8m0).
+//  f64
+//    arithmetic keeps the payload of its first NaN operand, made quiet; an invalid f64 operation gives
+//    NUM_NAN_F64.
 //  - `.ftz` flushes subnormal inputs before and subnormal results after rounding to a zero of the same sign.
-//  - `.sat` clamps to [+0.0, 1.0], NaN -> +0.0. `.relu` gives +0.0 for everything with a sign bit, NaN -> canonical NaN.
+//  - `.sat` clamps to [+0.0, 1.0], NaN -> +0.0. `.relu` gives +0.0 for everything with a sign bit, NaN ->
+//  canonical NaN.
 //  - Unused flags are ignored; which flag an instruction may carry is the front end's business.
 //  - Links with -lm.
 //
-// Sources: PTX ISA 9.1, 5.2.3 (alternate formats), 5.2.4 (s2f6), 6.5 (conversions), 9.7.3 (f32, f64), 9.7.4 (f16, bf16),
-// 9.7.9.21 (cvt), 9.7.16.10.4 (packing for tcgen05.mma); OCP 8-bit Floating Point and Microscaling Formats v1.0.
+// Sources: PTX ISA 9.1, 5.2.3 (alternate formats), 5.2.4 (s2f6), 6.5 (conversions), 9.7.3 (f32, f64), 9.7.4
+// (f16, bf16), 9.7.9.21 (cvt), 9.7.16.10.4 (packing for tcgen05.mma); OCP 8-bit Floating Point and
+// Microscaling Formats v1.0.
 #ifndef NUM_NUM_H
 #define NUM_NUM_H
 
@@ -30,11 +38,11 @@ typedef enum num_type {
     NUM_TF32, // f32 whose low 13 bits do not count (5.2.3 leaves the layout open; this is the hardware's)
     NUM_F16,
     NUM_BF16,
-    NUM_E4M3, // no infinity; NaN is 0x7f, 0xff; largest 448
-    NUM_E5M2, // IEEE-like; largest 57344
-    NUM_E2M3, // no infinity, no NaN; largest 7.5
-    NUM_E3M2, // no infinity, no NaN; largest 28
-    NUM_E2M1, // no infinity, no NaN; largest 6
+    NUM_E4M3,  // no infinity; NaN is 0x7f, 0xff; largest 448
+    NUM_E5M2,  // IEEE-like; largest 57344
+    NUM_E2M3,  // no infinity, no NaN; largest 7.5
+    NUM_E3M2,  // no infinity, no NaN; largest 28
+    NUM_E2M1,  // no infinity, no NaN; largest 6
     NUM_UE8M0, // unsigned power of two, 2^(code-127); 0xff is NaN; there is no zero
     NUM_UE4M3, // unsigned 7-bit e4m3; 0x7f is NaN; a source format only
     NUM_S2F6,  // two's complement fixed point, s8 * 2^-6
@@ -42,9 +50,20 @@ typedef enum num_type {
 } num_type;
 
 // Integer types of cvt.
-typedef enum num_int { NUM_U8, NUM_S8, NUM_U16, NUM_S16, NUM_U32, NUM_S32, NUM_U64, NUM_S64, NUM_INT_COUNT } num_int;
+typedef enum num_int {
+    NUM_U8,
+    NUM_S8,
+    NUM_U16,
+    NUM_S16,
+    NUM_U32,
+    NUM_S32,
+    NUM_U64,
+    NUM_S64,
+    NUM_INT_COUNT
+} num_int;
 
-// Rounding (PTX 6.5.2). Integer rounding uses the same names: NUM_RN is .rni, NUM_RZ .rzi, NUM_RM .rmi, NUM_RP .rpi.
+// Rounding (PTX 6.5.2). Integer rounding uses the same names: NUM_RN is .rni, NUM_RZ .rzi, NUM_RM .rmi,
+// NUM_RP .rpi.
 typedef enum num_round { NUM_RN, NUM_RZ, NUM_RM, NUM_RP, NUM_RNA } num_round;
 
 // Modifiers, ored together.
@@ -90,7 +109,8 @@ static inline uint64_t num_f64_bits(double d) {
 // True when the calling thread rounds to nearest and keeps subnormals, as everything below needs.
 bool num_env_is_default(void);
 
-// ---- Formats -------------------------------------------------------------------------------------------------------
+// ---- Formats
+// -------------------------------------------------------------------------------------------------------
 
 // PTX name of a type ("f16", "e4m3", ...); width in bits of one value (6 for e2m3, 4 for e2m1, 7 for ue4m3).
 const char *num_type_name(num_type t);
@@ -113,18 +133,20 @@ float num_decode_ue8m0(uint8_t code);
 float num_decode_ue4m3(uint8_t code);
 float num_decode_s2f6(uint8_t code);
 
-// Nearest code of `x` under a rounding mode; flags NUM_SAT, NUM_RELU, NUM_SATFINITE, NUM_FTZ (the last for f32 only).
-// Without NUM_SATFINITE an overflow is IEEE's (infinity or largest, by mode) where the type has an infinity, NaN in
-// e4m3 and ue8m0, and the largest value where there is neither. With it, an overflow or infinity is the largest value
-// of the sign; NaN stays NaN, and becomes +largest in types without one. ue8m0 ignores the sign and takes NUM_RZ or
-// NUM_RP (of the magnitude). s2f6 clamps to [-2, 127/64]. ue4m3 is no destination: returns its NaN.
-// tf32 comes back in f32 layout with its low 13 bits zero (NaN: 0x7fffffff). PTX 9.7.9.21.
+// Nearest code of `x` under a rounding mode; flags NUM_SAT, NUM_RELU, NUM_SATFINITE, NUM_FTZ (the last for
+// f32 only). Without NUM_SATFINITE an overflow is IEEE's (infinity or largest, by mode) where the type has an
+// infinity, NaN in e4m3 and ue8m0, and the largest value where there is neither. With it, an overflow or
+// infinity is the largest value of the sign; NaN stays NaN, and becomes +largest in types without one. ue8m0
+// ignores the sign and takes NUM_RZ or NUM_RP (of the magnitude). s2f6 clamps to [-2, 127/64]. ue4m3 is no
+// destination: returns its NaN. tf32 comes back in f32 layout with its low 13 bits zero (NaN: 0x7fffffff).
+// PTX 9.7.9.21.
 uint64_t num_encode(num_type t, double x, num_round r, unsigned flags);
 
-// cvt.rs, stochastic rounding of an f32: the random bits are added to the discarded mantissa bits, and a carry out
-// rounds away from zero. `rbits` holds the element's own bits: 13 of them for f16, 16 for bf16; they are aligned with
-// the most significant discarded bits (subnormal f16 results discard more than 13). Flags NUM_RELU, NUM_SATFINITE.
-// .rs to the 8-, 6- and 4-bit formats is not here: how their operands share rbits is stated only in figures.
+// cvt.rs, stochastic rounding of an f32: the random bits are added to the discarded mantissa bits, and a
+// carry out rounds away from zero. `rbits` holds the element's own bits: 13 of them for f16, 16 for bf16;
+// they are aligned with the most significant discarded bits (subnormal f16 results discard more than 13).
+// Flags NUM_RELU, NUM_SATFINITE. .rs to the 8-, 6- and 4-bit formats is not here: how their operands share
+// rbits is stated only in figures.
 uint16_t num_f32_to_f16_rs(uint32_t a, uint16_t rbits, unsigned flags);
 uint16_t num_f32_to_bf16_rs(uint32_t a, uint16_t rbits, unsigned flags);
 
@@ -133,9 +155,9 @@ uint16_t num_f32_to_bf16_rs(uint32_t a, uint16_t rbits, unsigned flags);
 uint8_t num_to_s2f6_scaled(double x, uint8_t scale, unsigned flags);
 uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags);
 
-// ---- Rows for the tensor core --------------------------------------------------------------------------------------
-// Decode n consecutive elements. src needs no alignment; dst and src must not overlap. The bytes read are
-// given in brackets.
+// ---- Rows for the tensor core
+// -------------------------------------------------------------------------------------- Decode n consecutive
+// elements. src needs no alignment; dst and src must not overlap. The bytes read are given in brackets.
 
 void num_decode_row_f16(const uint8_t *src, float *dst, size_t n);  // [2n]
 void num_decode_row_bf16(const uint8_t *src, float *dst, size_t n); // [2n]
@@ -143,44 +165,50 @@ void num_decode_row_tf32(const uint8_t *src, float *dst, size_t n); // [4n] f32 
 void num_decode_row_f32(const uint8_t *src, float *dst, size_t n);  // [4n]
 void num_decode_row_e4m3(const uint8_t *src, float *dst, size_t n); // [n]
 void num_decode_row_e5m2(const uint8_t *src, float *dst, size_t n); // [n]
-// 6- and 4-bit types, one in each byte, in its low bits (upper bits ignored), as cvt and tcgen05.cp leave them. [n]
+// 6- and 4-bit types, one in each byte, in its low bits (upper bits ignored), as cvt and tcgen05.cp leave
+// them. [n]
 void num_decode_row_e2m3(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_e3m2(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_e2m1(const uint8_t *src, float *dst, size_t n);
 // e2m1 in bits 5:2 of each byte, the container of mma.sync's f8f6f4 fragments. [n]
 void num_decode_row_e2m1_mid(const uint8_t *src, float *dst, size_t n);
-// Shared memory of kind::f8f6f4 and mxf8f6f4 (5.5.1.1): 16 elements in each 16-byte atom, packed from its lowest bit,
-// then padding: b4x16_p64 (8 bytes of data), b6x16_p32 (12 bytes of data). [16 * ceil(n/16), padding unread]
+// Shared memory of kind::f8f6f4 and mxf8f6f4 (5.5.1.1): 16 elements in each 16-byte atom, packed from its
+// lowest bit, then padding: b4x16_p64 (8 bytes of data), b6x16_p32 (12 bytes of data). [16 * ceil(n/16),
+// padding unread]
 void num_decode_row_e2m1_p64(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_e2m3_p32(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_e3m2_p32(const uint8_t *src, float *dst, size_t n);
 // Two e2m1 a byte, the first in the low half (kind::mxf4, mxf4nvf4). [ceil(n/2)]
 void num_decode_row_e2m1_packed(const uint8_t *src, float *dst, size_t n);
-void num_decode_row_ue8m0(const uint8_t *src, float *dst, size_t n); // [n]
-void num_decode_row_ue4m3(const uint8_t *src, float *dst, size_t n); // [n]
-void num_decode_row_s8(const uint8_t *src, float *dst, size_t n);    // [n]
-void num_decode_row_u8(const uint8_t *src, float *dst, size_t n);    // [n]
+void num_decode_row_ue8m0(const uint8_t *src, float *dst, size_t n);    // [n]
+void num_decode_row_ue4m3(const uint8_t *src, float *dst, size_t n);    // [n]
+void num_decode_row_s8(const uint8_t *src, float *dst, size_t n);       // [n]
+void num_decode_row_u8(const uint8_t *src, float *dst, size_t n);       // [n]
 void num_decode_row_s8_i32(const uint8_t *src, int32_t *dst, size_t n); // [n]
 void num_decode_row_u8_i32(const uint8_t *src, int32_t *dst, size_t n); // [n]
 
-// ---- cvt -----------------------------------------------------------------------------------------------------------
+// ---- cvt
+// -----------------------------------------------------------------------------------------------------------
 
-// cvt.dst.src between floating-point formats, one element; packing is the caller's. NUM_FTZ acts on an f32 source and
-// an f32 result. Flags as in num_encode.
+// cvt.dst.src between floating-point formats, one element; packing is the caller's. NUM_FTZ acts on an f32
+// source and an f32 result. Flags as in num_encode.
 uint64_t num_cvt_ff(num_type dst, num_type src, uint64_t a, num_round r, unsigned flags);
-// cvt.{rni,rzi,rmi,rpi}.t.t: round to an integral value of the same type (f16, bf16, f32, f64). Flags FTZ, SAT.
+// cvt.{rni,rzi,rmi,rpi}.t.t: round to an integral value of the same type (f16, bf16, f32, f64). Flags FTZ,
+// SAT.
 uint64_t num_cvt_round(num_type t, uint64_t a, num_round r, unsigned flags);
-// Float to integer: rounds, then clamps to the range. NaN is 0 when the source is not f64 and the destination is not 64
-// bits wide, else 1 << (width-1) (9.7.9.21, Integer Notes). The result is sign-extended to 64 bits when dst is signed.
+// Float to integer: rounds, then clamps to the range. NaN is 0 when the source is not f64 and the destination
+// is not 64 bits wide, else 1 << (width-1) (9.7.9.21, Integer Notes). The result is sign-extended to 64 bits
+// when dst is signed.
 uint64_t num_cvt_fi(num_int dst, num_type src, uint64_t a, num_round r, unsigned flags);
 // Integer to float (f16, bf16, f32, f64). Bits of `a` above the source's width are ignored. Flag NUM_SAT.
 uint64_t num_cvt_if(num_type dst, num_int src, uint64_t a, num_round r, unsigned flags);
 // Integer to integer: chops, or clamps with NUM_SAT; extended to 64 bits by the destination's signedness.
 uint64_t num_cvt_ii(num_int dst, num_int src, uint64_t a, unsigned flags);
 
-// ---- f32 and f64 arithmetic ----------------------------------------------------------------------------------------
-// add, sub, mul, fma: r in {RN, RZ, RM, RP}; f32 flags FTZ, SAT. div, sqrt, rcp: the .rnd forms; f32 flag FTZ.
-// Mixed precision (9.7.5): decode the f16 or bf16 operands to f32 first, which is exact.
+// ---- f32 and f64 arithmetic
+// ---------------------------------------------------------------------------------------- add, sub, mul,
+// fma: r in {RN, RZ, RM, RP}; f32 flags FTZ, SAT. div, sqrt, rcp: the .rnd forms; f32 flag FTZ. Mixed
+// precision (9.7.5): decode the f16 or bf16 operands to f32 first, which is exact.
 
 uint32_t num_add_f32_slow(uint32_t a, uint32_t b, num_round r, unsigned flags);
 uint32_t num_mul_f32_slow(uint32_t a, uint32_t b, num_round r, unsigned flags);
@@ -213,25 +241,28 @@ uint64_t num_div_f64(uint64_t a, uint64_t b, num_round r);
 uint64_t num_rcp_f64(uint64_t a, num_round r);
 uint64_t num_sqrt_f64(uint64_t a, num_round r);
 
-// ---- f16 and bf16 arithmetic (9.7.4), always .rn -------------------------------------------------------------------
-// t is NUM_F16 or NUM_BF16. Flags: FTZ, SAT (f16), RELU (fma). fma.oob is not here: no section gives OOB-NaN's code.
+// ---- f16 and bf16 arithmetic (9.7.4), always .rn
+// ------------------------------------------------------------------- t is NUM_F16 or NUM_BF16. Flags: FTZ,
+// SAT (f16), RELU (fma). fma.oob is not here: no section gives OOB-NaN's code.
 
 uint16_t num_add_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_mul_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_fma_h(num_type t, uint16_t a, uint16_t b, uint16_t c, unsigned flags);
 
-// ---- Sign, order, class --------------------------------------------------------------------------------------------
-// t is one of f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
+// ---- Sign, order, class
+// -------------------------------------------------------------------------------------------- t is one of
+// f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
 
-// abs, neg, copysign (sign of a, magnitude of b: 9.7.3.2) act on the sign bit alone, on NaN too, as the ISA allows.
+// abs, neg, copysign (sign of a, magnitude of b: 9.7.3.2) act on the sign bit alone, on NaN too, as the ISA
+// allows.
 uint64_t num_abs(num_type t, uint64_t a, unsigned flags);
 uint64_t num_neg(num_type t, uint64_t a, unsigned flags);
 uint64_t num_copysign(num_type t, uint64_t a, uint64_t b);
 // Flush a subnormal to a zero of its sign.
 uint64_t num_ftz(num_type t, uint64_t a);
-// min, max (9.7.3.11, 9.7.4.7): -0.0 < +0.0; one NaN operand is ignored unless NUM_NAN; a NaN result is canonical.
-// The three-operand forms are num_min(num_min(a, b), c) with the same flags (no NUM_XORSIGN).
+// min, max (9.7.3.11, 9.7.4.7): -0.0 < +0.0; one NaN operand is ignored unless NUM_NAN; a NaN result is
+// canonical. The three-operand forms are num_min(num_min(a, b), c) with the same flags (no NUM_XORSIGN).
 uint64_t num_min(num_type t, uint64_t a, uint64_t b, unsigned flags);
 uint64_t num_max(num_type t, uint64_t a, uint64_t b, unsigned flags);
 // Order for setp, set, slct: zeros are equal, NaN is unordered. Flag NUM_FTZ.
@@ -241,10 +272,11 @@ bool num_is_nan(num_type t, uint64_t a);
 bool num_is_inf(num_type t, uint64_t a);
 bool num_is_subnormal(num_type t, uint64_t a);
 
-// ---- Approximations ------------------------------------------------------------------------------------------------
-// The hardware's last bits are its own and not documented. Here each is the correctly rounded (or nearly so) result of
-// a double computation: inside every bound that 9.7.3 and 9.7.4 state, but not bit-equal to the chip.
-// Special values follow the ISA's tables. Flag NUM_FTZ.
+// ---- Approximations
+// ------------------------------------------------------------------------------------------------ The
+// hardware's last bits are its own and not documented. Here each is the correctly rounded (or nearly so)
+// result of a double computation: inside every bound that 9.7.3 and 9.7.4 state, but not bit-equal to the
+// chip. Special values follow the ISA's tables. Flag NUM_FTZ.
 
 uint32_t num_rcp_approx_f32(uint32_t a, unsigned flags);
 uint32_t num_sqrt_approx_f32(uint32_t a, unsigned flags);

@@ -9,7 +9,8 @@ __extension__ typedef unsigned __int128 num_u128;
 // What the codes above the largest finite one mean.
 typedef enum num_special { NUM_SPECIAL_IEEE, NUM_SPECIAL_NAN_ONLY, NUM_SPECIAL_NONE } num_special;
 
-// A binary format with a sign bit. Codes are `bits` wide and sit `shift` bits up in their register (tf32: 13).
+// A binary format with a sign bit. Codes are `bits` wide and sit `shift` bits up in their register (tf32:
+// 13).
 typedef struct num_format {
     const char *name;
     unsigned bits, man, shift;
@@ -24,7 +25,8 @@ const num_format *num_format_of(num_type t);
 
 typedef enum num_class { NUM_CLASS_ZERO, NUM_CLASS_FINITE, NUM_CLASS_INF, NUM_CLASS_NAN } num_class;
 
-// An exact value, or one with its excess jammed into bit 0 of sig: (-1)^sign * sig * 2^(exp-63), sig's bit 63 set.
+// An exact value, or one with its excess jammed into bit 0 of sig: (-1)^sign * sig * 2^(exp-63), sig's bit 63
+// set.
 typedef struct num_value {
     num_class cls;
     bool sign;
@@ -34,8 +36,10 @@ typedef struct num_value {
 
 num_value num_unpack_f64(double x);
 
-// Round a value to a format with one rounding. `rbits` with `rbits_width` > 0 selects stochastic rounding instead of r.
-uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits, unsigned rbits_width);
+// Round a value to a format with one rounding. `rbits` with `rbits_width` > 0 selects stochastic rounding
+// instead of r.
+uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits,
+                  unsigned rbits_width);
 
 // a + b, rounded to odd in double: a later rounding to <= 51 bits then equals the rounding of the exact sum.
 double num_add_odd(double a, double b);

@@ -15,7 +15,9 @@ bool num_is_subnormal(num_type t, uint64_t a) {
 
 uint64_t num_ftz(num_type t, uint64_t a) { return num_is_subnormal(t, a) ? a & sign_bit(t) : width(t, a); }
 
-static uint64_t flushed(num_type t, uint64_t a, unsigned flags) { return flags & NUM_FTZ ? num_ftz(t, a) : width(t, a); }
+static uint64_t flushed(num_type t, uint64_t a, unsigned flags) {
+    return flags & NUM_FTZ ? num_ftz(t, a) : width(t, a);
+}
 
 uint64_t num_abs(num_type t, uint64_t a, unsigned flags) { return magnitude(t, flushed(t, a, flags)); }
 uint64_t num_neg(num_type t, uint64_t a, unsigned flags) { return flushed(t, a, flags) ^ sign_bit(t); }

@@ -1,5 +1,5 @@
-// Exact sums, products, quotients and roots in 128-bit integers: what directed rounding (.rz, .rm, .rp) is built on,
-// without touching the host's rounding mode.
+// Exact sums, products, quotients and roots in 128-bit integers: what directed rounding (.rz, .rm, .rp) is
+// built on, without touching the host's rounding mode.
 #include "num/soft.h"
 
 static const num_value not_a_number = {NUM_CLASS_NAN, false, 0, 0};
@@ -24,7 +24,8 @@ static num_value normalise(bool sign, int exp, num_u128 v) {
     return (num_value){NUM_CLASS_FINITE, sign, exp + 1 - (int)z, sig};
 }
 
-// Sum of two nonzero values sig * 2^(exp-126) with sig's top bit at 126 or 127-clear; see num_soft_fma for the widths.
+// Sum of two nonzero values sig * 2^(exp-126) with sig's top bit at 126 or 127-clear; see num_soft_fma for
+// the widths.
 static num_value sum(bool sa, int ea, num_u128 a, bool sb, int eb, num_u128 b, num_round r) {
     if (ea < eb || (ea == eb && a < b)) {
         bool s = sa;
@@ -54,8 +55,9 @@ static num_value fma_special(num_value a, num_value b, num_value c, bool sign, n
     return c;
 }
 
-// The product of two 53-bit significands ends 22 bits above the bottom of 128, so a shift that loses bits of the smaller
-// term is far longer than the one bit that a subtraction can then cancel: the jammed bit stays below every rounding.
+// The product of two 53-bit significands ends 22 bits above the bottom of 128, so a shift that loses bits of
+// the smaller term is far longer than the one bit that a subtraction can then cancel: the jammed bit stays
+// below every rounding.
 num_value num_soft_fma(num_value a, num_value b, num_value c, num_round r) {
     bool sign = a.sign != b.sign, product = a.cls == NUM_CLASS_FINITE && b.cls == NUM_CLASS_FINITE;
     if (!product || c.cls == NUM_CLASS_INF || c.cls == NUM_CLASS_NAN)

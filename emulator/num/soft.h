@@ -1,4 +1,5 @@
-// Private to num/: exact arithmetic on unpacked values, results jammed to 64 significant bits, ready for num_pack.
+// Private to num/: exact arithmetic on unpacked values, results jammed to 64 significant bits, ready for
+// num_pack.
 #ifndef NUM_SOFT_H
 #define NUM_SOFT_H
 
