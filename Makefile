@@ -190,20 +190,22 @@ test-full: tests ## the tests and the long suites
 doctor: ## what this machine has, what is missing, and where a step would run
 	@sh scripts/doctor.sh
 
-SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' '*.cuh' 2>/dev/null)
-
 format: ## rewrite the sources with clang-format
 	@sh scripts/doctor.sh need clang-format
-	@clang-format -i $(SOURCES)
+	@git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format -i
 
 lint: ## clang-format's and clang-tidy's findings, nothing changed
-	@sh scripts/lint.sh $(EMU_SRC)
+	@sh scripts/lint.sh
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way
 	@sh scripts/layers.sh .
 
+FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+
 fuzz: ## libFuzzer (clang) on every tests/fuzz/fuzz_*.c, FUZZ_SECONDS=600 each
-	@sh scripts/fuzz.sh $(FUZZ_SECONDS)
+	@CC= sh scripts/doctor.sh need clang
+	@$(MAKE) CC=clang BUILD=build-fuzz OPT='-O1 -g' SAN_FLAGS='$(FUZZ_FLAGS)' build-fuzz/emulator/libsm100emu.a
+	@sh scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 clean: ## remove what was built
 	rm -rf build build-asan build-fuzz

@@ -74,7 +74,9 @@ choose() {
 }
 
 fetch() {
-    sh scripts/doctor.sh need python3 pip
+    sh scripts/doctor.sh need python3 pip ||
+        die "no nvcc is here, and without python3 and pip it cannot be fetched. Install those, or" \
+            "CUDA Toolkit $OLDEST or later (https://developer.nvidia.com/cuda-downloads), its bin folder on the PATH."
     source=PyPI
     set --
     if [ -n "${WHEELS:-}" ]; then

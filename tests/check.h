@@ -63,7 +63,8 @@ static inline bool check_has_(const char *text, const char *part, const char *fi
                               const char *what) {
     bool ok = text && part && strstr(text, part) != NULL;
     if (check_failed_(ok, file, line, what))
-        fprintf(stderr, "    text  \"%s\"\n    lacks \"%s\"\n", text ? text : "(null)", part ? part : "(null)");
+        fprintf(stderr, "    text  \"%s\"\n    lacks \"%s\"\n", text ? text : "(null)",
+                part ? part : "(null)");
     return ok;
 }
 

@@ -1,0 +1,86 @@
+#!/bin/sh
+# layers.sh ROOT: proves from the #include lines that the emulator's rooms depend one way, and that what runs on a GPU
+# knows nothing of the emulator. A breach is one line `file:line: ...`, and exit 1. Needs find, sort and awk.
+#
+#   base       sees base
+#   num        base num                        ptx       base ptx
+#   machine    base num machine                engines   base num machine engines
+#   exec       base num ptx machine engines exec
+#   trace      base machine/observer.h trace   check     base machine/observer.h check
+#   cudart     every room, and emu.h           sm100emu.c the same
+#
+# Every quoted include is written from emulator/ ("room/file.h"), so that a line says what it depends on. No room
+# includes a header of the CUDA Toolkit: the emulator builds without one. The steps and common/ include nothing of
+# emulator/.
+set -eu
+cd "$1"
+
+find emulator common [0-9][0-9]_* -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' \) 2>/dev/null |
+    LC_ALL=C sort | awk '
+function allow(room, list,   n, i, part) {
+    known[room] = list
+    n = split(list, part, " ")
+    for (i = 1; i <= n; i++) may[room, part[i]] = 1
+}
+function breach(text) {
+    printf "%s:%d: %s\n", file, line, text
+    bad++
+}
+function from_gpu_side(target) {
+    if (target ~ /(^|\/)emulator\// || target ~ /(^|\/)emu\.h$/)
+        breach("a step or common/ may not include " target ": what runs on a GPU knows nothing of the emulator")
+}
+function from_emulator(room, target, quoted,   to) {
+    if (!quoted) {
+        if (target ~ /^(cuda|cudart|driver_types|vector_types|crt\/|nv)/)
+            breach("the emulator may not include <" target ">: it builds without the CUDA Toolkit")
+        return
+    }
+    if (target ~ /\.\./ || (target !~ /\// && target != "emu.h")) {
+        breach("write \"" target "\" from emulator/: \"room/file.h\"")
+        return
+    }
+    to = target
+    sub(/\/.*/, "", to)
+    if (!(room in known))
+        breach("emulator/" room "/ is not a room of scripts/layers.sh: say there what it may see")
+    else if (!((room, to) in may) && !((room, target) in may))
+        breach(room " may not include " target " (it sees: " known[room] ")")
+}
+BEGIN {
+    all = "base num ptx machine engines exec trace check cudart emu.h"
+    allow("base", "base"); allow("num", "base num"); allow("ptx", "base ptx")
+    allow("machine", "base num machine"); allow("engines", "base num machine engines")
+    allow("exec", "base num ptx machine engines exec")
+    allow("trace", "base machine/observer.h trace"); allow("check", "base machine/observer.h check")
+    allow("cudart", all); allow("the launcher", all); allow("emu.h", "emu.h")
+}
+{
+    file = $0
+    files++
+    room = file
+    if (sub(/^emulator\//, "", room)) {
+        if (!sub(/\/.*/, "", room) && room != "emu.h") room = "the launcher"
+    } else
+        room = ""
+    line = 0
+    while ((getline text < file) > 0) {
+        line++
+        if (text !~ /^[ \t]*#[ \t]*include[ \t]*["<]/) continue
+        includes++
+        quoted = text ~ /include[ \t]*"/
+        sub(/^[^"<]*["<]/, "", text)
+        sub(/[">].*/, "", text)
+        if (room == "") from_gpu_side(text)
+        else from_emulator(room, text, quoted)
+    }
+    close(file)
+}
+END {
+    if (!includes) {
+        print "layers: no #include line found: is this the root of the repository?"
+        exit 1
+    }
+    if (!bad) printf "layers: %d includes of %d files point one way\n", includes, files
+    exit bad > 0
+}'

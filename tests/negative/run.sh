@@ -1,0 +1,78 @@
+#!/bin/sh
+# run.sh SOURCE EMULATOR PROGRAM [ARGS]: runs one kernel that must fail and compares its report with what SOURCE says.
+# SOURCE (.cu or .ptx) carries these lines, `//` at their start:
+#
+#   // EXPECT: regex    (ERE) matched in the output; every such line must be, at least one is there.
+#                       @NAME@ stands for the number of the line of SOURCE that ends in `// NAME`.
+#   // NEVER: regex     matched nowhere in the output
+#   // EXIT: n          the exit code; without it any from 1 to 123 (a crash or a time-out never passes)
+#   // ARGS: words      appended to PROGRAM's arguments
+#   // EMU: words       options of the launcher
+#   // SECONDS: n       limit, 60 without it
+#
+# SAN_LIB is preloaded where it is set (the emulator is instrumented, PROGRAM is not).
+set -u
+source=$1 emulator=$2
+shift 2
+
+# field NAME: what follows `// NAME: `, a line each
+field() {
+    sed -n "s|^// $1: *||p" "$source"
+}
+
+# with_lines: @NAME@ replaced by line numbers
+with_lines() {
+    while IFS= read -r text; do
+        while mark=$(expr "$text" : '.*@\([A-Z][A-Z0-9_]*\)@'); do
+            line=$(grep -nE "// $mark\$" "$source" | sed 's/:.*//;q')
+            if [ -z "$line" ]; then
+                echo "$source: no line ends in \`// $mark'" >&2
+                line=missing
+            fi
+            text=$(printf '%s\n' "$text" | sed "s/@$mark@/$line/g")
+        done
+        printf '%s\n' "$text"
+    done
+}
+
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+limit=$(field SECONDS)
+# shellcheck disable=SC2046 # words on purpose
+set -- timeout -k 5 "${limit:-60}" env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} \
+    ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" \
+    "$emulator" $(field EMU) "$@" $(field ARGS)
+"$@" >"$out" 2>&1
+code=$?
+
+bad=0
+complain() {
+    echo "FAILED: $1"
+    bad=1
+}
+
+wanted=$(field EXIT)
+if [ -n "$wanted" ]; then
+    [ "$code" -eq "$wanted" ] || complain "exit code $code, expected $wanted"
+elif [ "$code" -lt 1 ] || [ "$code" -gt 123 ]; then
+    complain "exit code $code, expected a failure the emulator reports (1 to 123)"
+fi
+
+[ -n "$(field EXPECT)" ] || complain "$source has no \`// EXPECT:' line"
+while IFS= read -r regex; do
+    [ -z "$regex" ] || grep -qE -e "$regex" "$out" || complain "not in the output: $regex"
+done <<LINES
+$(field EXPECT | with_lines)
+LINES
+while IFS= read -r regex; do
+    [ -z "$regex" ] || ! grep -qE -e "$regex" "$out" || complain "in the output: $regex"
+done <<LINES
+$(field NEVER | with_lines)
+LINES
+
+if [ $bad -ne 0 ]; then
+    echo "--- $*"
+    echo "--- output:"
+    cat "$out"
+fi
+exit $bad

@@ -1,0 +1,90 @@
+#!/bin/sh
+# doctor.sh ROOT: scripts/doctor.sh decides by toolkit, driver and compute capability as it should, picks the backend
+# from what nvidia-smi says, and works with nothing installed.
+set -u
+root=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+
+# same WHAT GOT PATTERN: GOT matches the shell pattern
+same() {
+    # shellcheck disable=SC2254
+    case $2 in
+    $3) ;;
+    *)
+        echo "FAILED: $1: $2"
+        bad=1
+        ;;
+    esac
+}
+
+while read -r toolkit driver cc decision word; do
+    same "verdict $toolkit $driver $cc" "$(sh "$root/scripts/doctor.sh" verdict "$toolkit" "$driver" "$cc")" \
+        "$decision *$word*"
+done <<'TABLE'
+12.9 575.57.08 10.0 gpu 12.9
+12.9 575.57.08 10.3 gpu 12.9
+12.9 570.195.03 10.0 driver 575
+13.0 575.57.08 10.0 driver 580
+13.0 580.65.06 10.0 gpu 13.0
+13.0 580.65.06 10.3 gpu 13.0
+13.2 590.10 10.3 gpu 13.2
+13.0 579.99 10.3 driver 580
+13.0 unknown 10.0 driver 580
+13.0 580.65.06 9.0 emulator Hopper
+13.0 580.65.06 10.1 emulator Thor
+13.0 580.65.06 11.0 emulator Thor
+13.0 580.65.06 12.0 emulator tensor
+13.0 580.65.06 12.1 emulator tensor
+13.0 580.65.06 8.9 emulator tensor
+13.0 580.65.06 100.0 emulator family
+13.0 none none emulator nvidia-smi
+TABLE
+
+# A PATH with the shell's helpers alone, to which each trial adds an nvidia-smi.
+mkdir "$scratch/bin"
+for tool in sh sed uname dirname cat; do
+    ln -s "$(command -v $tool)" "$scratch/bin/$tool"
+done
+doctor() {
+    env -u CUDA_HOME -u NVCC -u CC -u NVCC_CCBIN PATH="$scratch/bin" sh "$root/scripts/doctor.sh" "$@" 2>&1
+}
+pretend() {
+    printf '#!/bin/sh\necho "%s"\n' "$1" >"$scratch/bin/nvidia-smi"
+    chmod +x "$scratch/bin/nvidia-smi"
+}
+
+same "backend without nvidia-smi" "$(doctor backend)" emulator
+report=$(doctor) || same "the report's exit code" "$?" 0
+same "report: compiler" "$report" '*cc * MISSING: install gcc*'
+same "report: cmake" "$report" '*cmake * MISSING: install cmake*'
+if [ ! -d "$root/.toolkit" ]; then
+    same "report: toolkit" "$report" '*nvcc * fetches CUDA*python3 * MISSING*'
+fi
+same "report: where" "$report" '*runs on the emulator*'
+same "need" "$(doctor need cmake)" '*cmake is missing: install cmake*'
+
+while IFS=: read -r wanted line; do
+    pretend "$line"
+    same "backend with $line" "$(doctor backend)" "$wanted"
+done <<'TABLE'
+gpu:10.0, 580.65.06, NVIDIA B200
+gpu:10.3, 580.65.06, NVIDIA B300 SXM6 AC
+emulator:9.0, 580.65.06, NVIDIA H200
+emulator:10.1, 580.65.06, Thor
+emulator:12.0, 580.65.06, NVIDIA GeForce RTX 5090
+emulator:110.0, 580.65.06, Some GPU
+emulator:No devices were found
+TABLE
+pretend "10.0, 570.10, NVIDIA B200"
+same "report: old driver" "$(doctor)" '*NVIDIA B200, compute capability 10.0*too old: CUDA * wants *runs on the GPU*'
+
+# The package manager that is here is named.
+printf '#!/bin/sh\n' >"$scratch/bin/dnf"
+chmod +x "$scratch/bin/dnf"
+same "need with dnf" "$(doctor need c++)" '*sudo dnf install gcc-c++*'
+printf '#!/bin/sh\n' >"$scratch/bin/apt-get"
+chmod +x "$scratch/bin/apt-get"
+same "need with apt-get" "$(doctor need c++)" '*sudo apt-get install g++*'
+exit $bad

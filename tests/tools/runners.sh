@@ -1,0 +1,85 @@
+#!/bin/sh
+# runners.sh ROOT: the scripts that judge the other tests turn red where they should: negative/run.sh, steps/run.sh and
+# steps/ptxas_log.sh, each driven with a stand-in for the emulator.
+set -u
+root=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+bad=0
+
+# judged WANTED WHAT: the last command's exit code against 0 (green) or 1 (red)
+judged() {
+    if [ "$code" -ne "$1" ]; then
+        echo "FAILED: $2: exit code $code, expected $1"
+        bad=1
+    fi
+}
+cat >emulator <<'STAND_IN'
+#!/bin/sh
+# prints its program's text and ends with its code: emulator TEXT CODE
+printf '%b' "$1"
+exit "$2"
+STAND_IN
+chmod +x emulator
+
+# negative WANTED TEXT CODE HEADER...: a kernel with these header lines, an emulator that prints TEXT and ends with CODE
+negative() {
+    wanted=$1 text=$2 ends=$3
+    shift 3
+    printf '%s\n' "$@" >kernel.cu
+    sh "$root/tests/negative/run.sh" kernel.cu ./emulator "$text" "$ends" >log 2>&1
+    code=$?
+    judged "$wanted" "negative/run.sh, $*, against '$text' and $ends"
+}
+negative 0 'kernel.cu:2: bad lane\n' 1 '// EXPECT: bad lane' 'ld(); // HERE' '// EXPECT: kernel.cu:@HERE@:'
+negative 1 'kernel.cu:3: bad lane\n' 1 '// EXPECT: bad lane' 'ld(); // HERE' '// EXPECT: kernel.cu:@HERE@:'
+negative 1 'bad lane\n' 1 '// EXPECT: @NOWHERE@'
+negative 1 'another report\n' 1 '// EXPECT: bad lane'
+negative 1 'bad lane\n' 1 '// EXPECT: bad lane' '// EXPECT: a second line'
+negative 1 'bad lane\n' 0 '// EXPECT: bad lane'
+negative 1 'bad lane\n' 139 '// EXPECT: bad lane'
+negative 1 'bad lane\n' 124 '// EXPECT: bad lane'
+negative 0 'bad lane\n' 0 '// EXPECT: bad lane' '// EXIT: 0'
+negative 1 'bad lane\n' 1 '// EXPECT: bad lane' '// EXIT: 0'
+negative 1 'bad lane\n' 1 'no expectation'
+negative 1 'bad lane, worse lane\n' 1 '// EXPECT: bad lane' '// NEVER: worse'
+negative 0 'bad lane\n' 1 '// EXPECT: bad lane' '// NEVER: worse'
+
+# step WANTED CODE TEXT ENDS: steps/run.sh CODE against a program that prints TEXT and ends with ENDS
+step() {
+    sh "$root/tests/steps/run.sh" "$2" ./emulator "$3" "$4" >log 2>&1
+    code=$?
+    judged "$1" "steps/run.sh $2 against '$3' and $4"
+}
+step 0 0 'line\nPASS 1e-3\n' 0
+step 1 0 'PASS\nline\n' 0
+step 1 0 'PASS\n' 1
+step 1 0 'FAIL\n' 0
+step 0 1 'FAIL 0.5\n' 1
+step 1 1 'PASS\n' 1
+step 1 1 'FAIL\n' 139
+step 1 2 'text\n' 2
+step 1 2 '' 2
+printf '#!/bin/sh\necho "--m 3: a multiple of 128" >&2\nexit 2\n' >emulator
+step 0 2 '' 2
+
+# log WANTED LINE...: ptxas_log.sh on a log of these lines
+log() {
+    wanted=$1
+    shift
+    printf '%s\n' "$@" >step.log
+    sh "$root/tests/steps/ptxas_log.sh" step.log >log 2>&1
+    code=$?
+    judged "$wanted" "ptxas_log.sh on $*"
+}
+kernel="ptxas info    : Compiling entry function 'k' for 'sm_100f'"
+none='    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'
+log 0 "$kernel" "$none"
+log 1 "$kernel"
+log 1 "$none"
+log 1 "${kernel%sm_*}sm_100a'" "$none"
+log 1 "$kernel" "$none" '    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads'
+log 1 "$kernel" "$none" '    8 bytes stack frame, 10 bytes spill stores, 0 bytes spill loads'
+log 1 "$kernel" "$none" 'step.cu(3): warning #177-D: variable "x" was declared but never referenced'
+exit $bad

@@ -1,0 +1,81 @@
+#!/bin/sh
+# toolkit.sh ROOT: scripts/toolkit.sh takes an nvcc that will do, refuses an older one with what to install, and stops
+# where there is nothing to fetch with or from. Nothing is fetched here: it works on a copy of scripts/.
+set -u
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/repo" "$scratch/bin" "$scratch/cuda" "$scratch/cuda/bin" "$scratch/cuda/lib64"
+cp -r "$1/scripts" "$scratch/repo/scripts"
+cd "$scratch/repo" || exit 1
+bad=0
+
+for tool in sh sed uname dirname cat cmp mv rm mkdir ls ln cp tr printf g++ gcc; do
+    ln -s "$(command -v $tool)" "$scratch/bin/$tool" 2>/dev/null
+done
+
+# toolkit [VAR=value]... -- ARGS
+toolkit() {
+    set -- "$@"
+    out=$(env -u CUDA_HOME -u NVCC -u WHEELS -u CUDART_DIR PATH="$scratch/cuda/bin:$scratch/bin" "$@" 2>&1)
+    code=$?
+}
+# expect WHAT CODE PATTERN
+expect() {
+    # shellcheck disable=SC2254
+    case $code:$out in
+    $2:$3) ;;
+    *)
+        echo "FAILED: $1: exit code $code: $out"
+        bad=1
+        ;;
+    esac
+}
+pretend() {
+    printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.1"\n' "$1" "$1" >"$scratch/cuda/bin/nvcc"
+    chmod +x "$scratch/cuda/bin/nvcc"
+}
+run="sh scripts/toolkit.sh"
+
+for version in 12.9 12.10 13.0 14.2; do
+    pretend $version
+    toolkit $run which
+    expect "nvcc $version" 0 "use $version $scratch/cuda/bin/nvcc"
+done
+for version in 12.8 11.9 9.10; do
+    pretend $version
+    toolkit $run env out.env
+    expect "nvcc $version" 1 "*is CUDA $version; the steps need 12.9 or later*install a newer CUDA Toolkit*"
+done
+[ ! -e out.env ] || { echo "FAILED: an old nvcc leaves out.env"; bad=1; }
+
+pretend 13.1
+toolkit $run env out.env
+expect "no libcudart" 1 '*has no libcudart.so beside it*'
+: >"$scratch/cuda/lib64/libcudart.so.13"
+toolkit $run env out.env
+expect "libcudart.so.13 alone" 0 ''
+grep -qx "CUDART_DIR='$scratch/cuda/lib64'" out.env && grep -qx "LINK_DIR='$PWD/build/cudart'" out.env &&
+    [ -L build/cudart/libcudart.so ] || { echo "FAILED: link folder for libcudart.so.13: $(cat out.env)"; bad=1; }
+: >"$scratch/cuda/lib64/libcudart.so"
+toolkit $run env out.env
+grep -qx "LINK_DIR='$scratch/cuda/lib64'" out.env || { echo "FAILED: link folder: $(cat out.env)"; bad=1; }
+
+toolkit NVCC=no-such-nvcc $run which
+expect "NVCC that is not there" 1 '*NVCC=no-such-nvcc does not run*'
+toolkit NVCC=fetch $run which
+expect "NVCC=fetch" 0 'fetch*'
+rm "$scratch/cuda/bin/nvcc"
+toolkit $run which
+expect "no nvcc" 0 'fetch*'
+toolkit $run env out.env
+expect "no nvcc, no Python" 1 '*python3 is missing*pip is missing*'
+if python3 -m pip --version >/dev/null 2>&1; then
+    ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
+    mkdir "$scratch/empty"
+    toolkit WHEELS="$scratch/empty" $run env out.env
+    expect "an empty WHEELS folder" 1 '*fetching nvcc*pip could not fetch*'
+    toolkit WHEELS="$scratch/none" $run env out.env
+    expect "WHEELS that is no folder" 1 '*WHEELS=*is not a folder*'
+    [ ! -e .toolkit ] || { echo "FAILED: a failed fetch leaves .toolkit"; bad=1; }
+fi
+exit $bad
