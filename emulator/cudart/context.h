@@ -185,7 +185,8 @@ int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attri
 
 /* ---- memory.c ---- */
 
-int rt_malloc(struct rt_context *c, size_t size, enum mem_kind kind, void **out);
+/* Device, managed or page-locked host memory, the latter two at the same address for host and device. 0 bytes: NULL. */
+int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out);
 /* Frees an allocation of the given class: device (cudaFree) or host (cudaFreeHost). NULL is fine. */
 int rt_free(struct rt_context *c, void *p, bool host);
 /* `bytes` of host memory behind p for reading or writing: device memory inside one allocation, or the host's own. */

@@ -9,13 +9,17 @@
 
 enum { DEVICE_ALIGN = 256 }; /* what cudaMalloc guarantees (CUDA C++ Programming Guide, device memory accesses) */
 
-int rt_malloc(struct rt_context *c, size_t size, enum mem_kind kind, void **out) {
+/* The name that tells page-locked host memory from managed memory: both are MEM_MANAGED to the machine. */
+static const char pinned_name[] = "page-locked host memory";
+
+int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out) {
     if (out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the pointer");
     *out = NULL;
     if (size == 0)
         return RT_SUCCESS;
-    uint64_t address = mem_alloc(c->gpu->mem, size, DEVICE_ALIGN, kind, NULL);
+    enum mem_kind kind = type == RT_MEMORY_DEVICE ? MEM_DEVICE : MEM_MANAGED;
+    uint64_t address = mem_alloc(c->gpu->mem, size, DEVICE_ALIGN, kind, type == RT_MEMORY_HOST ? pinned_name : NULL);
     if (address == 0) {
         uint64_t used, capacity;
         mem_usage(c->gpu->mem, &used, &capacity);
@@ -44,8 +48,9 @@ int rt_free(struct rt_context *c, void *p, bool host) {
     if (b.addr != address)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %llu bytes into an allocation: free its start", p,
                       (unsigned long long)(address - b.addr));
-    if (host && b.kind == MEM_DEVICE)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is device memory: cudaFree frees it", p);
+    if (host != (b.name == pinned_name))
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %s", p,
+                      host ? "device memory: cudaFree frees it" : "page-locked host memory: cudaFreeHost frees it");
     mem_free(c->gpu->mem, address);
     return RT_SUCCESS;
 }
@@ -53,7 +58,9 @@ int rt_free(struct rt_context *c, void *p, bool host) {
 bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block *block) {
     if (!block_at(c, (uintptr_t)p, block))
         return false;
-    *type = block->kind == MEM_MANAGED ? RT_MEMORY_MANAGED : RT_MEMORY_DEVICE;
+    *type = block->name == pinned_name ? RT_MEMORY_HOST
+            : block->kind == MEM_MANAGED ? RT_MEMORY_MANAGED
+                                         : RT_MEMORY_DEVICE;
     return true;
 }
 
@@ -81,7 +88,7 @@ static bool side_fits(struct rt_context *c, const void *p, bool device) {
     int type;
     if (!rt_pointer(c, p, &type, &b))
         return !device;
-    return type == RT_MEMORY_MANAGED || device;
+    return type != RT_MEMORY_DEVICE || device;
 }
 
 static int check_kind(struct rt_context *c, const void *dst, const void *src, int kind) {
