@@ -95,9 +95,10 @@ $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -c $< -o $@
 
+# `q`, not `r`: two rooms may have a file of one name.
 $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(EMU_OBJ)
+	$(Q)rm -f $@ && $(AR) qcs $@ $(EMU_OBJ)
 
 $(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
 	$(call say,LINK,$@)
