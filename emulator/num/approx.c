@@ -16,8 +16,8 @@ uint32_t num_rcp_approx_f32(uint32_t a, unsigned flags) { return num_rcp_f32(a, 
 uint32_t num_sqrt_approx_f32(uint32_t a, unsigned flags) { return num_sqrt_f32(a, NUM_RN, flags); }
 uint32_t num_div_full_f32(uint32_t a, uint32_t b, unsigned flags) { return num_div_f32(a, b, NUM_RN, flags); }
 
-// 1/sqrt with the signs of the tables: -0 -> -inf, anything else negative -> NaN.
-static double rsqrt(double x) { return x == 0 ? 1.0 / x : 1.0 / sqrt(x); }
+// sqrt(-0) is -0, so a negative zero gives -inf, and anything else negative NaN, as the table has it.
+static double rsqrt(double x) { return 1.0 / sqrt(x); }
 
 uint32_t num_rsqrt_approx_f32(uint32_t a, unsigned flags) { return result(rsqrt(operand(a, flags)), flags); }
 uint32_t num_sin_approx_f32(uint32_t a, unsigned flags) { return result(sin(operand(a, flags)), flags); }

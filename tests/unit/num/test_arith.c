@@ -117,6 +117,11 @@ static void f64_edges(void) {
     for (int i = 0; i < 10; i++)
         for (int j = 0; j < 10; j++)
             f64_in_every_mode(num_f64_bits(v[i]), num_f64_bits(v[j]), num_f64_bits(v[(i + 3 * j) % 10]));
+    for (int gap = 0; gap < 200; gap++) { // a term ever further below the other
+        uint64_t far = num_f64_bits(ldexp(gap & 1 ? -1.0 : 1.0, -gap));
+        f64_in_every_mode(num_f64_bits(1.0), far, num_f64_bits(1.0));
+        f64_in_every_mode(num_f64_bits(-1.5), num_f64_bits(1.0), far);
+    }
 }
 
 static void halves(num_type t, uint64_t seed) {
