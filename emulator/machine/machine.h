@@ -61,7 +61,8 @@ struct sm {
     /* tensor memory */
     struct tmem *tmem; /* allocated when the first tcgen05.alloc on this SM succeeds */
     struct cta *tmem_owner[TMEM_COLUMNS / TMEM_GRANULE]; /* NULL: free */
-    struct cta *tmem_lock; /* engines/alloc: who may allocate now, see engines/tc_alloc.h */
+    struct cta *tmem_lock; /* who may allocate now; NULL: nobody has taken the permit. See engines/tc_alloc.c */
+    struct tc_state *tmem_waiters; /* CTAs that wait for the permit, first come first served */
 };
 
 struct cta {

@@ -1,0 +1,55 @@
+/* engines/tc_desc.h - shared-memory and instruction descriptors, decoded from their bits (PTX ISA 9.7.16.3, 9.7.16.4).
+ * Pure functions: no CTA, no faults; what is wrong comes back as a struct tc_problem.
+ */
+#ifndef ENGINES_TC_DESC_H
+#define ENGINES_TC_DESC_H
+
+#include "base/diag.h"
+#include "engines/tc.h"
+
+/* A broken rule: the finding without site and thread, and its sentence. */
+struct tc_problem {
+    const struct diag *rule;
+    char text[224];
+};
+
+/* Bits 61-63 (Table 40). */
+enum tc_swizzle { TC_SW_NONE = 0, TC_SW_128B_32B = 1, TC_SW_128B = 2, TC_SW_64B = 4, TC_SW_32B = 6 };
+const char *tc_swizzle_name(enum tc_swizzle s);
+
+struct tc_desc {
+    uint32_t start, lbo, sbo; /* bytes; start is an offset in the CTA's shared memory */
+    uint32_t base_offset;     /* 0 .. 7 */
+    enum tc_swizzle swizzle;
+    uint32_t width;           /* bytes of a swizzled row: 128, 64, 32; 16 without swizzling */
+};
+/* Splits the fields and checks fixed and reserved bits, and that the start address suits the base offset. `matrix`:
+ * "A", "B", "s-desc". */
+bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct tc_problem *problem);
+
+/* Shared-memory offset of a 16-byte unit. K-major: row along M or N, 16-byte chunk along K. MN-major: 16-byte chunk along
+ * M or N, row along K. The swizzle is an XOR of the address's own bits. */
+uint32_t tc_desc_unit_k(const struct tc_desc *d, uint32_t row, uint32_t chunk);
+uint32_t tc_desc_unit_mn(const struct tc_desc *d, uint32_t chunk, uint32_t k);
+
+enum tc_elem { TC_F16, TC_BF16, TC_TF32, TC_E4M3, TC_E5M2, TC_E2M3, TC_E3M2, TC_E2M1, TC_U8, TC_S8 };
+const char *tc_elem_name(enum tc_elem e);
+/* Bytes that an element takes in shared and tensor memory, padding included: 1, 2 or 4. */
+uint32_t tc_elem_bytes(enum tc_elem e);
+
+enum tc_dtype { TC_D_F16, TC_D_F32, TC_D_S32 };
+
+struct tc_idesc {
+    uint32_t m, n, k;
+    enum tc_elem a, b;
+    enum tc_dtype d;
+    bool negate_a, negate_b, mn_major_a, mn_major_b, saturate;
+};
+/* Table 42 for the kinds without block scaling, then Tables 39, 51, 52, 53 for cta_group::1. */
+bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out, struct tc_problem *problem);
+/* Tables 54 and 55: may this operand have this major-ness with this swizzling? */
+bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s, struct tc_problem *problem);
+
+const char *tc_kind_name(enum tc_kind kind);
+
+#endif

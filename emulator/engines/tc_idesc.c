@@ -1,0 +1,179 @@
+/* engines/tc_idesc.c - the instruction descriptor and the tables of legal forms (PTX ISA 9.7.16.2.1, 9.7.16.4.2,
+ * 9.7.16.10.1 to .3). What a table excludes is refused with the table's number.
+ */
+#include "engines/tc_desc.h"
+
+#include <stdio.h>
+
+static const struct diag bad_idesc = {
+    .id = "tcgen05-instruction-descriptor",
+    .rule = "the instruction descriptor's fields are those of Table 42",
+    .section = "PTX ISA 9.7.16.4.2",
+    .hint = "build the descriptor for the instruction's .kind",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag bad_shape = {
+    .id = "tcgen05-mma-shape",
+    .rule = "M, N and K are those of Table 39 for the kind and the cta_group",
+    .section = "PTX ISA 9.7.16.2.1",
+    .hint = "the descriptor holds N >> 3 in bits 17-22 and M >> 4 in bits 24-28",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag bad_transposed_n = {
+    .id = "tcgen05-mma-shape",
+    .rule = "an 8-bit transposed (N-major) B has N = 16, 32, ... 256 with cta_group::1 (Table 52)",
+    .section = "PTX ISA 9.7.16.10.1",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag bad_major = {
+    .id = "tcgen05-mma-major",
+    .rule = "A in tensor memory is K-major (Table 53); 4- and 6-bit types cannot be transposed (Table 54)",
+    .section = "PTX ISA 9.7.16.10.2",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag bad_swizzle = {
+    .id = "tcgen05-mma-swizzle",
+    .rule = "transposed 32-bit matrices need 128B swizzling with 32B atoms, and nothing else may use it (Tables 54, 55)",
+    .section = "PTX ISA 9.7.16.10.3",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+const char *tc_kind_name(enum tc_kind kind) {
+    static const char *const names[] = {".kind::f16", ".kind::tf32", ".kind::f8f6f4", ".kind::i8"};
+    return names[kind];
+}
+
+const char *tc_elem_name(enum tc_elem e) {
+    static const char *const names[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "u8", "s8"};
+    return names[e];
+}
+
+uint32_t tc_elem_bytes(enum tc_elem e) { return e == TC_TF32 ? 4 : e == TC_F16 || e == TC_BF16 ? 2 : 1; }
+
+static uint32_t field(uint32_t bits, unsigned first, unsigned count) { return bits >> first & ((1u << count) - 1); }
+
+/* Element type of a code in bits 7-9 or 10-12 of Table 42; false: not a type of the kind. */
+static bool elem_of(enum tc_kind kind, uint32_t code, enum tc_elem *e) {
+    static const int8_t f8f6f4[8] = {TC_E4M3, TC_E5M2, -1, TC_E2M3, TC_E3M2, TC_E2M1, -1, -1};
+    int v = -1;
+    switch (kind) {
+    case TC_KIND_F16:
+        v = code == 0 ? TC_F16 : code == 1 ? TC_BF16 : -1;
+        break;
+    case TC_KIND_TF32:
+        v = code == 2 ? TC_TF32 : -1;
+        break;
+    case TC_KIND_F8F6F4:
+        v = f8f6f4[code];
+        break;
+    case TC_KIND_I8:
+        v = code == 0 ? TC_U8 : code == 1 ? TC_S8 : -1;
+        break;
+    }
+    if (v < 0)
+        return false;
+    *e = (enum tc_elem)v;
+    return true;
+}
+
+static bool dtype_of(enum tc_kind kind, uint32_t code, enum tc_dtype *d) {
+    *d = code == 0 ? TC_D_F16 : code == 1 ? TC_D_F32 : TC_D_S32;
+    switch (kind) {
+    case TC_KIND_F16:
+    case TC_KIND_F8F6F4:
+        return code <= 1;
+    case TC_KIND_TF32:
+        return code == 1;
+    case TC_KIND_I8:
+        return code == 2;
+    }
+    return false;
+}
+
+static bool refuse(struct tc_problem *p, const struct diag *rule, const char *what, enum tc_kind kind, uint32_t value) {
+    p->rule = rule;
+    snprintf(p->text, sizeof p->text, "%s: %s is %u", tc_kind_name(kind), what, value);
+    return false;
+}
+
+/* Bits whose value Table 42 fixes for the kind. */
+static bool check_bits(enum tc_kind kind, uint32_t bits, struct tc_problem *p) {
+    if (field(bits, 2, 1))
+        return refuse(p, &bad_idesc, "the sparsity bit (2) of a dense tcgen05.mma", kind, 1);
+    if (kind != TC_KIND_I8 && field(bits, 3, 1))
+        return refuse(p, &bad_idesc, "the saturate bit (3), an integer option,", kind, 1);
+    if (field(bits, 6, 1))
+        return refuse(p, &bad_idesc, "reserved bit 6 of the instruction descriptor", kind, 1);
+    if (field(bits, 23, 1))
+        return refuse(p, &bad_idesc, "reserved bit 23 of the instruction descriptor", kind, 1);
+    if (field(bits, 29, 1))
+        return refuse(p, &bad_idesc, "reserved bit 29 of the instruction descriptor", kind, 1);
+    if (kind == TC_KIND_I8 && field(bits, 13, 2))
+        return refuse(p, &bad_idesc, "the negate field (bits 13-14; Table 51 has none for integers)", kind,
+                      field(bits, 13, 2));
+    return true;
+}
+
+static bool check_shape(enum tc_kind kind, bool a_in_tmem, const struct tc_idesc *d, struct tc_problem *p) {
+    if (d->m != 64 && d->m != 128)
+        return refuse(p, &bad_shape, "M (64 or 128 with cta_group::1, Table 39)", kind, d->m);
+    bool legal = d->n >= 8 && d->n <= 256 && d->n % 8 == 0;
+    if (kind == TC_KIND_I8) {
+        if (!legal || (d->n > 32 && d->n % 16))
+            return refuse(p, &bad_shape, "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)", kind, d->n);
+    } else if (!legal) {
+        return refuse(p, &bad_shape, "N (8, 16, 24, ... 256 with cta_group::1, Table 39)", kind, d->n);
+    }
+    if (d->mn_major_b && tc_elem_bytes(d->b) == 1 && d->n % 16)
+        return refuse(p, &bad_transposed_n, "N with transposed 8-bit B (16, 32, ... 256, Table 52)", kind, d->n);
+    if (a_in_tmem && d->mn_major_a)
+        return refuse(p, &bad_major, "the transpose bit (15) of A in tensor memory (Table 53)", kind, 1);
+    return true;
+}
+
+static bool is_sub_byte(enum tc_elem e) { return e == TC_E2M3 || e == TC_E3M2 || e == TC_E2M1; }
+
+bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out, struct tc_problem *p) {
+    struct tc_idesc d = {
+        .m = field(bits, 24, 5) << 4,
+        .n = field(bits, 17, 6) << 3,
+        .negate_a = field(bits, 13, 1),
+        .negate_b = field(bits, 14, 1),
+        .mn_major_a = field(bits, 15, 1),
+        .mn_major_b = field(bits, 16, 1),
+        .saturate = field(bits, 3, 1),
+    };
+    if (!check_bits(kind, bits, p))
+        return false;
+    if (!dtype_of(kind, field(bits, 4, 2), &d.d))
+        return refuse(p, &bad_idesc, "dtype (bits 4-5)", kind, field(bits, 4, 2));
+    if (!elem_of(kind, field(bits, 7, 3), &d.a))
+        return refuse(p, &bad_idesc, "atype (bits 7-9)", kind, field(bits, 7, 3));
+    if (!elem_of(kind, field(bits, 10, 3), &d.b))
+        return refuse(p, &bad_idesc, "btype (bits 10-12)", kind, field(bits, 10, 3));
+    if (kind == TC_KIND_F16 && d.d == TC_D_F16 && (d.a != TC_F16 || d.b != TC_F16))
+        return refuse(p, &bad_shape, "dtype f16 with a bf16 operand (Table 39); dtype (bits 4-5)", kind, 0);
+    if (d.mn_major_a && is_sub_byte(d.a))
+        return refuse(p, &bad_major, "the transpose bit (15) of a 4- or 6-bit A (Table 54)", kind, 1);
+    if (d.mn_major_b && is_sub_byte(d.b))
+        return refuse(p, &bad_major, "the transpose bit (16) of a 4- or 6-bit B (Table 54)", kind, 1);
+    d.k = 32 / tc_elem_bytes(d.a);
+    if (!check_shape(kind, a_in_tmem, &d, p))
+        return false;
+    *out = d;
+    return true;
+}
+
+bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s, struct tc_problem *p) {
+    bool wide = mn_major && e == TC_TF32;
+    if (wide == (s == TC_SW_128B_32B))
+        return true;
+    p->rule = &bad_swizzle;
+    if (s == TC_SW_128B_32B && !mn_major)
+        snprintf(p->text, sizeof p->text, "K-major %s of type %s with %s, for which Table 55 has no layout", matrix,
+                 tc_elem_name(e), tc_swizzle_name(s));
+    else
+        snprintf(p->text, sizeof p->text, "transposed (MN-major) %s of type %s with %s (Table 54)", matrix, tc_elem_name(e),
+                 tc_swizzle_name(s));
+    return false;
+}

@@ -1,0 +1,233 @@
+/* engines/tc_ldst.c - tcgen05.ld and tcgen05.st: the images of tensor memory in registers (PTX ISA 9.7.16.2.3, 9.7.16.8).
+ *
+ * The ISA gives the images as figures. The formulas in tc_image are those of the 16dp/32dp layouts in CUTLASS
+ * copy_traits_sm100.hpp; ld and st share them. With .pack::16b a register holds the low halves of two neighbouring
+ * columns, the lower column in its low half; .unpack::16b writes them back, zero-extended, one to each column.
+ */
+#include "engines/tc.h"
+
+#include <string.h>
+
+struct tc_cell tc_image(enum tc_shape shape, uint32_t thread, uint32_t reg) {
+    switch (shape) {
+    case TC_32X32B:
+        return (struct tc_cell){thread, reg, 0};
+    case TC_16X64B:
+        return (struct tc_cell){thread / 4 + 8 * (thread % 2), 2 * reg + thread / 2 % 2, 0};
+    case TC_16X128B:
+        return (struct tc_cell){thread / 4 + 8 * (reg % 2), 4 * (reg / 2) + thread % 4, 0};
+    case TC_16X256B:
+        return (struct tc_cell){thread / 4 + 8 * (reg / 2 % 2), 8 * (reg / 4) + 2 * (thread % 4) + reg % 2, 0};
+    case TC_16X32BX2:
+        return (struct tc_cell){thread % 16, reg, thread / 16};
+    }
+    diag_broken("tcgen05.ld/st shape %d", (int)shape);
+}
+
+/* 32-bit columns of one repetition, which is also (lanes x columns) / 32 registers. */
+static uint32_t base_columns(enum tc_shape shape) {
+    switch (shape) {
+    case TC_32X32B:
+    case TC_16X32BX2:
+        return 1;
+    case TC_16X64B:
+        return 2;
+    case TC_16X128B:
+        return 4;
+    case TC_16X256B:
+        return 8;
+    }
+    diag_broken("tcgen05.ld/st shape %d", (int)shape);
+}
+
+uint32_t tc_image_lanes(enum tc_shape shape) { return shape == TC_32X32B ? 32 : 16; }
+
+uint32_t tc_image_columns(enum tc_shape shape, uint32_t num) { return base_columns(shape) * num; }
+
+uint32_t tc_image_regs(enum tc_shape shape, uint32_t num) {
+    uint32_t base = base_columns(shape);
+    uint32_t regs = num * (base > 1 ? base / 2 : 1);
+    bool power = num && !(num & (num - 1));
+    return power && num <= 128 && regs <= 128 ? regs : 0;
+}
+
+static const struct diag lane_window = {
+    .id = "tcgen05-lane-window",
+    .rule = "warp w of a CTA accesses lanes 32*(w%4) to 32*(w%4)+31 of tensor memory and no others",
+    .section = "PTX ISA 9.7.16.8.1",
+    .hint = "add (warp % 4) * 32 << 16 to the address, or let another warp of the warpgroup do it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag lane_alignment = {
+    .id = "tcgen05-lane-alignment",
+    .rule = "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
+    .section = "PTX ISA 9.7.16.8",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag out_of_columns = {
+    .id = "tcgen05-tmem-columns",
+    .rule = "tensor memory has 512 columns",
+    .section = "PTX ISA 9.7.16.1",
+    .hint = "the repeat factor (.xN) times the shape's columns starts at the address's column",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* Columns of tensor memory per half. */
+static uint32_t tmem_columns(const struct tc_access *a) {
+    return tc_image_columns(a->shape, a->num) << (a->pack ? 1 : 0);
+}
+
+bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a,
+                     uint32_t warp) {
+    uint32_t lane = a->taddr >> 16, column = a->taddr & 0xffff, lanes = tc_image_lanes(a->shape);
+    uint32_t first = warp % 4 * 32;
+    uint32_t end = column + tmem_columns(a) + (a->shape == TC_16X32BX2 ? a->split : 0);
+    if (lane < first || lane + lanes > first + 32)
+        mach_fault(cta->gpu, origin, &lane_window,
+                   "%s by warp %u touches lanes %u to %u (address 0x%08x); its window is lanes %u to %u", name, warp, lane,
+                   lane + lanes - 1, a->taddr, first, first + 31);
+    else if (lane % 16)
+        mach_fault(cta->gpu, origin, &lane_alignment, "%s starts at lane %u (address 0x%08x)", name, lane, a->taddr);
+    else if (a->split > TMEM_COLUMNS || end > TMEM_COLUMNS)
+        mach_fault(cta->gpu, origin, &out_of_columns, "%s covers columns %u to %u (address 0x%08x)", name, column,
+                   end - 1, a->taddr);
+    return !cta->gpu->fault;
+}
+
+static bool check_owned(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a) {
+    uint32_t column = a->taddr & 0xffff, n = tmem_columns(a);
+    return tc_check_columns(cta, origin, name, column, n) &&
+           (a->shape != TC_16X32BX2 || tc_check_columns(cta, origin, name, column + a->split, n));
+}
+
+/* Where a register of a thread lies in the SM's tensor memory. */
+static struct tc_cell place(const struct tc_access *a, uint32_t thread, uint32_t reg) {
+    struct tc_cell c = tc_image(a->shape, thread, reg);
+    c.lane += a->taddr >> 16;
+    c.column = (a->taddr & 0xffff) + c.half * a->split + (c.column << (a->pack ? 1 : 0));
+    return c;
+}
+
+static uint32_t poisoned(const struct tmem *t, uint32_t column, uint32_t lane) {
+    return t->poison[column][lane / 32] >> (lane % 32) & 1;
+}
+
+static void set_cell(struct tmem *t, uint32_t column, uint32_t lane, uint32_t value, uint32_t poison) {
+    uint32_t *p = &t->poison[column][lane / 32], bit = 1u << (lane % 32);
+    t->cell[column][lane] = value;
+    *p = poison ? *p | bit : *p & ~bit;
+}
+
+/* A whole column of the window is one register of the warp. */
+static bool is_straight(const struct tc_access *a) {
+    return a->shape == TC_32X32B && !a->pack && a->threads == UINT32_MAX;
+}
+
+bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
+             uint32_t *poison) {
+    if (!check_owned(cta, origin, "tcgen05.ld", a))
+        return false;
+    const struct tmem *t = cta->sm->tmem;
+    uint32_t regs = tc_image_regs(a->shape, a->num);
+    for (uint32_t r = 0; r < regs; r++) {
+        uint32_t p = 0;
+        if (is_straight(a)) {
+            uint32_t column = (a->taddr & 0xffff) + r, lane = a->taddr >> 16;
+            memcpy(data + r * 32, &t->cell[column][lane], 32 * sizeof *data);
+            p = t->poison[column][lane / 32];
+        } else {
+            for (uint32_t th = 0; th < 32; th++) {
+                struct tc_cell c = place(a, th, r);
+                uint32_t v = t->cell[c.column][c.lane], bad = poisoned(t, c.column, c.lane);
+                if (a->pack) {
+                    v = (v & 0xffff) | t->cell[c.column + 1][c.lane] << 16;
+                    bad |= poisoned(t, c.column + 1, c.lane);
+                }
+                data[r * 32 + th] = v;
+                p |= bad << th;
+            }
+        }
+        poison[r] = p;
+    }
+    return true;
+}
+
+bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, const uint32_t *data,
+              const uint32_t *poison) {
+    if (!check_owned(cta, origin, "tcgen05.st", a))
+        return false;
+    struct tmem *t = cta->sm->tmem;
+    uint32_t regs = tc_image_regs(a->shape, a->num);
+    for (uint32_t r = 0; r < regs; r++) {
+        if (is_straight(a)) {
+            uint32_t column = (a->taddr & 0xffff) + r, lane = a->taddr >> 16;
+            memcpy(&t->cell[column][lane], data + r * 32, 32 * sizeof *data);
+            t->poison[column][lane / 32] = poison[r];
+            continue;
+        }
+        for (uint32_t th = 0; th < 32; th++) {
+            if (!(a->threads >> th & 1))
+                continue;
+            struct tc_cell c = place(a, th, r);
+            uint32_t v = data[r * 32 + th], bad = poison[r] >> th & 1;
+            set_cell(t, c.column, c.lane, a->pack ? v & 0xffff : v, bad);
+            if (a->pack)
+                set_cell(t, c.column + 1, c.lane, v >> 16, bad);
+        }
+    }
+    return true;
+}
+
+/* --- asynchronous forms --------------------------------------------------------------------------------------- */
+
+struct ld_op {
+    struct async_op op;
+    struct tc_access access;
+    uint32_t *data, *poison;
+    bool *done;
+};
+
+static bool run_ld(struct async_op *op) {
+    struct ld_op *ld = (struct ld_op *)op;
+    tc_load(op->cta, &op->origin, &ld->access, ld->data, ld->poison);
+    *ld->done = true;
+    return true;
+}
+
+void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
+                 uint32_t *poison, bool *done) {
+    struct ld_op *ld = async_op_create(sizeof *ld, "tcgen05.ld", q->cta, origin, run_ld);
+    ld->access = *a;
+    ld->data = data;
+    ld->poison = poison;
+    ld->done = done;
+    async_issue(q, &ld->op);
+}
+
+struct st_op {
+    struct async_op op;
+    struct tc_access access;
+    uint32_t *outstanding;
+    uint32_t words[]; /* 32 per register, then a poison mask per register */
+};
+
+static bool run_st(struct async_op *op) {
+    struct st_op *st = (struct st_op *)op;
+    uint32_t regs = tc_image_regs(st->access.shape, st->access.num);
+    tc_store(op->cta, &op->origin, &st->access, st->words, st->words + regs * 32);
+    --*st->outstanding;
+    return true;
+}
+
+void tc_issue_st(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
+                 const uint32_t *data, const uint32_t *poison, uint32_t *outstanding) {
+    uint32_t regs = tc_image_regs(a->shape, a->num);
+    struct st_op *st =
+        async_op_create(sizeof *st + regs * 33 * sizeof(uint32_t), "tcgen05.st", q->cta, origin, run_st);
+    st->access = *a;
+    st->outstanding = outstanding;
+    memcpy(st->words, data, regs * 32 * sizeof *data);
+    memcpy(st->words + regs * 32, poison, regs * sizeof *poison);
+    ++*outstanding;
+    async_issue(q, &st->op);
+}
