@@ -54,6 +54,8 @@ struct exec_launch_state {
 struct group *exec_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join);
 /* Splits the current group at a branch: `taken` lanes go to target, the others to fall. */
 void exec_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall);
+/* Lets a parked group go on without the lanes it waits for (the last resort when nothing else can run). */
+void exec_release_parked(struct warp *w, struct group *g);
 /* Lanes of the current group leave the warp for good. */
 enum exec_status exec_lanes_exit(struct warp *w, uint32_t lanes);
 /* Pushes a frame for `f` and moves the current group into it; false after a fault (depth). */
@@ -72,6 +74,9 @@ void exec_warp_destroy(struct warp *w);
 bool exec_lower_func(struct exec_module *m, struct exec_func *f); /* exec/lower.c */
 void exec_find_joins(struct exec_module *m, struct exec_func *f); /* exec/cfg.c */
 void exec_bind(struct exec_module *m, struct exec_func *f, struct insn *in); /* exec/bind.c */
+void exec_bind_refused(struct insn *in); /* the handler that refuses the instruction by name when it is reached */
+/* Value of a function's address, and back (UINT32_MAX when it is none). */
+#define EXEC_CODE_ADDRESS(index) (((uint64_t)(index) + 1) << 8)
 uint32_t exec_dense_var(const struct exec_module *m, const struct ptx_var *v);
 struct exec_smem_layout exec_smem_layout(const struct exec_module *m, const struct exec_func *kernel); /* exec/module.c */
 

@@ -101,9 +101,7 @@ struct exec_func {
     exec_slot *reg_slot;   /* by ptx_reg index */
     exec_slot *var_slot;   /* call/formal parameter variables: first slot, by ptx_var index for body vars */
     exec_slot *param_slot, *ret_slot; /* formal parameters and returns (not for kernels) */
-    uint32_t smem_static;  /* bytes of static shared memory laid out from MACH_SMEM_FIRST, kernels: including callees */
     uint32_t local_bytes;  /* .local bytes of one activation */
-    uint32_t spare0;
 };
 
 /* --- warps ---------------------------------------------------------------------------------------------------- */
@@ -118,6 +116,8 @@ enum exec_wait_kind {
     WAIT_TMEM_LDST, /* tcgen05.wait::ld / ::st */
     WAIT_ASYNC,     /* cp.async / bulk wait_group */
     WAIT_JOIN,      /* parked at a reconvergence point */
+    WAIT_ALIGNED,   /* at an .aligned instruction until the warp's other lanes come */
+    WAIT_RIDING,    /* executing one .sync instruction as part of another group */
     WAIT_LAST
 };
 
@@ -167,6 +167,7 @@ struct warp {
     struct exec_launch_state *launch;
     uint32_t index;  /* warp in CTA */
     uint32_t live;   /* lanes not exited */
+    bool ended;      /* all lanes exited and the CTA has counted it (exec/sched.c) */
     /* current group, valid while a handler runs */
     struct group *g;
     const struct exec_func *func;
@@ -179,11 +180,13 @@ struct warp {
     struct exec_frame *frames;
     uint32_t num_frames;
     struct group groups[MACH_WARP];
+    uint32_t riding; /* lanes that share the current instruction only (exec/core.c) */
     struct exec_join joins[MACH_WARP];
     uint8_t *local;      /* .local memory: lane l, byte b at local[l * local_stride + b] */
     uint8_t *local_poison; /* bit per byte, same order */
     uint32_t local_stride;
     /* families' per-warp state */
+    uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: exec/carry.c */
     struct exec_pending *tmem_pending;
     struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
     uint32_t cluster_arrived;       /* lanes between barrier.cluster.arrive and .wait */
@@ -244,6 +247,9 @@ bool exec_timed_out(struct warp *w);
  * *status says. */
 bool exec_warp_sync(struct warp *w, const struct insn *in, uint32_t membermask, enum exec_status *status);
 
+/* The tcgen05.ld whose result a register of the current frame is waiting for, or NULL (exec/tcgen05.c). */
+const struct insn *exec_tmem_pending_insn(const struct warp *w, exec_slot slot);
+
 /* %tid of a lane. */
 struct diag_dim3 exec_tid(const struct warp *w, uint32_t lane);
 
@@ -297,7 +303,6 @@ bool exec_bind_barrier(struct exec_binder *b, struct insn *in);  /* exec/barrier
 bool exec_bind_mbarrier(struct exec_binder *b, struct insn *in); /* exec/mbarrier.c  9.7.13.15 */
 bool exec_bind_warp(struct exec_binder *b, struct insn *in);     /* exec/warp_ops.c  shfl, vote, match, redux, elect, activemask */
 bool exec_bind_tcgen05(struct exec_binder *b, struct insn *in);  /* exec/tcgen05.c   9.7.16 */
-bool exec_bind_cp_async(struct exec_binder *b, struct insn *in); /* exec/cp_async.c  9.7.9.25 */
-bool exec_bind_misc(struct exec_binder *b, struct insn *in);     /* exec/misc.c      nanosleep, setmaxnreg, griddepcontrol, ... */
+bool exec_bind_misc(struct exec_binder *b, struct insn *in);     /* exec/misc.c      nanosleep, pmevent */
 
 #endif

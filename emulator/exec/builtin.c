@@ -1,0 +1,257 @@
+/* exec/builtin.c - device functions that have no body in PTX: vprintf, malloc, free, __assertfail.
+ *
+ * They follow the device ABI of CUDA's system calls (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global
+ * Memory Allocation", "Assertion"): arguments arrive in call parameters, vprintf's variadic part as a packed buffer.
+ */
+#include "exec/core.h"
+
+#include <stdio.h>
+
+/* Value of argument i of a call, for one lane, zero-extended. */
+static uint64_t arg(const struct warp *w, const struct insn *in, uint32_t i, uint32_t lane) {
+    const struct exec_opnd *o = &in->o[2].sub[i];
+    const uint32_t *lo = exec_src32(w, o->slot);
+    return o->imm > 4 ? lo[lane] | (uint64_t)lo[MACH_WARP + lane] << 32 : lo[lane];
+}
+
+static bool has_args(const struct insn *in, uint32_t n) {
+    if (in->o[2].count != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (in->o[2].sub[i].kind != EXEC_PARAM)
+            return false;
+    return true;
+}
+
+static void set_result(struct warp *w, const struct insn *in, uint32_t lane, uint64_t value) {
+    if (!in->o[0].count || in->o[0].sub[0].kind != EXEC_PARAM)
+        return;
+    exec_slot s = in->o[0].sub[0].slot;
+    exec_dst32(w, s)[lane] = (uint32_t)value;
+    exec_set_poison(w, s, 1u << lane, 0);
+    if (in->o[0].sub[0].imm > 4) {
+        exec_dst32(w, s + 1)[lane] = (uint32_t)(value >> 32);
+        exec_set_poison(w, s + 1, 1u << lane, 0);
+    }
+}
+
+static const struct diag bad_args = {
+    .id = "builtin-arguments",
+    .rule = "a system call of the device runtime must be called with its own parameter list",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+struct text {
+    char buf[4096];
+    size_t len;
+};
+
+static void put(struct warp *w, struct text *t, const char *s, size_t n) {
+    while (n) {
+        if (t->len == sizeof t->buf) {
+            w->gpu->print(w->gpu->print_ctx, t->buf, t->len);
+            t->len = 0;
+        }
+        size_t k = sizeof t->buf - t->len < n ? sizeof t->buf - t->len : n;
+        memcpy(t->buf + t->len, s, k);
+        t->len += k;
+        s += k;
+        n -= k;
+    }
+}
+
+/* One byte of device memory at a generic address; false after a report. */
+static bool byte_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, char *c) {
+    struct exec_loc loc;
+    if (!exec_resolve(w, in, lane, XS_GENERIC, addr, 1, 1, false, &loc))
+        return false;
+    *c = (char)*loc.host;
+    return true;
+}
+
+static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr, uint32_t size, uint64_t *v) {
+    struct exec_loc loc;
+    *addr = (*addr + size - 1) & ~(uint64_t)(size - 1);
+    if (!exec_resolve(w, in, lane, XS_GENERIC, *addr, size, size, false, &loc))
+        return false;
+    *v = 0;
+    memcpy(v, loc.host, size);
+    *addr += size;
+    return true;
+}
+
+/* A conversion specification after '%': flags, width, precision, length, letter. `spec` receives it with the length
+ * rewritten for the host; *size is what the argument occupies in the buffer. Returns the letter, 0 when malformed. */
+static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *fmt, char spec[40], uint32_t *size) {
+    size_t n = 0;
+    unsigned longs = 0;
+    spec[n++] = '%';
+    for (;;) {
+        char c;
+        if (!byte_at(w, in, lane, (*fmt)++, &c) || !c)
+            return 0;
+        if (c == 'l' || c == 'j' || c == 'z' || c == 't') {
+            longs++;
+        } else if (strchr("diouxXcpsaAeEfFgG%", c)) {
+            bool wide = longs || c == 's' || c == 'p' || strchr("aAeEfFgG", c);
+            *size = wide ? 8 : 4;
+            if (longs && strchr("diouxX", c)) {
+                spec[n++] = 'l';
+                spec[n++] = 'l';
+            }
+            spec[n++] = c;
+            spec[n] = 0;
+            return c;
+        } else if (strchr("-+ #0123456789.", c) && n < 24) {
+            spec[n++] = c;
+        } else if (c != 'h') {
+            return 0; /* '*' and anything unknown */
+        }
+    }
+}
+
+static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t addr) {
+    if (!addr) {
+        put(w, t, "(null)", 6);
+        return true;
+    }
+    for (uint32_t n = 0; n < 65536; n++) {
+        char c;
+        if (!byte_at(w, in, lane, addr + n, &c))
+            return false;
+        if (!c)
+            return true;
+        put(w, t, &c, 1);
+    }
+    return true;
+}
+
+static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t *args, char letter,
+                      const char *spec, uint32_t size) {
+    char out[512];
+    uint64_t v;
+    if (!value_at(w, in, lane, args, size, &v))
+        return false;
+    if (letter == 's')
+        return put_string(w, in, lane, t, v);
+    int n;
+    if (letter == 'p')
+        n = snprintf(out, sizeof out, "0x%llx", (unsigned long long)v);
+    else if (strchr("aAeEfFgG", letter)) {
+        double d;
+        memcpy(&d, &v, sizeof d);
+        n = snprintf(out, sizeof out, spec, d);
+    } else if (size == 8)
+        n = snprintf(out, sizeof out, spec, (long long)v);
+    else
+        n = snprintf(out, sizeof out, spec, (int)v);
+    if (n > 0)
+        put(w, t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
+    return true;
+}
+
+static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, struct text *t) {
+    uint64_t fmt = arg(w, in, 0, lane), args = arg(w, in, 1, lane);
+    for (uint32_t n = 0; n < 65536; n++) {
+        char c, spec[40];
+        uint32_t size;
+        if (!byte_at(w, in, lane, fmt++, &c))
+            return false;
+        if (!c)
+            return true;
+        if (c != '%') {
+            put(w, t, &c, 1);
+            continue;
+        }
+        char letter = read_spec(w, in, lane, &fmt, spec, &size);
+        if (w->gpu->fault)
+            return false;
+        if (letter == '%')
+            put(w, t, "%", 1);
+        else if (!letter) {
+            put(w, t, "%?", 2);
+            return true;
+        } else if (!put_value(w, in, lane, t, &args, letter, spec, size))
+            return false;
+    }
+    return true;
+}
+
+static enum exec_status do_vprintf(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (!has_args(in, 2))
+        return exec_fault(w, in, mask, &bad_args, "vprintf takes a format and an argument buffer");
+    EXEC_FOR_LANES(l, mask) {
+        struct text t = {.len = 0};
+        bool ok = print_lane(w, in, l, &t);
+        if (w->gpu->print)
+            w->gpu->print(w->gpu->print_ctx, t.buf, t.len);
+        if (!ok)
+            return EXEC_FAULT;
+        set_result(w, in, l, 0);
+    }
+    return EXEC_NEXT;
+}
+
+static const struct diag assert_failed = {
+    .id = "device-assert",
+    .rule = "a false assert() stops the grid",
+    .section = "CUDA C++ Programming Guide, Assertion",
+    .cuda_error = DIAG_CUDA_ASSERT,
+};
+
+/* __assertfail(message, file, line, function, char size) */
+static enum exec_status do_assertfail(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (!has_args(in, 5))
+        return exec_fault(w, in, mask, &bad_args, "__assertfail takes five arguments");
+    uint32_t lane = exec_lowest(mask);
+    char text[3][256];
+    const uint32_t which[3] = {0, 1, 3};
+    for (int k = 0; k < 3; k++) {
+        uint64_t addr = arg(w, in, which[k], lane);
+        size_t n = 0;
+        for (char c; n + 1 < sizeof text[k] && byte_at(w, in, lane, addr + n, &c) && c; n++)
+            text[k][n] = c;
+        text[k][n] = 0;
+    }
+    if (w->gpu->fault)
+        return EXEC_FAULT;
+    return exec_fault(w, in, mask, &assert_failed, "%s:%u: %s: assertion `%s` failed", text[1], (unsigned)arg(w, in, 2, lane),
+                      text[2], text[0]);
+}
+
+static enum exec_status do_malloc(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (!has_args(in, 1))
+        return exec_fault(w, in, mask, &bad_args, "malloc takes a size");
+    EXEC_FOR_LANES(l, mask)
+        set_result(w, in, l, mem_alloc(w->gpu->mem, arg(w, in, 0, l), 16, MEM_DEVICE, "device malloc"));
+    return EXEC_NEXT;
+}
+
+static const struct diag bad_free = {
+    .id = "device-free",
+    .rule = "free() takes a pointer that the device's malloc() returned and that is still allocated",
+    .section = "CUDA C++ Programming Guide, Dynamic Global Memory Allocation",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+
+static enum exec_status do_free(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (!has_args(in, 1))
+        return exec_fault(w, in, mask, &bad_args, "free takes a pointer");
+    EXEC_FOR_LANES(l, mask) {
+        uint64_t addr = arg(w, in, 0, l);
+        if (addr && !mem_free(w->gpu->mem, addr))
+            return exec_fault(w, in, 1u << l, &bad_free, "free of 0x%llx", (unsigned long long)addr);
+    }
+    return EXEC_NEXT;
+}
+
+exec_fn exec_builtin(const char *name) {
+    static const struct {
+        const char *name;
+        exec_fn fn;
+    } table[] = {{"vprintf", do_vprintf}, {"__assertfail", do_assertfail}, {"malloc", do_malloc}, {"free", do_free}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strcmp(name, table[i].name))
+            return table[i].fn;
+    return NULL;
+}

@@ -1,0 +1,490 @@
+/* exec/core.c - warps: groups of lanes, frames, reconvergence, and the loop that runs instructions.
+ *
+ * Threads are independent (PTX ISA 3.1, 9.5): lanes that part at a branch become two groups that are scheduled apart.
+ * They meet at the branch's post-dominator (exec/cfg.c), where the first to arrive is parked until the others come or
+ * exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
+ */
+#include "exec/core.h"
+
+#include <stdlib.h>
+
+/* --- groups ------------------------------------------------------------------------------------------------------ */
+
+struct group *exec_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join) {
+    for (unsigned i = 0; i < MACH_WARP; i++) {
+        struct group *g = &w->groups[i];
+        if (g->state != GROUP_FREE)
+            continue;
+        *g = (struct group){.mask = mask, .pc = pc, .frame = frame, .join = join, .state = GROUP_READY};
+        return g;
+    }
+    diag_broken("a warp has more than 32 groups of lanes");
+}
+
+static int32_t new_join(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t parent) {
+    for (int32_t i = 0; i < (int32_t)MACH_WARP; i++) {
+        struct exec_join *j = &w->joins[i];
+        if (j->used)
+            continue;
+        *j = (struct exec_join){.mask = mask, .pc = pc, .frame = frame, .parent = parent, .used = true};
+        return i;
+    }
+    diag_broken("a warp has more than 32 reconvergence points");
+}
+
+/* All lanes that take part have arrived or exited: they go on together. */
+static void join_complete(struct warp *w, int32_t index) {
+    struct exec_join *j = &w->joins[index];
+    uint32_t mask = j->arrived;
+    for (unsigned i = 0; i < MACH_WARP; i++) {
+        struct group *g = &w->groups[i];
+        if (g->state == GROUP_WAITING && g->wait.kind == WAIT_JOIN && g->join == index)
+            g->state = GROUP_FREE;
+    }
+    j->used = false;
+    if (mask)
+        exec_new_group(w, mask, j->pc, j->frame, j->parent);
+}
+
+/* Parks the group at its reconvergence point; it is gone from the caller's view. */
+static void park(struct warp *w, struct group *g) {
+    struct exec_join *j = &w->joins[g->join];
+    j->arrived |= g->mask;
+    g->state = GROUP_WAITING;
+    g->wait = (struct exec_wait){.kind = WAIT_JOIN};
+    if (j->arrived == j->mask)
+        join_complete(w, g->join);
+}
+
+void exec_release_parked(struct warp *w, struct group *g) {
+    struct exec_join *j = &w->joins[g->join];
+    uint32_t lanes = g->mask;
+    int32_t index = g->join;
+    g->join = j->parent;
+    g->state = GROUP_READY;
+    j->mask &= ~lanes;
+    j->arrived &= ~lanes;
+    if (j->mask == j->arrived)
+        join_complete(w, index);
+}
+
+void exec_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall) {
+    struct group *g = w->g;
+    uint32_t rest = g->mask & ~taken;
+    int32_t join = g->join;
+    bool same = join >= 0 && w->joins[join].pc == in->join && w->joins[join].frame == g->frame;
+    if (in->join != UINT32_MAX && !same)
+        join = new_join(w, g->mask, in->join, g->frame, g->join);
+    exec_new_group(w, rest, fall, g->frame, join);
+    g->mask = taken;
+    g->pc = target;
+    g->join = join;
+}
+
+enum exec_status exec_lanes_exit(struct warp *w, uint32_t lanes) {
+    struct group *g = w->g;
+    w->live &= ~lanes;
+    g->mask &= ~lanes;
+    for (uint32_t f = g->frame;; f = w->frames[f].parent) {
+        w->frames[f].mask &= ~lanes;
+        if (f != 0 && w->frames[f].mask == 0)
+            w->frames[f].used = false;
+        if (f == 0)
+            break;
+    }
+    bool gone = g->mask == 0;
+    if (gone)
+        g->state = GROUP_FREE;
+    for (int32_t i = 0; i < (int32_t)MACH_WARP; i++) {
+        struct exec_join *j = &w->joins[i];
+        if (!j->used || !(j->mask & lanes))
+            continue;
+        j->mask &= ~lanes;
+        if (j->mask == j->arrived)
+            join_complete(w, i);
+    }
+    mach_wake(w->cta);
+    return gone ? EXEC_GONE : EXEC_NEXT;
+}
+
+/* --- frames ------------------------------------------------------------------------------------------------------- */
+
+#define MAX_FRAMES 1024u
+#define MAX_LOCAL (512u * 1024u) /* bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0) */
+
+static void reserve_slots(struct warp *w, uint32_t need) {
+    if (need <= w->num_slots)
+        return;
+    uint32_t n = w->num_slots ? w->num_slots : 64;
+    while (n < need)
+        n *= 2;
+    w->slots = xrealloc_array(w->slots, (size_t)n * MACH_WARP, sizeof *w->slots);
+    w->poison = xrealloc_array(w->poison, n, sizeof *w->poison);
+    memset(w->slots + (size_t)w->num_slots * MACH_WARP, 0, (size_t)(n - w->num_slots) * MACH_WARP * sizeof *w->slots);
+    w->num_slots = n;
+}
+
+static bool reserve_local(struct warp *w, uint32_t need) {
+    if (need <= w->local_stride)
+        return true;
+    if (need > MAX_LOCAL)
+        return false;
+    uint32_t stride = w->local_stride ? w->local_stride : 64;
+    while (stride < need)
+        stride *= 2;
+    uint8_t *bytes = xcalloc(stride, MACH_WARP), *poison = xcalloc(stride / 8, MACH_WARP);
+    memset(poison, 0xff, (size_t)(stride / 8) * MACH_WARP);
+    for (unsigned l = 0; l < MACH_WARP && w->local_stride; l++) {
+        memcpy(bytes + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
+        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8, w->local_stride / 8);
+    }
+    free(w->local);
+    free(w->local_poison);
+    w->local = bytes;
+    w->local_poison = poison;
+    w->local_stride = stride;
+    return true;
+}
+
+void exec_load_frame(struct warp *w) {
+    const struct exec_frame *fr = &w->frames[w->g->frame];
+    w->func = fr->func;
+    w->base = w->slots + (size_t)fr->base * MACH_WARP;
+    w->pz = w->poison + fr->base;
+    w->consts = fr->func->consts;
+}
+
+static void fill_init(struct warp *w, const struct exec_frame *fr, const struct exec_init *k) {
+    uint32_t *d32 = exec_dst32(w, k->slot);
+    uint64_t *d64 = exec_dst64(w, k->slot);
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        uint64_t v = 0;
+        if (k->kind == INIT_SREG)
+            exec_sreg(w, k->sreg, l, &v);
+        else if (k->kind == INIT_SHARED)
+            v = (w->cta->rank << MACH_SMEM_RANK_SHIFT) + w->launch->smem.offset[k->var] + (uint64_t)k->offset;
+        else
+            v = fr->local_base + (uint64_t)k->offset;
+        if (k->bits == 64)
+            d64[l] = v;
+        else
+            d32[l] = (uint32_t)v;
+    }
+    w->pz[k->slot] = 0;
+}
+
+/* A free frame record; frames of diverged groups come and go out of order. */
+static uint32_t frame_index(struct warp *w) {
+    for (uint32_t i = 0; i < w->num_frames; i++)
+        if (!w->frames[i].used)
+            return i;
+    if (w->num_frames == MAX_FRAMES)
+        return UINT32_MAX;
+    uint32_t n = w->num_frames ? 2 * w->num_frames : 4;
+    w->frames = xrealloc_array(w->frames, n, sizeof *w->frames);
+    memset(w->frames + w->num_frames, 0, (n - w->num_frames) * sizeof *w->frames);
+    uint32_t i = w->num_frames;
+    w->num_frames = n;
+    return i;
+}
+
+static const struct diag stack_overflow = {
+    .id = "call-depth",
+    .rule = "a thread's call stack and local memory are limited",
+    .section = "PTX ISA 5.1.5",
+    .hint = "endless recursion",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+bool exec_push_frame(struct warp *w, const struct insn *call, const struct exec_func *f, uint32_t ret_pc) {
+    struct group *g = w->g;
+    uint32_t top = 0, local = 0, parent = g->frame;
+    for (uint32_t i = 0; i < w->num_frames; i++) {
+        const struct exec_frame *fr = &w->frames[i];
+        if (!fr->used)
+            continue;
+        if (fr->base + fr->func->frame_slots > top)
+            top = fr->base + fr->func->frame_slots;
+    }
+    bool root = w->num_frames == 0 || !w->frames[0].used;
+    if (!root)
+        local = w->frames[parent].local_base + w->frames[parent].func->local_bytes;
+    uint32_t index = frame_index(w);
+    if (index == UINT32_MAX || !reserve_local(w, local + f->local_bytes) || top > (1u << 22)) {
+        exec_fault(w, call, g->mask, &stack_overflow, "stack overflow in a call of %s", f->src->name);
+        return false;
+    }
+    reserve_slots(w, top + f->frame_slots);
+    w->frames[index] = (struct exec_frame){.func = f, .base = top, .parent = root ? 0 : parent, .ret_pc = ret_pc,
+                                           .local_base = local, .mask = g->mask, .call = call, .used = true};
+    g->frame = index;
+    exec_load_frame(w);
+    memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    for (uint32_t i = 0; i < f->num_inits; i++)
+        fill_init(w, &w->frames[index], &f->inits[i]);
+    return true;
+}
+
+void exec_pop_frame(struct warp *w) {
+    struct group *g = w->g;
+    struct exec_frame *fr = &w->frames[g->frame];
+    fr->mask &= ~g->mask;
+    if (!fr->mask)
+        fr->used = false;
+    g->pc = fr->ret_pc;
+    g->frame = fr->parent;
+    exec_load_frame(w);
+}
+
+/* --- warps ---------------------------------------------------------------------------------------------------------- */
+
+void exec_warp_create(struct warp *w, struct exec_launch_state *st, struct cta *cta, uint32_t index) {
+    *w = (struct warp){.cta = cta, .gpu = st->gpu, .launch = st, .index = index};
+    uint32_t first = index * MACH_WARP, n = st->threads - first;
+    w->live = n >= MACH_WARP ? EXEC_ALL_LANES : (1u << n) - 1;
+    w->g = exec_new_group(w, w->live, 0, 0, -1);
+    if (!exec_push_frame(w, &st->kernel->code[0], st->kernel, 0))
+        w->live = 0;
+}
+
+void exec_warp_destroy(struct warp *w) {
+    free(w->slots);
+    free(w->poison);
+    free(w->frames);
+    free(w->local);
+    free(w->local_poison);
+    free(w->cp_async);
+}
+
+/* --- waiting -------------------------------------------------------------------------------------------------------- */
+
+enum exec_status exec_wait(struct warp *w, const struct insn *in, const struct exec_wait *wait) {
+    struct group *g = w->g;
+    g->wait = *wait;
+    g->wait.in = in;
+    g->state = GROUP_WAITING;
+    g->epoch = w->cta->epoch;
+    return EXEC_WAIT;
+}
+
+bool exec_timed_out(struct warp *w) {
+    bool t = w->g->timed_out;
+    w->g->timed_out = false;
+    return t;
+}
+
+static bool waits_for_lanes(const struct group *g) {
+    return g->state == GROUP_WAITING && (g->wait.kind == WAIT_WARP_SYNC || g->wait.kind == WAIT_ALIGNED);
+}
+
+/* Takes the lanes of `o`, which is at the same instruction, into the current group: for good when both go on to the same
+ * reconvergence point, else for this instruction only ("riding"). */
+static void absorb(struct warp *w, struct group *o) {
+    struct group *g = w->g;
+    g->mask |= o->mask;
+    if (o->join == g->join && o->frame == g->frame && o->pc == g->pc) {
+        o->state = GROUP_FREE;
+        return;
+    }
+    o->state = GROUP_WAITING;
+    o->wait = (struct exec_wait){.kind = WAIT_RIDING};
+    w->riding |= o->mask;
+}
+
+/* After the shared instruction the riders go on by themselves. */
+static void unride(struct warp *w) {
+    w->g->mask &= ~w->riding;
+    w->riding = 0;
+    for (unsigned i = 0; i < MACH_WARP; i++) {
+        struct group *o = &w->groups[i];
+        if (o->state == GROUP_WAITING && o->wait.kind == WAIT_RIDING) {
+            o->state = GROUP_READY;
+            o->pc++;
+        }
+    }
+}
+
+/* bar.warp.sync synchronises from different places too (9.7.13.2); the others exchange data and must meet. */
+static bool same_place(const struct warp *w, const struct group *g, const struct group *o, const struct insn *in) {
+    if (o->frame == g->frame && o->pc == g->pc)
+        return true;
+    return in->src->op == PTX_OP_bar_warp_sync && o->state == GROUP_WAITING && o->wait.kind == WAIT_WARP_SYNC &&
+           o->wait.in->src->op == PTX_OP_bar_warp_sync && w->frames[o->frame].used;
+}
+
+bool exec_warp_sync(struct warp *w, const struct insn *in, uint32_t membermask, enum exec_status *status) {
+    struct group *g = w->g;
+    uint32_t need = membermask & w->live, have = g->mask;
+    for (unsigned i = 0; i < MACH_WARP && (need & ~have); i++) {
+        const struct group *o = &w->groups[i];
+        if (o != g && waits_for_lanes(o) && same_place(w, g, o, in) && o->wait.value == membermask)
+            have |= o->mask;
+    }
+    if (need & ~have) {
+        *status = exec_wait(w, in, &(struct exec_wait){.kind = WAIT_WARP_SYNC, .value = membermask});
+        return false;
+    }
+    for (unsigned i = 0; i < MACH_WARP && (need & ~g->mask); i++) {
+        struct group *o = &w->groups[i];
+        if (o != g && waits_for_lanes(o) && same_place(w, g, o, in) && o->wait.value == membermask)
+            absorb(w, o);
+    }
+    return true;
+}
+
+static const struct diag aligned_diverged = {
+    .id = "aligned-diverged",
+    .rule = "an .aligned instruction must be executed by all threads of the warp together",
+    .section = "PTX ISA 9.7.13.1",
+    .hint = "the instruction stands under a condition that is not the same for all 32 threads: elect or mask the thread "
+            "that acts on the result, not the instruction itself",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+/* Called with an .aligned instruction at which not all live lanes stand. Waits for groups that may still come; those
+ * parked at a reconvergence point wait for this group in turn and never will. */
+static enum exec_status wait_aligned(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct group *g = w->g;
+    bool may_come = mask == g->mask; /* lanes of this group that a guard excludes never come */
+    uint32_t others = 0;
+    for (unsigned i = 0; i < MACH_WARP && may_come; i++) {
+        struct group *o = &w->groups[i];
+        if (o == g || o->state == GROUP_FREE)
+            continue;
+        if (o->frame == g->frame && o->pc == g->pc && (o->state == GROUP_READY || waits_for_lanes(o)))
+            absorb(w, o);
+        else if (o->state == GROUP_WAITING && (o->wait.kind == WAIT_JOIN || o->wait.kind == WAIT_ALIGNED))
+            may_come = false;
+        else
+            others |= o->mask;
+    }
+    if (g->mask == w->live)
+        return EXEC_NEXT;
+    if (!may_come || !others) {
+        unride(w);
+        return exec_fault(w, in, mask, &aligned_diverged, "%u of the warp's %u live threads execute %s",
+                          (unsigned)__builtin_popcount(mask), (unsigned)__builtin_popcount(w->live), in->src->site.ptx_text);
+    }
+    if (w->riding)
+        unride(w);
+    return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_ALIGNED});
+}
+
+static bool group_runnable(const struct warp *w, const struct group *g) {
+    if (g->state == GROUP_READY)
+        return true;
+    if (g->state != GROUP_WAITING || g->wait.kind == WAIT_JOIN || g->wait.kind == WAIT_RIDING)
+        return false;
+    return g->epoch != w->cta->epoch;
+}
+
+bool exec_runnable(const struct warp *w) {
+    for (unsigned i = 0; w->live && i < MACH_WARP; i++)
+        if (group_runnable(w, &w->groups[i]))
+            return true;
+    return false;
+}
+
+/* The next group after the one that ran last. */
+static struct group *next_group(struct warp *w) {
+    unsigned start = w->g ? (unsigned)(w->g - w->groups) : 0;
+    for (unsigned i = 1; i <= MACH_WARP; i++) {
+        struct group *g = &w->groups[(start + i) % MACH_WARP];
+        if (group_runnable(w, g))
+            return g;
+    }
+    return NULL;
+}
+
+/* --- the loop -------------------------------------------------------------------------------------------------------- */
+
+/* Guard applied; 0: no lane executes. Sets *status on a poisoned guard. */
+static inline uint32_t guarded(struct warp *w, const struct insn *in, enum exec_status *status) {
+    uint32_t mask = w->g->mask;
+    if (in->guard == EXEC_SINK)
+        return mask;
+    uint32_t bad = exec_poison(w, in->guard) & mask;
+    if (bad) {
+        *status = exec_fault_poison(w, in, bad, in->guard, "the guard predicate");
+        return mask;
+    }
+    uint32_t p = exec_src32(w, in->guard)[0];
+    return mask & (in->guard_neg ? ~p : p);
+}
+
+static uint32_t join_pc(const struct warp *w) {
+    const struct group *g = w->g;
+    if (g->join < 0 || w->joins[g->join].frame != g->frame)
+        return UINT32_MAX;
+    return w->joins[g->join].pc;
+}
+
+static void drain(struct cta *cta) {
+    for (struct async_queue *q = cta->queues; q && !cta->gpu->fault; q = q->next)
+        while (q->head && async_step(q) && !cta->gpu->fault)
+            ;
+}
+
+/* Runs the current group until it waits, parks, exits, faults or has used its budget. */
+static uint64_t run_group(struct warp *w, uint64_t budget) {
+    struct gpu *gpu = w->gpu;
+    struct group *g = w->g;
+    const bool eager = gpu->config.schedule == MACH_SCHED_EAGER;
+    uint64_t ran = 0;
+reload:
+    exec_load_frame(w);
+    const struct insn *code = w->func->code;
+    const uint32_t stop = join_pc(w);
+    while (ran < budget) {
+        if (g->pc == stop) {
+            park(w, g);
+            return ran;
+        }
+        const struct insn *in = &code[g->pc];
+        enum exec_status s = EXEC_NEXT;
+        uint32_t mask = guarded(w, in, &s);
+        ran++;
+        gpu->clock++;
+        if (mask && s == EXEC_NEXT) {
+            if (in->aligned && mask != w->live)
+                s = wait_aligned(w, in, mask);
+            if (s == EXEC_NEXT)
+                s = in->fn(w, in, w->riding ? g->mask : mask);
+            if (w->riding)
+                unride(w);
+        }
+        if (eager && gpu->async_pending)
+            drain(w->cta);
+        if (gpu->fault)
+            return ran;
+        switch (s) {
+        case EXEC_NEXT:
+            g->pc++;
+            break;
+        case EXEC_JUMP:
+            goto reload;
+        case EXEC_YIELD:
+            g->pc++;
+            return ran;
+        case EXEC_WAIT:
+        case EXEC_GONE:
+        case EXEC_FAULT:
+            return ran;
+        }
+    }
+    return ran;
+}
+
+uint64_t exec_run_warp(struct warp *w, uint64_t budget) {
+    uint64_t ran = 0;
+    while (ran < budget && w->live && !w->gpu->fault) {
+        struct group *g = next_group(w);
+        if (!g)
+            break;
+        w->g = g;
+        g->state = GROUP_READY;
+        uint64_t n = run_group(w, budget - ran);
+        ran += n ? n : 1; /* parking costs nothing but must not spin */
+    }
+    return ran;
+}
