@@ -3,6 +3,7 @@
  *
  *   grid=X[,Y[,Z]]   block=X[,Y[,Z]]   dynamic=BYTES of shared memory, 1, 32 and 0 where not given
  *   buf:BYTES        parameter: a pointer to BYTES of device memory, zeroed
+ *   out:BYTES        the same, and printed after the launch: its 32-bit words in hex, eight a line
  *   u32:N u64:N      parameter: a number
  *
  * The driver is asked for at run time (libcuda.so.1), as a program that is built on a machine without one
@@ -29,6 +30,7 @@ typedef struct Driver {
     Result (*module_function)(Handle *function, Handle module, const char *name);
     Result (*mem_alloc)(DevicePtr *out, size_t bytes);
     Result (*memset_d8)(DevicePtr dst, unsigned char value, size_t n);
+    Result (*memcpy_d_to_h)(void *dst, DevicePtr src, size_t bytes);
     Result (*launch)(Handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                      unsigned dynamic, Handle stream, void **params, void **extra);
     Result (*error_name)(Result error, const char **name);
@@ -40,6 +42,7 @@ typedef struct Launch {
     unsigned grid[3], block[3], dynamic;
     uint64_t value[MAX_PARAMS]; /* little-endian: a u32 is its first four bytes */
     void *param[MAX_PARAMS];
+    uint64_t print[MAX_PARAMS]; /* bytes to print of the buffer at value[i] */
     int params;
 } Launch;
 
@@ -69,6 +72,7 @@ static Driver open_driver(void) {
     find(lib, "cuModuleGetFunction", &d.module_function);
     find(lib, "cuMemAlloc_v2", &d.mem_alloc);
     find(lib, "cuMemsetD8_v2", &d.memset_d8);
+    find(lib, "cuMemcpyDtoH_v2", &d.memcpy_d_to_h);
     find(lib, "cuLaunchKernel", &d.launch);
     find(lib, "cuGetErrorName", &d.error_name);
     return d;
@@ -116,8 +120,9 @@ static int take_word(const Driver *d, Launch *l, const char *word) {
     if (!number)
         return 0;
     *value = strtoull(number + 1, NULL, 0);
-    if (strncmp(word, "buf:", 4) == 0) {
+    if (strncmp(word, "buf:", 4) == 0 || strncmp(word, "out:", 4) == 0) {
         DevicePtr p = 0;
+        l->print[l->params] = word[0] == 'o' ? *value : 0;
         must(d, d->mem_alloc(&p, *value), "cuMemAlloc");
         must(d, d->memset_d8(p, 0, *value), "cuMemsetD8");
         *value = p;
@@ -128,10 +133,20 @@ static int take_word(const Driver *d, Launch *l, const char *word) {
     return 1;
 }
 
+static void print_words(const Driver *d, DevicePtr from, uint64_t bytes) {
+    uint32_t *word = malloc(bytes + 1);
+    if (!word)
+        exit(1);
+    must(d, d->memcpy_d_to_h(word, from, bytes), "cuMemcpyDtoH");
+    for (uint64_t i = 0; i < bytes / 4; i++)
+        printf("%s%08x%s", i % 8 == 0 ? "out " : "", word[i], i % 8 == 7 || i + 1 == bytes / 4 ? "\n" : " ");
+    free(word);
+}
+
 int main(int argc, char **argv) {
     if (argc < 3) {
         fprintf(stderr, "usage: launch_ptx FILE.ptx KERNEL [grid=X,Y,Z] [block=X,Y,Z] [dynamic=BYTES] "
-                        "[buf:BYTES | u32:N | u64:N]...\n");
+                        "[buf:BYTES | out:BYTES | u32:N | u64:N]...\n");
         return 2;
     }
     Driver d = open_driver();
@@ -157,6 +172,9 @@ int main(int argc, char **argv) {
                   NULL, l.param, NULL),
          "cuLaunchKernel");
     must(&d, d.ctx_sync(), "cuCtxSynchronize");
+    for (int i = 0; i < l.params; i++)
+        if (l.print[i])
+            print_words(&d, l.value[i], l.print[i]);
     free(text);
     return 0;
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# run.sh SOURCE EMULATOR PROGRAM [ARGS]: runs one kernel that must fail and compares its report with what SOURCE says.
+# run.sh SOURCE EMULATOR PROGRAM [ARGS]: runs one kernel, which must fail unless it says `// EXIT: 0`, and compares its
+# output with what SOURCE says.
 # SOURCE (.cu or .ptx) carries these lines, `//` at their start:
 #
 #   // EXPECT: regex    (ERE) matched in the output; every such line must be, at least one is there.
