@@ -156,7 +156,7 @@ $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=build/%.d)
 
 run-%:
-	@echo "make: there is no step $*; the steps are:$(NUMBERS:%= %) (make run-01, ...)" >&2; exit 2
+	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/ptx/*.cu tests/steps/*.cu)
