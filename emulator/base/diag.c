@@ -138,7 +138,7 @@ static void put_thread(struct text *t, const struct diag_thread *d) {
 }
 
 static void put_headline(struct text *t, const char *id, const char *fmt, va_list ap) {
-    put(t, "error: ");
+    put(t, d->warning ? "warning: " : "error: ");
     vput(t, fmt, ap);
     if (id && t->len < ID_COLUMN)
         put(t, "%*s", (int)(ID_COLUMN - t->len), "");

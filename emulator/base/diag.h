@@ -46,6 +46,7 @@ struct diag {
     const char *section; /* "PTX ISA 9.7.16.7.1" */
     const char *hint;    /* what usually causes it; NULL when nothing useful is known */
     int cuda_error;      /* what the launch returns: enum diag_cuda_error */
+    bool warning;        /* the kernel goes on */
     const struct diag_site *site;
     const struct diag_thread *thread;
 };

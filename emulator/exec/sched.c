@@ -353,6 +353,7 @@ int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
         diag_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
     memcpy(st.params, cfg->params, info.param_bytes);
     gpu->fault = 0;
+    gpu->warnings = 0;
     gpu->clock = 0;
     gpu->async_pending = 0;
     struct needs n = cta_needs(&st);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "machine/async.h"
+#include "machine/observer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,8 @@ static void queue_free(struct async_queue *q) {
 }
 
 void cta_release(struct cta *cta) {
+    if (cta->gpu->observer && cta->gpu->observer->cta_end)
+        cta->gpu->observer->cta_end(cta->gpu->observer->ctx, cta);
     for (struct async_queue *q = cta->queues, *next; q; q = next) {
         next = q->next;
         queue_free(q);
@@ -187,6 +190,35 @@ void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct 
     va_start(ap, fmt);
     diag_vreport(&gpu->sink, &d, fmt, ap);
     va_end(ap);
+}
+
+/* The same rule broken at the same line again. */
+static bool already_warned(struct gpu *gpu, uint64_t key) {
+    for (uint32_t i = 0; i < gpu->warnings; i++)
+        if (gpu->warned[i] == key)
+            return true;
+    return false;
+}
+
+bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
+    if (gpu->fault)
+        return false;
+    uint64_t key = (uint64_t)(uintptr_t)proto->id * 31 + (origin ? origin->site.ptx_line : 0);
+    if (!gpu->config.strict && (gpu->warnings == MACH_MAX_WARNINGS || already_warned(gpu, key)))
+        return true;
+    struct diag d = *proto;
+    d.warning = !gpu->config.strict;
+    d.site = origin ? &origin->site : NULL;
+    d.thread = origin ? &origin->thread : NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    diag_vreport(&gpu->sink, &d, fmt, ap);
+    va_end(ap);
+    if (gpu->config.strict)
+        gpu->fault = d.cuda_error;
+    else
+        gpu->warned[gpu->warnings++] = key;
+    return !gpu->config.strict;
 }
 
 uint64_t mach_random(struct gpu *gpu) {

@@ -21,6 +21,7 @@
 #define MACH_MAX_CLUSTER 16u   /* CTAs, non-portable size */
 #define MACH_SMEM_FIRST 0x400u /* first byte of a CTA's shared memory that a program owns */
 #define MACH_SMEM_RANK_SHIFT 24
+#define MACH_MAX_WARNINGS 8u /* of one launch */
 #define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
@@ -44,6 +45,7 @@ struct mach_config {
     enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
     uint64_t seed;     /* MACH_SCHED_RANDOM */
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
+    bool strict;       /* warnings about the kernel are faults */
 };
 struct mach_config mach_config_b200(void);
 
@@ -123,6 +125,10 @@ struct gpu {
     uint64_t rng;      /* MACH_SCHED_RANDOM */
     uint64_t async_seq; /* numbers asynchronous operations in issue order */
     uint64_t async_pending; /* operations queued and not yet run */
+
+    struct observer *observer; /* machine/observer.h; NULL: nobody watches. Owned by who set it */
+    uint32_t warnings; /* given in this launch */
+    uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
 
     int fault; /* 0, or the cuda_error of the first fault of this launch: everything stops */
 

@@ -1,0 +1,34 @@
+/* machine/observer.h - what the machine tells those who watch it: the only view that check/ and trace/ have.
+ *
+ * An observer is told of accesses and synchronisation as they happen; it reads the machine but never changes it. It
+ * reports through mach_warn. Every function may be NULL. gpu->observer is NULL when nobody watches, and callers test
+ * that first, so watching costs nothing when it is off.
+ */
+#ifndef MACHINE_OBSERVER_H
+#define MACHINE_OBSERVER_H
+
+#include "machine/machine.h"
+
+struct observer {
+    void *ctx;
+    /* A thread (index in its CTA) wrote shared memory [off, off + size) of `cta` through the generic proxy. */
+    void (*generic_write)(void *ctx, struct cta *cta, uint32_t off, uint32_t size, uint32_t thread,
+                          const struct diag_site *site);
+    /* Lanes of a warp executed a fence between the generic and the async proxy that covers shared memory. */
+    void (*proxy_fence)(void *ctx, struct cta *cta, uint32_t warp, uint32_t lanes);
+    /* Threads of the CTA synchronised: a barrier, a cluster barrier, or a phase of an mbarrier completed. */
+    void (*sync)(void *ctx, struct cta *cta);
+    /* An asynchronous operation reads shared memory through the async proxy. `what` names it: "operand A of
+     * tcgen05.mma". */
+    void (*async_read)(void *ctx, struct cta *cta, uint32_t off, uint32_t size, const struct mach_origin *reader,
+                       const char *what);
+    /* The CTA's memory is about to be released. */
+    void (*cta_end)(void *ctx, struct cta *cta);
+};
+
+/* Warns about the user's kernel, at most once for each pair of id and reader line, MACH_MAX_WARNINGS times a launch. With
+ * config.strict it is a fault instead. Returns false when it became one. */
+bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif
