@@ -137,7 +137,8 @@ static void put_thread(struct text *t, const struct diag_thread *d) {
     end_line(t);
 }
 
-static void put_headline(struct text *t, const char *id, const char *fmt, va_list ap) {
+static void put_headline(struct text *t, const struct diag *d, const char *fmt, va_list ap) {
+    const char *id = d->id;
     put(t, d->warning ? "warning: " : "error: ");
     vput(t, fmt, ap);
     if (id && t->len < ID_COLUMN)
@@ -154,7 +155,7 @@ static void deliver(const struct diag_sink *sink, const struct text *t) {
 
 void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char *fmt, va_list ap) {
     struct text t = {.len = 0};
-    put_headline(&t, d->id, fmt, ap);
+    put_headline(&t, d, fmt, ap);
     if (d->site)
         put_where(&t, d->site);
     if (d->thread)
