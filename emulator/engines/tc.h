@@ -45,6 +45,8 @@ struct tc_state {
 
 /* The tcgen05 state of a CTA, made at the first call. */
 struct tc_state *tc_state_of(struct cta *cta);
+/* Its tensor-core queue, made at the first call. */
+struct async_queue *tc_queue(struct cta *cta);
 /* Frees it; call when the CTA's queues are idle or released. Safe when there is none. */
 void tc_cta_release(struct cta *cta);
 

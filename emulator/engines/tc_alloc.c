@@ -75,6 +75,13 @@ struct tc_state *tc_state_of(struct cta *cta) {
     return cta->tc;
 }
 
+struct async_queue *tc_queue(struct cta *cta) {
+    struct tc_state *tc = tc_state_of(cta);
+    if (!tc->queue)
+        tc->queue = async_queue_create(cta, "tensor core");
+    return tc->queue;
+}
+
 static void leave_waiters(struct tc_state *tc) {
     struct tc_state **p = &tc->cta->sm->tmem_waiters;
     while (*p && *p != tc)

@@ -53,21 +53,16 @@ static uint32_t field(uint64_t bits, unsigned first, unsigned count) {
     return (uint32_t)(bits >> first & ((1ull << count) - 1));
 }
 
-/* Bytes of one repetition of the XOR pattern. */
-static uint32_t pattern_bytes(enum tc_swizzle s) {
-    switch (s) {
-    case TC_SW_128B:
-        return 1024;
-    case TC_SW_128B_32B:
-    case TC_SW_64B:
-        return 512;
-    case TC_SW_32B:
-        return 256;
-    case TC_SW_NONE:
-        break;
-    }
-    return 16;
-}
+/* Per mode: row width, bytes of one repetition of the XOR pattern, and the XOR. */
+static const struct mode {
+    uint32_t width, pattern, xor_mask, xor_shift;
+} modes[8] = {
+    [TC_SW_NONE] = {16, 16, 0, 0},
+    [TC_SW_128B_32B] = {128, 512, 3, 5},
+    [TC_SW_128B] = {128, 1024, 7, 4},
+    [TC_SW_64B] = {64, 512, 3, 4},
+    [TC_SW_32B] = {32, 256, 1, 4},
+};
 
 static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p) {
     uint32_t swizzle = field(bits, 61, 3);
@@ -113,49 +108,18 @@ bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct
         .base_offset = field(bits, 49, 3),
         .swizzle = (enum tc_swizzle)field(bits, 61, 3),
     };
-    static const uint8_t width[8] = {[TC_SW_NONE] = 16, [TC_SW_128B_32B] = 128, [TC_SW_128B] = 128, [TC_SW_64B] = 64,
-                                     [TC_SW_32B] = 32};
-    d->width = width[d->swizzle];
-    if (d->swizzle == TC_SW_NONE)
-        return true;
-    uint32_t into = (d->start - d->base_offset * 128) & (pattern_bytes(d->swizzle) - 1);
-    if (into < d->width)
+    const struct mode *mode = &modes[d->swizzle];
+    d->width = mode->width;
+    d->rows = d->swizzle == TC_SW_128B_32B ? 4 : 8;
+    d->along_k = d->swizzle == TC_SW_NONE ? d->lbo : 16;
+    d->xor_mask = mode->xor_mask;
+    d->xor_shift = mode->xor_shift;
+    uint32_t into = (d->start - d->base_offset * 128) & (mode->pattern - 1);
+    if (d->swizzle == TC_SW_NONE || into < d->width)
         return true;
     p->rule = &bad_base;
     snprintf(p->text, sizeof p->text,
              "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base offset %u names", matrix,
-             d->start, into, pattern_bytes(d->swizzle), tc_swizzle_name(d->swizzle), d->base_offset);
+             d->start, into, mode->pattern, tc_swizzle_name(d->swizzle), d->base_offset);
     return false;
-}
-
-static uint32_t swizzled(const struct tc_desc *d, uint32_t address) {
-    uint32_t row = (address - d->base_offset * 128) >> 7;
-    switch (d->swizzle) {
-    case TC_SW_NONE:
-        return address;
-    case TC_SW_32B:
-        return address ^ (row & 1) << 4;
-    case TC_SW_64B:
-        return address ^ (row & 3) << 4;
-    case TC_SW_128B:
-        return address ^ (row & 7) << 4;
-    case TC_SW_128B_32B:
-        return address ^ (row & 3) << 5;
-    }
-    return address;
-}
-
-/* ((8,m),(T,2k)):((T,SBO),(1,LBO)) without, ((8,m),(T,2k)):((W,SBO),(1,T)) with swizzling, W the row's width. */
-uint32_t tc_desc_unit_k(const struct tc_desc *d, uint32_t row, uint32_t chunk) {
-    uint32_t along_k = d->swizzle == TC_SW_NONE ? d->lbo : 16;
-    return swizzled(d, d->start + row % 8 * d->width + row / 8 * d->sbo + chunk * along_k);
-}
-
-/* ((T,1,m),(8,k)):((1,T,SBO),(T,LBO)) without, ((T,w,m),(8,k)):((1,T,LBO),(W,SBO)) with swizzling, w = W/16 units; the
- * 32-byte-atom layout repeats after 4 rows along K instead of 8. */
-uint32_t tc_desc_unit_mn(const struct tc_desc *d, uint32_t chunk, uint32_t k) {
-    if (d->swizzle == TC_SW_NONE)
-        return d->start + chunk * d->sbo + k % 8 * 16 + k / 8 * d->lbo;
-    uint32_t units = d->width / 16, rows = d->swizzle == TC_SW_128B_32B ? 4 : 8;
-    return swizzled(d, d->start + chunk % units * 16 + chunk / units * d->lbo + k % rows * d->width + k / rows * d->sbo);
 }

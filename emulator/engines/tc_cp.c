@@ -1,0 +1,184 @@
+/* engines/tc_cp.c - tcgen05.cp, tcgen05.shift and tcgen05.commit (PTX ISA 9.7.16.9, 9.7.16.12).
+ *
+ * cp reads a K-major matrix of rows x 16 or 32 bytes; which lanes a row reaches is given by the shape (facts beside the
+ * text: the UTCCP layouts of CUTLASS copy_traits_sm100.hpp). Decompression (9.7.16.9.1) widens every 16-byte unit: 16
+ * packed 6-bit elements in its first 12 bytes, or 4-bit ones in its first 8, become 16 bytes; a 6-bit element takes the
+ * low 6 bits of its byte, a 4-bit one bits 2-5, the containers that kind::f8f6f4 reads.
+ */
+#include "engines/tc_operand.h"
+#include "machine/mbarrier.h"
+
+#include <string.h>
+
+static const struct diag cp_extent = {
+    .id = "tcgen05-cp-lanes",
+    .rule = "tcgen05.cp writes lanes counted from the lane of its address and must stay within 128",
+    .section = "PTX ISA 9.7.16.9.2",
+    .hint = "the address of all shapes but .4x256b has lane 0",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag shift_lane = {
+    .id = "tcgen05-shift-lane",
+    .rule = "the lane of tcgen05.shift's address must be a multiple of 32",
+    .section = "PTX ISA 9.7.16.9.3",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* Row r of the source goes to lanes r % span + (r / span) * stride + repeat * every, for each repeat < copies. */
+static const struct cp_shape {
+    uint32_t rows, bytes; /* of the source */
+    uint32_t span, stride, copies, every;
+} cp_shapes[] = {
+    [TC_CP_128X256B] = {128, 32, 128, 0, 1, 0},
+    [TC_CP_4X256B] = {4, 32, 1, 32, 1, 0},
+    [TC_CP_128X128B] = {128, 16, 128, 0, 1, 0},
+    [TC_CP_64X128B_02_13] = {64, 16, 64, 0, 2, 64},
+    [TC_CP_64X128B_01_23] = {64, 16, 32, 64, 2, 32},
+    [TC_CP_32X128B] = {32, 16, 32, 0, 4, 32},
+};
+
+struct cp_op {
+    struct async_op op;
+    enum tc_cp_shape shape;
+    enum tc_cp_format format;
+    uint32_t taddr;
+    uint64_t desc;
+};
+
+static uint32_t extent(const struct cp_shape *s) {
+    return (s->rows - 1) % s->span + (s->rows - 1) / s->span * s->stride + (s->copies - 1) * s->every + 1;
+}
+
+/* 16 elements of 6 or 4 bits, packed from bit 0 of `from`, one to a byte of `to`. */
+static void widen(enum tc_cp_format format, const uint8_t *from, uint8_t to[16]) {
+    for (uint32_t i = 0; i < 16; i++) {
+        if (format == TC_CP_B4X16_P64) {
+            to[i] = (uint8_t)((from[i / 2] >> (i % 2 * 4) & 0xf) << 2);
+            continue;
+        }
+        uint32_t bit = i * 6, word = from[bit / 8];
+        if (bit % 8 > 2)
+            word |= (uint32_t)from[bit / 8 + 1] << 8;
+        to[i] = word >> (bit % 8) & 0x3f;
+    }
+}
+
+static void write_row(const struct cp_op *cp, const struct cp_shape *s, uint32_t row, const uint8_t *bytes) {
+    struct tmem *t = cp->op.cta->sm->tmem;
+    uint32_t lane = (cp->taddr >> 16) + row % s->span + row / s->span * s->stride, column = cp->taddr & 0xffff;
+    for (uint32_t i = 0; i < s->copies; i++, lane += s->every)
+        for (uint32_t c = 0; c < s->bytes / 4; c++) {
+            memcpy(&t->cell[column + c][lane], bytes + 4 * c, 4);
+            t->poison[column + c][lane / 32] &= ~(1u << (lane % 32));
+        }
+}
+
+static bool run_cp(struct async_op *op) {
+    const struct cp_op *cp = (const struct cp_op *)op;
+    const struct cp_shape *s = &cp_shapes[cp->shape];
+    uint32_t lane = cp->taddr >> 16, chunks = s->bytes / 16;
+    static const uint32_t used[] = {[TC_CP_RAW] = 16, [TC_CP_B6X16_P32] = 12, [TC_CP_B4X16_P64] = 8};
+    struct tc_problem problem;
+    struct tc_desc d;
+    uint8_t raw[128 * 32];
+    if (lane + extent(s) > TMEM_LANES) {
+        mach_fault(op->cta->gpu, &op->origin, &cp_extent, "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)",
+                   extent(s), lane, cp->taddr);
+        return true;
+    }
+    if (!tc_check_columns(op->cta, &op->origin, "tcgen05.cp", cp->taddr & 0xffff, s->bytes / 4))
+        return true;
+    if (!tc_desc_decode(cp->desc, "s-desc", &d, &problem) ||
+        !tc_check_swizzle("s-desc", TC_E4M3, false, d.swizzle, &problem)) {
+        mach_fault(op->cta->gpu, &op->origin, problem.rule, "%s", problem.text);
+        return true;
+    }
+    if (!tc_fetch_units(op->cta, &op->origin, "s-desc", &d, s->rows, chunks, used[cp->format], raw))
+        return true;
+    for (uint32_t u = 0; cp->format != TC_CP_RAW && u < s->rows * chunks; u++) {
+        uint8_t wide[16];
+        widen(cp->format, raw + 16 * u, wide);
+        memcpy(raw + 16 * u, wide, sizeof wide);
+    }
+    for (uint32_t r = 0; r < s->rows; r++)
+        write_row(cp, s, r, raw + r * s->bytes);
+    return true;
+}
+
+void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_shape shape, enum tc_cp_format format,
+                 uint32_t taddr, uint64_t desc) {
+    struct cp_op *cp = async_op_create(sizeof *cp, "tcgen05.cp", cta, origin, run_cp);
+    cp->shape = shape;
+    cp->format = format;
+    cp->taddr = taddr;
+    cp->desc = desc;
+    async_issue(tc_queue(cta), &cp->op);
+}
+
+/* --- shift ------------------------------------------------------------------------------------------------------ */
+
+struct shift_op {
+    struct async_op op;
+    uint32_t taddr;
+};
+
+/* The text leaves the direction to a figure. The row that a shift vacates is the one that .4x256b refreshes afterwards
+ * (pipelined pair 4 of 9.7.16.6.2), which is the last lane of a 32-lane partition; so rows move to the lane below. */
+static bool run_shift(struct async_op *op) {
+    uint32_t taddr = ((const struct shift_op *)op)->taddr, lane = taddr >> 16, column = taddr & 0xffff;
+    if (lane % 32 || lane >= TMEM_LANES) {
+        mach_fault(op->cta->gpu, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)", lane, taddr);
+        return true;
+    }
+    if (!tc_check_columns(op->cta, &op->origin, "tcgen05.shift", column, 8))
+        return true;
+    struct tmem *t = op->cta->sm->tmem;
+    for (uint32_t c = column; c < column + 8; c++) {
+        memmove(&t->cell[c][lane], &t->cell[c][lane + 1], 31 * sizeof t->cell[c][0]);
+        uint32_t p = t->poison[c][lane / 32];
+        t->poison[c][lane / 32] = p >> 1 | (p & UINT32_C(0x80000000));
+    }
+    return true;
+}
+
+void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, uint32_t taddr) {
+    struct shift_op *s = async_op_create(sizeof *s, "tcgen05.shift", cta, origin, run_shift);
+    s->taddr = taddr;
+    async_issue(tc_queue(cta), &s->op);
+}
+
+/* --- commit ------------------------------------------------------------------------------------------------------- */
+
+struct commit_op {
+    struct async_op op;
+    uint32_t ctas, off;
+};
+
+static bool run_commit(struct async_op *op) {
+    const struct commit_op *c = (const struct commit_op *)op;
+    struct cluster *cl = op->cta->cluster;
+    for (uint32_t rank = 0; rank < cl->num_ctas; rank++) {
+        if (!(c->ctas >> rank & 1))
+            continue;
+        enum mbar_error e = mbar_arrive(&cl->cta[rank], c->off, 1, false, NULL);
+        if (e == MBAR_OK)
+            continue;
+        struct mbar_error_info info = mbar_error_info(e);
+        struct diag d = {.id = info.id,
+                         .rule = info.rule,
+                         .section = info.section,
+                         .hint = info.hint,
+                         .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
+        mach_fault(op->cta->gpu, &op->origin, &d,
+                   "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off, rank);
+        return true;
+    }
+    return true;
+}
+
+void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t ctas, uint32_t off) {
+    struct commit_op *c = async_op_create(sizeof *c, "tcgen05.commit", cta, origin, run_commit);
+    c->ctas = ctas;
+    c->off = off;
+    async_issue(tc_queue(cta), &c->op);
+}

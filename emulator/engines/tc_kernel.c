@@ -1,0 +1,228 @@
+/* engines/tc_kernel.c - D += A * B in f32; numerics and operands in tc_kernel.h. */
+#include "engines/tc_kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#define NAN_BITS UINT32_C(0x7fffffff)
+
+/* Accumulators live in arrays; they become registers once the short loops over them are unrolled, also at -O2. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 4")
+#endif
+
+/* --- portable --------------------------------------------------------------------------------------------------- */
+
+/* Four lanes; the compilers turn it into whatever the host's baseline has. */
+typedef float vec4 __attribute__((vector_size(16)));
+typedef int32_t mask4 __attribute__((vector_size(16)));
+
+static void load_segment(const struct tc_tile *t, const uint32_t *d, vec4 acc[4]) {
+    memset(acc, 0, 4 * sizeof *acc);
+    if (!t->accumulate)
+        return;
+    memcpy(acc, d, 4 * sizeof *acc);
+    UNROLL
+    for (int i = 0; i < 4; i++)
+        acc[i] *= t->scale;
+}
+
+static void store_segment(uint32_t *d, const vec4 acc[4]) {
+    UNROLL
+    for (int i = 0; i < 4; i++) {
+        mask4 number = acc[i] == acc[i], bits;
+        memcpy(&bits, &acc[i], sizeof bits);
+        bits = (bits & number) | (~number & (int32_t)NAN_BITS);
+        memcpy(d + 4 * i, &bits, sizeof bits);
+    }
+}
+
+/* One segment, two columns. */
+static void pair_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+    uint32_t rows = t->segments * TC_SEGMENT;
+    uint32_t *d0 = t->d + (size_t)n * t->d_stride + t->lane[seg], *d1 = d0 + t->d_stride;
+    const float *a = t->a + seg * TC_SEGMENT, *b0 = t->b + (size_t)n * t->k, *b1 = b0 + t->k;
+    vec4 x[4], y[4];
+    load_segment(t, d0, x);
+    load_segment(t, d1, y);
+    for (uint32_t k = 0; k < t->k; k++, a += rows) {
+        vec4 v[4];
+        memcpy(v, a, sizeof v);
+        vec4 p = {b0[k], b0[k], b0[k], b0[k]}, q = {b1[k], b1[k], b1[k], b1[k]};
+        UNROLL
+        for (int i = 0; i < 4; i++) {
+            x[i] += v[i] * p;
+            y[i] += v[i] * q;
+        }
+    }
+    store_segment(d0, x);
+    store_segment(d1, y);
+}
+
+/* Products may leave f32's range: one rounding needs fmaf. */
+static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+    uint32_t rows = t->segments * TC_SEGMENT;
+    uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
+    for (uint32_t i = 0; i < TC_SEGMENT; i++) {
+        float acc = 0;
+        if (t->accumulate) {
+            memcpy(&acc, d + i, sizeof acc);
+            acc *= t->scale;
+        }
+        for (uint32_t k = 0; k < t->k; k++)
+            acc = fmaf(t->a[(size_t)k * rows + seg * TC_SEGMENT + i], t->b[(size_t)n * t->k + k], acc);
+        uint32_t bits = NAN_BITS;
+        if (acc == acc)
+            memcpy(&bits, &acc, sizeof bits);
+        d[i] = bits;
+    }
+}
+
+static void run_portable(const struct tc_tile *t) {
+    for (uint32_t n = 0; n < t->n; n += 2)
+        for (uint32_t s = 0; s < t->segments; s++) {
+            if (t->exact_products) {
+                pair_portable(t, s, n);
+            } else {
+                segment_fmaf(t, s, n);
+                segment_fmaf(t, s, n + 1);
+            }
+        }
+}
+
+/* --- x86-64 with FMA -------------------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f")))
+#define AVX2 __attribute__((target("avx2,fma")))
+
+/* Four segments, four columns: 16 accumulators. */
+AVX512 static void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+    uint32_t rows = t->segments * TC_SEGMENT;
+    __m512 acc[4][4];
+    UNROLL
+    for (int c = 0; c < 4; c++)
+        UNROLL
+        for (int s = 0; s < 4; s++) {
+            acc[c][s] = _mm512_setzero_ps();
+            if (t->accumulate)
+                acc[c][s] = _mm512_mul_ps(
+                    _mm512_castsi512_ps(_mm512_loadu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
+                    _mm512_set1_ps(t->scale));
+        }
+    const float *a = t->a + seg * TC_SEGMENT, *b = t->b + (size_t)n * t->k;
+    for (uint32_t k = 0; k < t->k; k++, a += rows, b++) {
+        __m512 v[4];
+        UNROLL
+        for (int s = 0; s < 4; s++)
+            v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
+        UNROLL
+        for (int c = 0; c < 4; c++) {
+            __m512 w = _mm512_set1_ps(b[c * (size_t)t->k]);
+            UNROLL
+            for (int s = 0; s < 4; s++)
+                acc[c][s] = _mm512_fmadd_ps(v[s], w, acc[c][s]);
+        }
+    }
+    const __m512i nan = _mm512_set1_epi32((int32_t)NAN_BITS);
+    UNROLL
+    for (int c = 0; c < 4; c++)
+        UNROLL
+        for (int s = 0; s < 4; s++) {
+            __mmask16 bad = _mm512_cmp_ps_mask(acc[c][s], acc[c][s], _CMP_UNORD_Q);
+            _mm512_storeu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s],
+                                _mm512_mask_mov_epi32(_mm512_castps_si512(acc[c][s]), bad, nan));
+        }
+}
+
+AVX512 static void run_avx512(const struct tc_tile *t) {
+    for (uint32_t s = 0; s < t->segments; s += 4)
+        for (uint32_t n = 0; n < t->n; n += 4)
+            block_avx512(t, s, n);
+}
+
+/* One segment, four columns: 8 accumulators. */
+AVX2 static void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+    uint32_t rows = t->segments * TC_SEGMENT;
+    __m256 acc[4][2];
+    UNROLL
+    for (int c = 0; c < 4; c++)
+        UNROLL
+        for (int h = 0; h < 2; h++) {
+            acc[c][h] = _mm256_setzero_ps();
+            if (t->accumulate) {
+                const uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h;
+                acc[c][h] = _mm256_mul_ps(_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)d)),
+                                          _mm256_set1_ps(t->scale));
+            }
+        }
+    const float *a = t->a + seg * TC_SEGMENT, *b = t->b + (size_t)n * t->k;
+    for (uint32_t k = 0; k < t->k; k++, a += rows, b++) {
+        __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
+        UNROLL
+        for (int c = 0; c < 4; c++) {
+            __m256 w = _mm256_set1_ps(b[c * (size_t)t->k]);
+            acc[c][0] = _mm256_fmadd_ps(v0, w, acc[c][0]);
+            acc[c][1] = _mm256_fmadd_ps(v1, w, acc[c][1]);
+        }
+    }
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
+    UNROLL
+    for (int c = 0; c < 4; c++)
+        UNROLL
+        for (int h = 0; h < 2; h++) {
+            __m256 bad = _mm256_cmp_ps(acc[c][h], acc[c][h], _CMP_UNORD_Q);
+            uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h;
+            _mm256_storeu_si256((__m256i *)(void *)d, _mm256_castps_si256(_mm256_blendv_ps(acc[c][h], nan, bad)));
+        }
+}
+
+AVX2 static void run_avx2(const struct tc_tile *t) {
+    for (uint32_t n = 0; n < t->n; n += 4)
+        for (uint32_t s = 0; s < t->segments; s++)
+            block_avx2(t, s, n);
+}
+
+bool tc_simd_available(enum tc_simd simd) {
+    if (simd == TC_SIMD_AVX512)
+        return __builtin_cpu_supports("avx512f");
+    if (simd == TC_SIMD_AVX2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return true;
+}
+
+#else
+
+bool tc_simd_available(enum tc_simd simd) { return simd == TC_SIMD_BEST || simd == TC_SIMD_PORTABLE; }
+
+#endif
+
+enum tc_simd tc_simd_best(void) {
+    if (tc_simd_available(TC_SIMD_AVX512))
+        return TC_SIMD_AVX512;
+    return tc_simd_available(TC_SIMD_AVX2) ? TC_SIMD_AVX2 : TC_SIMD_PORTABLE;
+}
+
+void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t) {
+    if (simd == TC_SIMD_BEST || !tc_simd_available(simd))
+        simd = tc_simd_best();
+#if defined(__x86_64__)
+    if (simd == TC_SIMD_AVX512) {
+        run_avx512(t);
+        return;
+    }
+    if (simd == TC_SIMD_AVX2) {
+        run_avx2(t);
+        return;
+    }
+#endif
+    run_portable(t);
+}

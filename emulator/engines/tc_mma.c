@@ -1,0 +1,283 @@
+/* engines/tc_mma.c - tcgen05.mma, cta_group::1, without block scaling (PTX ISA 9.7.16.10).
+ *
+ * D lies in tensor memory as 9.7.16.10.5 names it (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp): M = 128
+ * (layout D) puts row r in lane r; M = 64 (layout F) puts row r in lane 32 * (r / 16) + r % 16, plus 16 when the address
+ * says lane 16. Element (r, n) is the whole cell of column n; 16-bit results are zero-extended. A in tensor memory uses
+ * the same lanes, 8 columns. Numerics: tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and
+ * rounded once; integers are summed exactly, then added to D modulo 2^32 or saturated.
+ */
+#include "base/arena.h"
+#include "engines/tc_kernel.h"
+#include "engines/tc_operand.h"
+#include "num/num.h"
+
+#include <string.h>
+
+#define MAX_M 128u
+
+struct tc_scratch {
+    uint8_t raw[TC_MAX_ROWS * TC_ROW_BYTES];
+    float decoded[TC_MAX_ROWS * TC_MAX_K];
+    float a[MAX_M * TC_MAX_K];
+    float b[TC_MAX_ROWS * TC_MAX_K];
+    uint32_t d[TC_MAX_ROWS * MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
+};
+
+struct mma_op {
+    struct async_op op;
+    struct tc_mma mma;
+};
+
+/* One execution of an operation. */
+struct job {
+    struct cta *cta;
+    const struct mach_origin *origin;
+    const struct tc_mma *mma;
+    struct tc_idesc id;
+    struct tc_scratch *s;
+    uint32_t column;   /* D's first */
+    uint32_t lane[8];  /* first lane of each 16 rows */
+    uint32_t keep[4];  /* lanes of D that are written, bit per lane */
+    bool partial;      /* some lane of D is disabled */
+};
+
+static const struct diag bad_lane = {
+    .id = "tcgen05-mma-lane",
+    .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
+    .section = "PTX ISA 9.7.16.10.5",
+    .hint = "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag bad_ashift = {
+    .id = "tcgen05-mma-ashift",
+    .rule = ".ashift is allowed with M = 128 or 256 and A in tensor memory only",
+    .section = "PTX ISA 9.7.16.10.9.1",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag poisoned_d = {
+    .id = "tcgen05-accumulator-uninitialised",
+    .rule = "with enable-input-d true, D is read and must have been written",
+    .section = "PTX ISA 9.7.16.10",
+    .hint = "pass a false enable-input-d to the first tcgen05.mma of each accumulator",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static bool fault(const struct job *j, const struct tc_problem *p) {
+    mach_fault(j->cta->gpu, j->origin, p->rule, "%s", p->text);
+    return false;
+}
+
+/* Lanes of D and A (9.7.16.10.5). */
+static bool place_lanes(struct job *j) {
+    uint32_t base = j->mma->d >> 16;
+    if (base != 0 && !(j->id.m == 64 && base == 16)) {
+        mach_fault(j->cta->gpu, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)", base, j->id.m,
+                   j->mma->d);
+        return false;
+    }
+    uint32_t a_lane = (uint32_t)j->mma->a >> 16;
+    if (j->mma->a_in_tmem && a_lane != base) {
+        mach_fault(j->cta->gpu, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u", a_lane, base,
+                   j->id.m);
+        return false;
+    }
+    uint32_t step = j->id.m == 64 ? 32 : 16;
+    for (uint32_t s = 0; s < j->id.m / 16; s++)
+        j->lane[s] = base + s * step;
+    for (uint32_t w = 0; w < 4; w++) {
+        uint32_t used = j->id.m == 64 ? UINT32_C(0xffff) << base : UINT32_MAX;
+        j->keep[w] = used & ~j->mma->disable[w];
+        j->partial |= j->keep[w] != used;
+    }
+    return true;
+}
+
+static bool check_accumulator(const struct job *j) {
+    const struct tmem *t = j->cta->sm->tmem;
+    for (uint32_t n = 0; n < j->id.n; n++)
+        for (uint32_t w = 0; w < 4; w++) {
+            uint32_t bad = t->poison[j->column + n][w] & j->keep[w];
+            if (!bad)
+                continue;
+            uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
+            uint32_t row = j->id.m == 64 ? lane / 32 * 16 + lane % 16 : lane;
+            mach_fault(j->cta->gpu, j->origin, &poisoned_d,
+                       "accumulator D, row %u, column %u: lane %u, column %u of tensor memory was never written", row, n,
+                       lane, j->column + n);
+            return false;
+        }
+    return true;
+}
+
+static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to) {
+    for (uint32_t c = 0; c < columns; c++)
+        for (uint32_t r = 0; r < rows; r++)
+            to[(size_t)c * rows + r] = from[(size_t)r * columns + c];
+}
+
+/* Fetches and decodes an operand to out[k][row] (`by_k`) or out[row][k]. `bits`: descriptor or tensor memory address. */
+static bool load_operand(const struct job *j, const struct tc_operand *o, bool in_tmem, uint64_t bits, bool by_k,
+                         float *out) {
+    struct tc_scratch *s = j->s;
+    struct tc_problem problem;
+    struct tc_desc d;
+    if (in_tmem) {
+        uint32_t column = bits & 0xffff;
+        if (!tc_check_columns(j->cta, j->origin, "matrix A", column, TC_ROW_BYTES / 4) ||
+            !tc_fetch_tmem(j->cta, j->origin, o, column, j->lane, s->raw))
+            return false;
+        if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
+            memmove(s->raw, s->raw + TC_ROW_BYTES, (size_t)(o->rows - 1) * TC_ROW_BYTES);
+    } else if (!tc_desc_decode(bits, o->matrix, &d, &problem) ||
+               !tc_check_swizzle(o->matrix, o->elem, o->mn_major, d.swizzle, &problem)) {
+        return fault(j, &problem);
+    } else if (!tc_fetch_smem(j->cta, j->origin, o, &d, s->raw)) {
+        return false;
+    }
+    if (o->mn_major == by_k) {
+        tc_decode(o, in_tmem, s->raw, out);
+        return true;
+    }
+    tc_decode(o, in_tmem, s->raw, s->decoded);
+    if (o->mn_major)
+        transpose(s->decoded, o->k, o->rows, out);
+    else
+        transpose(s->decoded, o->rows, o->k, out);
+    return true;
+}
+
+/* Smallest and largest biased exponent of the finite non-zero elements (subnormals count as 1). */
+static void exponents(const float *x, size_t n, uint32_t *low, uint32_t *high) {
+    uint32_t lo = 255, hi = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u = num_f32_bits(x[i]) & UINT32_C(0x7fffffff), e = u >> 23;
+        if (u == 0 || e == 255)
+            continue;
+        e = e ? e : 1;
+        lo = e < lo ? e : lo;
+        hi = e > hi ? e : hi;
+    }
+    *low = lo;
+    *high = hi;
+}
+
+/* Are all products exact in f32? bf16 and tf32 have the exponents of f32; with at most 11 significant bits each, the last
+ * bit of a product is worth at least 2^(ea + eb - 254 - 20), which f32 holds from 2^-149 up. */
+static bool products_exact(const struct job *j) {
+    if (j->id.a != TC_BF16 && j->id.a != TC_TF32 && j->id.b != TC_BF16)
+        return true;
+    uint32_t la, ha, lb, hb;
+    exponents(j->s->a, (size_t)j->id.m * j->id.k, &la, &ha);
+    exponents(j->s->b, (size_t)j->id.n * j->id.k, &lb, &hb);
+    return la + lb >= 125 && ha + hb <= 380;
+}
+
+static bool load_operands(const struct job *j) {
+    const struct tc_idesc *id = &j->id;
+    struct tc_operand a = {"A", id->a, id->m, id->k, id->mn_major_a};
+    struct tc_operand b = {"B", id->b, id->n, id->k, id->mn_major_b};
+    if (!load_operand(j, &a, j->mma->a_in_tmem, j->mma->a, true, j->s->a) ||
+        !load_operand(j, &b, false, j->mma->b, false, j->s->b))
+        return false;
+    if (id->negate_a != id->negate_b)
+        for (uint32_t i = 0; i < id->m * id->k; i++)
+            j->s->a[i] = -j->s->a[i];
+    return true;
+}
+
+/* --- D -------------------------------------------------------------------------------------------------------- */
+
+/* The row's cell in a column of tensor memory. */
+static uint32_t *cell(const struct job *j, uint32_t n, uint32_t row) {
+    return &j->cta->sm->tmem->cell[j->column + n][j->lane[row / 16] + row % 16];
+}
+
+/* D as f32 bits into the side buffer, element (row, n) at d[n * m + row]. */
+static void read_side(const struct job *j) {
+    for (uint32_t n = 0; n < j->id.n; n++)
+        for (uint32_t r = 0; r < j->id.m; r++) {
+            uint32_t v = *cell(j, n, r);
+            j->s->d[n * j->id.m + r] = j->id.d == TC_D_F16 ? num_f32_bits(num_decode_f16((uint16_t)v)) : v;
+        }
+}
+
+static uint32_t integer_result(const struct job *j, uint32_t old, uint32_t sum_bits) {
+    int64_t sum = (int64_t)num_f32_from_bits(sum_bits) + (j->mma->accumulate ? (int32_t)old : 0);
+    if (j->id.saturate)
+        sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+    return (uint32_t)(uint64_t)sum;
+}
+
+static void write_side(const struct job *j) {
+    for (uint32_t n = 0; n < j->id.n; n++)
+        for (uint32_t r = 0; r < j->id.m; r++) {
+            uint32_t lane = j->lane[r / 16] + r % 16, v = j->s->d[n * j->id.m + r];
+            if (!(j->keep[lane / 32] >> (lane % 32) & 1))
+                continue;
+            uint32_t *to = cell(j, n, r);
+            if (j->id.d == TC_D_F16)
+                v = (uint32_t)num_cvt_ff(NUM_F16, NUM_F32, v, NUM_RN, 0);
+            else if (j->id.d == TC_D_S32)
+                v = integer_result(j, *to, v);
+            *to = v;
+        }
+}
+
+static void multiply(const struct job *j) {
+    struct tc_state *tc = j->cta->tc;
+    bool side = j->id.d != TC_D_F32 || j->partial, integer = j->id.d == TC_D_S32;
+    struct tc_tile t = {
+        .d = side ? j->s->d : j->cta->sm->tmem->cell[j->column],
+        .d_stride = side ? j->id.m : TMEM_LANES,
+        .segments = j->id.m / TC_SEGMENT,
+        .n = j->id.n,
+        .k = j->id.k,
+        .a = j->s->a,
+        .b = j->s->b,
+        .accumulate = j->mma->accumulate && !integer,
+        .scale = 1.0f / (float)(1u << j->mma->scale_d),
+        .exact_products = products_exact(j),
+    };
+    for (uint32_t s = 0; s < t.segments; s++)
+        t.lane[s] = side ? s * TC_SEGMENT : j->lane[s];
+    if (side && t.accumulate)
+        read_side(j);
+    tc_kernel_run(tc->simd, &t);
+    if (side)
+        write_side(j);
+    struct tmem *m = j->cta->sm->tmem;
+    for (uint32_t n = 0; n < j->id.n; n++)
+        for (uint32_t w = 0; w < 4; w++)
+            m->poison[j->column + n][w] &= ~j->keep[w];
+}
+
+static bool run_mma(struct async_op *op) {
+    struct tc_state *tc = tc_state_of(op->cta);
+    if (!tc->scratch)
+        tc->scratch = xcalloc(1, sizeof *tc->scratch);
+    struct job j = {.cta = op->cta,
+                    .origin = &op->origin,
+                    .mma = &((struct mma_op *)op)->mma,
+                    .s = tc->scratch,
+                    .column = ((struct mma_op *)op)->mma.d & 0xffff};
+    struct tc_problem problem;
+    if (!tc_idesc_decode(j.mma->kind, j.mma->idesc, j.mma->a_in_tmem, &j.id, &problem)) {
+        fault(&j, &problem);
+        return true;
+    }
+    if (j.mma->ashift && (j.id.m == 64 || !j.mma->a_in_tmem)) {
+        mach_fault(j.cta->gpu, j.origin, &bad_ashift, ".ashift with M = %u and A in %s memory", j.id.m,
+                   j.mma->a_in_tmem ? "tensor" : "shared");
+        return true;
+    }
+    if (place_lanes(&j) && tc_check_columns(j.cta, j.origin, "accumulator D", j.column, j.id.n) &&
+        (!j.mma->accumulate || check_accumulator(&j)) && load_operands(&j))
+        multiply(&j);
+    return true;
+}
+
+void tc_issue_mma(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma) {
+    struct mma_op *o = async_op_create(sizeof *o, "tcgen05.mma", cta, origin, run_mma);
+    o->mma = *mma;
+    async_issue(tc_queue(cta), &o->op);
+}
