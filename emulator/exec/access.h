@@ -1,0 +1,75 @@
+/* exec/access.h - what the memory families share: spaces as written, and whole-warp address resolution. */
+#ifndef EXEC_ACCESS_H
+#define EXEC_ACCESS_H
+
+#include "exec/exec.h"
+
+/* The lanes of one access inside one object. Lane l's bytes start at host[at[l]]; where the object tracks
+ * poison, bit at[l] of `poison` is its first byte's, else `poison` is NULL (global memory, kernel
+ * parameters). */
+struct exec_span {
+    uint8_t *host;
+    uint8_t *poison;
+    enum exec_space space; /* XS_GLOBAL, XS_SHARED_CTA, XS_LOCAL or XS_PARAM */
+    uint64_t at[MACH_WARP];
+};
+
+/* State space of ld, st, atom and the like from the words of the instruction; XS_GENERIC when none is
+ * written. */
+enum exec_space exec_space_of(const struct ptx_insn *in);
+
+/* Faults when a lane of `mask` takes its address from a poisoned register: false after reporting. */
+bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t mask);
+
+/* Resolves `size` bytes (alignment `align`, a power of two) for all lanes of `mask` at once, by one bounds
+ * check. False, without a report, when the lanes do not all lie inside one object or an address is bad: the
+ * caller then goes lane by lane through exec_span_lane, which reports. */
+bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space,
+               uint32_t size, uint32_t align, bool write, struct exec_span *s);
+/* The same for one lane at `addr`, through exec_resolve. */
+bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr,
+                    enum exec_space space, uint32_t size, uint32_t align, bool write, struct exec_span *s);
+
+/* A 32-bit source (count, mask, size) of lane l; immediates are taken as written, whatever type the instruction has. */
+static inline uint32_t exec_u32(const struct warp *w, const struct exec_opnd *o, uint32_t l) {
+    if (o->is_imm)
+        return (uint32_t)o->src->imm;
+    return o->bits == 64 ? (uint32_t)exec_src64(w, o->slot)[l] : exec_src32(w, o->slot)[l];
+}
+
+/* Poison of n <= 32 bytes from bit `at` of a bitmap; sets the same bits to `value`. */
+static inline uint32_t exec_bits_get(const uint8_t *p, uint64_t at, uint32_t n) {
+    uint32_t r = 0;
+    if (n <= 8 && (at & 7) + n <= 8)
+        return (uint32_t)p[at >> 3] >> (at & 7) & ((1u << n) - 1);
+    if ((at & 7) == 0 && (n == 16 || n == 32)) {
+        memcpy(&r, p + (at >> 3), n / 8);
+        return r;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        r |= (uint32_t)(p[(at + i) >> 3] >> ((at + i) & 7) & 1) << i;
+    return r;
+}
+static inline void exec_bits_set(uint8_t *p, uint64_t at, uint32_t n, uint32_t value) {
+    if (n <= 8 && (at & 7) + n <= 8) {
+        uint32_t m = ((1u << n) - 1) << (at & 7);
+        p[at >> 3] = (uint8_t)((p[at >> 3] & ~m) | (value << (at & 7) & m));
+        return;
+    }
+    if ((at & 7) == 0 && (n == 16 || n == 32)) {
+        memcpy(p + (at >> 3), &value, n / 8);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t bit = (uint8_t)(1u << ((at + i) & 7));
+        p[(at + i) >> 3] = (uint8_t)(value >> i & 1 ? p[(at + i) >> 3] | bit : p[(at + i) >> 3] & ~bit);
+    }
+}
+
+/* Parts of exec_bind_memory in files of their own. */
+bool exec_bind_cache(struct exec_binder *b,
+                     struct insn *in); /* exec/cache.c: prefetch, createpolicy, st.bulk, ... */
+bool exec_bind_matrix(struct exec_binder *b,
+                      struct insn *in); /* exec/ldmatrix.c: ldmatrix, stmatrix, movmatrix */
+
+#endif

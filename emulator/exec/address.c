@@ -1,0 +1,377 @@
+/* exec/address.c - from a lane's address to bytes: state spaces, windows, bounds and alignment (PTX
+ * ISA 5.1, 6.4.1).
+ *
+ * Shared, local and parameter addresses are 32 bits wide: wider registers are truncated. Generic addresses
+ * fall into the windows of machine.h; everything else is global. Constant variables live in device memory.
+ */
+#include "exec/access.h"
+#include "exec/core.h"
+
+#include <stdio.h>
+
+enum exec_space exec_space_of(const struct ptx_insn *in) {
+    for (unsigned i = 0; i < in->num_mods; i++)
+        switch ((enum ptx_mod)in->mods[i]) {
+        case PTX_MOD_global:
+            return XS_GLOBAL;
+        case PTX_MOD_shared:
+        case PTX_MOD_shared__cta:
+            return XS_SHARED_CTA;
+        case PTX_MOD_shared__cluster:
+            return XS_SHARED_CLUSTER;
+        case PTX_MOD_local:
+            return XS_LOCAL;
+        case PTX_MOD_const:
+            return XS_CONST;
+        case PTX_MOD_param:
+        case PTX_MOD_param__entry:
+        case PTX_MOD_param__func:
+            return XS_PARAM;
+        default:
+            break;
+        }
+    return XS_GENERIC;
+}
+
+uint64_t exec_address(const struct warp *w, const struct exec_opnd *o, uint32_t lane) {
+    uint64_t base = 0;
+    if (o->has_base)
+        base = o->bits == 64 ? exec_src64(w, o->slot)[lane] : exec_src32(w, o->slot)[lane];
+    return base + (uint64_t)o->offset;
+}
+
+bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t mask) {
+    uint32_t p = o->has_base ? exec_poison(w, o->slot) & mask : 0;
+    if (!p)
+        return true;
+    exec_fault_poison(w, in, p, o->slot, "the address");
+    return false;
+}
+
+/* --- faults
+ * ------------------------------------------------------------------------------------------------------ */
+
+static const struct diag BAD_ALIGN = {
+    .id = "misaligned-address",
+    .rule = "an address must be a multiple of the size of the access, for a vector of the whole vector",
+    .section = "PTX ISA 6.4.1",
+    .hint = "an offset that is no multiple of the element, or a vector load from a pointer to scalars",
+    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
+};
+static const struct diag BAD_GLOBAL = {
+    .id = "global-out-of-bounds",
+    .rule = "a global access must lie inside one live allocation",
+    .section = "PTX ISA 5.1.4",
+    .hint = "an index past the end of an array, a bound check that is missing for the last tile, or a host "
+            "pointer",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag BAD_SHARED = {
+    .id = "shared-out-of-bounds",
+    .rule = "a shared access must lie inside the static and dynamic shared memory of a CTA of its cluster",
+    .section = "PTX ISA 5.1.7",
+    .hint = "the launch asks for too little dynamic shared memory, or an offset runs past a tile",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag NOT_OWN = {
+    .id = "shared-cta-not-own",
+    .rule = ".shared::cta names the executing CTA's own shared memory; other CTAs' needs .shared::cluster",
+    .section = "PTX ISA 5.1.7",
+    .hint = "an address made by mapa, or one CTA's address handed to another",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag PEER_GONE = {
+    .id = "shared-cta-exited",
+    .rule = "shared memory lives as long as its CTA",
+    .section = "PTX ISA 5.1.7",
+    .hint = "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves while others use "
+            "its memory",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag BAD_LOCAL = {
+    .id = "local-out-of-bounds",
+    .rule = "a local access must lie inside the thread's own local memory",
+    .section = "PTX ISA 5.1.5",
+    .hint = "an index past the end of an array on the stack",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag BAD_PARAM = {
+    .id = "param-out-of-bounds",
+    .rule = "kernel parameters are read-only and end with the last one",
+    .section = "PTX ISA 5.1.6.1",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+
+static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, uint32_t size,
+                         bool write) {
+    const char *verb = write ? "writes" : "reads";
+    struct mem_block b;
+    uint32_t lanes = 1u << lane;
+    if (addr < 4096)
+        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes through a null pointer (address 0x%llx)",
+                   lane, verb, size, (unsigned long long)addr);
+    else if (!mem_is_device(w->gpu->mem, addr))
+        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, which is no device address",
+                   lane, verb, size, (unsigned long long)addr);
+    else if (!mem_nearest(w->gpu->mem, addr, &b))
+        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, below every allocation", lane,
+                   verb, size, (unsigned long long)addr);
+    else {
+        uint64_t end = b.addr + b.size;
+        uint64_t past = addr >= end ? addr - end : addr + size - end;
+        exec_fault(w, in, lanes, &BAD_GLOBAL,
+                   "lane %u %s %u bytes at 0x%llx: %s%llu bytes past the end of the %llu-byte %s%s at 0x%llx",
+                   lane, verb, size, (unsigned long long)addr, addr >= end ? "" : "it runs ",
+                   (unsigned long long)past, (unsigned long long)b.size, b.name ? "variable " : "allocation",
+                   b.name ? b.name : "", (unsigned long long)b.addr);
+    }
+    return false;
+}
+
+static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, uint32_t addr, uint32_t size,
+                         bool write) {
+    uint32_t rank = addr >> MACH_SMEM_RANK_SHIFT, off = addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1);
+    const char *verb = write ? "writes" : "reads";
+    const struct cluster *cl = w->cta->cluster;
+    if (rank >= cl->num_ctas)
+        exec_fault(w, in, 1u << lane, &BAD_SHARED,
+                   "lane %u %s %u bytes at shared address 0x%x: rank %u in a cluster of %u CTAs", lane, verb,
+                   size, addr, rank, cl->num_ctas);
+    else if (!cl->cta[rank].smem || (&cl->cta[rank] != w->cta && !cl->cta[rank].live_warps))
+        exec_fault(w, in, 1u << lane, &PEER_GONE,
+                   "lane %u %s %u bytes at shared address 0x%x, but the CTA of rank %u has exited", lane,
+                   verb, size, addr, rank);
+    else if (off < MACH_SMEM_FIRST)
+        exec_fault(
+            w, in, 1u << lane, &BAD_SHARED,
+            "lane %u %s %u bytes at shared offset 0x%x, below the first variable (the system owns [0, 0x%x))",
+            lane, verb, size, off, MACH_SMEM_FIRST);
+    else {
+        uint32_t end = cl->cta[rank].smem_end;
+        uint64_t past = off >= end ? (uint64_t)off - end : (uint64_t)off + size - end;
+        exec_fault(
+            w, in, 1u << lane, &BAD_SHARED,
+            "lane %u %s %u bytes at shared offset 0x%x: %s%llu bytes past the end of the CTA's %u bytes",
+            lane, verb, size, off, off >= end ? "" : "it runs ", (unsigned long long)past,
+            end - MACH_SMEM_FIRST);
+    }
+    return false;
+}
+
+/* --- one lane
+ * ------------------------------------------------------------------------------------------------------ */
+
+static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane, bool cluster, uint32_t addr,
+                           uint32_t size, bool write, struct exec_loc *loc) {
+    uint32_t off;
+    struct cta *cta = smem_resolve(w->cta, addr, size, &off);
+    if (!cta || (cta != w->cta && cta->live_warps == 0))
+        return fault_shared(w, in, lane, addr, size, write);
+    if (cta != w->cta && !cluster) {
+        exec_fault(w, in, 1u << lane, &NOT_OWN,
+                   "lane %u %s shared address 0x%x of the CTA of rank %u from the CTA of rank %u", lane,
+                   write ? "writes" : "reads", addr, cta->rank, w->cta->rank);
+        return false;
+    }
+    *loc = (struct exec_loc){cta->smem + off, XS_SHARED_CTA, cta, off};
+    return true;
+}
+
+static bool resolve_local(struct warp *w, const struct insn *in, uint32_t lane, uint32_t addr, uint32_t size,
+                          bool write, struct exec_loc *loc) {
+    if (!w->local || addr > w->local_stride || size > w->local_stride - addr) {
+        exec_fault(w, in, 1u << lane, &BAD_LOCAL,
+                   "lane %u %s %u bytes at local offset 0x%x; the thread has %u bytes", lane,
+                   write ? "writes" : "reads", size, addr, w->local ? w->local_stride : 0);
+        return false;
+    }
+    *loc = (struct exec_loc){w->local + (size_t)lane * w->local_stride + addr, XS_LOCAL, NULL, addr};
+    return true;
+}
+
+static bool resolve_param(struct warp *w, const struct insn *in, uint32_t lane, uint32_t addr, uint32_t size,
+                          bool write, struct exec_loc *loc) {
+    uint64_t n = w->launch->param_bytes;
+    if (write || addr > n || size > n - addr) {
+        exec_fault(w, in, 1u << lane, &BAD_PARAM,
+                   "lane %u %s %u bytes at parameter offset %u; the kernel has %llu bytes of them", lane,
+                   write ? "writes" : "reads", size, addr, (unsigned long long)n);
+        return false;
+    }
+    *loc = (struct exec_loc){w->launch->params + addr, XS_PARAM, NULL, addr};
+    return true;
+}
+
+/* A generic address as space and address in it (6.4.1.1). */
+static enum exec_space leave_window(uint64_t *addr) {
+    static const struct {
+        uint64_t base;
+        enum exec_space space;
+    } window[] = {{MACH_WINDOW_SHARED, XS_SHARED_CLUSTER},
+                  {MACH_WINDOW_LOCAL, XS_LOCAL},
+                  {MACH_WINDOW_PARAM, XS_PARAM}};
+    for (unsigned i = 0; i < 3; i++)
+        if (*addr - window[i].base < MACH_WINDOW_SIZE) {
+            *addr -= window[i].base;
+            return window[i].space;
+        }
+    return XS_GLOBAL;
+}
+
+bool exec_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum exec_space space, uint64_t addr,
+                  uint32_t size, uint32_t align, bool write, struct exec_loc *loc) {
+    if (addr & (align - 1)) {
+        exec_fault(w, in, 1u << lane, &BAD_ALIGN, "lane %u %s %u bytes at 0x%llx, which is no multiple of %u",
+                   lane, write ? "writes" : "reads", size, (unsigned long long)addr, align);
+        return false;
+    }
+    if (space == XS_GENERIC)
+        space = leave_window(&addr);
+    switch (space) {
+    case XS_SHARED_CTA:
+    case XS_SHARED_CLUSTER:
+        return resolve_shared(w, in, lane, space == XS_SHARED_CLUSTER, (uint32_t)addr, size, write, loc);
+    case XS_LOCAL:
+        return resolve_local(w, in, lane, (uint32_t)addr, size, write, loc);
+    case XS_PARAM:
+        return resolve_param(w, in, lane, (uint32_t)addr, size, write, loc);
+    default:
+        break;
+    }
+    uint8_t *host = mem_at(w->gpu->mem, addr, size);
+    if (!host)
+        return fault_global(w, in, lane, addr, size, write);
+    *loc = (struct exec_loc){host, XS_GLOBAL, NULL, 0};
+    return true;
+}
+
+uint32_t exec_loc_poison(const struct warp *w, uint32_t lane, const struct exec_loc *loc, uint32_t size) {
+    if (loc->space == XS_SHARED_CTA)
+        return exec_bits_get(loc->cta->smem_poison, loc->off, size);
+    if (loc->space == XS_LOCAL)
+        return exec_bits_get(w->local_poison, (uint64_t)lane * w->local_stride + loc->off, size);
+    return 0;
+}
+
+void exec_loc_set_poison(struct warp *w, uint32_t lane, const struct exec_loc *loc, uint32_t size,
+                         uint32_t poison) {
+    if (loc->space == XS_SHARED_CTA)
+        exec_bits_set(loc->cta->smem_poison, loc->off, size, poison);
+    else if (loc->space == XS_LOCAL)
+        exec_bits_set(w->local_poison, (uint64_t)lane * w->local_stride + loc->off, size, poison);
+}
+
+bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
+                       bool cluster, bool generic, uint32_t size, struct cta **cta, uint32_t *off) {
+    if (!exec_address_known(w, in, o, 1u << lane))
+        return false;
+    uint64_t addr = exec_address(w, o, lane);
+    if (generic) {
+        uint64_t inner = addr;
+        if (leave_window(&inner) != XS_SHARED_CLUSTER) {
+            exec_fault(w, in, 1u << lane, &BAD_SHARED,
+                       "lane %u gives the generic address 0x%llx, which is not in shared memory", lane,
+                       (unsigned long long)addr);
+            return false;
+        }
+        addr = inner;
+    }
+    struct exec_loc loc;
+    if (!exec_resolve(w, in, lane, cluster ? XS_SHARED_CLUSTER : XS_SHARED_CTA, addr, size,
+                      size & (0u - size), true, &loc))
+        return false;
+    *cta = loc.cta;
+    *off = loc.off;
+    return true;
+}
+
+/* --- the whole warp
+ * -------------------------------------------------------------------------------------------------- */
+
+bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space,
+               uint32_t size, uint32_t align, bool write, struct exec_span *s) {
+    uint64_t lo = UINT64_MAX, hi = 0, any = 0;
+    if (mask == EXEC_ALL_LANES && o->has_base && o->bits == 64) {
+        const uint64_t *base = exec_src64(w, o->slot);
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            uint64_t a = s->at[l] = base[l] + (uint64_t)o->offset;
+            any |= a;
+            lo = a < lo ? a : lo;
+            hi = a > hi ? a : hi;
+        }
+    } else {
+        EXEC_FOR_LANES(l, mask) {
+            uint64_t a = s->at[l] = exec_address(w, o, l);
+            any |= a;
+            lo = a < lo ? a : lo;
+            hi = a > hi ? a : hi;
+        }
+    }
+    if (any & (align - 1) || hi - lo > UINT32_MAX - size)
+        return false;
+    uint64_t from = lo; /* at[l] - from becomes the index into the object */
+    if (space == XS_GENERIC) {
+        space = leave_window(&from);
+        uint64_t last = hi;
+        if (leave_window(&last) != space)
+            return false;
+        hi -= lo - from;
+    } else if (space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER) {
+        if (hi > UINT32_MAX)
+            return false;
+    }
+    uint32_t span = (uint32_t)(hi - from) + size;
+    s->poison = NULL;
+    s->space = XS_GLOBAL;
+    if (space == XS_GLOBAL || space == XS_CONST) {
+        s->host = mem_at(w->gpu->mem, lo, span);
+        EXEC_FOR_LANES(l, mask) s->at[l] -= lo;
+        return s->host != NULL;
+    }
+    if (space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER) {
+        uint32_t off;
+        struct cta *cta = smem_resolve(w->cta, (uint32_t)from, span, &off);
+        if (!cta || (cta != w->cta && (space == XS_SHARED_CTA || cta->live_warps == 0)))
+            return false;
+        s->space = XS_SHARED_CTA;
+        s->host = cta->smem;
+        s->poison = cta->smem_poison;
+        EXEC_FOR_LANES(l, mask) s->at[l] = s->at[l] - lo + off;
+        return true;
+    }
+    if (space == XS_LOCAL && w->local && hi <= UINT32_MAX && hi + size <= w->local_stride) {
+        s->space = XS_LOCAL;
+        s->host = w->local;
+        s->poison = w->local_poison;
+        EXEC_FOR_LANES(l, mask) s->at[l] = s->at[l] - lo + from + (uint64_t)l * w->local_stride;
+        return true;
+    }
+    if (space == XS_PARAM && !write && hi <= UINT32_MAX && hi + size <= w->launch->param_bytes) {
+        s->space = XS_PARAM;
+        s->host = w->launch->params;
+        EXEC_FOR_LANES(l, mask) s->at[l] = s->at[l] - lo + from;
+        return true;
+    }
+    return false;
+}
+
+bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr,
+                    enum exec_space space, uint32_t size, uint32_t align, bool write, struct exec_span *s) {
+    struct exec_loc loc;
+    if (!exec_resolve(w, in, lane, space, addr, size, align, write, &loc))
+        return false;
+    s->space = loc.space;
+    s->poison = NULL;
+    s->host = loc.host;
+    s->at[lane] = 0;
+    if (loc.space == XS_SHARED_CTA) {
+        s->host = loc.cta->smem;
+        s->poison = loc.cta->smem_poison;
+        s->at[lane] = loc.off;
+    } else if (loc.space == XS_LOCAL) {
+        s->host = w->local;
+        s->poison = w->local_poison;
+        s->at[lane] = (uint64_t)lane * w->local_stride + loc.off;
+    }
+    return true;
+}

@@ -1,0 +1,532 @@
+/* exec/memory.c - ld, ldu and st (PTX ISA 9.7.9.8 - 9.7.9.11).
+ *
+ * One access of a warp is resolved as a whole where its lanes stay inside one object (exec_span), and lane by
+ * lane otherwise. Memory is sequentially consistent here, so that .relaxed, .acquire, .release and the scopes
+ * ask for no more than a plain access does; cache operators and eviction priorities are hints by definition
+ * (9.7.9.1, 9.7.9.2). Both are still checked for legality when the instruction is bound.
+ *
+ * A register is poison when any byte loaded into it was never written. Stores to shared and local memory
+ * carry poison along; a store of poison to global memory is a fault, since the host could see it.
+ *
+ * Call parameters (EXEC_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4.
+ */
+#include "exec/access.h"
+#include "exec/core.h"
+
+struct mem_form {
+    enum exec_space space;
+    uint8_t size;  /* bytes of an element */
+    uint8_t count; /* elements: 1, 2, 4, 8 */
+    uint8_t reg;   /* bits of each register: 16, 32, 64, 128 */
+    bool sign;     /* loads extend the sign */
+    bool sinks;    /* some vector elements are `_` */
+    bool wide;     /* 32 bytes: global memory only */
+    const struct exec_opnd *addr;
+    exec_slot slot[8];
+};
+
+static const struct diag WIDE_SPACE = {
+    .id = "wide-access-space",
+    .rule = ".v8 of 32-bit and .v4 of 64-bit elements are for global memory only",
+    .section = "PTX ISA 9.7.9.8",
+    .hint = "a generic pointer to shared or local memory",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag POISON_STORE = {
+    .id = "uninitialised-global-store",
+    .rule = "what a kernel leaves in global memory must have been computed from written values",
+    .section = "PTX ISA 5.1",
+    .hint = "shared memory or a register that is read before anything was stored to it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- one element of one lane
+ * -------------------------------------------------------------------------------------- */
+
+INLINE uint64_t fetch(const uint8_t *p, unsigned size, bool sign) {
+    uint64_t v = 0;
+    memcpy(&v, p, size);
+    if (sign && size < 8) {
+        uint64_t top = 1ull << (8 * size - 1);
+        v = (v ^ top) - top;
+    }
+    return v;
+}
+
+INLINE void put_reg(struct warp *w, exec_slot slot, unsigned reg, uint32_t l, uint64_t lo, uint64_t hi) {
+    if (reg == 32)
+        exec_dst32(w, slot)[l] = (uint32_t)lo;
+    else if (reg == 16)
+        exec_dst32(w, slot)[l] = (uint16_t)lo;
+    else {
+        exec_dst64(w, slot)[l] = lo;
+        if (reg == 128)
+            exec_dst64(w, slot)[MACH_WARP + l] = hi;
+    }
+}
+
+INLINE uint64_t get_reg(const struct warp *w, exec_slot slot, unsigned reg, uint32_t l) {
+    return reg >= 64 ? exec_src64(w, slot)[l] : exec_src32(w, slot)[l];
+}
+
+/* --- loads
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+INLINE void load_lanes(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask,
+                       unsigned size, unsigned reg, bool sign) {
+    for (unsigned e = 0; e < f->count; e++) {
+        exec_slot slot = f->slot[e];
+        if (slot == EXEC_SINK)
+            continue;
+        EXEC_FOR_LANES(l, mask) {
+            const uint8_t *p = s->host + s->at[l] + e * size;
+            if (size == 16)
+                put_reg(w, slot, reg, l, fetch(p, 8, false), fetch(p + 8, 8, false));
+            else {
+                uint64_t v = fetch(p, size, sign);
+                put_reg(w, slot, reg, l, v, sign ? (uint64_t)((int64_t)v >> 63) : 0);
+            }
+        }
+    }
+}
+
+static void load_poison(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
+    uint32_t bits[MACH_WARP], any = 0, n = (uint32_t)f->size * f->count;
+    if (s->poison)
+        EXEC_FOR_LANES(l, mask) any |= bits[l] = exec_bits_get(s->poison, s->at[l], n);
+    for (unsigned e = 0; e < f->count; e++) {
+        if (f->slot[e] == EXEC_SINK)
+            continue;
+        uint32_t lanes = 0, part = (f->size >= 32 ? 0xffffffffu : (1u << f->size) - 1) << (e * f->size);
+        if (any)
+            EXEC_FOR_LANES(l, mask) lanes |= bits[l] & part ? 1u << l : 0;
+        exec_set_poison(w, f->slot[e], mask, lanes);
+    }
+}
+
+static void load_span(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
+    if (f->size == 4 && f->reg == 32)
+        load_lanes(w, f, s, mask, 4, 32, false);
+    else if (f->size == 8 && f->reg == 64)
+        load_lanes(w, f, s, mask, 8, 64, false);
+    else if (f->size == 2 && f->reg == 16)
+        load_lanes(w, f, s, mask, 2, 16, false);
+    else
+        load_lanes(w, f, s, mask, f->size, f->reg, f->sign);
+    load_poison(w, f, s, mask);
+}
+
+static enum exec_status run_ld(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    uint32_t size = (uint32_t)f->size * f->count;
+    struct exec_span s;
+    if (!exec_address_known(w, in, f->addr, mask))
+        return EXEC_FAULT;
+    if (exec_span(w, f->addr, mask, f->space, size, size, false, &s) && !(f->wide && s.space != XS_GLOBAL)) {
+        load_span(w, f, &s, mask);
+        return EXEC_NEXT;
+    }
+    uint64_t addr[MACH_WARP]; /* the destination may be the address register */
+    EXEC_FOR_LANES(l, mask) addr[l] = exec_address(w, f->addr, l);
+    EXEC_FOR_LANES(l, mask) {
+        if (!exec_span_lane(w, in, l, addr[l], f->space, size, size, false, &s))
+            return EXEC_FAULT;
+        if (f->wide && s.space != XS_GLOBAL)
+            return exec_fault(w, in, 1u << l, &WIDE_SPACE,
+                              "lane %u loads 32 bytes from outside global memory", l);
+        load_span(w, f, &s, 1u << l);
+    }
+    return EXEC_NEXT;
+}
+
+/* A kernel parameter at a fixed offset: the same bytes for every lane. */
+static enum exec_status run_ld_param(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    uint32_t size = (uint32_t)f->size * f->count;
+    struct exec_span s;
+    uint32_t first = exec_lowest(mask);
+    if (!exec_span_lane(w, in, first, exec_address(w, f->addr, first), XS_PARAM, size, size, false, &s))
+        return EXEC_FAULT;
+    EXEC_FOR_LANES(l, mask) s.at[l] = s.at[first];
+    load_span(w, f, &s, mask);
+    return EXEC_NEXT;
+}
+
+/* --- stores
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const struct exec_span *s,
+                        uint32_t mask, unsigned size, unsigned reg) {
+    for (unsigned e = 0; e < f->count; e++) {
+        exec_slot slot = f->slot[e];
+        if (slot == EXEC_SINK)
+            continue;
+        EXEC_FOR_LANES(l, mask) {
+            uint8_t *p = s->host + s->at[l] + e * size;
+            uint64_t v = get_reg(w, slot, reg, l);
+            if (size == 16) {
+                memcpy(p, &v, 8);
+                memcpy(p + 8, &exec_src64(w, slot)[MACH_WARP + l], 8);
+            } else
+                memcpy(p, &v, size);
+        }
+    }
+}
+
+/* Lanes that store something poisoned. */
+static uint32_t store_poisoned(const struct warp *w, const struct mem_form *f, uint32_t mask) {
+    uint32_t p = 0;
+    for (unsigned e = 0; e < f->count; e++)
+        if (f->slot[e] != EXEC_SINK)
+            p |= exec_poison(w, f->slot[e]) & mask;
+    return p;
+}
+
+static void store_poison(const struct warp *w, const struct mem_form *f, const struct exec_span *s,
+                         uint32_t mask, uint32_t poisoned) {
+    if (!s->poison)
+        return;
+    if (!poisoned && !f->sinks) {
+        uint32_t n = (uint32_t)f->size * f->count;
+        EXEC_FOR_LANES(l, mask) exec_bits_set(s->poison, s->at[l], n, 0);
+        return;
+    }
+    for (unsigned e = 0; e < f->count; e++) {
+        if (f->slot[e] == EXEC_SINK)
+            continue;
+        uint32_t p = exec_poison(w, f->slot[e]);
+        EXEC_FOR_LANES(l, mask) {
+            exec_bits_set(s->poison, s->at[l] + e * f->size, f->size, p >> l & 1 ? 0xffffffffu : 0);
+        }
+    }
+}
+
+static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f,
+                       const struct exec_span *s, uint32_t mask, uint32_t poisoned) {
+    if (s->space == XS_GLOBAL && (poisoned & mask)) {
+        uint32_t l = exec_lowest(poisoned & mask);
+        exec_fault(w, in, poisoned & mask, &POISON_STORE,
+                   "a value never written is stored to global memory (lane %u and %d more)", l,
+                   __builtin_popcount(poisoned & mask) - 1);
+        return false;
+    }
+    if (f->size == 4 && f->reg == 32)
+        store_lanes(w, f, s, mask, 4, 32);
+    else if (f->size == 8 && f->reg == 64)
+        store_lanes(w, f, s, mask, 8, 64);
+    else if (f->size == 2 && f->reg <= 32)
+        store_lanes(w, f, s, mask, 2, 32);
+    else
+        store_lanes(w, f, s, mask, f->size, f->reg);
+    store_poison(w, f, s, mask, poisoned);
+    return true;
+}
+
+static enum exec_status run_st(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    uint32_t size = (uint32_t)f->size * f->count;
+    struct exec_span s;
+    if (!exec_address_known(w, in, f->addr, mask))
+        return EXEC_FAULT;
+    uint32_t poisoned = store_poisoned(w, f, mask);
+    w->gpu->progress++;
+    if (exec_span(w, f->addr, mask, f->space, size, size, true, &s) && !(f->wide && s.space != XS_GLOBAL))
+        return store_span(w, in, f, &s, mask, poisoned) ? EXEC_NEXT : EXEC_FAULT;
+    EXEC_FOR_LANES(l, mask) {
+        if (!exec_span_lane(w, in, l, exec_address(w, f->addr, l), f->space, size, size, true, &s))
+            return EXEC_FAULT;
+        if (f->wide && s.space != XS_GLOBAL)
+            return exec_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u stores 32 bytes outside global memory",
+                              l);
+        if (!store_span(w, in, f, &s, 1u << l, poisoned))
+            return EXEC_FAULT;
+    }
+    return EXEC_NEXT;
+}
+
+/* --- call parameters in slots
+ * -------------------------------------------------------------------------------------- */
+
+static uint64_t slot_bytes(const struct warp *w, exec_slot first, uint64_t k, unsigned size, uint32_t l) {
+    const uint32_t *word = exec_src32(w, first + (exec_slot)(k / 4));
+    if (size >= 8)
+        return (uint64_t)word[MACH_WARP + l] << 32 | word[l];
+    return word[l] >> (8 * (k & 3)) & (size == 4 ? 0xffffffffu : (1u << (8 * size)) - 1);
+}
+
+static enum exec_status run_ld_slots(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    for (unsigned e = 0; e < f->count; e++) {
+        if (f->slot[e] == EXEC_SINK)
+            continue;
+        uint64_t k = (uint64_t)f->addr->offset + e * f->size;
+        uint32_t p = 0;
+        for (unsigned b = 0; b < f->size; b += 4)
+            p |= exec_poison(w, f->addr->slot + (exec_slot)((k + b) / 4));
+        EXEC_FOR_LANES(l, mask) {
+            uint64_t v = slot_bytes(w, f->addr->slot, k, f->size, l), hi = 0;
+            if (f->size == 16)
+                hi = slot_bytes(w, f->addr->slot, k + 8, 8, l);
+            if (f->sign)
+                v = fetch((const uint8_t *)&v, f->size, true);
+            put_reg(w, f->slot[e], f->reg, l, v, hi);
+        }
+        exec_set_poison(w, f->slot[e], mask, p);
+    }
+    return EXEC_NEXT;
+}
+
+static void slot_store(struct warp *w, exec_slot first, uint64_t k, unsigned size, uint32_t l, uint64_t v) {
+    uint32_t *word = exec_dst32(w, first + (exec_slot)(k / 4));
+    if (size >= 4) {
+        word[l] = (uint32_t)v;
+        if (size >= 8)
+            word[MACH_WARP + l] = (uint32_t)(v >> 32);
+        return;
+    }
+    uint32_t shift = 8 * (k & 3), m = ((1u << (8 * size)) - 1) << shift;
+    word[l] = (word[l] & ~m) | ((uint32_t)v << shift & m);
+}
+
+static enum exec_status run_st_slots(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    for (unsigned e = 0; e < f->count; e++) {
+        uint64_t k = (uint64_t)f->addr->offset + e * f->size;
+        uint32_t p = exec_poison(w, f->slot[e]);
+        EXEC_FOR_LANES(l, mask) {
+            slot_store(w, f->addr->slot, k, f->size, l, get_reg(w, f->slot[e], f->reg, l));
+            if (f->size == 16)
+                slot_store(w, f->addr->slot, k + 8, 8, l, exec_src64(w, f->slot[e])[MACH_WARP + l]);
+        }
+        for (unsigned b = 0; b < f->size; b += 4)
+            exec_set_poison(w, f->addr->slot + (exec_slot)((k + b) / 4), mask, p);
+    }
+    return EXEC_NEXT;
+}
+
+/* --- binding
+ * -------------------------------------------------------------------------------------------------------- */
+
+struct mem_words {
+    unsigned order, scope, cop, l1, l2, prefetch, hint, vec, types, space, mmio, nc;
+    enum ptx_mod order_word, scope_word;
+    enum ptx_type type;
+    unsigned count;
+};
+
+/* Sorts the words of an ld, ldu or st; false at a word that none of them has. */
+static bool sort_words(const struct ptx_insn *src, struct mem_words *k) {
+    *k = (struct mem_words){.count = 1};
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)src->mods[i];
+        switch (m) {
+        case PTX_MOD_weak:
+        case PTX_MOD_volatile:
+        case PTX_MOD_relaxed:
+        case PTX_MOD_acquire:
+        case PTX_MOD_release:
+            k->order++;
+            k->order_word = m;
+            break;
+        case PTX_MOD_cta:
+        case PTX_MOD_cluster:
+        case PTX_MOD_gpu:
+        case PTX_MOD_sys:
+            k->scope++;
+            k->scope_word = m;
+            break;
+        case PTX_MOD_global:
+        case PTX_MOD_shared:
+        case PTX_MOD_shared__cta:
+        case PTX_MOD_shared__cluster:
+        case PTX_MOD_local:
+        case PTX_MOD_const:
+        case PTX_MOD_param:
+        case PTX_MOD_param__entry:
+        case PTX_MOD_param__func:
+            k->space++;
+            break;
+        case PTX_MOD_ca:
+        case PTX_MOD_cg:
+        case PTX_MOD_cs:
+        case PTX_MOD_lu:
+        case PTX_MOD_cv:
+        case PTX_MOD_wb:
+        case PTX_MOD_wt:
+            k->cop++;
+            break;
+        case PTX_MOD_L1__evict_normal:
+        case PTX_MOD_L1__evict_unchanged:
+        case PTX_MOD_L1__evict_first:
+        case PTX_MOD_L1__evict_last:
+        case PTX_MOD_L1__no_allocate:
+            k->l1++;
+            break;
+        case PTX_MOD_L2__evict_normal:
+        case PTX_MOD_L2__evict_first:
+        case PTX_MOD_L2__evict_last:
+            k->l2++;
+            break;
+        case PTX_MOD_L2__64B:
+        case PTX_MOD_L2__128B:
+        case PTX_MOD_L2__256B:
+            k->prefetch++;
+            break;
+        case PTX_MOD_L2__cache_hint:
+            k->hint++;
+            break;
+        case PTX_MOD_mmio:
+            k->mmio++;
+            break;
+        case PTX_MOD_nc:
+            k->nc++;
+            break;
+        case PTX_MOD_unified:
+            break;
+        case PTX_MOD_v2:
+            k->vec++;
+            k->count = 2;
+            break;
+        case PTX_MOD_v4:
+            k->vec++;
+            k->count = 4;
+            break;
+        case PTX_MOD_v8:
+            k->vec++;
+            k->count = 8;
+            break;
+        default:
+            k->type = ptx_mod_type(m);
+            k->types++;
+            if (k->type == PTX_NOTYPE)
+                return false;
+        }
+    }
+    return true;
+}
+
+static const char *words_refused(const struct mem_words *k, enum ptx_op op, enum exec_space space) {
+    if (k->types != 1 || k->vec > 1 || k->space > 1 || k->order > 1 || k->scope > 1 || k->cop > 1 ||
+        k->l1 > 1 || k->l2 > 1 || k->prefetch > 1 || k->hint > 1)
+        return "two words of the same kind, or no type";
+    if (k->type == PTX_PRED || k->type == PTX_F16 || k->type == PTX_BF16 || k->type == PTX_F16X2 ||
+        k->type == PTX_BF16X2 || k->type == PTX_F32X2)
+        return "a load or store has no such type; use .b16, .b32 or .b64";
+    bool scoped = k->order && k->order_word != PTX_MOD_weak && k->order_word != PTX_MOD_volatile;
+    if (scoped != (k->scope == 1))
+        return ".relaxed, .acquire and .release need a scope, and nothing else has one";
+    if ((scoped || (k->order && k->order_word == PTX_MOD_volatile)) && k->cop)
+        return "cache operators go with weak accesses only";
+    if (op == PTX_OP_st ? k->order_word == PTX_MOD_acquire : k->order_word == PTX_MOD_release)
+        return "loads acquire, stores release";
+    if (scoped && (space == XS_LOCAL || space == XS_CONST || space == XS_PARAM))
+        return "ordered accesses are for global and shared memory";
+    if (k->mmio && (k->order_word != PTX_MOD_relaxed || k->scope_word != PTX_MOD_sys || k->vec ||
+                    (space != XS_GLOBAL && space != XS_GENERIC)))
+        return ".mmio is .mmio.relaxed.sys, scalar, global";
+    if (k->nc && (op != PTX_OP_ld || space != XS_GLOBAL || k->order))
+        return ".nc is for weak ld.global";
+    if ((k->hint || k->prefetch) && space != XS_GLOBAL && space != XS_GENERIC)
+        return "cache hints are for global memory";
+    if (op == PTX_OP_st && (space == XS_CONST || k->prefetch))
+        return "constant memory cannot be stored to";
+    unsigned bytes = ptx_type_bits(k->type) / 8 * k->count;
+    bool wide = bytes == 32 && (k->count == 8 || k->count == 4);
+    if (k->l2 && !wide)
+        return "L2 eviction priorities are for 32-byte vectors";
+    if (bytes > 16 && !(wide && (space == XS_GLOBAL || space == XS_GENERIC)))
+        return "a vector is at most 16 bytes, or 32 in global memory";
+    if (k->count == 8 && bytes != 32)
+        return ".v8 is for 32-bit elements";
+    return NULL;
+}
+
+static bool is_signed(enum ptx_type t) { return t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64; }
+
+/* The registers of the access. */
+static bool take_registers(struct mem_form *f, const struct exec_opnd *o) {
+    f->reg = o->bits < 16 ? 16 : o->bits;
+    if (o->kind == EXEC_VEC) {
+        if (o->count != f->count)
+            return false;
+        for (unsigned e = 0; e < f->count; e++) {
+            f->slot[e] = o->list[e];
+            f->sinks |= f->slot[e] == EXEC_SINK;
+        }
+    } else if (f->count != 1 || o->kind != EXEC_SLOT)
+        return false;
+    else
+        f->slot[0] = o->slot;
+    /* 9.4.1: a register may be wider than the access, not narrower (8-bit values live in 16-bit registers).
+     */
+    return f->reg >= 8u * f->size && !(f->sinks && !f->wide);
+}
+
+static exec_fn choose(const struct mem_form *f, bool store) {
+    if (f->addr->kind == EXEC_PARAM)
+        return store ? run_st_slots : run_ld_slots;
+    if (store)
+        return run_st;
+    bool fixed = !f->addr->has_base || f->addr->slot < 0;
+    return f->space == XS_PARAM && fixed ? run_ld_param : run_ld;
+}
+
+/* Parameters in slots have fixed addresses: bounds and alignment are known here. */
+static bool address_fits(const struct mem_form *f) {
+    uint64_t size = (uint64_t)f->size * f->count, at = (uint64_t)f->addr->offset;
+    if (f->addr->kind != EXEC_PARAM)
+        return f->addr->kind == EXEC_MEM;
+    return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->imm && size <= f->addr->imm - at;
+}
+
+static bool bind_access(struct exec_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    bool store = src->op == PTX_OP_st;
+    struct mem_words k;
+    enum exec_space space = exec_space_of(src);
+    if (!sort_words(src, &k) || (b->why = words_refused(&k, src->op, space)))
+        return false;
+    if (src->op == PTX_OP_ldu && (k.count == 8 || (space != XS_GLOBAL && space != XS_GENERIC)))
+        return false;
+    if (in->num_opnds != 2 + k.hint) {
+        b->why = "a cache policy needs .L2::cache_hint, and the reverse";
+        return false;
+    }
+    struct mem_form *f = arena_alloc(b->arena, sizeof *f);
+    f->space = space;
+    f->size = (uint8_t)(ptx_type_bits(k.type) / 8);
+    f->count = (uint8_t)k.count;
+    f->sign = is_signed(k.type);
+    f->wide = f->size * f->count == 32;
+    f->addr = &in->o[store ? 0 : 1];
+    if (!take_registers(f, &in->o[store ? 1 : 0])) {
+        b->why = "the register is narrower than the access, or the vector has another length";
+        return false;
+    }
+    if (!address_fits(f)) {
+        b->why = "the access lies outside the parameter";
+        return false;
+    }
+    in->data = f;
+    in->fn = choose(f, store);
+    return true;
+}
+
+bool exec_bind_memory(struct exec_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_ld:
+    case PTX_OP_ldu:
+    case PTX_OP_st:
+        return bind_access(b, in);
+    case PTX_OP_ldmatrix:
+    case PTX_OP_stmatrix:
+    case PTX_OP_movmatrix:
+        return exec_bind_matrix(b, in);
+    default:
+        return exec_bind_cache(b, in);
+    }
+}
