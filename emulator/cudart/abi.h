@@ -13,6 +13,9 @@
 /* Marks a function that programs call: exported from the shared library under CUDA's name. */
 #define RT_API __attribute__((visibility("default")))
 
+/* A second name for an entry point: the variants for the per-thread default stream (_ptsz, _ptds) do the same here. */
+#define RT_ALIAS(name, target) RT_API extern __typeof__(target) name __attribute__((alias(#target)))
+
 #define RT_VERSION_12 12090 /* cudaRuntimeGetVersion of a program built with 12.9 */
 #define RT_VERSION_13 13000
 
@@ -52,7 +55,13 @@ struct rt_dim3 {
     unsigned x, y, z;
 };
 
-enum rt_memcpy_kind { RT_HOST_TO_HOST, RT_HOST_TO_DEVICE, RT_DEVICE_TO_HOST, RT_DEVICE_TO_DEVICE, RT_COPY_DEFAULT };
+enum rt_memcpy_kind {
+    RT_HOST_TO_HOST,
+    RT_HOST_TO_DEVICE,
+    RT_DEVICE_TO_HOST,
+    RT_DEVICE_TO_DEVICE,
+    RT_COPY_DEFAULT
+};
 enum rt_memory_type { RT_MEMORY_UNREGISTERED, RT_MEMORY_HOST, RT_MEMORY_DEVICE, RT_MEMORY_MANAGED };
 
 /* Stream handles that are not pointers: 0 and 1 are the legacy stream, 2 the per-thread one. */

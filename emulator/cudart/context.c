@@ -18,7 +18,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rt_context context;
 static _Thread_local struct rt_thread thread_state;
 
-struct rt_thread *rt_thread(void) { return &thread_state; }
+struct rt_thread *rt_thread(void) {
+    return &thread_state;
+}
 
 struct rt_context *rt_enter(const char *call) {
     pthread_mutex_lock(&lock);
@@ -111,7 +113,8 @@ static int read_options(struct rt_context *c, struct mach_config *config) {
     const char *schedule = getenv("SM100EMU_SCHEDULE"), *watchdog = getenv("SM100EMU_WATCHDOG");
     if (schedule != NULL && !rt_parse_schedule(schedule, config))
         return rt_say(c, RT_ERROR_NOT_INITIALIZED,
-                      "SM100EMU_SCHEDULE=%s is not a schedule: default, eager, lazy or random:SEED", schedule);
+                      "SM100EMU_SCHEDULE=%s is not a schedule: default, eager, lazy or random:SEED",
+                      schedule);
     if (watchdog != NULL && !rt_parse_watchdog(watchdog, config))
         return rt_say(c, RT_ERROR_NOT_INITIALIZED,
                       "SM100EMU_WATCHDOG=%s is not a number of warp instructions, 1 or more", watchdog);

@@ -29,8 +29,8 @@ struct rt_module;
 struct rt_function {
     struct rt_function *next; /* all functions of the context */
     struct rt_module *module;
-    const void *host; /* the stub's address, which `k<<<>>>` names; NULL for the driver API */
-    char *name;       /* mangled name in the PTX; owned */
+    const void *host;               /* the stub's address, which `k<<<>>>` names; NULL for the driver API */
+    char *name;                     /* mangled name in the PTX; owned */
     const struct exec_func *kernel; /* NULL until rt_function_ready */
     struct exec_kernel_info info;
     /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
@@ -50,8 +50,8 @@ struct rt_variable {
 /* A fat binary, PTX text or library. Loaded when first needed, as CUDA does by default (CUDA_MODULE_LOADING=LAZY). */
 struct rt_module {
     struct rt_module *next;
-    unsigned number; /* in order of registration, from 1: for the name in diagnostics */
-    bool registered; /* by __cudaRegisterFatBinary: unloaded with the program only */
+    unsigned number;                      /* in order of registration, from 1: for the name in diagnostics */
+    bool registered;                      /* by __cudaRegisterFatBinary: unloaded with the program only */
     const struct fatbin_wrapper *wrapper; /* registered ones */
     struct fatbin_choice choice;          /* the PTX; text freed once parsed */
     char *name;                           /* of the PTX in diagnostics; owned */
@@ -82,11 +82,13 @@ struct rt_driver_context {
     bool primary;
 };
 
+enum { RT_MAX_STUBS = 512 };
+
 struct rt_context {
-    const char *call; /* entry point that holds the lock, for rt_say */
+    const char *call;  /* entry point that holds the lock, for rt_say */
     bool driver_ready; /* cuInit or any runtime call was made */
 
-    struct gpu *gpu; /* NULL until the first call that needs it */
+    struct gpu *gpu;  /* NULL until the first call that needs it */
     bool gpu_refused; /* options in the environment make no sense: every call fails */
     int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
     size_t limits[RT_LIMIT_COUNT];
@@ -99,6 +101,8 @@ struct rt_context {
     struct rt_event *events;
     struct rt_driver_context *contexts;
     unsigned primary_refs;
+
+    bool stub_told[RT_MAX_STUBS]; /* unsupported calls that have named themselves */
 
     char *printed; /* device printf output that waits for the next synchronisation */
     size_t printed_len, printed_cap;
@@ -149,11 +153,13 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m);
 bool rt_module_known(const struct rt_context *c, const struct rt_module *m);
 
 /* A function entry for a kernel of a module; not looked up yet. */
-struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host);
+struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name,
+                                       const void *host);
 /* The function behind a host stub's address or a handle, or NULL. */
 struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);
 /* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
-int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, struct rt_function **out);
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name,
+                        struct rt_function **out);
 /* Loads the function's module and finds its kernel. */
 int rt_function_ready(struct rt_context *c, struct rt_function *f);
 /* rt_function_find and rt_function_ready in one, with CUDA's codes: 98 for NULL, 400 for an unknown address. */
@@ -178,7 +184,8 @@ struct rt_launch {
 /* Checks a launch as the driver does and runs it. A fault of the kernel becomes the sticky error; the result is 0. */
 int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l);
 /* CTAs of the function that fit on one SM. */
-int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared, int *out);
+int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared,
+                       int *out);
 int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch *l, int *out);
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
 int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
@@ -192,8 +199,8 @@ int rt_free(struct rt_context *c, void *p, bool host);
 /* `bytes` of host memory behind p for reading or writing: device memory inside one allocation, or the host's own. */
 int rt_resolve(struct rt_context *c, const void *p, size_t bytes, const char *role, uint8_t **out);
 int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int kind);
-int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
-               size_t height, int kind);
+int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
+               size_t width, size_t height, int kind);
 /* Fills `count` elements of `width` bytes (1, 2 or 4) at device address p. */
 int rt_fill(struct rt_context *c, void *p, uint32_t value, unsigned width, size_t count);
 int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsigned element, size_t width,

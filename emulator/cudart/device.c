@@ -5,12 +5,12 @@
 
 bool device_attribute(int attribute, int *value) {
     switch (attribute) {
-#define ATTR(number, name, v)                                                                                          \
-    case number:                                                                                                       \
-        *value = v;                                                                                                    \
+#define ATTR(number, name, v)                                                                                \
+    case number:                                                                                             \
+        *value = v;                                                                                          \
         return true;
 #include "cudart/attributes.def"
-    case 44: /* can gather from 2D textures */
+    case 44:  /* can gather from 2D textures */
     case 102: /* ... 110: features of the driver API that this device lacks */
     case 103:
     case 104:

@@ -21,7 +21,8 @@ static int find_extent(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && x->p >= start && x->p - start < info->dlpi_phdr[i].p_memsz) {
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && x->p >= start &&
+            x->p - start < info->dlpi_phdr[i].p_memsz) {
             x->end = start + info->dlpi_phdr[i].p_memsz;
             return 1;
         }
@@ -65,9 +66,10 @@ static int registered_container(struct rt_context *c, const struct fatbin_wrappe
     if (list == NULL || list[0] == NULL)
         return rt_say(c, RT_ERROR_NO_BINARY, "the program's relocatable device code carries no image");
     if (list[1] != NULL)
-        return rt_say(c, RT_ERROR_NO_BINARY,
-                      "the program links relocatable device code of several objects, which the emulator does not do: "
-                      "build it without -rdc=true (-dc)");
+        return rt_say(
+            c, RT_ERROR_NO_BINARY,
+            "the program links relocatable device code of several objects, which the emulator does not do: "
+            "build it without -rdc=true (-dc)");
     *data = list[0];
     return RT_SUCCESS;
 }
@@ -85,7 +87,8 @@ static int choose(struct rt_context *c, struct rt_module *m) {
         return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
     if (m->choice.fit == FATBIN_FIT_GENERIC)
         rt_say(c, 0,
-               "note: the program carries only generic PTX (%s), which has no tcgen05; for that build with -gencode "
+               "note: the program carries only generic PTX (%s), which has no tcgen05; for that build with "
+               "-gencode "
                "'arch=compute_100f,code=[sm_100f,compute_100f]'",
                m->choice.target);
     return RT_SUCCESS;
@@ -151,9 +154,10 @@ static int from_text(struct rt_context *c, const char *text, size_t len, struct 
     if (m->choice.target[0] == 0)
         return rt_say(c, RT_ERROR_INVALID_IMAGE, "the image is neither PTX nor a fat binary");
     if (m->choice.fit == FATBIN_FIT_NONE)
-        return rt_say(c, RT_ERROR_NO_BINARY,
-                      "the PTX is for %s, which a device of compute capability 10.0 cannot run: use .target sm_100f",
-                      m->choice.target);
+        return rt_say(
+            c, RT_ERROR_NO_BINARY,
+            "the PTX is for %s, which a device of compute capability 10.0 cannot run: use .target sm_100f",
+            m->choice.target);
     m->choice.text = xcalloc(len + 1, 1);
     memcpy(m->choice.text, text, len);
     m->choice.len = len;
@@ -167,9 +171,10 @@ static int from_bytes(struct rt_context *c, const void *image, size_t limit, str
     if (magic == FATBIN_MAGIC)
         return from_container(c, image, limit, m);
     if (magic == 0x464C457F) /* 0x7F, "ELF" */
-        return rt_say(c, RT_ERROR_NO_BINARY,
-                      "the image is machine code (a cubin), which the emulator does not run: give it PTX or a fat "
-                      "binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
+        return rt_say(
+            c, RT_ERROR_NO_BINARY,
+            "the image is machine code (a cubin), which the emulator does not run: give it PTX or a fat "
+            "binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
     return from_text(c, image, strnlen(image, limit), m);
 }
 
@@ -259,7 +264,8 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
     free(m);
 }
 
-struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host) {
+struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name,
+                                       const void *host) {
     struct rt_function *f = xcalloc(1, sizeof *f);
     f->module = m;
     f->host = host;
@@ -286,7 +292,8 @@ int rt_function_ready(struct rt_context *c, struct rt_function *f) {
         return e;
     f->kernel = exec_find_kernel(f->module->exec, f->name);
     if (f->kernel == NULL)
-        return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the PTX of %s has no kernel %s", f->module->name, f->name);
+        return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the PTX of %s has no kernel %s", f->module->name,
+                      f->name);
     f->info = exec_kernel_info(f->kernel);
     return RT_SUCCESS;
 }
@@ -300,7 +307,8 @@ int rt_function_get(struct rt_context *c, const void *host_or_handle, struct rt_
     return rt_function_ready(c, *out);
 }
 
-int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, struct rt_function **out) {
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name,
+                        struct rt_function **out) {
     if (name == NULL || out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the function");
     int e = rt_module_ready(c, m);
@@ -326,7 +334,8 @@ int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_
                     return e;
                 if (exec_find_var(m->exec, v->name, address, size))
                     return RT_SUCCESS;
-                return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name, v->name);
+                return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name,
+                              v->name);
             }
     return rt_say(c, RT_ERROR_INVALID_SYMBOL, "%p is no device variable of this program", host);
 }
