@@ -102,7 +102,7 @@ $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
 
 $(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so $(EXPORTS:%=-Wl,--version-script=%) \
+	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so -Wl,-Bsymbolic $(EXPORTS:%=-Wl,--version-script=%) \
 	    -o $@ $(EMU_OBJ) $(EMU_LIBS)
 
 $(EMU_NAMES): $(EMU)/libsm100emu.so
