@@ -191,6 +191,8 @@ struct warp {
     struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
     uint32_t cluster_arrived;       /* lanes between barrier.cluster.arrive and .wait */
     uint64_t cluster_phase;
+    uint32_t bar_waiting;           /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
+    uint64_t bar_phase;             /* its generation */
     void *cp_async;                 /* exec/cp_async.c */
 };
 
@@ -249,6 +251,8 @@ bool exec_warp_sync(struct warp *w, const struct insn *in, uint32_t membermask, 
 
 /* The tcgen05.ld whose result a register of the current frame is waiting for, or NULL (exec/tcgen05.c). */
 const struct insn *exec_tmem_pending_insn(const struct warp *w, exec_slot slot);
+/* Frees what tcgen05.ld/st keep for a warp; the queues of its CTA run no more (exec/tcgen05_ldst.c). */
+void exec_tmem_destroy(struct warp *w);
 
 /* %tid of a lane. */
 struct diag_dim3 exec_tid(const struct warp *w, uint32_t lane);
