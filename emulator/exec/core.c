@@ -103,14 +103,17 @@ enum exec_status exec_lanes_exit(struct warp *w, uint32_t lanes) {
         if (j->mask == j->arrived)
             join_complete(w, i);
     }
-    mach_wake(w->cta);
+    /* Barriers, the cluster's too, wait only for threads that have not exited. */
+    for (uint32_t r = 0; r < w->cta->cluster->num_ctas; r++)
+        mach_wake(&w->cta->cluster->cta[r]);
     return gone ? EXEC_GONE : EXEC_NEXT;
 }
 
 /* --- frames ------------------------------------------------------------------------------------------------------- */
 
 #define MAX_FRAMES 1024u
-#define MAX_LOCAL (512u * 1024u) /* bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0) */
+/* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
+#define MAX_LOCAL (512u * 1024u)
 
 static void reserve_slots(struct warp *w, uint32_t need) {
     if (need <= w->num_slots)
@@ -120,7 +123,8 @@ static void reserve_slots(struct warp *w, uint32_t need) {
         n *= 2;
     w->slots = xrealloc_array(w->slots, (size_t)n * MACH_WARP, sizeof *w->slots);
     w->poison = xrealloc_array(w->poison, n, sizeof *w->poison);
-    memset(w->slots + (size_t)w->num_slots * MACH_WARP, 0, (size_t)(n - w->num_slots) * MACH_WARP * sizeof *w->slots);
+    memset(w->slots + (size_t)w->num_slots * MACH_WARP, 0,
+           (size_t)(n - w->num_slots) * MACH_WARP * sizeof *w->slots);
     w->num_slots = n;
 }
 
@@ -136,7 +140,8 @@ static bool reserve_local(struct warp *w, uint32_t need) {
     memset(poison, 0xff, (size_t)(stride / 8) * MACH_WARP);
     for (unsigned l = 0; l < MACH_WARP && w->local_stride; l++) {
         memcpy(bytes + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
-        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8, w->local_stride / 8);
+        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8,
+               w->local_stride / 8);
     }
     free(w->local);
     free(w->local_poison);
@@ -215,8 +220,14 @@ bool exec_push_frame(struct warp *w, const struct insn *call, const struct exec_
         return false;
     }
     reserve_slots(w, top + f->frame_slots);
-    w->frames[index] = (struct exec_frame){.func = f, .base = top, .parent = root ? 0 : parent, .ret_pc = ret_pc,
-                                           .local_base = local, .mask = g->mask, .call = call, .used = true};
+    w->frames[index] = (struct exec_frame){.func = f,
+                                           .base = top,
+                                           .parent = root ? 0 : parent,
+                                           .ret_pc = ret_pc,
+                                           .local_base = local,
+                                           .mask = g->mask,
+                                           .call = call,
+                                           .used = true};
     g->frame = index;
     exec_load_frame(w);
     memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
@@ -254,6 +265,7 @@ void exec_warp_destroy(struct warp *w) {
     free(w->local);
     free(w->local_poison);
     free(w->cp_async);
+    exec_tmem_destroy(w);
 }
 
 /* --- waiting -------------------------------------------------------------------------------------------------------- */
@@ -291,25 +303,27 @@ static void absorb(struct warp *w, struct group *o) {
     w->riding |= o->mask;
 }
 
-/* After the shared instruction the riders go on by themselves. */
-static void unride(struct warp *w) {
+/* After the shared instruction the riders go on by themselves; where it waits (`done` false) they come to it again. */
+static void unride(struct warp *w, bool done) {
     w->g->mask &= ~w->riding;
     w->riding = 0;
     for (unsigned i = 0; i < MACH_WARP; i++) {
         struct group *o = &w->groups[i];
         if (o->state == GROUP_WAITING && o->wait.kind == WAIT_RIDING) {
             o->state = GROUP_READY;
-            o->pc++;
+            o->pc += done;
         }
     }
 }
 
 /* bar.warp.sync synchronises from different places too (9.7.13.2); the others exchange data and must meet. */
-static bool same_place(const struct warp *w, const struct group *g, const struct group *o, const struct insn *in) {
+static bool same_place(const struct warp *w, const struct group *g, const struct group *o,
+                       const struct insn *in) {
     if (o->frame == g->frame && o->pc == g->pc)
         return true;
-    return in->src->op == PTX_OP_bar_warp_sync && o->state == GROUP_WAITING && o->wait.kind == WAIT_WARP_SYNC &&
-           o->wait.in->src->op == PTX_OP_bar_warp_sync && w->frames[o->frame].used;
+    return in->src->op == PTX_OP_bar_warp_sync && o->state == GROUP_WAITING &&
+           o->wait.kind == WAIT_WARP_SYNC && o->wait.in->src->op == PTX_OP_bar_warp_sync &&
+           w->frames[o->frame].used;
 }
 
 bool exec_warp_sync(struct warp *w, const struct insn *in, uint32_t membermask, enum exec_status *status) {
@@ -336,8 +350,8 @@ static const struct diag aligned_diverged = {
     .id = "aligned-diverged",
     .rule = "an .aligned instruction must be executed by all threads of the warp together",
     .section = "PTX ISA 9.7.13.1",
-    .hint = "the instruction stands under a condition that is not the same for all 32 threads: elect or mask the thread "
-            "that acts on the result, not the instruction itself",
+    .hint = "the instruction stands under a condition that is not the same for all 32 threads: elect or mask "
+            "the thread that acts on the result, not the instruction itself",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
@@ -361,12 +375,13 @@ static enum exec_status wait_aligned(struct warp *w, const struct insn *in, uint
     if (g->mask == w->live)
         return EXEC_NEXT;
     if (!may_come || !others) {
-        unride(w);
+        unride(w, false);
         return exec_fault(w, in, mask, &aligned_diverged, "%u of the warp's %u live threads execute %s",
-                          (unsigned)__builtin_popcount(mask), (unsigned)__builtin_popcount(w->live), in->src->site.ptx_text);
+                          (unsigned)__builtin_popcount(mask), (unsigned)__builtin_popcount(w->live),
+                          in->src->site.ptx_text);
     }
     if (w->riding)
-        unride(w);
+        unride(w, false);
     return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_ALIGNED});
 }
 
@@ -451,7 +466,7 @@ reload:
             if (s == EXEC_NEXT)
                 s = in->fn(w, in, w->riding ? g->mask : mask);
             if (w->riding)
-                unride(w);
+                unride(w, s != EXEC_WAIT);
         }
         if (eager && gpu->async_pending)
             drain(w->cta);
