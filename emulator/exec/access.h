@@ -1,4 +1,4 @@
-/* exec/access.h - what the memory families share: spaces as written, and whole-warp address resolution. */
+/* exec/access.h - what the memory and synchronisation families share. */
 #ifndef EXEC_ACCESS_H
 #define EXEC_ACCESS_H
 
@@ -65,6 +65,10 @@ static inline void exec_bits_set(uint8_t *p, uint64_t at, uint32_t n, uint32_t v
         p[(at + i) >> 3] = (uint8_t)(value >> i & 1 ? p[(at + i) >> 3] | bit : p[(at + i) >> 3] & ~bit);
     }
 }
+
+/* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the
+ * instruction as a group of their own. True when it split them off: return EXEC_JUMP, and the instruction runs again. */
+bool exec_isolate(struct warp *w, const struct insn *in, uint32_t mask); /* exec/barrier.c */
 
 /* Parts of exec_bind_memory in files of their own. */
 bool exec_bind_cache(struct exec_binder *b,

@@ -116,7 +116,7 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
 
 static enum exec_status bar_result(struct warp *w, const struct bar_form *f, const struct mach_barrier *bar,
                                    uint32_t mask) {
-    w->g->wait.kind = WAIT_NONE;
+    w->bar_waiting = 0;
     if (f->op == BAR_POPC) {
         EXEC_FOR_LANES(l, mask) exec_dst32(w, f->dst)[l] = bar->last_popc;
     } else if (f->op == BAR_AND || f->op == BAR_OR) {
@@ -128,39 +128,44 @@ static enum exec_status bar_result(struct warp *w, const struct bar_form *f, con
     return EXEC_NEXT;
 }
 
+/* Counts the warp at its barrier; w->bar_waiting then names it. */
+static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask) {
+    uint32_t number;
+    if (!uniform(w, in, f->a, mask, &BAR_NUMBER, "the barrier number", &number))
+        return false;
+    if (number >= MACH_BARRIERS) {
+        exec_fault(w, in, mask, &BAR_NUMBER, "barrier %u does not exist", number);
+        return false;
+    }
+    uint64_t phase = w->cta->bar[number].phase;
+    if (!bar_arrive(w, in, f, mask, number))
+        return false;
+    w->bar_waiting = number + 1;
+    w->bar_phase = phase;
+    return true;
+}
+
 static enum exec_status run_bar(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct bar_form *f = in->data;
-    struct exec_wait *wait = &w->g->wait;
-    bool counted = f->b != NULL;
-    if (wait->kind == WAIT_BARRIER && wait->in == in) { /* has arrived already */
-        struct mach_barrier *bar = &w->cta->bar[wait->addr];
-        if (bar->phase == wait->value)
-            bar_check(w->cta, bar, counted); /* a warp may have exited */
-        if (bar->phase == wait->value)
-            return exec_wait(
-                w, in, &(struct exec_wait){.kind = WAIT_BARRIER, .addr = wait->addr, .value = wait->value});
-        return bar_result(w, f, bar, mask);
-    }
     enum exec_status status;
+    if (exec_isolate(w, in, mask))
+        return EXEC_JUMP;
     if (!exec_warp_sync(w, in, w->live, &status))
         return status;
     mask = w->g->mask;
-    uint32_t number;
-    if (!uniform(w, in, f->a, mask, &BAR_NUMBER, "the barrier number", &number))
+    if (!w->bar_waiting && !bar_enter(w, in, f, mask))
         return EXEC_FAULT;
-    if (number >= MACH_BARRIERS)
-        return exec_fault(w, in, mask, &BAR_NUMBER, "barrier %u does not exist", number);
-    struct mach_barrier *bar = &w->cta->bar[number];
-    uint64_t phase = bar->phase;
-    if (!bar_arrive(w, in, f, mask, number))
-        return EXEC_FAULT;
-    bar_check(w->cta, bar, counted);
+    struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
+    if (bar->phase == w->bar_phase)
+        bar_check(w->cta, bar, f->b != NULL);
     if (f->op == BAR_ARRIVE) {
-        w->g->wait.kind = WAIT_NONE;
+        w->bar_waiting = 0;
         return EXEC_NEXT;
     }
-    if (bar->phase == phase)
-        return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_BARRIER, .addr = number, .value = phase});
+    if (bar->phase == w->bar_phase)
+        return exec_wait(
+            w, in,
+            &(struct exec_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
     return bar_result(w, f, bar, mask);
 }
 
@@ -271,6 +276,8 @@ static void cluster_check(struct cluster *cl) {
 
 static enum exec_status run_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     enum exec_status status;
+    if (exec_isolate(w, in, mask))
+        return EXEC_JUMP;
     if (!exec_warp_sync(w, in, w->live, &status))
         return status;
     mask = w->g->mask;
@@ -288,6 +295,8 @@ static enum exec_status run_cluster_arrive(struct warp *w, const struct insn *in
 
 static enum exec_status run_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     enum exec_status status;
+    if (exec_isolate(w, in, mask))
+        return EXEC_JUMP;
     if (!exec_warp_sync(w, in, w->live, &status))
         return status;
     mask = w->g->mask;

@@ -189,13 +189,13 @@ static enum exec_status run_wait(struct warp *w, const struct insn *in, uint32_t
         g->polls = 0;
     else if (f->is_try) {
         if (!limit)
-            return exec_wait(w, in, &wait);
+            return exec_isolate(w, in, mask) ? EXEC_JUMP : exec_wait(w, in, &wait);
     } else {
         if (g->epoch != w->cta->epoch)
             g->polls = 0;
         g->epoch = w->cta->epoch;
         if (++g->polls > POLL_LIMIT && !limit)
-            return exec_wait(w, in, &wait);
+            return exec_isolate(w, in, mask) ? EXEC_JUMP : exec_wait(w, in, &wait);
     }
     exec_set_pred(w, f->dst, mask, done);
     if (f->dst != EXEC_SINK)

@@ -48,6 +48,8 @@ static enum exec_status run_sync(struct warp *w, const struct insn *in, uint32_t
     }
     if (same == mask) {
         enum exec_status status;
+        if (members & w->g->mask & ~mask && exec_isolate(w, in, mask))
+            return EXEC_JUMP;
         if (!exec_warp_sync(w, in, members, &status))
             return status;
         return f->run(w, in, members & w->g->mask);
@@ -151,10 +153,8 @@ static enum exec_status run_vote(struct warp *w, const struct insn *in, uint32_t
     exec_slot d = in->o[0].slot;
     uint32_t a = exec_pred(w, &in->o[1]) & members, bad = exec_poison(w, in->o[1].slot) & members;
     if (f->mode == PTX_MOD_ballot) {
-        if (bad)
-            return exec_fault_poison(w, in, bad, in->o[1].slot, "the predicate");
         EXEC_FOR_LANES(l, members) exec_dst32(w, d)[l] = a;
-        exec_set_poison(w, d, members, 0);
+        exec_set_poison(w, d, members, bad ? members : 0);
         return EXEC_NEXT;
     }
     bool v = f->mode == PTX_MOD_all ? a == members : f->mode == PTX_MOD_any ? a != 0 : a == 0 || a == members;
@@ -182,8 +182,6 @@ static enum exec_status run_match(struct warp *w, const struct insn *in, uint32_
     const struct warp_form *f = in->data;
     const struct exec_opnd *a = &in->o[in->num_opnds - 2];
     uint32_t bad = exec_poison(w, a->slot) & members;
-    if (bad)
-        return exec_fault_poison(w, in, bad, a->slot, "the compared value");
     uint64_t v[MACH_WARP];
     uint32_t out[MACH_WARP], all = members;
     EXEC_FOR_LANES(l, members) v[l] = a->bits == 64 ? exec_src64(w, a->slot)[l] : exec_src32(w, a->slot)[l];
@@ -197,11 +195,11 @@ static enum exec_status run_match(struct warp *w, const struct insn *in, uint32_
     if (in->o[0].kind == EXEC_SLOT) {
         EXEC_FOR_LANES(l, members)
         exec_dst32(w, in->o[0].slot)[l] = f->mode == PTX_MOD_any ? out[l] : every ? members : 0;
-        exec_set_poison(w, in->o[0].slot, members, 0);
+        exec_set_poison(w, in->o[0].slot, members, bad ? members : 0);
     }
     if (in->num_opnds == 4 && in->o[1].kind == EXEC_SLOT) {
         exec_set_pred(w, in->o[1].slot, members, every ? EXEC_ALL_LANES : 0);
-        exec_set_poison(w, in->o[1].slot, members, 0);
+        exec_set_poison(w, in->o[1].slot, members, bad ? members : 0);
     }
     return EXEC_NEXT;
 }
