@@ -118,6 +118,10 @@ static enum ptx_type operand_type(const struct ptx_insn *in, unsigned i) {
         return i == 0 || t1 == PTX_NOTYPE ? t0 : t1;
     case PTX_OP_slct: /* 9.7.6.4: c has the second type */
         return i == 3 ? t1 : t0;
+    case PTX_OP_mapa: /* 9.7.9.23: the rank is 32 bits */
+        return i == 2 ? PTX_U32 : t0;
+    case PTX_OP_cvt_pack: /* 9.7.9.22: all are 32 bits */
+        return PTX_B32;
     default:
         return t0;
     }
