@@ -1,0 +1,173 @@
+/* exec/tcgen05.c - tcgen05: binding, and the handlers of alloc, dealloc, relinquish_alloc_permit and fence
+ * (PTX ISA 9.7.16.7, 9.7.16.11).
+ */
+#include "exec/tcgen05.h"
+
+bool exec_tmem_refuse(struct exec_binder *b, const char *why) {
+    b->why = why;
+    return false;
+}
+
+bool exec_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed) {
+    for (unsigned i = 0; i < in->num_mods; i++) {
+        const uint16_t *a = allowed;
+        while (*a != PTX_MOD_unknown && *a != in->mods[i])
+            a++;
+        if (*a == PTX_MOD_unknown)
+            return false;
+    }
+    return true;
+}
+
+bool exec_tmem_group(struct exec_binder *b, const struct ptx_insn *in, unsigned *group) {
+    *group = ptx_has(in, PTX_MOD_cta_group__2) ? 2 : 1;
+    if (*group == 2)
+        return exec_tmem_refuse(b, ".cta_group::2 is not supported yet");
+    if (!ptx_has(in, PTX_MOD_cta_group__1))
+        return exec_tmem_refuse(b, "the .cta_group is missing");
+    return true;
+}
+
+bool exec_tmem_aligned(struct exec_binder *b, struct insn *in, exec_fn fn) {
+    if (!ptx_has(in->src, PTX_MOD_sync) || !ptx_has(in->src, PTX_MOD_aligned))
+        return exec_tmem_refuse(b, ".sync.aligned is mandatory");
+    in->aligned = true;
+    in->fn = fn;
+    return true;
+}
+
+static const struct diag not_uniform = {
+    .id = "tcgen05-not-uniform",
+    .rule = "all threads of the warp must give a collective tcgen05 instruction the same operands",
+    .section = "PTX ISA 9.7.16.7.1, 9.7.16.8",
+    .hint = "an address computed from the lane number; only the warp's number belongs into it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *o, const char *what,
+                       uint32_t *value) {
+    bool mem = o->kind == EXEC_MEM;
+    if ((mem && !o->has_base) || (!mem && o->is_imm)) {
+        *value = mem ? (uint32_t)o->offset : exec_u32(w, o, 0);
+        return true;
+    }
+    uint32_t bad = exec_poison(w, o->slot) & mask;
+    if (bad) {
+        exec_fault_poison(w, in, bad, o->slot, what);
+        return false;
+    }
+    uint32_t first = exec_lowest(mask), v = mem ? (uint32_t)exec_address(w, o, first) : exec_u32(w, o, first);
+    EXEC_FOR_LANES(l, mask) {
+        uint32_t other = mem ? (uint32_t)exec_address(w, o, l) : exec_u32(w, o, l);
+        if (other == v)
+            continue;
+        exec_fault(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u", what, v, first,
+                   other, l);
+        return false;
+    }
+    *value = v;
+    return true;
+}
+
+bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, const char *what) {
+    if ((o->kind == EXEC_MEM && !o->has_base) || (o->kind == EXEC_SLOT && o->is_imm))
+        return true;
+    if (!(exec_poison(w, o->slot) >> lane & 1))
+        return true;
+    exec_fault_poison(w, in, 1u << lane, o->slot, what);
+    return false;
+}
+
+/* --- alloc, dealloc, relinquish_alloc_permit -------------------------------------------------------------------- */
+
+static enum exec_status do_alloc(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct mach_origin origin = exec_origin(w, in, mask);
+    struct cta *cta = w->cta, *owner;
+    uint32_t columns, dst, off, taddr;
+    bool generic = !ptx_has(in->src, PTX_MOD_shared__cta);
+    if (!exec_tmem_uniform(w, in, mask, &in->o[1], "the number of columns", &columns) ||
+        !exec_tmem_uniform(w, in, mask, &in->o[0], "the destination address", &dst) ||
+        !exec_smem_operand(w, in, exec_lowest(mask), &in->o[0], false, generic, 4, &owner, &off) ||
+        !tc_use_group(cta, &origin, (unsigned)in->aux))
+        return EXEC_FAULT;
+    switch (tc_alloc(cta, &origin, columns, &taddr)) {
+    case TC_FAULT:
+        return EXEC_FAULT;
+    case TC_BLOCKED:
+        return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_ALLOC, .value = columns});
+    case TC_DONE:
+        break;
+    }
+    memcpy(owner->smem + off, &taddr, sizeof taddr);
+    smem_clear_poison(owner, off, sizeof taddr);
+    return EXEC_NEXT;
+}
+
+static enum exec_status do_dealloc(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct mach_origin origin = exec_origin(w, in, mask);
+    uint32_t taddr, columns;
+    bool ok = exec_tmem_uniform(w, in, mask, &in->o[0], "the tensor memory address", &taddr) &&
+              exec_tmem_uniform(w, in, mask, &in->o[1], "the number of columns", &columns) &&
+              tc_use_group(w->cta, &origin, (unsigned)in->aux) && tc_dealloc(w->cta, &origin, taddr, columns);
+    return ok ? EXEC_NEXT : EXEC_FAULT;
+}
+
+static enum exec_status do_relinquish(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct mach_origin origin = exec_origin(w, in, mask);
+    bool ok = tc_use_group(w->cta, &origin, (unsigned)in->aux) && tc_relinquish(w->cta);
+    return ok ? EXEC_NEXT : EXEC_FAULT;
+}
+
+static bool bind_alloc(struct exec_binder *b, struct insn *in) {
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync, PTX_MOD_aligned,
+                                    PTX_MOD_shared__cta,  PTX_MOD_b32,          PTX_MOD_unknown};
+    unsigned group;
+    if (!exec_tmem_group(b, in->src, &group))
+        return false;
+    if (!exec_tmem_mods_in(in->src, mods))
+        return false;
+    in->aux = group;
+    switch (in->src->op) {
+    case PTX_OP_tcgen05_alloc:
+        if (in->num_opnds != 2 || in->o[0].kind != EXEC_MEM || in->o[1].kind != EXEC_SLOT)
+            return exec_tmem_refuse(b, "operands are [dst], nCols");
+        return exec_tmem_aligned(b, in, do_alloc);
+    case PTX_OP_tcgen05_dealloc:
+        if (in->num_opnds != 2 || in->o[0].kind != EXEC_SLOT || in->o[1].kind != EXEC_SLOT)
+            return exec_tmem_refuse(b, "operands are taddr, nCols");
+        return exec_tmem_aligned(b, in, do_dealloc);
+    default:
+        return exec_tmem_aligned(b, in, do_relinquish);
+    }
+}
+
+/* --- fence -------------------------------------------------------------------------------------------------------- */
+
+/* Orders nothing here: queues run in order, and threads see what has run. */
+static enum exec_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)w;
+    (void)in;
+    (void)mask;
+    return EXEC_NEXT;
+}
+
+bool exec_bind_tcgen05(struct exec_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_tcgen05_alloc:
+    case PTX_OP_tcgen05_dealloc:
+    case PTX_OP_tcgen05_relinquish_alloc_permit:
+        return bind_alloc(b, in);
+    case PTX_OP_tcgen05_ld:
+    case PTX_OP_tcgen05_ld_red:
+    case PTX_OP_tcgen05_st:
+    case PTX_OP_tcgen05_wait_ld:
+    case PTX_OP_tcgen05_wait_st:
+        return exec_bind_tmem_ldst(b, in);
+    case PTX_OP_tcgen05_fence_before_thread_sync:
+    case PTX_OP_tcgen05_fence_after_thread_sync:
+        in->fn = do_fence;
+        return in->src->num_mods == 0;
+    default:
+        return exec_bind_tensor(b, in);
+    }
+}

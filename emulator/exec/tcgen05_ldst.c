@@ -1,0 +1,240 @@
+/* exec/tcgen05_ldst.c - tcgen05.ld, .st and .wait (PTX ISA 9.7.16.8).
+ *
+ * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for all
+ * loads of the warp and moves their results into the registers, in issue order. A store takes its registers' values when it
+ * is issued. Loads and stores of a warp run in issue order.
+ */
+#include "exec/tcgen05.h"
+
+#include <stdlib.h>
+
+/* A tcgen05.ld between issue and wait. */
+struct pending_ld {
+    struct pending_ld *next;
+    const struct insn *in;
+    uint32_t frame; /* index into w->frames, of the registers */
+    uint32_t mask, regs;
+    bool done;
+    uint32_t words[]; /* 32 per register, then a poison mask per register */
+};
+
+struct exec_pending {
+    struct pending_ld *first, **end;
+    uint32_t stores; /* issued and not yet run */
+};
+
+static struct exec_pending *pending_of(struct warp *w) {
+    if (!w->tmem_pending) {
+        w->tmem_pending = xcalloc(1, sizeof *w->tmem_pending);
+        w->tmem_pending->end = &w->tmem_pending->first;
+        w->tmem_queue = async_queue_create(w->cta, "tcgen05.ld/st");
+    }
+    return w->tmem_pending;
+}
+
+void exec_tmem_destroy(struct warp *w) {
+    if (!w->tmem_pending)
+        return;
+    for (struct pending_ld *p = w->tmem_pending->first, *next; p; p = next) {
+        next = p->next;
+        free(p);
+    }
+    free(w->tmem_pending);
+    w->tmem_pending = NULL;
+}
+
+/* The shape of an access; its operands' places. */
+struct form {
+    struct tc_access access; /* without address and threads */
+    uint32_t regs;
+    const exec_slot *list;
+    exec_slot single; /* list of a register without braces */
+};
+
+const struct insn *exec_tmem_pending_insn(const struct warp *w, exec_slot slot) {
+    if (!w->tmem_pending)
+        return NULL;
+    for (const struct pending_ld *p = w->tmem_pending->first; p; p = p->next) {
+        const struct form *f = p->in->data;
+        if (p->frame != w->g->frame)
+            continue;
+        for (uint32_t r = 0; r < f->regs; r++)
+            if (f->list[r] == slot)
+                return p->in;
+    }
+    return NULL;
+}
+
+static bool access_of(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *address,
+                      const char *name, struct mach_origin *origin, struct tc_access *a) {
+    const struct form *f = in->data;
+    *a = f->access;
+    a->threads = mask;
+    *origin = exec_origin(w, in, mask);
+    return exec_tmem_uniform(w, in, mask, address, "the tensor memory address", &a->taddr) &&
+           tc_check_window(w->cta, origin, name, a, w->index);
+}
+
+static enum exec_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct form *f = in->data;
+    struct mach_origin origin;
+    struct tc_access a;
+    if (!access_of(w, in, mask, &in->o[1], "tcgen05.ld", &origin, &a))
+        return EXEC_FAULT;
+    struct exec_pending *all = pending_of(w);
+    struct pending_ld *p = xcalloc(1, sizeof *p + f->regs * 33 * sizeof(uint32_t));
+    p->in = in;
+    p->frame = w->g->frame;
+    p->mask = mask;
+    p->regs = f->regs;
+    *all->end = p;
+    all->end = &p->next;
+    for (uint32_t r = 0; r < f->regs; r++)
+        if (f->list[r] != EXEC_SINK)
+            exec_set_poison(w, f->list[r], mask, mask);
+    tc_issue_ld(w->tmem_queue, &origin, &a, p->words, p->words + 32 * f->regs, &p->done);
+    return EXEC_NEXT;
+}
+
+static enum exec_status do_st(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct form *f = in->data;
+    struct mach_origin origin;
+    struct tc_access a;
+    uint32_t data[128 * MACH_WARP], poison[128];
+    if (!access_of(w, in, mask, &in->o[0], "tcgen05.st", &origin, &a))
+        return EXEC_FAULT;
+    for (uint32_t r = 0; r < f->regs; r++) {
+        memcpy(data + r * MACH_WARP, exec_src32(w, f->list[r]), MACH_WARP * sizeof *data);
+        poison[r] = exec_poison(w, f->list[r]);
+    }
+    struct exec_pending *all = pending_of(w);
+    tc_issue_st(w->tmem_queue, &origin, &a, data, poison, &all->stores);
+    return EXEC_NEXT;
+}
+
+/* Results of a completed load into the registers of the frame that asked for it, if it still exists. */
+static void deliver(struct warp *w, const struct pending_ld *p) {
+    const struct exec_frame *fr = &w->frames[p->frame];
+    const struct form *f = p->in->data;
+    const uint32_t *poison = p->words + p->regs * MACH_WARP;
+    if (!fr->used || p->in < fr->func->code || p->in >= fr->func->code + fr->func->num_insns)
+        return;
+    for (uint32_t r = 0; r < p->regs; r++) {
+        if (f->list[r] == EXEC_SINK)
+            continue;
+        size_t slot = (size_t)fr->base + (size_t)f->list[r];
+        uint32_t *to = w->slots + slot * MACH_WARP;
+        EXEC_FOR_LANES(l, p->mask)
+        to[l] = p->words[r * MACH_WARP + l];
+        w->poison[slot] = (w->poison[slot] & ~p->mask) | (poison[r] & p->mask);
+    }
+}
+
+static enum exec_status do_wait_ld(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)mask;
+    struct exec_pending *all = w->tmem_pending;
+    if (!all)
+        return EXEC_NEXT;
+    for (const struct pending_ld *p = all->first; p; p = p->next)
+        if (!p->done)
+            return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_LDST});
+    while (all->first) {
+        struct pending_ld *p = all->first;
+        deliver(w, p);
+        all->first = p->next;
+        free(p);
+    }
+    all->end = &all->first;
+    return EXEC_NEXT;
+}
+
+static enum exec_status do_wait_st(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)mask;
+    if (w->tmem_pending && w->tmem_pending->stores)
+        return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_LDST});
+    return EXEC_NEXT;
+}
+
+/* --- binding ------------------------------------------------------------------------------------------------------ */
+
+static bool shape_of(const struct ptx_insn *p, enum tc_shape *shape, uint32_t *num) {
+    static const struct {
+        enum ptx_mod mod;
+        enum tc_shape shape;
+    } shapes[] = {{PTX_MOD__32x32b, TC_32X32B},
+                  {PTX_MOD__16x64b, TC_16X64B},
+                  {PTX_MOD__16x128b, TC_16X128B},
+                  {PTX_MOD__16x256b, TC_16X256B},
+                  {PTX_MOD__16x32bx2, TC_16X32BX2}};
+    static const enum ptx_mod nums[] = {PTX_MOD_x1,  PTX_MOD_x2,  PTX_MOD_x4,  PTX_MOD_x8,
+                                        PTX_MOD_x16, PTX_MOD_x32, PTX_MOD_x64, PTX_MOD_x128};
+    *num = 0;
+    unsigned found = 0;
+    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (ptx_has(p, shapes[i].mod)) {
+            *shape = shapes[i].shape;
+            found++;
+        }
+    for (unsigned i = 0; i < sizeof nums / sizeof *nums; i++)
+        if (ptx_has(p, nums[i]))
+            *num = 1u << i;
+    return found == 1 && *num;
+}
+
+/* The register list, braced or a single register. */
+static bool list_of(struct form *f, const struct exec_opnd *o) {
+    if (o->kind == EXEC_VEC && o->bits == 32) {
+        f->list = o->list;
+        return o->count == f->regs;
+    }
+    f->single = o->slot;
+    f->list = &f->single;
+    return o->kind == EXEC_SLOT && o->bits == 32 && f->regs == 1;
+}
+
+static bool bind_access(struct exec_binder *b, struct insn *in, bool load) {
+    static const uint16_t mods[] = {PTX_MOD_sync,      PTX_MOD_aligned,    PTX_MOD__32x32b,   PTX_MOD__16x64b,
+                                    PTX_MOD__16x128b,  PTX_MOD__16x256b,   PTX_MOD__16x32bx2, PTX_MOD_x1,
+                                    PTX_MOD_x2,        PTX_MOD_x4,         PTX_MOD_x8,        PTX_MOD_x16,
+                                    PTX_MOD_x32,       PTX_MOD_x64,        PTX_MOD_x128,      PTX_MOD_b32,
+                                    PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
+    struct form *f = arena_alloc(b->arena, sizeof *f);
+    if (!exec_tmem_mods_in(in->src, mods) || !shape_of(in->src, &f->access.shape, &f->access.num))
+        return false;
+    f->regs = tc_image_regs(f->access.shape, f->access.num);
+    if (!f->regs)
+        return exec_tmem_refuse(b, "the shape has no such repeat factor (Tables 49 and 50)");
+    f->access.pack = ptx_has(in->src, load ? PTX_MOD_pack__16b : PTX_MOD_unpack__16b);
+    if (ptx_has(in->src, load ? PTX_MOD_unpack__16b : PTX_MOD_pack__16b))
+        return exec_tmem_refuse(b, "a load takes .pack::16b, a store .unpack::16b");
+    /* ld: r, [taddr] {, split}; st: [taddr] {, split}, r */
+    bool split = f->access.shape == TC_16X32BX2;
+    unsigned count = split ? 3 : 2, address = load ? 1 : 0, half = load ? 2 : 1, regs = load ? 0 : count - 1;
+    if (in->num_opnds != count || in->o[address].kind != EXEC_MEM || (split && !in->o[half].is_imm))
+        return exec_tmem_refuse(b, "operands do not suit the shape");
+    if (split) {
+        if (in->o[half].imm >= TMEM_COLUMNS)
+            return exec_tmem_refuse(b, "immHalfSplitoff is not a number of columns below 512");
+        f->access.split = (uint32_t)in->o[half].imm;
+    }
+    if (!list_of(f, &in->o[regs]))
+        return exec_tmem_refuse(b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
+    in->data = f;
+    return exec_tmem_aligned(b, in, load ? do_ld : do_st);
+}
+
+bool exec_bind_tmem_ldst(struct exec_binder *b, struct insn *in) {
+    static const uint16_t mods[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_unknown};
+    switch (in->src->op) {
+    case PTX_OP_tcgen05_ld:
+        return bind_access(b, in, true);
+    case PTX_OP_tcgen05_st:
+        return bind_access(b, in, false);
+    case PTX_OP_tcgen05_wait_ld:
+        return exec_tmem_mods_in(in->src, mods) && exec_tmem_aligned(b, in, do_wait_ld);
+    case PTX_OP_tcgen05_wait_st:
+        return exec_tmem_mods_in(in->src, mods) && exec_tmem_aligned(b, in, do_wait_st);
+    default:
+        return exec_tmem_refuse(b, "tcgen05.ld.red needs sm_101a, sm_103f or later (PTX ISA 9.7.16.8.3)");
+    }
+}
