@@ -34,26 +34,20 @@ uint32_t num_div_approx_f32(uint32_t a, uint32_t b, unsigned flags) {
     return num_div_f32(a, b, NUM_RN, flags);
 }
 
-// 1.11.20: the upper word of a double. Subnormals count as zeros, on both sides.
+// 1.11.20: the upper word of a double. Subnormals count as zeros, on both sides; a NaN whose payload is
+// in the lower word alone counts as the infinity that its upper word is.
 static uint64_t upper_word(double x) {
-    uint64_t b = num_ftz(NUM_F64, num_f64_bits(x));
-    return x == x ? b & UINT64_C(0xffffffff00000000) : UINT64_C(0x7fffffff00000000);
+    if (x != x)
+        return UINT64_C(0x7fffffff00000000);
+    return num_ftz(NUM_F64, num_f64_bits(x)) & UINT64_C(0xffffffff00000000);
 }
 static double from_upper_word(uint64_t a) {
     return num_f64_from_bits(num_ftz(NUM_F64, a & UINT64_C(0xffffffff00000000)));
 }
 
-uint64_t num_rcp_approx_ftz_f64(uint64_t a) {
-    if (num_is_nan(NUM_F64, a))
-        return UINT64_C(0x7fffffff00000000);
-    return upper_word(1.0 / from_upper_word(a));
-}
+uint64_t num_rcp_approx_ftz_f64(uint64_t a) { return upper_word(1.0 / from_upper_word(a)); }
 
-uint64_t num_rsqrt_approx_ftz_f64(uint64_t a) {
-    if (num_is_nan(NUM_F64, a))
-        return UINT64_C(0x7fffffff00000000);
-    return upper_word(rsqrt(from_upper_word(a)));
-}
+uint64_t num_rsqrt_approx_ftz_f64(uint64_t a) { return upper_word(rsqrt(from_upper_word(a))); }
 
 uint64_t num_rsqrt_approx_f64(uint64_t a) {
     if (num_is_nan(NUM_F64, a))

@@ -78,8 +78,8 @@ static double operand_h(num_type t, uint16_t a, unsigned flags) {
 }
 
 static uint16_t finish_h(num_type t, double x, unsigned flags) {
-    uint16_t h = (uint16_t)num_encode(t, x, NUM_RN, flags & (NUM_SAT | NUM_RELU));
-    return flags & NUM_FTZ ? (uint16_t)num_ftz(t, h) : h;
+    unsigned flush = flags & NUM_FTZ ? NUM_FTZ_RESULT : 0;
+    return (uint16_t)num_encode(t, x, NUM_RN, (flags & (NUM_SAT | NUM_RELU)) | flush);
 }
 
 uint16_t num_add_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {

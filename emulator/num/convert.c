@@ -19,8 +19,27 @@ static uint64_t source_bits(num_type src, uint64_t a, unsigned flags) {
     return src == NUM_F32 && flags & NUM_FTZ ? num_ftz(NUM_F32, a & UINT32_MAX) : a;
 }
 
+// What cvt makes of a NaN where one side is f64: sign and payload (its upper bits) stay, the quiet bit is set; .ftz makes
+// an f32 source canonical first. Between the narrower types the result is canonical, but bf16 -> f32 only appends zeros.
+// 9.7.9.21 leaves all of this open; it is what an H200 does.
+static uint64_t convert_nan(num_type dst, num_type src, uint64_t a, unsigned flags) {
+    if (src == NUM_BF16 && dst == NUM_F32 && !(flags & NUM_FTZ))
+        return (a & UINT16_MAX) << 16;
+    bool wide = src == NUM_F64 || dst == NUM_F64;
+    bool ieee = dst == NUM_F64 || dst == NUM_F32 || dst == NUM_F16 || dst == NUM_BF16;
+    if (!wide || !ieee)
+        return num_encode(dst, (double)NAN, NUM_RN, 0);
+    if (src == NUM_F32 && flags & NUM_FTZ)
+        a = NUM_NAN_F32;
+    const num_format *from = num_format_of(src), *to = num_format_of(dst);
+    uint64_t payload = (a & ((UINT64_C(1) << from->man) - 1)) << (52 - from->man) >> (52 - to->man);
+    uint64_t sign = a >> (from->bits - 1) & 1, quiet = UINT64_C(1) << (to->man - 1);
+    return sign << (to->bits - 1) | (to->max_finite + 1) | quiet | payload;
+}
+
 uint64_t num_cvt_ff(num_type dst, num_type src, uint64_t a, num_round r, unsigned flags) {
-    return num_encode(dst, num_decode(src, source_bits(src, a, flags)), r, flags);
+    double x = num_decode(src, source_bits(src, a, flags));
+    return x != x && !(flags & NUM_SAT) ? convert_nan(dst, src, a, flags) : num_encode(dst, x, r, flags);
 }
 
 static double round_integral(double x, num_round r) {
@@ -40,7 +59,8 @@ static double round_integral(double x, num_round r) {
 }
 
 uint64_t num_cvt_round(num_type t, uint64_t a, num_round r, unsigned flags) {
-    return num_encode(t, round_integral(num_decode(t, source_bits(t, a, flags)), r), NUM_RZ, flags);
+    double x = num_decode(t, source_bits(t, a, flags));
+    return x != x ? num_cvt_ff(t, t, a, r, flags) : num_encode(t, round_integral(x, r), NUM_RZ, flags);
 }
 
 uint64_t num_cvt_fi(num_int dst, num_type src, uint64_t a, num_round r, unsigned flags) {

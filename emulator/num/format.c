@@ -5,7 +5,7 @@ static const num_format formats[NUM_TYPE_COUNT] = {
     [NUM_F64] = {"f64", 64, 52, 0, 1023, NUM_SPECIAL_IEEE, UINT64_C(0x7fefffffffffffff),
                  UINT64_C(0x7fffffffffffffff)},
     [NUM_F32] = {"f32", 32, 23, 0, 127, NUM_SPECIAL_IEEE, 0x7f7fffff, NUM_NAN_F32},
-    [NUM_TF32] = {"tf32", 19, 10, 13, 127, NUM_SPECIAL_IEEE, 0x3fbff, NUM_NAN_F32},
+    [NUM_TF32] = {"tf32", 19, 10, 13, 127, NUM_SPECIAL_IEEE, 0x3fbff, 0x7fffe000},
     [NUM_F16] = {"f16", 16, 10, 0, 15, NUM_SPECIAL_IEEE, 0x7bff, NUM_NAN_F16},
     [NUM_BF16] = {"bf16", 16, 7, 0, 127, NUM_SPECIAL_IEEE, 0x7f7f, NUM_NAN_BF16},
     [NUM_E4M3] = {"e4m3", 8, 3, 0, 7, NUM_SPECIAL_NAN_ONLY, 0x7e, 0x7f},
@@ -102,6 +102,22 @@ static uint64_t pack_magnitude(const num_format *f, num_value v, num_round r, un
     return code > f->max_finite ? overflow(f, v.sign, r, flags, width > 0) : code;
 }
 
+static bool flushes(const num_format *f, unsigned flags) {
+    return flags & NUM_FTZ_RESULT || (flags & NUM_FTZ && f->bits == 32);
+}
+
+// What .ftz flushes: results below the smallest normal number after a rounding to full precision, as if the exponent had
+// no lower end (IEEE 754's tininess after rounding; seen so on an H200).
+static bool is_tiny(const num_format *f, num_value v, num_round r) {
+    int least = 1 - f->bias;
+    if (v.exp != least - 1)
+        return v.exp < least;
+    unsigned drop = 63 - f->man;
+    uint64_t kept = v.sig >> drop, rest = v.sig & ((UINT64_C(1) << drop) - 1);
+    bool up = rounds_up(v.sign, kept & 1, rest, drop, r);
+    return (kept + up) >> (f->man + 1) == 0;
+}
+
 uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits,
                   unsigned width) {
     if (v.cls == NUM_CLASS_NAN)
@@ -111,13 +127,12 @@ uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags,
     uint64_t code = 0;
     if (v.cls == NUM_CLASS_INF)
         code = overflow(f, v.sign, NUM_RN, flags, false);
-    else if (v.cls == NUM_CLASS_FINITE)
+    else if (v.cls == NUM_CLASS_FINITE && !(flushes(f, flags) && is_tiny(f, v, r)))
         code = pack_magnitude(f, v, r, flags, rbits, width);
     uint64_t one = (uint64_t)f->bias << f->man;
     if (flags & NUM_SAT && code > one)
         code = one;
-    if (flags & NUM_FTZ && f->bits == 32 && code < UINT64_C(1) << f->man)
-        code = 0;
+
     if (f->special == NUM_SPECIAL_NAN_ONLY && code > f->max_finite)
         return f->nan;
     return (code | (uint64_t)v.sign << (f->bits - 1)) << f->shift;

@@ -10,13 +10,16 @@
 //  program
 //    linked with -ffast-math may have changed it: num_env_is_default() tells. The host's mode is never
 //    changed here.
-//  - A NaN result is canonical: 0x7fffffff (f32, tf32), 0x7fff (f16, bf16), 0x7f (e4m3, e5m2), 0xff (ue8m0).
-//  f64
-//    arithmetic keeps the payload of its first NaN operand, made quiet; an invalid f64 operation gives
-//    NUM_NAN_F64.
-//  - `.ftz` flushes subnormal inputs before and subnormal results after rounding to a zero of the same sign.
+//  - A NaN result is canonical: 0x7fffffff (f32), 0x7fffe000 (tf32), 0x7fff (f16, bf16), 0x7f (e4m3, e5m2), 0xff (ue8m0).
+//  f64 arithmetic and conversions from and to f64 keep a NaN operand's sign and payload, made quiet;
+//    an invalid f64 operation gives NUM_NAN_F64.
+//  - `.ftz` flushes subnormal inputs, and results that are subnormal after rounding to full precision, to a zero of
+//    the same sign.
 //  - `.sat` clamps to [+0.0, 1.0], NaN -> +0.0. `.relu` gives +0.0 for everything with a sign bit, NaN ->
 //  canonical NaN.
+//  - Where the ISA leaves a result open (NaN above all), it is what an H200 gives. All numeric results but the
+//    approximations' have been compared with an H200: they agree, except that cvt.{rm,rp}.ftz.f16.f32 flushes its input
+//    here, as 9.7.9.21 says, and does not there.
 //  - Unused flags are ignored; which flag an instruction may carry is the front end's business.
 //  - Links with -lm.
 //
@@ -138,7 +141,7 @@ float num_decode_s2f6(uint8_t code);
 // infinity, NaN in e4m3 and ue8m0, and the largest value where there is neither. With it, an overflow or
 // infinity is the largest value of the sign; NaN stays NaN, and becomes +largest in types without one. ue8m0
 // ignores the sign and takes NUM_RZ or NUM_RP (of the magnitude). s2f6 clamps to [-2, 127/64]. ue4m3 is no
-// destination: returns its NaN. tf32 comes back in f32 layout with its low 13 bits zero (NaN: 0x7fffffff).
+// destination: returns its NaN. tf32 comes back in f32 layout with its low 13 bits zero (NaN: 0x7fffe000).
 // PTX 9.7.9.21.
 uint64_t num_encode(num_type t, double x, num_round r, unsigned flags);
 
@@ -254,15 +257,14 @@ uint16_t num_fma_h(num_type t, uint16_t a, uint16_t b, uint16_t c, unsigned flag
 // -------------------------------------------------------------------------------------------- t is one of
 // f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
 
-// abs, neg, copysign (sign of a, magnitude of b: 9.7.3.2) act on the sign bit alone, on NaN too, as the ISA
-// allows.
+// abs, neg: a NaN becomes canonical, in f64 quiet. copysign: sign of a, magnitude of b (9.7.3.2), NaN too.
 uint64_t num_abs(num_type t, uint64_t a, unsigned flags);
 uint64_t num_neg(num_type t, uint64_t a, unsigned flags);
 uint64_t num_copysign(num_type t, uint64_t a, uint64_t b);
 // Flush a subnormal to a zero of its sign.
 uint64_t num_ftz(num_type t, uint64_t a);
-// min, max (9.7.3.11, 9.7.4.7): -0.0 < +0.0; one NaN operand is ignored unless NUM_NAN; a NaN result is
-// canonical. The three-operand forms are num_min(num_min(a, b), c) with the same flags (no NUM_XORSIGN).
+// min, max (9.7.3.11, 9.7.4.7): -0.0 < +0.0; one NaN operand is ignored unless NUM_NAN; a NaN result is canonical
+// (f64: b's, made quiet). The three-operand forms are num_min(num_min(a, b), c) with the same flags (no NUM_XORSIGN).
 uint64_t num_min(num_type t, uint64_t a, uint64_t b, unsigned flags);
 uint64_t num_max(num_type t, uint64_t a, uint64_t b, unsigned flags);
 // Order for setp, set, slct: zeros are equal, NaN is unordered. Flag NUM_FTZ.

@@ -20,6 +20,9 @@ typedef struct num_format {
     uint64_t nan;        // canonical NaN, in register position
 } num_format;
 
+// Beside the public flags: flush a subnormal result of any format (NUM_FTZ flushes f32 results alone).
+enum { NUM_FTZ_RESULT = 1 << 16 };
+
 // Descriptor of a type; ue8m0, ue4m3 and s2f6 have only name and bits.
 const num_format *num_format_of(num_type t);
 

@@ -19,8 +19,17 @@ static uint64_t flushed(num_type t, uint64_t a, unsigned flags) {
     return flags & NUM_FTZ ? num_ftz(t, a) : width(t, a);
 }
 
-uint64_t num_abs(num_type t, uint64_t a, unsigned flags) { return magnitude(t, flushed(t, a, flags)); }
-uint64_t num_neg(num_type t, uint64_t a, unsigned flags) { return flushed(t, a, flags) ^ sign_bit(t); }
+// "An unspecified NaN" (9.7.3.9-10): canonical, and in f64 the operand made quiet, as on an H200.
+static uint64_t nan_result(num_type t, uint64_t a) {
+    return t == NUM_F64 ? a | UINT64_C(1) << 51 : num_format_of(t)->nan;
+}
+
+uint64_t num_abs(num_type t, uint64_t a, unsigned flags) {
+    return num_is_nan(t, a) ? nan_result(t, a) : magnitude(t, flushed(t, a, flags));
+}
+uint64_t num_neg(num_type t, uint64_t a, unsigned flags) {
+    return num_is_nan(t, a) ? nan_result(t, a) : flushed(t, a, flags) ^ sign_bit(t);
+}
 uint64_t num_copysign(num_type t, uint64_t a, uint64_t b) { return (a & sign_bit(t)) | magnitude(t, b); }
 
 // Sign-magnitude codes in the order of their values, -0 just below +0.
@@ -39,7 +48,7 @@ static uint64_t pick(num_type t, uint64_t a, uint64_t b, unsigned flags, bool la
     }
     bool na = num_is_nan(t, a), nb = num_is_nan(t, b);
     if ((na && nb) || (flags & NUM_NAN && (na || nb)))
-        return num_format_of(t)->nan;
+        return nan_result(t, nb ? b : a);
     if (na || nb)
         d = na ? b : a;
     else

@@ -63,7 +63,8 @@ static void doubles(void) {
     CHECK_EQ(num_rcp_approx_ftz_f64(num_f64_bits(-0x1p-1060)), num_f64_bits(-INFINITY));
     CHECK_EQ(num_rcp_approx_ftz_f64(num_f64_bits(0x1p1023)), 0);
     CHECK_EQ(num_rcp_approx_ftz_f64(num_f64_bits(-INFINITY)), num_f64_bits(-0.0));
-    CHECK_EQ(num_rcp_approx_ftz_f64(UINT64_C(0x7ff0000000000001)), nan);
+    CHECK_EQ(num_rcp_approx_ftz_f64(UINT64_C(0x7ff8000000000000)), nan);
+    CHECK_EQ(num_rsqrt_approx_ftz_f64(UINT64_C(0x7ff0000000000001)), 0); // an infinity in its upper word
     CHECK_EQ(num_rsqrt_approx_ftz_f64(num_f64_bits(16.0)), num_f64_bits(0.25));
     CHECK_EQ(num_rsqrt_approx_ftz_f64(num_f64_bits(-1.0)), nan);
     CHECK_EQ(num_rsqrt_approx_ftz_f64(num_f64_bits(-0x1p-1050)), num_f64_bits(-INFINITY));

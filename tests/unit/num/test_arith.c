@@ -155,6 +155,13 @@ static void modifiers(void) {
     CHECK_EQ(num_add_f32(0x80000000 | sub, 0x80000000, NUM_RN, NUM_FTZ), 0x80000000);
     CHECK_EQ(num_mul_f32(0x80800000, 0x3f000000, NUM_RN, NUM_FTZ), 0x80000000);
     CHECK_EQ(num_fma_f32(0x00800000, 0x3f000000, 0, NUM_RP, NUM_FTZ), 0);
+    // 2^-126 (1 - 2^-24) is tiny though it rounds to 2^-126 as a subnormal; 2^-126 (1 - 2^-26) is not.
+    CHECK_EQ(num_encode(NUM_F32, -0x1p-126 * (1 - 0x1p-24), NUM_RN, NUM_FTZ), 0x80000000);
+    CHECK_EQ(num_encode(NUM_F32, 0x1p-126 * (1 - 0x1p-26), NUM_RN, NUM_FTZ), 0x00800000);
+    CHECK_EQ(num_encode(NUM_F32, 0x1p-126 * (1 - 0x1p-26), NUM_RZ, NUM_FTZ), 0);
+    CHECK_EQ(num_fma_f32(0x0a136827, 0xaa240000, 0x00800000, NUM_RP, NUM_FTZ | NUM_SAT), 0);
+    CHECK_EQ(num_mul_h(NUM_F16, 0xb746, 0x8866, NUM_FTZ), 0);
+    CHECK_EQ(num_mul_h(NUM_F16, 0xb746, 0x8866, 0), 0x0400);
     CHECK_EQ(num_div_f32(0x00800000, 0x40000000, NUM_RN, NUM_FTZ), 0);
     CHECK_EQ(num_div_f32(0x00800000, 0x40000000, NUM_RN, 0), sub);
     CHECK_EQ(num_rcp_f32(sub, NUM_RN, NUM_FTZ), inf);
@@ -189,6 +196,12 @@ static void modifiers(void) {
         CHECK_EQ(num_sqrt_f64(num_f64_bits(-1.0), r), NUM_NAN_F64);
         CHECK_EQ(num_add_f64(0x7ff0000000000123, one64, r), 0x7ff8000000000123); // payload kept, made quiet
         CHECK_EQ(num_sub_f64(one64, 0xfff8000000000456, r), 0xfff8000000000456);
+        const uint64_t n1 = 0x7ff8000000000001, n2 = 0xfff0000000000002, n3 = 0x7ff8000000000003;
+        CHECK_EQ(num_mul_f64(n1, n2, r), 0xfff8000000000002);
+        CHECK_EQ(num_fma_f64(n1, n2, n3, r), 0xfff8000000000002);
+        CHECK_EQ(num_fma_f64(n1, one64, n3, r), n3);
+        CHECK_EQ(num_fma_f64(n1, n2, one64, r), 0xfff8000000000002);
+        CHECK_EQ(num_div_f64(n1, n2, r), n1);
     }
     CHECK_EQ(num_add_h(NUM_F16, 0x7c00, 0xfc00, 0), NUM_NAN_F16);
     CHECK_EQ(num_add_h(NUM_F16, 0x7c00, 0xfc00, NUM_SAT), 0);

@@ -161,6 +161,14 @@ static void float_to_float(void) {
     CHECK_EQ(num_cvt_ff(NUM_BF16, NUM_UE8M0, 0, NUM_RN, 0), 0x0040);
     CHECK_EQ(num_cvt_ff(NUM_BF16, NUM_UE8M0, 255, NUM_RN, 0), 0x7fff);
     CHECK_EQ(num_cvt_ff(NUM_E4M3, NUM_F16, 0x7bff, NUM_RN, NUM_SATFINITE), 0x7e);
+    CHECK_EQ(num_cvt_ff(NUM_F32, NUM_F64, 0xfff8000000012345, NUM_RN, 0), 0xffc00000);
+    CHECK_EQ(num_cvt_ff(NUM_F16, NUM_F64, 0x7ff0000000000001, NUM_RN, 0), 0x7e00);
+    CHECK_EQ(num_cvt_ff(NUM_F64, NUM_F16, 0x7c01, NUM_RN, 0), 0x7ff8040000000000);
+    CHECK_EQ(num_cvt_ff(NUM_F64, NUM_F32, 0x7f800001, NUM_RN, 0), 0x7ff8000020000000);
+    CHECK_EQ(num_cvt_ff(NUM_F64, NUM_F32, 0x7f800001, NUM_RN, NUM_FTZ), 0x7fffffffe0000000);
+    CHECK_EQ(num_cvt_ff(NUM_F32, NUM_BF16, 0x7f81, NUM_RN, 0), 0x7f810000);
+    CHECK_EQ(num_cvt_ff(NUM_F32, NUM_F64, 0x7ff8000000000000, NUM_RN, NUM_SAT), 0);
+    CHECK_EQ(num_cvt_round(NUM_F64, 0x7ff0000000000001, NUM_RN, 0), 0x7ff8000000000001);
     CHECK_EQ(num_cvt_ff(NUM_F32, NUM_F32, 0x40000000, NUM_RN, NUM_SAT), 0x3f800000);
 }
 
