@@ -79,7 +79,7 @@ EMU_LINK = $(SAN_FLAGS) $(SAN_LINK) $(LDFLAGS)
 EMU_LIBS := -ldl -lm -lpthread
 
 .PHONY: emulator
-emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(if $(wildcard emulator/sm100emu.c),$(BUILD)/sm100emu)
+emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(if $(wildcard emulator/sm100emu.c),$(BUILD)/sm100emu) ## the emulator and its launcher alone
 
 # The command line is a prerequisite: another compiler or flag rebuilds.
 $(EMU)/flags: FORCE
@@ -177,7 +177,7 @@ build/tests/negative/%: tests/negative/%.c Makefile
 CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
 
 .PHONY: tests
-tests: all $(TEST_PROGRAMS)
+tests: all $(TEST_PROGRAMS) ## build the tests, run none
 	@sh scripts/doctor.sh need cmake ctest
 	@cmake -S tests -B $(BUILD)/tests -DCMAKE_C_COMPILER="$$(command -v $(firstword $(CC)))" -DROOT=$(CURDIR) \
 	    -DPRODUCTS=$(CURDIR)/$(BUILD) -DPROGRAMS=$(CURDIR)/build -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
