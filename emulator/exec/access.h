@@ -3,6 +3,7 @@
 #define EXEC_ACCESS_H
 
 #include "exec/exec.h"
+#include "machine/observer.h"
 
 /* The lanes of one access inside one object. Lane l's bytes start at host[at[l]]; where the object tracks
  * poison, bit at[l] of `poison` is its first byte's, else `poison` is NULL (global memory, kernel
@@ -10,6 +11,7 @@
 struct exec_span {
     uint8_t *host;
     uint8_t *poison;
+    struct cta *cta;       /* XS_SHARED_CTA: at[l] is the offset in its shared memory */
     enum exec_space space; /* XS_GLOBAL, XS_SHARED_CTA, XS_LOCAL or XS_PARAM */
     uint64_t at[MACH_WARP];
 };
@@ -64,6 +66,14 @@ static inline void exec_bits_set(uint8_t *p, uint64_t at, uint32_t n, uint32_t v
         uint8_t bit = (uint8_t)(1u << ((at + i) & 7));
         p[(at + i) >> 3] = (uint8_t)(value >> i & 1 ? p[(at + i) >> 3] | bit : p[(at + i) >> 3] & ~bit);
     }
+}
+
+/* Tells the observer, if there is one, that lane l wrote n bytes of shared memory. */
+static inline void exec_saw_write(const struct warp *w, const struct insn *in, struct cta *cta, uint64_t off,
+                                  uint32_t n, uint32_t l) {
+    const struct observer *o = w->gpu->observer;
+    if (o && o->generic_write)
+        o->generic_write(o->ctx, cta, (uint32_t)off, n, w->index * MACH_WARP + l, &in->src->site);
 }
 
 /* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the

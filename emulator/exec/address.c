@@ -335,6 +335,7 @@ bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, e
             return false;
         s->space = XS_SHARED_CTA;
         s->host = cta->smem;
+        s->cta = cta;
         s->poison = cta->smem_poison;
         EXEC_FOR_LANES(l, mask) s->at[l] = s->at[l] - lo + off;
         return true;
@@ -366,6 +367,7 @@ bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
     s->at[lane] = 0;
     if (loc.space == XS_SHARED_CTA) {
         s->host = loc.cta->smem;
+        s->cta = loc.cta;
         s->poison = loc.cta->smem_poison;
         s->at[lane] = loc.off;
     } else if (loc.space == XS_LOCAL) {

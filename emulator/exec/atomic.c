@@ -189,6 +189,8 @@ static enum exec_status run_atom(struct warp *w, const struct insn *in, uint32_t
                 return EXEC_FAULT;
         for (unsigned e = 0; e < f->count; e++) /* destinations may be sources of other elements */
             set_reg(w, f->d[e], f->size, l, old[e]);
+        if (s.space == XS_SHARED_CTA)
+            exec_saw_write(w, in, s.cta, s.at[l], size, l);
     }
     return EXEC_NEXT;
 }

@@ -72,7 +72,7 @@ static void bar_check(struct cta *cta, struct mach_barrier *bar, bool counted) {
     bar->last_or = bar->red_or;
     bar->expected = bar->arrived = 0;
     bar->phase++;
-    mach_wake(cta);
+    synchronised(cta);
 }
 
 static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask,
@@ -271,7 +271,7 @@ static void cluster_check(struct cluster *cl) {
     cl->bar_arrived = 0;
     cl->bar_phase++;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
-        mach_wake(&cl->cta[r]);
+        synchronised(&cl->cta[r]);
 }
 
 static enum exec_status run_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -346,9 +346,9 @@ static const struct diag TENSORMAP_FENCE = {
 };
 
 static enum exec_status run_fence(struct warp *w, const struct insn *in, uint32_t mask) {
-    (void)w;
-    (void)in;
-    (void)mask;
+    const struct observer *o = w->gpu->observer;
+    if (in->aux && o && o->proxy_fence) /* covers shared memory, towards the async proxy */
+        o->proxy_fence(o->ctx, w->cta, w->index, mask);
     return EXEC_NEXT;
 }
 
@@ -435,6 +435,8 @@ static bool bind_fence(struct insn *in) {
         if (!spelled(in->src, s))
             continue;
         in->fn = s->range ? run_fence_range : run_fence;
+        in->aux = (s->word[0] == PTX_MOD_async && s->word[1] != PTX_MOD_global) ||
+                  (s->word[0] == PTX_MOD_async__generic && s->word[1] == PTX_MOD_release);
         if (!s->range)
             return in->num_opnds == 0;
         return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm && in->o[1].src->imm == 128;

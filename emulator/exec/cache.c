@@ -222,6 +222,7 @@ static enum exec_status run_bulk(struct warp *w, const struct insn *in, uint32_t
             return exec_fault(w, in, 1u << l, &BULK_SPACE, "lane %u writes elsewhere", l);
         memset(loc.host, 0, n);
         smem_clear_poison(loc.cta, loc.off, (uint32_t)n);
+        exec_saw_write(w, in, loc.cta, loc.off, (uint32_t)n, l);
     }
     w->gpu->progress++;
     return EXEC_NEXT;

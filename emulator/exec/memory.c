@@ -223,6 +223,9 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     else
         store_lanes(w, f, s, mask, f->size, f->reg);
     store_poison(w, f, s, mask, poisoned);
+    if (s->space == XS_SHARED_CTA && w->gpu->observer)
+        EXEC_FOR_LANES(l, mask)
+    exec_saw_write(w, in, s->cta, s->at[l], (uint32_t)f->size * f->count, l);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "machine/mbarrier.h"
 
 #include "base/arena.h"
+#include "machine/observer.h"
 
 #include <string.h>
 
@@ -56,10 +57,13 @@ static void mbar_store(struct cta *cta, uint32_t off, struct mbar *b) {
     }
     uint64_t bits = mbar_pack(b);
     memcpy(cta->smem + off, &bits, sizeof bits);
-    if (complete)
-        mach_wake(cta);
-    else
-        cta->gpu->progress++;
+    cta->gpu->progress++;
+    if (!complete)
+        return;
+    mach_wake(cta);
+    const struct observer *o = cta->gpu->observer;
+    if (o && o->sync)
+        o->sync(o->ctx, cta);
 }
 
 enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count) {
