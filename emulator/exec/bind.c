@@ -16,7 +16,8 @@ static exec_bind_fn family(enum ptx_op op) {
     case PTX_OP_mov: case PTX_OP_prmt: case PTX_OP_isspacep: case PTX_OP_cvta: case PTX_OP_mapa: case PTX_OP_getctarank:
         return exec_bind_move;
     case PTX_OP_ld: case PTX_OP_ldu: case PTX_OP_st: case PTX_OP_prefetch: case PTX_OP_prefetchu:
-    case PTX_OP_applypriority: case PTX_OP_discard: case PTX_OP_createpolicy: case PTX_OP_ldmatrix: case PTX_OP_stmatrix:
+    case PTX_OP_applypriority: case PTX_OP_discard: case PTX_OP_createpolicy: case PTX_OP_ldmatrix: case PTX_OP_stmatrix: case PTX_OP_movmatrix:
+    case PTX_OP_st_bulk:
         return exec_bind_memory;
     case PTX_OP_atom: case PTX_OP_red:
         return exec_bind_atomic;
