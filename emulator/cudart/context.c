@@ -7,7 +7,6 @@
 #include "cudart/errors.h"
 #include "cudart/options.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,35 +76,6 @@ void rt_flush_printed(struct rt_context *c) {
     fwrite(c->printed, 1, c->printed_len, stdout);
     fflush(stdout);
     c->printed_len = 0;
-}
-
-/* Reads a whole decimal number; false for anything else. */
-static bool read_number(const char *text, uint64_t *out) {
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != 0 || text[0] < '0' || text[0] > '9')
-        return false;
-    *out = v;
-    return true;
-}
-
-bool rt_parse_schedule(const char *text, struct mach_config *config) {
-    if (strcmp(text, "default") == 0)
-        config->schedule = MACH_SCHED_DEFAULT;
-    else if (strcmp(text, "eager") == 0)
-        config->schedule = MACH_SCHED_EAGER;
-    else if (strcmp(text, "lazy") == 0)
-        config->schedule = MACH_SCHED_LAZY;
-    else if (strncmp(text, "random:", 7) == 0 && read_number(text + 7, &config->seed))
-        config->schedule = MACH_SCHED_RANDOM;
-    else
-        return false;
-    return true;
-}
-
-bool rt_parse_watchdog(const char *text, struct mach_config *config) {
-    return read_number(text, &config->watchdog) && config->watchdog != 0;
 }
 
 /* The launcher's options arrive in the environment (emulator/sm100emu.c). */

@@ -1,0 +1,180 @@
+/* sm100emu - runs a CUDA program on the emulated B200.
+ *
+ *   sm100emu [OPTIONS] PROGRAM [ARGS...]
+ *
+ * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
+ * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
+ * becomes the program: the exit status is the program's. Own failures: 2 for wrong use, 126 for a program that cannot
+ * run, 127 for one that is not there.
+ */
+#include "cudart/elfcheck.h"
+#include "cudart/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VERSION "0.1"
+#define LIBRARY "libsm100emu.so"
+
+enum { WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
+
+static const char help_text[] =
+    "usage: sm100emu [OPTIONS] PROGRAM [ARGS...]\n"
+    "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a and the "
+    "shared\n"
+    "CUDA runtime, version 12 or 13:\n"
+    "  nvcc -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' -cudart shared ...\n"
+    "\n"
+    "  --schedule=default|eager|lazy|random:SEED\n"
+    "                  when asynchronous operations run: each choice is one that the PTX memory model "
+    "allows\n"
+    "  --watchdog=N    stop a kernel after N warp instructions\n"
+    "  --version       version of the emulator\n"
+    "  --help          this text\n";
+
+__attribute__((format(printf, 2, 3))) static _Noreturn void stop(int status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("sm100emu: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(status);
+}
+
+/* The value of "--name=value", or NULL when the argument is another option. */
+static const char *value_of(const char *arg, const char *name) {
+    size_t n = strlen(name);
+    return strncmp(arg, name, n) == 0 && arg[n] == '=' ? arg + n + 1 : NULL;
+}
+
+static void set_environment(const char *name, const char *value) {
+    if (setenv(name, value, 1) != 0)
+        stop(CANNOT_RUN, "cannot set %s: %s", name, strerror(errno));
+}
+
+/* Handles one option. Wrong values stop here, so that the library need not. */
+static void take_option(const char *arg) {
+    struct mach_config unused;
+    const char *value;
+    if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
+        fputs(help_text, stdout);
+        exit(0);
+    }
+    if (strcmp(arg, "--version") == 0) {
+        puts("sm100emu " VERSION);
+        exit(0);
+    }
+    if ((value = value_of(arg, "--schedule")) != NULL) {
+        if (!rt_parse_schedule(value, &unused))
+            stop(WRONG_USE, "--schedule=%s: choose default, eager, lazy or random:SEED (a number)", value);
+        set_environment("SM100EMU_SCHEDULE", value);
+    } else if ((value = value_of(arg, "--watchdog")) != NULL) {
+        if (!rt_parse_watchdog(value, &unused))
+            stop(WRONG_USE, "--watchdog=%s: give a number of warp instructions, 1 or more", value);
+        set_environment("SM100EMU_WATCHDOG", value);
+    } else {
+        stop(WRONG_USE, "%s is no option; --help lists them", arg);
+    }
+}
+
+static int is_program(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* As execvp: a name with a slash is a path, another is searched for in PATH. */
+static void look_up(const char *name, char *path, size_t size) {
+    if (strchr(name, '/') != NULL) {
+        snprintf(path, size, "%s", name);
+        if (access(path, F_OK) != 0)
+            stop(NOT_FOUND, "%s: %s", name, strerror(errno));
+        if (!is_program(path))
+            stop(CANNOT_RUN, "%s: not an executable file", name);
+        return;
+    }
+    const char *p = getenv("PATH");
+    for (p = p ? p : "/usr/local/bin:/bin:/usr/bin";; p++) {
+        size_t n = strcspn(p, ":");
+        if (snprintf(path, size, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) < (int)size &&
+            is_program(path))
+            return;
+        p += n;
+        if (*p == 0)
+            stop(NOT_FOUND, "%s: not found in PATH", name);
+    }
+}
+
+static void check_program(const char *name, const char *path) {
+    struct elf_facts facts;
+    struct stat st;
+    char why[512];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        stop(CANNOT_RUN, "%s: cannot be read: %s", name, strerror(errno));
+    size_t size = st.st_size > 0 ? (size_t)st.st_size : 0;
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (bytes == MAP_FAILED)
+        stop(CANNOT_RUN, "%s: %s", name, size ? strerror(errno) : "an empty file");
+    if (!elf_read(bytes, size, &facts, why, sizeof why) || !elf_judge(&facts, why, sizeof why))
+        stop(CANNOT_RUN, "%s: %s", name, why);
+    munmap(bytes, size);
+    close(fd);
+}
+
+/* The library lies in emulator/ beside this program (where it was built), or in ../lib/sm100emu (where installed). */
+static void find_library(char *folder, size_t size) {
+    static const char *const places[] = {"emulator", "../lib/sm100emu"};
+    char self[PATH_MAX], candidate[PATH_MAX + 64];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        stop(CANNOT_RUN, "cannot find its own folder: %s", strerror(errno));
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(candidate, sizeof candidate, "%s/%s/" LIBRARY, self, places[i]);
+        if (access(candidate, R_OK) == 0) {
+            snprintf(folder, size, "%s/%s", self, places[i]);
+            return;
+        }
+    }
+    stop(CANNOT_RUN, "%s is not in %s/emulator: build it with make", LIBRARY, self);
+}
+
+static void prepend_library_path(const char *folder) {
+    const char *old = getenv("LD_LIBRARY_PATH");
+    size_t size = strlen(folder) + (old ? strlen(old) : 0) + 2;
+    char *all = malloc(size);
+    if (all == NULL)
+        stop(CANNOT_RUN, "no memory");
+    snprintf(all, size, "%s%s%s", folder, old && *old ? ":" : "", old ? old : "");
+    set_environment("LD_LIBRARY_PATH", all);
+    free(all);
+}
+
+int main(int argc, char **argv) {
+    char path[PATH_MAX], folder[PATH_MAX + 64];
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        take_option(argv[i]);
+    }
+    if (i >= argc)
+        stop(WRONG_USE, "no program given; --help says how");
+    look_up(argv[i], path, sizeof path);
+    check_program(argv[i], path);
+    find_library(folder, sizeof folder);
+    prepend_library_path(folder);
+    execv(path, &argv[i]);
+    stop(CANNOT_RUN, "%s: %s", argv[i], strerror(errno));
+}
