@@ -48,8 +48,7 @@ bool exec_address_known(struct warp *w, const struct insn *in, const struct exec
     return false;
 }
 
-/* --- faults
- * ------------------------------------------------------------------------------------------------------ */
+/* --- faults -------------------------------------------------------------------------------------------- */
 
 static const struct diag BAD_ALIGN = {
     .id = "misaligned-address",
@@ -158,8 +157,7 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
     return false;
 }
 
-/* --- one lane
- * ------------------------------------------------------------------------------------------------------ */
+/* --- one lane ------------------------------------------------------------------------------------------ */
 
 static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane, bool cluster, uint32_t addr,
                            uint32_t size, bool write, struct exec_loc *loc) {
@@ -285,8 +283,7 @@ bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, con
     return true;
 }
 
-/* --- the whole warp
- * -------------------------------------------------------------------------------------------------- */
+/* --- the whole warp ------------------------------------------------------------------------------------ */
 
 bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space,
                uint32_t size, uint32_t align, bool write, struct exec_span *s) {

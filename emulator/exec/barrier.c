@@ -1,17 +1,30 @@
 /* exec/barrier.c - bar and barrier{.cta}, barrier.cluster, membar and fence (PTX ISA 9.7.13.1, .3, .4).
  *
  * Barriers count warps: a warp arrives when all its live threads stand at the instruction, and then counts as
- * 32 threads. Without a thread count the warps that have exited are not waited for. A warp that waits keeps
- * the generation it waits for in its group's exec_wait; the instruction runs again after every change of the
- * CTA.
+ * 32 threads. Without a thread count the warps that have exited are not waited for. A warp that waits runs the
+ * instruction again after every change of the CTA; warp.bar_waiting tells that it has arrived.
  *
  * Memory is sequentially consistent here, so that fences have no effect on values. Their forms are checked.
  */
 #include "exec/access.h"
 #include "exec/core.h"
 
-/* --- bar, barrier
- * ------------------------------------------------------------------------------------------------------ */
+bool exec_isolate(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (mask == w->g->mask)
+        return false;
+    exec_split(w, in, mask, w->g->pc, w->g->pc + 1);
+    return true;
+}
+
+/* Threads of the CTA have synchronised. */
+static void synchronised(struct cta *cta) {
+    const struct observer *o = cta->gpu->observer;
+    mach_wake(cta);
+    if (o && o->sync)
+        o->sync(o->ctx, cta);
+}
+
+/* --- bar, barrier -------------------------------------------------------------------------------------- */
 
 enum bar_op { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
@@ -238,8 +251,7 @@ static bool bind_bar(struct exec_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- barrier.cluster
- * ------------------------------------------------------------------------------------------------------ */
+/* --- barrier.cluster ----------------------------------------------------------------------------------- */
 
 static const struct diag CLUSTER_TWICE = {
     .id = "barrier-cluster-arrive-twice",
@@ -335,8 +347,7 @@ static bool bind_cluster(struct insn *in) {
     return in->num_opnds == 0;
 }
 
-/* --- membar, fence
- * -------------------------------------------------------------------------------------------------------- */
+/* --- membar, fence ------------------------------------------------------------------------------------- */
 
 static const struct diag TENSORMAP_FENCE = {
     .id = "fence-tensormap-address",

@@ -7,7 +7,7 @@
 
 static bool is_u32(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32); }
 
-/* --- prefetch, applypriority, discard ------------------------------------------------------------------------------ */
+/* --- prefetch, applypriority, discard ------------------------------------------------------------------ */
 
 /* A prefetch of an address outside memory does nothing, as one of shared memory does. */
 static enum exec_status run_prefetch(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -88,7 +88,7 @@ static bool bind_line(struct insn *in) {
     return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm && in->o[1].src->imm == 128;
 }
 
-/* --- createpolicy ------------------------------------------------------------------------------------------------------ */
+/* --- createpolicy -------------------------------------------------------------------------------------- */
 
 static const struct diag POLICY_RANGE = {
     .id = "createpolicy-operand",
@@ -183,7 +183,7 @@ static bool bind_policy(struct insn *in) {
     return in->num_opnds == 1 || (in->num_opnds == 2 && in->o[1].kind == EXEC_SLOT && in->o[1].bits == 32);
 }
 
-/* --- st.bulk ------------------------------------------------------------------------------------------------------------- */
+/* --- st.bulk ------------------------------------------------------------------------------------------- */
 
 #define BULK_MAX 16777216u /* 9.7.9.13 */
 

@@ -79,8 +79,7 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
     return exec_smem_operand(w, in, lane, f->addr, f->cluster, f->generic, 8, cta, off);
 }
 
-/* --- init, inval, expect_tx, complete_tx
- * ------------------------------------------------------------------------------ */
+/* --- init, inval, expect_tx, complete_tx --------------------------------------------------------------- */
 
 static enum exec_status run_simple(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
@@ -106,8 +105,7 @@ static enum exec_status run_simple(struct warp *w, const struct insn *in, uint32
     return EXEC_NEXT;
 }
 
-/* --- arrive, arrive_drop
- * ------------------------------------------------------------------------------------------------ */
+/* --- arrive, arrive_drop ------------------------------------------------------------------------------- */
 
 static enum exec_status run_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
@@ -139,8 +137,7 @@ static enum exec_status run_arrive(struct warp *w, const struct insn *in, uint32
     return EXEC_NEXT;
 }
 
-/* --- test_wait, try_wait
- * ------------------------------------------------------------------------------------------------ */
+/* --- test_wait, try_wait ------------------------------------------------------------------------------- */
 
 /* Lanes whose phase is complete in *done; *wait: what the lowest of the others waits for. False after a
  * fault. */

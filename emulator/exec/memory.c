@@ -42,8 +42,7 @@ static const struct diag POISON_STORE = {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* --- one element of one lane
- * -------------------------------------------------------------------------------------- */
+/* --- one element of one lane --------------------------------------------------------------------------- */
 
 INLINE uint64_t fetch(const uint8_t *p, unsigned size, bool sign) {
     uint64_t v = 0;
@@ -251,8 +250,7 @@ static enum exec_status run_st(struct warp *w, const struct insn *in, uint32_t m
     return EXEC_NEXT;
 }
 
-/* --- call parameters in slots
- * -------------------------------------------------------------------------------------- */
+/* --- call parameters in slots -------------------------------------------------------------------------- */
 
 static uint64_t slot_bytes(const struct warp *w, exec_slot first, uint64_t k, unsigned size, uint32_t l) {
     const uint32_t *word = exec_src32(w, first + (exec_slot)(k / 4));
@@ -311,8 +309,7 @@ static enum exec_status run_st_slots(struct warp *w, const struct insn *in, uint
     return EXEC_NEXT;
 }
 
-/* --- binding
- * -------------------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------- */
 
 struct mem_words {
     unsigned order, scope, cop, l1, l2, prefetch, hint, vec, types, space, mmio, nc;

@@ -69,7 +69,7 @@ static enum exec_status run_sync(struct warp *w, const struct insn *in, uint32_t
     return EXEC_NEXT;
 }
 
-/* --- shfl.sync ------------------------------------------------------------------------------------------------------- */
+/* --- shfl.sync ----------------------------------------------------------------------------------------- */
 
 /* 9.7.9.6, Semantics. Returns the source lane, *in_range the predicate. */
 static uint32_t shfl_source(enum ptx_mod mode, uint32_t lane, uint32_t b, uint32_t c, bool *in_range) {
@@ -146,7 +146,7 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
            a->bits == 32 && is_u32(&in->o[n - 3]) && is_u32(&in->o[n - 2]);
 }
 
-/* --- vote.sync ------------------------------------------------------------------------------------------------------- */
+/* --- vote.sync ----------------------------------------------------------------------------------------- */
 
 static enum exec_status run_vote(struct warp *w, const struct insn *in, uint32_t members) {
     const struct warp_form *f = in->data;
@@ -176,7 +176,7 @@ static bool bind_vote(struct insn *in, struct warp_form *f) {
            (in->o[1].is_imm || in->o[1].bits == 1);
 }
 
-/* --- match.sync -------------------------------------------------------------------------------------------------------- */
+/* --- match.sync ---------------------------------------------------------------------------------------- */
 
 static enum exec_status run_match(struct warp *w, const struct insn *in, uint32_t members) {
     const struct warp_form *f = in->data;
@@ -229,7 +229,7 @@ static bool bind_match(struct insn *in, struct warp_form *f) {
            in->o[n - 2].bits == bits;
 }
 
-/* --- redux.sync ---------------------------------------------------------------------------------------------------------- */
+/* --- redux.sync ---------------------------------------------------------------------------------------- */
 
 static uint32_t redux_int(enum ptx_mod op, bool sign, uint32_t a, uint32_t b) {
     switch (op) {
@@ -296,7 +296,7 @@ static bool bind_redux(struct insn *in, struct warp_form *f) {
            in->o[1].kind == EXEC_SLOT && in->o[1].bits == 32;
 }
 
-/* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------------------------- */
+/* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------- */
 
 /* 9.7.13.14: the same leader every time for one membermask; here, as on the chip, the lowest lane. */
 static enum exec_status run_elect(struct warp *w, const struct insn *in, uint32_t members) {
