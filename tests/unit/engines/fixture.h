@@ -1,0 +1,90 @@
+/* fixture.h - a GPU with one SM and a cluster on it, and what it reported. */
+#ifndef TESTS_ENGINES_FIXTURE_H
+#define TESTS_ENGINES_FIXTURE_H
+
+#include "../../check.h"
+#include "base/arena.h"
+#include "engines/tc.h"
+
+struct fixture {
+    struct gpu *gpu;
+    struct cluster cluster;
+    struct cta *cta;   /* rank 0 */
+    char report[4096]; /* everything reported since the last fixture_clear */
+    size_t length;
+};
+
+static inline void fixture_write(void *ctx, const char *text, size_t len) {
+    struct fixture *f = ctx;
+    size_t room = sizeof f->report - 1 - f->length;
+    memcpy(f->report + f->length, text, len < room ? len : room);
+    f->length += len < room ? len : room;
+    f->report[f->length] = 0;
+}
+
+/* `ctas` CTAs of one cluster, all resident on SM 0, each with `smem` bytes of shared memory. */
+static inline void fixture_open(struct fixture *f, uint32_t ctas, uint32_t smem) {
+    memset(f, 0, sizeof *f);
+    struct mach_config config = mach_config_b200();
+    config.num_sms = 1;
+    f->gpu = gpu_create(&config);
+    f->gpu->sink = (struct diag_sink){fixture_write, f};
+    struct sm *sms[MACH_MAX_CLUSTER];
+    for (uint32_t i = 0; i < ctas; i++)
+        sms[i] = &f->gpu->sms[0];
+    cluster_init(&f->cluster, f->gpu, (struct diag_dim3){0, 0, 0}, (struct diag_dim3){ctas, 1, 1}, sms);
+    for (uint32_t i = 0; i < ctas; i++) {
+        cta_alloc_smem(&f->cluster.cta[i], smem);
+        f->cluster.cta[i].live_warps = 4;
+    }
+    f->cta = &f->cluster.cta[0];
+}
+
+static inline void fixture_close(struct fixture *f) {
+    for (uint32_t i = 0; i < f->cluster.num_ctas; i++)
+        tc_cta_release(&f->cluster.cta[i]);
+    cluster_release(&f->cluster);
+    gpu_destroy(f->gpu);
+}
+
+static inline void fixture_clear(struct fixture *f) {
+    f->gpu->fault = 0;
+    f->length = 0;
+    f->report[0] = 0;
+}
+
+/* Did a fault with this id come, and nothing before it? Forgets it. */
+static inline bool fixture_faulted(struct fixture *f, const char *id) {
+    bool ok = f->gpu->fault != 0 && strstr(f->report, id) != NULL;
+    if (!ok)
+        fprintf(stderr, "expected %s, got: %s\n", id, f->length ? f->report : "(nothing)");
+    fixture_clear(f);
+    return ok;
+}
+
+static inline void fixture_drain(struct fixture *f) {
+    for (uint32_t i = 0; i < f->cluster.num_ctas; i++)
+        for (struct async_queue *q = f->cluster.cta[i].queues; q; q = q->next)
+            while (q->head && async_step(q))
+                ;
+}
+
+/* An allocation that must succeed. */
+static inline uint32_t fixture_alloc(struct fixture *f, struct cta *cta, uint32_t columns) {
+    uint32_t taddr = 0;
+    enum tc_result r = tc_alloc(cta, NULL, columns, &taddr);
+    CHECK_EQ(r, TC_DONE);
+    if (r != TC_DONE)
+        fprintf(stderr, "%s\n", f->report);
+    return taddr;
+}
+
+/* splitmix64 */
+static inline uint64_t fixture_random(uint64_t *state) {
+    uint64_t z = (*state += 0x9E3779B97F4A7C15ull);
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    return z ^ z >> 31;
+}
+
+#endif
