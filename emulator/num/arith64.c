@@ -1,5 +1,6 @@
 // f64 arithmetic (PTX 9.7.3): .rn by the host, the directed modes in integers. NaN payloads are kept, as the
-// ISA says of double precision, made quiet. Of several NaN operands b wins, then c, then a; in a division a wins: what an H200 does.
+// ISA says of double precision, made quiet. Of several NaN operands b wins, then c, then a; in a division a
+// wins: what an H200 does.
 #include <math.h>
 
 #include "num/soft.h"

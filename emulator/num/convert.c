@@ -19,9 +19,9 @@ static uint64_t source_bits(num_type src, uint64_t a, unsigned flags) {
     return src == NUM_F32 && flags & NUM_FTZ ? num_ftz(NUM_F32, a & UINT32_MAX) : a;
 }
 
-// What cvt makes of a NaN where one side is f64: sign and payload (its upper bits) stay, the quiet bit is set; .ftz makes
-// an f32 source canonical first. Between the narrower types the result is canonical, but bf16 -> f32 only appends zeros.
-// 9.7.9.21 leaves all of this open; it is what an H200 does.
+// What cvt makes of a NaN where one side is f64: sign and payload (its upper bits) stay, the quiet bit is
+// set; .ftz makes an f32 source canonical first. Between the narrower types the result is canonical, but
+// bf16 -> f32 only appends zeros. 9.7.9.21 leaves all of this open; it is what an H200 does.
 static uint64_t convert_nan(num_type dst, num_type src, uint64_t a, unsigned flags) {
     if (src == NUM_BF16 && dst == NUM_F32 && !(flags & NUM_FTZ))
         return (a & UINT16_MAX) << 16;

@@ -106,8 +106,8 @@ static bool flushes(const num_format *f, unsigned flags) {
     return flags & NUM_FTZ_RESULT || (flags & NUM_FTZ && f->bits == 32);
 }
 
-// What .ftz flushes: results below the smallest normal number after a rounding to full precision, as if the exponent had
-// no lower end (IEEE 754's tininess after rounding; seen so on an H200).
+// What .ftz flushes: results below the smallest normal number after a rounding to full precision, as if the
+// exponent had no lower end (IEEE 754's tininess after rounding; seen so on an H200).
 static bool is_tiny(const num_format *f, num_value v, num_round r) {
     int least = 1 - f->bias;
     if (v.exp != least - 1)

@@ -2,24 +2,23 @@
 //
 // Contract
 //  - Every value is passed as its register bits: f32 in a uint32_t, f16 and bf16 in a uint16_t, f64 in a
-//  uint64_t.
-//    Nothing here keeps state; every function is pure and may be called from any thread.
-//  - Conversions and arithmetic round once. f64 -> f16 is one rounding, fma is one rounding, and so are the
-//  directed modes.
+//    uint64_t. Nothing here keeps state; every function is pure and may be called from any thread.
+//  - Conversions and arithmetic round once: f64 -> f16 is one rounding, fma is one rounding, in every mode.
 //  - The host must run in its default floating-point environment (round to nearest, no flush to zero); a
-//  program
-//    linked with -ffast-math may have changed it: num_env_is_default() tells. The host's mode is never
-//    changed here.
-//  - A NaN result is canonical: 0x7fffffff (f32), 0x7fffe000 (tf32), 0x7fff (f16, bf16), 0x7f (e4m3, e5m2), 0xff (ue8m0).
-//  f64 arithmetic and conversions from and to f64 keep a NaN operand's sign and payload, made quiet;
-//    an invalid f64 operation gives NUM_NAN_F64.
-//  - `.ftz` flushes subnormal inputs, and results that are subnormal after rounding to full precision, to a zero of
-//    the same sign.
+//    program linked with -ffast-math may have changed it: num_env_is_default() tells. The host's mode is
+//    never changed here.
+//  - A NaN result is canonical: 0x7fffffff (f32), 0x7fffe000 (tf32), 0x7fff (f16, bf16), 0x7f (e4m3, e5m2),
+//    0xff (ue8m0). f64 arithmetic and conversions from and to f64 keep a NaN operand's sign and payload,
+//    made quiet; an invalid f64 operation gives NUM_NAN_F64. cvt.f32.bf16 appends zeros to a NaN too.
+//  - `.ftz` flushes subnormal inputs, and results that are subnormal after rounding to full precision, to a
+//    zero of the same sign.
 //  - `.sat` clamps to [+0.0, 1.0], NaN -> +0.0. `.relu` gives +0.0 for everything with a sign bit, NaN ->
-//  canonical NaN.
-//  - Where the ISA leaves a result open (NaN above all), it is what an H200 gives. All numeric results but the
-//    approximations' have been compared with an H200: they agree, except that cvt.{rm,rp}.ftz.f16.f32 flushes its input
-//    here, as 9.7.9.21 says, and does not there.
+//    canonical NaN.
+//  - Where the ISA leaves a result open (NaN above all), it is what an H200 gives. Arithmetic, min, max, cvt
+//    among f64, f32, f16, bf16, tf32, e4m3, e5m2 and integers have been compared with an H200 bit for bit.
+//    Two differences stay: cvt.{rm,rp}.ftz.f16.f32 flushes its input here, as 9.7.9.21 says, and not there;
+//    cvt.rna.tf32 gives other NaN codes there. The 6- and 4-bit types, ue8m0, s2f6 and .rs, which sm_90
+//    lacks, follow the ISA's text alone.
 //  - Unused flags are ignored; which flag an instruction may carry is the front end's business.
 //  - Links with -lm.
 //
@@ -113,7 +112,6 @@ static inline uint64_t num_f64_bits(double d) {
 bool num_env_is_default(void);
 
 // ---- Formats
-// -------------------------------------------------------------------------------------------------------
 
 // PTX name of a type ("f16", "e4m3", ...); width in bits of one value (6 for e2m3, 4 for e2m1, 7 for ue4m3).
 const char *num_type_name(num_type t);
@@ -159,7 +157,7 @@ uint8_t num_to_s2f6_scaled(double x, uint8_t scale, unsigned flags);
 uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags);
 
 // ---- Rows for the tensor core
-// -------------------------------------------------------------------------------------- Decode n consecutive
+// Decode n consecutive
 // elements. src needs no alignment; dst and src must not overlap. The bytes read are given in brackets.
 
 void num_decode_row_f16(const uint8_t *src, float *dst, size_t n);  // [2n]
@@ -191,7 +189,6 @@ void num_decode_row_s8_i32(const uint8_t *src, int32_t *dst, size_t n); // [n]
 void num_decode_row_u8_i32(const uint8_t *src, int32_t *dst, size_t n); // [n]
 
 // ---- cvt
-// -----------------------------------------------------------------------------------------------------------
 
 // cvt.dst.src between floating-point formats, one element; packing is the caller's. NUM_FTZ acts on an f32
 // source and an f32 result. Flags as in num_encode.
@@ -209,7 +206,7 @@ uint64_t num_cvt_if(num_type dst, num_int src, uint64_t a, num_round r, unsigned
 uint64_t num_cvt_ii(num_int dst, num_int src, uint64_t a, unsigned flags);
 
 // ---- f32 and f64 arithmetic
-// ---------------------------------------------------------------------------------------- add, sub, mul,
+// add, sub, mul,
 // fma: r in {RN, RZ, RM, RP}; f32 flags FTZ, SAT. div, sqrt, rcp: the .rnd forms; f32 flag FTZ. Mixed
 // precision (9.7.5): decode the f16 or bf16 operands to f32 first, which is exact.
 
@@ -245,7 +242,7 @@ uint64_t num_rcp_f64(uint64_t a, num_round r);
 uint64_t num_sqrt_f64(uint64_t a, num_round r);
 
 // ---- f16 and bf16 arithmetic (9.7.4), always .rn
-// ------------------------------------------------------------------- t is NUM_F16 or NUM_BF16. Flags: FTZ,
+// t is NUM_F16 or NUM_BF16. Flags: FTZ,
 // SAT (f16), RELU (fma). fma.oob is not here: no section gives OOB-NaN's code.
 
 uint16_t num_add_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
@@ -254,7 +251,7 @@ uint16_t num_mul_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_fma_h(num_type t, uint16_t a, uint16_t b, uint16_t c, unsigned flags);
 
 // ---- Sign, order, class
-// -------------------------------------------------------------------------------------------- t is one of
+// t is one of
 // f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
 
 // abs, neg: a NaN becomes canonical, in f64 quiet. copysign: sign of a, magnitude of b (9.7.3.2), NaN too.
@@ -263,8 +260,9 @@ uint64_t num_neg(num_type t, uint64_t a, unsigned flags);
 uint64_t num_copysign(num_type t, uint64_t a, uint64_t b);
 // Flush a subnormal to a zero of its sign.
 uint64_t num_ftz(num_type t, uint64_t a);
-// min, max (9.7.3.11, 9.7.4.7): -0.0 < +0.0; one NaN operand is ignored unless NUM_NAN; a NaN result is canonical
-// (f64: b's, made quiet). The three-operand forms are num_min(num_min(a, b), c) with the same flags (no NUM_XORSIGN).
+// min, max (9.7.3.11, 9.7.4.7): -0.0 < +0.0; one NaN operand is ignored unless NUM_NAN; a NaN result is
+// canonical (f64: b's, made quiet). The three-operand forms are num_min(num_min(a, b), c) with the same
+// flags (no NUM_XORSIGN).
 uint64_t num_min(num_type t, uint64_t a, uint64_t b, unsigned flags);
 uint64_t num_max(num_type t, uint64_t a, uint64_t b, unsigned flags);
 // Order for setp, set, slct: zeros are equal, NaN is unordered. Flag NUM_FTZ.
@@ -275,7 +273,7 @@ bool num_is_inf(num_type t, uint64_t a);
 bool num_is_subnormal(num_type t, uint64_t a);
 
 // ---- Approximations
-// ------------------------------------------------------------------------------------------------ The
+// The
 // hardware's last bits are its own and not documented. Here each is the correctly rounded (or nearly so)
 // result of a double computation: inside every bound that 9.7.3 and 9.7.4 state, but not bit-equal to the
 // chip. Special values follow the ISA's tables. Flag NUM_FTZ.

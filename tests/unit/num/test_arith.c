@@ -160,6 +160,8 @@ static void modifiers(void) {
     CHECK_EQ(num_encode(NUM_F32, 0x1p-126 * (1 - 0x1p-26), NUM_RN, NUM_FTZ), 0x00800000);
     CHECK_EQ(num_encode(NUM_F32, 0x1p-126 * (1 - 0x1p-26), NUM_RZ, NUM_FTZ), 0);
     CHECK_EQ(num_fma_f32(0x0a136827, 0xaa240000, 0x00800000, NUM_RP, NUM_FTZ | NUM_SAT), 0);
+    CHECK_EQ(num_mul_f32(0x80800000, 0x3d000000, NUM_RN, NUM_FTZ), 0x80000000);
+    CHECK_EQ(num_mul_f32(0x80800000, 0x3d000000, NUM_RN, 0), 0x80040000);
     CHECK_EQ(num_mul_h(NUM_F16, 0xb746, 0x8866, NUM_FTZ), 0);
     CHECK_EQ(num_mul_h(NUM_F16, 0xb746, 0x8866, 0), 0x0400);
     CHECK_EQ(num_div_f32(0x00800000, 0x40000000, NUM_RN, NUM_FTZ), 0);
