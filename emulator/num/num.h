@@ -157,8 +157,8 @@ uint8_t num_to_s2f6_scaled(double x, uint8_t scale, unsigned flags);
 uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags);
 
 // ---- Rows for the tensor core
-// Decode n consecutive
-// elements. src needs no alignment; dst and src must not overlap. The bytes read are given in brackets.
+// Decode n consecutive elements. src needs no alignment; dst and src must not overlap. The bytes read are
+// given in brackets.
 
 void num_decode_row_f16(const uint8_t *src, float *dst, size_t n);  // [2n]
 void num_decode_row_bf16(const uint8_t *src, float *dst, size_t n); // [2n]
@@ -206,9 +206,8 @@ uint64_t num_cvt_if(num_type dst, num_int src, uint64_t a, num_round r, unsigned
 uint64_t num_cvt_ii(num_int dst, num_int src, uint64_t a, unsigned flags);
 
 // ---- f32 and f64 arithmetic
-// add, sub, mul,
-// fma: r in {RN, RZ, RM, RP}; f32 flags FTZ, SAT. div, sqrt, rcp: the .rnd forms; f32 flag FTZ. Mixed
-// precision (9.7.5): decode the f16 or bf16 operands to f32 first, which is exact.
+// add, sub, mul, fma: r in {RN, RZ, RM, RP}; f32 flags FTZ, SAT. div, sqrt, rcp: the .rnd forms; f32 flag
+// FTZ. Mixed precision (9.7.5): decode the f16 or bf16 operands to f32 first, which is exact.
 
 uint32_t num_add_f32_slow(uint32_t a, uint32_t b, num_round r, unsigned flags);
 uint32_t num_mul_f32_slow(uint32_t a, uint32_t b, num_round r, unsigned flags);
@@ -242,8 +241,8 @@ uint64_t num_rcp_f64(uint64_t a, num_round r);
 uint64_t num_sqrt_f64(uint64_t a, num_round r);
 
 // ---- f16 and bf16 arithmetic (9.7.4), always .rn
-// t is NUM_F16 or NUM_BF16. Flags: FTZ,
-// SAT (f16), RELU (fma). fma.oob is not here: no section gives OOB-NaN's code.
+// t is NUM_F16 or NUM_BF16. Flags: FTZ, SAT (f16), RELU (fma). fma.oob is not here: no section gives OOB-
+// NaN's code.
 
 uint16_t num_add_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
@@ -251,8 +250,7 @@ uint16_t num_mul_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_fma_h(num_type t, uint16_t a, uint16_t b, uint16_t c, unsigned flags);
 
 // ---- Sign, order, class
-// t is one of
-// f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
+// t is one of f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
 
 // abs, neg: a NaN becomes canonical, in f64 quiet. copysign: sign of a, magnitude of b (9.7.3.2), NaN too.
 uint64_t num_abs(num_type t, uint64_t a, unsigned flags);
@@ -273,10 +271,9 @@ bool num_is_inf(num_type t, uint64_t a);
 bool num_is_subnormal(num_type t, uint64_t a);
 
 // ---- Approximations
-// The
-// hardware's last bits are its own and not documented. Here each is the correctly rounded (or nearly so)
-// result of a double computation: inside every bound that 9.7.3 and 9.7.4 state, but not bit-equal to the
-// chip. Special values follow the ISA's tables. Flag NUM_FTZ.
+// The hardware's last bits are its own and not documented. Here each is the correctly rounded (or nearly
+// so) result of a double computation: inside every bound that 9.7.3 and 9.7.4 state, but not bit-equal to
+// the chip. Special values follow the ISA's tables. Flag NUM_FTZ.
 
 uint32_t num_rcp_approx_f32(uint32_t a, unsigned flags);
 uint32_t num_sqrt_approx_f32(uint32_t a, unsigned flags);
