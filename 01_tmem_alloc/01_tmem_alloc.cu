@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(2 * WARPGROUP) map_cells(struct block *blocks,
         tmem_relinquish_alloc_permit();
     }
     __syncthreads(); /* the bases are in shared memory for everyone */
-    if (threadIdx.x < count)
+    if (threadIdx.x < (uint32_t)count)
         blocks[threadIdx.x].base = bases[threadIdx.x];
 
     if (warp < 4) {

@@ -461,10 +461,12 @@ reload:
         ran++;
         gpu->clock++;
         if (mask && s == EXEC_NEXT) {
-            if (in->aligned && mask != w->live)
+            if (in->aligned && mask != w->live) {
                 s = wait_aligned(w, in, mask);
+                mask = g->mask; /* with those that came */
+            }
             if (s == EXEC_NEXT)
-                s = in->fn(w, in, w->riding ? g->mask : mask);
+                s = in->fn(w, in, mask);
             if (w->riding)
                 unride(w, s != EXEC_WAIT);
         }
@@ -480,6 +482,7 @@ reload:
             goto reload;
         case EXEC_YIELD:
             g->pc++;
+            w->yielded = true;
             return ran;
         case EXEC_WAIT:
         case EXEC_GONE:
@@ -492,7 +495,8 @@ reload:
 
 uint64_t exec_run_warp(struct warp *w, uint64_t budget) {
     uint64_t ran = 0;
-    while (ran < budget && w->live && !w->gpu->fault) {
+    w->yielded = false;
+    while (ran < budget && w->live && !w->gpu->fault && !w->yielded) {
         struct group *g = next_group(w);
         if (!g)
             break;

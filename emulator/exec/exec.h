@@ -32,7 +32,7 @@ enum exec_status {
     EXEC_JUMP,  /* the handler set w->g->pc (and perhaps split the group): control flow only */
     EXEC_WAIT,  /* exec_wait() suspended the group: the same instruction runs again when woken */
     EXEC_GONE,  /* the group no longer exists: its lanes exited or joined another group */
-    EXEC_YIELD, /* done, but let others run first (nanosleep and the like) */
+    EXEC_YIELD, /* done, but every other warp that can runs first (nanosleep) */
     EXEC_FAULT, /* reported; the launch ends */
 };
 
@@ -167,6 +167,7 @@ struct warp {
     struct exec_launch_state *launch;
     uint32_t index;  /* warp in CTA */
     uint32_t live;   /* lanes not exited */
+    bool yielded;    /* its last turn ended with EXEC_YIELD */
     bool ended;      /* all lanes exited and the CTA has counted it (exec/sched.c) */
     /* current group, valid while a handler runs */
     struct group *g;

@@ -166,15 +166,18 @@ static bool reap(struct exec_launch_state *st, bool all) {
 
 static bool started(const struct cluster *cl) { return cl->cta[0].warps != NULL; }
 
-static uint64_t run_warps(struct cluster *cl, uint32_t quantum) {
-    uint64_t ran = 0;
+/* A turn for every warp of the cluster that can run. Sets *busy when one of them would go on at once, rather than having
+ * given way. */
+static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
+    bool ran = false;
     for (uint32_t r = 0; r < cl->num_ctas && !cl->gpu->fault; r++) {
         struct cta *cta = &cl->cta[r];
         for (uint32_t i = 0; i < cta->num_warps && !cl->gpu->fault; i++) {
             struct warp *w = &cta->warps[i];
             if (!exec_runnable(w))
                 continue;
-            ran += exec_run_warp(w, quantum);
+            ran |= exec_run_warp(w, quantum) > 0;
+            *busy |= !w->yielded;
             note_exit(w);
         }
     }
@@ -201,10 +204,11 @@ static bool run_cluster(struct exec_launch_state *st, struct cluster *cl) {
         any = true;
     }
     for (uint32_t round = 0; round < CLUSTER_ROUNDS && !gpu->fault && !over_budget(gpu); round++) {
-        bool ran = run_warps(cl, QUANTUM) > 0;
+        bool busy = false;
+        any |= run_warps(cl, QUANTUM, &busy);
         if (gpu->async_pending && gpu->config.schedule != MACH_SCHED_LAZY)
-            ran |= step_queues(cl);
-        if (!ran)
+            busy |= step_queues(cl);
+        if (!busy)
             break;
         any = true;
     }

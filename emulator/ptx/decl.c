@@ -102,6 +102,8 @@ void ptx_var_dims(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims
                 ptx_error(p, &at, "this variable is larger than 1 TiB");
         }
     }
+    if (v->incomplete)
+        v->size = 0;
 }
 
 void ptx_own_var(struct ptx_parser *p, struct ptx_var *v) {

@@ -150,15 +150,16 @@ static void put_list(struct ptx_parser *p, struct init *in, uint32_t dim, uint64
     for (uint32_t i = dim + 1; i < in->dims->count; i++)
         stride *= in->dims->extent[i]; /* cannot overflow: the variable's size was checked */
     ptx_expect(p, '{', "'{' of the initialiser");
-    for (; p->tok.kind != '}' && p->tok.kind != PTX_TK_END; n++) {
+    for (; p->tok.kind != '}' && p->tok.kind != PTX_TK_END;) {
         if (!open && n >= extent)
             ptx_error(p, &p->tok, "more initialisers than elements");
         if (last)
             put_element(p, in, offset + n * stride);
         else
             put_list(p, in, dim + 1, offset + n * stride);
+        n++;
         if (open)
-            room_for(p, in, &p->tok, offset + (n + 1) * stride);
+            room_for(p, in, &p->tok, offset + n * stride);
         if (!ptx_accept(p, ','))
             break;
     }
