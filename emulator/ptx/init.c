@@ -185,7 +185,8 @@ void ptx_initialiser(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *d
         ptx_error(p, &at, "the initialised variables of the module are larger than %d MiB", PTX_MAX_INIT_BYTES >> 20);
     if (!p->failed && v->size) {
         unsigned char *init = arena_alloc(p->keep, v->size);
-        memcpy(init, in.bytes, in.size < v->size ? in.size : v->size);
+        if (in.size) /* {} initialises nothing */
+            memcpy(init, in.bytes, in.size < v->size ? in.size : v->size);
         v->init = init;
         struct ptx_reloc *relocs = arena_array(p->keep, in.num_relocs, sizeof *relocs);
         if (in.num_relocs)
