@@ -290,7 +290,8 @@ static void print_map(const struct block *blocks, int count, const uint32_t *cel
     for (int i = 0; i < count; i++)
         printf("     %c  %3u columns at 0x%08x: lane %u, column %u\n", 'A' + i, blocks[i].columns,
                blocks[i].base, blocks[i].base >> 16, blocks[i].base & 0xFFFF);
-    printf("     column                0       64      128     192     256     320     384     448   511\n");
+    printf(
+        "     column                  0       64      128     192     256     320     384     448   511\n");
     for (uint32_t warp = 0; warp < 4; warp++) {
         char line[TMEM_COLUMNS / 8 + 1] = "";
         for (uint32_t c = 0; c < TMEM_COLUMNS; c += 8) {
@@ -333,8 +334,8 @@ static int run_map(int columns, int *right) {
 /* ---------------------------------------------------------------- host: 2. contention */
 
 static void print_visit(int cta, const struct visit *v, const char *note) {
-    printf("     CTA %-4d asked at ticket %-4u got the columns at %-4u freed them at %-4u %s\n", cta,
-           v->asked, v->got, v->freed, note);
+    printf("     CTA %-4d asked at ticket %-4u got the columns at %-4u freed them at %u%s\n", cta, v->asked,
+           v->got, v->freed, note);
 }
 
 /* Every two CTAs of an SM: the one that got the columns later must have got them after the other freed them.
@@ -351,7 +352,7 @@ static int check_visits(const struct visit *v, int ctas, int *seen) {
             if (waited && !shown++) {
                 printf("     on SM %u:\n", v[i].sm);
                 print_visit(i, &v[i], "");
-                print_visit(j, &v[j], "<- waited");
+                print_visit(j, &v[j], "  <- waited");
             }
         }
     return broken;
@@ -472,12 +473,12 @@ static void print_image(const struct shape *s, const struct image *image) {
     printf("     %s.x%d: %d register%s a thread\n", s->name, 1 << s->drawn, registers,
            registers > 1 ? "s" : "");
     for (int i = 0; i < (s->half ? 4 : 5); i++) {
-        printf("       lane %2d ", lanes[i]);
+        printf("       lane %2d", lanes[i]);
         for (int c = 0; c < columns; c++)
             for (int t = 0; t < 32; t++)
                 for (int r = 0; r < registers; r++)
                     if (image->loaded[s->drawn][r][t] == ((uint32_t)lanes[i] << 16 | (uint32_t)c))
-                        printf("  t%d.r%d%*s", t, r, t < 10, "");
+                        printf(t < 10 ? "   t%d.r%d" : "  t%d.r%d", t, r);
         printf("\n");
     }
 }
