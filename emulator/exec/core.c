@@ -465,6 +465,8 @@ reload:
                 s = wait_aligned(w, in, mask);
                 mask = g->mask; /* with those that came */
             }
+            if (w->tmem_loads && s == EXEC_NEXT)
+                s = exec_tmem_use(w, in, mask);
             if (s == EXEC_NEXT)
                 s = in->fn(w, in, mask);
             if (w->riding)

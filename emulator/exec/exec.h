@@ -189,6 +189,7 @@ struct warp {
     /* families' per-warp state */
     uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: exec/carry.c */
     struct exec_pending *tmem_pending;
+    uint32_t tmem_loads; /* tcgen05.ld issued and not yet waited for */
     struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
     uint32_t cluster_arrived;       /* lanes between barrier.cluster.arrive and .wait */
     uint64_t cluster_phase;
@@ -234,8 +235,7 @@ static inline unsigned exec_lowest(uint32_t mask) { return (unsigned)__builtin_c
 /* Reports a fault of lanes `lanes` at this instruction and returns EXEC_FAULT. */
 enum exec_status exec_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
                             const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Fault for a poisoned operand that decides something: `what` is "the address", "the instruction descriptor", ... Looks
- * for a tcgen05.ld that has not been waited for and names it. */
+/* Fault for a poisoned operand that decides something: `what` is "the address", "the instruction descriptor", ... */
 enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, exec_slot slot, const char *what);
 /* Who executes this: for asynchronous operations. */
 struct mach_origin exec_origin(const struct warp *w, const struct insn *in, uint32_t lanes);
@@ -250,8 +250,9 @@ bool exec_timed_out(struct warp *w);
  * *status says. */
 bool exec_warp_sync(struct warp *w, const struct insn *in, uint32_t membermask, enum exec_status *status);
 
-/* The tcgen05.ld whose result a register of the current frame is waiting for, or NULL (exec/tcgen05.c). */
-const struct insn *exec_tmem_pending_insn(const struct warp *w, exec_slot slot);
+/* Called before an instruction while tcgen05.ld of this warp are pending: completes those whose registers it uses
+ * (exec/tcgen05_ldst.c). */
+enum exec_status exec_tmem_use(struct warp *w, const struct insn *in, uint32_t mask);
 /* Frees what tcgen05.ld/st keep for a warp; the queues of its CTA run no more (exec/tcgen05_ldst.c). */
 void exec_tmem_destroy(struct warp *w);
 

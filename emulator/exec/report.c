@@ -38,21 +38,9 @@ static const struct diag poison = {
     .hint = "shared memory, tensor memory and registers hold garbage until something writes them",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-static const struct diag not_waited = {
-    .id = "tcgen05-ld-not-waited",
-    .rule = "the registers of a tcgen05.ld hold their values only after tcgen05.wait::ld",
-    .section = "PTX ISA 9.7.16.8.5",
-    .hint = "a tcgen05.wait::ld.sync.aligned is missing between the load and the first use of its registers",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
 enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, exec_slot slot, const char *what) {
-    const struct insn *ld = exec_tmem_pending_insn(w, slot);
-    if (!ld)
-        return exec_fault(w, in, lanes, &poison, "%s was never written", what);
-    const struct diag_site *s = &ld->src->site;
-    return exec_fault(w, in, lanes, &not_waited, "%s comes from the tcgen05.ld at %s:%u, which has not been waited for", what,
-                      s->src_file ? s->src_file : s->ptx_name, s->src_file ? s->src_line : s->ptx_line);
+    (void)slot;
+    return exec_fault(w, in, lanes, &poison, "%s was never written", what);
 }
 
 /* --- what every warp is doing ------------------------------------------------------------------------------------------ */

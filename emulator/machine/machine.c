@@ -192,7 +192,7 @@ void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct 
     va_end(ap);
 }
 
-/* The same rule broken at the same line again. */
+/* The same rule broken in the same function again. */
 static bool already_warned(struct gpu *gpu, uint64_t key) {
     for (uint32_t i = 0; i < gpu->warnings; i++)
         if (gpu->warned[i] == key)
@@ -203,7 +203,7 @@ static bool already_warned(struct gpu *gpu, uint64_t key) {
 bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
     if (gpu->fault)
         return false;
-    uint64_t key = (uint64_t)(uintptr_t)proto->id * 31 + (origin ? origin->site.ptx_line : 0);
+    uint64_t key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin ? origin->site.func : NULL);
     if (!gpu->config.strict && (gpu->warnings == MACH_MAX_WARNINGS || already_warned(gpu, key)))
         return true;
     struct diag d = *proto;

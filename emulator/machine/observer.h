@@ -26,7 +26,7 @@ struct observer {
     void (*cta_end)(void *ctx, struct cta *cta);
 };
 
-/* Warns about the user's kernel, at most once for each pair of id and reader line, MACH_MAX_WARNINGS times a launch. With
+/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
  * config.strict it is a fault instead. Returns false when it became one. */
 bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
