@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #define TEXT_BYTES 4096
-#define ID_COLUMN 72      /* where [id] stands when the headline is shorter */
+#define ID_COLUMN 72       /* where [id] stands when the headline is shorter */
+#define CALLS_SHOWN 8u    /* inlined calls of a chain */
 #define PTX_TEXT_SHOWN 160 /* characters of an instruction; tcgen05.ld.x128 has thousands */
 
 /* A report under construction. A report that does not fit is cut, never overrun, and still ends its line. */
@@ -70,26 +71,71 @@ static void put_func(struct text *t, const char *name) {
         put(t, "%.300s", name);
 }
 
+/* Removes "name/../" from a path; nvcc writes headers as they were included, a/../b/c.cuh. */
+static void fold_path(char *path) {
+    for (char *up = strstr(path, "/../"); up; up = strstr(path, "/../")) {
+        char *name = up;
+        while (name > path && name[-1] != '/')
+            name--;
+        if (name == up || (up - name == 2 && name[0] == '.' && name[1] == '.'))
+            return;
+        memmove(name, up + 4, strlen(up + 4) + 1);
+    }
+}
+
 /* A path below the working directory is shown from there, as a compiler given a relative path would. */
-static const char *short_path(const char *path) {
-    char cwd[PATH_MAX];
-    if (!getcwd(cwd, sizeof cwd))
-        return path;
-    size_t n = strlen(cwd);
-    return strncmp(path, cwd, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+static void put_path(struct text *t, const char *path) {
+    char cwd[PATH_MAX], folded[512];
+    snprintf(folded, sizeof folded, "%s", path);
+    fold_path(folded);
+    size_t n = getcwd(cwd, sizeof cwd) ? strlen(cwd) : 0;
+    bool below = n && strncmp(folded, cwd, n) == 0 && folded[n] == '/';
+    put(t, "%s", below ? folded + n + 1 : folded);
+}
+
+static void put_place(struct text *t, const struct diag_site *s) {
+    if (s->src_file && s->src_line)
+        put_path(t, s->src_file);
+    else
+        put(t, "%.300s", s->ptx_name ? s->ptx_name : "PTX");
+    put(t, ":%u", s->src_file && s->src_line ? s->src_line : s->ptx_line);
+}
+
+/* "a.cu:12, b.cu:30": the innermost call first. */
+static void put_calls(struct text *t, const struct diag_inline *call) {
+    for (unsigned depth = 0; call && depth < CALLS_SHOWN; call = call->outer, depth++) {
+        put(t, "%s", depth ? ", " : "");
+        put_path(t, call->file ? call->file : "?");
+        put(t, ":%u", call->line);
+    }
+}
+
+const char *diag_where(const struct diag_site *s, char *buf, size_t size) {
+    struct text t = {.len = 0};
+    put_place(&t, s);
+    if (s->inlined) {
+        put(&t, " (from ");
+        put_calls(&t, s->inlined);
+        put(&t, ")");
+    }
+    snprintf(buf, size, "%s", t.s);
+    return buf;
 }
 
 static void put_where(struct text *t, const struct diag_site *s) {
     const char *name = s->ptx_name ? s->ptx_name : "PTX";
-    if (s->src_file && s->src_line)
-        put(t, "  --> %.500s:%u", short_path(s->src_file), s->src_line);
-    else
-        put(t, "  --> %.300s:%u", name, s->ptx_line);
+    put(t, "  --> ");
+    put_place(t, s);
     if (s->func) {
         put(t, " in ");
         put_func(t, s->func);
     }
     end_line(t);
+    if (s->inlined) {
+        put(t, "   from: ");
+        put_calls(t, s->inlined);
+        end_line(t);
+    }
     if (!s->ptx_text)
         return;
     size_t n = strlen(s->ptx_text);
@@ -195,7 +241,9 @@ static void write_stderr(void *ctx, const char *text, size_t len) {
     errno = keep;
 }
 
-struct diag_sink diag_stderr(void) { return (struct diag_sink){.write = write_stderr, .ctx = NULL}; }
+struct diag_sink diag_stderr(void) {
+    return (struct diag_sink){.write = write_stderr, .ctx = NULL};
+}
 
 void diag_api(const char *call, const char *fmt, ...) {
     struct text t = {.len = 0};

@@ -14,10 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A call that the compiler inlined: where it stands, and the call around it. NULL ends the chain. */
+struct diag_inline {
+    const char *file;
+    uint32_t line;
+    const struct diag_inline *outer;
+};
+
 /* Where an instruction came from. Lives as long as the module that owns it. Any pointer may be NULL, any line 0. */
 struct diag_site {
     const char *src_file; /* CUDA source (.file/.loc, present with -lineinfo) */
     uint32_t src_line;
+    const struct diag_inline *inlined; /* the call that brought it into `func`; NULL: none, or not known */
     const char *ptx_name; /* name of the PTX text, for example "02_simple_umma.sm_100f.ptx" */
     uint32_t ptx_line;    /* 1-based line in that text */
     const char *ptx_text; /* the instruction as written, whitespace folded, NUL-terminated */
@@ -31,12 +39,12 @@ struct diag_dim3 {
 /* Which thread did it. warp == DIAG_NO_WARP: no thread (an engine or the end of the kernel). */
 #define DIAG_NO_WARP UINT32_MAX
 struct diag_thread {
-    struct diag_dim3 cta;     /* %ctaid */
-    uint32_t cluster_rank;    /* %cluster_ctarank */
-    uint32_t cluster_size;    /* CTAs in the cluster; 1 hides the rank */
-    uint32_t warp;            /* warp index in the CTA */
-    uint32_t lanes;           /* the lanes concerned, bit per lane */
-    struct diag_dim3 tid;     /* %tid of the lowest such lane */
+    struct diag_dim3 cta;  /* %ctaid */
+    uint32_t cluster_rank; /* %cluster_ctarank */
+    uint32_t cluster_size; /* CTAs in the cluster; 1 hides the rank */
+    uint32_t warp;         /* warp index in the CTA */
+    uint32_t lanes;        /* the lanes concerned, bit per lane */
+    struct diag_dim3 tid;  /* %tid of the lowest such lane */
 };
 
 /* One finding about a kernel. `id`, `rule`, `section` and `hint` are string constants (or outlive the call). */
@@ -69,6 +77,10 @@ struct diag_sink {
     void (*write)(void *ctx, const char *text, size_t len);
     void *ctx;
 };
+
+/* "file:line" of the source, or of the PTX where the source is not known, then " (from file:line, ...)" with the calls
+ * that were inlined around it. Cut to `size`. Returns buf. */
+const char *diag_where(const struct diag_site *site, char *buf, size_t size);
 
 /* The sink that writes to stderr in one write(2)-sized piece. */
 struct diag_sink diag_stderr(void);

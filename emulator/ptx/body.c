@@ -99,6 +99,8 @@ static void set_opcode(struct ptx_parser *p, const struct ptx_token *at, struct 
 }
 
 static void add_operands(struct ptx_parser *p, struct ptx_insn *in) {
+    if (p->tok.kind == '}') /* the ';' is what lacks */
+        return;
     while (p->tok.kind != ';' && p->tok.kind != PTX_TK_END) {
         if (in->num_operands >= PTX_MAX_OPERANDS) {
             ptx_error(p, &p->tok, "more than %d operands", PTX_MAX_OPERANDS);
@@ -166,10 +168,8 @@ static void guard(struct ptx_parser *p, struct ptx_insn *in) { /* '@' is current
 static void instruction(struct ptx_parser *p) {
     struct ptx_body *b = &p->body;
     struct ptx_token start = p->tok;
-    if (b->num_insns >= b->cap_insns) { /* every instruction ends in a ';' that was counted, so this one does not */
-        ptx_expected(p, "';' after every instruction");
-        return;
-    }
+    if (b->num_insns >= b->cap_insns)
+        diag_broken("ptx: a body has more instructions than semicolons");
     struct ptx_insn *in = &b->insns[b->num_insns];
     if (p->tok.kind == '@')
         guard(p, in);
@@ -200,8 +200,9 @@ static void instruction(struct ptx_parser *p) {
 
 static void add_label(struct ptx_parser *p, struct ptx_token **at, uint32_t *count, uint32_t *cap,
                       const struct ptx_token *t) {
-    if (*count >= PTX_MAX_ELEMENTS) {
-        ptx_error(p, t, "more than %d labels", PTX_MAX_ELEMENTS);
+    if (*count >= PTX_MAX_ELEMENTS || p->targets++ >= PTX_MAX_STATEMENTS) {
+        ptx_error(p, t, "more than %d labels",
+                  *count >= PTX_MAX_ELEMENTS ? PTX_MAX_ELEMENTS : PTX_MAX_STATEMENTS);
         return;
     }
     *at = ptx_grow(*at, *count, cap, sizeof **at);
@@ -209,8 +210,8 @@ static void add_label(struct ptx_parser *p, struct ptx_token **at, uint32_t *cou
 }
 
 /* N<5> names N0 ... N4 (11.3.1); the '<' has been read. */
-static void label_range(struct ptx_parser *p, const struct ptx_token *t, struct ptx_token **at, uint32_t *count,
-                        uint32_t *cap) {
+static void label_range(struct ptx_parser *p, const struct ptx_token *t, struct ptx_token **at,
+                        uint32_t *count, uint32_t *cap) {
     uint64_t n = p->tok.value;
     ptx_expect(p, PTX_TK_INT, "the number of labels");
     ptx_expect(p, '>', "'>'");
@@ -313,9 +314,12 @@ static void label(struct ptx_parser *p) { /* name ':' */
 
 /* ---- directives ---- */
 
-static uint32_t small(const struct ptx_token *t) { return t->value > UINT32_MAX ? UINT32_MAX : (uint32_t)t->value; }
+static uint32_t small(const struct ptx_token *t) {
+    return t->value > UINT32_MAX ? UINT32_MAX : (uint32_t)t->value;
+}
 
-void ptx_loc(struct ptx_parser *p) { /* .loc file line column [, function_name l [+ n], inlined_at file line column] */
+void ptx_loc(
+    struct ptx_parser *p) { /* .loc file line column [, function_name l [+ n], inlined_at file line column] */
     ptx_next(p);
     struct ptx_token file = p->tok;
     ptx_expect(p, PTX_TK_INT, "a file number");
@@ -414,7 +418,7 @@ static bool reserve(struct ptx_parser *p, const struct ptx_formals *rets, const 
         ptx_error(p, &p->tok, "this module has more than %d instructions", PTX_MAX_STATEMENTS);
         return false;
     }
-    b->cap_insns = size.statements;
+    b->cap_insns = size.statements + 1; /* the last may lack its ';' and be an error */
     b->insns = arena_array(p->keep, b->cap_insns, sizeof *b->insns);
     b->files = arena_array(p->keep, b->cap_insns, sizeof *b->files);
     b->cap_regs = size.names + rets->count + params->count;
@@ -434,7 +438,8 @@ static void bind_formals(struct ptx_parser *p, struct ptx_var *vars, const struc
     }
 }
 
-void ptx_body(struct ptx_parser *p, struct ptx_func *f, struct ptx_formals *rets, struct ptx_formals *params) {
+void ptx_body(struct ptx_parser *p, struct ptx_func *f, struct ptx_formals *rets,
+              struct ptx_formals *params) {
     struct ptx_body *b = &p->body;
     *b = (struct ptx_body){.func = f};
     if (!reserve(p, rets, params))

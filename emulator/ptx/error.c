@@ -87,7 +87,8 @@ void ptx_unknown(struct ptx_parser *p, const struct ptx_token *at, const char *w
         return;
     const struct ptx_binding *range = at->name->prefix ? at->name->prefix->range : NULL;
     if (range) {
-        ptx_error(p, at, "'%.200s' is not one of %.200s<%u>", at->name->text, range->name->text, range->range.count);
+        ptx_error(p, at, "'%.200s' is not one of %.200s<%u>", at->name->text, range->name->text,
+                  range->range.count);
         return;
     }
     const char *name = at->name->text, *near = ptx_nearest(p, name);

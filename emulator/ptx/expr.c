@@ -106,15 +106,23 @@ static value expr_unary(struct ptx_parser *p) {
 /* Higher binds tighter; 0 is no binary operator. */
 static int precedence(int tk) {
     switch (tk) {
-    case '*': case '/': case '%':
+    case '*':
+    case '/':
+    case '%':
         return 10;
-    case '+': case '-':
+    case '+':
+    case '-':
         return 9;
-    case PTX_TK_SHL: case PTX_TK_SHR:
+    case PTX_TK_SHL:
+    case PTX_TK_SHR:
         return 8;
-    case '<': case '>': case PTX_TK_LE: case PTX_TK_GE:
+    case '<':
+    case '>':
+    case PTX_TK_LE:
+    case PTX_TK_GE:
         return 7;
-    case PTX_TK_EQ: case PTX_TK_NE:
+    case PTX_TK_EQ:
+    case PTX_TK_NE:
         return 6;
     case '&':
         return 5;
@@ -133,16 +141,26 @@ static int precedence(int tk) {
 
 static value apply_floating(struct ptx_parser *p, const struct ptx_token *op, double a, double b) {
     switch (op->kind) {
-    case '+': return floating(a + b);
-    case '-': return floating(a - b);
-    case '*': return floating(a * b);
-    case '/': return floating(a / b);
-    case '<': return integer(a < b, false);
-    case '>': return integer(a > b, false);
-    case PTX_TK_LE: return integer(a <= b, false);
-    case PTX_TK_GE: return integer(a >= b, false);
-    case PTX_TK_EQ: return integer(a == b, false);
-    case PTX_TK_NE: return integer(a != b, false);
+    case '+':
+        return floating(a + b);
+    case '-':
+        return floating(a - b);
+    case '*':
+        return floating(a * b);
+    case '/':
+        return floating(a / b);
+    case '<':
+        return integer(a < b, false);
+    case '>':
+        return integer(a > b, false);
+    case PTX_TK_LE:
+        return integer(a <= b, false);
+    case PTX_TK_GE:
+        return integer(a >= b, false);
+    case PTX_TK_EQ:
+        return integer(a == b, false);
+    case PTX_TK_NE:
+        return integer(a != b, false);
     default:
         ptx_error(p, op, "this operator needs integers (PTX ISA 4.5.4)");
         return integer(0, false);
@@ -175,24 +193,42 @@ static value apply_integer(struct ptx_parser *p, const struct ptx_token *op, val
         return a;
     }
     switch (op->kind) {
-    case '+': return integer(a.bits + b.bits, u);
-    case '-': return integer(a.bits - b.bits, u);
-    case '*': return integer(a.bits * b.bits, u);
-    case '/': return integer(divide(a, b, u), u);
-    case '%': return integer(a.bits % b.bits, false);
-    case PTX_TK_SHL: return integer(b.bits < 64 ? a.bits << b.bits : 0, a.is_unsigned);
-    case PTX_TK_SHR: return integer(shift_right(a, b.bits), a.is_unsigned);
-    case '<': return integer(less(a, b, u), false);
-    case '>': return integer(less(b, a, u), false);
-    case PTX_TK_LE: return integer(!less(b, a, u), false);
-    case PTX_TK_GE: return integer(!less(a, b, u), false);
-    case PTX_TK_EQ: return integer(a.bits == b.bits, false);
-    case PTX_TK_NE: return integer(a.bits != b.bits, false);
-    case '&': return integer(a.bits & b.bits, u);
-    case '^': return integer(a.bits ^ b.bits, u);
-    case '|': return integer(a.bits | b.bits, u);
-    case PTX_TK_AND: return integer(a.bits && b.bits, false);
-    default: return integer(a.bits || b.bits, false);
+    case '+':
+        return integer(a.bits + b.bits, u);
+    case '-':
+        return integer(a.bits - b.bits, u);
+    case '*':
+        return integer(a.bits * b.bits, u);
+    case '/':
+        return integer(divide(a, b, u), u);
+    case '%':
+        return integer(a.bits % b.bits, false);
+    case PTX_TK_SHL:
+        return integer(b.bits < 64 ? a.bits << b.bits : 0, a.is_unsigned);
+    case PTX_TK_SHR:
+        return integer(shift_right(a, b.bits), a.is_unsigned);
+    case '<':
+        return integer(less(a, b, u), false);
+    case '>':
+        return integer(less(b, a, u), false);
+    case PTX_TK_LE:
+        return integer(!less(b, a, u), false);
+    case PTX_TK_GE:
+        return integer(!less(a, b, u), false);
+    case PTX_TK_EQ:
+        return integer(a.bits == b.bits, false);
+    case PTX_TK_NE:
+        return integer(a.bits != b.bits, false);
+    case '&':
+        return integer(a.bits & b.bits, u);
+    case '^':
+        return integer(a.bits ^ b.bits, u);
+    case '|':
+        return integer(a.bits | b.bits, u);
+    case PTX_TK_AND:
+        return integer(a.bits && b.bits, false);
+    default:
+        return integer(a.bits || b.bits, false);
     }
 }
 
@@ -201,9 +237,10 @@ static value apply_binary(struct ptx_parser *p, const struct ptx_token *op, valu
         return apply_integer(p, op, a, b);
     if (a.kind == PTX_IMM_F64 && b.kind == PTX_IMM_F64)
         return apply_floating(p, op, as_double(a), as_double(b));
-    ptx_error(p, op, a.kind == PTX_IMM_F32 || b.kind == PTX_IMM_F32
-                         ? "0f constants are exact and take no operator (PTX ISA 4.5.2)"
-                         : "integers and floating-point numbers do not mix in a constant (PTX ISA 4.5.4)");
+    ptx_error(p, op,
+              a.kind == PTX_IMM_F32 || b.kind == PTX_IMM_F32
+                  ? "0f constants are exact and take no operator (PTX ISA 4.5.2)"
+                  : "integers and floating-point numbers do not mix in a constant (PTX ISA 4.5.4)");
     return a;
 }
 

@@ -46,10 +46,25 @@ const char *ptx_mod_text(enum ptx_mod mod);
 /* Register and variable types. Bit sizes: ptx_type_bits. */
 enum ptx_type {
     PTX_NOTYPE = 0,
-    PTX_B8, PTX_U8, PTX_S8,
-    PTX_B16, PTX_U16, PTX_S16, PTX_F16, PTX_BF16,
-    PTX_B32, PTX_U32, PTX_S32, PTX_F32, PTX_F16X2, PTX_BF16X2,
-    PTX_B64, PTX_U64, PTX_S64, PTX_F64, PTX_F32X2,
+    PTX_B8,
+    PTX_U8,
+    PTX_S8,
+    PTX_B16,
+    PTX_U16,
+    PTX_S16,
+    PTX_F16,
+    PTX_BF16,
+    PTX_B32,
+    PTX_U32,
+    PTX_S32,
+    PTX_F32,
+    PTX_F16X2,
+    PTX_BF16X2,
+    PTX_B64,
+    PTX_U64,
+    PTX_S64,
+    PTX_F64,
+    PTX_F32X2,
     PTX_B128,
     PTX_PRED,
 };
@@ -59,7 +74,7 @@ enum ptx_type ptx_mod_type(enum ptx_mod mod);
 
 enum ptx_space {
     PTX_SPACE_REG,
-    PTX_SPACE_PARAM,  /* kernel parameters, formal and call parameters of functions */
+    PTX_SPACE_PARAM, /* kernel parameters, formal and call parameters of functions */
     PTX_SPACE_LOCAL,
     PTX_SPACE_SHARED, /* static: size known; dynamic: extern, incomplete array */
     PTX_SPACE_GLOBAL,
@@ -74,66 +89,70 @@ struct ptx_reg {
     uint32_t index;
 };
 
-struct ptx_reloc { /* initialiser element that is an address: generic(var) + addend, or a function's address */
+struct
+    ptx_reloc { /* initialiser element that is an address: generic(var) + addend, or a function's address */
     uint64_t offset; /* byte offset in the variable */
     uint32_t size;   /* bytes, 8 normally (4 for 32-bit) */
     bool generic;    /* written as generic(sym) */
     const char *symbol;
     int64_t addend;
-    unsigned shift;  /* mask operator, 0xFF00(sym) (5.4.4): the element is byte shift / 8 of the address, size 1 */
+    unsigned
+        shift; /* mask operator, 0xFF00(sym) (5.4.4): the element is byte shift / 8 of the address, size 1 */
 };
 
 struct ptx_var {
     const char *name;
     enum ptx_space space;
     enum ptx_type type;
-    uint32_t vector;    /* 1, 2, 4 or 8: elements of .v2/.v4/.v8 */
-    uint32_t align;     /* bytes, at least the element's size */
-    uint64_t size;      /* bytes; 0 for an extern incomplete array */
+    uint32_t vector; /* 1, 2, 4 or 8: elements of .v2/.v4/.v8 */
+    uint32_t align;  /* bytes, at least the element's size */
+    uint64_t size;   /* bytes; 0 for an extern incomplete array */
     bool is_extern, is_visible, is_weak, is_common;
-    bool incomplete;    /* declared as name[] */
+    bool incomplete;     /* declared as name[] */
     const uint8_t *init; /* size bytes, or NULL when zero */
     const struct ptx_reloc *relocs;
     uint32_t num_relocs;
-    uint32_t index;     /* dense within its owner (module or function) */
-    uint32_t line;      /* PTX line of the declaration */
-    const struct ptx_func *owner; /* NULL for module scope, and for .global and .const declared inside a body */
-    const struct ptx_reg *reg;    /* formal parameter declared as .reg (space REG, function definitions): where it goes */
+    uint32_t index; /* dense within its owner (module or function) */
+    uint32_t line;  /* PTX line of the declaration */
+    const struct ptx_func
+        *owner; /* NULL for module scope, and for .global and .const declared inside a body */
+    const struct ptx_reg
+        *reg; /* formal parameter declared as .reg (space REG, function definitions): where it goes */
 };
 
 enum ptx_operand_kind {
     PTX_OPND_NONE = 0,
-    PTX_OPND_REG,    /* reg */
-    PTX_OPND_IMM,    /* imm: raw bits; imm_kind says how it was written */
-    PTX_OPND_SREG,   /* special register (%tid.x): `sreg` */
-    PTX_OPND_VAR,    /* address of var + offset (mov.u64 %rd, var+4; or a bare .param name in a call) */
-    PTX_OPND_FUNC,   /* function name, as call target or address taken */
-    PTX_OPND_LABEL,  /* label: target is an instruction index */
-    PTX_OPND_TABLE,  /* name of a .branchtargets / .calltargets / .callprototype declaration: `table` */
-    PTX_OPND_VEC,    /* {a, b, ...}: elems/num_elems */
-    PTX_OPND_MEM,    /* [base + offset]: see below; `coords` for tensor addresses [map, {c0, c1}] and friends */
-    PTX_OPND_SINK,   /* _ */
-    PTX_OPND_PAIR,   /* d|p: elems[0] | elems[1] (setp p|q, shfl d|p, elect d|p, match d|p) */
+    PTX_OPND_REG,   /* reg */
+    PTX_OPND_IMM,   /* imm: raw bits; imm_kind says how it was written */
+    PTX_OPND_SREG,  /* special register (%tid.x): `sreg` */
+    PTX_OPND_VAR,   /* address of var + offset (mov.u64 %rd, var+4; or a bare .param name in a call) */
+    PTX_OPND_FUNC,  /* function name, as call target or address taken */
+    PTX_OPND_LABEL, /* label: target is an instruction index */
+    PTX_OPND_TABLE, /* name of a .branchtargets / .calltargets / .callprototype declaration: `table` */
+    PTX_OPND_VEC,   /* {a, b, ...}: elems/num_elems */
+    PTX_OPND_MEM,  /* [base + offset]: see below; `coords` for tensor addresses [map, {c0, c1}] and friends */
+    PTX_OPND_SINK, /* _ */
+    PTX_OPND_PAIR, /* d|p: elems[0] | elems[1] (setp p|q, shfl d|p, elect d|p, match d|p) */
 };
 
 enum ptx_imm_kind {
-    PTX_IMM_INT,    /* imm = two's complement 64-bit value (suffix U allowed) */
-    PTX_IMM_F32,    /* 0fXXXXXXXX: imm = the 32 bits */
-    PTX_IMM_F64,    /* 0dXXXXXXXXXXXXXXXX or a decimal floating-point constant: imm = the 64 bits of the double */
+    PTX_IMM_INT, /* imm = two's complement 64-bit value (suffix U allowed) */
+    PTX_IMM_F32, /* 0fXXXXXXXX: imm = the 32 bits */
+    PTX_IMM_F64, /* 0dXXXXXXXXXXXXXXXX or a decimal floating-point constant: imm = the 64 bits of the double */
 };
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
     enum ptx_imm_kind imm_kind;
-    bool neg;        /* !p in operand position (predicate source), as in and.pred p, q, !r or vote.sync */
+    bool neg; /* !p in operand position (predicate source), as in and.pred p, q, !r or vote.sync */
     /* .xN selectors of vector registers do not occur in generated PTX and are refused by the parser */
-    uint32_t sreg;                /* enum ptx_sreg */
-    uint32_t label;               /* LABEL: index into func->insns; num_insns for a label at the end of the body */
+    uint32_t sreg;  /* enum ptx_sreg */
+    uint32_t label; /* LABEL: index into func->insns; num_insns for a label at the end of the body */
     uint32_t num_elems;
     uint64_t imm;
-    int64_t offset;               /* VAR and MEM: constant byte offset */
+    int64_t offset; /* VAR and MEM: constant byte offset */
     const struct ptx_reg *reg;
-    const struct ptx_var *var;    /* VAR, and MEM with a variable base */
+    const struct ptx_var *var; /* VAR, and MEM with a variable base */
     const struct ptx_func *func;
     const struct ptx_table *table;
     const struct ptx_operand *elems; /* VEC, PAIR; MEM: the elements after the comma, see num_elems */
@@ -158,8 +177,8 @@ struct ptx_insn {
     uint16_t mods[PTX_MAX_MODS]; /* enum ptx_mod, in the order written */
     uint8_t num_mods;
     uint8_t num_operands;
-    bool guard_neg;               /* @!p */
-    const struct ptx_reg *guard;  /* @p, or NULL */
+    bool guard_neg;                                /* @!p */
+    const struct ptx_reg *guard;                   /* @p, or NULL */
     struct ptx_operand operands[PTX_MAX_OPERANDS]; /* in the order written; call: see below */
     struct diag_site site;
     /* call (retvals), func, (args), table: operands[0] = VEC of return operands (num_elems 0 if none),
@@ -181,23 +200,28 @@ const char *ptx_sreg_text(enum ptx_sreg r);
 
 struct ptx_func {
     const char *name;
-    const struct ptx_func *alias_of; /* .alias (11.2.3): every use of this name already refers to that function */
+    const struct ptx_func
+        *alias_of; /* .alias (11.2.3): every use of this name already refers to that function */
     bool is_entry;
-    bool is_extern;  /* a declaration without a body (vprintf, malloc, __assertfail, ...) */
+    bool is_extern; /* a declaration without a body (vprintf, malloc, __assertfail, ...) */
     bool is_visible, is_weak, is_noreturn;
-    uint32_t index;  /* dense within the module */
-    const struct ptx_var *rets;   /* return parameters (space PARAM) */
+    uint32_t index;             /* dense within the module */
+    const struct ptx_var *rets; /* return parameters (space PARAM) */
     uint32_t num_rets;
-    const struct ptx_var *params; /* kernel: offset of each is in param_offset order; laid out by ptx_param_offset */
+    const struct ptx_var
+        *params; /* kernel: offset of each is in param_offset order; laid out by ptx_param_offset */
     uint32_t num_params;
     const struct ptx_reg *regs;
     uint32_t num_regs;
-    const struct ptx_var *const *vars; /* local, shared and call-.param variables of the body, any scope; index = position */
+    const struct ptx_var *const
+        *vars; /* local, shared and call-.param variables of the body, any scope; index = position */
     uint32_t num_vars;
     const struct ptx_insn *insns;
     uint32_t num_insns;
     /* performance-tuning directives, 0 when absent (11.4) */
-    struct { uint32_t x, y, z; } maxntid, reqntid, reqnctapercluster;
+    struct {
+        uint32_t x, y, z;
+    } maxntid, reqntid, reqnctapercluster;
     uint32_t minnctapersm, maxnreg, maxclusterrank;
     bool explicitcluster, blocksareclusters;
     uint32_t line;
@@ -208,9 +232,9 @@ uint64_t ptx_param_offset(const struct ptx_func *f, uint32_t i, uint64_t *total)
 
 struct ptx_module {
     struct arena arena;
-    const char *name;    /* as given to ptx_parse */
+    const char *name;                      /* as given to ptx_parse */
     uint32_t version_major, version_minor; /* .version 9.0 */
-    char target[32];     /* "sm_100f", "sm_100a", "sm_90", ... */
+    char target[32];                       /* "sm_100f", "sm_100a", "sm_90", ... */
     const struct ptx_func *const *funcs;
     uint32_t num_funcs;
     const struct ptx_var *const *vars; /* module-scope variables */

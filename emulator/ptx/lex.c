@@ -10,11 +10,19 @@ enum { C_FOLLOW = 1, C_DIGIT = 2, C_HEX = 4, C_BLANK = 8 };
 
 static unsigned class_of(char c) {
     static const unsigned char classes[256] = {
-        [' '] = C_BLANK, ['\t'] = C_BLANK, ['\n'] = C_BLANK, ['\r'] = C_BLANK, ['\v'] = C_BLANK, ['\f'] = C_BLANK,
-        ['_'] = C_FOLLOW, ['$'] = C_FOLLOW,
+        [' '] = C_BLANK,
+        ['\t'] = C_BLANK,
+        ['\n'] = C_BLANK,
+        ['\r'] = C_BLANK,
+        ['\v'] = C_BLANK,
+        ['\f'] = C_BLANK,
+        ['_'] = C_FOLLOW,
+        ['$'] = C_FOLLOW,
         ['0' ... '9'] = C_FOLLOW | C_DIGIT | C_HEX,
-        ['a' ... 'f'] = C_FOLLOW | C_HEX, ['g' ... 'z'] = C_FOLLOW,
-        ['A' ... 'F'] = C_FOLLOW | C_HEX, ['G' ... 'Z'] = C_FOLLOW,
+        ['a' ... 'f'] = C_FOLLOW | C_HEX,
+        ['g' ... 'z'] = C_FOLLOW,
+        ['A' ... 'F'] = C_FOLLOW | C_HEX,
+        ['G' ... 'Z'] = C_FOLLOW,
     };
     return classes[(unsigned char)c];
 }
@@ -86,7 +94,9 @@ static bool lex_integer(struct ptx_lexer *lx, struct ptx_token *t, uint32_t p, u
     uint32_t first = p;
     for (; ptx_is_follow(at(lx, p)) && at(lx, p) != 'U'; p++) {
         char c = at(lx, p);
-        unsigned d = class_of(c) & C_DIGIT ? (unsigned)(c - '0') : class_of(c) & C_HEX ? (unsigned)(c | 32) - 'a' + 10 : 99;
+        unsigned d = class_of(c) & C_DIGIT ? (unsigned)(c - '0')
+                     : class_of(c) & C_HEX ? (unsigned)(c | 32) - 'a' + 10
+                                           : 99;
         if (d >= base) {
             fail(lx, p, "this digit does not belong in the number");
             return false;
@@ -118,8 +128,9 @@ static bool lex_integer(struct ptx_lexer *lx, struct ptx_token *t, uint32_t p, u
 static void lex_bits(struct ptx_lexer *lx, struct ptx_token *t, unsigned digits) {
     uint32_t p = t->pos + 2;
     if (skip_follow(lx, p) - p != digits || at(lx, p + digits - 1) == 'U') {
-        fail(lx, t->pos, digits == 8 ? "0f needs exactly 8 hexadecimal digits (PTX ISA 4.5.2)"
-                                     : "0d needs exactly 16 hexadecimal digits (PTX ISA 4.5.2)");
+        fail(lx, t->pos,
+             digits == 8 ? "0f needs exactly 8 hexadecimal digits (PTX ISA 4.5.2)"
+                         : "0d needs exactly 16 hexadecimal digits (PTX ISA 4.5.2)");
         return;
     }
     if (lex_integer(lx, t, p, 16))
@@ -206,8 +217,9 @@ static void lex_punctuation(struct ptx_lexer *lx, struct ptx_token *t, char c) {
     static const struct {
         char a, b;
         int kind;
-    } pairs[] = {{'<', '<', PTX_TK_SHL}, {'>', '>', PTX_TK_SHR}, {'=', '=', PTX_TK_EQ}, {'!', '=', PTX_TK_NE},
-                 {'<', '=', PTX_TK_LE},  {'>', '=', PTX_TK_GE},  {'&', '&', PTX_TK_AND}, {'|', '|', PTX_TK_OR}};
+    } pairs[] = {{'<', '<', PTX_TK_SHL}, {'>', '>', PTX_TK_SHR}, {'=', '=', PTX_TK_EQ},
+                 {'!', '=', PTX_TK_NE},  {'<', '=', PTX_TK_LE},  {'>', '=', PTX_TK_GE},
+                 {'&', '&', PTX_TK_AND}, {'|', '|', PTX_TK_OR}};
     char d = at(lx, t->pos + 1);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (c == pairs[i].a && d == pairs[i].b) {
@@ -263,7 +275,7 @@ struct ptx_token ptx_lex(struct ptx_lexer *lx) {
 struct ptx_body_size ptx_lex_measure(const struct ptx_lexer *original) {
     struct ptx_lexer lx = *original;
     struct ptx_body_size n = {0, 0};
-    for (uint32_t depth = 1; depth && lx.pos < lx.len; ) {
+    for (uint32_t depth = 1; depth && lx.pos < lx.len;) {
         skip_blanks(&lx);
         char c = at(&lx, lx.pos);
         uint32_t start = lx.pos;

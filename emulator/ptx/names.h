@@ -31,8 +31,8 @@ struct ptx_name {
     struct ptx_name *chain;
     struct ptx_name *prefix; /* of a name that ends in a number without leading zeros: the rest, for %r<59> */
     uint32_t suffix;         /* that number */
-    struct ptx_binding *top;   /* innermost open binding */
-    struct ptx_binding *range; /* innermost open declaration name<n> */
+    struct ptx_binding *top; /* innermost open binding */
+    struct ptx_binding *range;   /* innermost open declaration name<n> */
     const struct ptx_func *func; /* module-scope symbols; these outlive the parse */
     const struct ptx_var *var;
 };

@@ -39,14 +39,16 @@ static void bound(struct ptx_parser *p, const struct ptx_token *at, const struct
         o->kind = PTX_OPND_REG;
         o->reg = b->reg;
         if (p->tok.kind == PTX_TK_WORD && p->tok.glued)
-            ptx_error(p, &p->tok, "selectors such as '.%.20s' are not supported: registers are scalar (PTX ISA 5.4.2)",
+            ptx_error(p, &p->tok,
+                      "selectors such as '.%.20s' are not supported: registers are scalar (PTX ISA 5.4.2)",
                       p->tok.name->text);
         break;
     case PTX_BIND_VAR:
         o->kind = PTX_OPND_VAR;
         o->var = b->var;
         if (p->tok.kind == '[')
-            ptx_error(p, &p->tok, "write %.100s + bytes; an index is not supported (PTX ISA 6.4.2)", at->name->text);
+            ptx_error(p, &p->tok, "write %.100s + bytes; an index is not supported (PTX ISA 6.4.2)",
+                      at->name->text);
         o->offset = ptx_expr_offset(p);
         break;
     case PTX_BIND_FUNC:
@@ -194,7 +196,13 @@ void ptx_operand(struct ptx_parser *p, struct ptx_operand *o) {
         if (p->tok.kind == '|' && (o->kind == PTX_OPND_REG || o->kind == PTX_OPND_SINK))
             pair(p, o);
         break;
-    case PTX_TK_INT: case PTX_TK_F32: case PTX_TK_F64: case '-': case '+': case '~': case '(':
+    case PTX_TK_INT:
+    case PTX_TK_F32:
+    case PTX_TK_F64:
+    case '-':
+    case '+':
+    case '~':
+    case '(':
         immediate(p, o);
         break;
     default:

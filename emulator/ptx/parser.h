@@ -16,10 +16,11 @@
 
 /* Limits. Generous for compilers, small enough that hostile text cannot exhaust the host. */
 enum {
-    PTX_MAX_TEXT = 256 << 20,       /* bytes of one module */
-    PTX_MAX_STATEMENTS = 1 << 20,   /* in one module; an instruction takes about 1 KB */
-    PTX_MAX_NESTING = 64,           /* braces, parentheses, unary operators */
-    PTX_MAX_ELEMENTS = 1 << 16,     /* of a vector operand, call argument or label list */
+    PTX_MAX_TEXT = 256 << 20, /* bytes of one module */
+    PTX_MAX_STATEMENTS =
+        1 << 20,          /* in one module; an instruction takes about 1 KB. Also of all .branchtargets */
+    PTX_MAX_NESTING = 64, /* braces, parentheses, unary operators */
+    PTX_MAX_ELEMENTS = 1 << 16, /* of a vector operand, call argument or label list */
     PTX_MAX_PARAMS = 1 << 16,
     PTX_MAX_DIMS = 8,               /* of an array */
     PTX_MAX_FILES = 1 << 16,        /* .file numbers */
@@ -27,7 +28,14 @@ enum {
 };
 #define PTX_MAX_VAR_BYTES ((uint64_t)1 << 40)
 
-enum ptx_binding_kind { PTX_BIND_REG, PTX_BIND_RANGE, PTX_BIND_VAR, PTX_BIND_FUNC, PTX_BIND_LABEL, PTX_BIND_TABLE };
+enum ptx_binding_kind {
+    PTX_BIND_REG,
+    PTX_BIND_RANGE,
+    PTX_BIND_VAR,
+    PTX_BIND_FUNC,
+    PTX_BIND_LABEL,
+    PTX_BIND_TABLE
+};
 
 struct ptx_binding {
     enum ptx_binding_kind kind;
@@ -91,6 +99,7 @@ struct ptx_body {
     const struct ptx_var **vars;
     uint32_t num_vars, cap_vars;
     uint32_t loc_file, loc_line;
+    const struct diag_inline *loc_inlined;
 };
 
 struct ptx_symbol_ref { /* name in an initialiser, checked when the module is complete */
@@ -102,6 +111,21 @@ struct ptx_symbol_ref { /* name in an initialiser, checked when the module is co
 struct ptx_table_list { /* every .calltargets, for .alias */
     struct ptx_table_list *next;
     struct ptx_table *table;
+};
+
+/* A call named by .loc ... inlined_at; its file gets a name when the module is complete. */
+struct ptx_inline {
+    struct diag_inline call;
+    uint32_t file;
+    struct ptx_inline *next; /* all of the module */
+};
+
+/* The latest .loc at a position. A chain of inlined calls is written callers first, each naming the position of the
+ * one before. Positions share entries; one that was displaced costs the outer calls of a report, no more. */
+#define PTX_LOC_MEMO 256
+struct ptx_loc_memo {
+    uint32_t file, line, column;
+    const struct diag_inline *inlined;
 };
 
 struct ptx_parser {
@@ -121,13 +145,15 @@ struct ptx_parser {
     uint32_t num_vars, cap_vars;
     uint32_t **func_files; /* per function, see ptx_body.files */
     const char **files;    /* .file number -> name */
+    struct ptx_inline *inlines;
+    struct ptx_loc_memo loc_memo[PTX_LOC_MEMO];
     uint32_t num_files, cap_files;
     struct ptx_operand *scratch; /* stack of vector elements */
     uint32_t num_scratch, cap_scratch;
     struct ptx_symbol_ref *symbols;
     struct ptx_table_list *call_tables;
-    uint64_t statements, init_bytes;
-    uint32_t nesting; /* of expressions and operands */
+    uint64_t statements, init_bytes, targets; /* used up of the module's limits; targets: of .branchtargets */
+    uint32_t nesting;                         /* of expressions and operands */
     bool has_alias;
     struct ptx_name *sink_name, *warp_sz, *n_generic; /* "_", "WARP_SZ", "generic" */
 };
@@ -185,12 +211,14 @@ struct ptx_dims {
 void ptx_var_dims(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
 void ptx_initialiser(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
 void ptx_skip_attribute(struct ptx_parser *p);
-void ptx_own_var(struct ptx_parser *p, struct ptx_var *v); /* enters it in the list of the body or the module */
+void ptx_own_var(struct ptx_parser *p,
+                 struct ptx_var *v); /* enters it in the list of the body or the module */
 
 /* func.c */
 void ptx_function(struct ptx_parser *p, struct ptx_linkage linkage);
 void ptx_formal_list(struct ptx_parser *p, struct ptx_formals *out);
-struct ptx_var *ptx_keep_formals(struct ptx_parser *p, const struct ptx_formals *f, const struct ptx_func *owner);
+struct ptx_var *ptx_keep_formals(struct ptx_parser *p, const struct ptx_formals *f,
+                                 const struct ptx_func *owner);
 void ptx_func_directives(struct ptx_parser *p, struct ptx_func *f);
 
 /* body.c, operand.c */

@@ -33,7 +33,7 @@ static void hand_out(struct ptx_scope *s) { /* the refs of a scope without label
 }
 
 static void resolve_labels(struct ptx_parser *p, struct ptx_scope *s) {
-    bool outermost = s->depth <= 1; /* a function's parameters; labels end here */
+    bool outermost = s->depth <= 2; /* 1: a function's parameters, 2: its body; labels end there */
     if (!s->has_labels && !outermost) {
         hand_out(s);
         return;
@@ -164,7 +164,8 @@ const char *ptx_nearest(struct ptx_parser *p, const char *name) {
             if (b->kind == PTX_BIND_RANGE || n > 63 || m > 63 || (n > m ? n - m : m - n) >= best_distance)
                 continue;
             unsigned d = distance(name, n, b->name->text, m);
-            if (d > 0 && (d < best_distance || (d == best_distance && best && strcmp(b->name->text, best) < 0))) {
+            if (d > 0 &&
+                (d < best_distance || (d == best_distance && best && strcmp(b->name->text, best) < 0))) {
                 best = b->name->text;
                 best_distance = d;
             }

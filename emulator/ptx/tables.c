@@ -36,13 +36,28 @@ unsigned ptx_type_bits(enum ptx_type t) {
     switch (t) {
     case PTX_NOTYPE:
         return 0;
-    case PTX_B8: case PTX_U8: case PTX_S8:
+    case PTX_B8:
+    case PTX_U8:
+    case PTX_S8:
         return 8;
-    case PTX_B16: case PTX_U16: case PTX_S16: case PTX_F16: case PTX_BF16:
+    case PTX_B16:
+    case PTX_U16:
+    case PTX_S16:
+    case PTX_F16:
+    case PTX_BF16:
         return 16;
-    case PTX_B32: case PTX_U32: case PTX_S32: case PTX_F32: case PTX_F16X2: case PTX_BF16X2:
+    case PTX_B32:
+    case PTX_U32:
+    case PTX_S32:
+    case PTX_F32:
+    case PTX_F16X2:
+    case PTX_BF16X2:
         return 32;
-    case PTX_B64: case PTX_U64: case PTX_S64: case PTX_F64: case PTX_F32X2:
+    case PTX_B64:
+    case PTX_U64:
+    case PTX_S64:
+    case PTX_F64:
+    case PTX_F32X2:
         return 64;
     case PTX_B128:
         return 128;

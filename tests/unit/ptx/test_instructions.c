@@ -36,7 +36,8 @@ static void opcodes(void) {
     opcode_is("fence.proxy.async.shared::cta;", PTX_OP_fence_proxy, 2, "shared::cta");
     opcode_is("fence.mbarrier_init.release.cluster;", PTX_OP_fence_mbarrier_init, 2, "cluster");
     opcode_is("fence.acq_rel.gpu;", PTX_OP_fence, 2, "gpu");
-    opcode_is("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f2}, %r3, 0;",
+    opcode_is("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, "
+              "{%f2}, %r3, 0;",
               PTX_OP_mma_sp_ordered_metadata, 9, "f32");
     opcode_is("mov .b32 %r1, %r2;", PTX_OP_mov, 1, "b32"); /* a blank before a modifier is allowed */
     opcode_is("frobnicate.b32 %r1, %r2;", PTX_OP_unknown, 1, "b32");
@@ -102,11 +103,11 @@ static void operands(void) {
 }
 
 static void compound_addresses(void) {
-    struct ptx_module *m = parse(
-        KERNEL(".shared .align 8 .b64 bar;\n"
-               "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes\n"
-               "  [%r1+128], [%rd1, {%r2, %r3, -1}], [bar+8], {%h1, 2};\n"
-               "tcgen05.ld.sync.aligned.16x32bx2.x2.b32 {%r1, %r2}, [%r3], 16;\n"));
+    struct ptx_module *m =
+        parse(KERNEL(".shared .align 8 .b64 bar;\n"
+                     "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes\n"
+                     "  [%r1+128], [%rd1, {%r2, %r3, -1}], [bar+8], {%h1, 2};\n"
+                     "tcgen05.ld.sync.aligned.16x32bx2.x2.b32 {%r1, %r2}, [%r3], 16;\n"));
     const struct ptx_operand *o = insn(m, 0)->operands;
     CHECK_EQ(insn(m, 0)->op, PTX_OP_cp_async_bulk_tensor);
     CHECK_EQ(insn(m, 0)->num_operands, 4);
@@ -144,13 +145,40 @@ static void immediates(void) {
         const char *text;
         uint64_t value;
     } integers[] = {
-        {"0", 0}, {"42", 42}, {"0x1F", 31}, {"0XfU", 15}, {"017", 15}, {"0b101", 5}, {"42U", 42},
-        {"0xFFFFFFFFFFFFFFFF", UINT64_MAX}, {"-1", UINT64_MAX}, {"- 0x10", (uint64_t)-16}, {"!7", 0}, {"!0", 1},
-        {"~0", UINT64_MAX}, {"(3 + 4) * 2", 14}, {"3 + 4 * 2", 11}, {"10 - 4 - 3", 3}, {"WARP_SZ", 32},
-        {"WARP_SZ - 1", 31}, {"1 << 4 | 3", 19}, {"7 & 3 ^ 1", 2}, {"1 ? 5 : 6", 5}, {"0 ? 5 : 0 ? 6 : 7", 7},
-        {"-7 / 2", (uint64_t)-3}, {"-8 >> 1", (uint64_t)-4}, {"(.u64)-8 >> 60", 15}, {"-1 < 0", 1},
-        {"-1 < 0U", 0}, {"1 << 64", 0}, {"-1 >> 64", UINT64_MAX}, {"3 % 2", 1}, {"2 >= 2 && 1 != 1", 0},
-        {"0x8000000000000000 / -1", 0}, {"(.s64)0x8000000000000000 / -1", 0x8000000000000000u}, {"1.5 < 2.0", 1},
+        {"0", 0},
+        {"42", 42},
+        {"0x1F", 31},
+        {"0XfU", 15},
+        {"017", 15},
+        {"0b101", 5},
+        {"42U", 42},
+        {"0xFFFFFFFFFFFFFFFF", UINT64_MAX},
+        {"-1", UINT64_MAX},
+        {"- 0x10", (uint64_t)-16},
+        {"!7", 0},
+        {"!0", 1},
+        {"~0", UINT64_MAX},
+        {"(3 + 4) * 2", 14},
+        {"3 + 4 * 2", 11},
+        {"10 - 4 - 3", 3},
+        {"WARP_SZ", 32},
+        {"WARP_SZ - 1", 31},
+        {"1 << 4 | 3", 19},
+        {"7 & 3 ^ 1", 2},
+        {"1 ? 5 : 6", 5},
+        {"0 ? 5 : 0 ? 6 : 7", 7},
+        {"-7 / 2", (uint64_t)-3},
+        {"-8 >> 1", (uint64_t)-4},
+        {"(.u64)-8 >> 60", 15},
+        {"-1 < 0", 1},
+        {"-1 < 0U", 0},
+        {"1 << 64", 0},
+        {"-1 >> 64", UINT64_MAX},
+        {"3 % 2", 1},
+        {"2 >= 2 && 1 != 1", 0},
+        {"0x8000000000000000 / -1", 0},
+        {"(.s64)0x8000000000000000 / -1", 0x8000000000000000u},
+        {"1.5 < 2.0", 1},
     };
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
         immediate_is(integers[i].text, PTX_IMM_INT, integers[i].value);
@@ -166,10 +194,11 @@ static void immediates(void) {
 }
 
 static void guards_and_sites(void) {
-    struct ptx_module *m = parse(KERNEL("@%p1 mov.b32 %r1, 1;\n"
-                                        "\t@!%p2   add.s32\t%r1, /* one */ %r2,\n  %r3; // two\n"
-                                        ".loc 1 57 3\nret;\n.loc 2 9 1, function_name $L__info+4, inlined_at 1 60 5\nexit;\n"
-                                        ".loc 3 1 1\ntrap;") ".file 1 \"dir/k.cu\", 12, 34\n.file 2 \"h.cuh\"\n");
+    struct ptx_module *m =
+        parse(KERNEL("@%p1 mov.b32 %r1, 1;\n"
+                     "\t@!%p2   add.s32\t%r1, /* one */ %r2,\n  %r3; // two\n"
+                     ".loc 1 57 3\nret;\n.loc 2 9 1, function_name $L__info+4, inlined_at 1 60 5\nexit;\n"
+                     ".loc 3 1 1\ntrap;") ".file 1 \"dir/k.cu\", 12, 34\n.file 2 \"h.cuh\"\n");
     CHECK_STR(insn(m, 0)->guard->name, "%p1");
     CHECK(!insn(m, 0)->guard_neg);
     CHECK(insn(m, 1)->guard_neg);

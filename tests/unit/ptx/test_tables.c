@@ -56,12 +56,12 @@ static void types(void) {
         enum ptx_type type;
         unsigned bits;
     } all[] = {
-        {PTX_MOD_b8, PTX_B8, 8},       {PTX_MOD_u8, PTX_U8, 8},       {PTX_MOD_s8, PTX_S8, 8},
-        {PTX_MOD_b16, PTX_B16, 16},    {PTX_MOD_f16, PTX_F16, 16},    {PTX_MOD_bf16, PTX_BF16, 16},
-        {PTX_MOD_b32, PTX_B32, 32},    {PTX_MOD_s32, PTX_S32, 32},    {PTX_MOD_f32, PTX_F32, 32},
-        {PTX_MOD_f16x2, PTX_F16X2, 32}, {PTX_MOD_b64, PTX_B64, 64},   {PTX_MOD_f64, PTX_F64, 64},
-        {PTX_MOD_f32x2, PTX_F32X2, 64}, {PTX_MOD_b128, PTX_B128, 128}, {PTX_MOD_pred, PTX_PRED, 1},
-        {PTX_MOD_tf32, PTX_NOTYPE, 0}, {PTX_MOD_e4m3x2, PTX_NOTYPE, 0}, {PTX_MOD_sync, PTX_NOTYPE, 0},
+        {PTX_MOD_b8, PTX_B8, 8},        {PTX_MOD_u8, PTX_U8, 8},         {PTX_MOD_s8, PTX_S8, 8},
+        {PTX_MOD_b16, PTX_B16, 16},     {PTX_MOD_f16, PTX_F16, 16},      {PTX_MOD_bf16, PTX_BF16, 16},
+        {PTX_MOD_b32, PTX_B32, 32},     {PTX_MOD_s32, PTX_S32, 32},      {PTX_MOD_f32, PTX_F32, 32},
+        {PTX_MOD_f16x2, PTX_F16X2, 32}, {PTX_MOD_b64, PTX_B64, 64},      {PTX_MOD_f64, PTX_F64, 64},
+        {PTX_MOD_f32x2, PTX_F32X2, 64}, {PTX_MOD_b128, PTX_B128, 128},   {PTX_MOD_pred, PTX_PRED, 1},
+        {PTX_MOD_tf32, PTX_NOTYPE, 0},  {PTX_MOD_e4m3x2, PTX_NOTYPE, 0}, {PTX_MOD_sync, PTX_NOTYPE, 0},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         CHECK_EQ(ptx_mod_type(all[i].mod), all[i].type);
