@@ -109,10 +109,23 @@ static bool check_accumulator(const struct job *j) {
     return true;
 }
 
+/* rows x columns, both multiples of 4, in blocks of 4 x 4. */
 static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to) {
-    for (uint32_t c = 0; c < columns; c++)
-        for (uint32_t r = 0; r < rows; r++)
-            to[(size_t)c * rows + r] = from[(size_t)r * columns + c];
+    typedef float vec4 __attribute__((vector_size(16)));
+    for (uint32_t r = 0; r < rows; r += 4)
+        for (uint32_t c = 0; c < columns; c += 4) {
+            vec4 v[4];
+            for (uint32_t i = 0; i < 4; i++)
+                memcpy(&v[i], from + (size_t)(r + i) * columns + c, sizeof v[i]);
+            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7), y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+            v[0] = __builtin_shufflevector(p, q, 0, 1, 4, 5);
+            v[1] = __builtin_shufflevector(p, q, 2, 3, 6, 7);
+            v[2] = __builtin_shufflevector(x, y, 0, 1, 4, 5);
+            v[3] = __builtin_shufflevector(x, y, 2, 3, 6, 7);
+            for (uint32_t i = 0; i < 4; i++)
+                memcpy(to + (size_t)(c + i) * rows + r, &v[i], sizeof v[i]);
+        }
 }
 
 /* Fetches and decodes an operand to out[k][row] (`by_k`) or out[row][k]. `bits`: descriptor or tensor memory address. */
@@ -163,7 +176,9 @@ static void exponents(const float *x, size_t n, uint32_t *low, uint32_t *high) {
 
 /* Are all products exact in f32? bf16 and tf32 have the exponents of f32; with at most 11 significant bits each, the last
  * bit of a product is worth at least 2^(ea + eb - 254 - 20), which f32 holds from 2^-149 up. */
-static bool products_exact(const struct job *j) {
+static bool products_exact(const struct job *j, enum tc_simd simd) {
+    if (simd != TC_SIMD_PORTABLE) /* the vector paths have a fused multiply-add and do not ask */
+        return false;
     if (j->id.a != TC_BF16 && j->id.a != TC_TF32 && j->id.b != TC_BF16)
         return true;
     uint32_t la, ha, lb, hb;
@@ -225,6 +240,7 @@ static void write_side(const struct job *j) {
 
 static void multiply(const struct job *j) {
     struct tc_state *tc = j->cta->tc;
+    enum tc_simd simd = tc->simd == TC_SIMD_BEST ? tc_simd_best() : tc->simd;
     bool side = j->id.d != TC_D_F32 || j->partial, integer = j->id.d == TC_D_S32;
     struct tc_tile t = {
         .d = side ? j->s->d : j->cta->sm->tmem->cell[j->column],
@@ -236,13 +252,13 @@ static void multiply(const struct job *j) {
         .b = j->s->b,
         .accumulate = j->mma->accumulate && !integer,
         .scale = 1.0f / (float)(1u << j->mma->scale_d),
-        .exact_products = products_exact(j),
+        .exact_products = products_exact(j, simd),
     };
     for (uint32_t s = 0; s < t.segments; s++)
         t.lane[s] = side ? s * TC_SEGMENT : j->lane[s];
     if (side && t.accumulate)
         read_side(j);
-    tc_kernel_run(tc->simd, &t);
+    tc_kernel_run(simd, &t);
     if (side)
         write_side(j);
     struct tmem *m = j->cta->sm->tmem;

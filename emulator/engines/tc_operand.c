@@ -1,6 +1,7 @@
 /* engines/tc_operand.c - fetching and decoding A and B; contract in tc_operand.h (PTX ISA 9.7.16.3, 9.7.16.10.4, .6). */
 #include "engines/tc_operand.h"
 
+#include "machine/observer.h"
 #include "num/num.h"
 
 #include <string.h>
@@ -47,6 +48,25 @@ static void name_fault(struct cta *cta, const struct mach_origin *origin, const 
                    along + n->elems - 1, off, what);
 }
 
+/* Tells an observer what is read; units that are neighbours in memory in one call. */
+static void observe(struct cta *cta, const struct mach_origin *origin, const struct naming *names, const uint32_t *off,
+                    uint32_t count) {
+    const struct observer *o = cta->gpu->observer;
+    if (!o || !o->async_read)
+        return;
+    const char *what = names->matrix[0] == 'A'   ? "operand A of tcgen05.mma"
+                       : names->matrix[0] == 'B' ? "operand B of tcgen05.mma"
+                                                 : "tcgen05.cp";
+    for (uint32_t i = 0, n; i < count; i += n) {
+        uint32_t low = off[i], high = off[i] + 16;
+        for (n = 1; i + n < count && (off[i + n] == high || off[i + n] + 16 == low); n++) {
+            low = off[i + n] < low ? off[i + n] : low;
+            high = off[i + n] + 16 > high ? off[i + n] + 16 : high;
+        }
+        o->async_read(o->ctx, cta, low, high - low, origin, what);
+    }
+}
+
 /* Copies `count` units whose offsets are in off[]; `used` leading bytes of each are data. */
 static bool copy_units(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
                        const uint32_t *off, uint32_t count, uint32_t used, uint8_t *raw) {
@@ -69,6 +89,7 @@ static bool copy_units(struct cta *cta, const struct mach_origin *origin, const 
                 name_fault(cta, origin, &poisoned_smem, names, i, off[i], "was never written");
                 return false;
             }
+    observe(cta, origin, names, off, count);
     for (uint32_t i = 0; i < count; i++)
         memcpy(raw + 16 * (size_t)i, cta->smem + off[i], 16);
     return true;
