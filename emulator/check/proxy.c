@@ -98,11 +98,12 @@ static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size, 
         struct chunk *k = &w->chunks[c];
         if (!k->when || w->fenced[k->thread % THREADS] >= k->when || w->covered >= k->when)
             continue;
-        const struct diag_site *s = k->site;
+        char where[600] = "?";
+        if (k->site)
+            diag_where(k->site, where, sizeof where);
         mach_warn(cta->gpu, reader, &missing_fence,
-                  "%s reads shared memory offset 0x%x, which thread %u stored at %s:%u without a proxy fence since", what,
-                  c * CHUNK, k->thread, s && s->src_file ? s->src_file : s && s->ptx_name ? s->ptx_name : "?",
-                  s ? s->src_file ? s->src_line : s->ptx_line : 0);
+                  "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since", what,
+                  c * CHUNK, k->thread, where);
         return;
     }
 }

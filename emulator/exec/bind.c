@@ -55,14 +55,14 @@ static enum exec_status do_refuse(struct warp *w, const struct insn *in, uint32_
     const struct diag_site *s = &in->src->site;
     struct diag d = unsupported;
     d.section = NULL;
-    char section[64];
+    char section[64], where[600];
     if (in->src->op != PTX_OP_unknown) {
         snprintf(section, sizeof section, "PTX ISA %s", ptx_op_section(in->src->op));
         d.section = section;
     }
     const char *why = in->data;
-    return exec_fault(w, in, mask, &d, "unsupported: %s at %s:%u%s%s", s->ptx_text, s->src_file ? s->src_file : s->ptx_name,
-                      s->src_file ? s->src_line : s->ptx_line, why ? ": " : "", why ? why : "");
+    return exec_fault(w, in, mask, &d, "unsupported: %s at %s%s%s", s->ptx_text, diag_where(s, where, sizeof where),
+                      why ? ": " : "", why ? why : "");
 }
 
 void exec_bind_refused(struct insn *in) {

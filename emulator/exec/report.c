@@ -116,16 +116,16 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
 }
 
 static void describe_group(struct out *o, struct warp *w, const struct group *g, bool waiting) {
-    char what[320] = "runs";
+    char what[320] = "runs", where[600];
     const struct insn *in = &w->frames[g->frame].func->code[g->pc];
     if (waiting && g->wait.in)
         in = g->wait.in;
     const struct diag_site *s = &in->src->site;
     if (g->state == GROUP_WAITING)
         describe_wait(w, g, what, sizeof what);
-    line(o, "  CTA (%u,%u,%u) warp %u lanes 0x%08x %s\n         at %s:%u (ptx line %u: %s)\n", w->cta->id.x, w->cta->id.y,
-         w->cta->id.z, w->index, g->mask, what, s->src_file ? s->src_file : s->ptx_name ? s->ptx_name : "?",
-         s->src_file ? s->src_line : s->ptx_line, s->ptx_line, s->ptx_text ? s->ptx_text : "");
+    line(o, "  CTA (%u,%u,%u) warp %u lanes 0x%08x %s\n         at %s (ptx line %u: %s)\n", w->cta->id.x, w->cta->id.y,
+         w->cta->id.z, w->index, g->mask, what, diag_where(s, where, sizeof where), s->ptx_line,
+         s->ptx_text ? s->ptx_text : "");
 }
 
 static const struct insn *list_warps(struct exec_launch_state *st, struct out *o, struct warp **first, uint32_t *lanes) {

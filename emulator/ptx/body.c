@@ -188,6 +188,7 @@ static void instruction(struct ptx_parser *p) {
         return;
     }
     in->site = (struct diag_site){.src_line = b->loc_line,
+                                  .inlined = b->loc_inlined,
                                   .ptx_name = p->module->name,
                                   .ptx_line = start.line,
                                   .ptx_text = folded(p, start.pos, p->tok.pos + 1),
@@ -318,24 +319,55 @@ static uint32_t small(const struct ptx_token *t) {
     return t->value > UINT32_MAX ? UINT32_MAX : (uint32_t)t->value;
 }
 
-void ptx_loc(
-    struct ptx_parser *p) { /* .loc file line column [, function_name l [+ n], inlined_at file line column] */
-    ptx_next(p);
-    struct ptx_token file = p->tok;
-    ptx_expect(p, PTX_TK_INT, "a file number");
-    struct ptx_token line = p->tok;
-    ptx_expect(p, PTX_TK_INT, "a line number");
-    while (ptx_accept(p, PTX_TK_INT))
-        ;
-    while (ptx_accept(p, ',')) { /* where it was inlined: the instruction's own line is the one above */
-        ptx_expect(p, PTX_TK_IDENT, "function_name or inlined_at");
-        if (p->tok.kind == PTX_TK_IDENT || p->tok.kind == PTX_TK_WORD)
+static struct ptx_loc_memo *memo_of(struct ptx_parser *p, const uint32_t at[3]) {
+    return &p->loc_memo[(at[0] * 40503u + at[1] * 31u + at[2]) % PTX_LOC_MEMO];
+}
+
+/* File, line, and the column where there is one. */
+static void position(struct ptx_parser *p, uint32_t at[3]) {
+    static const char *const what[3] = {"a file number", "a line number", ""};
+    for (unsigned i = 0; i < 3; i++) {
+        bool number = p->tok.kind == PTX_TK_INT;
+        at[i] = number ? small(&p->tok) : 0;
+        if (number)
             ptx_next(p);
+        else if (i < 2)
+            ptx_expect(p, PTX_TK_INT, what[i]);
+    }
+}
+
+static const struct diag_inline *inlined_at(struct ptx_parser *p, const uint32_t at[3]) {
+    const struct ptx_loc_memo *m = memo_of(p, at);
+    bool known = m->file == at[0] && m->line == at[1] && m->column == at[2];
+    struct ptx_inline *n = arena_alloc(p->keep, sizeof *n);
+    n->call = (struct diag_inline){.line = at[1], .outer = known ? m->inlined : NULL};
+    n->file = at[0];
+    n->next = p->inlines;
+    p->inlines = n;
+    return &n->call;
+}
+
+/* .loc file line column [, function_name label [+ n], inlined_at file line column] (11.5.4) */
+void ptx_loc(struct ptx_parser *p) {
+    uint32_t at[3], call[3];
+    ptx_next(p);
+    position(p, at);
+    const struct diag_inline *inlined = NULL;
+    while (ptx_accept(p, ',')) {
+        ptx_expect(p, PTX_TK_IDENT, "function_name or inlined_at");
+        if (p->tok.kind == PTX_TK_INT) {
+            position(p, call);
+            inlined = inlined_at(p, call);
+        } else if (p->tok.kind == PTX_TK_IDENT || p->tok.kind == PTX_TK_WORD) {
+            ptx_next(p);
+        }
         while (p->tok.kind == '+' || p->tok.kind == PTX_TK_INT)
             ptx_next(p);
     }
-    p->body.loc_file = small(&file);
-    p->body.loc_line = small(&line);
+    p->body.loc_file = at[0];
+    p->body.loc_line = at[1];
+    p->body.loc_inlined = inlined;
+    *memo_of(p, at) = (struct ptx_loc_memo){at[0], at[1], at[2], inlined};
 }
 
 void ptx_pragma(struct ptx_parser *p) { /* advice to a compiler (12) */
