@@ -35,6 +35,8 @@ static const char help_text[] =
     "  --schedule=default|eager|lazy|random:SEED\n"
     "                  when asynchronous operations run: each choice is one that the PTX memory model "
     "allows\n"
+    "  --check=warn|error|off\n"
+    "                  what to make of a missing fence or wait that most runs survive (default: warn)\n"
     "  --watchdog=N    stop a kernel after N warp instructions\n"
     "  --version       version of the emulator\n"
     "  --help          this text\n";
@@ -76,6 +78,10 @@ static void take_option(const char *arg) {
         if (!rt_parse_schedule(value, &unused))
             stop(WRONG_USE, "--schedule=%s: choose default, eager, lazy or random:SEED (a number)", value);
         set_environment("SM100EMU_SCHEDULE", value);
+    } else if ((value = value_of(arg, "--check")) != NULL) {
+        if (!rt_parse_check(value, &unused))
+            stop(WRONG_USE, "--check=%s: choose warn, error or off", value);
+        set_environment("SM100EMU_CHECK", value);
     } else if ((value = value_of(arg, "--watchdog")) != NULL) {
         if (!rt_parse_watchdog(value, &unused))
             stop(WRONG_USE, "--watchdog=%s: give a number of warp instructions, 1 or more", value);

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "check/check.h"
 #include "cudart/device.h"
 #include "cudart/errors.h"
 #include "cudart/options.h"
@@ -81,10 +82,13 @@ void rt_flush_printed(struct rt_context *c) {
 /* The launcher's options arrive in the environment (emulator/sm100emu.c). */
 static int read_options(struct rt_context *c, struct mach_config *config) {
     const char *schedule = getenv("SM100EMU_SCHEDULE"), *watchdog = getenv("SM100EMU_WATCHDOG");
+    const char *check = getenv("SM100EMU_CHECK");
     if (schedule != NULL && !rt_parse_schedule(schedule, config))
         return rt_say(c, RT_ERROR_NOT_INITIALIZED,
                       "SM100EMU_SCHEDULE=%s is not a schedule: default, eager, lazy or random:SEED",
                       schedule);
+    if (check != NULL && !rt_parse_check(check, config))
+        return rt_say(c, RT_ERROR_NOT_INITIALIZED, "SM100EMU_CHECK=%s is none of warn, error, off", check);
     if (watchdog != NULL && !rt_parse_watchdog(watchdog, config))
         return rt_say(c, RT_ERROR_NOT_INITIALIZED,
                       "SM100EMU_WATCHDOG=%s is not a number of warp instructions, 1 or more", watchdog);
@@ -101,6 +105,8 @@ static int create_gpu(struct rt_context *c) {
         return e;
     }
     c->gpu = gpu_create(&config);
+    if (config.check != MACH_CHECK_OFF)
+        c->gpu->observer = check_proxy_create();
     c->gpu->print = on_print;
     c->gpu->print_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)
@@ -142,8 +148,11 @@ void rt_reset(struct rt_context *c) {
         rt_stream_destroy(c, c->streams);
     while (c->events != NULL)
         rt_event_destroy(c, c->events);
-    if (c->gpu != NULL)
+    if (c->gpu != NULL) {
+        struct observer *o = c->gpu->observer;
         gpu_destroy(c->gpu);
+        check_proxy_destroy(o);
+    }
     c->gpu = NULL;
     c->sticky = RT_SUCCESS;
     memset(c->limits, 0, sizeof c->limits);

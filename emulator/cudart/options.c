@@ -30,6 +30,17 @@ bool rt_parse_schedule(const char *text, struct mach_config *config) {
     return true;
 }
 
+bool rt_parse_check(const char *text, struct mach_config *config) {
+    static const char *const names[] = {"warn", "error", "off"};
+    static const enum mach_check values[] = {MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            config->check = values[i];
+            return true;
+        }
+    return false;
+}
+
 bool rt_parse_watchdog(const char *text, struct mach_config *config) {
     return read_number(text, &config->watchdog) && config->watchdog != 0;
 }

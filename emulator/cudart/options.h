@@ -8,6 +8,8 @@
 
 /* "default", "eager", "lazy" or "random:SEED" into config; false for anything else. */
 bool rt_parse_schedule(const char *text, struct mach_config *config);
+/* "warn", "error" or "off": what becomes of a broken ordering rule. */
+bool rt_parse_check(const char *text, struct mach_config *config);
 /* A number of warp instructions, at least 1. */
 bool rt_parse_watchdog(const char *text, struct mach_config *config);
 

@@ -201,24 +201,27 @@ static bool already_warned(struct gpu *gpu, uint64_t key) {
 }
 
 bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
+    const bool fault = gpu->config.check == MACH_CHECK_ERROR;
     if (gpu->fault)
         return false;
+    if (gpu->config.check == MACH_CHECK_OFF)
+        return true;
     uint64_t key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin ? origin->site.func : NULL);
-    if (!gpu->config.strict && (gpu->warnings == MACH_MAX_WARNINGS || already_warned(gpu, key)))
+    if (!fault && (gpu->warnings == MACH_MAX_WARNINGS || already_warned(gpu, key)))
         return true;
     struct diag d = *proto;
-    d.warning = !gpu->config.strict;
+    d.warning = !fault;
     d.site = origin ? &origin->site : NULL;
     d.thread = origin ? &origin->thread : NULL;
     va_list ap;
     va_start(ap, fmt);
     diag_vreport(&gpu->sink, &d, fmt, ap);
     va_end(ap);
-    if (gpu->config.strict)
+    if (fault)
         gpu->fault = d.cuda_error;
     else
         gpu->warned[gpu->warnings++] = key;
-    return !gpu->config.strict;
+    return !fault;
 }
 
 uint64_t mach_random(struct gpu *gpu) {

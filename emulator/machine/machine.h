@@ -45,7 +45,7 @@ struct mach_config {
     enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
     uint64_t seed;     /* MACH_SCHED_RANDOM */
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
-    bool strict;       /* warnings about the kernel are faults */
+    enum mach_check { MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF } check; /* ordering rules: observer.h */
 };
 struct mach_config mach_config_b200(void);
 

@@ -27,7 +27,7 @@ struct observer {
 };
 
 /* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
- * config.strict it is a fault instead. Returns false when it became one. */
+ * config.check == MACH_CHECK_ERROR it is a fault instead, and false is returned; with MACH_CHECK_OFF nothing happens. */
 bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
