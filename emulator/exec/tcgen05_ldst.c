@@ -2,8 +2,8 @@
  *
  * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for all
  * loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
- * completed first, as the chip's scoreboard does, with a warning: the text asks for the wait (9.7.16.8.5), but CUTLASS's
- * tutorial programs for sm_100 leave it out and run. A store takes its registers' values when it
+ * completed first (a true register dependency is respected, 9.7.16.6.4.5), with a warning, since nothing else is ordered
+ * by it; CUTLASS's tutorial programs for sm_100 leave the wait out. A store takes its registers' values when it
  * is issued. Loads and stores of a warp run in issue order.
  */
 #include "exec/tcgen05.h"
@@ -140,10 +140,11 @@ static enum exec_status do_wait_ld(struct warp *w, const struct insn *in, uint32
 
 static const struct diag not_waited = {
     .id = "tcgen05-ld-not-waited",
-    .rule = "the registers of a tcgen05.ld may be used only after tcgen05.wait::ld",
-    .section = "PTX ISA 9.7.16.8.5",
-    .hint = "put tcgen05.wait::ld.sync.aligned between the load and the first use of its registers. Public kernels without "
-            "it are known to run, as the chip tracks the registers of a load; the ISA promises nothing",
+    .rule = "a true register dependency on a tcgen05.ld is respected, but nothing else is ordered after the load without "
+            "tcgen05.wait::ld",
+    .section = "PTX ISA 9.7.16.6.4.5",
+    .hint = "put tcgen05.wait::ld.sync.aligned between the load and the first use of its registers; it also keeps a later "
+            "tcgen05.mma or tcgen05.dealloc from overtaking the load",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
