@@ -77,15 +77,19 @@ static void read_containers(const struct file *f, const Elf64_Shdr *s, struct el
     }
 }
 
+/* Looks at the first section of a name only: linkers make one, and a hostile file could repeat a large one. */
 static void read_sections(const struct file *f, struct elf_facts *facts) {
     Elf64_Shdr names, s;
+    bool read = false;
     if (!section(f, f->header.e_shstrndx, &names))
         return;
     for (unsigned i = 0; i < f->header.e_shnum && section(f, i, &s); i++) {
         const char *name = string_at(f, names.sh_offset, names.sh_size, s.sh_name);
         if (strcmp(name, ".nv_fatbin") == 0) {
             facts->fatbin = true;
-            read_containers(f, &s, facts);
+            if (!read)
+                read_containers(f, &s, facts);
+            read = true;
         } else if (strcmp(name, ".nvFatBinSegment") == 0) {
             facts->fatbin = true;
         } else if (strcmp(name, "__nv_relfatbin") == 0) {
@@ -131,6 +135,7 @@ static void read_symbols(const struct file *f, struct elf_facts *facts) {
             if (symbol.st_shndx == SHN_UNDEF)
                 read_symbol(string_at(f, strings.sh_offset, strings.sh_size, symbol.st_name), facts);
         }
+        return; /* there is one such section */
     }
 }
 
@@ -176,7 +181,8 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
     if (f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
         return refuse(why, why_size, "is no executable (an object file?)");
     for (unsigned i = 0; i < f.header.e_phnum; i++)
-        if (get_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_DYNAMIC)
+        if (get_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) &&
+            p.p_type == PT_DYNAMIC && !facts->dynamic)
             read_dynamic(&f, &p, facts);
     read_sections(&f, facts);
     read_symbols(&f, facts);

@@ -1,0 +1,41 @@
+/* libFuzzer target of the fat-binary reader: any bytes as a container, as an image's text and as a whole program. */
+#include "cudart/elfcheck.h"
+#include "cudart/fatbin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What a choice promises to its caller. */
+static void check_choice(const struct fatbin_choice *choice) {
+    if (choice->text == NULL || choice->fit == FATBIN_FIT_NONE || strlen(choice->text) != choice->len)
+        abort();
+    char target[24];
+    if (fatbin_target(choice->text, choice->len, target, sizeof target) != choice->fit ||
+        strcmp(target, choice->target) != 0)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct fatbin_reader r;
+    struct fatbin_image image;
+    struct fatbin_error why;
+    struct fatbin_choice choice;
+    struct elf_facts facts;
+    char target[24], sentence[512];
+    if (fatbin_open(&r, data, size, NULL, &why) == 0)
+        while (fatbin_next(&r, &image, &why) == 1)
+            if (image.payload < data || image.payload + image.stored > data + size)
+                abort();
+    if (fatbin_choose(data, size, &choice, &why) == 0) {
+        check_choice(&choice);
+        free(choice.text);
+    } else if (choice.text != NULL || why.text[0] == 0) {
+        abort();
+    }
+    fatbin_target((const char *)data, size, target, sizeof target);
+    if (elf_read(data, size, &facts, sentence, sizeof sentence))
+        elf_judge(&facts, sentence, sizeof sentence);
+    return 0;
+}

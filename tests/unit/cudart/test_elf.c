@@ -1,0 +1,274 @@
+/* The launcher's look at a program: what it finds in ELF headers, what it refuses, and files that lie. */
+#include "check.h"
+#include "cudart/elfcheck.h"
+#include "cudart/options.h"
+#include "unit/cudart/containers.h"
+
+#include <elf.h>
+
+#define PTX_F ".version 9.0\n.target sm_100f\n"
+
+/* A small program in the making: one loadable segment that maps the file at address 0, a dynamic section and sections. */
+struct elf {
+    uint8_t bytes[16384];
+    size_t size;
+    char strings[512]; /* names of libraries and symbols, then of sections */
+    size_t strings_size;
+    Elf64_Dyn dynamic[16];
+    size_t num_dynamic;
+    Elf64_Sym symbols[8];
+    size_t num_symbols;
+    Elf64_Shdr sections[8];
+    size_t num_sections;
+};
+
+static size_t add_string(struct elf *e, const char *text) {
+    size_t at = e->strings_size;
+    strcpy(e->strings + at, text);
+    e->strings_size += strlen(text) + 1;
+    return at;
+}
+
+static size_t add_bytes(struct elf *e, const void *p, size_t n) {
+    e->size = (e->size + 15) / 16 * 16;
+    size_t at = e->size;
+    memcpy(e->bytes + at, p, n);
+    e->size += n;
+    return at;
+}
+
+static void begin(struct elf *e) {
+    memset(e, 0, sizeof *e);
+    e->strings_size = 1;
+    e->num_symbols = 1;
+    e->num_sections = 1;
+    e->size = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+}
+
+static void add_dynamic(struct elf *e, int64_t tag, uint64_t value) {
+    e->dynamic[e->num_dynamic].d_tag = tag;
+    e->dynamic[e->num_dynamic++].d_un.d_val = value;
+}
+
+static void add_needed(struct elf *e, const char *library) {
+    add_dynamic(e, DT_NEEDED, add_string(e, library));
+}
+static void add_import(struct elf *e, const char *name) {
+    e->symbols[e->num_symbols++].st_name = (Elf64_Word)add_string(e, name);
+}
+
+static Elf64_Shdr *add_section(struct elf *e, const char *name, unsigned type, const void *p, size_t n) {
+    Elf64_Shdr *s = &e->sections[e->num_sections++];
+    s->sh_name = (Elf64_Word)add_string(e, name);
+    s->sh_type = type;
+    s->sh_offset = add_bytes(e, p, n);
+    s->sh_size = n;
+    return s;
+}
+
+static void add_fatbin(struct elf *e, const struct container *c) {
+    add_section(e, ".nv_fatbin", SHT_PROGBITS, c->bytes, c->size);
+    add_section(e, ".nvFatBinSegment", SHT_PROGBITS, "wrapper", 7);
+}
+
+/* Puts the tables behind the contents. With `dynamic` false the program is a static one. */
+static void finish(struct elf *e, bool dynamic) {
+    Elf64_Shdr *symbols =
+        add_section(e, ".dynsym", SHT_DYNSYM, e->symbols, e->num_symbols * sizeof e->symbols[0]);
+    symbols->sh_link = (Elf64_Word)e->num_sections;
+    Elf64_Shdr *strings = add_section(e, ".dynstr", SHT_STRTAB, e->strings, sizeof e->strings);
+    memcpy(e->bytes + strings->sh_offset, e->strings, sizeof e->strings); /* with its own name */
+    add_dynamic(e, DT_STRTAB, strings->sh_offset);
+    add_dynamic(e, DT_STRSZ, sizeof e->strings);
+    add_dynamic(e, DT_NULL, 0);
+    size_t dynamic_at = add_bytes(e, e->dynamic, e->num_dynamic * sizeof e->dynamic[0]);
+    size_t sections_at = add_bytes(e, e->sections, e->num_sections * sizeof e->sections[0]);
+    Elf64_Ehdr h = {
+        .e_type = ET_DYN,
+        .e_machine =
+#if defined(__aarch64__)
+            EM_AARCH64,
+#else
+            EM_X86_64,
+#endif
+        .e_phoff = sizeof h,
+        .e_phentsize = sizeof(Elf64_Phdr),
+        .e_phnum = dynamic ? 2 : 1,
+        .e_shoff = sections_at,
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = (Elf64_Half)e->num_sections,
+        .e_shstrndx = (Elf64_Half)(e->num_sections - 1)
+    };
+    memcpy(h.e_ident, ELFMAG, SELFMAG);
+    h.e_ident[EI_CLASS] = ELFCLASS64;
+    h.e_ident[EI_DATA] = ELFDATA2LSB;
+    Elf64_Phdr p[2] = {
+        {.p_type = PT_LOAD, .p_filesz = e->size, .p_memsz = e->size},
+        {.p_type = PT_DYNAMIC, .p_offset = dynamic_at, .p_filesz = e->num_dynamic * sizeof e->dynamic[0]}};
+    memcpy(e->bytes, &h, sizeof h);
+    memcpy(e->bytes + sizeof h, p, sizeof p);
+}
+
+/* Reads and judges a copy that ends where its allocation ends. */
+static bool accept_bytes(const uint8_t *bytes, size_t size, struct elf_facts *facts, char *why,
+                         size_t why_size) {
+    uint8_t *copy = malloc(size ? size : 1);
+    memcpy(copy, bytes, size);
+    why[0] = 0;
+    bool ok = elf_read(copy, size, facts, why, why_size) && elf_judge(facts, why, why_size);
+    free(copy);
+    return ok;
+}
+
+static void expect_good(const struct elf *e) {
+    struct elf_facts facts;
+    char why[512];
+    if (!CHECK(accept_bytes(e->bytes, e->size, &facts, why, sizeof why)))
+        fprintf(stderr, "    %s\n", why);
+}
+
+static void expect_refusal(const struct elf *e, const char *part) {
+    struct elf_facts facts;
+    char why[512];
+    CHECK(!accept_bytes(e->bytes, e->size, &facts, why, sizeof why));
+    CHECK_HAS(why, part);
+}
+
+static void cuda_program(struct elf *e, const char *runtime, const char *ptx) {
+    struct container c;
+    container_begin(&c); /* the device linker's, without PTX */
+    container_add(&c, KIND_ELF, 100, 0, "\177ELF....", 8, 0);
+    size_t first = c.size;
+    struct container d;
+    container_begin(&d);
+    container_add(&d, KIND_ELF, 100, 0, "\177ELF....", 8, 0);
+    if (ptx != NULL)
+        container_ptx(&d, 100, ptx);
+    memcpy(c.bytes + first, d.bytes, d.size);
+    c.size += d.size;
+    begin(e);
+    add_fatbin(e, &c);
+    if (runtime != NULL) {
+        add_needed(e, runtime);
+        add_import(e, "__cudaRegisterFatBinary");
+    }
+}
+
+static void test_programs(void) {
+    struct elf e;
+    cuda_program(&e, "libcudart.so.13", PTX_F);
+    finish(&e, true);
+    expect_good(&e);
+    cuda_program(&e, "libcudart.so.12", PTX_F);
+    add_dynamic(&e, DT_RUNPATH, 1);
+    finish(&e, true);
+    expect_good(&e);
+    cuda_program(&e, "libcudart.so.13", PTX_F);
+    add_dynamic(&e, DT_RPATH, 1);
+    finish(&e, true);
+    expect_refusal(&e, "--enable-new-dtags");
+    cuda_program(&e, "libcudart.so.11", PTX_F);
+    finish(&e, true);
+    expect_refusal(&e, "libcudart.so.11");
+    cuda_program(&e, NULL, PTX_F);
+    finish(&e, true);
+    expect_refusal(&e, "-cudart shared");
+    cuda_program(&e, NULL, PTX_F);
+    finish(&e, false);
+    expect_refusal(&e, "-cudart shared");
+    cuda_program(&e, "libcudart.so.13", NULL);
+    finish(&e, true);
+    expect_refusal(&e, "SASS");
+    expect_refusal(&e, "-gencode");
+    cuda_program(&e, "libcudart.so.13", ".version 9.0\n.target sm_103a\n");
+    finish(&e, true);
+    expect_refusal(&e, "sm_103a");
+    cuda_program(&e, "libcudart.so.13", NULL);
+    add_section(&e, "__nv_relfatbin", SHT_PROGBITS, "x", 1);
+    finish(&e, true);
+    expect_good(&e); /* the library says more when it comes to it */
+}
+
+static void test_other_programs(void) {
+    struct elf e;
+    begin(&e);
+    add_needed(&e, "libc.so.6");
+    finish(&e, true);
+    expect_refusal(&e, "no CUDA program");
+    begin(&e);
+    add_needed(&e, "libcuda.so.1");
+    finish(&e, true);
+    expect_good(&e);
+    begin(&e);
+    add_import(&e, "dlopen");
+    finish(&e, true);
+    expect_good(&e);
+    begin(&e);
+    finish(&e, false);
+    expect_refusal(&e, "-static");
+}
+
+static void test_no_program(void) {
+    struct elf good, e;
+    cuda_program(&good, "libcudart.so.13", PTX_F);
+    finish(&good, true);
+    e = good;
+    e.bytes[0] = 0;
+    expect_refusal(&e, "no ELF");
+    e = good;
+    memcpy(e.bytes, "#!/bin/sh\n", 10);
+    expect_refusal(&e, "script");
+    e = good;
+    e.bytes[EI_CLASS] = ELFCLASS32;
+    expect_refusal(&e, "64-bit");
+    e = good;
+    put(e.bytes + offsetof(Elf64_Ehdr, e_machine), EM_386, 2);
+    expect_refusal(&e, "another processor");
+    e = good;
+    put(e.bytes + offsetof(Elf64_Ehdr, e_type), ET_REL, 2);
+    expect_refusal(&e, "object file");
+}
+
+/* Truncations and flipped bits must not read outside; the sanitiser watches. */
+static void test_hostile(void) {
+    struct elf good, e;
+    struct elf_facts facts;
+    char why[512];
+    cuda_program(&good, "libcudart.so.13", PTX_F);
+    finish(&good, true);
+    for (size_t n = 0; n < good.size; n++)
+        if (!accept_bytes(good.bytes, n, &facts, why, sizeof why))
+            CHECK(why[0] != 0);
+    for (size_t i = 0; i < good.size * 8; i++) {
+        e = good;
+        e.bytes[i / 8] ^= (uint8_t)(1 << i % 8);
+        if (!accept_bytes(e.bytes, e.size, &facts, why, sizeof why))
+            CHECK(why[0] != 0);
+    }
+}
+
+static void test_options(void) {
+    struct mach_config c = {0};
+    CHECK(rt_parse_schedule("random:18446744073709551615", &c));
+    CHECK_EQ(c.schedule, MACH_SCHED_RANDOM);
+    CHECK_EQ(c.seed, UINT64_MAX);
+    CHECK(rt_parse_schedule("eager", &c) && c.schedule == MACH_SCHED_EAGER);
+    CHECK(rt_parse_schedule("lazy", &c) && c.schedule == MACH_SCHED_LAZY);
+    CHECK(rt_parse_schedule("default", &c) && c.schedule == MACH_SCHED_DEFAULT);
+    static const char *const bad[] = {"",          "Eager",     "random",
+                                      "random:",   "random:x",  "random:-1",
+                                      "random: 1", "random:1x", "random:18446744073709551616"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK(!rt_parse_schedule(bad[i], &c));
+    CHECK(rt_parse_watchdog("1000", &c) && c.watchdog == 1000);
+    CHECK(!rt_parse_watchdog("0", &c) && !rt_parse_watchdog("", &c) && !rt_parse_watchdog("1k", &c));
+}
+
+int main(void) {
+    test_programs();
+    test_other_programs();
+    test_no_program();
+    test_hostile();
+    test_options();
+    return check_report();
+}
