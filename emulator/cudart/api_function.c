@@ -279,7 +279,10 @@ static int entry_point(const char *call, const char *name, void **out, int versi
         return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the result"));
     *out = driver_entry(name, version, &found);
     if (*out == NULL)
-        rt_say(c, 0, "%s is not supported by the emulator", name);
+        rt_say(c, 0,
+               found == RT_ENTRY_VERSION_TOO_OLD ? "%s is newer than the CUDA version asked for"
+                                                 : "%s is not supported by the emulator",
+               name);
     if (result != NULL)
         *result = found;
     return rt_leave(c, RT_SUCCESS);

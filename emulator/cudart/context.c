@@ -154,6 +154,7 @@ void rt_reset(struct rt_context *c) {
         check_proxy_destroy(o);
     }
     c->gpu = NULL;
+    c->gpu_refused = false;
     c->sticky = RT_SUCCESS;
     memset(c->limits, 0, sizeof c->limits);
 }

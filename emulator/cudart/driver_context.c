@@ -382,7 +382,10 @@ static int proc_address(const char *name, void **out, int version, int *result) 
         return rt_leave_driver(c, rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the result"));
     *out = driver_entry(name, version, &found);
     if (*out == NULL)
-        e = rt_say(c, RT_ERROR_NOT_FOUND, "%s is not supported by the emulator", name);
+        e = rt_say(c, RT_ERROR_NOT_FOUND,
+                   found == RT_ENTRY_VERSION_TOO_OLD ? "%s is newer than the CUDA version asked for"
+                                                     : "%s is not supported by the emulator",
+                   name);
     if (result != NULL)
         *result = found;
     return rt_leave_driver(c, e);

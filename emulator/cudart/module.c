@@ -96,6 +96,8 @@ static int choose(struct rt_context *c, struct rt_module *m) {
 
 static void name_module(struct rt_module *m) {
     char name[256], number[16] = "";
+    if (m->name != NULL && !m->registered) /* PTX read from a file keeps the file's name */
+        return;
     if (m->number > 1)
         snprintf(number, sizeof number, ".%u", m->number);
     snprintf(name, sizeof name, "%.200s%s.%s.ptx", program_invocation_short_name, number, m->choice.target);
@@ -220,6 +222,10 @@ int rt_module_from_file(struct rt_context *c, const char *path, struct rt_module
     struct rt_module *m = rt_module_create(c);
     int e = from_bytes(c, bytes, got, m);
     free(bytes);
+    if (e == RT_SUCCESS && m->choice.len == got) {
+        m->name = xcalloc(strlen(path) + 1, 1);
+        strcpy(m->name, path);
+    }
     if (e == RT_SUCCESS)
         e = rt_module_ready(c, m);
     if (e != RT_SUCCESS)
