@@ -179,9 +179,12 @@ CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -
 .PHONY: tests
 tests: all $(TEST_PROGRAMS) ## build the tests, run none
 	@sh scripts/doctor.sh need cmake ctest
-	@cmake -S tests -B $(BUILD)/tests -DCMAKE_C_COMPILER="$$(command -v $(firstword $(CC)))" -DROOT=$(CURDIR) \
-	    -DPRODUCTS=$(CURDIR)/$(BUILD) -DPROGRAMS=$(CURDIR)/build -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
-	    -DTEST_CFLAGS="$(OPT) $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS)" >$(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log >&2; exit 1; }
+	@mkdir -p $(BUILD)/tests
+	@cc=$$(command -v $(firstword $(CC))); cd $(BUILD)/tests; \
+	grep -qsxF "CMAKE_C_COMPILER:STRING=$$cc" CMakeCache.txt || rm -rf CMakeCache.txt CMakeFiles; \
+	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DROOT=$(CURDIR) -DPRODUCTS=$(CURDIR)/$(BUILD) \
+	    -DPROGRAMS=$(CURDIR)/build -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
+	    -DTEST_CFLAGS="$(OPT) $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS)" >cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
 	@MAKEFLAGS= cmake --build $(BUILD)/tests -j $$(nproc) -- -s
 
 test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan)
