@@ -49,8 +49,8 @@ static void report(struct ptx_parser *p, uint32_t pos, uint32_t line, const char
     int k = snprintf(text, room / 2, "%.300s:%u:%u: error: ", p->module->name, line,
                      pos - line_start(&p->lx, pos) + 1);
     n = k < 0 ? 0 : (size_t)k;
-    k = vsnprintf(text + n, room / 2 - n, fmt, ap);
-    n = strlen(text);
+    vsnprintf(text + n, room / 2 - n, fmt, ap);
+    n = strlen(text); /* of what fitted */
     text[n++] = '\n';
     k = format_line(&p->lx, pos, text + n, room - n);
     n += k < 0 ? 0 : (size_t)k;

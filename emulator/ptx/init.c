@@ -24,10 +24,10 @@ struct element {
     uint64_t mask; /* 0 when there is no mask operator */
 };
 
-static void room_for(struct ptx_parser *p, struct init *in, const struct ptx_token *at, uint64_t end) {
+static bool room_for(struct ptx_parser *p, struct init *in, const struct ptx_token *at, uint64_t end) {
     if (end > PTX_MAX_INIT_BYTES) {
         ptx_error(p, at, "this initialiser is larger than %d MiB", PTX_MAX_INIT_BYTES >> 20);
-        return;
+        return false;
     }
     if (end > in->cap) {
         size_t cap = in->cap ? in->cap : 64;
@@ -39,6 +39,7 @@ static void room_for(struct ptx_parser *p, struct init *in, const struct ptx_tok
     }
     if (end > in->size)
         in->size = (size_t)end;
+    return in->bytes != NULL;
 }
 
 /* sym, sym+4, generic(sym), generic(sym)+4 */
@@ -132,8 +133,7 @@ static uint64_t element_bits(struct ptx_parser *p, const struct init *in, const 
 
 static void put_element(struct ptx_parser *p, struct init *in, uint64_t offset) {
     struct element e = parse_element(p);
-    room_for(p, in, &e.at, offset + in->elem);
-    if (p->failed)
+    if (!room_for(p, in, &e.at, offset + in->elem) || p->failed)
         return;
     if (e.symbol) {
         add_reloc(p, in, &e, offset);

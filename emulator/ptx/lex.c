@@ -232,7 +232,7 @@ static void lex_punctuation(struct ptx_lexer *lx, struct ptx_token *t, char c) {
         fail(lx, t->pos, c ? "a character that PTX does not use" : "a NUL byte in the text");
         return;
     }
-    t->kind = c;
+    t->kind = (unsigned char)c;
     lx->pos = t->pos + 1;
 }
 

@@ -98,7 +98,7 @@ static void alias(struct ptx_parser *p) { /* .alias name, function; (11.2.3) */
             ptx_expect(p, ',', "','");
     }
     ptx_expect(p, ';', "';' after the alias");
-    if (p->failed)
+    if (p->failed || !f[0] || !f[1])
         return;
     if (!f[0]->is_extern || f[1]->alias_of || f[0] == f[1]) {
         ptx_error(p, &t[0],
