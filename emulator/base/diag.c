@@ -97,7 +97,7 @@ static void put_place(struct text *t, const struct diag_site *s) {
     if (s->src_file && s->src_line)
         put_path(t, s->src_file);
     else
-        put(t, "%.300s", s->ptx_name ? s->ptx_name : "PTX");
+        put_path(t, s->ptx_name ? s->ptx_name : "PTX");
     put(t, ":%u", s->src_file && s->src_line ? s->src_line : s->ptx_line);
 }
 

@@ -211,9 +211,10 @@ bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t tadd
         if (a->column != taddr)
             continue;
         if (a->columns != columns) {
+            char where[600];
             mach_fault(cta->gpu, origin, &bad_dealloc,
-                       "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated (PTX line %u)", columns, taddr,
-                       a->columns, a->origin.site.ptx_line);
+                       "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns, taddr,
+                       a->columns, diag_where(&a->origin.site, where, sizeof where));
             return false;
         }
         free_block(tc, i);

@@ -4,6 +4,7 @@
  *   grid=X[,Y[,Z]]   block=X[,Y[,Z]]   dynamic=BYTES of shared memory, 1, 32 and 0 where not given
  *   buf:BYTES        parameter: a pointer to BYTES of device memory, zeroed
  *   out:BYTES        the same, and printed after the launch: its 32-bit words in hex, eight a line
+ *   freed:BYTES      parameter: the same pointer, after cuMemFree
  *   u32:N u64:N      parameter: a number
  *
  * The driver is asked for at run time (libcuda.so.1), as a program that is built on a machine without one
@@ -11,6 +12,7 @@
  * kernel ran to its end, 1 for an error of the driver API (printed), 2 for a bad command line.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +28,10 @@ typedef struct Driver {
     Result (*ctx_retain)(Handle *ctx, int device);
     Result (*ctx_set)(Handle ctx);
     Result (*ctx_sync)(void);
-    Result (*module_load)(Handle *module, const void *image);
+    Result (*module_load)(Handle *module, const char *path);
     Result (*module_function)(Handle *function, Handle module, const char *name);
     Result (*mem_alloc)(DevicePtr *out, size_t bytes);
+    Result (*mem_free)(DevicePtr p);
     Result (*memset_d8)(DevicePtr dst, unsigned char value, size_t n);
     Result (*memcpy_d_to_h)(void *dst, DevicePtr src, size_t bytes);
     Result (*launch)(Handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -68,9 +71,10 @@ static Driver open_driver(void) {
     find(lib, "cuDevicePrimaryCtxRetain", &d.ctx_retain);
     find(lib, "cuCtxSetCurrent", &d.ctx_set);
     find(lib, "cuCtxSynchronize", &d.ctx_sync);
-    find(lib, "cuModuleLoadData", &d.module_load);
+    find(lib, "cuModuleLoad", &d.module_load);
     find(lib, "cuModuleGetFunction", &d.module_function);
     find(lib, "cuMemAlloc_v2", &d.mem_alloc);
+    find(lib, "cuMemFree_v2", &d.mem_free);
     find(lib, "cuMemsetD8_v2", &d.memset_d8);
     find(lib, "cuMemcpyDtoH_v2", &d.memcpy_d_to_h);
     find(lib, "cuLaunchKernel", &d.launch);
@@ -85,22 +89,6 @@ static void must(const Driver *d, Result result, const char *call) {
     d->error_name(result, &name);
     fprintf(stderr, "launch_ptx: %s: %s (%d)\n", call, name ? name : "unknown error", result);
     exit(1);
-}
-
-static char *read_text(const char *path) {
-    FILE *f = fopen(path, "rb");
-    long size = -1;
-    char *text = NULL;
-    if (f && fseek(f, 0, SEEK_END) == 0)
-        size = ftell(f);
-    if (size >= 0)
-        text = calloc(1, (size_t)size + 1);
-    if (!text || fseek(f, 0, SEEK_SET) != 0 || fread(text, 1, (size_t)size, f) != (size_t)size) {
-        fprintf(stderr, "launch_ptx: cannot read %s\n", path);
-        exit(2);
-    }
-    fclose(f);
-    return text;
 }
 
 /* One WORD of the command line; false where it is none that is known. */
@@ -120,11 +108,14 @@ static int take_word(const Driver *d, Launch *l, const char *word) {
     if (!number)
         return 0;
     *value = strtoull(number + 1, NULL, 0);
-    if (strncmp(word, "buf:", 4) == 0 || strncmp(word, "out:", 4) == 0) {
+    bool freed = strncmp(word, "freed:", 6) == 0;
+    if (strncmp(word, "buf:", 4) == 0 || strncmp(word, "out:", 4) == 0 || freed) {
         DevicePtr p = 0;
         l->print[l->params] = word[0] == 'o' ? *value : 0;
         must(d, d->mem_alloc(&p, *value), "cuMemAlloc");
         must(d, d->memset_d8(p, 0, *value), "cuMemsetD8");
+        if (freed)
+            must(d, d->mem_free(p), "cuMemFree");
         *value = p;
     } else if (strncmp(word, "u32:", 4) != 0 && strncmp(word, "u64:", 4) != 0) {
         return 0;
@@ -146,7 +137,7 @@ static void print_words(const Driver *d, DevicePtr from, uint64_t bytes) {
 int main(int argc, char **argv) {
     if (argc < 3) {
         fprintf(stderr, "usage: launch_ptx FILE.ptx KERNEL [grid=X,Y,Z] [block=X,Y,Z] [dynamic=BYTES] "
-                        "[buf:BYTES | out:BYTES | u32:N | u64:N]...\n");
+                        "[buf:BYTES | out:BYTES | freed:BYTES | u32:N | u64:N]...\n");
         return 2;
     }
     Driver d = open_driver();
@@ -164,8 +155,7 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
-    char *text = read_text(argv[1]);
-    must(&d, d.module_load(&module, text), "cuModuleLoadData");
+    must(&d, d.module_load(&module, argv[1]), "cuModuleLoad");
     must(&d, d.module_function(&function, module, argv[2]), "cuModuleGetFunction");
     must(&d,
          d.launch(function, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.dynamic,
@@ -175,6 +165,5 @@ int main(int argc, char **argv) {
     for (int i = 0; i < l.params; i++)
         if (l.print[i])
             print_words(&d, l.value[i], l.print[i]);
-    free(text);
     return 0;
 }
