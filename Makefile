@@ -101,7 +101,7 @@ $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 # `q`, not `r`: two rooms may have a file of one name.
 $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) qcs $@ $(EMU_OBJ)
+	$(Q)rm -f $@.new && $(AR) qcs $@.new $(EMU_OBJ) && mv -f $@.new $@
 
 $(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
 	$(call say,LINK,$@)
@@ -182,9 +182,10 @@ tests: all $(TEST_PROGRAMS) ## build the tests, run none
 	@mkdir -p $(BUILD)/tests
 	@cc=$$(command -v $(firstword $(CC))); cd $(BUILD)/tests; \
 	grep -qsxF "CMAKE_C_COMPILER:STRING=$$cc" CMakeCache.txt || rm -rf CMakeCache.txt CMakeFiles; \
-	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DROOT=$(CURDIR) -DPRODUCTS=$(CURDIR)/$(BUILD) \
+	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DCMAKE_RULE_MESSAGES=OFF -DROOT=$(CURDIR) -DPRODUCTS=$(CURDIR)/$(BUILD) \
 	    -DPROGRAMS=$(CURDIR)/build -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
 	    -DTEST_CFLAGS="$(OPT) $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS)" >cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
+	$(call say,CMAKE,tests/unit)
 	@MAKEFLAGS= cmake --build $(BUILD)/tests -j $$(nproc) -- -s
 
 test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan)
