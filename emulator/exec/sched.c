@@ -355,7 +355,8 @@ int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
     st.params = xcalloc(info.param_bytes + 1, 1);
     if (cfg->param_bytes < info.param_bytes || !st.threads || st.warps > MACH_MAX_WARPS || !st.num_clusters)
         diag_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
-    memcpy(st.params, cfg->params, info.param_bytes);
+    if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
+        memcpy(st.params, cfg->params, info.param_bytes);
     gpu->fault = 0;
     gpu->warnings = 0;
     gpu->clock = 0;
