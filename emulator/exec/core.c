@@ -359,20 +359,24 @@ static const struct diag aligned_diverged = {
  * parked at a reconvergence point wait for this group in turn and never will. */
 static enum exec_status wait_aligned(struct warp *w, const struct insn *in, uint32_t mask) {
     struct group *g = w->g;
-    bool may_come = mask == g->mask; /* lanes of this group that a guard excludes never come */
-    uint32_t others = 0;
+    bool may_come = mask == g->mask; /* lanes that a guard excludes never come */
+    uint32_t others = 0, guard = in->guard == EXEC_SINK ? 0 : exec_src32(w, in->guard)[0];
+    guard = in->guard == EXEC_SINK || in->guard_neg ? ~guard : guard;
     for (unsigned i = 0; i < MACH_WARP && may_come; i++) {
         struct group *o = &w->groups[i];
         if (o == g || o->state == GROUP_FREE)
             continue;
-        if (o->frame == g->frame && o->pc == g->pc && (o->state == GROUP_READY || waits_for_lanes(o)))
+        bool here = o->frame == g->frame && o->pc == g->pc && (o->state == GROUP_READY || waits_for_lanes(o));
+        if (here && !(o->mask & ~guard))
             absorb(w, o);
+        else if (here)
+            may_come = false;
         else if (o->state == GROUP_WAITING && (o->wait.kind == WAIT_JOIN || o->wait.kind == WAIT_ALIGNED))
             may_come = false;
         else
             others |= o->mask;
     }
-    if (g->mask == w->live)
+    if (may_come && g->mask == w->live)
         return EXEC_NEXT;
     if (!may_come || !others) {
         unride(w, false);
