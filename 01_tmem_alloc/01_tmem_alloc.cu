@@ -28,8 +28,8 @@ enum {
     MAX_REGISTERS = 128, /* a thread, in one tcgen05.ld or st */
     COUNTS = 8,          /* x1, x2, x4 ... x128 */
     SHAPES = 5,
-    PATIENCE = 20000, /* naps of a microsecond until a CTA gives up waiting for company on its SM */
-    HOLD = 50,        /* naps that it then keeps its columns, while the other's alloc blocks */
+    PATIENCE = 2000, /* naps of a microsecond until a CTA gives up waiting for company on its SM */
+    HOLD = 50,       /* naps that it then keeps its columns, while the other's alloc blocks */
 };
 
 static_assert(IMAGE_COLUMNS % PIECE == 0, "whole pieces");

@@ -1,5 +1,8 @@
 /* cmdline.h - one command line for all steps: `--name value` or `--name=value`, from a table.
  *
+ * The first call of a step's main(): it also has stdout go out line by line, so that what the step prints and what is
+ * reported on stderr stand in order, in a file too.
+ *
  * A step fills an array of struct cl_option; what a variable holds when cmdline_parse() is called is its
  * default and is shown by --help. A value that is not allowed gets one line on stderr that says what is, and
  * exit code 2. --help prints the table and exits with 0. Host only.
@@ -141,6 +144,7 @@ static inline const struct cl_option *cl_find(const struct cl_option *options, i
 static inline void cmdline_parse(int argc, char **argv, const char *purpose, const struct cl_option *options,
                                  int count) {
     const char *slash = strrchr(argv[0], '/'), *program = slash ? slash + 1 : argv[0];
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value;
         if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
