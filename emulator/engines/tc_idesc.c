@@ -1,5 +1,5 @@
-/* engines/tc_idesc.c - the instruction descriptor and the tables of legal forms (PTX ISA 9.7.16.2.1, 9.7.16.4.2,
- * 9.7.16.10.1 to .3). What a table excludes is refused with the table's number.
+/* engines/tc_idesc.c - the instruction descriptor and the tables of legal forms (PTX
+ * ISA 9.7.16.2.1, 9.7.16.4.2, 9.7.16.10.1 to .3). What a table excludes is refused with the table's number.
  */
 #include "engines/tc_desc.h"
 
@@ -9,7 +9,8 @@ static const struct diag bad_idesc = {
     .id = "tcgen05-instruction-descriptor",
     .rule = "the instruction descriptor's fields are those of Table 42",
     .section = "PTX ISA 9.7.16.4.2",
-    .hint = "build the descriptor for the instruction's .kind",
+    .hint = "build the descriptor for the instruction's .kind; its format codes are f16: 0 f16, 1 bf16; tf32: 2 tf32; "
+            "f8f6f4: 0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1; i8: 0 u8, 1 s8",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag bad_shape = {
@@ -33,7 +34,8 @@ static const struct diag bad_major = {
 };
 static const struct diag bad_swizzle = {
     .id = "tcgen05-mma-swizzle",
-    .rule = "transposed 32-bit matrices need 128B swizzling with 32B atoms, and nothing else may use it (Tables 54, 55)",
+    .rule = "transposed 32-bit matrices need 128B swizzling with 32B atoms, and nothing else may use it "
+            "(Tables 54, 55)",
     .section = "PTX ISA 9.7.16.10.3",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
@@ -44,17 +46,20 @@ const char *tc_kind_name(enum tc_kind kind) {
 }
 
 const char *tc_elem_name(enum tc_elem e) {
-    static const char *const names[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "u8", "s8"};
+    static const char *const names[] = {"f16",  "bf16", "tf32", "e4m3", "e5m2",
+                                        "e2m3", "e3m2", "e2m1", "u8",   "s8"};
     return names[e];
 }
 
 uint32_t tc_elem_bytes(enum tc_elem e) { return e == TC_TF32 ? 4 : e == TC_F16 || e == TC_BF16 ? 2 : 1; }
 
-static uint32_t field(uint32_t bits, unsigned first, unsigned count) { return bits >> first & ((1u << count) - 1); }
+static uint32_t field(uint32_t bits, unsigned first, unsigned count) {
+    return bits >> first & ((1u << count) - 1);
+}
 
 /* Element type of a code in bits 7-9 or 10-12 of Table 42; false: not a type of the kind. */
 static bool elem_of(enum tc_kind kind, uint32_t code, enum tc_elem *e) {
-    static const int8_t f8f6f4[8] = {TC_E4M3, TC_E5M2, -1, TC_E2M3, TC_E3M2, TC_E2M1, -1, -1};
+    static const int f8f6f4[8] = {TC_E4M3, TC_E5M2, -1, TC_E2M3, TC_E3M2, TC_E2M1, -1, -1};
     int v = -1;
     switch (kind) {
     case TC_KIND_F16:
@@ -90,7 +95,8 @@ static bool dtype_of(enum tc_kind kind, uint32_t code, enum tc_dtype *d) {
     return false;
 }
 
-static bool refuse(struct tc_problem *p, const struct diag *rule, const char *what, enum tc_kind kind, uint32_t value) {
+static bool refuse(struct tc_problem *p, const struct diag *rule, const char *what, enum tc_kind kind,
+                   uint32_t value) {
     p->rule = rule;
     snprintf(p->text, sizeof p->text, "%s: %s is %u", tc_kind_name(kind), what, value);
     return false;
@@ -120,12 +126,14 @@ static bool check_shape(enum tc_kind kind, bool a_in_tmem, const struct tc_idesc
     bool legal = d->n >= 8 && d->n <= 256 && d->n % 8 == 0;
     if (kind == TC_KIND_I8) {
         if (!legal || (d->n > 32 && d->n % 16))
-            return refuse(p, &bad_shape, "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)", kind, d->n);
+            return refuse(p, &bad_shape, "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)", kind,
+                          d->n);
     } else if (!legal) {
         return refuse(p, &bad_shape, "N (8, 16, 24, ... 256 with cta_group::1, Table 39)", kind, d->n);
     }
     if (d->mn_major_b && tc_elem_bytes(d->b) == 1 && d->n % 16)
-        return refuse(p, &bad_transposed_n, "N with transposed 8-bit B (16, 32, ... 256, Table 52)", kind, d->n);
+        return refuse(p, &bad_transposed_n, "N with transposed 8-bit B (16, 32, ... 256, Table 52)", kind,
+                      d->n);
     if (a_in_tmem && d->mn_major_a)
         return refuse(p, &bad_major, "the transpose bit (15) of A in tensor memory (Table 53)", kind, 1);
     return true;
@@ -133,7 +141,8 @@ static bool check_shape(enum tc_kind kind, bool a_in_tmem, const struct tc_idesc
 
 static bool is_sub_byte(enum tc_elem e) { return e == TC_E2M3 || e == TC_E3M2 || e == TC_E2M1; }
 
-bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out, struct tc_problem *p) {
+bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
+                     struct tc_problem *p) {
     struct tc_idesc d = {
         .m = field(bits, 24, 5) << 4,
         .n = field(bits, 17, 6) << 3,
@@ -164,16 +173,17 @@ bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc
     return true;
 }
 
-bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s, struct tc_problem *p) {
+bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s,
+                      struct tc_problem *p) {
     bool wide = mn_major && e == TC_TF32;
     if (wide == (s == TC_SW_128B_32B))
         return true;
     p->rule = &bad_swizzle;
     if (s == TC_SW_128B_32B && !mn_major)
-        snprintf(p->text, sizeof p->text, "K-major %s of type %s with %s, for which Table 55 has no layout", matrix,
-                 tc_elem_name(e), tc_swizzle_name(s));
+        snprintf(p->text, sizeof p->text, "K-major %s of type %s with %s, for which Table 55 has no layout",
+                 matrix, tc_elem_name(e), tc_swizzle_name(s));
     else
-        snprintf(p->text, sizeof p->text, "transposed (MN-major) %s of type %s with %s (Table 54)", matrix, tc_elem_name(e),
-                 tc_swizzle_name(s));
+        snprintf(p->text, sizeof p->text, "transposed (MN-major) %s of type %s with %s (Table 54)", matrix,
+                 tc_elem_name(e), tc_swizzle_name(s));
     return false;
 }
