@@ -1,10 +1,10 @@
 /* engines/tc.h - tensor memory and the fifth-generation tensor core, seen from one CTA (PTX ISA 9.7.16).
  *
- * The executor decodes instructions and calls these functions; they know nothing of warps and registers. Everything that
- * completes later is an operation in a queue (machine/async.h): tcgen05.mma, cp, shift and commit share one in-order
- * queue per CTA, which satisfies every pipelined pair of 9.7.16.6.2; tcgen05.ld and st use the queue that the caller
- * names, one per warp. An operation checks and reads its operands when it runs. Functions that return bool return false
- * after mach_fault.
+ * The executor decodes instructions and calls these functions; they know nothing of warps and registers.
+ * Everything that completes later is an operation in a queue (machine/async.h): tcgen05.mma, cp, shift and
+ * commit share one in-order queue per CTA, which satisfies every pipelined pair of 9.7.16.6.2; tcgen05.ld and
+ * st use the queue that the caller names, one per warp. An operation checks and reads its operands when it
+ * runs. Functions that return bool return false after mach_fault.
  */
 #ifndef ENGINES_TC_H
 #define ENGINES_TC_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- state (tc_alloc.c) ---------------------------------------------------------------------------------------- */
+/* --- state (tc_alloc.c) --- */
 
 #define TC_GRANULES (TMEM_COLUMNS / TMEM_GRANULE)
 
@@ -31,11 +31,11 @@ struct tc_scratch; /* tc_mma.c: decoded operands */
 
 struct tc_state {
     struct cta *cta;
-    unsigned cta_group;      /* 1 or 2 once an instruction with the qualifier was executed, else 0 */
-    bool relinquished;       /* tcgen05.relinquish_alloc_permit was executed */
-    bool waiting;            /* in sm->tmem_waiters */
-    struct tc_state *next;   /* sm->tmem_waiters */
-    uint32_t last_columns;   /* of the latest allocation, 0: none yet */
+    unsigned cta_group;    /* 1 or 2 once an instruction with the qualifier was executed, else 0 */
+    bool relinquished;     /* tcgen05.relinquish_alloc_permit was executed */
+    bool waiting;          /* in sm->tmem_waiters */
+    struct tc_state *next; /* sm->tmem_waiters */
+    uint32_t last_columns; /* of the latest allocation, 0: none yet */
     uint32_t num_allocs;
     struct tc_allocation allocs[TC_GRANULES];
     struct async_queue *queue; /* mma, cp, shift, commit */
@@ -53,30 +53,32 @@ void tc_cta_release(struct cta *cta);
 /* One .cta_group for all tcgen05 instructions of a kernel (9.7.16.7.1): the first executed one decides. */
 bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group);
 
-/* --- allocation (tc_alloc.c, 9.7.16.7.1) ------------------------------------------------------------------------- */
+/* --- allocation (tc_alloc.c, 9.7.16.7.1) --- */
 
 enum tc_result { TC_DONE, TC_BLOCKED, TC_FAULT };
 
-/* tcgen05.alloc: `columns` as in the register. TC_DONE: *taddr is the address and the cells are poison. TC_BLOCKED: call
- * again after the CTA was woken. */
+/* tcgen05.alloc: `columns` as in the register. TC_DONE: *taddr is the address and the cells are poison.
+ * TC_BLOCKED: call again after the CTA was woken. */
 enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns, uint32_t *taddr);
 bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t taddr, uint32_t columns);
 bool tc_relinquish(struct cta *cta);
-/* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the tcgen05.alloc whose
- * columns were not deallocated. */
+/* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the
+ * tcgen05.alloc whose columns were not deallocated. */
 bool tc_cta_exit(struct cta *cta);
 
 /* Are columns [column, column + n) allocated to this CTA? */
 bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n);
 /* tc_owns, or a fault: `what` is "tcgen05.ld", "accumulator D", ... */
-bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column, uint32_t n);
+bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column,
+                      uint32_t n);
 
-/* --- load and store (tc_ldst.c, 9.7.16.2.3, 9.7.16.8) -------------------------------------------------------------- */
+/* --- load and store (tc_ldst.c, 9.7.16.2.3, 9.7.16.8) --- */
 
 enum tc_shape { TC_32X32B, TC_16X64B, TC_16X128B, TC_16X256B, TC_16X32BX2 };
 
-/* Where register `reg` of thread `thread` lies: lane and 32-bit column from the address operand; half 1 starts at
- * taddr + immHalfSplitoff (.16x32bx2 only). With .pack::16b a column stands for two TMEM columns. */
+/* Where register `reg` of thread `thread` lies: lane and 32-bit column from the address operand; half 1
+ * starts at taddr + immHalfSplitoff (.16x32bx2 only). With .pack::16b a column stands for two TMEM columns.
+ */
 struct tc_cell {
     uint32_t lane, column, half;
 };
@@ -90,53 +92,61 @@ uint32_t tc_image_columns(enum tc_shape shape, uint32_t num);
 struct tc_access {
     enum tc_shape shape;
     uint32_t num;
-    bool pack;        /* .pack::16b or .unpack::16b */
-    uint32_t split;   /* immHalfSplitoff, columns */
+    bool pack;      /* .pack::16b or .unpack::16b */
+    uint32_t split; /* immHalfSplitoff, columns */
     uint32_t taddr;
     uint32_t threads; /* mask of the threads that take part */
 };
 /* The 32 lanes of the warp (9.7.16.8.1) and the extent of tensor memory. `name`: "tcgen05.ld". */
-bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a,
-                     uint32_t warp);
+bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name,
+                     const struct tc_access *a, uint32_t warp);
 /* Moves data at once: word reg * 32 + thread of `data`; poison: a thread mask per register. */
 bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
              uint32_t *poison);
-bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, const uint32_t *data,
-              const uint32_t *poison);
-/* The asynchronous forms. ld fills data and poison, which must live until *done. st copies its input and counts
- * *outstanding up now and down when it has run. */
-void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
-                 uint32_t *poison, bool *done);
+bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a,
+              const uint32_t *data, const uint32_t *poison);
+/* The asynchronous forms. ld fills data and poison, which must live until *done. st copies its input and
+ * counts *outstanding up now and down when it has run. */
+void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
+                 uint32_t *data, uint32_t *poison, bool *done);
 void tc_issue_st(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
                  const uint32_t *data, const uint32_t *poison, uint32_t *outstanding);
 
-/* --- cp, shift, commit (tc_cp.c, 9.7.16.9, 9.7.16.12) --------------------------------------------------------------- */
+/* --- cp, shift, commit (tc_cp.c, 9.7.16.9, 9.7.16.12) --- */
 
-enum tc_cp_shape { TC_CP_128X256B, TC_CP_4X256B, TC_CP_128X128B, TC_CP_64X128B_02_13, TC_CP_64X128B_01_23, TC_CP_32X128B };
+enum tc_cp_shape {
+    TC_CP_128X256B,
+    TC_CP_4X256B,
+    TC_CP_128X128B,
+    TC_CP_64X128B_02_13,
+    TC_CP_64X128B_01_23,
+    TC_CP_32X128B
+};
 enum tc_cp_format { TC_CP_RAW, TC_CP_B6X16_P32, TC_CP_B4X16_P64 };
 
-void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_shape shape, enum tc_cp_format format,
-                 uint32_t taddr, uint64_t desc);
-/* tcgen05.shift.down: 8 columns, lanes taddr.lane .. + 31: lane i takes the cells of lane i + 1, the last keeps its own. */
+void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_shape shape,
+                 enum tc_cp_format format, uint32_t taddr, uint64_t desc);
+/* tcgen05.shift.down: 8 columns, lanes taddr.lane .. + 31: lane i takes the cells of lane i + 1, the last
+ * keeps its own. */
 void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, uint32_t taddr);
-/* Arrives (count 1) on the mbarrier at offset `off` of every CTA in `ctas` (bit = rank in the cluster) once all earlier
- * operations of the queue are done. */
+/* Arrives (count 1) on the mbarrier at offset `off` of every CTA in `ctas` (bit = rank in the cluster) once
+ * all earlier operations of the queue are done. */
 void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t ctas, uint32_t off);
 
-/* --- mma (tc_mma.c, 9.7.16.10) --------------------------------------------------------------------------------------- */
+/* --- mma (tc_mma.c, 9.7.16.10) --- */
 
 enum tc_kind { TC_KIND_F16, TC_KIND_TF32, TC_KIND_F8F6F4, TC_KIND_I8 };
 
 struct tc_mma {
     enum tc_kind kind;
-    uint32_t d;        /* TMEM address */
+    uint32_t d; /* TMEM address */
     bool a_in_tmem;
-    uint64_t a;        /* descriptor, or TMEM address */
-    uint64_t b;        /* descriptor */
+    uint64_t a; /* descriptor, or TMEM address */
+    uint64_t b; /* descriptor */
     uint32_t idesc;
-    bool accumulate;   /* enable-input-d */
+    bool accumulate; /* enable-input-d */
     bool ashift;
-    uint32_t scale_d;  /* D enters as D * 2^-scale_d, 0 .. 15 */
+    uint32_t scale_d;    /* D enters as D * 2^-scale_d, 0 .. 15 */
     uint32_t disable[4]; /* lanes of D that keep their content, bit per lane */
 };
 void tc_issue_mma(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma);

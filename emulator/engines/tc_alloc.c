@@ -2,9 +2,9 @@
  *
  * The CTAs of an SM share 512 columns. What the ISA leaves open is settled so:
  *  - The right to allocate is exclusive. The first CTA that executes tcgen05.alloc holds it until it executes
- *    relinquish_alloc_permit or exits; the others' allocations wait in the order in which they came. Two CTAs that
- *    allocate piecewise can therefore never hold half each and wait for the other half, which is what the permit is
- *    for (CUTLASS calls it the allocation lock).
+ *    relinquish_alloc_permit or exits; the others' allocations wait in the order in which they came. Two CTAs
+ * that allocate piecewise can therefore never hold half each and wait for the other half, which is what the
+ * permit is for (CUTLASS calls it the allocation lock).
  *  - A block of n columns starts at a multiple of n, at the lowest such place.
  *  - dealloc needs no permit.
  */
@@ -40,7 +40,8 @@ static const struct diag alloc_increase = {
 };
 static const struct diag bad_dealloc = {
     .id = "tcgen05-dealloc-mismatch",
-    .rule = "tcgen05.dealloc takes the address and the number of columns of a previous tcgen05.alloc of the same CTA",
+    .rule = "tcgen05.dealloc takes the address and the number of columns of a previous tcgen05.alloc of the "
+            "same CTA",
     .section = SECTION,
     .hint = "pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
@@ -49,7 +50,8 @@ static const struct diag missing_dealloc = {
     .id = "tcgen05-dealloc-missing",
     .rule = "all tensor memory that a kernel allocates must be deallocated before it exits",
     .section = SECTION,
-    .hint = "one warp must execute tcgen05.dealloc with the same address and number of columns before the CTA exits",
+    .hint = "one warp must execute tcgen05.dealloc with the same address and number of columns before the "
+            "CTA exits",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag unallocated = {
@@ -106,8 +108,9 @@ void tc_cta_release(struct cta *cta) {
 bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group) {
     struct tc_state *tc = tc_state_of(cta);
     if (tc->cta_group && tc->cta_group != group) {
-        mach_fault(cta->gpu, origin, &mixed_groups, "this instruction has .cta_group::%u, an earlier one .cta_group::%u",
-                   group, tc->cta_group);
+        mach_fault(cta->gpu, origin, &mixed_groups,
+                   "this instruction has .cta_group::%u, an earlier one .cta_group::%u", group,
+                   tc->cta_group);
         return false;
     }
     tc->cta_group = group;
@@ -167,7 +170,8 @@ static bool check_alloc(struct tc_state *tc, const struct mach_origin *origin, u
     return !gpu->fault;
 }
 
-enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns, uint32_t *taddr) {
+enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns,
+                        uint32_t *taddr) {
     struct tc_state *tc = tc_state_of(cta);
     struct sm *sm = cta->sm;
     if (!check_alloc(tc, origin, columns))
@@ -213,8 +217,8 @@ bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t tadd
         if (a->columns != columns) {
             char where[600];
             mach_fault(cta->gpu, origin, &bad_dealloc,
-                       "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns, taddr,
-                       a->columns, diag_where(&a->origin.site, where, sizeof where));
+                       "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns,
+                       taddr, a->columns, diag_where(&a->origin.site, where, sizeof where));
             return false;
         }
         free_block(tc, i);
@@ -222,8 +226,9 @@ bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t tadd
         cta->gpu->progress++;
         return true;
     }
-    mach_fault(cta->gpu, origin, &bad_dealloc, "tcgen05.dealloc of %u columns at 0x%08x, where no allocation of this CTA starts",
-               columns, taddr);
+    mach_fault(cta->gpu, origin, &bad_dealloc,
+               "tcgen05.dealloc of %u columns at 0x%08x, where no allocation of this CTA starts", columns,
+               taddr);
     return false;
 }
 
@@ -252,8 +257,8 @@ bool tc_cta_exit(struct cta *cta) {
         return true;
     const struct tc_allocation a = tc->allocs[0];
     mach_fault(cta->gpu, &a.origin, &missing_dealloc,
-               "the CTA exited without tcgen05.dealloc of the %u columns at 0x%08x that were allocated here", a.columns,
-               a.column);
+               "the CTA exited without tcgen05.dealloc of the %u columns at 0x%08x that were allocated here",
+               a.columns, a.column);
     while (tc->num_allocs)
         free_block(tc, tc->num_allocs - 1);
     return false;
@@ -268,10 +273,12 @@ bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n) {
     return true;
 }
 
-bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column, uint32_t n) {
+bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column,
+                      uint32_t n) {
     if (tc_owns(cta, column, n))
         return true;
-    mach_fault(cta->gpu, origin, &unallocated, "%s covers columns %u to %u, which are not all allocated to this CTA",
-               what, column, column + n - 1);
+    mach_fault(cta->gpu, origin, &unallocated,
+               "%s covers columns %u to %u, which are not all allocated to this CTA", what, column,
+               column + n - 1);
     return false;
 }

@@ -1,9 +1,10 @@
 /* engines/tc_cp.c - tcgen05.cp, tcgen05.shift and tcgen05.commit (PTX ISA 9.7.16.9, 9.7.16.12).
  *
- * cp reads a K-major matrix of rows x 16 or 32 bytes; which lanes a row reaches is given by the shape (facts beside the
- * text: the UTCCP layouts of CUTLASS copy_traits_sm100.hpp). Decompression (9.7.16.9.1) widens every 16-byte unit: 16
- * packed 6-bit elements in its first 12 bytes, or 4-bit ones in its first 8, become 16 bytes; a 6-bit element takes the
- * low 6 bits of its byte, a 4-bit one bits 2-5, the containers that kind::f8f6f4 reads.
+ * cp reads a K-major matrix of rows x 16 or 32 bytes; which lanes a row reaches is given by the shape (facts
+ * beside the text: the UTCCP layouts of CUTLASS copy_traits_sm100.hpp). Decompression (9.7.16.9.1) widens
+ * every 16-byte unit: 16 packed 6-bit elements in its first 12 bytes, or 4-bit ones in its first 8, become 16
+ * bytes; a 6-bit element takes the low 6 bits of its byte, a 4-bit one bits 2-5, the containers that
+ * kind::f8f6f4 reads.
  */
 #include "engines/tc_operand.h"
 #include "machine/mbarrier.h"
@@ -24,17 +25,15 @@ static const struct diag shift_lane = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
-/* Row r of the source goes to lanes r % span + (r / span) * stride + repeat * every, for each repeat < copies. */
+/* Row r of the source goes to lanes r % span + (r / span) * stride + repeat * every, for each repeat <
+ * copies. */
 static const struct cp_shape {
     uint32_t rows, bytes; /* of the source */
     uint32_t span, stride, copies, every;
 } cp_shapes[] = {
-    [TC_CP_128X256B] = {128, 32, 128, 0, 1, 0},
-    [TC_CP_4X256B] = {4, 32, 1, 32, 1, 0},
-    [TC_CP_128X128B] = {128, 16, 128, 0, 1, 0},
-    [TC_CP_64X128B_02_13] = {64, 16, 64, 0, 2, 64},
-    [TC_CP_64X128B_01_23] = {64, 16, 32, 64, 2, 32},
-    [TC_CP_32X128B] = {32, 16, 32, 0, 4, 32},
+    [TC_CP_128X256B] = {128, 32, 128, 0, 1, 0},      [TC_CP_4X256B] = {4, 32, 1, 32, 1, 0},
+    [TC_CP_128X128B] = {128, 16, 128, 0, 1, 0},      [TC_CP_64X128B_02_13] = {64, 16, 64, 0, 2, 64},
+    [TC_CP_64X128B_01_23] = {64, 16, 32, 64, 2, 32}, [TC_CP_32X128B] = {32, 16, 32, 0, 4, 32},
 };
 
 struct cp_op {
@@ -65,7 +64,8 @@ static void widen(enum tc_cp_format format, const uint8_t *from, uint8_t to[16])
 
 static void write_row(const struct cp_op *cp, const struct cp_shape *s, uint32_t row, const uint8_t *bytes) {
     struct tmem *t = cp->op.cta->sm->tmem;
-    uint32_t lane = (cp->taddr >> 16) + row % s->span + row / s->span * s->stride, column = cp->taddr & 0xffff;
+    uint32_t lane = (cp->taddr >> 16) + row % s->span + row / s->span * s->stride,
+             column = cp->taddr & 0xffff;
     for (uint32_t i = 0; i < s->copies; i++, lane += s->every)
         for (uint32_t c = 0; c < s->bytes / 4; c++) {
             memcpy(&t->cell[column + c][lane], bytes + 4 * c, 4);
@@ -82,8 +82,8 @@ static bool run_cp(struct async_op *op) {
     struct tc_desc d;
     uint8_t raw[128 * 32];
     if (lane + extent(s) > TMEM_LANES) {
-        mach_fault(op->cta->gpu, &op->origin, &cp_extent, "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)",
-                   extent(s), lane, cp->taddr);
+        mach_fault(op->cta->gpu, &op->origin, &cp_extent,
+                   "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)", extent(s), lane, cp->taddr);
         return true;
     }
     if (!tc_check_columns(op->cta, &op->origin, "tcgen05.cp", cp->taddr & 0xffff, s->bytes / 4))
@@ -105,8 +105,8 @@ static bool run_cp(struct async_op *op) {
     return true;
 }
 
-void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_shape shape, enum tc_cp_format format,
-                 uint32_t taddr, uint64_t desc) {
+void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_shape shape,
+                 enum tc_cp_format format, uint32_t taddr, uint64_t desc) {
     struct cp_op *cp = async_op_create(sizeof *cp, "tcgen05.cp", cta, origin, run_cp);
     cp->shape = shape;
     cp->format = format;
@@ -115,19 +115,21 @@ void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_s
     async_issue(tc_queue(cta), &cp->op);
 }
 
-/* --- shift ------------------------------------------------------------------------------------------------------ */
+/* --- shift --- */
 
 struct shift_op {
     struct async_op op;
     uint32_t taddr;
 };
 
-/* The text leaves the direction to a figure. The row that a shift vacates is the one that .4x256b refreshes afterwards
- * (pipelined pair 4 of 9.7.16.6.2), which is the last lane of a 32-lane partition; so rows move to the lane below. */
+/* The text leaves the direction to a figure. The row that a shift vacates is the one that .4x256b refreshes
+ * afterwards (pipelined pair 4 of 9.7.16.6.2), which is the last lane of a 32-lane partition; so rows move to
+ * the lane below. */
 static bool run_shift(struct async_op *op) {
     uint32_t taddr = ((const struct shift_op *)op)->taddr, lane = taddr >> 16, column = taddr & 0xffff;
     if (lane % 32 || lane >= TMEM_LANES) {
-        mach_fault(op->cta->gpu, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)", lane, taddr);
+        mach_fault(op->cta->gpu, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)", lane,
+                   taddr);
         return true;
     }
     if (!tc_check_columns(op->cta, &op->origin, "tcgen05.shift", column, 8))
@@ -147,7 +149,7 @@ void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, uint32_t 
     async_issue(tc_queue(cta), &s->op);
 }
 
-/* --- commit ------------------------------------------------------------------------------------------------------- */
+/* --- commit --- */
 
 struct commit_op {
     struct async_op op;
@@ -170,7 +172,8 @@ static bool run_commit(struct async_op *op) {
                          .hint = info.hint,
                          .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
         mach_fault(op->cta->gpu, &op->origin, &d,
-                   "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off, rank);
+                   "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off,
+                   rank);
         return true;
     }
     return true;

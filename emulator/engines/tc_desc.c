@@ -1,9 +1,10 @@
-/* engines/tc_desc.c - the shared-memory descriptor and the canonical layouts (PTX ISA 9.7.16.3, 9.7.16.4.1, 9.7.16.10.6).
+/* engines/tc_desc.c - the shared-memory descriptor and the canonical layouts (PTX
+ * ISA 9.7.16.3, 9.7.16.4.1, 9.7.16.10.6).
  *
- * A descriptor describes a matrix in units of 16 bytes. Its canonical layouts (9.7.16.3.3; the 32-byte-atom one from
- * CUTLASS mma_sm100_desc.hpp) give a linear address; swizzling XORs address bits:
- *   32B  bit 4 with bit 7;  64B  bits 4-5 with 7-8;  128B  bits 4-6 with 7-9;  128B/32B atom  bits 5-6 with 7-8.
- * Where a base offset is given, the source bits count from the pattern's start, base_offset * 128 bytes.
+ * A descriptor describes a matrix in units of 16 bytes. Its canonical layouts (9.7.16.3.3; the 32-byte-atom
+ * one from CUTLASS mma_sm100_desc.hpp) give a linear address; swizzling XORs address bits: 32B  bit 4 with
+ * bit 7;  64B  bits 4-5 with 7-8;  128B  bits 4-6 with 7-9;  128B/32B atom  bits 5-6 with 7-8. Where a base
+ * offset is given, the source bits count from the pattern's start, base_offset * 128 bytes.
  */
 #include "engines/tc_desc.h"
 
@@ -13,17 +14,20 @@
 
 static const struct diag bad_field = {
     .id = "tcgen05-smem-descriptor",
-    .rule = "bits 46-48 of a shared-memory descriptor are 0b001, bits 53-60 are 0, bits 61-63 are 0, 1, 2, 4 or 6 (Table 40)",
+    .rule = "bits 46-48 of a shared-memory descriptor are 0b001, bits 53-60 are 0, bits 61-63 are 0, 1, 2, 4 "
+            "or 6 (Table 40)",
     .section = SECTION,
     .hint = "build the descriptor from zero and shift each field to its place",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag bad_base = {
     .id = "tcgen05-smem-base-offset",
-    .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or 256 bytes (32B), or the "
+    .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or "
+            "256 bytes (32B), or the "
             "base offset is (pattern start >> 7) & 7 (Table 41)",
     .section = SECTION,
-    .hint = "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset",
+    .hint =
+        "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag absolute_lbo = {
@@ -57,11 +61,8 @@ static uint32_t field(uint64_t bits, unsigned first, unsigned count) {
 static const struct mode {
     uint32_t width, pattern, xor_mask, xor_shift;
 } modes[8] = {
-    [TC_SW_NONE] = {16, 16, 0, 0},
-    [TC_SW_128B_32B] = {128, 512, 3, 5},
-    [TC_SW_128B] = {128, 1024, 7, 4},
-    [TC_SW_64B] = {64, 512, 3, 4},
-    [TC_SW_32B] = {32, 256, 1, 4},
+    [TC_SW_NONE] = {16, 16, 0, 0}, [TC_SW_128B_32B] = {128, 512, 3, 5}, [TC_SW_128B] = {128, 1024, 7, 4},
+    [TC_SW_64B] = {64, 512, 3, 4}, [TC_SW_32B] = {32, 256, 1, 4},
 };
 
 static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p) {
@@ -87,8 +88,8 @@ static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p
     if (!name)
         return true;
     p->rule = &bad_field;
-    snprintf(p->text, sizeof p->text, "descriptor of %s, 0x%016llx: the %s is %u", matrix, (unsigned long long)bits, name,
-             value);
+    snprintf(p->text, sizeof p->text, "descriptor of %s, 0x%016llx: the %s is %u", matrix,
+             (unsigned long long)bits, name, value);
     return false;
 }
 
@@ -97,7 +98,8 @@ bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct
         return false;
     if (field(bits, 52, 1)) {
         p->rule = &absolute_lbo;
-        snprintf(p->text, sizeof p->text, "unsupported: descriptor of %s, 0x%016llx: bit 52 (absolute leading dimension address)",
+        snprintf(p->text, sizeof p->text,
+                 "unsupported: descriptor of %s, 0x%016llx: bit 52 (absolute leading dimension address)",
                  matrix, (unsigned long long)bits);
         return false;
     }
@@ -119,7 +121,8 @@ bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct
         return true;
     p->rule = &bad_base;
     snprintf(p->text, sizeof p->text,
-             "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base offset %u names", matrix,
-             d->start, into, mode->pattern, tc_swizzle_name(d->swizzle), d->base_offset);
+             "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
+             "offset %u names",
+             matrix, d->start, into, mode->pattern, tc_swizzle_name(d->swizzle), d->base_offset);
     return false;
 }

@@ -1,5 +1,6 @@
-/* engines/tc_desc.h - shared-memory and instruction descriptors, decoded from their bits (PTX ISA 9.7.16.3, 9.7.16.4).
- * Pure functions: no CTA, no faults; what is wrong comes back as a struct tc_problem.
+/* engines/tc_desc.h - shared-memory and instruction descriptors, decoded from their bits (PTX
+ * ISA 9.7.16.3, 9.7.16.4). Pure functions: no CTA, no faults; what is wrong comes back as a struct
+ * tc_problem.
  */
 #ifndef ENGINES_TC_DESC_H
 #define ENGINES_TC_DESC_H
@@ -21,31 +22,33 @@ struct tc_desc {
     uint32_t start, lbo, sbo; /* bytes; start is an offset in the CTA's shared memory */
     uint32_t base_offset;     /* 0 .. 7 */
     enum tc_swizzle swizzle;
-    uint32_t width;           /* bytes of a swizzled row: 128, 64, 32; 16 without swizzling */
-    uint32_t rows;            /* rows after which an MN-major layout strides: 8, or 4 with 32-byte atoms */
-    uint32_t along_k;         /* K-major: bytes from one 16-byte chunk to the next along K */
+    uint32_t width;   /* bytes of a swizzled row: 128, 64, 32; 16 without swizzling */
+    uint32_t rows;    /* rows after which an MN-major layout strides: 8, or 4 with 32-byte atoms */
+    uint32_t along_k; /* K-major: bytes from one 16-byte chunk to the next along K */
     uint32_t xor_mask, xor_shift; /* address ^= (address - base_offset * 128 >> 7 & xor_mask) << xor_shift */
 };
-/* Splits the fields and checks fixed and reserved bits, and that the start address suits the base offset. `matrix`:
- * "A", "B", "s-desc". */
+/* Splits the fields and checks fixed and reserved bits, and that the start address suits the base offset.
+ * `matrix`: "A", "B", "s-desc". */
 bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct tc_problem *problem);
 
 static inline uint32_t tc_desc_swizzle(const struct tc_desc *d, uint32_t address) {
     return address ^ ((address - d->base_offset * 128) >> 7 & d->xor_mask) << d->xor_shift;
 }
 /* Shared-memory offset of a 16-byte unit of a K-major matrix: row along M or N, 16-byte chunk along K.
- * ((8,m),(T,2k)):((T,SBO),(1,LBO)) without swizzling, ((8,m),(T,2k)):((W,SBO),(1,T)) with it, W the swizzled row. */
+ * ((8,m),(T,2k)):((T,SBO),(1,LBO)) without swizzling, ((8,m),(T,2k)):((W,SBO),(1,T)) with it, W the swizzled
+ * row. */
 static inline uint32_t tc_desc_unit_k(const struct tc_desc *d, uint32_t row, uint32_t chunk) {
     return tc_desc_swizzle(d, d->start + row % 8 * d->width + row / 8 * d->sbo + chunk * d->along_k);
 }
-/* The same of an MN-major matrix: 16-byte chunk along M or N, row along K. ((T,1,m),(8,k)):((1,T,SBO),(T,LBO)) without
- * swizzling, ((T,W/16,m),(8,k)):((1,T,LBO),(W,SBO)) with it; the 32-byte-atom layout has 4 rows for the 8. */
+/* The same of an MN-major matrix: 16-byte chunk along M or N, row along K.
+ * ((T,1,m),(8,k)):((1,T,SBO),(T,LBO)) without swizzling, ((T,W/16,m),(8,k)):((1,T,LBO),(W,SBO)) with it; the
+ * 32-byte-atom layout has 4 rows for the 8. */
 static inline uint32_t tc_desc_unit_mn(const struct tc_desc *d, uint32_t chunk, uint32_t k) {
     if (d->swizzle == TC_SW_NONE)
         return d->start + chunk * d->sbo + k % 8 * 16 + k / 8 * d->lbo;
     uint32_t units = d->width / 16;
-    return tc_desc_swizzle(d, d->start + chunk % units * 16 + chunk / units * d->lbo + k % d->rows * d->width +
-                                  k / d->rows * d->sbo);
+    return tc_desc_swizzle(d, d->start + chunk % units * 16 + chunk / units * d->lbo +
+                                  k % d->rows * d->width + k / d->rows * d->sbo);
 }
 
 enum tc_elem { TC_F16, TC_BF16, TC_TF32, TC_E4M3, TC_E5M2, TC_E2M3, TC_E3M2, TC_E2M1, TC_U8, TC_S8 };
@@ -62,9 +65,11 @@ struct tc_idesc {
     bool negate_a, negate_b, mn_major_a, mn_major_b, saturate;
 };
 /* Table 42 for the kinds without block scaling, then Tables 39, 51, 52, 53 for cta_group::1. */
-bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out, struct tc_problem *problem);
+bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
+                     struct tc_problem *problem);
 /* Tables 54 and 55: may this operand have this major-ness with this swizzling? */
-bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s, struct tc_problem *problem);
+bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s,
+                      struct tc_problem *problem);
 
 const char *tc_kind_name(enum tc_kind kind);
 

@@ -10,14 +10,15 @@
 
 #define NAN_BITS UINT32_C(0x7fffffff)
 
-/* Accumulators live in arrays; they become registers once the short loops over them are unrolled, also at -O2. */
+/* Accumulators live in arrays; they become registers once the short loops over them are unrolled, also at
+ * -O2. */
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 4")
 #endif
 
-/* --- portable --------------------------------------------------------------------------------------------------- */
+/* --- portable --- */
 
 /* Four lanes; the compilers turn it into whatever the host's baseline has. */
 typedef float vec4 __attribute__((vector_size(16)));
@@ -36,8 +37,9 @@ static void load_segment(const struct tc_tile *t, const uint32_t *d, vec4 acc[4]
 static void store_segment(uint32_t *d, const vec4 acc[4]) {
     UNROLL
     for (int i = 0; i < 4; i++) {
-        mask4 number = acc[i] == acc[i], bits;
+        mask4 bits;
         memcpy(&bits, &acc[i], sizeof bits);
+        mask4 number = (bits & INT32_MAX) <= INT32_C(0x7f800000); /* not NaN */
         bits = (bits & number) | (~number & (int32_t)NAN_BITS);
         memcpy(d + 4 * i, &bits, sizeof bits);
     }
@@ -78,7 +80,7 @@ static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
         for (uint32_t k = 0; k < t->k; k++)
             acc = fmaf(t->a[(size_t)k * rows + seg * TC_SEGMENT + i], t->b[(size_t)n * t->k + k], acc);
         uint32_t bits = NAN_BITS;
-        if (acc == acc)
+        if (!isnan(acc))
             memcpy(&bits, &acc, sizeof bits);
         d[i] = bits;
     }
@@ -96,7 +98,7 @@ static void run_portable(const struct tc_tile *t) {
         }
 }
 
-/* --- x86-64 with FMA -------------------------------------------------------------------------------------------- */
+/* --- x86-64 with FMA --- */
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -111,13 +113,13 @@ AVX512 static void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t 
     UNROLL
     for (int c = 0; c < 4; c++)
         UNROLL
-        for (int s = 0; s < 4; s++) {
-            acc[c][s] = _mm512_setzero_ps();
-            if (t->accumulate)
-                acc[c][s] = _mm512_mul_ps(
-                    _mm512_castsi512_ps(_mm512_loadu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
-                    _mm512_set1_ps(t->scale));
-        }
+    for (int s = 0; s < 4; s++) {
+        acc[c][s] = _mm512_setzero_ps();
+        if (t->accumulate)
+            acc[c][s] = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_loadu_si512(
+                                          t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
+                                      _mm512_set1_ps(t->scale));
+    }
     const float *a = t->a + seg * TC_SEGMENT, *b = t->b + (size_t)n * t->k;
     for (uint32_t k = 0; k < t->k; k++, a += rows, b++) {
         __m512 v[4];
@@ -136,11 +138,11 @@ AVX512 static void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t 
     UNROLL
     for (int c = 0; c < 4; c++)
         UNROLL
-        for (int s = 0; s < 4; s++) {
-            __mmask16 bad = _mm512_cmp_ps_mask(acc[c][s], acc[c][s], _CMP_UNORD_Q);
-            _mm512_storeu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s],
-                                _mm512_mask_mov_epi32(_mm512_castps_si512(acc[c][s]), bad, nan));
-        }
+    for (int s = 0; s < 4; s++) {
+        __mmask16 bad = _mm512_cmp_ps_mask(acc[c][s], acc[c][s], _CMP_UNORD_Q);
+        _mm512_storeu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s],
+                            _mm512_mask_mov_epi32(_mm512_castps_si512(acc[c][s]), bad, nan));
+    }
 }
 
 AVX512 static void run_avx512(const struct tc_tile *t) {
@@ -156,14 +158,15 @@ AVX2 static void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n) {
     UNROLL
     for (int c = 0; c < 4; c++)
         UNROLL
-        for (int h = 0; h < 2; h++) {
-            acc[c][h] = _mm256_setzero_ps();
-            if (t->accumulate) {
-                const uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h;
-                acc[c][h] = _mm256_mul_ps(_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)d)),
-                                          _mm256_set1_ps(t->scale));
-            }
+    for (int h = 0; h < 2; h++) {
+        acc[c][h] = _mm256_setzero_ps();
+        if (t->accumulate) {
+            const uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h;
+            acc[c][h] =
+                _mm256_mul_ps(_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)d)),
+                              _mm256_set1_ps(t->scale));
         }
+    }
     const float *a = t->a + seg * TC_SEGMENT, *b = t->b + (size_t)n * t->k;
     for (uint32_t k = 0; k < t->k; k++, a += rows, b++) {
         __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
@@ -178,11 +181,11 @@ AVX2 static void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n) {
     UNROLL
     for (int c = 0; c < 4; c++)
         UNROLL
-        for (int h = 0; h < 2; h++) {
-            __m256 bad = _mm256_cmp_ps(acc[c][h], acc[c][h], _CMP_UNORD_Q);
-            uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h;
-            _mm256_storeu_si256((__m256i *)(void *)d, _mm256_castps_si256(_mm256_blendv_ps(acc[c][h], nan, bad)));
-        }
+    for (int h = 0; h < 2; h++) {
+        __m256 bad = _mm256_cmp_ps(acc[c][h], acc[c][h], _CMP_UNORD_Q);
+        uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h;
+        _mm256_storeu_si256((__m256i *)(void *)d, _mm256_castps_si256(_mm256_blendv_ps(acc[c][h], nan, bad)));
+    }
 }
 
 AVX2 static void run_avx2(const struct tc_tile *t) {

@@ -1,10 +1,11 @@
 /* engines/tc_kernel.h - the inner loops of tcgen05.mma.
  *
- * Numerics, the same bits on every host and path: for each element, acc = D * 2^-scale or 0; then for k ascending
- * acc = fma(a, b, acc), one rounding to nearest f32 a step, subnormals kept; a NaN result is 0x7fffffff. Products of f16,
- * fp8, fp6, fp4 and 8-bit integers are exact in f32, and so are those of bf16 and tf32 unless they leave f32's range, so a
- * separate multiplication gives the same bits; only where it might not does the portable loop call fmaf. The order in
- * which the chip sums, and its width while it does, are not documented.
+ * Numerics, the same bits on every host and path: for each element, acc = D * 2^-scale or 0; then for k
+ * ascending acc = fma(a, b, acc), one rounding to nearest f32 a step, subnormals kept; a NaN result is
+ * 0x7fffffff. Products of f16, fp8, fp6, fp4 and 8-bit integers are exact in f32, and so are those of bf16
+ * and tf32 unless they leave f32's range, so a separate multiplication gives the same bits; only where it
+ * might not does the portable loop call fmaf. The order in which the chip sums, and its width while it does,
+ * are not documented.
  */
 #ifndef ENGINES_TC_KERNEL_H
 #define ENGINES_TC_KERNEL_H
@@ -14,16 +15,16 @@
 #define TC_SEGMENT 16u /* rows that are neighbours both in the matrix and in tensor memory's lanes */
 
 struct tc_tile {
-    uint32_t *d;          /* bits of f32: element (row, n) at d[n * d_stride + lane[row / 16] + row % 16] */
+    uint32_t *d; /* bits of f32: element (row, n) at d[n * d_stride + lane[row / 16] + row % 16] */
     uint32_t d_stride;
-    uint32_t lane[8];     /* first lane of each segment */
-    uint32_t segments;    /* M / 16: 4 or 8 */
-    uint32_t n, k;        /* n is a multiple of 8 */
-    const float *a;       /* a[k * 16 * segments + row] */
-    const float *b;       /* b[n * k_count + k] */
-    bool accumulate;      /* else D is not read */
-    float scale;          /* factor of D when it is */
-    bool exact_products;  /* every product is representable in f32 */
+    uint32_t lane[8];    /* first lane of each segment */
+    uint32_t segments;   /* M / 16: 4 or 8 */
+    uint32_t n, k;       /* n is a multiple of 8 */
+    const float *a;      /* a[k * 16 * segments + row] */
+    const float *b;      /* b[n * k_count + k] */
+    bool accumulate;     /* else D is not read */
+    float scale;         /* factor of D when it is */
+    bool exact_products; /* every product is representable in f32 */
 };
 
 void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t);

@@ -1,10 +1,11 @@
 /* engines/tc_mma.c - tcgen05.mma, cta_group::1, without block scaling (PTX ISA 9.7.16.10).
  *
- * D lies in tensor memory as 9.7.16.10.5 names it (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp): M = 128
- * (layout D) puts row r in lane r; M = 64 (layout F) puts row r in lane 32 * (r / 16) + r % 16, plus 16 when the address
- * says lane 16. Element (r, n) is the whole cell of column n; 16-bit results are zero-extended. A in tensor memory uses
- * the same lanes, 8 columns. Numerics: tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and
- * rounded once; integers are summed exactly, then added to D modulo 2^32 or saturated.
+ * D lies in tensor memory as 9.7.16.10.5 names it (the figures' facts from CUTLASS
+ * mma_traits_sm100_frag.hpp): M = 128 (layout D) puts row r in lane r; M = 64 (layout F) puts row r in lane
+ * 32 * (r / 16) + r % 16, plus 16 when the address says lane 16. Element (r, n) is the whole cell of column
+ * n; 16-bit results are zero-extended. A in tensor memory uses the same lanes, 8 columns. Numerics:
+ * tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
+ * summed exactly, then added to D modulo 2^32 or saturated.
  */
 #include "base/arena.h"
 #include "engines/tc_kernel.h"
@@ -35,17 +36,18 @@ struct job {
     const struct tc_mma *mma;
     struct tc_idesc id;
     struct tc_scratch *s;
-    uint32_t column;   /* D's first */
-    uint32_t lane[8];  /* first lane of each 16 rows */
-    uint32_t keep[4];  /* lanes of D that are written, bit per lane */
-    bool partial;      /* some lane of D is disabled */
+    uint32_t column;  /* D's first */
+    uint32_t lane[8]; /* first lane of each 16 rows */
+    uint32_t keep[4]; /* lanes of D that are written, bit per lane */
+    bool partial;     /* some lane of D is disabled */
 };
 
 static const struct diag bad_lane = {
     .id = "tcgen05-mma-lane",
     .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
     .section = "PTX ISA 9.7.16.10.5",
-    .hint = "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
+    .hint =
+        "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag bad_ashift = {
@@ -71,14 +73,14 @@ static bool fault(const struct job *j, const struct tc_problem *p) {
 static bool place_lanes(struct job *j) {
     uint32_t base = j->mma->d >> 16;
     if (base != 0 && !(j->id.m == 64 && base == 16)) {
-        mach_fault(j->cta->gpu, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)", base, j->id.m,
-                   j->mma->d);
+        mach_fault(j->cta->gpu, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)",
+                   base, j->id.m, j->mma->d);
         return false;
     }
     uint32_t a_lane = (uint32_t)j->mma->a >> 16;
     if (j->mma->a_in_tmem && a_lane != base) {
-        mach_fault(j->cta->gpu, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u", a_lane, base,
-                   j->id.m);
+        mach_fault(j->cta->gpu, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u",
+                   a_lane, base, j->id.m);
         return false;
     }
     uint32_t step = j->id.m == 64 ? 32 : 16;
@@ -101,9 +103,10 @@ static bool check_accumulator(const struct job *j) {
                 continue;
             uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
             uint32_t row = j->id.m == 64 ? lane / 32 * 16 + lane % 16 : lane;
-            mach_fault(j->cta->gpu, j->origin, &poisoned_d,
-                       "accumulator D, row %u, column %u: lane %u, column %u of tensor memory was never written", row, n,
-                       lane, j->column + n);
+            mach_fault(
+                j->cta->gpu, j->origin, &poisoned_d,
+                "accumulator D, row %u, column %u: lane %u, column %u of tensor memory was never written",
+                row, n, lane, j->column + n);
             return false;
         }
     return true;
@@ -117,8 +120,10 @@ static void transpose(const float *from, uint32_t rows, uint32_t columns, float 
             vec4 v[4];
             for (uint32_t i = 0; i < 4; i++)
                 memcpy(&v[i], from + (size_t)(r + i) * columns + c, sizeof v[i]);
-            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7), y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+                 q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+                 y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
             v[0] = __builtin_shufflevector(p, q, 0, 1, 4, 5);
             v[1] = __builtin_shufflevector(p, q, 2, 3, 6, 7);
             v[2] = __builtin_shufflevector(x, y, 0, 1, 4, 5);
@@ -128,9 +133,10 @@ static void transpose(const float *from, uint32_t rows, uint32_t columns, float 
         }
 }
 
-/* Fetches and decodes an operand to out[k][row] (`by_k`) or out[row][k]. `bits`: descriptor or tensor memory address. */
-static bool load_operand(const struct job *j, const struct tc_operand *o, bool in_tmem, uint64_t bits, bool by_k,
-                         float *out) {
+/* Fetches and decodes an operand to out[k][row] (`by_k`) or out[row][k]. `bits`: descriptor or tensor memory
+ * address. */
+static bool load_operand(const struct job *j, const struct tc_operand *o, bool in_tmem, uint64_t bits,
+                         bool by_k, float *out) {
     struct tc_scratch *s = j->s;
     struct tc_problem problem;
     struct tc_desc d;
@@ -174,8 +180,9 @@ static void exponents(const float *x, size_t n, uint32_t *low, uint32_t *high) {
     *high = hi;
 }
 
-/* Are all products exact in f32? bf16 and tf32 have the exponents of f32; with at most 11 significant bits each, the last
- * bit of a product is worth at least 2^(ea + eb - 254 - 20), which f32 holds from 2^-149 up. */
+/* Are all products exact in f32? bf16 and tf32 have the exponents of f32; with at most 11 significant bits
+ * each, the last bit of a product is worth at least 2^(ea + eb - 254 - 20), which f32 holds from 2^-149 up.
+ */
 static bool products_exact(const struct job *j, enum tc_simd simd) {
     if (simd != TC_SIMD_PORTABLE) /* the vector paths have a fused multiply-add and do not ask */
         return false;
@@ -200,7 +207,7 @@ static bool load_operands(const struct job *j) {
     return true;
 }
 
-/* --- D -------------------------------------------------------------------------------------------------------- */
+/* --- D --- */
 
 /* The row's cell in a column of tensor memory. */
 static uint32_t *cell(const struct job *j, uint32_t n, uint32_t row) {

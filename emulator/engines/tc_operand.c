@@ -1,4 +1,5 @@
-/* engines/tc_operand.c - fetching and decoding A and B; contract in tc_operand.h (PTX ISA 9.7.16.3, 9.7.16.10.4, .6). */
+/* engines/tc_operand.c - fetching and decoding A and B; contract in tc_operand.h (PTX
+ * ISA 9.7.16.3, 9.7.16.10.4, .6). */
 #include "engines/tc_operand.h"
 
 #include "machine/observer.h"
@@ -10,14 +11,16 @@ static const struct diag out_of_smem = {
     .id = "tcgen05-smem-bounds",
     .rule = "the matrix that a shared-memory descriptor describes must lie in the CTA's shared memory",
     .section = "PTX ISA 9.7.16.4.1",
-    .hint = "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
+    .hint =
+        "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 static const struct diag poisoned_smem = {
     .id = "tcgen05-smem-uninitialised",
     .rule = "an operand must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.6.5",
-    .hint = "the copy into shared memory has not completed (mbarrier wait missing), or writes another layout than the "
+    .hint = "the copy into shared memory has not completed (mbarrier wait missing), or writes another layout "
+            "than the "
             "descriptor says",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
@@ -41,16 +44,16 @@ static void name_fault(struct cta *cta, const struct mach_origin *origin, const 
                        const struct naming *n, uint32_t unit, uint32_t off, const char *what) {
     uint32_t line = unit / n->per_line, along = unit % n->per_line * n->elems;
     if (n->mn_major)
-        mach_fault(cta->gpu, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s", n->matrix, line,
-                   along, along + n->elems - 1, off, what);
+        mach_fault(cta->gpu, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s", n->matrix,
+                   line, along, along + n->elems - 1, off, what);
     else
-        mach_fault(cta->gpu, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s", n->matrix, line, along,
-                   along + n->elems - 1, off, what);
+        mach_fault(cta->gpu, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s", n->matrix,
+                   line, along, along + n->elems - 1, off, what);
 }
 
 /* Tells an observer what is read; units that are neighbours in memory in one call. */
-static void observe(struct cta *cta, const struct mach_origin *origin, const struct naming *names, const uint32_t *off,
-                    uint32_t count) {
+static void observe(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
+                    const uint32_t *off, uint32_t count) {
     const struct observer *o = cta->gpu->observer;
     if (!o || !o->async_read)
         return;
@@ -76,9 +79,11 @@ static bool copy_units(struct cta *cta, const struct mach_origin *origin, const 
         high = off[i] > high ? off[i] : high;
     }
     uint32_t end = cta->smem_end;
+    if (!count)
+        return true;
     if (low < MACH_SMEM_FIRST || end < 16 || high > end - 16) {
         uint32_t i = 0;
-        while (off[i] >= MACH_SMEM_FIRST && end >= 16 && off[i] <= end - 16)
+        while (i + 1 < count && off[i] >= MACH_SMEM_FIRST && end >= 16 && off[i] <= end - 16)
             i++;
         name_fault(cta, origin, &out_of_smem, names, i, off[i], "is outside the CTA's shared memory");
         return false;
@@ -95,10 +100,12 @@ static bool copy_units(struct cta *cta, const struct mach_origin *origin, const 
     return true;
 }
 
-static uint32_t data_bytes(enum tc_elem e) { return e == TC_E2M1 ? 8 : e == TC_E2M3 || e == TC_E3M2 ? 12 : 16; }
+static uint32_t data_bytes(enum tc_elem e) {
+    return e == TC_E2M1 ? 8 : e == TC_E2M3 || e == TC_E3M2 ? 12 : 16;
+}
 
-bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix, const struct tc_desc *d,
-                    uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw) {
+bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix,
+                    const struct tc_desc *d, uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw) {
     uint32_t off[TC_MAX_ROWS * 2];
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < chunks; c++)
@@ -107,33 +114,33 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
     return copy_units(cta, origin, &names, off, rows * chunks, used, raw);
 }
 
-bool tc_fetch_smem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, const struct tc_desc *d,
-                   uint8_t *raw) {
+bool tc_fetch_smem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
+                   const struct tc_desc *d, uint8_t *raw) {
     uint32_t off[TC_MAX_ROWS * 2], elems = 16 / tc_elem_bytes(o->elem);
     struct naming names = {o->matrix, o->mn_major, o->mn_major ? o->rows / elems : 2, elems};
-    uint32_t count = o->rows * 2;
+    uint32_t count = 0;
     if (o->mn_major)
-        for (uint32_t i = 0, k = 0; k < o->k; k++)
+        for (uint32_t k = 0; k < o->k; k++)
             for (uint32_t c = 0; c < names.per_line; c++)
-                off[i++] = tc_desc_unit_mn(d, c, k);
+                off[count++] = tc_desc_unit_mn(d, c, k);
     else
         for (uint32_t r = 0; r < o->rows; r++) {
-            off[2 * r] = tc_desc_unit_k(d, r, 0);
-            off[2 * r + 1] = tc_desc_unit_k(d, r, 1);
+            off[count++] = tc_desc_unit_k(d, r, 0);
+            off[count++] = tc_desc_unit_k(d, r, 1);
         }
     return copy_units(cta, origin, &names, off, count, data_bytes(o->elem), raw);
 }
 
-bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, uint32_t column,
-                   const uint32_t *lane, uint8_t *raw) {
+bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
+                   uint32_t column, const uint32_t *lane, uint8_t *raw) {
     const struct tmem *t = cta->sm->tmem;
     for (uint32_t c = 0; c < TC_ROW_BYTES / 4; c++)
         for (uint32_t r = 0; r < o->rows; r++) {
             uint32_t l = lane[r / 16] + r % 16;
             if (t->poison[column + c][l / 32] >> (l % 32) & 1) {
                 mach_fault(cta->gpu, origin, &poisoned_tmem,
-                           "matrix %s in tensor memory, row %u: lane %u, column %u was never written", o->matrix, r, l,
-                           column + c);
+                           "matrix %s in tensor memory, row %u: lane %u, column %u was never written",
+                           o->matrix, r, l, column + c);
                 return false;
             }
             memcpy(raw + r * TC_ROW_BYTES + 4 * c, &t->cell[column + c][l], 4);
@@ -165,7 +172,8 @@ void tc_decode(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, flo
     case TC_E3M2:
         (in_tmem ? num_decode_row_e3m2 : num_decode_row_e3m2_p32)(raw, out, n);
         return;
-    case TC_E2M1: /* one to a byte: in its bits 2-5, as in the containers of mma.sync's kind::f8f6f4 (9.7.14.5) */
+    case TC_E2M1: /* one to a byte: in its bits 2-5, as in the containers of mma.sync's kind::f8f6f4
+                     (9.7.14.5) */
         (in_tmem ? num_decode_row_e2m1_mid : num_decode_row_e2m1_p64)(raw, out, n);
         return;
     case TC_U8:

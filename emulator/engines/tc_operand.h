@@ -1,7 +1,8 @@
-/* engines/tc_operand.h - matrices A and B on their way into the multiplier: fetched, checked and decoded to f32.
+/* engines/tc_operand.h - matrices A and B on their way into the multiplier: fetched, checked and decoded to
+ * f32.
  *
- * Every kind without block scaling takes 32 bytes of each row along K (16 elements of 16 bits, 8 of 32, 32 of 8), so a
- * matrix is rows * 2 units of 16 bytes in shared memory, or rows * 8 cells in tensor memory.
+ * Every kind without block scaling takes 32 bytes of each row along K (16 elements of 16 bits, 8 of 32, 32 of
+ * 8), so a matrix is rows * 2 units of 16 bytes in shared memory, or rows * 8 cells in tensor memory.
  */
 #ifndef ENGINES_TC_OPERAND_H
 #define ENGINES_TC_OPERAND_H
@@ -15,22 +16,24 @@
 struct tc_operand {
     const char *matrix; /* "A" or "B" */
     enum tc_elem elem;
-    uint32_t rows, k;   /* rows along M or N */
+    uint32_t rows, k; /* rows along M or N */
     bool mn_major;
 };
 
-/* Copies the operand's bytes out of shared memory: raw[row][32] when K-major, raw[k][rows * element bytes] when
- * MN-major. Faults on bytes outside the CTA's shared memory and on poison, naming row and k. */
-bool tc_fetch_smem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, const struct tc_desc *d,
-                   uint8_t *raw);
-/* The same out of tensor memory, always K-major: row r is lane lane[r / 16] + r % 16, its 32 bytes are 8 columns. */
-bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, uint32_t column,
-                   const uint32_t *lane, uint8_t *raw);
-/* Decodes rows * k elements in the order they lie in. Tensor memory holds 4- and 6-bit elements one to a byte, shared
- * memory 16 to a padded unit (9.7.16.10.4). */
+/* Copies the operand's bytes out of shared memory: raw[row][32] when K-major, raw[k][rows * element bytes]
+ * when MN-major. Faults on bytes outside the CTA's shared memory and on poison, naming row and k. */
+bool tc_fetch_smem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
+                   const struct tc_desc *d, uint8_t *raw);
+/* The same out of tensor memory, always K-major: row r is lane lane[r / 16] + r % 16, its 32 bytes are 8
+ * columns. */
+bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
+                   uint32_t column, const uint32_t *lane, uint8_t *raw);
+/* Decodes rows * k elements in the order they lie in. Tensor memory holds 4- and 6-bit elements one to a
+ * byte, shared memory 16 to a padded unit (9.7.16.10.4). */
 void tc_decode(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, float *out);
-/* The unit fetcher by itself, for tcgen05.cp: units of a K-major matrix, `used` bytes of each 16 checked for poison. */
-bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix, const struct tc_desc *d,
-                    uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw);
+/* The unit fetcher by itself, for tcgen05.cp: units of a K-major matrix, `used` bytes of each 16 checked for
+ * poison. */
+bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix,
+                    const struct tc_desc *d, uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw);
 
 #endif

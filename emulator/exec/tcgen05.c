@@ -44,8 +44,8 @@ static const struct diag not_uniform = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
-bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *o, const char *what,
-                       uint32_t *value) {
+bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *o,
+                       const char *what, uint32_t *value) {
     bool mem = o->kind == EXEC_MEM;
     if ((mem && !o->has_base) || (!mem && o->is_imm)) {
         *value = mem ? (uint32_t)o->offset : exec_u32(w, o, 0);
@@ -61,15 +61,16 @@ bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, con
         uint32_t other = mem ? (uint32_t)exec_address(w, o, l) : exec_u32(w, o, l);
         if (other == v)
             continue;
-        exec_fault(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u", what, v, first,
-                   other, l);
+        exec_fault(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u",
+                   what, v, first, other, l);
         return false;
     }
     *value = v;
     return true;
 }
 
-bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, const char *what) {
+bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
+                     const char *what) {
     if ((o->kind == EXEC_MEM && !o->has_base) || (o->kind == EXEC_SLOT && o->is_imm))
         return true;
     if (!(exec_poison(w, o->slot) >> lane & 1))
@@ -78,7 +79,7 @@ bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const
     return false;
 }
 
-/* --- alloc, dealloc, relinquish_alloc_permit -------------------------------------------------------------------- */
+/* --- alloc, dealloc, relinquish_alloc_permit --- */
 
 static enum exec_status do_alloc(struct warp *w, const struct insn *in, uint32_t mask) {
     struct mach_origin origin = exec_origin(w, in, mask);
@@ -119,8 +120,9 @@ static enum exec_status do_relinquish(struct warp *w, const struct insn *in, uin
 }
 
 static bool bind_alloc(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync, PTX_MOD_aligned,
-                                    PTX_MOD_shared__cta,  PTX_MOD_b32,          PTX_MOD_unknown};
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync,
+                                    PTX_MOD_aligned,      PTX_MOD_shared__cta,  PTX_MOD_b32,
+                                    PTX_MOD_unknown};
     unsigned group;
     if (!exec_tmem_group(b, in->src, &group))
         return false;
@@ -141,7 +143,7 @@ static bool bind_alloc(struct exec_binder *b, struct insn *in) {
     }
 }
 
-/* --- fence -------------------------------------------------------------------------------------------------------- */
+/* --- fence --- */
 
 /* Orders nothing here: queues run in order, and threads see what has run. */
 static enum exec_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -1,4 +1,5 @@
-/* exec/tcgen05.h - what the tcgen05 handlers share (PTX ISA 9.7.16). Decoding is here, semantics in engines/tc_*. */
+/* exec/tcgen05.h - what the tcgen05 handlers share (PTX ISA 9.7.16). Decoding is here, semantics in
+ * engines/tc_*. */
 #ifndef EXEC_TCGEN05_H
 #define EXEC_TCGEN05_H
 
@@ -7,7 +8,8 @@
 
 /* Per-family binders; exec_bind_tcgen05 chooses. */
 bool exec_bind_tmem_ldst(struct exec_binder *b, struct insn *in); /* exec/tcgen05_ldst.c: ld, st, wait */
-bool exec_bind_tensor(struct exec_binder *b, struct insn *in);    /* exec/tcgen05_mma.c: mma, cp, shift, commit */
+bool exec_bind_tensor(struct exec_binder *b,
+                      struct insn *in); /* exec/tcgen05_mma.c: mma, cp, shift, commit */
 
 /* Refuses with a constant sentence. */
 bool exec_tmem_refuse(struct exec_binder *b, const char *why);
@@ -15,12 +17,13 @@ bool exec_tmem_refuse(struct exec_binder *b, const char *why);
 bool exec_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed);
 /* The .cta_group; false with a reason when it is missing or 2. */
 bool exec_tmem_group(struct exec_binder *b, const struct ptx_insn *in, unsigned *group);
-/* A 32-bit source, register or [address], which must be the same and no poison in all lanes of `mask`: false after a fault.
- * `what`: "the tensor memory address". */
-bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *o, const char *what,
-                       uint32_t *value);
+/* A 32-bit source, register or [address], which must be the same and no poison in all lanes of `mask`: false
+ * after a fault. `what`: "the tensor memory address". */
+bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *o,
+                       const char *what, uint32_t *value);
 /* A source that one lane uses for itself: false after a fault when it is poison. */
-bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, const char *what);
+bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
+                     const char *what);
 /* A binder's last step for an instruction of a whole warp: .sync.aligned. */
 bool exec_tmem_aligned(struct exec_binder *b, struct insn *in, exec_fn fn);
 

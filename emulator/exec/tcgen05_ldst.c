@@ -1,10 +1,10 @@
 /* exec/tcgen05_ldst.c - tcgen05.ld, .st and .wait (PTX ISA 9.7.16.8).
  *
- * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for all
- * loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
- * completed first (a true register dependency is respected, 9.7.16.6.4.5), with a warning, since nothing else is ordered
- * by it; CUTLASS's tutorial programs for sm_100 leave the wait out. A store takes its registers' values when it
- * is issued. Loads and stores of a warp run in issue order.
+ * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld
+ * waits for all loads of the warp and moves their results into the registers, in issue order. A register that
+ * is used earlier is completed first (a true register dependency is respected, 9.7.16.6.4.5), with a warning,
+ * since nothing else is ordered by it; CUTLASS's tutorial programs for sm_100 leave the wait out. A store
+ * takes its registers' values when it is issued. Loads and stores of a warp run in issue order.
  */
 #include "exec/tcgen05.h"
 
@@ -140,10 +140,12 @@ static enum exec_status do_wait_ld(struct warp *w, const struct insn *in, uint32
 
 static const struct diag not_waited = {
     .id = "tcgen05-ld-not-waited",
-    .rule = "a true register dependency on a tcgen05.ld is respected, but nothing else is ordered after the load without "
+    .rule = "a true register dependency on a tcgen05.ld is respected, but nothing else is ordered after the "
+            "load without "
             "tcgen05.wait::ld",
     .section = "PTX ISA 9.7.16.6.4.5",
-    .hint = "put tcgen05.wait::ld.sync.aligned between the load and the first use of its registers; it also keeps a later "
+    .hint = "put tcgen05.wait::ld.sync.aligned between the load and the first use of its registers; it also "
+            "keeps a later "
             "tcgen05.mma or tcgen05.dealloc from overtaking the load",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
@@ -170,7 +172,8 @@ static enum exec_status use_slot(struct warp *w, const struct insn *in, uint32_t
         return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_LDST});
     const struct diag_site *s = &p->in->src->site;
     struct mach_origin origin = exec_origin(w, in, mask);
-    if (!mach_warn(w->gpu, &origin, &not_waited, "a register of the tcgen05.ld at %s:%u is used before tcgen05.wait::ld",
+    if (!mach_warn(w->gpu, &origin, &not_waited,
+                   "a register of the tcgen05.ld at %s:%u is used before tcgen05.wait::ld",
                    s->src_file ? s->src_file : s->ptx_name, s->src_file ? s->src_line : s->ptx_line))
         return EXEC_FAULT;
     deliver(w, p);
@@ -201,7 +204,7 @@ static enum exec_status do_wait_st(struct warp *w, const struct insn *in, uint32
     return EXEC_NEXT;
 }
 
-/* --- binding ------------------------------------------------------------------------------------------------------ */
+/* --- binding --- */
 
 static bool shape_of(const struct ptx_insn *p, enum tc_shape *shape, uint32_t *num) {
     static const struct {
@@ -239,11 +242,11 @@ static bool list_of(struct form *f, const struct exec_opnd *o) {
 }
 
 static bool bind_access(struct exec_binder *b, struct insn *in, bool load) {
-    static const uint16_t mods[] = {PTX_MOD_sync,      PTX_MOD_aligned,    PTX_MOD__32x32b,   PTX_MOD__16x64b,
-                                    PTX_MOD__16x128b,  PTX_MOD__16x256b,   PTX_MOD__16x32bx2, PTX_MOD_x1,
-                                    PTX_MOD_x2,        PTX_MOD_x4,         PTX_MOD_x8,        PTX_MOD_x16,
-                                    PTX_MOD_x32,       PTX_MOD_x64,        PTX_MOD_x128,      PTX_MOD_b32,
-                                    PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
+    static const uint16_t mods[] = {
+        PTX_MOD_sync,     PTX_MOD_aligned,   PTX_MOD__32x32b,     PTX_MOD__16x64b, PTX_MOD__16x128b,
+        PTX_MOD__16x256b, PTX_MOD__16x32bx2, PTX_MOD_x1,          PTX_MOD_x2,      PTX_MOD_x4,
+        PTX_MOD_x8,       PTX_MOD_x16,       PTX_MOD_x32,         PTX_MOD_x64,     PTX_MOD_x128,
+        PTX_MOD_b32,      PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
     struct form *f = arena_alloc(b->arena, sizeof *f);
     if (!exec_tmem_mods_in(in->src, mods) || !shape_of(in->src, &f->access.shape, &f->access.num))
         return false;
@@ -264,7 +267,8 @@ static bool bind_access(struct exec_binder *b, struct insn *in, bool load) {
         f->access.split = (uint32_t)in->o[half].imm;
     }
     if (!list_of(f, &in->o[regs]))
-        return exec_tmem_refuse(b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
+        return exec_tmem_refuse(
+            b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
     in->data = f;
     return exec_tmem_aligned(b, in, load ? do_ld : do_st);
 }

@@ -1,9 +1,9 @@
-/* exec/tcgen05_mma.c - the instructions that one thread issues to the tensor core: tcgen05.mma, .cp, .shift and .commit
- * (PTX ISA 9.7.16.5, .9, .10, .12). Every active lane issues its own operation.
+/* exec/tcgen05_mma.c - the instructions that one thread issues to the tensor core: tcgen05.mma, .cp, .shift
+ * and .commit (PTX ISA 9.7.16.5, .9, .10, .12). Every active lane issues its own operation.
  */
 #include "exec/tcgen05.h"
 
-/* --- mma ------------------------------------------------------------------------------------------------------------ */
+/* --- mma --- */
 
 struct mma_form {
     enum tc_kind kind;
@@ -76,8 +76,8 @@ static bool mma_kind(struct exec_binder *b, const struct ptx_insn *p, enum tc_ki
                  {PTX_MOD_kind__tf32, TC_KIND_TF32},
                  {PTX_MOD_kind__f8f6f4, TC_KIND_F8F6F4},
                  {PTX_MOD_kind__i8, TC_KIND_I8}};
-    if (ptx_has(p, PTX_MOD_block_scale) || ptx_has(p, PTX_MOD_kind__mxf8f6f4) || ptx_has(p, PTX_MOD_kind__mxf4) ||
-        ptx_has(p, PTX_MOD_kind__mxf4nvf4))
+    if (ptx_has(p, PTX_MOD_block_scale) || ptx_has(p, PTX_MOD_kind__mxf8f6f4) ||
+        ptx_has(p, PTX_MOD_kind__mxf4) || ptx_has(p, PTX_MOD_kind__mxf4nvf4))
         return exec_tmem_refuse(b, "block scaling (.kind::mxf8f6f4, mxf4, mxf4nvf4) is not supported yet");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (ptx_has(p, kinds[i].mod)) {
@@ -89,7 +89,8 @@ static bool mma_kind(struct exec_binder *b, const struct ptx_insn *p, enum tc_ki
 
 /* [d], a | [a], b, idesc {, {m0, m1, m2, m3}}, p {, scale} */
 static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form *f) {
-    static const char *const order = "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}";
+    static const char *const order =
+        "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}";
     unsigned n = in->num_opnds, i = 4;
     if (n < 5 || in->o[0].kind != EXEC_MEM || in->o[2].kind != EXEC_SLOT || in->o[3].kind != EXEC_SLOT)
         return exec_tmem_refuse(b, order);
@@ -101,7 +102,8 @@ static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form
     if (!f->a_in_tmem && f->a->kind != EXEC_SLOT)
         return exec_tmem_refuse(b, order);
     if ((!f->a_in_tmem && f->a->bits != 64) || f->b->bits != 64 || f->idesc->bits != 32)
-        return exec_tmem_refuse(b, "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
+        return exec_tmem_refuse(b,
+                                "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
     if (in->o[i].kind == EXEC_VEC) {
         f->disable = &in->o[i++];
         if (f->disable->count != 4 || f->disable->bits != 32)
@@ -124,8 +126,9 @@ static bool bind_mma(struct exec_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
     unsigned group;
     if (p->op != PTX_OP_tcgen05_mma)
-        return exec_tmem_refuse(b, p->op == PTX_OP_tcgen05_mma_sp ? "sparse matrices (.sp) are not supported yet"
-                                                                  : "weight-stationary mode (.ws) is not supported yet");
+        return exec_tmem_refuse(b, p->op == PTX_OP_tcgen05_mma_sp
+                                       ? "sparse matrices (.sp) are not supported yet"
+                                       : "weight-stationary mode (.ws) is not supported yet");
     struct mma_form *f = arena_alloc(b->arena, sizeof *f);
     if (!exec_tmem_group(b, p, &group) || !mma_kind(b, p, &f->kind) || !mma_operands(b, in, f))
         return false;
@@ -140,7 +143,7 @@ static bool bind_mma(struct exec_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- cp, shift -------------------------------------------------------------------------------------------------------- */
+/* --- cp, shift --- */
 
 struct cp_form {
     enum tc_cp_shape shape;
@@ -196,17 +199,19 @@ static bool cp_shape(const struct ptx_insn *p, enum tc_cp_shape *shape) {
 }
 
 static bool bind_cp(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1,  PTX_MOD_cta_group__2,  PTX_MOD__128x256b, PTX_MOD__4x256b,
-                                    PTX_MOD__128x128b,     PTX_MOD__64x128b,      PTX_MOD__32x128b,  PTX_MOD_warpx2__02_13,
-                                    PTX_MOD_warpx2__01_23, PTX_MOD_warpx4,        PTX_MOD_b8x16,     PTX_MOD_b6x16_p32,
-                                    PTX_MOD_b4x16_p64,     PTX_MOD_unknown};
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2,  PTX_MOD__128x256b,
+                                    PTX_MOD__4x256b,      PTX_MOD__128x128b,     PTX_MOD__64x128b,
+                                    PTX_MOD__32x128b,     PTX_MOD_warpx2__02_13, PTX_MOD_warpx2__01_23,
+                                    PTX_MOD_warpx4,       PTX_MOD_b8x16,         PTX_MOD_b6x16_p32,
+                                    PTX_MOD_b4x16_p64,    PTX_MOD_unknown};
     const struct ptx_insn *p = in->src;
     struct cp_form *f = arena_alloc(b->arena, sizeof *f);
     unsigned group;
     if (!exec_tmem_group(b, p, &group) || !exec_tmem_mods_in(p, mods))
         return false;
     if (!cp_shape(p, &f->shape))
-        return exec_tmem_refuse(b, ".64x128b needs .warpx2, .32x128b needs .warpx4, the other shapes take neither");
+        return exec_tmem_refuse(
+            b, ".64x128b needs .warpx2, .32x128b needs .warpx4, the other shapes take neither");
     bool b6 = ptx_has(p, PTX_MOD_b6x16_p32), b4 = ptx_has(p, PTX_MOD_b4x16_p64);
     if (ptx_has(p, PTX_MOD_b8x16) != (b6 || b4) || (b6 && b4))
         return exec_tmem_refuse(b, "decompression is .b8x16.b6x16_p32 or .b8x16.b4x16_p64");
@@ -220,9 +225,11 @@ static bool bind_cp(struct exec_binder *b, struct insn *in) {
 }
 
 static bool bind_shift(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_down, PTX_MOD_unknown};
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_down,
+                                    PTX_MOD_unknown};
     unsigned group;
-    if (!exec_tmem_group(b, in->src, &group) || !exec_tmem_mods_in(in->src, mods) || !ptx_has(in->src, PTX_MOD_down))
+    if (!exec_tmem_group(b, in->src, &group) || !exec_tmem_mods_in(in->src, mods) ||
+        !ptx_has(in->src, PTX_MOD_down))
         return false;
     if (in->num_opnds != 1 || in->o[0].kind != EXEC_MEM)
         return exec_tmem_refuse(b, "the operand is [taddr]");
@@ -231,7 +238,7 @@ static bool bind_shift(struct exec_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- commit ----------------------------------------------------------------------------------------------------------- */
+/* --- commit --- */
 
 static const struct diag bad_mask = {
     .id = "tcgen05-commit-mask",
@@ -242,7 +249,8 @@ static const struct diag bad_mask = {
 };
 
 static enum exec_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
-    bool generic = !ptx_has(in->src, PTX_MOD_shared__cluster), multicast = ptx_has(in->src, PTX_MOD_multicast__cluster);
+    bool generic = !ptx_has(in->src, PTX_MOD_shared__cluster),
+         multicast = ptx_has(in->src, PTX_MOD_multicast__cluster);
     EXEC_FOR_LANES(l, mask) {
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         struct cta *cta;
@@ -256,7 +264,8 @@ static enum exec_status do_commit(struct warp *w, const struct insn *in, uint32_
                 return EXEC_FAULT;
             ctas = exec_u32(w, &in->o[1], l) & 0xffff;
             if (ctas >> count)
-                return exec_fault(w, in, 1u << l, &bad_mask, "ctaMask is 0x%04x in a cluster of %u CTAs", ctas, count);
+                return exec_fault(w, in, 1u << l, &bad_mask, "ctaMask is 0x%04x in a cluster of %u CTAs",
+                                  ctas, count);
         }
         tc_issue_commit(w->cta, &origin, ctas, off);
     }
@@ -264,9 +273,10 @@ static enum exec_status do_commit(struct warp *w, const struct insn *in, uint32_
 }
 
 static bool bind_commit(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1,    PTX_MOD_cta_group__2,       PTX_MOD_mbarrier__arrive__one,
-                                    PTX_MOD_shared__cluster, PTX_MOD_multicast__cluster, PTX_MOD_b64,
-                                    PTX_MOD_unknown};
+    static const uint16_t mods[] = {
+        PTX_MOD_cta_group__1,    PTX_MOD_cta_group__2,       PTX_MOD_mbarrier__arrive__one,
+        PTX_MOD_shared__cluster, PTX_MOD_multicast__cluster, PTX_MOD_b64,
+        PTX_MOD_unknown};
     unsigned group, count = ptx_has(in->src, PTX_MOD_multicast__cluster) ? 2 : 1;
     if (!exec_tmem_group(b, in->src, &group) || !exec_tmem_mods_in(in->src, mods))
         return false;

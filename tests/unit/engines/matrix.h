@@ -1,5 +1,5 @@
-/* matrix.h - matrices in shared memory by the canonical layouts of PTX ISA 9.7.16.3.3, written as CuTe layouts over
- * elements and independent of the emulator's own addressing, and the bits of their elements.
+/* matrix.h - matrices in shared memory by the canonical layouts of PTX ISA 9.7.16.3.3, written as CuTe
+ * layouts over elements and independent of the emulator's own addressing, and the bits of their elements.
  */
 #ifndef TESTS_ENGINES_MATRIX_H
 #define TESTS_ENGINES_MATRIX_H
@@ -75,7 +75,8 @@ static inline void put_bits(uint8_t *p, uint32_t at, uint32_t bits, uint32_t val
         p[at / 8] = (uint8_t)((p[at / 8] & ~(1u << (at % 8))) | (value >> i & 1) << (at % 8));
 }
 
-/* Writes an element, marking its bits' bytes as written: 4- and 6-bit ones are packed at the front of 16-byte units. */
+/* Writes an element, marking its bits' bytes as written: 4- and 6-bit ones are packed at the front of 16-byte
+ * units. */
 static inline void put(struct cta *cta, const struct matrix *x, uint32_t mn, uint32_t k, uint32_t code) {
     uint32_t bits = elem_bits(x->elem), a = place(x, mn, k);
     uint32_t bit = bits >= 8 ? a * 8 : (a & ~15u) * 8 + (a & 15) * bits;
@@ -84,12 +85,13 @@ static inline void put(struct cta *cta, const struct matrix *x, uint32_t mn, uin
 }
 
 static inline uint64_t descriptor(const struct matrix *x, uint32_t advance) {
-    return (uint64_t)((x->start + advance) >> 4) | (uint64_t)(x->lbo >> 4) << 16 | (uint64_t)(x->sbo >> 4) << 32 |
-           1ull << 46 | (uint64_t)x->swizzle << 61;
+    return (uint64_t)((x->start + advance) >> 4) | (uint64_t)(x->lbo >> 4) << 16 |
+           (uint64_t)(x->sbo >> 4) << 32 | 1ull << 46 | (uint64_t)x->swizzle << 61;
 }
 
 static inline double value_of(enum tc_elem e, uint32_t code) {
-    static const num_type types[] = {NUM_F16, NUM_BF16, NUM_TF32, NUM_E4M3, NUM_E5M2, NUM_E2M3, NUM_E3M2, NUM_E2M1};
+    static const num_type types[] = {NUM_F16,  NUM_BF16, NUM_TF32, NUM_E4M3,
+                                     NUM_E5M2, NUM_E2M3, NUM_E3M2, NUM_E2M1};
     if (e == TC_U8)
         return (uint8_t)code;
     if (e == TC_S8)

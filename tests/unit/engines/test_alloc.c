@@ -75,7 +75,8 @@ static void deallocation(void) {
     fixture_close(&f);
 }
 
-/* The permit: exclusive until it is relinquished or its CTA exits; waiting CTAs are woken and served in order. */
+/* The permit: exclusive until it is relinquished or its CTA exits; waiting CTAs are woken and served in
+ * order. */
 static void permit(void) {
     struct fixture f;
     fixture_open(&f, 3, 1024);
@@ -86,7 +87,7 @@ static void permit(void) {
     uint64_t epoch_b = b->epoch, epoch_c = c->epoch;
     tc_relinquish(a);
     CHECK(b->epoch != epoch_b && c->epoch != epoch_c);
-    CHECK_EQ(tc_alloc(c, NULL, 32, &tc), TC_BLOCKED); /* b came first */
+    CHECK_EQ(tc_alloc(c, NULL, 32, &tc), TC_BLOCKED);  /* b came first */
     CHECK_EQ(tc_alloc(b, NULL, 512, &tb), TC_BLOCKED); /* has the permit, waits for columns */
     epoch_b = b->epoch;
     CHECK(tc_dealloc(a, NULL, ta, 256));

@@ -37,18 +37,22 @@ static uint8_t byte_of(enum tc_cp_format format, uint32_t row, uint32_t i) {
 
 static void copies(void) {
     static const enum tc_swizzle swizzles[] = {TC_SW_NONE, TC_SW_128B, TC_SW_64B, TC_SW_32B};
-    static const enum tc_elem elems[] = {[TC_CP_RAW] = TC_E4M3, [TC_CP_B6X16_P32] = TC_E2M3, [TC_CP_B4X16_P64] = TC_E2M1};
+    static const enum tc_elem elems[] = {
+        [TC_CP_RAW] = TC_E4M3, [TC_CP_B6X16_P32] = TC_E2M3, [TC_CP_B4X16_P64] = TC_E2M1};
     for (int s = 0; s < 6; s++)
         for (int format = 0; format < 3; format++)
             for (int w = 0; w < 4; w++) {
                 struct fixture f;
                 fixture_open(&f, 1, 0x8000);
-                uint32_t taddr = fixture_alloc(&f, f.cta, 32) + 3, lane0 = SHAPES[s].shape == TC_CP_4X256B ? 31 : 0;
+                uint32_t taddr = fixture_alloc(&f, f.cta, 32) + 3,
+                         lane0 = SHAPES[s].shape == TC_CP_4X256B ? 31 : 0;
                 struct matrix x = {elems[format], false, swizzles[w], SRC, 2048, w == 0 ? 128 : 1024};
                 for (uint32_t r = 0; r < SHAPES[s].rows; r++)
                     for (uint32_t i = 0; i < SHAPES[s].bytes; i++)
-                        put(f.cta, &x, r, i, byte_of((enum tc_cp_format)format, r, i) >> (format == TC_CP_B4X16_P64 ? 2 : 0));
-                tc_issue_cp(f.cta, NULL, SHAPES[s].shape, (enum tc_cp_format)format, taddr | lane0 << 16, descriptor(&x, 0));
+                        put(f.cta, &x, r, i,
+                            byte_of((enum tc_cp_format)format, r, i) >> (format == TC_CP_B4X16_P64 ? 2 : 0));
+                tc_issue_cp(f.cta, NULL, SHAPES[s].shape, (enum tc_cp_format)format, taddr | lane0 << 16,
+                            descriptor(&x, 0));
                 fixture_drain(&f);
                 if (!CHECK_EQ(f.gpu->fault, 0))
                     fprintf(stderr, "%s\n", f.report);
@@ -60,7 +64,8 @@ static void copies(void) {
                         bool in = c >= 3 && c < 3 + SHAPES[s].bytes / 4 && row != UINT32_MAX;
                         uint32_t v = 0;
                         for (uint32_t i = 0; i < 4; i++)
-                            v |= (uint32_t)byte_of((enum tc_cp_format)format, row, (c - 3) * 4 + i) << (8 * i);
+                            v |= (uint32_t)byte_of((enum tc_cp_format)format, row, (c - 3) * 4 + i)
+                                 << (8 * i);
                         bad += (t->poison[c][l / 32] >> (l % 32) & 1) == in;
                         bad += in && t->cell[c][l] != v;
                     }
@@ -76,7 +81,8 @@ static void decompressed_operand(void) {
         fixture_open(&f, 1, 0x8000);
         uint32_t taddr = fixture_alloc(&f, f.cta, 64), code = format == TC_CP_B6X16_P32 ? 3 : 5;
         enum tc_elem e = format == TC_CP_B6X16_P32 ? TC_E2M3 : TC_E2M1;
-        struct matrix x = {e, false, TC_SW_128B, SRC, 0, 1024}, y = {TC_E4M3, false, TC_SW_128B, SRC + 0x4000, 0, 1024};
+        struct matrix x = {e, false, TC_SW_128B, SRC, 0, 1024},
+                      y = {TC_E4M3, false, TC_SW_128B, SRC + 0x4000, 0, 1024};
         uint64_t state = 3;
         for (uint32_t r = 0; r < 128; r++)
             for (uint32_t k = 0; k < 32; k++)
@@ -116,13 +122,14 @@ static void copy_faults(void) {
     static const struct {
         enum tc_cp_shape shape;
         uint32_t lane; /* the first that is too far */
-    } lanes[] = {{TC_CP_128X256B, 1}, {TC_CP_128X128B, 1}, {TC_CP_64X128B_02_13, 1}, {TC_CP_64X128B_01_23, 1},
-                 {TC_CP_32X128B, 1},  {TC_CP_4X256B, 32}};
+    } lanes[] = {{TC_CP_128X256B, 1},      {TC_CP_128X128B, 1}, {TC_CP_64X128B_02_13, 1},
+                 {TC_CP_64X128B_01_23, 1}, {TC_CP_32X128B, 1},  {TC_CP_4X256B, 32}};
     for (int i = 0; i < 6; i++) {
         tc_issue_cp(f.cta, NULL, lanes[i].shape, TC_CP_RAW, taddr | lanes[i].lane << 16, descriptor(&x, 0));
         fixture_drain(&f);
         CHECK(fixture_faulted(&f, "tcgen05-cp-lanes"));
-        tc_issue_cp(f.cta, NULL, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16, descriptor(&x, 0));
+        tc_issue_cp(f.cta, NULL, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16,
+                    descriptor(&x, 0));
         fixture_drain(&f);
         CHECK_EQ(f.gpu->fault, 0);
     }

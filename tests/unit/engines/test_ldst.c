@@ -3,7 +3,8 @@
  */
 #include "fixture.h"
 
-/* A CuTe layout of up to four modes: the index is split by shape, leftmost fastest, and each part times its stride. */
+/* A CuTe layout of up to four modes: the index is split by shape, leftmost fastest, and each part times its
+ * stride. */
 struct layout {
     uint32_t shape[4], stride[4];
 };
@@ -16,7 +17,8 @@ static uint32_t at(const struct layout *l, uint32_t i) {
     return sum;
 }
 
-/* Thread and value (bit of the thread's registers) to a bit of the moved block: lane * bits per lane + bit. */
+/* Thread and value (bit of the thread's registers) to a bit of the moved block: lane * bits per lane + bit.
+ */
 struct traits {
     struct layout thread, value;
     uint32_t lane_bits;
@@ -42,7 +44,11 @@ static struct traits traits_of(enum tc_shape s, uint32_t num) {
 static const struct {
     enum tc_shape shape;
     uint32_t max_num, regs_per_num;
-} SHAPES[] = {{TC_32X32B, 128, 1}, {TC_16X64B, 128, 1}, {TC_16X128B, 64, 2}, {TC_16X256B, 32, 4}, {TC_16X32BX2, 128, 1}};
+} SHAPES[] = {{TC_32X32B, 128, 1},
+              {TC_16X64B, 128, 1},
+              {TC_16X128B, 64, 2},
+              {TC_16X256B, 32, 4},
+              {TC_16X32BX2, 128, 1}};
 
 /* Table 49. */
 static void register_counts(void) {
@@ -62,14 +68,16 @@ static void fill(struct tmem *t) {
         }
 }
 
-/* The 32 bits that the traits give register `reg` of a thread; packed: bits of the low halves of the columns. */
-static uint32_t expected(const struct tmem *t, const struct traits *tr, bool pack, uint32_t lane, uint32_t column,
-                         uint32_t thread, uint32_t reg) {
+/* The 32 bits that the traits give register `reg` of a thread; packed: bits of the low halves of the columns.
+ */
+static uint32_t expected(const struct tmem *t, const struct traits *tr, bool pack, uint32_t lane,
+                         uint32_t column, uint32_t thread, uint32_t reg) {
     uint32_t v = 0;
     for (uint32_t bit = 0; bit < 32; bit++) {
         uint32_t where = at(&tr->thread, thread) + at(&tr->value, reg * 32 + bit);
         uint32_t l = lane + where / tr->lane_bits, b = where % tr->lane_bits;
-        uint32_t word = pack ? t->cell[column + b / 16][l] >> (b % 16) : t->cell[column + b / 32][l] >> (b % 32);
+        uint32_t word =
+            pack ? t->cell[column + b / 16][l] >> (b % 16) : t->cell[column + b / 32][l] >> (b % 32);
         v |= (word & 1) << bit;
     }
     return v;
@@ -107,7 +115,8 @@ static void images(void) {
                         for (uint32_t th = 0; th < 32; th++)
                             bad += data[r * 32 + th] != expected(t, &tr, pack, lane, column, th, r);
                     CHECK_EQ(bad, 0);
-                    /* A store of what was loaded restores exactly the cells it covers (packed: their low halves). */
+                    /* A store of what was loaded restores exactly the cells it covers (packed: their low
+                     * halves). */
                     for (uint32_t c = 0; c < TMEM_COLUMNS; c++)
                         memset(t->cell[c], 0xff, sizeof t->cell[c]);
                     CHECK(tc_store(f.cta, NULL, &a, data, poison));
@@ -129,7 +138,8 @@ static void split(void) {
     fixture_open(&f, 1, 1024);
     uint32_t base = fixture_alloc(&f, f.cta, 512), data[4 * 32], poison[4];
     fill(f.gpu->sms[0].tmem);
-    struct tc_access a = {.shape = TC_16X32BX2, .num = 4, .split = 100, .taddr = base + 8, .threads = UINT32_MAX};
+    struct tc_access a = {
+        .shape = TC_16X32BX2, .num = 4, .split = 100, .taddr = base + 8, .threads = UINT32_MAX};
     CHECK(tc_load(f.cta, NULL, &a, data, poison));
     for (uint32_t r = 0; r < 4; r++)
         for (uint32_t th = 0; th < 32; th++)

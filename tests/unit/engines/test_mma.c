@@ -1,5 +1,5 @@
-/* tcgen05.mma against a reference that multiplies element by element, in the order and rounding that tc_kernel.h states:
- * every result must be equal in all bits, on every path of the inner loops.
+/* tcgen05.mma against a reference that multiplies element by element, in the order and rounding that
+ * tc_kernel.h states: every result must be equal in all bits, on every path of the inner loops.
  */
 #include "engines/tc_kernel.h"
 #include "matrix.h"
@@ -28,8 +28,8 @@ static uint32_t type_code(enum tc_elem e) {
 static uint32_t idesc_of(const struct setup *s) {
     uint32_t d = s->d == TC_D_F16 ? 0 : s->d == TC_D_F32 ? 1 : 2;
     return (uint32_t)s->saturate << 3 | d << 4 | type_code(s->a) << 7 | type_code(s->b) << 10 |
-           (uint32_t)s->negate_a << 13 | (uint32_t)s->negate_b << 14 | (uint32_t)s->mn_a << 15 | (uint32_t)s->mn_b << 16 |
-           s->n >> 3 << 17 | s->m >> 4 << 24;
+           (uint32_t)s->negate_a << 13 | (uint32_t)s->negate_b << 14 | (uint32_t)s->mn_a << 15 |
+           (uint32_t)s->mn_b << 16 | s->n >> 3 << 17 | s->m >> 4 << 24;
 }
 
 /* A code of the type: any at all when wild, else a finite one of moderate size. */
@@ -70,8 +70,8 @@ static struct matrix place_matrix(enum tc_elem e, bool mn, enum tc_swizzle sw, u
 /* Bytes from one K step to the next. */
 static uint32_t advance_of(const struct matrix *x, uint32_t k) { return linear(x, 0, k); }
 
-static void fill(struct fixture *f, const struct setup *s, const struct matrix *a, const struct matrix *b, uint32_t k_total,
-                 uint32_t a_column) {
+static void fill(struct fixture *f, const struct setup *s, const struct matrix *a, const struct matrix *b,
+                 uint32_t k_total, uint32_t a_column) {
     uint64_t state = s->seed;
     struct tmem *t = f->gpu->sms[0].tmem;
     for (uint32_t r = 0; r < s->m; r++)
@@ -95,8 +95,8 @@ static void fill(struct fixture *f, const struct setup *s, const struct matrix *
 }
 
 /* One element of D as it stands, as a cell. */
-static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint32_t n, uint32_t k0, uint32_t k_count,
-                        bool accumulate) {
+static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint32_t n, uint32_t k0,
+                        uint32_t k_count, bool accumulate) {
     uint32_t from = s->ashift && row + 1 < s->m ? row + 1 : row;
     if (s->d == TC_D_S32) {
         int64_t sum = accumulate ? (int32_t)old : 0;
@@ -108,13 +108,15 @@ static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint3
     }
     float acc = 0;
     if (accumulate)
-        acc = (s->d == TC_D_F16 ? num_decode_f16((uint16_t)old) : num_f32_from_bits(old)) * ldexpf(1, -(int)s->scale_d);
+        acc = (s->d == TC_D_F16 ? num_decode_f16((uint16_t)old) : num_f32_from_bits(old)) *
+              ldexpf(1, -(int)s->scale_d);
     for (uint32_t k = k0; k < k0 + k_count; k++) {
         float a = (float)value_of(s->a, a_codes[from][k]), b = (float)value_of(s->b, b_codes[n][k]);
         acc = fmaf(s->negate_a ? -a : a, s->negate_b ? -b : b, acc);
     }
     uint32_t bits = isnan(acc) ? 0x7fffffff : num_f32_bits(acc);
-    return s->d == TC_D_F16 ? (uint32_t)num_encode(NUM_F16, (double)num_f32_from_bits(bits), NUM_RN, 0) : bits;
+    return s->d == TC_D_F16 ? (uint32_t)num_encode(NUM_F16, (double)num_f32_from_bits(bits), NUM_RN, 0)
+                            : bits;
 }
 
 static void run(const struct setup *s, enum tc_simd simd) {
@@ -130,9 +132,10 @@ static void run(const struct setup *s, enum tc_simd simd) {
     uint64_t state = s->seed + 1;
     for (uint32_t n = 0; n < s->n; n++)
         for (uint32_t r = 0; r < 128; r++) {
-            uint32_t v = s->d == TC_D_S32   ? (uint32_t)fixture_random(&state)
-                         : s->d == TC_D_F16 ? (uint32_t)fixture_random(&state) & 0x3fff
-                                            : num_f32_bits((float)((int)(fixture_random(&state) % 2001) - 1000) / 8);
+            uint32_t v = s->d == TC_D_S32 ? (uint32_t)fixture_random(&state)
+                         : s->d == TC_D_F16
+                             ? (uint32_t)fixture_random(&state) & 0x3fff
+                             : num_f32_bits((float)((int)(fixture_random(&state) % 2001) - 1000) / 8);
             t->cell[d_column + n][r] = v;
             if (s->accumulate)
                 t->poison[d_column + n][r / 32] &= ~(1u << (r % 32));
@@ -167,13 +170,16 @@ static void run(const struct setup *s, enum tc_simd simd) {
             bool row = s->m == 128 || (l - s->lane) % 32 < 16, kept = s->disable[l / 32] >> (l % 32) & 1;
             bool clean = s->accumulate || (row && !kept);
             if (t->cell[d_column + n][l] != want[n][l] && !bad++)
-                fprintf(stderr, "    column %u lane %u: %08x, want %08x\n", n, l, t->cell[d_column + n][l], want[n][l]);
+                fprintf(stderr, "    column %u lane %u: %08x, want %08x\n", n, l, t->cell[d_column + n][l],
+                        want[n][l]);
             poison += (t->poison[d_column + n][l / 32] >> (l % 32) & 1) == clean;
         }
     if (!CHECK_EQ(bad, 0) || !CHECK_EQ(poison, 0))
-        fprintf(stderr, "    kind %d, a %s b %s d %d, M %u N %u steps %u, major %d %d, swizzle %d %d, tmem %d, path %d\n",
-                s->kind, tc_elem_name(s->a), tc_elem_name(s->b), s->d, s->m, s->n, s->steps, s->mn_a, s->mn_b, s->swizzle_a,
-                s->swizzle_b, s->a_in_tmem, simd);
+        fprintf(
+            stderr,
+            "    kind %d, a %s b %s d %d, M %u N %u steps %u, major %d %d, swizzle %d %d, tmem %d, path %d\n",
+            s->kind, tc_elem_name(s->a), tc_elem_name(s->b), s->d, s->m, s->n, s->steps, s->mn_a, s->mn_b,
+            s->swizzle_a, s->swizzle_b, s->a_in_tmem, simd);
     fixture_close(&f);
 }
 
@@ -235,8 +241,16 @@ static void types_and_layouts(void) {
 static void shapes(void) {
     for (uint32_t n = 8; n <= 256; n += 8)
         for (uint32_t m = 64; m <= 128; m += 64) {
-            struct setup s = {.kind = TC_KIND_F16, .a = TC_F16, .b = TC_F16, .d = TC_D_F32, .m = m, .n = n, .steps = 1,
-                              .swizzle_a = TC_SW_128B, .swizzle_b = TC_SW_128B, .seed = n * 2 + m};
+            struct setup s = {.kind = TC_KIND_F16,
+                              .a = TC_F16,
+                              .b = TC_F16,
+                              .d = TC_D_F32,
+                              .m = m,
+                              .n = n,
+                              .steps = 1,
+                              .swizzle_a = TC_SW_128B,
+                              .swizzle_b = TC_SW_128B,
+                              .seed = n * 2 + m};
             run(&s, TC_SIMD_BEST);
             if (n <= 32 || n % 16 == 0) {
                 s.kind = TC_KIND_I8;
@@ -247,46 +261,103 @@ static void shapes(void) {
         }
 }
 
-/* Several K steps into one accumulator: the descriptor moves by 32 bytes inside a swizzled row, or by strides. */
+/* Several K steps into one accumulator: the descriptor moves by 32 bytes inside a swizzled row, or by
+ * strides. */
 static void k_steps(void) {
     for (unsigned form = 0; form < 8; form++) {
-        struct setup s = {.kind = TC_KIND_F16, .a = TC_BF16, .b = TC_BF16, .d = TC_D_F32, .m = 128, .n = 64,
-                          .mn_a = form & 1, .mn_b = form & 2, .steps = form & 4 ? 2 : 4, .seed = 100 + form};
+        struct setup s = {.kind = TC_KIND_F16,
+                          .a = TC_BF16,
+                          .b = TC_BF16,
+                          .d = TC_D_F32,
+                          .m = 128,
+                          .n = 64,
+                          .mn_a = form & 1,
+                          .mn_b = form & 2,
+                          .steps = form & 4 ? 2 : 4,
+                          .seed = 100 + form};
         s.swizzle_a = s.mn_a || form & 4 ? TC_SW_64B : TC_SW_128B;
         s.swizzle_b = form & 4 ? TC_SW_NONE : TC_SW_128B;
         s.accumulate = form & 1;
         run_all(&s);
     }
-    struct setup t = {.kind = TC_KIND_TF32, .a = TC_TF32, .b = TC_TF32, .d = TC_D_F32, .m = 128, .n = 32, .mn_a = true,
-                      .mn_b = true, .steps = 4, .swizzle_a = TC_SW_128B_32B, .swizzle_b = TC_SW_128B_32B, .seed = 200};
+    struct setup t = {.kind = TC_KIND_TF32,
+                      .a = TC_TF32,
+                      .b = TC_TF32,
+                      .d = TC_D_F32,
+                      .m = 128,
+                      .n = 32,
+                      .mn_a = true,
+                      .mn_b = true,
+                      .steps = 4,
+                      .swizzle_a = TC_SW_128B_32B,
+                      .swizzle_b = TC_SW_128B_32B,
+                      .seed = 200};
     run_all(&t);
-    struct setup e = {.kind = TC_KIND_F8F6F4, .a = TC_E4M3, .b = TC_E4M3, .d = TC_D_F32, .m = 64, .n = 256, .steps = 4,
-                      .swizzle_a = TC_SW_128B, .swizzle_b = TC_SW_128B, .seed = 201};
+    struct setup e = {.kind = TC_KIND_F8F6F4,
+                      .a = TC_E4M3,
+                      .b = TC_E4M3,
+                      .d = TC_D_F32,
+                      .m = 64,
+                      .n = 256,
+                      .steps = 4,
+                      .swizzle_a = TC_SW_128B,
+                      .swizzle_b = TC_SW_128B,
+                      .seed = 201};
     run_all(&e);
 }
 
 /* A in tensor memory, M = 64 in lower and upper half, .ashift. */
 static void a_in_tmem(void) {
-    static const enum tc_elem elems[] = {TC_F16, TC_BF16, TC_TF32, TC_E4M3, TC_E5M2, TC_E2M3, TC_E3M2, TC_E2M1, TC_S8};
+    static const enum tc_elem elems[] = {TC_F16,  TC_BF16, TC_TF32, TC_E4M3, TC_E5M2,
+                                         TC_E2M3, TC_E3M2, TC_E2M1, TC_S8};
     for (unsigned i = 0; i < sizeof elems / sizeof *elems; i++)
         for (unsigned form = 0; form < 3; form++) {
             enum tc_elem e = elems[i];
-            struct setup s = {.a = e, .b = e, .d = e == TC_S8 ? TC_D_S32 : TC_D_F32, .n = 32, .steps = 2, .seed = 300 + i,
-                              .a_in_tmem = true, .swizzle_b = TC_SW_128B, .m = form ? 64 : 128, .lane = form == 2 ? 16 : 0};
-            s.kind = e <= TC_BF16 ? TC_KIND_F16 : e == TC_TF32 ? TC_KIND_TF32 : e == TC_S8 ? TC_KIND_I8 : TC_KIND_F8F6F4;
+            struct setup s = {.a = e,
+                              .b = e,
+                              .d = e == TC_S8 ? TC_D_S32 : TC_D_F32,
+                              .n = 32,
+                              .steps = 2,
+                              .seed = 300 + i,
+                              .a_in_tmem = true,
+                              .swizzle_b = TC_SW_128B,
+                              .m = form ? 64 : 128,
+                              .lane = form == 2 ? 16 : 0};
+            s.kind = e <= TC_BF16   ? TC_KIND_F16
+                     : e == TC_TF32 ? TC_KIND_TF32
+                     : e == TC_S8   ? TC_KIND_I8
+                                    : TC_KIND_F8F6F4;
             run_all(&s);
             s.ashift = true;
             if (!form)
                 run_all(&s);
         }
-    struct setup half = {.kind = TC_KIND_F16, .a = TC_F16, .b = TC_F16, .d = TC_D_F32, .m = 64, .n = 32, .steps = 1,
-                         .lane = 16, .swizzle_a = TC_SW_32B, .swizzle_b = TC_SW_32B, .seed = 333};
+    struct setup half = {.kind = TC_KIND_F16,
+                         .a = TC_F16,
+                         .b = TC_F16,
+                         .d = TC_D_F32,
+                         .m = 64,
+                         .n = 32,
+                         .steps = 1,
+                         .lane = 16,
+                         .swizzle_a = TC_SW_32B,
+                         .swizzle_b = TC_SW_32B,
+                         .seed = 333};
     run_all(&half);
 }
 
 static void options(void) {
-    struct setup s = {.kind = TC_KIND_F16, .a = TC_F16, .b = TC_F16, .d = TC_D_F32, .m = 128, .n = 24, .steps = 2,
-                      .swizzle_a = TC_SW_128B, .swizzle_b = TC_SW_128B, .accumulate = true, .seed = 400};
+    struct setup s = {.kind = TC_KIND_F16,
+                      .a = TC_F16,
+                      .b = TC_F16,
+                      .d = TC_D_F32,
+                      .m = 128,
+                      .n = 24,
+                      .steps = 2,
+                      .swizzle_a = TC_SW_128B,
+                      .swizzle_b = TC_SW_128B,
+                      .accumulate = true,
+                      .seed = 400};
     for (unsigned form = 0; form < 4; form++) {
         s.negate_a = form & 1;
         s.negate_b = form & 2;
@@ -309,8 +380,17 @@ static void options(void) {
         s.steps = 1;
         run_all(&s);
     }
-    struct setup i = {.kind = TC_KIND_I8, .a = TC_U8, .b = TC_U8, .d = TC_D_S32, .m = 64, .n = 32, .steps = 4,
-                      .swizzle_a = TC_SW_128B, .swizzle_b = TC_SW_128B, .accumulate = true, .seed = 401};
+    struct setup i = {.kind = TC_KIND_I8,
+                      .a = TC_U8,
+                      .b = TC_U8,
+                      .d = TC_D_S32,
+                      .m = 64,
+                      .n = 32,
+                      .steps = 4,
+                      .swizzle_a = TC_SW_128B,
+                      .swizzle_b = TC_SW_128B,
+                      .accumulate = true,
+                      .seed = 401};
     run_all(&i);
     i.saturate = true;
     run_all(&i);
@@ -318,8 +398,17 @@ static void options(void) {
 
 /* Products of bf16 and tf32 that leave f32's range need one rounding, on all paths. */
 static void wide_exponents(void) {
-    struct setup s = {.kind = TC_KIND_F16, .a = TC_BF16, .b = TC_BF16, .d = TC_D_F32, .m = 128, .n = 64, .steps = 4,
-                      .swizzle_a = TC_SW_128B, .swizzle_b = TC_SW_128B, .wild = true, .seed = 500};
+    struct setup s = {.kind = TC_KIND_F16,
+                      .a = TC_BF16,
+                      .b = TC_BF16,
+                      .d = TC_D_F32,
+                      .m = 128,
+                      .n = 64,
+                      .steps = 4,
+                      .swizzle_a = TC_SW_128B,
+                      .swizzle_b = TC_SW_128B,
+                      .wild = true,
+                      .seed = 500};
     for (; s.seed < 504; s.seed++)
         run_all(&s);
     s.kind = TC_KIND_TF32;
