@@ -230,7 +230,8 @@ bool exec_push_frame(struct warp *w, const struct insn *call, const struct exec_
                                            .used = true};
     g->frame = index;
     exec_load_frame(w);
-    memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    if (f->frame_slots != 0) /* a function without registers has no slots to point at */
+        memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
     for (uint32_t i = 0; i < f->num_inits; i++)
         fill_init(w, &w->frames[index], &f->inits[i]);
     return true;
