@@ -27,6 +27,7 @@ static void kernel_directives(void) {
     CHECK_EQ(k->maxntid.y, 2);
     CHECK_EQ(k->maxntid.z, 1);
     CHECK_EQ(k->reqntid.x, 64);
+    CHECK_EQ(k->reqntid.y, 1);
     CHECK_EQ(k->reqnctapercluster.x, 2);
     CHECK_EQ(k->minnctapersm, 2);
     CHECK_EQ(k->maxnreg, 96);
@@ -68,6 +69,15 @@ static void scopes(void) {
     CHECK_EQ(k->num_regs, 5); /* %p1 twice, %r1, t twice: unused registers of a range do not exist */
     for (uint32_t i = 0; i < k->num_regs; i++)
         CHECK_EQ(k->regs[i].index, i);
+    ptx_module_free(m);
+}
+
+/* The innermost label wins, also when it stands after the branch and an outer one before it. */
+static void later_labels(void) {
+    struct ptx_module *m = parse(KERNEL("L: ret;\n{ { M: bra L; bra M; } L: ret; }\nbra L;"));
+    label_at(m, 1, 3);
+    label_at(m, 2, 1);
+    label_at(m, 4, 0);
     ptx_module_free(m);
 }
 
@@ -176,6 +186,7 @@ static void aliases(void) {
 int main(void) {
     kernel_directives();
     scopes();
+    later_labels();
     ranges();
     tables();
     calls();

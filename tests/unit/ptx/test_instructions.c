@@ -212,6 +212,13 @@ static void guards_and_sites(void) {
     CHECK_EQ(insn(m, 2)->site.src_line, 57);
     CHECK_STR(insn(m, 3)->site.src_file, "h.cuh"); /* the line itself, not where it was inlined */
     CHECK_EQ(insn(m, 3)->site.src_line, 9);
+    const struct diag_inline *call = insn(m, 3)->site.inlined;
+    if (CHECK(call != NULL)) {
+        CHECK_STR(call->file, "dir/k.cu");
+        CHECK_EQ(call->line, 60);
+        CHECK(!call->outer);
+    }
+    CHECK(!insn(m, 2)->site.inlined);
     CHECK(!insn(m, 4)->site.src_file); /* .file 3 is nowhere */
     ptx_module_free(m);
 }
