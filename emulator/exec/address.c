@@ -65,6 +65,13 @@ static const struct diag BAD_GLOBAL = {
             "pointer",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
+static const struct diag FREED = {
+    .id = "global-use-after-free",
+    .rule = "a global access must lie inside one live allocation",
+    .section = "PTX ISA 5.1.4",
+    .hint = "cudaFree before the kernel that uses the buffer, or a pointer kept from an earlier allocation",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
 static const struct diag BAD_SHARED = {
     .id = "shared-out-of-bounds",
     .rule = "a shared access must lie inside the static and dynamic shared memory of a CTA of its cluster",
@@ -104,15 +111,23 @@ static const struct diag BAD_PARAM = {
 static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, uint32_t size,
                          bool write) {
     const char *verb = write ? "writes" : "reads";
-    struct mem_block b;
+    struct mem_block b, old;
     uint32_t lanes = 1u << lane;
+    bool near = mem_nearest(w->gpu->mem, addr, &b), freed = mem_freed(w->gpu->mem, addr, &old);
+    if (near && freed && old.addr < b.addr + b.size) /* its place was given away: a live block's end is overrun */
+        freed = false;
     if (addr < 4096)
         exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes through a null pointer (address 0x%llx)",
                    lane, verb, size, (unsigned long long)addr);
     else if (!mem_is_device(w->gpu->mem, addr))
         exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, which is no device address",
                    lane, verb, size, (unsigned long long)addr);
-    else if (!mem_nearest(w->gpu->mem, addr, &b))
+    else if (freed)
+        exec_fault(w, in, lanes, &FREED, "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte allocation at 0x%llx "
+                   "that was freed",
+                   lane, verb, size, (unsigned long long)addr, (unsigned long long)(addr - old.addr),
+                   (unsigned long long)old.size, (unsigned long long)old.addr);
+    else if (!near)
         exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, below every allocation", lane,
                    verb, size, (unsigned long long)addr);
     else {

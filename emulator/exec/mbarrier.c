@@ -12,6 +12,8 @@
 
 #include "exec/access.h"
 
+#include <stdio.h>
+
 #define POLL_LIMIT 16u
 
 struct mbar_form {
@@ -44,6 +46,31 @@ static const struct diag COMPLETED = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
+/* What happened to the mbarrier at shared offset `off`, with its state where it has one. */
+static void describe_error(char *text, size_t size, const struct cta *cta, uint32_t off, enum mbar_error e,
+                           uint32_t value) {
+    struct mbar_view v = {0};
+    bool live = mbar_peek(cta, off, &v) == MBAR_OK;
+    if (e == MBAR_BAD_COUNT)
+        snprintf(text, size, "count %u for the mbarrier at shared offset 0x%x", value, off);
+    else if (e == MBAR_NOT_INITIALISED)
+        snprintf(text, size, "there is no initialised mbarrier at shared offset 0x%x", off);
+    else if (e == MBAR_CORRUPT)
+        snprintf(text, size, "the mbarrier at shared offset 0x%x was overwritten", off);
+    else if (e == MBAR_LIVE)
+        snprintf(text, size, "the mbarrier at shared offset 0x%x was initialised before", off);
+    else if (e == MBAR_TOO_MANY_ARRIVALS && live)
+        snprintf(
+            text, size,
+            "%u more arrivals on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase",
+            value, off, v.pending, v.expected);
+    else if (e == MBAR_TX_RANGE && live)
+        snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d",
+                 value, off, v.tx);
+    else
+        snprintf(text, size, "mbarrier at shared offset 0x%x of the CTA of rank %u", off, cta->rank);
+}
+
 static enum exec_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta,
                                    uint32_t off, enum mbar_error e, uint32_t value) {
     struct mbar_error_info info = mbar_error_info(e);
@@ -52,16 +79,9 @@ static enum exec_status mbar_fault(struct warp *w, const struct insn *in, uint32
                      .section = info.section,
                      .hint = info.hint,
                      .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-    struct mbar_view v;
-    if (mbar_peek(cta, off, &v) != MBAR_OK)
-        return exec_fault(w, in, 1u << lane, &d,
-                          "%s: lane %u, mbarrier at shared offset 0x%x of the CTA of rank %u", info.id, lane,
-                          off, cta->rank);
-    return exec_fault(w, in, 1u << lane, &d,
-                      "%s: lane %u, operand %u, mbarrier at shared offset 0x%x of the CTA of rank %u in "
-                      "phase parity %u with "
-                      "%u of %u arrivals pending, tx-count %d",
-                      info.id, lane, value, off, cta->rank, v.phase, v.pending, v.expected, v.tx);
+    char text[200];
+    describe_error(text, sizeof text, cta, off, e, value);
+    return exec_fault(w, in, 1u << lane, &d, "%s", text);
 }
 
 /* Poison in a source operand decides the fate of the barrier. */

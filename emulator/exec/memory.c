@@ -207,10 +207,8 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
 static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f,
                        const struct exec_span *s, uint32_t mask, uint32_t poisoned) {
     if (s->space == XS_GLOBAL && (poisoned & mask)) {
-        uint32_t l = exec_lowest(poisoned & mask);
-        exec_fault(w, in, poisoned & mask, &POISON_STORE,
-                   "a value never written is stored to global memory (lane %u and %d more)", l,
-                   __builtin_popcount(poisoned & mask) - 1);
+        exec_fault(w, in, poisoned & mask, &POISON_STORE, "%d of %d lanes store a value to global memory that was never written",
+                   __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
         return false;
     }
     if (f->size == 4 && f->reg == 32)

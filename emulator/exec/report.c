@@ -40,7 +40,7 @@ static const struct diag poison = {
 };
 enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, exec_slot slot, const char *what) {
     (void)slot;
-    return exec_fault(w, in, lanes, &poison, "%s was never written", what);
+    return exec_fault(w, in, lanes, &poison, "%s comes from a value that was never written", what);
 }
 
 /* --- what every warp is doing ------------------------------------------------------------------------------------------ */

@@ -21,6 +21,8 @@ struct devmem {
     struct mem_block *blocks; /* sorted by addr, disjoint, each followed by at least one unallocated byte */
     size_t num, cap;
     size_t last; /* index of the last hit */
+    struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
+    uint64_t num_freed;
 };
 
 struct devmem *mem_create(uint64_t capacity) {
@@ -126,6 +128,7 @@ bool mem_free(struct devmem *m, uint64_t addr) {
     if (last > first)
         madvise(m->backing + first, last - first, MADV_REMOVE);
     m->used -= need;
+    m->freed[m->num_freed++ % MEM_FREED_KEPT] = *b;
     m->num--;
     memmove(b, b + 1, (m->num - i) * sizeof *b);
     m->last = 0;
@@ -154,6 +157,18 @@ bool mem_nearest(struct devmem *m, uint64_t addr, struct mem_block *out) {
         return false;
     *out = m->blocks[i - 1];
     return true;
+}
+
+bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out) {
+    uint64_t kept = m->num_freed < MEM_FREED_KEPT ? m->num_freed : MEM_FREED_KEPT;
+    for (uint64_t i = 1; i <= kept; i++) {
+        const struct mem_block *b = &m->freed[(m->num_freed - i) % MEM_FREED_KEPT];
+        if (addr < b->addr || addr - b->addr >= b->size)
+            continue;
+        *out = *b;
+        return true;
+    }
+    return false;
 }
 
 bool mem_is_device(const struct devmem *m, uint64_t addr) { return addr >= m->base && addr - m->base < m->capacity; }

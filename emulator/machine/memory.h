@@ -41,6 +41,9 @@ bool mem_free(struct devmem *m, uint64_t addr);
 uint8_t *mem_at(struct devmem *m, uint64_t addr, uint64_t size);
 /* The live allocation that holds addr, or the nearest one before it (for messages); false when there is none. */
 bool mem_nearest(struct devmem *m, uint64_t addr, struct mem_block *out);
+/* The block freed last that held addr, of the latest MEM_FREED_KEPT (for messages); false when none did. */
+#define MEM_FREED_KEPT 256u
+bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out);
 /* Is addr inside the reserved region at all? */
 bool mem_is_device(const struct devmem *m, uint64_t addr);
 void mem_usage(const struct devmem *m, uint64_t *used, uint64_t *capacity);
