@@ -216,11 +216,32 @@ static uint32_t *cell(const struct job *j, uint32_t n, uint32_t row) {
 
 /* D as f32 bits into the side buffer, element (row, n) at d[n * m + row]. */
 static void read_side(const struct job *j) {
-    for (uint32_t n = 0; n < j->id.n; n++)
+    for (uint32_t n = 0; n < j->id.n; n++) {
+        uint32_t *to = j->s->d + (size_t)n * j->id.m;
+        uint8_t half[2 * MAX_M];
+        float wide[MAX_M];
         for (uint32_t r = 0; r < j->id.m; r++) {
-            uint32_t v = *cell(j, n, r);
-            j->s->d[n * j->id.m + r] = j->id.d == TC_D_F16 ? num_f32_bits(num_decode_f16((uint16_t)v)) : v;
+            to[r] = *cell(j, n, r);
+            half[2 * r] = (uint8_t)to[r];
+            half[2 * r + 1] = (uint8_t)(to[r] >> 8);
         }
+        if (j->id.d != TC_D_F16)
+            continue;
+        num_decode_row_f16(half, wide, j->id.m);
+        memcpy(to, wide, j->id.m * sizeof *to);
+    }
+}
+
+/* f32 bits to f16 bits, to nearest even; NaN is 0x7fff. */
+static uint32_t f16_of(uint32_t bits) {
+    uint32_t sign = bits >> 16 & 0x8000, a = bits & UINT32_C(0x7fffffff);
+    if (a > UINT32_C(0x7f800000))
+        return NUM_NAN_F16;
+    if (a >= UINT32_C(0x477ff000)) /* 65520 and more */
+        return sign | 0x7c00;
+    if (a < UINT32_C(0x38800000)) /* below 2^-14: adding 0.5 rounds at 2^-24, the last place of a subnormal */
+        return sign | (num_f32_bits(num_f32_from_bits(a) + 0.5f) - UINT32_C(0x3f000000));
+    return sign | (a - UINT32_C(0x38000000) + 0xfff + (a >> 13 & 1)) >> 13;
 }
 
 static uint32_t integer_result(const struct job *j, uint32_t old, uint32_t sum_bits) {
@@ -238,7 +259,7 @@ static void write_side(const struct job *j) {
                 continue;
             uint32_t *to = cell(j, n, r);
             if (j->id.d == TC_D_F16)
-                v = (uint32_t)num_cvt_ff(NUM_F16, NUM_F32, v, NUM_RN, 0);
+                v = f16_of(v);
             else if (j->id.d == TC_D_S32)
                 v = integer_result(j, *to, v);
             *to = v;
