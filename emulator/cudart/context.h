@@ -45,6 +45,7 @@ struct rt_variable {
     void **managed; /* where the host program keeps its pointer to a managed variable; else NULL */
     char *name;     /* owned */
     size_t size;    /* as registered; the PTX's size decides */
+    void *stand_in; /* what a managed variable is to the host when its module cannot be loaded; owned */
 };
 
 /* A fat binary, PTX text or library. Loaded when first needed, as CUDA does by default (CUDA_MODULE_LOADING=LAZY). */

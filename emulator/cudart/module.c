@@ -106,12 +106,20 @@ static void name_module(struct rt_module *m) {
     strcpy(m->name, name);
 }
 
-/* The host program reads a managed variable through a pointer that the runtime sets (nvcc's host stubs). */
+/* The host program reads a managed variable through a pointer that the runtime sets (nvcc's host stubs). It does so
+ * without asking whether that worked, so a module that cannot be loaded gets memory of its own. */
 static void publish_managed(struct rt_context *c, struct rt_module *m) {
     for (struct rt_variable *v = m->variables; v != NULL; v = v->next) {
         uint64_t address, size;
-        if (v->managed != NULL && exec_find_var(m->exec, v->name, &address, &size))
+        if (v->managed == NULL)
+            continue;
+        if (m->exec != NULL && exec_find_var(m->exec, v->name, &address, &size)) {
             *v->managed = mem_at(c->gpu->mem, address, size);
+            continue;
+        }
+        if (v->stand_in == NULL)
+            v->stand_in = xcalloc(1, v->size + 1);
+        *v->managed = v->stand_in;
     }
 }
 
@@ -132,7 +140,6 @@ static int load(struct rt_context *c, struct rt_module *m) {
     m->exec = exec_module_load(c->gpu, ptx);
     if (m->exec == NULL)
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s cannot be loaded", m->name);
-    publish_managed(c, m);
     return RT_SUCCESS;
 }
 
@@ -140,6 +147,7 @@ int rt_module_ready(struct rt_context *c, struct rt_module *m) {
     if (!m->tried) {
         m->tried = true;
         m->status = load(c, m);
+        publish_managed(c, m);
     }
     return m->status;
 }
@@ -261,6 +269,7 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
         struct rt_variable *v = m->variables;
         m->variables = v->next;
         free(v->name);
+        free(v->stand_in);
         free(v);
     }
     if (m->exec != NULL)

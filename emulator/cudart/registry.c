@@ -26,6 +26,13 @@ RT_API void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 RT_API void __cudaUnregisterFatBinary(void **handle) {
     struct rt_context *c = rt_enter("__cudaUnregisterFatBinary");
     struct rt_module *m = module_of(c, handle);
+    if (c->printed_len != 0) { /* as on a GPU: what was printed after the last synchronisation is lost */
+        rt_say(c, 0,
+               "%zu bytes of the kernels' printf output were never shown: the program ended without a "
+               "cudaDeviceSynchronize after the launch",
+               c->printed_len);
+        c->printed_len = 0;
+    }
     if (m != NULL)
         rt_module_drop(c, m);
     rt_leave(c, RT_SUCCESS);
