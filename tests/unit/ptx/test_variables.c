@@ -54,7 +54,7 @@ static void numbers(void) {
                    ".global .s32 pairs[][2] = { {-1, 0}, {0, -1}, {7} };\n"
                    ".const .f32 f[4] = {0f3F800000, 0.5, -1e3};\n.const .f64 d = 0f3F800000;\n"
                    ".global .b64 q = -2;\n.global .v2 .b32 v = {5, 6};\n.global .b32 bits = 0f40000000;\n"
-                   ".global .b32 zero[4];\n.global .b128 w = 1;\n");
+                   ".global .b32 zero[4];\n.global .b128 w = 1;\n.global .b16 none[3] = {};\n");
     static const uint8_t s[7] = {37, 100, 10, 44, 255, 0, 0};
     static const int32_t x[6] = {1, 2, 3, 0, 0, 0}, pairs[6] = {-1, 0, 0, -1, 7, 0};
     static const uint16_t open[3] = {1, 2, 3};
@@ -77,6 +77,7 @@ static void numbers(void) {
     CHECK_MEM(var(m, "bits")->init, &two, 4);
     CHECK(!var(m, "zero")->init);
     CHECK_MEM(var(m, "w")->init, w, 16);
+    CHECK_MEM(var(m, "none")->init, "\0\0\0\0\0", 6);
     ptx_module_free(m);
 }
 
