@@ -280,71 +280,102 @@ static void print_witness(const struct witness *w, uint32_t idesc, enum umma_kin
     printf("  TMEM: accumulator at 0x%08x, %u columns allocated\n\n", w->tmem_base, w->tmem_columns);
 }
 
-int main(int argc, char **argv) {
-    struct options o = read_options(argc, argv);
-    struct elem_info e = elem_info((enum elem_type)o.type);
-    cuda_require_sm100();
-    print_plan(&o);
+/* A, B and C on the host, each input also as the bytes of its type. The caller frees all five. */
+struct inputs {
+    float *a, *b, *c;
+    void *a_bytes, *b_bytes;
+    size_t a_count, b_count, d_count;
+};
 
-    size_t a_count = (size_t)o.m * o.k, b_count = (size_t)o.n * o.k, d_count = (size_t)o.m * o.n;
-    float *a = (float *)checked_malloc(a_count * sizeof(float)),
-          *b = (float *)checked_malloc(b_count * sizeof(float));
-    float *c = (float *)checked_malloc(d_count * sizeof(float)),
-          *d = (float *)checked_malloc(d_count * sizeof(float));
-    void *a_bytes = checked_malloc(a_count * e.bytes), *b_bytes = checked_malloc(b_count * e.bytes);
-    uint64_t state = o.seed;
-    elem_fill_random((enum elem_type)o.type, a_count, a_bytes, a, &state);
-    elem_fill_random((enum elem_type)o.type, b_count, b_bytes, b, &state);
-    for (size_t i = 0; i < d_count; i++)
-        c[i] = random_float(&state);
+static struct inputs make_inputs(const struct options *o) {
+    struct inputs in;
+    enum elem_type type = (enum elem_type)o->type;
+    size_t size = elem_info(type).bytes;
+    uint64_t state = o->seed;
+    in.a_count = (size_t)o->m * o->k;
+    in.b_count = (size_t)o->n * o->k;
+    in.d_count = (size_t)o->m * o->n;
+    in.a = (float *)checked_malloc(in.a_count * sizeof(float));
+    in.b = (float *)checked_malloc(in.b_count * sizeof(float));
+    in.c = (float *)checked_malloc(in.d_count * sizeof(float));
+    in.a_bytes = checked_malloc(in.a_count * size);
+    in.b_bytes = checked_malloc(in.b_count * size);
+    elem_fill_random(type, in.a_count, in.a_bytes, in.a, &state);
+    elem_fill_random(type, in.b_count, in.b_bytes, in.b, &state);
+    for (size_t i = 0; i < in.d_count; i++)
+        in.c[i] = random_float(&state);
+    return in;
+}
 
-    void *a_gpu, *b_gpu, *c_gpu, *d_gpu, *w_gpu;
-    CUDA_CHECK(cudaMalloc(&a_gpu, a_count * e.bytes));
-    CUDA_CHECK(cudaMalloc(&b_gpu, b_count * e.bytes));
-    CUDA_CHECK(cudaMalloc(&c_gpu, d_count * sizeof(float)));
-    CUDA_CHECK(cudaMalloc(&d_gpu, d_count * sizeof(float)));
-    CUDA_CHECK(cudaMalloc(&w_gpu, sizeof(struct witness)));
-    CUDA_CHECK(cudaMemcpy(a_gpu, a_bytes, a_count * e.bytes, cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemcpy(b_gpu, b_bytes, b_count * e.bytes, cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemcpy(c_gpu, c, d_count * sizeof(float), cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemset(d_gpu, 0xFF, d_count * sizeof(float))); /* NaN: an element never written is seen */
+/* A copy of host memory on the GPU. The caller frees it. */
+static void *upload(const void *host, size_t bytes) {
+    void *gpu;
+    CUDA_CHECK(cudaMalloc(&gpu, bytes));
+    CUDA_CHECK(cudaMemcpy(gpu, host, bytes, cudaMemcpyHostToDevice));
+    return gpu;
+}
 
-    uint32_t idesc = umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K);
-    struct gemm g = {o.m,
-                     o.n,
-                     o.k * e.bytes,
+/* Runs the kernel and fills d (M x N) and w. */
+static void run(const struct options *o, const struct inputs *in, uint32_t idesc, float *d,
+                struct witness *w) {
+    struct elem_info e = elem_info((enum elem_type)o->type);
+    void *a_gpu = upload(in->a_bytes, in->a_count * e.bytes),
+         *b_gpu = upload(in->b_bytes, in->b_count * e.bytes);
+    void *c_gpu = upload(in->c, in->d_count * sizeof(float)), *d_gpu, *w_gpu;
+    CUDA_CHECK(cudaMalloc(&d_gpu, in->d_count * sizeof(float)));
+    CUDA_CHECK(cudaMalloc(&w_gpu, sizeof *w));
+    CUDA_CHECK(
+        cudaMemset(d_gpu, 0xFF, in->d_count * sizeof(float))); /* NaN: an element never written is seen */
+
+    struct gemm g = {o->m,
+                     o->n,
+                     o->k * e.bytes,
                      (const unsigned char *)a_gpu,
                      (const unsigned char *)b_gpu,
                      (const float *)c_gpu,
                      (float *)d_gpu,
-                     o.alpha,
-                     o.beta,
+                     o->alpha,
+                     o->beta,
                      idesc,
                      e.kind,
-                     (enum a_from)o.a_from};
-    dim3 grid(o.n / TILE_N, o.m / TILE_M);
-    CUDA_CHECK(cudaFuncSetAttribute((const void *)simple_umma, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    sizeof(struct shared_storage)));
-    simple_umma<<<grid, THREADS, sizeof(struct shared_storage)>>>(g, (struct witness *)w_gpu);
+                     (enum a_from)o->a_from};
+    dim3 grid(o->n / TILE_N, o->m / TILE_M);
+    int smem = sizeof(struct shared_storage);
+    CUDA_CHECK(
+        cudaFuncSetAttribute((const void *)simple_umma, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
+    simple_umma<<<grid, THREADS, smem>>>(g, (struct witness *)w_gpu);
     CUDA_CHECK_LAUNCH();
 
+    CUDA_CHECK(cudaMemcpy(w, w_gpu, sizeof *w, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(d, d_gpu, in->d_count * sizeof(float), cudaMemcpyDeviceToHost));
+    void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu, w_gpu};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        CUDA_CHECK(cudaFree(all[i]));
+}
+
+int main(int argc, char **argv) {
+    struct options o = read_options(argc, argv);
+    struct elem_info e = elem_info((enum elem_type)o.type);
+    uint32_t idesc = umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K);
     struct witness w;
-    CUDA_CHECK(cudaMemcpy(&w, w_gpu, sizeof w, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(d, d_gpu, d_count * sizeof(float), cudaMemcpyDeviceToHost));
+    cuda_require_sm100();
+    print_plan(&o);
+
+    struct inputs in = make_inputs(&o);
+    float *d = (float *)checked_malloc(in.d_count * sizeof(float));
+    run(&o, &in, idesc, d, &w);
     print_witness(&w, idesc, e.kind);
 
-    double *product = (double *)checked_malloc(d_count * sizeof(double));
-    reference_product(o.m, o.n, o.k, a, b, product);
-    struct compare_result r =
-        compare_gemm(o.m, o.n, o.k, o.alpha, a, b, product, o.beta, c, d, compare_bound(o.k, e.kind));
+    double *product = (double *)checked_malloc(in.d_count * sizeof(double));
+    reference_product(o.m, o.n, o.k, in.a, in.b, product);
+    struct compare_result r = compare_gemm(o.m, o.n, o.k, o.alpha, in.a, in.b, product, o.beta, in.c, d,
+                                           compare_bound(o.k, e.kind));
     char what[96];
     snprintf(what, sizeof what, "02_simple_umma %dx%dx%d %s", o.m, o.n, o.k, elem_names[o.type]);
     int status = compare_report(what, &r);
 
-    void *device[] = {a_gpu, b_gpu, c_gpu, d_gpu, w_gpu}, *host[] = {a, b, c, d, a_bytes, b_bytes, product};
-    for (size_t i = 0; i < sizeof device / sizeof device[0]; i++)
-        CUDA_CHECK(cudaFree(device[i]));
-    for (size_t i = 0; i < sizeof host / sizeof host[0]; i++)
-        free(host[i]);
+    void *all[] = {in.a, in.b, in.c, in.a_bytes, in.b_bytes, d, product};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
     return status;
 }

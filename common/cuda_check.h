@@ -31,13 +31,15 @@ static inline void cuda_check_(cudaError_t status, const char *call, const char 
  * on B200 and GB200 (10.0) and on B300 and GB300 (10.3), and nowhere else. */
 static inline struct cudaDeviceProp cuda_require_sm100(void) {
     struct cudaDeviceProp prop;
-    CUDA_CHECK(cudaGetDeviceProperties(&prop, 0));
-    if (prop.major == 10)
+    cudaError_t status = cudaGetDeviceProperties(&prop, 0);
+    if (status == cudaSuccess && prop.major == 10)
         return prop;
-    fprintf(stderr,
-            "device 0 (%s) has compute capability %d.%d; tensor memory needs 10.0 or 10.3 (B200, B300). The "
-            "emulator runs this program too.\n",
-            prop.name, prop.major, prop.minor);
+    if (status == cudaSuccess)
+        fprintf(stderr, "device 0 (%s) has compute capability %d.%d", prop.name, prop.major, prop.minor);
+    else
+        fprintf(stderr, "no GPU that the runtime can use (%s)", cudaGetErrorName(status));
+    fprintf(stderr, "; tensor memory needs 10.0 or 10.3, a B200 or B300. The emulator runs this program too: "
+                    "sm100emu PROGRAM\n");
     exit(1);
 }
 
