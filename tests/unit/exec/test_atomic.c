@@ -13,8 +13,9 @@
     "%d1, %rd8;\n"
 
 #define G32(op, type)                                                                                        \
-    HEAD("g_" op "_" type) "atom.global." op "." type " %r3, [%rd1], %r2; st.global.u32 [%rd6], %r3; ret; "  \
-                                                      "}\n"
+    HEAD("g_" op "_" type)                                                                                   \
+    "atom.global." op "." type " %r3, [%rd1], %r2; st.global.u32 [%rd6], %r3; ret; "                         \
+    "}\n"
 #define G64(op, type)                                                                                        \
     HEAD("g_" op "_" type)                                                                                   \
     "atom.global." op "." type " %rd9, [%rd1], %rd8; st.global.u64 [%rd6], %rd9; ret; }\n"
@@ -25,17 +26,68 @@
     "atom.shared." op "." type " %r3, [%r20], %r2; st.global.u32 [%rd6], %r3; bar.sync 0;\n"                 \
     "ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1], %r4; ret; }\n"
 
-static const char text[] = RUN_HEADER G32("add", "u32") G32("add", "s32") G32("min", "u32") G32("min", "s32")
-    G32("max", "u32") G32("max", "s32") G32("inc", "u32") G32("dec", "u32") G32("and", "b32") G32("or", "b32")
-        G32("xor", "b32") G32("exch", "b32") G64("add", "u64") G64("min", "u64") G64("min", "s64")
-            G64("max", "u64") G64("max", "s64") G64("and", "b64") G64("or", "b64") G64("xor", "b64")
-                G64("exch", "b64")
-                    S32("add", "u32") S32("min", "s32") S32("max", "u32") S32("inc", "u32") S32("dec", "u32") S32("exch", "b32") HEAD("cas") "add.u32 %r3, %r1, 5; add.u32 %r4, %r1, 6; atom.global.acq_rel.gpu.cas.b32 %r5, [%rd1], %r3, %r4; st.global.u32 [%rd6], %r5; ret; }\n" HEAD("cas16") "cvt.u16.u32 %h2, %r1; add.u16 %h3, %h2, 1; atom.global.cas.b16 %h4, [%rd1], %h2, %h3; st.global.u16 [%rd6], %h4; ret; }\n" HEAD("cas128") "cvt.u64.u32 %rd9, %r1; add.u64 %rd10, %rd9, 1; mov.b128 %q1, {%rd9, %rd9}; mov.b128 %q2, {%rd10, %rd10};\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                             "atom.global.cas.b128 %q3, [%rd1], %q1, %q2; mov.b128 {%rd11, %rd12}, %q3; add.u64 %rd11, %rd11, %rd12; st.global.u64 [%rd6], %rd11; ret; }\n" HEAD("f32") "red.global.add.f32 [%rd1], %f1; ret; }\n" HEAD("f32s") "mov.u32 %r4, 0; st.shared.u32 [%r20], %r4; bar.sync 0; red.shared.add.f32 [%r20], %f1; bar.sync 0;\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                "ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1], %r4; ret; }\n" HEAD("f64") "red.relaxed.sys.global.add.f64 [%rd1], %d1; ret; }\n" HEAD("half") "mov.b32 %r3, {%h1, %h1}; red.global.add.noftz.f16x2 [%rd1], %r3; red.global.add.noftz.bf16 [%rd1+4], %h1; atom.add.noftz.f16 %h2, [%rd1+8], %h1; ret; }\n" HEAD("vector") "atom.global.add.v4.f32 {%f2, %f3, %f4, %f5}, [%rd1], {%f1, %f1, %f1, %f1};\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            "red.global.max.noftz.v2.f16x2 [%rd1+16], {%r2, %r2}; red.global.v2.f32.add [%rd1+24], {%f1, %f1}; ret; }\n" HEAD("generic") "mov.u32 %r4, 0; st.shared.u32 [%r20], %r4; bar.sync 0; cvta.shared.u64 %rd9, sm; red.add.u32 [%rd9], %r2; red.add.u32 [%rd1], %r2; bar.sync 0;\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         "ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1+4], %r4; ret; }\n" HEAD("sink") "atom.global.add.u32 _, [%rd1], 3; ret; }\n" HEAD("vec_shared") "cvta.shared.u64 %rd9, sm; red.add.v2.f32 [%rd9], {%f1, %f1}; ret; }\n" HEAD(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "unset") "red.shared.add.u32 [%r20], 1; ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1], %r4; ret; }\n" HEAD("unset_cas") "atom.shared.cas.b32 %r3, [%r20], %r2, %r2; ret; }\n" HEAD("unset_operand") "red.global.add.u32 [%rd1], %r30; ret; }\n" HEAD("local") "mov.u64 %rd9, 0; .local .b32 x; cvta.local.u64 %rd9, %rd9; st.local.u32 [x], 0; red.add.u32 [%rd9], 1; ret; }\n" HEAD("misaligned") "atom.global.add.u32 %r3, [%rd1+2], 1; ret; }\n" HEAD("bad_op") "atom.global.inc.s32 %r3, [%rd1], 1; ret; }\n" HEAD("bad_ftz") "red.global.add.f16 [%rd1], %h1; ret; }\n" HEAD("bad_acquire") "red.acquire.gpu.global.add.u32 [%rd1], 1; ret; }\n" HEAD("bad_cas") "red.global.cas.b32 [%rd1], 1, 2; ret; }\n";
+/* clang-format off */
+static const char text[] = RUN_HEADER
+    G32("add", "u32") G32("add", "s32") G32("min", "u32") G32("min", "s32") G32("max", "u32")
+    G32("max", "s32") G32("inc", "u32") G32("dec", "u32") G32("and", "b32") G32("or", "b32")
+    G32("xor", "b32") G32("exch", "b32") G64("add", "u64") G64("min", "u64") G64("min", "s64")
+    G64("max", "u64") G64("max", "s64") G64("and", "b64") G64("or", "b64") G64("xor", "b64")
+    G64("exch", "b64") S32("add", "u32") S32("min", "s32") S32("max", "u32") S32("inc", "u32")
+    S32("dec", "u32") S32("exch", "b32")
+    HEAD("cas")
+    "add.u32 %r3, %r1, 5; add.u32 %r4, %r1, 6; atom.global.acq_rel.gpu.cas.b32 %r5, [%rd1], %r3, %r4; "
+    "st.global.u32 [%rd6], %r5; ret; }\n"
+    HEAD("cas16")
+    "cvt.u16.u32 %h2, %r1; add.u16 %h3, %h2, 1; atom.global.cas.b16 %h4, [%rd1], %h2, %h3; "
+    "st.global.u16 [%rd6], %h4; ret; }\n"
+    HEAD("cas128")
+    "cvt.u64.u32 %rd9, %r1; add.u64 %rd10, %rd9, 1; mov.b128 %q1, {%rd9, %rd9}; "
+    "mov.b128 %q2, {%rd10, %rd10};\n"
+    "atom.global.cas.b128 %q3, [%rd1], %q1, %q2; mov.b128 {%rd11, %rd12}, %q3; "
+    "add.u64 %rd11, %rd11, %rd12; st.global.u64 [%rd6], %rd11; ret; }\n"
+    HEAD("f32")
+    "red.global.add.f32 [%rd1], %f1; ret; }\n"
+    HEAD("f32s")
+    "mov.u32 %r4, 0; st.shared.u32 [%r20], %r4; bar.sync 0; red.shared.add.f32 [%r20], %f1; "
+    "bar.sync 0;\n"
+    "ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1], %r4; ret; }\n"
+    HEAD("f64")
+    "red.relaxed.sys.global.add.f64 [%rd1], %d1; ret; }\n"
+    HEAD("half")
+    "mov.b32 %r3, {%h1, %h1}; red.global.add.noftz.f16x2 [%rd1], %r3; "
+    "red.global.add.noftz.bf16 [%rd1+4], %h1; atom.add.noftz.f16 %h2, [%rd1+8], %h1; ret; }\n"
+    HEAD("vector")
+    "atom.global.add.v4.f32 {%f2, %f3, %f4, %f5}, [%rd1], {%f1, %f1, %f1, %f1};\n"
+    "red.global.max.noftz.v2.f16x2 [%rd1+16], {%r2, %r2}; red.global.v2.f32.add [%rd1+24], {%f1, %f1}; "
+    "ret; }\n"
+    HEAD("generic")
+    "mov.u32 %r4, 0; st.shared.u32 [%r20], %r4; bar.sync 0; cvta.shared.u64 %rd9, sm; "
+    "red.add.u32 [%rd9], %r2; red.add.u32 [%rd1], %r2; bar.sync 0;\n"
+    "ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1+4], %r4; ret; }\n"
+    HEAD("sink")
+    "atom.global.add.u32 _, [%rd1], 3; ret; }\n"
+    HEAD("vec_shared")
+    "cvta.shared.u64 %rd9, sm; red.add.v2.f32 [%rd9], {%f1, %f1}; ret; }\n"
+    HEAD("unset")
+    "red.shared.add.u32 [%r20], 1; ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1], %r4; ret; }\n"
+    HEAD("unset_cas")
+    "atom.shared.cas.b32 %r3, [%r20], %r2, %r2; ret; }\n"
+    HEAD("unset_operand")
+    "red.global.add.u32 [%rd1], %r30; ret; }\n"
+    HEAD("local")
+    "mov.u64 %rd9, 0; .local .b32 x; cvta.local.u64 %rd9, %rd9; st.local.u32 [x], 0; "
+    "red.add.u32 [%rd9], 1; ret; }\n"
+    HEAD("misaligned")
+    "atom.global.add.u32 %r3, [%rd1+2], 1; ret; }\n"
+    HEAD("bad_op")
+    "atom.global.inc.s32 %r3, [%rd1], 1; ret; }\n"
+    HEAD("bad_ftz")
+    "red.global.add.f16 [%rd1], %h1; ret; }\n"
+    HEAD("bad_acquire")
+    "red.acquire.gpu.global.add.u32 [%rd1], 1; ret; }\n"
+    HEAD("bad_cas")
+    "red.global.cas.b32 [%rd1], 1, 2; ret; }\n";
+/* clang-format on */
 
 static uint64_t model(const char *op, const char *type, uint64_t a, uint64_t b) {
     bool sign = type[0] == 's', wide = type[1] == '6';

@@ -11,48 +11,47 @@
     "mul.wide.u32 %rd4, %r1, 64; add.s64 %rd2, %rd2, %rd4;\n"                                                \
     "mov.u32 %r2, sm; mad.lo.u32 %r3, %r1, " stride ", %r2;\n"
 
-static const char widths[] = RUN_HEADER KERNEL("extend", "8")
-    /* 8- and 16-bit values into wider registers: sign or zero (9.4.1) */
-    "ld.global.s8 %r4, [%rd1]; ld.global.u8 %r5, [%rd1]; ld.global.b8 %h1, [%rd1+1]; ld.global.s8 %h2, "
-    "[%rd1+1];\n"
-    "ld.global.s16 %r6, [%rd1]; ld.global.u16 %rd5, [%rd1]; ld.global.s32 %rd6, [%rd1+4]; ld.global.u32 "
-    "%rd7, [%rd1+4];\n"
+/* clang-format off */
+static const char widths[] = RUN_HEADER
+    KERNEL("extend", "8") /* 8- and 16-bit values into wider registers: sign or zero (9.4.1) */
+    "ld.global.s8 %r4, [%rd1]; ld.global.u8 %r5, [%rd1]; ld.global.b8 %h1, [%rd1+1]; "
+    "ld.global.s8 %h2, [%rd1+1];\n"
+    "ld.global.s16 %r6, [%rd1]; ld.global.u16 %rd5, [%rd1]; ld.global.s32 %rd6, [%rd1+4]; "
+    "ld.global.u32 %rd7, [%rd1+4];\n"
     "cvt.u32.u16 %r7, %h1; cvt.u32.u16 %r8, %h2;\n"
-    "st.global.v4.u32 [%rd2], {%r4, %r5, %r6, %r7}; st.global.u32 [%rd2+16], %r8; st.global.u64 [%rd2+24], "
-    "%rd5;\n"
-    "st.global.v2.b64 [%rd2+32], {%rd6, %rd7}; ret; }\n" KERNEL("narrow", "8")
-    /* stores chop wider registers */
-    "ld.global.u64 %rd5, [%rd1]; st.global.u8 [%rd2], %rd5; cvt.u32.u64 %r4, %rd5; st.global.u16 [%rd2+2], "
-    "%r4;\n"
-    "st.global.b8 [%rd2+1], %r4; st.global.u32 [%rd2+4], %rd5; ret; }\n" KERNEL(
-        "wide",
-        "32") "ld.global.v8.b32 {%r10,%r11,%r12,_,%r14,%r15,%r16,%r17}, [%rd1];\n"
-              "st.global.v8.b32 [%rd2], {%r17,%r16,%r15,%r14,_,%r12,%r11,%r10};\n"
-              "ld.global.nc.L1::no_allocate.L2::evict_first.v4.u64 {%rd10,%rd11,%rd12,%rd13}, [%rd1];\n"
-              "st.global.v4.b64 [%rd2+32], {%rd13,%rd12,%rd11,%rd10}; ret; }\n" KERNEL(
-                  "quad", "16") "ld.global.b128 %q1, [%rd1]; st.shared.b128 [%r3], %q1; ld.shared.v4.b32 "
-                                "{%r10,%r11,%r12,%r13}, [%r3];\n"
-                                "st.global.v4.b32 [%rd2], {%r13,%r12,%r11,%r10}; mov.b128 {%rd5,%rd6}, %q1;\n"
-                                "st.global.v2.u64 [%rd2+16], {%rd6,%rd5}; ret; }\n" KERNEL(
-                                    "hints",
-                                    "8") "ld.volatile.global.u32 %r4, [%rd1]; ld.relaxed.gpu.global.u32 %r5, "
-                                         "[%rd1]; ld.acquire.sys.global.u32 %r6, [%rd1];\n"
-                                         "ld.global.ca.u32 %r7, [%rd1]; ld.global.cv.u32 %r8, [%rd1]; "
-                                         "ld.weak.global.L2::128B.u32 %r9, [%rd1];\n"
-                                         "createpolicy.fractional.L2::evict_last.b64 %rd9, 0.5; "
-                                         "ld.global.L2::cache_hint.u32 %r10, [%rd1], %rd9;\n"
-                                         "ld.mmio.relaxed.sys.global.u32 %r11, [%rd1]; ldu.global.u32 %r12, "
-                                         "[%rd1]; ld.u32 %r13, [%rd1];\n"
-                                         "add.u32 %r4,%r4,%r5; add.u32 %r4,%r4,%r6; add.u32 %r4,%r4,%r7; "
-                                         "add.u32 %r4,%r4,%r8; add.u32 %r4,%r4,%r9;\n"
-                                         "add.u32 %r4,%r4,%r10; add.u32 %r4,%r4,%r11; add.u32 %r4,%r4,%r12; "
-                                         "add.u32 %r4,%r4,%r13;\n"
-                                         "st.release.gpu.global.u32 [%rd2], %r4; st.global.wt.u32 [%rd2+4], "
-                                         "%r4; st.relaxed.cta.global.L1::no_allocate.u32 [%rd2+8], %r4;\n"
-                                         "st.global.L2::cache_hint.u32 [%rd2+12], %r4, %rd9; st.volatile.u32 "
-                                         "[%rd2+16], %r4;\n"
-                                         "prefetch.global.L2 [%rd1]; prefetchu.L1 [%rd1]; "
-                                         "prefetch.global.L2::evict_last [%rd1]; ret; }\n";
+    "st.global.v4.u32 [%rd2], {%r4, %r5, %r6, %r7}; st.global.u32 [%rd2+16], %r8; "
+    "st.global.u64 [%rd2+24], %rd5;\n"
+    "st.global.v2.b64 [%rd2+32], {%rd6, %rd7}; ret; }\n"
+    KERNEL("narrow", "8") /* stores chop wider registers */
+    "ld.global.u64 %rd5, [%rd1]; st.global.u8 [%rd2], %rd5; cvt.u32.u64 %r4, %rd5; "
+    "st.global.u16 [%rd2+2], %r4;\n"
+    "st.global.b8 [%rd2+1], %r4; st.global.u32 [%rd2+4], %rd5; ret; }\n"
+    KERNEL("wide", "32")
+    "ld.global.v8.b32 {%r10,%r11,%r12,_,%r14,%r15,%r16,%r17}, [%rd1];\n"
+    "st.global.v8.b32 [%rd2], {%r17,%r16,%r15,%r14,_,%r12,%r11,%r10};\n"
+    "ld.global.nc.L1::no_allocate.L2::evict_first.v4.u64 {%rd10,%rd11,%rd12,%rd13}, [%rd1];\n"
+    "st.global.v4.b64 [%rd2+32], {%rd13,%rd12,%rd11,%rd10}; ret; }\n"
+    KERNEL("quad", "16")
+    "ld.global.b128 %q1, [%rd1]; st.shared.b128 [%r3], %q1; "
+    "ld.shared.v4.b32 {%r10,%r11,%r12,%r13}, [%r3];\n"
+    "st.global.v4.b32 [%rd2], {%r13,%r12,%r11,%r10}; mov.b128 {%rd5,%rd6}, %q1;\n"
+    "st.global.v2.u64 [%rd2+16], {%rd6,%rd5}; ret; }\n"
+    KERNEL("hints", "8")
+    "ld.volatile.global.u32 %r4, [%rd1]; ld.relaxed.gpu.global.u32 %r5, [%rd1]; "
+    "ld.acquire.sys.global.u32 %r6, [%rd1];\n"
+    "ld.global.ca.u32 %r7, [%rd1]; ld.global.cv.u32 %r8, [%rd1]; "
+    "ld.weak.global.L2::128B.u32 %r9, [%rd1];\n"
+    "createpolicy.fractional.L2::evict_last.b64 %rd9, 0.5; "
+    "ld.global.L2::cache_hint.u32 %r10, [%rd1], %rd9;\n"
+    "ld.mmio.relaxed.sys.global.u32 %r11, [%rd1]; ldu.global.u32 %r12, [%rd1]; ld.u32 %r13, [%rd1];\n"
+    "add.u32 %r4,%r4,%r5; add.u32 %r4,%r4,%r6; add.u32 %r4,%r4,%r7; add.u32 %r4,%r4,%r8; "
+    "add.u32 %r4,%r4,%r9;\n"
+    "add.u32 %r4,%r4,%r10; add.u32 %r4,%r4,%r11; add.u32 %r4,%r4,%r12; add.u32 %r4,%r4,%r13;\n"
+    "st.release.gpu.global.u32 [%rd2], %r4; st.global.wt.u32 [%rd2+4], %r4; "
+    "st.relaxed.cta.global.L1::no_allocate.u32 [%rd2+8], %r4;\n"
+    "st.global.L2::cache_hint.u32 [%rd2+12], %r4, %rd9; st.volatile.u32 [%rd2+16], %r4;\n"
+    "prefetch.global.L2 [%rd1]; prefetchu.L1 [%rd1]; prefetch.global.L2::evict_last [%rd1]; ret; }\n";
+/* clang-format on */
 
 static void test_widths(void) {
     struct run r;
@@ -114,33 +113,35 @@ static void test_widths(void) {
 }
 
 /* Spaces and windows: shared, local, generic, parameters, constants. */
+/* clang-format off */
 static const char spaces[] = RUN_HEADER
     ".const .align 4 .u32 table[4] = {11, 22, 33, 44};\n"
-    ".visible .global .align 8 .u64 gvar = 77;\n" KERNEL(
-        "spaces",
-        "4") ".reg .b64 %g<8>;\n"
-             "st.shared.u32 [%r3], %r1; cvta.shared.u64 %g1, sm; mul.wide.u32 %rd5, %r1, 4; add.s64 %g1, "
-             "%g1, %rd5;\n"
-             "ld.u32 %r4, [%g1]; st.global.u32 [%rd2], %r4;\n" /* generic load of shared memory */
-             "st.local.u32 [lc+8], %r1; mov.u64 %rd6, lc; cvta.local.u64 %g2, %rd6; st.u32 [%g2+12], 1234;\n"
-             "ld.local.v2.u32 {%r5, %r6}, [lc+8];\n"
-             "ld.u32 %r7, [%g2+8]; add.u32 %r7, %r7, %r6; st.global.v2.u32 [%rd2+8], {%r5, %r7};\n"
-             "and.b32 %r8, %r1, 3; mul.wide.u32 %rd7, %r8, 4; mov.u64 %rd8, table; add.s64 %rd8, %rd8, "
-             "%rd7;\n"
-             "ld.const.u32 %r9, [%rd8]; ld.const.u32 %r10, [table+4]; st.global.v2.u32 [%rd2+16], {%r9, "
-             "%r10};\n"
-             "cvta.global.u64 %g3, gvar; ld.u64 %rd9, [%g3]; ld.global.u64 %rd10, [gvar]; st.global.v2.u64 "
-             "[%rd2+32], {%rd9, %rd10};\n"
-             "mov.b64 %g4, in; cvta.param.u64 %g4, %g4; ld.u64 %rd11, [%g4]; st.global.u64 [%rd2+48], %rd11; "
-             "ret; }\n"
-             ".func (.param .b64 r) twice(.param .b32 a, .param .align 4 .b8 s[8]) {\n"
-             ".reg .b32 %r<4>; .reg .b64 %rd<3>; ld.param.u32 %r1, [a]; ld.param.v2.u16 {%r2, %r3}, [s+4];\n"
-             "add.u32 %r1, %r1, %r2; mul.wide.u32 %rd1, %r1, %r3; st.param.b64 [r], %rd1; ret; }\n" KERNEL(
-                 "calls", "4") "{ .param .b32 a; .param .align 4 .b8 s[8]; .param .b64 r;\n"
-                               "st.param.b32 [a], %r1; st.param.b8 [s+4], 3; st.param.b8 [s+5], 1; "
-                               "st.param.b16 [s+6], 100; st.param.b32 [s], 0;\n"
-                               "call (r), twice, (a, s); ld.param.b64 %rd5, [r]; }\n"
-                               "st.global.u64 [%rd2], %rd5; ret; }\n";
+    ".visible .global .align 8 .u64 gvar = 77;\n"
+    KERNEL("spaces", "4")
+    ".reg .b64 %g<8>;\n"
+    "st.shared.u32 [%r3], %r1; cvta.shared.u64 %g1, sm; mul.wide.u32 %rd5, %r1, 4; "
+    "add.s64 %g1, %g1, %rd5;\n"
+    "ld.u32 %r4, [%g1]; st.global.u32 [%rd2], %r4;\n"
+    /* generic load of shared memory */
+    "st.local.u32 [lc+8], %r1; mov.u64 %rd6, lc; cvta.local.u64 %g2, %rd6; st.u32 [%g2+12], 1234;\n"
+    "ld.local.v2.u32 {%r5, %r6}, [lc+8];\n"
+    "ld.u32 %r7, [%g2+8]; add.u32 %r7, %r7, %r6; st.global.v2.u32 [%rd2+8], {%r5, %r7};\n"
+    "and.b32 %r8, %r1, 3; mul.wide.u32 %rd7, %r8, 4; mov.u64 %rd8, table; add.s64 %rd8, %rd8, %rd7;\n"
+    "ld.const.u32 %r9, [%rd8]; ld.const.u32 %r10, [table+4]; st.global.v2.u32 [%rd2+16], {%r9, %r10};\n"
+    "cvta.global.u64 %g3, gvar; ld.u64 %rd9, [%g3]; ld.global.u64 %rd10, [gvar]; "
+    "st.global.v2.u64 [%rd2+32], {%rd9, %rd10};\n"
+    "mov.b64 %g4, in; cvta.param.u64 %g4, %g4; ld.u64 %rd11, [%g4]; st.global.u64 [%rd2+48], %rd11; "
+    "ret; }\n"
+    ".func (.param .b64 r) twice(.param .b32 a, .param .align 4 .b8 s[8]) {\n"
+    ".reg .b32 %r<4>; .reg .b64 %rd<3>; ld.param.u32 %r1, [a]; ld.param.v2.u16 {%r2, %r3}, [s+4];\n"
+    "add.u32 %r1, %r1, %r2; mul.wide.u32 %rd1, %r1, %r3; st.param.b64 [r], %rd1; ret; }\n"
+    KERNEL("calls", "4")
+    "{ .param .b32 a; .param .align 4 .b8 s[8]; .param .b64 r;\n"
+    "st.param.b32 [a], %r1; st.param.b8 [s+4], 3; st.param.b8 [s+5], 1; st.param.b16 [s+6], 100; "
+    "st.param.b32 [s], 0;\n"
+    "call (r), twice, (a, s); ld.param.b64 %rd5, [r]; }\n"
+    "st.global.u64 [%rd2], %rd5; ret; }\n";
+/* clang-format on */
 
 static void test_spaces(void) {
     struct run r;
@@ -166,19 +167,22 @@ static void test_spaces(void) {
 }
 
 /* Remote shared memory: CTA r writes into CTA r ^ 1. */
+/* clang-format off */
 static const char remote[] = RUN_HEADER
-    ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %rd<9>; .shared .align 4 .b32 x[32];\n"
-    "mov.u32 %r1, %cluster_ctarank; xor.b32 %r2, %r1, 1; mov.u32 %r3, x; mapa.shared::cluster.u32 %r4, %r3, "
-    "%r2;\n"
-    "mov.u32 %r5, %tid.x; mad.lo.u32 %r4, %r5, 4, %r4; mad.lo.u32 %r6, %r1, 100, %r5; st.shared::cluster.u32 "
-    "[%r4], %r6;\n"
+    ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %rd<9>; "
+    ".shared .align 4 .b32 x[32];\n"
+    "mov.u32 %r1, %cluster_ctarank; xor.b32 %r2, %r1, 1; mov.u32 %r3, x; "
+    "mapa.shared::cluster.u32 %r4, %r3, %r2;\n"
+    "mov.u32 %r5, %tid.x; mad.lo.u32 %r4, %r5, 4, %r4; mad.lo.u32 %r6, %r1, 100, %r5; "
+    "st.shared::cluster.u32 [%r4], %r6;\n"
     "barrier.cluster.arrive; barrier.cluster.wait;\n"
-    "mad.lo.u32 %r3, %r5, 4, %r3; ld.shared.u32 %r7, [%r3]; ld.param.u64 %rd1, [out]; mad.lo.u32 %r8, %r1, "
-    "32, %r5;\n"
+    "mad.lo.u32 %r3, %r5, 4, %r3; ld.shared.u32 %r7, [%r3]; ld.param.u64 %rd1, [out]; "
+    "mad.lo.u32 %r8, %r1, 32, %r5;\n"
     "mul.wide.u32 %rd2, %r8, 4; add.s64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r7; ret; }\n"
     ".visible .entry own(.param .u64 out) { .reg .b32 %r<9>; .shared .align 4 .b32 x[32];\n"
     "mov.u32 %r3, x; mapa.shared::cluster.u32 %r4, %r3, 1; mov.u32 %r1, %cluster_ctarank;\n"
     "st.shared::cta.u32 [%r4], %r1; barrier.cluster.arrive; barrier.cluster.wait; ret; }\n";
+/* clang-format on */
 
 static void test_remote(void) {
     struct run r;
@@ -195,26 +199,28 @@ static void test_remote(void) {
 
 #define BAD(name, body) KERNEL(name, "4") body " ret; }\n"
 
-static const char bad[] = RUN_HEADER BAD("past", "ld.global.u32 %r4, [%rd1+96]; st.global.u32 [%rd2], %r4;")
-    BAD("straddle", "ld.global.v4.u32 {%r4,%r5,%r6,%r7}, [%rd2+2048];") BAD(
-        "null", "mov.u64 %rd5, 0; st.global.u32 [%rd5+8], %r1;") BAD("odd", "ld.global.u32 %r4, [%rd1+2];")
-        BAD("vecodd", "ld.global.v2.u32 {%r4, %r5}, [%rd1];") BAD("smem", "st.shared.u32 [%r3+4096], %r1;")
-            BAD("system", "mov.u32 %r4, 0; ld.shared.u32 %r4, [%r4+512];")
-                BAD("local", "st.local.u32 [lc+65536], %r1;") BAD("param", "ld.param.u64 %rd5, [in+16];") BAD(
-                    "poison", "ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
-                    BAD("poison_byte", "st.shared.u8 [%r3], 1; st.shared.u16 [%r3+2], 1; ld.shared.u32 %r4, "
-                                       "[%r3]; st.global.u32 [%rd2], %r4;") BAD(
-                        "poison_local",
-                        "ld.local.u32 %r4, [lc]; st.shared.u32 [%r3], %r4; ld.shared.u32 %r5, [%r3]; "
-                        "st.global.u32 [%rd2], %r5;") BAD("poison_addr", "ld.global.u32 %r4, [%rd20];")
-                        BAD("wide_shared",
-                            "cvta.shared.u64 %rd5, sm; ld.v8.b32 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, "
-                            "[%rd5];") BAD("no_f16", "ld.global.f16 %h1, [%rd1];")
-                            BAD("no_scope", "ld.relaxed.global.u32 %r4, [%rd1];")
-                                BAD("st_const", "st.const.u32 [%rd1], %r1;")
-                                    BAD("v8_shared",
-                                        "ld.shared.v8.b32 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%r3];")
-                                        BAD("too_narrow", "ld.global.u64 %r4, [%rd1];");
+/* clang-format off */
+static const char bad[] = RUN_HEADER
+    BAD("past", "ld.global.u32 %r4, [%rd1+96]; st.global.u32 [%rd2], %r4;")
+    BAD("straddle", "ld.global.v4.u32 {%r4,%r5,%r6,%r7}, [%rd2+2048];")
+    BAD("null", "mov.u64 %rd5, 0; st.global.u32 [%rd5+8], %r1;")
+    BAD("odd", "ld.global.u32 %r4, [%rd1+2];")
+    BAD("vecodd", "ld.global.v2.u32 {%r4, %r5}, [%rd1];")
+    BAD("smem", "st.shared.u32 [%r3+4096], %r1;")
+    BAD("system", "mov.u32 %r4, 0; ld.shared.u32 %r4, [%r4+512];")
+    BAD("local", "st.local.u32 [lc+65536], %r1;")
+    BAD("param", "ld.param.u64 %rd5, [in+16];")
+    BAD("poison", "ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
+    BAD("poison_byte", "st.shared.u8 [%r3], 1; st.shared.u16 [%r3+2], 1; ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
+    BAD("poison_local", "ld.local.u32 %r4, [lc]; st.shared.u32 [%r3], %r4; ld.shared.u32 %r5, [%r3]; st.global.u32 [%rd2], %r5;")
+    BAD("poison_addr", "ld.global.u32 %r4, [%rd20];")
+    BAD("wide_shared", "cvta.shared.u64 %rd5, sm; ld.v8.b32 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%rd5];")
+    BAD("no_f16", "ld.global.f16 %h1, [%rd1];")
+    BAD("no_scope", "ld.relaxed.global.u32 %r4, [%rd1];")
+    BAD("st_const", "st.const.u32 [%rd1], %r1;")
+    BAD("v8_shared", "ld.shared.v8.b32 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%r3];")
+    BAD("too_narrow", "ld.global.u64 %r4, [%rd1];");
+/* clang-format on */
 
 static void test_bad(void) {
     static const struct {
@@ -252,12 +258,15 @@ static void test_bad(void) {
     run_close(&r);
 }
 
+/* clang-format off */
 static const char matrix[] = RUN_HEADER
     ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
-    ".reg .b32 %r<40>; .reg .b64 %rd<8>; .shared .align 16 .b8 sm[512]; .shared .align 16 .b8 to[512];\n"
-    "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 16;\n"
-    "add.s64 %rd1, %rd1, %rd3; ld.global.v4.u32 {%r4,%r5,%r6,%r7}, [%rd1]; mov.u32 %r2, sm; shl.b32 %r3, "
-    "%r1, 4;\n"
+    ".reg .b32 %r<40>; .reg .b64 %rd<8>; .shared .align 16 .b8 sm[512]; "
+    ".shared .align 16 .b8 to[512];\n"
+    "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; "
+    "mul.wide.u32 %rd3, %r1, 16;\n"
+    "add.s64 %rd1, %rd1, %rd3; ld.global.v4.u32 {%r4,%r5,%r6,%r7}, [%rd1]; mov.u32 %r2, sm; "
+    "shl.b32 %r3, %r1, 4;\n"
     "add.u32 %r2, %r2, %r3; st.shared.v4.u32 [%r2], {%r4,%r5,%r6,%r7}; bar.warp.sync -1;\n"
     "mov.u32 %r8, to; add.u32 %r8, %r8, %r3;\n"
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10,%r11,%r12,%r13}, [%r2];\n"
@@ -266,9 +275,10 @@ static const char matrix[] = RUN_HEADER
     "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%r8], {%r10,%r11,%r12,%r13}; bar.warp.sync -1;\n"
     "ld.shared.v4.u32 {%r20,%r21,%r22,%r23}, [%r8];\n"
     "mul.wide.u32 %rd4, %r1, 64; add.s64 %rd2, %rd2, %rd4;\n"
-    "st.global.v4.u32 [%rd2], {%r10,%r11,%r12,%r13}; st.global.v2.u32 [%rd2+16], {%r14,%r15}; st.global.u32 "
-    "[%rd2+24], %r16;\n"
+    "st.global.v4.u32 [%rd2], {%r10,%r11,%r12,%r13}; st.global.v2.u32 [%rd2+16], {%r14,%r15}; "
+    "st.global.u32 [%rd2+24], %r16;\n"
     "st.global.v4.u32 [%rd2+32], {%r20,%r21,%r22,%r23}; ret; }\n";
+/* clang-format on */
 
 static void test_matrix(void) {
     struct run r;
