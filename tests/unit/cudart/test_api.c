@@ -154,6 +154,12 @@ static void test_stub_launch(void) {
     CHECK_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), 0);
     CHECK_EQ(grid.x * 1000 + block.x, 4064);
     CHECK_EQ(shared, 16);
+    CHECK_EQ(__cudaPushCallConfiguration(DIM(1), DIM(2), 0, NULL), 0); /* a launch in another's arguments */
+    CHECK_EQ(__cudaPushCallConfiguration(DIM(3), DIM(4), 0, NULL), 0);
+    CHECK_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), 0);
+    CHECK_EQ(grid.x * 10 + block.x, 34);
+    CHECK_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), 0);
+    CHECK_EQ(grid.x * 10 + block.x, 12);
     CHECK_EQ(__cudaPopCallConfiguration(&grid, &block, &shared, &stream), RT_ERROR_MISSING_CONFIGURATION);
     CHECK_EQ(cudaGetLastError(), RT_ERROR_MISSING_CONFIGURATION);
     void *args[] = {&d, &pad, &scale};

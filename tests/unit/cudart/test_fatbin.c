@@ -107,6 +107,7 @@ static void test_target(void) {
         {"// .target sm_90\n/* .target sm_80 */.version 9.0\n.target\tsm_100f,debug", "sm_100f",
          FATBIN_FIT_FAMILY},
         {".target sm_100 ", "sm_100", FATBIN_FIT_GENERIC},
+        {".target sm_103", "sm_103", FATBIN_FIT_NONE},
         {".target sm_101a", "sm_101a", FATBIN_FIT_NONE},
         {".target sm_100x", "sm_100x", FATBIN_FIT_NONE},
         {".target sm_100ab", "sm_100ab", FATBIN_FIT_NONE},
@@ -174,6 +175,7 @@ static void test_broken(void) {
     expect_broken(&c, 8, c.size - 15, 8, "claims");
     expect_broken(&c, 16 + 4, 0, 4, "header of 0");
     expect_broken(&c, 16 + 4, 0xFFFFFFFF, 4, "header of");
+    expect_broken(&c, 16 + 8, c.size - 16, 8, "an entry has"); /* forgets the entry's own header */
     expect_broken(&c, 16 + 8, UINT64_MAX, 8, "an entry has");
     expect_broken(&c, 16 + 8, UINT64_MAX - ENTRY_BYTES, 8, "an entry has");
     for (size_t n = 0; n < c.size; n++) { /* every truncation */
