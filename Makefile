@@ -138,8 +138,8 @@ define nvcc
 	$(call say,NVCC,$(1))
 	@mkdir -p $(dir $(2))
 	$(Q). ./$(TOOL); set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
-	if "$$NVCC" $(NVCC_FLAGS) $${target:-$(NVCC_TARGET)} $(NVCC_CHECK) -MMD -MP -MF $(2).d -o $(2) $(1) \
-	    -L"$$LINK_DIR" -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags >$(2).log 2>&1; \
+	if "$$NVCC" $(NVCC_FLAGS) -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags $${target:-$(NVCC_TARGET)} \
+	    $(NVCC_CHECK) -MMD -MP -MF $(2).d -o $(2) $(1) -L"$$LINK_DIR" >$(2).log 2>&1; \
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 
