@@ -340,7 +340,7 @@ static bool bind_set(struct exec_binder *b, struct insn *in, const struct alu_fo
         return alu_refuse(b, b->why ? b->why : "set takes two types");
     if (!plan_result(d, t, p, &p->true_word))
         return alu_refuse(b, "set does not go from this source type to this destination type");
-    if (p->ftz && t != PTX_MOD_f32 && t != PTX_MOD_f16 && t != PTX_MOD_f16x2)
+    if (p->ftz && ((t != PTX_MOD_f32 && t != PTX_MOD_f16 && t != PTX_MOD_f16x2) || d == PTX_MOD_bf16))
         return alu_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
     if (!plan_operands(b, in, p, t))
         return false;

@@ -140,8 +140,10 @@ static void rounding_of(const struct cvt_type *d, const struct cvt_type *a, uint
         *need = ALU_RND;
     else if (a->is_float && d->is_float && d->f == a->f)
         *may = ALU_IRND;
-    else if (a->is_float && d->is_float && d->bits <= a->bits)
+    else if (a->is_float && d->is_float && d->bits < a->bits)
         *need = ALU_RND;
+    else if (a->is_float && d->is_float && (a->f == NUM_BF16 || d->f == NUM_BF16))
+        *may = ALU_RND; /* equally wide or exact; ptxas takes them with and without */
 }
 
 static bool legal(struct exec_binder *b, const struct alu_form *form, const struct cvt_type *d,
@@ -158,7 +160,7 @@ static bool legal(struct exec_binder *b, const struct alu_form *form, const stru
         return alu_refuse(b, ".ftz is for conversions from or to .f32");
     if (form->flags & ALU_M(sat) && !a->is_float && !d->is_float && holds(d, a))
         return alu_refuse(b, ".sat is illegal where the destination holds every source value");
-    if (form->flags & ALU_M(sat) && d->is_float && d->f == NUM_BF16)
+    if (form->flags & ALU_M(sat) && ((d->is_float && d->f == NUM_BF16) || (a->is_float && a->f == NUM_BF16)))
         return alu_refuse(b, ".sat does not apply to .bf16");
     /* .relu and .satfinite: f32 to f16 and bf16 with .rn or .rz */
     const uint64_t clamps = ALU_M(relu) | ALU_M(satfinite);

@@ -297,8 +297,12 @@ static bool bind_mov(struct exec_binder *b, struct insn *in) {
         return false;
     const enum ptx_type type = ptx_mod_type(form.type[0]);
     const unsigned bits = ptx_type_bits(type);
-    if (form.num_types != 1 || form.flags || form.cmp || form.space || bits == 8 || type == PTX_NOTYPE)
-        return alu_refuse(b, "mov takes one type of 16 bits or more, or .pred");
+    const bool packed =
+        type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2 || type == PTX_F32X2;
+    if (form.num_types != 1 || form.flags || form.cmp || form.space || bits == 8 || type == PTX_NOTYPE ||
+        packed)
+        return alu_refuse(b,
+                          "mov takes .pred, or one bit-size, integer, .f32 or .f64 type of 16 bits or more");
     if (in->num_opnds != 2)
         return alu_refuse(b, "wrong number of operands");
     if (in->o[0].kind == EXEC_VEC || in->o[1].kind == EXEC_VEC)

@@ -110,7 +110,7 @@ static const struct alu_refusal refusals[] = {
     {"mov.b32 {%dw, %qw}, %aw;", "do not fill"},
     {"mov.b32 {_, _}, %aw;", "at least one element"},
     {"mov.b32 %dw, %envreg3;", "no value here"},
-    {"mov.sat.b32 %dw, %aw;", "mov takes one type"},
+    {"mov.sat.b32 %dw, %aw;", "mov takes .pred"},
     {"prmt.b32.f4e.rc8 %dw, %aw, %bw, %cw;", "not one of the instruction's forms"},
     {"cvta.shared.u32 %dw, %aw;", "64 bits wide"},
     {"mapa.u32 %dw, %aw, %bw;", "64 bits wide"},
