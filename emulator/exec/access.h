@@ -32,6 +32,18 @@ bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, e
 bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr,
                     enum exec_space space, uint32_t size, uint32_t align, bool write, struct exec_span *s);
 
+/* A register of `bits` that may be written: neither a constant nor a special register. */
+static inline bool exec_is_dst(const struct exec_opnd *o, unsigned bits) {
+    return o->kind == EXEC_SLOT && o->src->kind == PTX_OPND_REG && o->bits == bits;
+}
+/* The same, or `_`. */
+static inline bool exec_is_dst_or_sink(const struct exec_opnd *o, unsigned bits) {
+    return o->kind == EXEC_DISCARD || exec_is_dst(o, bits);
+}
+/* A source of 32 bits that exec_u32 reads. */
+static inline bool exec_is_u32(const struct exec_opnd *o) {
+    return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32);
+}
 /* A 32-bit source (count, mask, size) of lane l; immediates are taken as written, whatever type the instruction has. */
 static inline uint32_t exec_u32(const struct warp *w, const struct exec_opnd *o, uint32_t l) {
     if (o->is_imm)

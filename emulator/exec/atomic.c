@@ -327,7 +327,13 @@ static const char *words_refused(const struct atom_words *k, bool atom, enum exe
     return NULL;
 }
 
-static bool take_vector(exec_slot *out, unsigned count, const struct exec_opnd *o, unsigned size) {
+static bool take_one(const struct exec_opnd *o, unsigned size, bool dst) {
+    if (dst)
+        return exec_is_dst(o, 8 * size);
+    return o->kind == EXEC_SLOT && (o->bits == 8 * size || (o->is_imm && size <= 4 && o->bits == 32));
+}
+
+static bool take_vector(exec_slot *out, unsigned count, const struct exec_opnd *o, unsigned size, bool dst) {
     if (o->kind == EXEC_DISCARD) {
         for (unsigned e = 0; e < count; e++)
             out[e] = EXEC_SINK;
@@ -335,12 +341,15 @@ static bool take_vector(exec_slot *out, unsigned count, const struct exec_opnd *
     }
     if (count == 1) {
         out[0] = o->slot;
-        return o->kind == EXEC_SLOT && (o->bits == 8 * size || (o->is_imm && size <= 4));
+        return take_one(o, size, dst);
     }
-    if (o->kind != EXEC_VEC || o->count != count || o->bits != 8 * size)
+    if (o->kind != EXEC_VEC || o->count != count)
         return false;
-    for (unsigned e = 0; e < count; e++)
+    for (unsigned e = 0; e < count; e++) {
         out[e] = o->list[e];
+        if (!(dst && out[e] == EXEC_SINK) && !take_one(&o->sub[e], size, dst))
+            return false;
+    }
     return true;
 }
 
@@ -362,10 +371,11 @@ bool exec_bind_atomic(struct exec_binder *b, struct insn *in) {
     f->count = (uint8_t)k.count;
     f->addr = &in->o[at];
     struct exec_opnd none = {.kind = EXEC_DISCARD};
-    bool ok = take_vector(f->d, k.count, atom ? &in->o[0] : &none, f->size) &&
-              in->o[at + 1].kind != EXEC_DISCARD && take_vector(f->b, k.count, &in->o[at + 1], f->size);
+    bool ok = take_vector(f->d, k.count, atom ? &in->o[0] : &none, f->size, true) &&
+              in->o[at + 1].kind != EXEC_DISCARD &&
+              take_vector(f->b, k.count, &in->o[at + 1], f->size, false);
     if (ok && k.op == AT_CAS)
-        ok = in->o[at + 2].kind != EXEC_DISCARD && take_vector(&f->c, 1, &in->o[at + 2], f->size);
+        ok = in->o[at + 2].kind != EXEC_DISCARD && take_vector(&f->c, 1, &in->o[at + 2], f->size, false);
     for (unsigned e = 0; ok && e < k.count; e++)
         ok = f->b[e] != EXEC_SINK;
     if (!ok) {

@@ -182,8 +182,6 @@ static enum exec_status run_bar(struct warp *w, const struct insn *in, uint32_t 
     return bar_result(w, f, bar, mask);
 }
 
-static bool is_u32(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32); }
-
 static bool bind_bar(struct exec_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     struct bar_form *f = arena_alloc(b->arena, sizeof *f);
@@ -236,10 +234,10 @@ static bool bind_bar(struct exec_binder *b, struct insn *in) {
     f->b = n == 2 ? &in->o[first + 1] : NULL;
     f->c = red ? &in->o[in->num_opnds - 1] : NULL;
     f->dst = red ? in->o[0].slot : EXEC_SINK;
-    if (!is_u32(f->a) || (f->b && !is_u32(f->b)) ||
+    if (!exec_is_u32(f->a) || (f->b && !exec_is_u32(f->b)) ||
         (f->c && (f->c->kind != EXEC_SLOT || f->c->is_imm || f->c->bits != 1)))
         return false;
-    if (red && (in->o[0].kind != EXEC_SLOT || in->o[0].bits != (logic ? 1 : 32)))
+    if (red && !exec_is_dst(&in->o[0], logic ? 1 : 32))
         return false;
     if (f->op == BAR_ARRIVE && !f->b) {
         b->why = "arrive needs a thread count";

@@ -5,8 +5,6 @@
  */
 #include "exec/access.h"
 
-static bool is_u32(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32); }
-
 /* --- prefetch, applypriority, discard ------------------------------------------------------------------ */
 
 /* A prefetch of an address outside memory does nothing, as one of shared memory does. */
@@ -146,8 +144,7 @@ static bool bind_policy(struct insn *in) {
     const struct ptx_insn *src = in->src;
     unsigned n = src->num_mods, first = 1;
     in->fn = run_policy;
-    if (n < 3 || src->mods[n - 1] != PTX_MOD_b64 || in->num_opnds < 1 || in->o[0].kind != EXEC_SLOT ||
-        in->o[0].bits != 64 || in->o[0].is_imm)
+    if (n < 3 || src->mods[n - 1] != PTX_MOD_b64 || in->num_opnds < 1 || !exec_is_dst(&in->o[0], 64))
         return false;
     if (src->mods[0] == PTX_MOD_cvt)
         return n == 3 && src->mods[1] == PTX_MOD_L2 && in->num_opnds == 2 && in->o[1].kind == EXEC_SLOT &&
@@ -165,7 +162,8 @@ static bool bind_policy(struct insn *in) {
         return false;
     in->aux = 1ull << 60 | (uint64_t)range << 59 | (uint64_t)primary << 56 | (uint64_t)secondary << 54;
     if (range)
-        return in->num_opnds == 4 && in->o[1].kind == EXEC_MEM && is_u32(&in->o[2]) && is_u32(&in->o[3]);
+        return in->num_opnds == 4 && in->o[1].kind == EXEC_MEM && exec_is_u32(&in->o[2]) &&
+               exec_is_u32(&in->o[3]);
     /* A constant fraction has no type word to take its width from: its value is checked here. */
     if (in->num_opnds == 2 && in->o[1].is_imm) {
         double d = 0;

@@ -144,8 +144,22 @@ static bool bind_movmatrix(struct insn *in) {
     for (unsigned i = 0; i < 5; i++)
         if (in->src->mods[i] != words[i])
             return false;
-    return in->num_opnds == 2 && in->o[0].kind == EXEC_SLOT && in->o[1].kind == EXEC_SLOT &&
-           in->o[0].bits == 32 && in->o[1].bits == 32 && !in->o[0].is_imm;
+    return in->num_opnds == 2 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT &&
+           in->o[1].bits == 32;
+}
+
+/* One 32-bit register per matrix; a load may discard some. */
+static bool take_registers(struct matrix_form *f, const struct exec_opnd *o) {
+    bool single = f->count == 1 && o->kind == EXEC_SLOT;
+    if (!single && (o->kind != EXEC_VEC || o->count != f->count))
+        return false;
+    for (uint32_t m = 0; m < f->count; m++) {
+        const struct exec_opnd *e = single ? o : &o->sub[m];
+        f->reg[m] = e->slot;
+        if (f->store ? e->kind != EXEC_SLOT || e->bits != 32 : !exec_is_dst_or_sink(e, 32))
+            return false;
+    }
+    return true;
 }
 
 bool exec_bind_matrix(struct exec_binder *b, struct insn *in) {
@@ -196,15 +210,8 @@ bool exec_bind_matrix(struct exec_binder *b, struct insn *in) {
     if (sync != 1 || aligned != 1 || shape != 1 || type != 1 || space > 1 || !f->count ||
         in->num_opnds != 2 || f->addr->kind != EXEC_MEM)
         return false;
-    if (f->count == 1 && regs->kind == EXEC_SLOT && regs->bits == 32)
-        f->reg[0] = regs->slot;
-    else if (regs->kind != EXEC_VEC || regs->count != f->count || regs->bits != 32)
+    if (!take_registers(f, regs))
         return false;
-    else
-        memcpy(f->reg, regs->list, f->count * sizeof *f->reg);
-    for (uint32_t m = 0; f->store && m < f->count; m++)
-        if (f->reg[m] == EXEC_SINK)
-            return false;
     in->data = f;
     in->fn = f->store ? run_stmatrix : run_ldmatrix;
     return true;

@@ -280,8 +280,6 @@ static bool sort_words(const struct ptx_insn *src, struct mbar_form *f, struct m
     return k->sem == k->scope && k->sem <= 1 && k->space <= 1 && k->b64 == 1;
 }
 
-static bool is_u32(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32); }
-
 static bool bind_simple(struct exec_binder *b, struct insn *in, struct mbar_form *f,
                         const struct mbar_words *k) {
     bool tx = in->src->op == PTX_OP_mbarrier_expect_tx || in->src->op == PTX_OP_mbarrier_complete_tx;
@@ -299,7 +297,7 @@ static bool bind_simple(struct exec_binder *b, struct insn *in, struct mbar_form
     f->addr = &in->o[0];
     f->value = value ? &in->o[1] : NULL;
     in->fn = run_simple;
-    return !value || is_u32(f->value);
+    return !value || exec_is_u32(f->value);
 }
 
 static bool bind_arrive(struct exec_binder *b, struct insn *in, struct mbar_form *f,
@@ -310,9 +308,9 @@ static bool bind_arrive(struct exec_binder *b, struct insn *in, struct mbar_form
     if (k->sem && k->sem_word == PTX_MOD_acquire)
         return false;
     f->has_state = in->o[0].kind == EXEC_SLOT;
-    if (!f->has_state && in->o[0].kind != EXEC_DISCARD)
+    if (!exec_is_dst_or_sink(&in->o[0], 64))
         return false;
-    if (f->has_state && (f->cluster || in->o[0].bits != 64)) {
+    if (f->has_state && f->cluster) {
         b->why = "an arrive on .shared::cluster returns no state";
         return false;
     }
@@ -326,7 +324,7 @@ static bool bind_arrive(struct exec_binder *b, struct insn *in, struct mbar_form
     f->addr = &in->o[1];
     f->value = in->num_opnds == 3 ? &in->o[2] : NULL;
     in->fn = run_arrive;
-    return !f->value || is_u32(f->value);
+    return !f->value || exec_is_u32(f->value);
 }
 
 static bool bind_wait(struct exec_binder *b, struct insn *in, struct mbar_form *f,
@@ -340,15 +338,15 @@ static bool bind_wait(struct exec_binder *b, struct insn *in, struct mbar_form *
         return false;
     if (in->num_opnds < 3 || in->num_opnds > 3u + f->is_try || in->o[1].kind != EXEC_MEM)
         return false;
-    if (in->num_opnds == 4 && !is_u32(&in->o[3]))
+    if (in->num_opnds == 4 && !exec_is_u32(&in->o[3]))
         return false;
-    if (in->o[0].kind != EXEC_DISCARD && (in->o[0].kind != EXEC_SLOT || in->o[0].bits != 1))
+    if (!exec_is_dst_or_sink(&in->o[0], 1))
         return false;
     f->dst = in->o[0].kind == EXEC_DISCARD ? EXEC_SINK : in->o[0].slot;
     f->addr = &in->o[1];
     f->value = &in->o[2];
     in->fn = run_wait;
-    return f->parity ? is_u32(f->value) : f->value->kind == EXEC_SLOT && f->value->bits == 64;
+    return f->parity ? exec_is_u32(f->value) : f->value->kind == EXEC_SLOT && f->value->bits == 64;
 }
 
 bool exec_bind_mbarrier(struct exec_binder *b, struct insn *in) {
@@ -371,8 +369,8 @@ bool exec_bind_mbarrier(struct exec_binder *b, struct insn *in) {
         return bind_wait(b, in, f, &k);
     case PTX_OP_mbarrier_pending_count:
         in->fn = run_pending_count;
-        return in->num_opnds == 2 && in->o[0].kind == EXEC_SLOT && in->o[0].bits == 32 &&
-               in->o[1].kind == EXEC_SLOT && in->o[1].bits == 64 && !k.space && !k.sem;
+        return in->num_opnds == 2 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT &&
+               in->o[1].bits == 64 && !k.space && !k.sem;
     default:
         return false;
     }

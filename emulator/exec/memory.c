@@ -17,7 +17,7 @@ struct mem_form {
     enum exec_space space;
     uint8_t size;  /* bytes of an element */
     uint8_t count; /* elements: 1, 2, 4, 8 */
-    uint8_t reg;   /* bits of each register: 16, 32, 64, 128 */
+    uint8_t reg;   /* bits of each register: 8, 16, 32, 64, 128; stores read narrow ones as 32 */
     bool sign;     /* loads extend the sign */
     bool sinks;    /* some vector elements are `_` */
     bool wide;     /* 32 bytes: global memory only */
@@ -59,6 +59,8 @@ INLINE void put_reg(struct warp *w, exec_slot slot, unsigned reg, uint32_t l, ui
         exec_dst32(w, slot)[l] = (uint32_t)lo;
     else if (reg == 16)
         exec_dst32(w, slot)[l] = (uint16_t)lo;
+    else if (reg == 8)
+        exec_dst32(w, slot)[l] = (uint8_t)lo;
     else {
         exec_dst64(w, slot)[l] = lo;
         if (reg == 128)
@@ -207,7 +209,8 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
 static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f,
                        const struct exec_span *s, uint32_t mask, uint32_t poisoned) {
     if (s->space == XS_GLOBAL && (poisoned & mask)) {
-        exec_fault(w, in, poisoned & mask, &POISON_STORE, "%d of %d lanes store a value to global memory that was never written",
+        exec_fault(w, in, poisoned & mask, &POISON_STORE,
+                   "%d of %d lanes store a value to global memory that was never written",
                    __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
         return false;
     }
@@ -445,23 +448,31 @@ static const char *words_refused(const struct mem_words *k, enum ptx_op op, enum
 
 static bool is_signed(enum ptx_type t) { return t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64; }
 
-/* The registers of the access. */
-static bool take_registers(struct mem_form *f, const struct exec_opnd *o) {
-    f->reg = o->bits < 16 ? 16 : o->bits;
-    if (o->kind == EXEC_VEC) {
-        if (o->count != f->count)
-            return false;
-        for (unsigned e = 0; e < f->count; e++) {
-            f->slot[e] = o->list[e];
-            f->sinks |= f->slot[e] == EXEC_SINK;
-        }
-    } else if (f->count != 1 || o->kind != EXEC_SLOT)
+/* One register of the access. All of a vector are as wide as the first; narrow constants count as 32 bits wide. */
+static bool take_register(struct mem_form *f, const struct exec_opnd *o, bool store) {
+    unsigned bits = store && o->bits < 32 && o->bits >= 8 ? 32 : o->bits;
+    if (o->kind != EXEC_SLOT || bits < 8 || (!store && !exec_is_dst(o, bits)) || (f->reg && f->reg != bits))
         return false;
-    else
+    f->reg = (uint8_t)bits;
+    /* 9.4.1: a register may be wider than the access, not narrower */
+    return (o->is_imm ? bits : o->bits) >= 8u * f->size;
+}
+
+static bool take_registers(struct mem_form *f, const struct exec_opnd *o, bool store) {
+    if (f->count == 1) {
         f->slot[0] = o->slot;
-    /* 9.4.1: a register may be wider than the access, not narrower (8-bit values live in 16-bit registers).
-     */
-    return f->reg >= 8u * f->size && !(f->sinks && !f->wide);
+        return take_register(f, o, store);
+    }
+    if (o->kind != EXEC_VEC || o->count != f->count)
+        return false;
+    for (unsigned e = 0; e < f->count; e++) {
+        f->slot[e] = o->list[e];
+        if (f->slot[e] == EXEC_SINK)
+            f->sinks = true;
+        else if (!take_register(f, &o->sub[e], store))
+            return false;
+    }
+    return f->reg && !(f->sinks && !f->wide);
 }
 
 static exec_fn choose(const struct mem_form *f, bool store) {
@@ -501,7 +512,7 @@ static bool bind_access(struct exec_binder *b, struct insn *in) {
     f->sign = is_signed(k.type);
     f->wide = f->size * f->count == 32;
     f->addr = &in->o[store ? 0 : 1];
-    if (!take_registers(f, &in->o[store ? 1 : 0])) {
+    if (!take_registers(f, &in->o[store ? 1 : 0], store)) {
         b->why = "the register is narrower than the access, or the vector has another length";
         return false;
     }

@@ -128,11 +128,6 @@ static enum exec_status run_shfl(struct warp *w, const struct insn *in, uint32_t
     return EXEC_NEXT;
 }
 
-static bool is_u32(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32); }
-static bool is_reg(const struct exec_opnd *o, unsigned bits) {
-    return o->kind == EXEC_DISCARD || (o->kind == EXEC_SLOT && !o->is_imm && o->bits == bits);
-}
-
 static bool bind_shfl(struct insn *in, struct warp_form *f) {
     unsigned n = in->num_opnds;
     if (in->src->num_mods != 2 || in->src->mods[1] != PTX_MOD_b32 || n < 5 || n > 6)
@@ -142,8 +137,8 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
     if (f->mode != PTX_MOD_up && f->mode != PTX_MOD_down && f->mode != PTX_MOD_bfly && f->mode != PTX_MOD_idx)
         return false;
     const struct exec_opnd *a = &in->o[n - 4];
-    return is_reg(&in->o[0], 32) && (n == 5 || is_reg(&in->o[1], 1)) && a->kind == EXEC_SLOT &&
-           a->bits == 32 && is_u32(&in->o[n - 3]) && is_u32(&in->o[n - 2]);
+    return exec_is_dst_or_sink(&in->o[0], 32) && (n == 5 || exec_is_dst_or_sink(&in->o[1], 1)) &&
+           a->kind == EXEC_SLOT && a->bits == 32 && exec_is_u32(&in->o[n - 3]) && exec_is_u32(&in->o[n - 2]);
 }
 
 /* --- vote.sync ----------------------------------------------------------------------------------------- */
@@ -172,8 +167,8 @@ static bool bind_vote(struct insn *in, struct warp_form *f) {
     bool ballot = f->mode == PTX_MOD_ballot;
     if (!ballot && f->mode != PTX_MOD_all && f->mode != PTX_MOD_any && f->mode != PTX_MOD_uni)
         return false;
-    return in->src->mods[1] == (ballot ? PTX_MOD_b32 : PTX_MOD_pred) && is_reg(&in->o[0], ballot ? 32 : 1) &&
-           (in->o[1].is_imm || in->o[1].bits == 1);
+    return in->src->mods[1] == (ballot ? PTX_MOD_b32 : PTX_MOD_pred) &&
+           exec_is_dst(&in->o[0], ballot ? 32 : 1) && (in->o[1].is_imm || in->o[1].bits == 1);
 }
 
 /* --- match.sync ---------------------------------------------------------------------------------------- */
@@ -225,8 +220,8 @@ static bool bind_match(struct insn *in, struct warp_form *f) {
     if (!bits || (f->mode != PTX_MOD_any && f->mode != PTX_MOD_all) || n < 3 ||
         n > (f->mode == PTX_MOD_all ? 4 : 3))
         return false;
-    return is_reg(&in->o[0], 32) && (n == 3 || is_reg(&in->o[1], 1)) && in->o[n - 2].kind == EXEC_SLOT &&
-           in->o[n - 2].bits == bits;
+    return exec_is_dst_or_sink(&in->o[0], 32) && (n == 3 || exec_is_dst_or_sink(&in->o[1], 1)) &&
+           in->o[n - 2].kind == EXEC_SLOT && in->o[n - 2].bits == bits;
 }
 
 /* --- redux.sync ---------------------------------------------------------------------------------------- */
@@ -292,8 +287,8 @@ static bool bind_redux(struct insn *in, struct warp_form *f) {
               ((f->type == PTX_U32 || f->type == PTX_S32) && (order || f->mode == PTX_MOD_add));
     if (!ok || ((f->abs || f->nan) && f->type != PTX_F32))
         return false;
-    return in->num_opnds == 3 && in->o[0].kind == EXEC_SLOT && is_reg(&in->o[0], 32) &&
-           in->o[1].kind == EXEC_SLOT && in->o[1].bits == 32;
+    return in->num_opnds == 3 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT &&
+           in->o[1].bits == 32;
 }
 
 /* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------- */
@@ -314,7 +309,8 @@ static enum exec_status run_elect(struct warp *w, const struct insn *in, uint32_
 
 static bool bind_elect(struct insn *in, struct warp_form *f) {
     f->run = run_elect;
-    return in->src->num_mods == 0 && in->num_opnds == 3 && is_reg(&in->o[0], 32) && is_reg(&in->o[1], 1);
+    return in->src->num_mods == 0 && in->num_opnds == 3 && exec_is_dst_or_sink(&in->o[0], 32) &&
+           exec_is_dst_or_sink(&in->o[1], 1);
 }
 
 static enum exec_status run_warp_bar(struct warp *w, const struct insn *in, uint32_t members) {
@@ -333,7 +329,7 @@ static enum exec_status run_activemask(struct warp *w, const struct insn *in, ui
 static bool bind_activemask(struct insn *in) {
     in->fn = run_activemask;
     return in->src->num_mods == 1 && in->src->mods[0] == PTX_MOD_b32 && in->num_opnds == 1 &&
-           in->o[0].kind == EXEC_SLOT && is_reg(&in->o[0], 32);
+           exec_is_dst(&in->o[0], 32);
 }
 
 bool exec_bind_warp(struct exec_binder *b, struct insn *in) {
@@ -368,7 +364,7 @@ bool exec_bind_warp(struct exec_binder *b, struct insn *in) {
     default:
         return false;
     }
-    if (!ok || !is_u32(&in->o[in->num_opnds - 1]))
+    if (!ok || !exec_is_u32(&in->o[in->num_opnds - 1]))
         return false;
     f->members = &in->o[in->num_opnds - 1];
     in->data = f;
