@@ -77,13 +77,22 @@ static void describe_mbarrier(struct warp *w, uint32_t addr, char *buf, size_t s
         snprintf(buf, size, "mbarrier 0x%x, which is not initialised", addr);
         return;
     }
-    snprintf(buf, size, "mbarrier 0x%x: phase %u incomplete, %u of %u arrivals pending, tx-count %d", addr, v.phase, v.pending,
-             v.expected, v.tx);
+    int n = snprintf(buf, size, "mbarrier 0x%x: phase %u incomplete, %u of %u arrivals pending, tx-count %d", addr, v.phase,
+                     v.pending, v.expected, v.tx);
+    if (v.pending == v.expected && n > 0 && (size_t)n < size)
+        snprintf(buf + n, size - (size_t)n, " (nobody has arrived in it; a wait for parity %u returns at once)", !v.phase);
+}
+
+static uint32_t free_columns(const struct sm *sm) {
+    uint32_t n = 0;
+    for (uint32_t g = 0; g < TMEM_COLUMNS / TMEM_GRANULE; g++)
+        n += sm->tmem_owner[g] ? 0 : TMEM_GRANULE;
+    return n;
 }
 
 static void describe_wait(struct warp *w, const struct group *g, char *buf, size_t size) {
     const struct exec_wait *x = &g->wait;
-    char bar[160];
+    char bar[240];
     switch (x->kind) {
     case WAIT_MBARRIER:
         describe_mbarrier(w, x->addr, bar, sizeof bar);
@@ -91,17 +100,21 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
         return;
     case WAIT_BARRIER: {
         const struct mach_barrier *b = &w->cta->bar[x->addr % MACH_BARRIERS];
-        snprintf(buf, size, "waits at barrier %u: %u of %u threads have arrived", x->addr, b->arrived, b->expected);
+        int n = snprintf(buf, size, "waits at barrier %u: %u of %u threads have arrived", x->addr, b->arrived, b->expected);
+        if (w->cta->live_warps < w->cta->num_warps && n > 0 && (size_t)n < size)
+            snprintf(buf + n, size - (size_t)n, "; %u of the CTA's %u warps have exited", w->cta->num_warps - w->cta->live_warps,
+                     w->cta->num_warps);
         return;
     }
     case WAIT_CLUSTER:
         snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived", w->cta->cluster->bar_arrived);
         return;
     case WAIT_WARP_SYNC:
-        snprintf(buf, size, "waits for the lanes 0x%llx of its warp", (unsigned long long)x->value);
+        snprintf(buf, size, "waits for the lanes 0x%08x of its warp", (uint32_t)x->value & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
-        snprintf(buf, size, "waits for free tensor memory columns on SM %u", w->cta->sm->id);
+        snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
+                 w->cta->sm->id, free_columns(w->cta->sm));
         return;
     case WAIT_TMEM_LDST:
         snprintf(buf, size, "waits for its tcgen05.ld/st");
@@ -116,7 +129,7 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
 }
 
 static void describe_group(struct out *o, struct warp *w, const struct group *g, bool waiting) {
-    char what[320] = "runs", where[600];
+    char what[400] = "runs", where[600];
     const struct insn *in = &w->frames[g->frame].func->code[g->pc];
     if (waiting && g->wait.in)
         in = g->wait.in;
@@ -128,8 +141,16 @@ static void describe_group(struct out *o, struct warp *w, const struct group *g,
          s->ptx_text ? s->ptx_text : "");
 }
 
-static const struct insn *list_warps(struct exec_launch_state *st, struct out *o, struct warp **first, uint32_t *lanes) {
-    const struct insn *found = NULL;
+/* Who the report is about: the first group that waits for something, an mbarrier before a barrier. */
+struct culprit {
+    const struct insn *in; /* NULL: none */
+    struct warp *w;
+    uint32_t lanes;
+    enum exec_wait_kind kind; /* WAIT_NONE: it runs */
+};
+
+static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
+    struct culprit c = {0};
     for (struct cluster *cl = st->resident; cl; cl = cl->next)
         for (uint32_t r = 0; r < cl->num_ctas && cl->cta[r].warps; r++)
             for (uint32_t i = 0; i < st->warps; i++) {
@@ -139,38 +160,37 @@ static const struct insn *list_warps(struct exec_launch_state *st, struct out *o
                     if (g->state == GROUP_FREE)
                         continue;
                     describe_group(o, w, g, g->state == GROUP_WAITING);
-                    bool better = !found || ((*first)->g && g->wait.kind == WAIT_MBARRIER && found->src->op == PTX_OP_bar);
-                    if (better && (g->state == GROUP_READY || g->wait.kind != WAIT_JOIN)) {
-                        found = g->state == GROUP_WAITING && g->wait.in ? g->wait.in : &w->frames[g->frame].func->code[g->pc];
-                        *first = w;
-                        *lanes = g->mask;
-                    }
+                    enum exec_wait_kind kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE;
+                    if (kind == WAIT_JOIN || (c.in && !(c.kind == WAIT_BARRIER && kind == WAIT_MBARRIER)))
+                        continue;
+                    c = (struct culprit){&w->frames[g->frame].func->code[g->pc], w, g->mask, kind};
+                    if (kind != WAIT_NONE && g->wait.in)
+                        c.in = g->wait.in;
                 }
             }
-    return found;
+    return c;
 }
 
-static void report(struct exec_launch_state *st, const struct diag *proto, const char *what) {
-    struct out *o = xcalloc(1, sizeof *o);
-    struct warp *w = NULL;
-    uint32_t lanes = 0;
-    const struct insn *in = list_warps(st, o, &w, &lanes);
-    if (o->dropped)
-        snprintf(o->text + o->len, sizeof o->text - o->len, "  ... and %u more\n", o->dropped);
-    struct mach_origin origin = {.thread.warp = DIAG_NO_WARP};
-    if (in)
-        origin = exec_origin(w, in, lanes);
-    mach_fault(st->gpu, in ? &origin : NULL, proto, "%s", what);
-    st->gpu->sink.write(st->gpu->sink.ctx, o->text, strlen(o->text));
-    free(o);
-}
+#define DEADLOCK(section_, rule_, hint_)                                                                                       \
+    {.id = "deadlock", .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT}
 
-static const struct diag deadlock = {
-    .id = "deadlock",
-    .rule = "every wait needs somebody who completes it: an arrival, a transaction count, a commit, or a barrier's missing warp",
-    .section = "PTX ISA 9.7.13.15",
-    .hint = "a wrong parity, an arrival count that nobody reaches, an expect_tx without its copy, or a missing commit",
-    .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
+/* By what the first warp waits for; 0 is for all others. */
+static const struct diag deadlocks[WAIT_LAST] = {
+    [WAIT_NONE] = DEADLOCK(NULL, "every wait needs somebody who completes it", NULL),
+    [WAIT_MBARRIER] =
+        DEADLOCK("PTX ISA 9.7.13.15.5", "a phase completes when no arrivals are pending and the tx-count is zero",
+                 "a wrong parity, an arrival count that nobody reaches, an expect_tx without its copy, or a missing commit"),
+    [WAIT_BARRIER] =
+        DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
+                 "a warp that exits, waits or takes another way before the barrier, or a thread count that nobody reaches"),
+    [WAIT_CLUSTER] = DEADLOCK("PTX ISA 9.7.13.3", "the cluster barrier waits until all threads of all its CTAs have arrived",
+                              "a warp that waits elsewhere, or an arrive that stands under a condition"),
+    [WAIT_WARP_SYNC] = DEADLOCK("PTX ISA 9.7.9.6",
+                                "a .sync instruction waits until all threads of its membermask execute the same one",
+                                "a full membermask in a branch that not all threads of the warp take"),
+    [WAIT_TMEM_ALLOC] =
+        DEADLOCK("PTX ISA 9.7.16.7.1", "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
+                 "an allocation that is not freed before the next one, or a missing tcgen05.relinquish_alloc_permit"),
 };
 static const struct diag watchdog = {
     .id = "watchdog",
@@ -179,8 +199,24 @@ static const struct diag watchdog = {
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
 };
 
+/* `proto` NULL: a deadlock. */
+static void report(struct exec_launch_state *st, const struct diag *proto, const char *what) {
+    struct out *o = xcalloc(1, sizeof *o);
+    struct culprit c = list_warps(st, o);
+    if (o->dropped)
+        snprintf(o->text + o->len, sizeof o->text - o->len, "  ... and %u more\n", o->dropped);
+    struct mach_origin origin = {.thread.warp = DIAG_NO_WARP};
+    if (c.in)
+        origin = exec_origin(c.w, c.in, c.lanes);
+    if (!proto)
+        proto = &deadlocks[deadlocks[c.kind].id ? c.kind : WAIT_NONE];
+    mach_fault(st->gpu, c.in ? &origin : NULL, proto, "%s", what);
+    st->gpu->sink.write(st->gpu->sink.ctx, o->text, strlen(o->text));
+    free(o);
+}
+
 void exec_report_deadlock(struct exec_launch_state *st) {
-    report(st, &deadlock, "deadlock: no warp can run and nothing is in flight");
+    report(st, NULL, "deadlock: no warp can run and nothing is in flight");
 }
 
 void exec_report_watchdog(struct exec_launch_state *st) {
