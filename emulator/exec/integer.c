@@ -83,7 +83,8 @@ ALU_FN3(sad_s32, u32, s32, s32, u32, c + (a < b ? (uint32_t)b - (uint32_t)a : (u
 ALU_FN3(sad_u64, u64, u64, u64, u64, c + (a < b ? b - a : a - b))
 ALU_FN3(sad_s64, u64, s64, s64, u64, c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b))
 
-/* 9.7.1.8, 9.7.1.9: a zero divisor gives a machine-specific value. The quotient rounds toward
+/* 9.7.1.8, 9.7.1.9: a zero divisor gives a machine-specific quotient and remainder, on an H200 all ones at every width.
+ * Otherwise the quotient rounds toward
  * zero, and the one that overflows wraps. */
 #define DIV_U(bits, T)                                                                                       \
     ALU_FN2(div_u##bits, u##bits, u##bits, u##bits, b ? a / b : (T) ~(T)0)                                   \
