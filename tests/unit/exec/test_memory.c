@@ -31,6 +31,9 @@ static const char widths[] = RUN_HEADER
     "st.global.v8.b32 [%rd2], {%r17,%r16,%r15,%r14,_,%r12,%r11,%r10};\n"
     "ld.global.nc.L1::no_allocate.L2::evict_first.v4.u64 {%rd10,%rd11,%rd12,%rd13}, [%rd1];\n"
     "st.global.v4.b64 [%rd2+32], {%rd13,%rd12,%rd11,%rd10}; ret; }\n"
+    KERNEL("bulk", "8") /* st.bulk clears what was never written, and what was */
+    "setp.eq.u32 %p1, %r1, 0; st.shared.u64 [%r3], -1; bar.sync 0; @%p1 st.bulk.weak.shared::cta [%r2+8], 4080, 0; bar.sync 0;\n"
+    "ld.shared.u64 %rd5, [%r3]; ld.shared.u64 %rd6, [%r3+2048]; st.global.v2.u64 [%rd2], {%rd5, %rd6}; ret; }\n"
     KERNEL("quad", "16")
     "ld.global.b128 %q1, [%rd1]; st.shared.b128 [%r3], %q1; "
     "ld.shared.v4.b32 {%r10,%r11,%r12,%r13}, [%r3];\n"
@@ -93,6 +96,11 @@ static void test_widths(void) {
                 memcpy(&v, b + 32 * l + 4 * ((3 - k / 2) * 2 + k % 2), 4);
                 CHECK_EQ(run_u32(&r, out, 16 * l + 8 + k), v);
             }
+    if (run_ok(&r, "bulk", warp, 2, args))
+        for (unsigned l = 0; l < 32; l++) {
+            CHECK_EQ(run_u64(&r, out, 8 * l), l ? 0 : UINT64_MAX);
+            CHECK_EQ(run_u64(&r, out, 8 * l + 1), 0);
+        }
     if (run_ok(&r, "quad", warp, 2, args))
         for (unsigned l = 0; l < 32; l++)
             for (unsigned k = 0; k < 4; k++) {
@@ -219,6 +227,14 @@ static const char bad[] = RUN_HEADER
     BAD("no_scope", "ld.relaxed.global.u32 %r4, [%rd1];")
     BAD("st_const", "st.const.u32 [%rd1], %r1;")
     BAD("v8_shared", "ld.shared.v8.b32 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%r3];")
+    BAD("into_constant", "ld.global.u32 5, [%rd1];")
+    BAD("into_special", "ld.global.u32 %tid.x, [%rd1];")
+    BAD("mixed_vector", "ld.global.v2.u32 {%r4, %rd5}, [%rd1];")
+    BAD("into_predicate", "ld.global.u8 %p1, [%rd1];")
+    BAD("matrix_mixed", "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r4, 7}, [%r3];")
+    BAD("matrix_b8", "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r4, %r5}, [%r3];")
+    BAD("matrix_row", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3+8];")
+    BAD("bulk", "st.bulk.weak.shared::cta [%r2], 12, 0;")
     BAD("too_narrow", "ld.global.u64 %r4, [%rd1];");
 /* clang-format on */
 
@@ -245,6 +261,14 @@ static void test_bad(void) {
         {"st_const", "unsupported", "constant memory"},
         {"v8_shared", "unsupported", "32 in global"},
         {"too_narrow", "unsupported", "narrower"},
+        {"into_constant", "unsupported", "narrower"},
+        {"into_special", "unsupported", "narrower"},
+        {"mixed_vector", "unsupported", "narrower"},
+        {"into_predicate", "unsupported", "narrower"},
+        {"matrix_mixed", "unsupported", "ldmatrix"},
+        {"matrix_b8", "unsupported", "figures"},
+        {"matrix_row", "misaligned-address", "multiple of 16"},
+        {"bulk", "st-bulk-size", "12 bytes"},
     };
     struct run r;
     if (!run_open(&r, bad))
