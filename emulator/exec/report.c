@@ -178,7 +178,7 @@ static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
 static const struct diag deadlocks[WAIT_LAST] = {
     [WAIT_NONE] = DEADLOCK(NULL, "every wait needs somebody who completes it", NULL),
     [WAIT_MBARRIER] =
-        DEADLOCK("PTX ISA 9.7.13.15.5", "a phase completes when no arrivals are pending and the tx-count is zero",
+        DEADLOCK("PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
                  "a wrong parity, an arrival count that nobody reaches, an expect_tx without its copy, or a missing commit"),
     [WAIT_BARRIER] =
         DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
