@@ -75,6 +75,18 @@ static void deallocation(void) {
     fixture_close(&f);
 }
 
+/* A block starts at a multiple of its size, though the SM is free from an earlier column on. */
+static void alignment(void) {
+    struct fixture f;
+    fixture_open(&f, 3, 1024);
+    CHECK_EQ(fixture_alloc(&f, &f.cluster.cta[0], 32), 0);
+    tc_relinquish(&f.cluster.cta[0]);
+    CHECK_EQ(fixture_alloc(&f, &f.cluster.cta[1], 128), 128);
+    tc_relinquish(&f.cluster.cta[1]);
+    CHECK_EQ(fixture_alloc(&f, &f.cluster.cta[2], 64), 64);
+    fixture_close(&f);
+}
+
 /* The permit: exclusive until it is relinquished or its CTA exits; waiting CTAs are woken and served in
  * order. */
 static void permit(void) {
@@ -155,6 +167,7 @@ int main(void) {
     sizes();
     packing();
     deallocation();
+    alignment();
     permit();
     missing_dealloc();
     groups();

@@ -249,6 +249,14 @@ static void operations(void) {
     CHECK(faults(&f, &m, "tcgen05-smem-bounds", "matrix B, row 48, k 0 to 7"));
     m = good, m.a = (m.a & ~0x3fffull);
     CHECK(faults(&f, &m, "tcgen05-smem-bounds", "matrix A, row 0, k 0 to 7"));
+    /* The last unit ends where shared memory ends, and 16 bytes behind it. */
+    struct matrix last = {TC_F16, false, TC_SW_NONE, f.cta->smem_end - 256, 128, 128};
+    m = good, m.idesc = idesc(1, 0, 0, 128, 8), m.b = descriptor(&last, 0);
+    tc_issue_mma(f.cta, NULL, &m);
+    fixture_drain(&f);
+    CHECK_EQ(f.gpu->fault, 0);
+    m.b = descriptor(&last, 16);
+    CHECK(faults(&f, &m, "tcgen05-smem-bounds", "matrix B, row 7, k 8 to 15"));
     smem_set_poison(f.cta, (A_AT + 17 * 128 + 16) ^ 1 << 4, 1); /* row 17, second chunk */
     CHECK(faults(&f, &good, "tcgen05-smem-uninitialised", "matrix A, row 17, k 8 to 15"));
     smem_clear_poison(f.cta, MACH_SMEM_FIRST, 0x7000);

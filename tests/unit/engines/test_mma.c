@@ -17,6 +17,7 @@ struct setup {
     enum tc_swizzle swizzle_a, swizzle_b;
     uint32_t scale_d, lane;
     uint32_t disable[4];
+    enum { ORDINARY, TINY, HUGE_PRODUCTS } range; /* of bf16 operands */
     uint64_t seed;
 };
 
@@ -40,6 +41,19 @@ static uint32_t random_code(enum tc_elem e, bool wild, uint64_t *state) {
     double x = ((int)(r % 513) - 256) / 32.0;
     static const num_type types[] = {NUM_F16, NUM_BF16, NUM_TF32, NUM_E4M3, NUM_E5M2};
     return (uint32_t)num_encode(types[e], x, NUM_RN, NUM_SATFINITE) | (e == TC_TF32 ? r & 0x1fff : 0);
+}
+
+/* bf16 whose products straddle f32's smallest subnormal; or two products of which the second, 2^128 or more, only fits
+ * once the first is added.
+ */
+static uint32_t ranged_code(const struct setup *s, bool is_b, uint32_t k, uint64_t *state) {
+    uint32_t r = (uint32_t)(fixture_random(state) >> 20);
+    if (s->range == TINY)
+        return (r & 0x807f) | (50 + (r >> 8) % 15) << 7;
+    if (k > 1)
+        return 0;
+    uint32_t exponent = 127 + (k == 0 && !is_b ? 63 : 64), sign = k == 0 && is_b ? 0x8000 : 0;
+    return sign | exponent << 7 | (k == 0 ? 0x7f : r & 0x1f);
 }
 
 static uint32_t row_lane(const struct setup *s, uint32_t row) {
@@ -76,7 +90,8 @@ static void fill(struct fixture *f, const struct setup *s, const struct matrix *
     struct tmem *t = f->gpu->sms[0].tmem;
     for (uint32_t r = 0; r < s->m; r++)
         for (uint32_t k = 0; k < k_total; k++) {
-            uint32_t c = a_codes[r][k] = random_code(s->a, s->wild, &state);
+            uint32_t c = a_codes[r][k] =
+                s->range ? ranged_code(s, false, k, &state) : random_code(s->a, s->wild, &state);
             if (!s->a_in_tmem) {
                 put(f->cta, a, r, k, c);
                 continue;
@@ -91,7 +106,9 @@ static void fill(struct fixture *f, const struct setup *s, const struct matrix *
         }
     for (uint32_t n = 0; n < s->n; n++)
         for (uint32_t k = 0; k < k_total; k++)
-            put(f->cta, b, n, k, b_codes[n][k] = random_code(s->b, s->wild, &state));
+            put(f->cta, b, n, k,
+                b_codes[n][k] =
+                    s->range ? ranged_code(s, true, k, &state) : random_code(s->b, s->wild, &state));
 }
 
 /* One element of D as it stands, as a cell. */
@@ -132,7 +149,9 @@ static void run(const struct setup *s, enum tc_simd simd) {
     uint64_t state = s->seed + 1;
     for (uint32_t n = 0; n < s->n; n++)
         for (uint32_t r = 0; r < 128; r++) {
-            uint32_t v = s->d == TC_D_S32 ? (uint32_t)fixture_random(&state)
+            uint32_t edge = (uint32_t)fixture_random(&state) % 4000000;
+            uint32_t v = s->saturate        ? (r & 1 ? INT32_MAX - edge : UINT32_C(0x80000000) + edge)
+                         : s->d == TC_D_S32 ? (uint32_t)fixture_random(&state)
                          : s->d == TC_D_F16
                              ? (uint32_t)fixture_random(&state) & 0x3fff
                              : num_f32_bits((float)((int)(fixture_random(&state) % 2001) - 1000) / 8);
@@ -394,6 +413,8 @@ static void options(void) {
     run_all(&i);
     i.saturate = true;
     run_all(&i);
+    i.a = TC_S8;
+    run_all(&i);
 }
 
 /* Products of bf16 and tf32 that leave f32's range need one rounding, on all paths. */
@@ -411,6 +432,14 @@ static void wide_exponents(void) {
                       .seed = 500};
     for (; s.seed < 504; s.seed++)
         run_all(&s);
+    s.wild = false;
+    s.steps = 1;
+    s.range = TINY;
+    run_all(&s);
+    s.range = HUGE_PRODUCTS;
+    run_all(&s);
+    s.range = ORDINARY;
+    s.wild = true;
     s.kind = TC_KIND_TF32;
     s.a = s.b = TC_TF32;
     for (; s.seed < 508; s.seed++)
