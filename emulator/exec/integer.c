@@ -84,8 +84,7 @@ ALU_FN3(sad_u64, u64, u64, u64, u64, c + (a < b ? b - a : a - b))
 ALU_FN3(sad_s64, u64, s64, s64, u64, c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b))
 
 /* 9.7.1.8, 9.7.1.9: a zero divisor gives a machine-specific quotient and remainder, on an H200 all ones at every width.
- * Otherwise the quotient rounds toward
- * zero, and the one that overflows wraps. */
+ * Otherwise the quotient rounds toward zero, and the one that overflows wraps. */
 #define DIV_U(bits, T)                                                                                       \
     ALU_FN2(div_u##bits, u##bits, u##bits, u##bits, b ? a / b : (T) ~(T)0)                                   \
     ALU_FN2(rem_u##bits, u##bits, u##bits, u##bits, b ? a % b : (T) ~(T)0)

@@ -69,7 +69,7 @@ static enum exec_status lop3(struct warp *w, const struct insn *in, uint32_t mas
 
 /* 9.7.8.7: [b, a] shifted; the amount is clamped to 32 or taken modulo 32 */
 static inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n) {
-    return (uint32_t)(((uint64_t)b << 32 | a) << n >> 32) | (n == 32 ? a : 0);
+    return (uint32_t)(((uint64_t)b << 32 | a) << n >> 32);
 }
 static inline uint32_t funnel_right(uint32_t a, uint32_t b, uint32_t n) {
     return (uint32_t)(((uint64_t)b << 32 | a) >> n);

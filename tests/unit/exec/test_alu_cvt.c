@@ -195,14 +195,14 @@ static uint64_t round_same(const struct type *t, uint64_t a, enum mode mode, int
 /* name(lower), TYPE, width letter of its natural register, bits of that register; u8 and s8 live in .b16 registers */
 #define INTS(F, ...)                                                                                         \
     F(u8, U8, h, 16, __VA_ARGS__)                                                                            \
-    F(s8, S8, h, 16, __VA_ARGS__) F(u16, U16, h, 16, __VA_ARGS__) F(s16, S16, h, 16, __VA_ARGS__)            \
-        F(u32, U32, w, 32, __VA_ARGS__) F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__)      \
-            F(s64, S64, l, 64, __VA_ARGS__)
+    F(s8, S8, h, 16, __VA_ARGS__)                                                                            \
+    F(u16, U16, h, 16, __VA_ARGS__) F(s16, S16, h, 16, __VA_ARGS__) F(u32, U32, w, 32, __VA_ARGS__)          \
+        F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
 #define INTS2(F, ...)                                                                                        \
     F(u8, U8, h, 16, __VA_ARGS__)                                                                            \
-    F(s8, S8, h, 16, __VA_ARGS__) F(u16, U16, h, 16, __VA_ARGS__) F(s16, S16, h, 16, __VA_ARGS__)            \
-        F(u32, U32, w, 32, __VA_ARGS__) F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__)      \
-            F(s64, S64, l, 64, __VA_ARGS__)
+    F(s8, S8, h, 16, __VA_ARGS__)                                                                            \
+    F(u16, U16, h, 16, __VA_ARGS__) F(s16, S16, h, 16, __VA_ARGS__) F(u32, U32, w, 32, __VA_ARGS__)          \
+        F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
 #define FLTS(F, ...)                                                                                         \
     F(f16, F16, h, 16, __VA_ARGS__)                                                                          \
     F(bf16, BF16, h, 16, __VA_ARGS__) F(f32, F32, w, 32, __VA_ARGS__) F(f64, F64, l, 64, __VA_ARGS__)
@@ -247,8 +247,9 @@ static uint64_t same_sat(const struct alu_in *in) { return round_same(&F32, in->
 /* float -> narrower or equally wide float */
 #define NARROWING(F)                                                                                         \
     F(f16, F16, h, bf16, BF16, h)                                                                            \
-    F(f16, F16, h, f32, F32, w) F(f16, F16, h, f64, F64, l) F(bf16, BF16, h, f16, F16, h)                    \
-        F(bf16, BF16, h, f32, F32, w) F(bf16, BF16, h, f64, F64, l) F(f32, F32, w, f64, F64, l)
+    F(f16, F16, h, f32, F32, w)                                                                              \
+    F(f16, F16, h, f64, F64, l) F(bf16, BF16, h, f16, F16, h) F(bf16, BF16, h, f32, F32, w)                  \
+        F(bf16, BF16, h, f64, F64, l) F(f32, F32, w, f64, F64, l)
 #define DEF_FF2(m, M, d, D, dr, s, S, sr) CVT(ff_##m##_##d##_##s, D, S, M, 0)
 #define DEF_FF(d, D, dr, s, S, sr) FOUR(DEF_FF2, d, D, dr, s, S, sr)
 #define ROW_FF2(m, M, d, D, dr, s, S, sr)                                                                    \
@@ -257,8 +258,8 @@ static uint64_t same_sat(const struct alu_in *in) { return round_same(&F32, in->
 NARROWING(DEF_FF)
 #define WIDENING(F)                                                                                          \
     F(f32, F32, w, f16, F16, h)                                                                              \
-    F(f32, F32, w, bf16, BF16, h) F(f64, F64, l, f16, F16, h) F(f64, F64, l, bf16, BF16, h)                  \
-        F(f64, F64, l, f32, F32, w)
+    F(f32, F32, w, bf16, BF16, h)                                                                            \
+    F(f64, F64, l, f16, F16, h) F(f64, F64, l, bf16, BF16, h) F(f64, F64, l, f32, F32, w)
 #define DEF_W(d, D, dr, s, S, sr) CVT(wide_##d##_##s, D, S, RN, 0)
 #define ROW_W(d, D, dr, s, S, sr)                                                                            \
     {"cvt." #d "." #s " %d" #dr ", %a" #sr ";", #dr[0] == 'l' ? 'D' : #dr[0], wide_##d##_##s},
@@ -286,6 +287,7 @@ CVT(sat_s64_u64, S64, U64, RN, SAT)
 CVT_EXT(reg_s8_64, S8, S32, RN, 0, 64)
 CVT_EXT(reg_u8_64, U8, S32, RN, 0, 64)
 CVT_EXT(reg_s16_32, S16, F32, RZ, 0, 32)
+CVT_EXT(reg_u32_64, U32, S16, RN, 0, 64)
 CVT_EXT(src_s8_w, S32, S8, RN, 0, 32)
 CVT(src_u16_l, U32, U16, RN, 0)
 CVT(src_f16_w, F32, F16, RN, 0)
@@ -478,6 +480,7 @@ static const struct alu_case cases[] = {
     {"cvt.s8.s32 %dl, %aw;", 'l', reg_s8_64},
     {"cvt.u8.s32 %dl, %aw;", 'l', reg_u8_64},
     {"cvt.rzi.s16.f32 %dw, %aw;", 'w', reg_s16_32},
+    {"cvt.u32.s16 %dl, %ah;", 'l', reg_u32_64},
     {"cvt.s32.s8 %dw, %aw;", 'w', src_s8_w},
     {"cvt.u32.u16 %dw, %al;", 'w', src_u16_l},
     {"cvt.f32.f16 %dw, %aw;", 'w', src_f16_w},
