@@ -172,7 +172,8 @@ static enum exec_status use_slot(struct warp *w, const struct insn *in, uint32_t
         return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_LDST});
     char where[600];
     struct mach_origin origin = exec_origin(w, in, mask);
-    if (!mach_warn(w->gpu, &origin, &not_waited, "a register of the tcgen05.ld at %s is used before tcgen05.wait::ld",
+    if (!mach_warn(w->gpu, &origin, &not_waited,
+                   "a register of the tcgen05.ld at %s is used before tcgen05.wait::ld",
                    diag_where(&p->in->src->site, where, sizeof where)))
         return EXEC_FAULT;
     deliver(w, p);
