@@ -85,8 +85,8 @@ static inline int compare_report(const char *what, const struct compare_result *
         printf("PASS  %s: max relative error %.2e (bound %.2e)\n", what, r->worst, r->bound);
         return 0;
     }
-    printf("FAIL  %s: %zu element%s beyond the bound; worst D[%d][%d] = %.9g, expected %.9g, relative error %.2e "
-           "(bound %.2e)\n",
+    printf("FAIL  %s: %zu element%s beyond the bound; worst D[%d][%d] = %.9g, expected %.9g, "
+           "relative error %.2e (bound %.2e)\n",
            what, r->bad, r->bad == 1 ? "" : "s", r->row, r->column, r->got, r->want, r->worst, r->bound);
     return 1;
 }
