@@ -1,8 +1,8 @@
 /* cmdline.h - one command line for all steps: `--name value` or `--name=value`, from a table.
  *
  * A step fills an array of struct cl_option; what a variable holds when cmdline_parse() is called is its
- * default and is shown by --help. A value that is not allowed gets one line on stderr that says what is, and exit
- * code 2. --help prints the table and exits with 0. Host only.
+ * default and is shown by --help. A value that is not allowed gets one line on stderr that says what is, and
+ * exit code 2. --help prints the table and exits with 0. Host only.
  *
  * Call it first in main(): it also has stdout go out line by line, so that what the step prints and what is
  * reported on stderr stand in order, in a file too.
