@@ -5,23 +5,34 @@
 #include "exec/exec.h"
 #include "machine/observer.h"
 
-/* The lanes of one access inside one object. Lane l's bytes start at host[at[l]]; where the object tracks
- * poison, bit at[l] of `poison` is its first byte's, else `poison` is NULL (global memory, kernel
- * parameters). */
+/* The lanes of one access inside one object. Lane l's bytes start at host[at[l]]; where the object tracks poison, bit
+ * at[l] of `poison` is its first byte's, else `poison` is NULL (global memory, kernel parameters). When `affine` (all
+ * 32 lanes, evenly spaced), only at[0] is set, and lane l is at at[0] + l * stride. */
 struct exec_span {
     uint8_t *host;
     uint8_t *poison;
     struct cta *cta;       /* XS_SHARED_CTA: at[l] is the offset in its shared memory */
     enum exec_space space; /* XS_GLOBAL, XS_SHARED_CTA, XS_LOCAL or XS_PARAM */
+    bool affine;
+    int64_t stride;
     uint64_t at[MACH_WARP];
 };
+static inline uint64_t exec_span_at(const struct exec_span *s, uint32_t lane) {
+    return s->affine ? s->at[0] + (uint64_t)(lane * s->stride) : s->at[lane];
+}
 
 /* State space of ld, st, atom and the like from the words of the instruction; XS_GENERIC when none is
  * written. */
 enum exec_space exec_space_of(const struct ptx_insn *in);
 
-/* Faults when a lane of `mask` takes its address from a poisoned register: false after reporting. */
-bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t mask);
+/* Reports that lanes `bad` take their address from a poisoned register; returns false. */
+bool exec_address_unknown(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t bad);
+/* False, after reporting, when a lane of `mask` does. */
+static inline bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o,
+                                      uint32_t mask) {
+    uint32_t bad = o->has_base ? exec_poison(w, o->slot) & mask : 0;
+    return !bad || exec_address_unknown(w, in, o, bad);
+}
 
 /* Resolves `size` bytes (alignment `align`, a power of two) for all lanes of `mask` at once, by one bounds
  * check. False, without a report, when the lanes do not all lie inside one object or an address is bad: the

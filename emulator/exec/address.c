@@ -40,11 +40,8 @@ uint64_t exec_address(const struct warp *w, const struct exec_opnd *o, uint32_t 
     return base + (uint64_t)o->offset;
 }
 
-bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t mask) {
-    uint32_t p = o->has_base ? exec_poison(w, o->slot) & mask : 0;
-    if (!p)
-        return true;
-    exec_fault_poison(w, in, p, o->slot, "the address");
+bool exec_address_unknown(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t bad) {
+    exec_fault_poison(w, in, bad, o->slot, "the address");
     return false;
 }
 
@@ -114,7 +111,8 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
     struct mem_block b, old;
     uint32_t lanes = 1u << lane;
     bool near = mem_nearest(w->gpu->mem, addr, &b), freed = mem_freed(w->gpu->mem, addr, &old);
-    if (near && freed && old.addr < b.addr + b.size) /* its place was given away: a live block's end is overrun */
+    if (near && freed &&
+        old.addr < b.addr + b.size) /* its place was given away: a live block's end is overrun */
         freed = false;
     if (addr < 4096)
         exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes through a null pointer (address 0x%llx)",
@@ -123,7 +121,8 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
         exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, which is no device address",
                    lane, verb, size, (unsigned long long)addr);
     else if (freed)
-        exec_fault(w, in, lanes, &FREED, "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte allocation at 0x%llx "
+        exec_fault(w, in, lanes, &FREED,
+                   "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte allocation at 0x%llx "
                    "that was freed",
                    lane, verb, size, (unsigned long long)addr, (unsigned long long)(addr - old.addr),
                    (unsigned long long)old.size, (unsigned long long)old.addr);
@@ -300,46 +299,85 @@ bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, con
 
 /* --- the whole warp ------------------------------------------------------------------------------------ */
 
+/* Are the addresses of all 32 lanes evenly spaced, without wrapping? Then first and stride describe them. */
+static bool affine_address(const struct warp *w, const struct exec_opnd *o, uint64_t *first,
+                           int64_t *stride) {
+    uint64_t rest = 0;
+    int64_t d = 0;
+    *first = (uint64_t)o->offset;
+    if (o->has_base && o->bits == 64) {
+        const uint64_t *b = exec_src64(w, o->slot);
+        d = (int64_t)(b[1] - b[0]);
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            rest |= (b[l] - b[0]) ^ (l * (uint64_t)d);
+        *first += b[0];
+    } else if (o->has_base) {
+        const uint32_t *b = exec_src32(w, o->slot);
+        uint32_t d32 = b[1] - b[0], rest32 = 0;
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            rest32 |= (b[l] - b[0]) ^ (l * d32);
+        d = (int32_t)d32;
+        rest = rest32 | ((uint64_t)(b[0] + 31 * d) > UINT32_MAX);
+        *first += b[0];
+    }
+    *stride = d;
+    uint64_t last = *first + (uint64_t)(31 * d);
+    return !rest && d < INT32_MAX && d > INT32_MIN && (d < 0 ? last < *first : last >= *first);
+}
+
+/* Lowest and highest address and the OR of what alignment looks at; addresses go to s->at. */
+static void address_range(const struct warp *w, const struct exec_opnd *o, uint32_t mask, struct exec_span *s,
+                          uint64_t *lo, uint64_t *hi, uint64_t *any) {
+    s->affine = mask == EXEC_ALL_LANES && affine_address(w, o, &s->at[0], &s->stride);
+    if (s->affine) {
+        uint64_t last = exec_span_at(s, MACH_WARP - 1);
+        *any = s->at[0] | (uint64_t)s->stride;
+        *lo = s->stride < 0 ? last : s->at[0];
+        *hi = s->stride < 0 ? s->at[0] : last;
+        return;
+    }
+    *lo = UINT64_MAX;
+    *hi = *any = 0;
+    EXEC_FOR_LANES(l, mask) {
+        uint64_t a = s->at[l] = exec_address(w, o, l);
+        *any |= a;
+        *lo = a < *lo ? a : *lo;
+        *hi = a > *hi ? a : *hi;
+    }
+}
+
+/* Addresses become indices: `add` is what lies between, `lane` what each lane adds on top. */
+static void rebase(struct exec_span *s, uint32_t mask, uint64_t add, uint64_t lane) {
+    if (s->affine) {
+        s->at[0] += add;
+        s->stride += (int64_t)lane;
+        return;
+    }
+    EXEC_FOR_LANES(l, mask) { s->at[l] += add + l * lane; }
+}
+
 bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space,
                uint32_t size, uint32_t align, bool write, struct exec_span *s) {
-    uint64_t lo = UINT64_MAX, hi = 0, any = 0;
-    if (mask == EXEC_ALL_LANES && o->has_base && o->bits == 64) {
-        const uint64_t *base = exec_src64(w, o->slot);
-        for (uint32_t l = 0; l < MACH_WARP; l++) {
-            uint64_t a = s->at[l] = base[l] + (uint64_t)o->offset;
-            any |= a;
-            lo = a < lo ? a : lo;
-            hi = a > hi ? a : hi;
-        }
-    } else {
-        EXEC_FOR_LANES(l, mask) {
-            uint64_t a = s->at[l] = exec_address(w, o, l);
-            any |= a;
-            lo = a < lo ? a : lo;
-            hi = a > hi ? a : hi;
-        }
-    }
+    uint64_t lo, hi, any;
+    address_range(w, o, mask, s, &lo, &hi, &any);
     if (any & (align - 1) || hi - lo > UINT32_MAX - size)
         return false;
-    uint64_t from = lo; /* at[l] - from becomes the index into the object */
+    uint32_t span = (uint32_t)(hi - lo) + size;
+    uint64_t from = lo, last = hi; /* addresses in their space */
     if (space == XS_GENERIC) {
         space = leave_window(&from);
-        uint64_t last = hi;
         if (leave_window(&last) != space)
             return false;
-        hi -= lo - from;
-    } else if (space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER) {
-        if (hi > UINT32_MAX)
-            return false;
     }
-    uint32_t span = (uint32_t)(hi - from) + size;
     s->poison = NULL;
     s->space = XS_GLOBAL;
     if (space == XS_GLOBAL || space == XS_CONST) {
         s->host = mem_at(w->gpu->mem, lo, span);
-        EXEC_FOR_LANES(l, mask) s->at[l] -= lo;
+        rebase(s, mask, 0 - lo, 0);
         return s->host != NULL;
     }
+    if (last > UINT32_MAX - size)
+        return false;
     if (space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER) {
         uint32_t off;
         struct cta *cta = smem_resolve(w->cta, (uint32_t)from, span, &off);
@@ -349,20 +387,20 @@ bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, e
         s->host = cta->smem;
         s->cta = cta;
         s->poison = cta->smem_poison;
-        EXEC_FOR_LANES(l, mask) s->at[l] = s->at[l] - lo + off;
+        rebase(s, mask, off - lo, 0);
         return true;
     }
-    if (space == XS_LOCAL && w->local && hi <= UINT32_MAX && hi + size <= w->local_stride) {
+    if (space == XS_LOCAL && w->local && last + size <= w->local_stride) {
         s->space = XS_LOCAL;
         s->host = w->local;
         s->poison = w->local_poison;
-        EXEC_FOR_LANES(l, mask) s->at[l] = s->at[l] - lo + from + (uint64_t)l * w->local_stride;
+        rebase(s, mask, from - lo, w->local_stride);
         return true;
     }
-    if (space == XS_PARAM && !write && hi <= UINT32_MAX && hi + size <= w->launch->param_bytes) {
+    if (space == XS_PARAM && !write && last + size <= w->launch->param_bytes) {
         s->space = XS_PARAM;
         s->host = w->launch->params;
-        EXEC_FOR_LANES(l, mask) s->at[l] = s->at[l] - lo + from;
+        rebase(s, mask, from - lo, 0);
         return true;
     }
     return false;
@@ -374,6 +412,7 @@ bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
     if (!exec_resolve(w, in, lane, space, addr, size, align, write, &loc))
         return false;
     s->space = loc.space;
+    s->affine = false;
     s->poison = NULL;
     s->host = loc.host;
     s->at[lane] = 0;

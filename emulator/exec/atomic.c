@@ -40,9 +40,7 @@ static const struct diag ATOM_POISON = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
-/* --- values
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- values -------------------------------------------------------------------------------------------- */
 
 static uint64_t integer_op(const struct atom_form *f, uint64_t a, uint64_t b) {
     bool sign = f->type == PTX_S32 || f->type == PTX_S64;
@@ -99,9 +97,7 @@ static uint64_t atom_value(const struct atom_form *f, bool global, uint64_t a, u
     }
 }
 
-/* --- one lane
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- one lane ------------------------------------------------------------------------------------------ */
 
 struct value {
     uint64_t lo, hi;
@@ -195,9 +191,7 @@ static enum exec_status run_atom(struct warp *w, const struct insn *in, uint32_t
     return EXEC_NEXT;
 }
 
-/* --- binding
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- binding ------------------------------------------------------------------------------------------- */
 
 struct atom_words {
     unsigned sem, scope, space, ops, noftz, vec, types, hint;

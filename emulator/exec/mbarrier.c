@@ -227,9 +227,7 @@ static enum exec_status run_pending_count(struct warp *w, const struct insn *in,
     return EXEC_NEXT;
 }
 
-/* --- binding
- * --------------------------------------------------------------------------------------------------------------
- */
+/* --- binding ------------------------------------------------------------------------------------------- */
 
 struct mbar_words {
     unsigned sem, scope, space, b64;

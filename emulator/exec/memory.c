@@ -72,9 +72,17 @@ INLINE uint64_t get_reg(const struct warp *w, exec_slot slot, unsigned reg, uint
     return reg >= 64 ? exec_src64(w, slot)[l] : exec_src32(w, slot)[l];
 }
 
-/* --- loads
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- loads --------------------------------------------------------------------------------------------- */
+
+INLINE void load_one(struct warp *w, exec_slot slot, const uint8_t *p, uint32_t l, unsigned size,
+                     unsigned reg, bool sign) {
+    if (size == 16) {
+        put_reg(w, slot, reg, l, fetch(p, 8, false), fetch(p + 8, 8, false));
+        return;
+    }
+    uint64_t v = fetch(p, size, sign);
+    put_reg(w, slot, reg, l, v, sign ? (uint64_t)((int64_t)v >> 63) : 0);
+}
 
 INLINE void load_lanes(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask,
                        unsigned size, unsigned reg, bool sign) {
@@ -82,28 +90,42 @@ INLINE void load_lanes(struct warp *w, const struct mem_form *f, const struct ex
         exec_slot slot = f->slot[e];
         if (slot == EXEC_SINK)
             continue;
-        EXEC_FOR_LANES(l, mask) {
-            const uint8_t *p = s->host + s->at[l] + e * size;
-            if (size == 16)
-                put_reg(w, slot, reg, l, fetch(p, 8, false), fetch(p + 8, 8, false));
-            else {
-                uint64_t v = fetch(p, size, sign);
-                put_reg(w, slot, reg, l, v, sign ? (uint64_t)((int64_t)v >> 63) : 0);
-            }
+        const uint8_t *p = s->host + e * size;
+        if (!s->affine) {
+            EXEC_FOR_LANES(l, mask) { load_one(w, slot, p + s->at[l], l, size, reg, sign); }
+            continue;
         }
+        p += s->at[0];
+        if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
+            memcpy(exec_dst32(w, slot), p, MACH_WARP * (size_t)size);
+        else
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                load_one(w, slot, p + (int64_t)l * s->stride, l, size, reg, sign);
     }
+}
+
+/* The lanes' bytes follow each other without gaps, and their poison starts at a byte of the bitmap. */
+static bool contiguous(const struct exec_span *s, uint32_t n) {
+    return s->affine && s->stride == n && (s->at[0] & 7) == 0;
 }
 
 static void load_poison(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
     uint32_t bits[MACH_WARP], any = 0, n = (uint32_t)f->size * f->count;
-    if (s->poison)
-        EXEC_FOR_LANES(l, mask) any |= bits[l] = exec_bits_get(s->poison, s->at[l], n);
+    bool clean = !s->poison;
+    if (s->poison && contiguous(s, n)) {
+        const uint8_t *p = s->poison + (s->at[0] >> 3);
+        for (uint32_t i = 0; i < MACH_WARP / 8 * n; i++)
+            any |= p[i];
+        clean = !any;
+    }
+    if (!clean)
+        EXEC_FOR_LANES(l, mask) { any |= bits[l] = exec_bits_get(s->poison, exec_span_at(s, l), n); }
     for (unsigned e = 0; e < f->count; e++) {
         if (f->slot[e] == EXEC_SINK)
             continue;
         uint32_t lanes = 0, part = (f->size >= 32 ? 0xffffffffu : (1u << f->size) - 1) << (e * f->size);
         if (any)
-            EXEC_FOR_LANES(l, mask) lanes |= bits[l] & part ? 1u << l : 0;
+            EXEC_FOR_LANES(l, mask) { lanes |= bits[l] & part ? 1u << l : 0; }
         exec_set_poison(w, f->slot[e], mask, lanes);
     }
 }
@@ -151,14 +173,20 @@ static enum exec_status run_ld_param(struct warp *w, const struct insn *in, uint
     uint32_t first = exec_lowest(mask);
     if (!exec_span_lane(w, in, first, exec_address(w, f->addr, first), XS_PARAM, size, size, false, &s))
         return EXEC_FAULT;
-    EXEC_FOR_LANES(l, mask) s.at[l] = s.at[first];
+    EXEC_FOR_LANES(l, mask) { s.at[l] = s.at[first]; }
     load_span(w, f, &s, mask);
     return EXEC_NEXT;
 }
 
-/* --- stores
- * ----------------------------------------------------------------------------------------------------------
- */
+/* --- stores -------------------------------------------------------------------------------------------- */
+
+INLINE void store_one(const struct warp *w, exec_slot slot, uint8_t *p, uint32_t l, unsigned size,
+                      unsigned reg) {
+    uint64_t v = get_reg(w, slot, reg, l);
+    memcpy(p, &v, size < 8 ? size : 8);
+    if (size == 16)
+        memcpy(p + 8, &exec_src64(w, slot)[MACH_WARP + l], 8);
+}
 
 INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const struct exec_span *s,
                         uint32_t mask, unsigned size, unsigned reg) {
@@ -166,15 +194,17 @@ INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const st
         exec_slot slot = f->slot[e];
         if (slot == EXEC_SINK)
             continue;
-        EXEC_FOR_LANES(l, mask) {
-            uint8_t *p = s->host + s->at[l] + e * size;
-            uint64_t v = get_reg(w, slot, reg, l);
-            if (size == 16) {
-                memcpy(p, &v, 8);
-                memcpy(p + 8, &exec_src64(w, slot)[MACH_WARP + l], 8);
-            } else
-                memcpy(p, &v, size);
+        uint8_t *p = s->host + e * size;
+        if (!s->affine) {
+            EXEC_FOR_LANES(l, mask) { store_one(w, slot, p + s->at[l], l, size, reg); }
+            continue;
         }
+        p += s->at[0];
+        if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
+            memcpy(p, exec_src32(w, slot), MACH_WARP * (size_t)size);
+        else
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                store_one(w, slot, p + (int64_t)l * s->stride, l, size, reg);
     }
 }
 
@@ -193,7 +223,10 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
         return;
     if (!poisoned && !f->sinks) {
         uint32_t n = (uint32_t)f->size * f->count;
-        EXEC_FOR_LANES(l, mask) exec_bits_set(s->poison, s->at[l], n, 0);
+        if (contiguous(s, n))
+            memset(s->poison + (s->at[0] >> 3), 0, MACH_WARP / 8 * n);
+        else
+            EXEC_FOR_LANES(l, mask) { exec_bits_set(s->poison, exec_span_at(s, l), n, 0); }
         return;
     }
     for (unsigned e = 0; e < f->count; e++) {
@@ -201,7 +234,7 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
             continue;
         uint32_t p = exec_poison(w, f->slot[e]);
         EXEC_FOR_LANES(l, mask) {
-            exec_bits_set(s->poison, s->at[l] + e * f->size, f->size, p >> l & 1 ? 0xffffffffu : 0);
+            exec_bits_set(s->poison, exec_span_at(s, l) + e * f->size, f->size, p >> l & 1 ? 0xffffffffu : 0);
         }
     }
 }
@@ -225,7 +258,7 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     store_poison(w, f, s, mask, poisoned);
     if (s->space == XS_SHARED_CTA && w->gpu->observer)
         EXEC_FOR_LANES(l, mask)
-    exec_saw_write(w, in, s->cta, s->at[l], (uint32_t)f->size * f->count, l);
+    exec_saw_write(w, in, s->cta, exec_span_at(s, l), (uint32_t)f->size * f->count, l);
     return true;
 }
 
