@@ -169,24 +169,27 @@ static enum exec_status run_atom(struct warp *w, const struct insn *in, uint32_t
     if (!exec_address_known(w, in, f->addr, mask))
         return EXEC_FAULT;
     w->gpu->progress++;
-    uint64_t addr[MACH_WARP]; /* the destination may be the address register */
-    EXEC_FOR_LANES(l, mask) addr[l] = exec_address(w, f->addr, l);
     struct exec_span s;
+    uint64_t addr[MACH_WARP]; /* the destination may be the address register */
+    bool together = exec_span(w, f->addr, mask, f->space, size, size, true, &s);
+    if (!together)
+        EXEC_FOR_LANES(l, mask) { addr[l] = exec_address(w, f->addr, l); }
     EXEC_FOR_LANES(l, mask) {
-        if (!exec_span_lane(w, in, l, addr[l], f->space, size, size, true, &s))
+        if (!together && !exec_span_lane(w, in, l, addr[l], f->space, size, size, true, &s))
             return EXEC_FAULT;
         if (s.space == XS_LOCAL)
             return exec_fault(w, in, 1u << l, &ATOM_SPACE, "lane %u acts on local memory", l);
         if (f->count > 1 && s.space != XS_GLOBAL)
             return exec_fault(w, in, 1u << l, &VECTOR_SPACE, "lane %u acts on shared memory", l);
         struct value old[8];
+        uint64_t at = exec_span_at(&s, l);
         for (unsigned e = 0; e < f->count; e++)
-            if (!atom_element(w, in, f, &s, s.at[l] + e * f->size, e, l, &old[e]))
+            if (!atom_element(w, in, f, &s, at + e * f->size, e, l, &old[e]))
                 return EXEC_FAULT;
         for (unsigned e = 0; e < f->count; e++) /* destinations may be sources of other elements */
             set_reg(w, f->d[e], f->size, l, old[e]);
         if (s.space == XS_SHARED_CTA)
-            exec_saw_write(w, in, s.cta, s.at[l], size, l);
+            exec_saw_write(w, in, s.cta, at, size, l);
     }
     return EXEC_NEXT;
 }

@@ -30,6 +30,9 @@ struct warp_form {
     enum ptx_mod mode;
     enum ptx_type type;
     bool abs, nan;
+    bool fixed; /* shfl.sync with constant b and c: where each lane reads */
+    uint8_t fixed_source[MACH_WARP];
+    uint32_t fixed_in_range;
 };
 
 /* Waits for the members; then each set of lanes with one membermask acts by itself. */
@@ -39,7 +42,10 @@ static enum exec_status run_sync(struct warp *w, const struct insn *in, uint32_t
     if (bad)
         return exec_fault_poison(w, in, bad, f->members->slot, "the membermask");
     uint32_t members = exec_u32(w, f->members, exec_lowest(mask)), same = 0;
-    EXEC_FOR_LANES(l, mask) {
+    uint32_t look =
+        f->members->is_imm && !(mask & ~members) ? 0 : mask; /* a constant that names all of them */
+    same = mask & ~look;
+    EXEC_FOR_LANES(l, look) {
         uint32_t own = exec_u32(w, f->members, l);
         if (!(own >> l & 1))
             return exec_fault(w, in, 1u << l, &MASK_SELF, "lane %u executes %s with membermask 0x%08x", l,
@@ -109,13 +115,14 @@ static enum exec_status run_shfl(struct warp *w, const struct insn *in, uint32_t
     uint32_t copy[MACH_WARP], from = exec_poison(w, a->slot), poison = 0, preds = 0;
     memcpy(copy, exec_src32(w, a->slot), sizeof copy);
     uint32_t out[MACH_WARP];
+    uint32_t absent = from | ~members; /* lanes that have nothing to give */
     EXEC_FOR_LANES(l, members) {
-        bool in_range;
-        uint32_t j = shfl_source(f->mode, l, exec_u32(w, b, l), exec_u32(w, c, l), &in_range);
+        bool in_range = f->fixed_in_range >> l & 1;
+        uint32_t j = f->fixed ? f->fixed_source[l]
+                              : shfl_source(f->mode, l, exec_u32(w, b, l), exec_u32(w, c, l), &in_range);
         out[l] = copy[j];
         preds |= (uint32_t)in_range << l;
-        if (!(members >> j & 1) || from >> j & 1)
-            poison |= 1u << l;
+        poison |= (absent >> j & 1) << l;
     }
     if (in->o[0].kind == EXEC_SLOT) {
         EXEC_FOR_LANES(l, members) exec_dst32(w, in->o[0].slot)[l] = out[l];
@@ -136,9 +143,16 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
     f->run = run_shfl;
     if (f->mode != PTX_MOD_up && f->mode != PTX_MOD_down && f->mode != PTX_MOD_bfly && f->mode != PTX_MOD_idx)
         return false;
-    const struct exec_opnd *a = &in->o[n - 4];
+    const struct exec_opnd *a = &in->o[n - 4], *b = &in->o[n - 3], *c = &in->o[n - 2];
+    f->fixed = b->is_imm && c->is_imm;
+    for (uint32_t l = 0; f->fixed && l < MACH_WARP; l++) {
+        bool in_range;
+        f->fixed_source[l] =
+            (uint8_t)shfl_source(f->mode, l, (uint32_t)b->src->imm, (uint32_t)c->src->imm, &in_range);
+        f->fixed_in_range |= (uint32_t)in_range << l;
+    }
     return exec_is_dst_or_sink(&in->o[0], 32) && (n == 5 || exec_is_dst_or_sink(&in->o[1], 1)) &&
-           a->kind == EXEC_SLOT && a->bits == 32 && exec_is_u32(&in->o[n - 3]) && exec_is_u32(&in->o[n - 2]);
+           a->kind == EXEC_SLOT && a->bits == 32 && exec_is_u32(b) && exec_is_u32(c);
 }
 
 /* --- vote.sync ----------------------------------------------------------------------------------------- */
