@@ -46,25 +46,26 @@ enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32
 /* --- what every warp is doing ------------------------------------------------------------------------------------------ */
 
 struct out {
-    char text[16384];
+    char text[1 << 16];
     size_t len;
     uint32_t lines, dropped;
 };
 
 #define MAX_LINES 48u
+#define LINE_BYTES 1350u
 
 static void line(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void line(struct out *o, const char *fmt, ...) {
-    if (o->lines == MAX_LINES || o->len > sizeof o->text - 512) {
+    if (o->lines == MAX_LINES || o->len > sizeof o->text - LINE_BYTES - 64) {
         o->dropped++;
         return;
     }
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(o->text + o->len, 500, fmt, ap);
+    int n = vsnprintf(o->text + o->len, LINE_BYTES, fmt, ap);
     va_end(ap);
     if (n > 0)
-        o->len += (size_t)(n < 500 ? n : 499);
+        o->len += n < (int)LINE_BYTES ? (size_t)n : LINE_BYTES - 1;
     o->lines++;
 }
 
@@ -128,16 +129,38 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
     }
 }
 
-static void describe_group(struct out *o, struct warp *w, const struct group *g, bool waiting) {
-    char what[400] = "runs", where[600];
-    const struct insn *in = &w->frames[g->frame].func->code[g->pc];
-    if (waiting && g->wait.in)
-        in = g->wait.in;
-    const struct diag_site *s = &in->src->site;
+/* Where a group stands: the instruction that it waits in, or its next one. */
+static const struct insn *group_insn(const struct warp *w, const struct group *g) {
+    return g->state == GROUP_WAITING && g->wait.in ? g->wait.in : &w->frames[g->frame].func->code[g->pc];
+}
+
+/* Has warp `o` a group that stands where `g` of `w` does, for the same reason? */
+static bool stands_alike(const struct warp *w, const struct group *g, const struct warp *o) {
+    for (unsigned k = 0; k < MACH_WARP && o->live; k++) {
+        const struct group *h = &o->groups[k];
+        if (h->state != g->state || h->mask != g->mask || group_insn(o, h) != group_insn(w, g))
+            continue;
+        if (g->state != GROUP_WAITING ||
+            (h->wait.kind == g->wait.kind && h->wait.addr == g->wait.addr && h->wait.value == g->wait.value))
+            return true;
+    }
+    return false;
+}
+
+/* A line for the group, and for the warps behind it that stand alike. */
+static void describe_group(struct out *o, struct warp *w, const struct group *g) {
+    char what[400] = "runs", where[600], names[32];
+    const struct warp *last = w, *end = w->cta->warps + w->cta->num_warps;
+    if (w > w->cta->warps && stands_alike(w, g, w - 1))
+        return;
+    while (last + 1 < end && stands_alike(w, g, last + 1))
+        last++;
+    snprintf(names, sizeof names, last == w ? "warp %u" : "warps %u-%u", w->index, last->index);
+    const struct diag_site *s = &group_insn(w, g)->src->site;
     if (g->state == GROUP_WAITING)
         describe_wait(w, g, what, sizeof what);
-    line(o, "  CTA (%u,%u,%u) warp %u lanes 0x%08x %s\n         at %s (ptx line %u: %s)\n", w->cta->id.x, w->cta->id.y,
-         w->cta->id.z, w->index, g->mask, what, diag_where(s, where, sizeof where), s->ptx_line,
+    line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x, w->cta->id.y,
+         w->cta->id.z, names, g->mask, last == w ? "" : "each ", what, diag_where(s, where, sizeof where), s->ptx_line,
          s->ptx_text ? s->ptx_text : "");
 }
 
@@ -159,13 +182,11 @@ static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
                     const struct group *g = &w->groups[k];
                     if (g->state == GROUP_FREE)
                         continue;
-                    describe_group(o, w, g, g->state == GROUP_WAITING);
+                    describe_group(o, w, g);
                     enum exec_wait_kind kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE;
                     if (kind == WAIT_JOIN || (c.in && !(c.kind == WAIT_BARRIER && kind == WAIT_MBARRIER)))
                         continue;
-                    c = (struct culprit){&w->frames[g->frame].func->code[g->pc], w, g->mask, kind};
-                    if (kind != WAIT_NONE && g->wait.in)
-                        c.in = g->wait.in;
+                    c = (struct culprit){group_insn(w, g), w, g->mask, kind};
                 }
             }
     return c;

@@ -28,7 +28,7 @@ static bool mbar_unpack(uint64_t bits, struct mbar *b) {
     uint32_t tx = (uint32_t)(bits >> 40) & 0x1fffff;
     b->tx = tx & 0x100000 ? (int64_t)tx - 0x200000 : (int64_t)tx;
     b->phase = (uint32_t)(bits >> 61) & 1;
-    return bits >> 62 == MBAR_TAG && b->tx >= -(int64_t)MBAR_MAX_COUNT;
+    return bits >> 62 == MBAR_TAG && b->pending <= b->expected && b->tx >= -(int64_t)MBAR_MAX_COUNT;
 }
 
 static uint32_t mbar_find(const struct cta *cta, uint32_t off) {

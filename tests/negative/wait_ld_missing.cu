@@ -1,11 +1,11 @@
-// Mistake: registers of a tcgen05.ld are used without tcgen05.wait::ld.
-// On the chip: the compiler knows the registers and mostly waits for them, but nothing promises that, and the cells may be
-// overwritten while they are read. So the emulator warns and goes on.
-// Rule: the registers hold their values after tcgen05.wait::ld (PTX ISA 9.7.16.8.5).
+// Mistake: a warp loads from tensor memory and goes to the barrier without tcgen05.wait::ld.
+// On the chip: the registers are right, since using one waits for it; but nothing says that the cells have been read, and
+// the tcgen05.dealloc or the next UMMA behind the barrier may overtake a load. So the emulator warns and goes on.
+// Rule: tcgen05.wait::ld before the thread tells others (PTX ISA 9.7.16.6.4.5).
 //
-// EXPECT: ^warning: a register of the tcgen05.ld at common/tmem.cuh:[0-9]+ \(from tests/negative/wait_ld_missing.cu:@LOAD@\) is used
-// EXPECT: wait_ld_missing.cu:@USE@ in wait_ld_missing$
-// EXPECT: hint: put tcgen05.wait::ld.sync.aligned between the load and the first use
+// EXPECT: ^warning: 1 tcgen05.ld of this warp have not been waited for
+// EXPECT: wait_ld_missing.cu:@TELL@ in wait_ld_missing$
+// EXPECT: hint: put tcgen05.wait::ld.sync.aligned between the loads and what tells others
 // EXPECT: ^PASS$
 // EXIT: 0
 #include "../../common/cluster.cuh"
@@ -18,9 +18,9 @@ __global__ void wait_ld_missing(uint32_t *out) {
     uint32_t cell[1] = {7 * threadIdx.x}, read[1];
     tmem_st_32x32b_x1(base, cell);
     tmem_wait_st();
-    tmem_ld_32x32b_x1(read, base); // LOAD
-    out[threadIdx.x] = read[0];    // USE
-    tmem_wait_ld();
+    tmem_ld_32x32b_x1(read, base);
+    out[threadIdx.x] = read[0];
+    __syncthreads(); // TELL
     tmem_dealloc(base, 32);
 }
 
