@@ -250,8 +250,8 @@ bool exec_timed_out(struct warp *w);
  * *status says. */
 bool exec_warp_sync(struct warp *w, const struct insn *in, uint32_t membermask, enum exec_status *status);
 
-/* Called before an instruction while tcgen05.ld of this warp are pending: completes those whose registers it uses
- * (exec/tcgen05_ldst.c). */
+/* Called before an instruction while tcgen05.ld of this warp are not waited for: completes those whose registers it uses,
+ * and warns when it tells others to go on (exec/tcgen05_ldst.c). */
 enum exec_status exec_tmem_use(struct warp *w, const struct insn *in, uint32_t mask);
 /* Frees what tcgen05.ld/st keep for a warp; the queues of its CTA run no more (exec/tcgen05_ldst.c). */
 void exec_tmem_destroy(struct warp *w);

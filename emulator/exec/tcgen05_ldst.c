@@ -1,10 +1,10 @@
 /* exec/tcgen05_ldst.c - tcgen05.ld, .st and .wait (PTX ISA 9.7.16.8).
  *
- * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld
- * waits for all loads of the warp and moves their results into the registers, in issue order. A register that
- * is used earlier is completed first (a true register dependency is respected, 9.7.16.6.4.5), with a warning,
- * since nothing else is ordered by it; CUTLASS's tutorial programs for sm_100 leave the wait out. A store
- * takes its registers' values when it is issued. Loads and stores of a warp run in issue order.
+ * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for all
+ * loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
+ * completed first: true register dependencies are respected (9.7.16.6.4.5). But a thread that tells others to go on while
+ * its loads are not waited for is warned, since nothing orders the reading of the cells. A store takes its registers'
+ * values when it is issued. Loads and stores of a warp run in issue order.
  */
 #include "exec/tcgen05.h"
 
@@ -140,15 +140,28 @@ static enum exec_status do_wait_ld(struct warp *w, const struct insn *in, uint32
 
 static const struct diag not_waited = {
     .id = "tcgen05-ld-not-waited",
-    .rule = "a true register dependency on a tcgen05.ld is respected, but nothing else is ordered after the "
-            "load without "
-            "tcgen05.wait::ld",
-    .section = "PTX ISA 9.7.16.6.4.5",
-    .hint = "put tcgen05.wait::ld.sync.aligned between the load and the first use of its registers; it also "
-            "keeps a later "
-            "tcgen05.mma or tcgen05.dealloc from overtaking the load",
+    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the cells have been read",
+    .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
+    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it a later "
+            "tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so it works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
+
+/* Does this instruction let somebody overwrite or free what this thread's loads read? */
+static bool tells_others(enum ptx_op op) {
+    switch (op) {
+    case PTX_OP_bar:
+    case PTX_OP_barrier:
+    case PTX_OP_barrier_cluster_arrive:
+    case PTX_OP_mbarrier_arrive:
+    case PTX_OP_mbarrier_arrive_drop:
+    case PTX_OP_tcgen05_fence_before_thread_sync:
+    case PTX_OP_tcgen05_dealloc:
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* The load among the pending ones whose results this slot of the current frame awaits. */
 static struct pending_ld **awaited(struct warp *w, exec_slot slot) {
@@ -161,7 +174,7 @@ static struct pending_ld **awaited(struct warp *w, exec_slot slot) {
     return NULL;
 }
 
-/* One register of an instruction: complete the load that it awaits, with a warning. */
+/* One register of an instruction: a true dependency on a load is respected (9.7.16.6.4.5). */
 static enum exec_status use_slot(struct warp *w, const struct insn *in, uint32_t mask, exec_slot slot) {
     if (slot < 0 || slot == EXEC_SINK || !(exec_poison(w, slot) & mask))
         return EXEC_NEXT;
@@ -170,23 +183,22 @@ static enum exec_status use_slot(struct warp *w, const struct insn *in, uint32_t
         return EXEC_NEXT;
     if (!p->done)
         return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_LDST});
-    char where[600];
-    struct mach_origin origin = exec_origin(w, in, mask);
-    if (!mach_warn(w->gpu, &origin, &not_waited,
-                   "a register of the tcgen05.ld at %s is used before tcgen05.wait::ld",
-                   diag_where(&p->in->src->site, where, sizeof where)))
-        return EXEC_FAULT;
     deliver(w, p);
     *at = p->next;
     if (!p->next)
         w->tmem_pending->end = at;
     free(p);
-    w->tmem_loads--;
     return EXEC_NEXT;
 }
 
 enum exec_status exec_tmem_use(struct warp *w, const struct insn *in, uint32_t mask) {
     enum exec_status s = EXEC_NEXT;
+    if (tells_others(in->src->op)) {
+        struct mach_origin origin = exec_origin(w, in, mask);
+        if (!mach_warn(w->gpu, &origin, &not_waited, "%u tcgen05.ld of this warp have not been waited for", w->tmem_loads))
+            return EXEC_FAULT;
+        w->tmem_loads = w->tmem_pending->first != NULL; /* said once */
+    }
     for (unsigned i = 0; i < in->num_opnds && s == EXEC_NEXT; i++) {
         const struct exec_opnd *o = &in->o[i];
         if (o->kind == EXEC_SLOT || (o->kind == EXEC_MEM && o->has_base))

@@ -148,7 +148,7 @@ static void stores(void) {
     gives(with_func, 65);
 }
 
-/* A load that nothing waited for: the register dependency holds, with a warning. */
+/* A load that nothing waited for: the register dependency holds, and the dealloc behind it is warned about. */
 static void register_dependency(void) {
     struct run r;
     if (run_open(
