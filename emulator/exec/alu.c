@@ -179,6 +179,18 @@ static bool row_takes(const struct alu_row *row, const struct insn *in, const st
            (!(row->need & ALU_NEED_RND) || form->flags & ALU_RND);
 }
 
+/* Integer constants do not become floating-point ones, nor the reverse; bit-size types take both (4.5.2). */
+bool alu_literals(struct exec_binder *b, const struct insn *in, enum ptx_mod type) {
+    const enum ptx_type t = ptx_mod_type(type);
+    const bool real = t == PTX_F32 || t == PTX_F64;
+    if (t == PTX_B32 || t == PTX_B64 || t == PTX_PRED)
+        return true;
+    for (unsigned i = 1; i < in->num_opnds; i++)
+        if (in->o[i].is_imm && in->o[i].imm_float != real)
+            return alu_refuse(b, "a constant does not have the kind of the instruction's type");
+    return true;
+}
+
 bool alu_bind(struct exec_binder *b, struct insn *in, const struct alu_row *rows, size_t num_rows) {
     struct alu_form form;
     if (!alu_parse(b, in->src, &form))
@@ -189,6 +201,9 @@ bool alu_bind(struct exec_binder *b, struct insn *in, const struct alu_row *rows
     for (size_t i = 0; i < num_rows; i++) {
         if (!row_takes(&rows[i], in, &form) || !alu_operands(b, in, rows[i].sig))
             continue;
+        const bool mixed = rows[i].type2 || rows[i].op == PTX_OP_selp;
+        if (!mixed && !alu_literals(b, in, (enum ptx_mod)rows[i].type))
+            return false;
         b->why = NULL;
         in->fn = rows[i].fn;
         in->aux = alu_rounding(form.flags);

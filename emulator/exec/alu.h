@@ -66,6 +66,8 @@ bool alu_dest_or_sink(const struct exec_opnd *o, unsigned bits);
 static inline bool alu_is_sink(const struct exec_opnd *o) {
     return o->kind == EXEC_DISCARD || o->slot == EXEC_SINK;
 }
+/* False (b->why set) when a constant among the sources is of the wrong kind for operands of type `type`. */
+bool alu_literals(struct exec_binder *b, const struct insn *in, enum ptx_mod type);
 /* Sets the reason and returns false. */
 bool alu_refuse(struct exec_binder *b, const char *why);
 

@@ -279,7 +279,7 @@ static bool plan_operands(struct exec_binder *b, const struct insn *in, const st
     if (!alu_source(&in->o[p->src], type_bits(type)) || !alu_source(&in->o[p->src + 1], type_bits(type)) ||
         (p->bool_op && !alu_source(&in->o[p->src + 2], 1)))
         return alu_refuse(b, "a source operand does not have the size that the instruction's type asks for");
-    return true;
+    return alu_literals(b, in, type);
 }
 
 static bool bind_setp(struct exec_binder *b, struct insn *in, const struct alu_form *form, struct plan *p) {

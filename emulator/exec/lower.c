@@ -143,6 +143,15 @@ static uint64_t imm_value(const struct ptx_insn *in, unsigned i, const struct pt
         memcpy(&bits, &s, sizeof bits);
         return bits;
     }
+    if (o->imm_kind == PTX_IMM_F32 && t == PTX_F64) {
+        uint32_t bits = (uint32_t)o->imm;
+        float s;
+        memcpy(&s, &bits, sizeof s);
+        double d = s;
+        uint64_t wide;
+        memcpy(&wide, &d, sizeof wide);
+        return wide;
+    }
     return ptx_type_bits(t) == 16 ? o->imm & 0xffff : o->imm;
 }
 

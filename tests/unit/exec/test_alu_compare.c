@@ -108,15 +108,16 @@ static int rel_bf16h(const struct alu_in *in) {
 #define BIT_OPS(F, t, R, s) F(t, R, eq, EQ, s) F(t, R, ne, NE, s)
 #define FLT_OPS(F, t, R, s)                                                                                  \
     INT_OPS(F, t, R, s)                                                                                      \
-    F(t, R, equ, EQU, s) F(t, R, neu, NEU, s) F(t, R, ltu, LTU, s) F(t, R, leu, LEU, s) F(t, R, gtu, GTU, s) \
-        F(t, R, geu, GEU, s) F(t, R, num, NUM_, s) F(t, R, nan, NAN__, s)
+    F(t, R, equ, EQU, s)                                                                                     \
+    F(t, R, neu, NEU, s) F(t, R, ltu, LTU, s) F(t, R, leu, LEU, s) F(t, R, gtu, GTU, s) F(t, R, geu, GEU, s) \
+        F(t, R, num, NUM_, s) F(t, R, nan, NAN__, s)
 #define EVERY(F)                                                                                             \
     INT_OPS(F, u16, uint16_t, h)                                                                             \
-    LOW_OPS(F, u16, uint16_t, h) INT_OPS(F, s16, int16_t, h) BIT_OPS(F, b16, uint16_t, h)                    \
-        INT_OPS(F, u32, uint32_t, w) LOW_OPS(F, u32, uint32_t, w) INT_OPS(F, s32, int32_t, w)                \
-            BIT_OPS(F, b32, uint32_t, w) INT_OPS(F, u64, uint64_t, l) LOW_OPS(F, u64, uint64_t, l)           \
-                INT_OPS(F, s64, int64_t, l) BIT_OPS(F, b64, uint64_t, l) FLT_OPS(F, f32, f32, w)             \
-                    FLT_OPS(F, f64, f64, l)
+    LOW_OPS(F, u16, uint16_t, h)                                                                             \
+    INT_OPS(F, s16, int16_t, h) BIT_OPS(F, b16, uint16_t, h) INT_OPS(F, u32, uint32_t, w)                    \
+        LOW_OPS(F, u32, uint32_t, w) INT_OPS(F, s32, int32_t, w) BIT_OPS(F, b32, uint32_t, w)                \
+            INT_OPS(F, u64, uint64_t, l) LOW_OPS(F, u64, uint64_t, l) INT_OPS(F, s64, int64_t, l)            \
+                BIT_OPS(F, b64, uint64_t, l) FLT_OPS(F, f32, f32, w) FLT_OPS(F, f64, f64, l)
 
 #define DEF_P(t, R, o, O, s) P1(p_##o##_##t, R, O, PLAIN)
 #define ROW_P(t, R, o, O, s) {"setp." #o "." #t " %dp, %a" #s ", %b" #s ";", 'p', p_##o##_##t},
@@ -261,6 +262,7 @@ static const struct alu_case cases[] = {
 };
 
 static const struct alu_refusal refusals[] = {
+    {"setp.lt.f32 %dp, %aw, 0;", "kind of the instruction's type"},
     {"setp.lt.b32 %dp, %aw, %bw;", "not defined for this type"},
     {"setp.lo.s32 %dp, %aw, %bw;", "not defined for this type"},
     {"setp.ltu.s32 %dp, %aw, %bw;", "not defined for this type"},

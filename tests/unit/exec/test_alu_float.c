@@ -331,9 +331,13 @@ static const struct alu_case cases[] = {
     {"add.f32 %dw, %aw, 0.5;", 'w', imm_half},
     {"mul.f64 %dl, %al, 0dC004000000000000;", 'D', imm_f64},
     {"mul.f64 %dl, %al, -2.5;", 'D', imm_f64},
+    {"mul.f64 %dl, %al, 0fC0200000;", 'D', imm_f64},
+    {"add.f32 %dw, %aw, 0d3FE0000000000000;", 'w', imm_half},
 };
 
 static const struct alu_refusal refusals[] = {
+    {"add.f32 %dw, %aw, 5;", "kind of the instruction's type"},
+    {"add.f64 %dl, %al, 5;", "kind of the instruction's type"},
     {"fma.f32 " D3, "not one of the instruction's forms"},
     {"mad.f32 " D3, "not one of the instruction's forms"},
     {"div.f32 " D2, "not one of the instruction's forms"},

@@ -408,6 +408,7 @@ static const struct alu_case cases[] = {
 };
 
 static const struct alu_refusal refusals[] = {
+    {"add.s32 %dw, %aw, 1.5;", "kind of the instruction's type"},
     {"add.sat.u32 %dw, %aw, %bw;", "not one of the instruction's forms"},
     {"mul.u32 %dw, %aw, %bw;", "not one of the instruction's forms"},
     {"mul.wide.u64 %dl, %al, %bl;", "not one of the instruction's forms"},
