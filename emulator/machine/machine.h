@@ -67,6 +67,12 @@ struct sm {
     struct tc_state *tmem_waiters; /* CTAs that wait for the permit, first come first served */
 };
 
+/* A live mbarrier object: its place, and its 8 bytes as the last mbarrier operation left them. */
+struct mach_mbar {
+    uint32_t off;
+    uint64_t bits;
+};
+
 struct cta {
     struct gpu *gpu;
     struct cluster *cluster;
@@ -84,7 +90,7 @@ struct cta {
     uint32_t smem_end;
 
     /* live mbarriers, in no order: offsets of objects that were initialised and not invalidated (machine/mbarrier.h) */
-    uint32_t *mbars;
+    struct mach_mbar *mbars;
     uint32_t num_mbars, cap_mbars;
 
     /* named barriers, exec/barrier.c */

@@ -28,12 +28,12 @@ static bool mbar_unpack(uint64_t bits, struct mbar *b) {
     uint32_t tx = (uint32_t)(bits >> 40) & 0x1fffff;
     b->tx = tx & 0x100000 ? (int64_t)tx - 0x200000 : (int64_t)tx;
     b->phase = (uint32_t)(bits >> 61) & 1;
-    return bits >> 62 == MBAR_TAG && b->pending <= b->expected && b->tx >= -(int64_t)MBAR_MAX_COUNT;
+    return bits >> 62 == MBAR_TAG && b->tx >= -(int64_t)MBAR_MAX_COUNT;
 }
 
 static uint32_t mbar_find(const struct cta *cta, uint32_t off) {
     uint32_t i = 0;
-    while (i < cta->num_mbars && cta->mbars[i] != off)
+    while (i < cta->num_mbars && cta->mbars[i].off != off)
         i++;
     return i;
 }
@@ -41,11 +41,12 @@ static uint32_t mbar_find(const struct cta *cta, uint32_t off) {
 static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mbar *b) {
     if (cta->live_warps == 0)
         return MBAR_CTA_EXITED;
-    if (mbar_find(cta, off) == cta->num_mbars)
+    uint32_t i = mbar_find(cta, off);
+    if (i == cta->num_mbars)
         return MBAR_NOT_INITIALISED;
     uint64_t bits;
     memcpy(&bits, cta->smem + off, sizeof bits);
-    return mbar_unpack(bits, b) ? MBAR_OK : MBAR_CORRUPT;
+    return bits == cta->mbars[i].bits && mbar_unpack(bits, b) ? MBAR_OK : MBAR_CORRUPT;
 }
 
 /* 9.7.13.15.6: with no pending arrival and a tx-count of zero the phase completes and the next one begins. */
@@ -57,6 +58,7 @@ static void mbar_store(struct cta *cta, uint32_t off, struct mbar *b) {
     }
     uint64_t bits = mbar_pack(b);
     memcpy(cta->smem + off, &bits, sizeof bits);
+    cta->mbars[mbar_find(cta, off)].bits = bits;
     cta->gpu->progress++;
     if (!complete)
         return;
@@ -77,7 +79,7 @@ enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count) {
         cta->cap_mbars = cta->cap_mbars ? 2 * cta->cap_mbars : 16;
         cta->mbars = xrealloc_array(cta->mbars, cta->cap_mbars, sizeof *cta->mbars);
     }
-    cta->mbars[cta->num_mbars++] = off;
+    cta->mbars[cta->num_mbars++] = (struct mach_mbar){.off = off};
     smem_clear_poison(cta, off, 8);
     struct mbar b = {.pending = count, .expected = count};
     mbar_store(cta, off, &b);
