@@ -54,6 +54,15 @@ static const char text[] = RUN_HEADER
     "out0: st.shared.u32 [%r21], %r1; bar.sync 0;\n"
     "xor.b32 %r10, %r21, 128; ld.shared.u32 %r11, [%r10]; st.global.u32 [%rd2], %r11; ret; "
     "out1: nanosleep.u32 50; out2: bra out0; }\n"
+    HEAD("riders") /* lanes at one aligned barrier that are to meet again at different places */
+    "st.shared.u32 [%r21], %r1; mov.u32 %r12, 0; and.b32 %r8, %r1, 1; setp.eq.u32 %p1, %r8, 1;\n"
+    "and.b32 %r9, %r1, 3; setp.eq.u32 %p2, %r9, 0; setp.gt.u32 %p3, %r1, 5000;\n"
+    "@%p1 bra b; @%p3 bra end; @%p2 bra b; @%p3 bra m; nanosleep.u32 20;\n"
+    "b: bar.sync 0; xor.b32 %r10, %r21, 128; ld.shared.u32 %r12, [%r10];\n"
+    "m: add.u32 %r12, %r12, 1; end: st.global.u32 [%rd2], %r12; ret; }\n"
+    HEAD("guard_red") /* the lanes that a guard leaves out do not arrive; they exit */
+    "setp.lt.u32 %p1, %r3, 16; setp.lt.u32 %p2, %r1, 5000; @%p1 barrier.cta.red.popc.u32 %r8, 2, %p2;\n"
+    "@!%p1 exit; st.global.u32 [%rd2], %r8; ret; }\n"
     HEAD("register")
     "mov.u32 %r8, 9; mov.u32 %r9, 64; barrier.sync %r8, %r9; st.global.u32 [%rd2], 1; ret; }\n"
     HEAD("number")
@@ -144,6 +153,13 @@ static void test_cta(struct run *r) {
     if (run_ok(r, "split", (struct run_shape){.block = 64}, 1, &out))
         for (unsigned i = 0; i < 64; i++)
             CHECK_EQ(v[i], i ^ 32);
+    if (run_ok(r, "riders", (struct run_shape){.block = 64}, 1, &out))
+        for (unsigned i = 0; i < 64; i++)
+            CHECK_EQ(v[i], (i ^ 32) + 1);
+    memset(v, 0, 4096);
+    if (run_ok(r, "guard_red", (struct run_shape){.block = 64}, 1, &out))
+        for (unsigned i = 0; i < 64; i++)
+            CHECK_EQ(v[i], i % 32 < 16 ? 32 : 0);
     CHECK(run_ok(r, "register", (struct run_shape){.block = 64}, 1, &out) && v[63] == 1);
     memset(v, 0, 4096);
     CHECK(run_ok(r, "fences", (struct run_shape){.block = 1}, 1, &out) && v[0] == 1);

@@ -85,7 +85,7 @@ static const char text[] = RUN_HEADER
     INIT("%r20", "16")
     "setp.lt.u32 %p1, %r3, 16; @%p1 mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r20], 0; "
     "@!%p1 mbarrier.arrive.shared.b64 _, [%r20];\n"
-    "st.global.u32 [%rd2], 1; ret; }\n"
+    "mov.u32 %r9, 1; @%p1 selp.u32 %r9, 1, 0, %p2; st.global.u32 [%rd2], %r9; ret; }\n"
     HEAD("dead_try")
     INIT("%r20", "3")
     "@%p8 mbarrier.arrive.shared.b64 _, [%r20];\n"

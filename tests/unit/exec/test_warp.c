@@ -89,6 +89,10 @@ static const char text[] = RUN_HEADER
     "even: add.u32 %r7, %r4, 1000; st.shared.u32 [%r21], %r7; bar.warp.sync 0xffffffff; "
     "ld.shared.u32 %r6, [%r22];\n"
     "done: st.global.u32 [%rd2], %r6; ret; }\n"
+    KERNEL("guardbar") /* half of the warp waits at a guarded barrier for what the other half stores later */
+    ".shared .align 4 .b32 x[32]; mov.u32 %r20, x; shl.b32 %r21, %r1, 2; add.u32 %r21, %r20, %r21; mov.u32 %r6, 0;\n"
+    "setp.lt.u32 %p1, %r1, 16; @%p1 bar.warp.sync 0xffffffff; @%p1 ld.shared.u32 %r6, [%r21+64];\n"
+    "@!%p1 st.shared.u32 [%r21], %r4; @!%p1 bar.warp.sync 0xffffffff; st.global.u32 [%rd2], %r6; ret; }\n"
     KERNEL("guarded") /* a guard that leaves the mask's lanes */
     "mov.u32 %r6, 0; setp.lt.u32 %p1, %r1, 4; vote.sync.ballot.b32 %r5, %p1, 0xffffffff;\n"
     "@%p1 redux.sync.add.u32 %r6, %r4, %r5; st.global.u32 [%rd2], %r6; ret; }\n";
@@ -222,6 +226,9 @@ int main(void) {
         if (run_ok(&r, "apart", warp, 2, args))
             for (unsigned l = 0; l < 32; l++)
                 CHECK_EQ(run_u32(&r, out, 8 * l), v[l ^ 1] + (l & 1 ? 1000 : 0));
+        if (run_ok(&r, "guardbar", warp, 2, args))
+            for (unsigned l = 0; l < 32; l++)
+                CHECK_EQ(run_u32(&r, out, 8 * l), l < 16 ? v[l + 16] : 0);
         memset(run_at(&r, out, 32 * 32), 0, 32 * 32);
         r.gpu->config.watchdog = 100000;
         run_faults(&r, "missing", warp, 2, args, "watchdog");
