@@ -11,7 +11,7 @@
 
 #define TEXT_BYTES 4096
 #define ID_COLUMN 72       /* where [id] stands when the headline is shorter */
-#define CALLS_SHOWN 8u    /* inlined calls of a chain */
+#define CALLS_SHOWN 8u     /* inlined calls of a chain */
 #define PTX_TEXT_SHOWN 160 /* characters of an instruction; tcgen05.ld.x128 has thousands */
 
 /* A report under construction. A report that does not fit is cut, never overrun, and still ends its line. */

@@ -20,8 +20,8 @@ struct mach_origin exec_origin(const struct warp *w, const struct insn *in, uint
     return o;
 }
 
-enum exec_status exec_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto, const char *fmt,
-                            ...) {
+enum exec_status exec_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
+                            const char *fmt, ...) {
     struct mach_origin o = exec_origin(w, in, lanes);
     char text[1024];
     va_list ap;
@@ -38,7 +38,8 @@ static const struct diag poison = {
     .hint = "shared memory, tensor memory and registers hold garbage until something writes them",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, exec_slot slot, const char *what) {
+enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, exec_slot slot,
+                                   const char *what) {
     (void)slot;
     return exec_fault(w, in, lanes, &poison, "%s comes from a value that was never written", what);
 }
@@ -78,10 +79,11 @@ static void describe_mbarrier(struct warp *w, uint32_t addr, char *buf, size_t s
         snprintf(buf, size, "mbarrier 0x%x, which is not initialised", addr);
         return;
     }
-    int n = snprintf(buf, size, "mbarrier 0x%x: phase %u incomplete, %u of %u arrivals pending, tx-count %d", addr, v.phase,
-                     v.pending, v.expected, v.tx);
+    int n = snprintf(buf, size, "mbarrier 0x%x: phase %u incomplete, %u of %u arrivals pending, tx-count %d",
+                     addr, v.phase, v.pending, v.expected, v.tx);
     if (v.pending == v.expected && n > 0 && (size_t)n < size)
-        snprintf(buf + n, size - (size_t)n, " (nobody has arrived in it; a wait for parity %u returns at once)", !v.phase);
+        snprintf(buf + n, size - (size_t)n,
+                 " (nobody has arrived in it; a wait for parity %u returns at once)", !v.phase);
 }
 
 static uint32_t free_columns(const struct sm *sm) {
@@ -101,21 +103,24 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
         return;
     case WAIT_BARRIER: {
         const struct mach_barrier *b = &w->cta->bar[x->addr % MACH_BARRIERS];
-        int n = snprintf(buf, size, "waits at barrier %u: %u of %u threads have arrived", x->addr, b->arrived, b->expected);
+        int n = snprintf(buf, size, "waits at barrier %u: %u of %u threads have arrived", x->addr, b->arrived,
+                         b->expected);
         if (w->cta->live_warps < w->cta->num_warps && n > 0 && (size_t)n < size)
-            snprintf(buf + n, size - (size_t)n, "; %u of the CTA's %u warps have exited", w->cta->num_warps - w->cta->live_warps,
-                     w->cta->num_warps);
+            snprintf(buf + n, size - (size_t)n, "; %u of the CTA's %u warps have exited",
+                     w->cta->num_warps - w->cta->live_warps, w->cta->num_warps);
         return;
     }
     case WAIT_CLUSTER:
-        snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived", w->cta->cluster->bar_arrived);
+        snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived",
+                 w->cta->cluster->bar_arrived);
         return;
     case WAIT_WARP_SYNC:
-        snprintf(buf, size, "waits for the lanes 0x%08x of its warp", (uint32_t)x->value & w->live & ~g->mask);
+        snprintf(buf, size, "waits for the lanes 0x%08x of its warp",
+                 (uint32_t)x->value & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
-        snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
-                 w->cta->sm->id, free_columns(w->cta->sm));
+        snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free",
+                 (uint32_t)x->value, w->cta->sm->id, free_columns(w->cta->sm));
         return;
     case WAIT_TMEM_LDST:
         snprintf(buf, size, "waits for its tcgen05.ld/st");
@@ -159,9 +164,9 @@ static void describe_group(struct out *o, struct warp *w, const struct group *g)
     const struct diag_site *s = &group_insn(w, g)->src->site;
     if (g->state == GROUP_WAITING)
         describe_wait(w, g, what, sizeof what);
-    line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x, w->cta->id.y,
-         w->cta->id.z, names, g->mask, last == w ? "" : "each ", what, diag_where(s, where, sizeof where), s->ptx_line,
-         s->ptx_text ? s->ptx_text : "");
+    line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x,
+         w->cta->id.y, w->cta->id.z, names, g->mask, last == w ? "" : "each ", what,
+         diag_where(s, where, sizeof where), s->ptx_line, s->ptx_text ? s->ptx_text : "");
 }
 
 /* Who the report is about: the first group that waits for something, an mbarrier before a barrier. */
@@ -192,26 +197,33 @@ static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
     return c;
 }
 
-#define DEADLOCK(section_, rule_, hint_)                                                                                       \
-    {.id = "deadlock", .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT}
+#define DEADLOCK(section_, rule_, hint_)                                                                     \
+    {                                                                                                        \
+        .id = "deadlock", .rule = rule_, .section = section_, .hint = hint_,                                 \
+        .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT                                                               \
+    }
 
 /* By what the first warp waits for; 0 is for all others. */
 static const struct diag deadlocks[WAIT_LAST] = {
     [WAIT_NONE] = DEADLOCK(NULL, "every wait needs somebody who completes it", NULL),
-    [WAIT_MBARRIER] =
-        DEADLOCK("PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
-                 "a wrong parity, an arrival count that nobody reaches, an expect_tx without its copy, or a missing commit"),
-    [WAIT_BARRIER] =
-        DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
-                 "a warp that exits, waits or takes another way before the barrier, or a thread count that nobody reaches"),
-    [WAIT_CLUSTER] = DEADLOCK("PTX ISA 9.7.13.3", "the cluster barrier waits until all threads of all its CTAs have arrived",
+    [WAIT_MBARRIER] = DEADLOCK("PTX ISA 9.7.13.15.6",
+                               "a phase completes when no arrivals are pending and the tx-count is zero",
+                               "a wrong parity, an arrival count that nobody reaches, an expect_tx without "
+                               "its copy, or a missing commit"),
+    [WAIT_BARRIER] = DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
+                              "a warp that exits, waits or takes another way before the barrier, or a thread "
+                              "count that nobody reaches"),
+    [WAIT_CLUSTER] = DEADLOCK("PTX ISA 9.7.13.3",
+                              "the cluster barrier waits until all threads of all its CTAs have arrived",
                               "a warp that waits elsewhere, or an arrive that stands under a condition"),
-    [WAIT_WARP_SYNC] = DEADLOCK("PTX ISA 9.7.9.6",
-                                "a .sync instruction waits until all threads of its membermask execute the same one",
-                                "a full membermask in a branch that not all threads of the warp take"),
-    [WAIT_TMEM_ALLOC] =
-        DEADLOCK("PTX ISA 9.7.16.7.1", "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
-                 "an allocation that is not freed before the next one, or a missing tcgen05.relinquish_alloc_permit"),
+    [WAIT_WARP_SYNC] =
+        DEADLOCK("PTX ISA 9.7.9.6",
+                 "a .sync instruction waits until all threads of its membermask execute the same one",
+                 "a full membermask in a branch that not all threads of the warp take"),
+    [WAIT_TMEM_ALLOC] = DEADLOCK(
+        "PTX ISA 9.7.16.7.1",
+        "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
+        "an allocation that is not freed before the next one, or a missing tcgen05.relinquish_alloc_permit"),
 };
 static const struct diag watchdog = {
     .id = "watchdog",

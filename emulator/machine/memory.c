@@ -13,14 +13,14 @@
 #define PAGE 4096ull
 
 struct devmem {
-    uint64_t base;     /* device address of the region; never accessible, except managed pages */
-    uint8_t *backing;  /* the same bytes, accessible to the emulator */
+    uint64_t base;    /* device address of the region; never accessible, except managed pages */
+    uint8_t *backing; /* the same bytes, accessible to the emulator */
     uint64_t capacity;
     uint64_t used;
-    int fd;            /* memfd behind both mappings */
+    int fd;                   /* memfd behind both mappings */
     struct mem_block *blocks; /* sorted by addr, disjoint, each followed by at least one unallocated byte */
     size_t num, cap;
-    size_t last; /* index of the last hit */
+    size_t last;                            /* index of the last hit */
     struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
     uint64_t num_freed;
 };
@@ -100,8 +100,8 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
     }
     if (i > m->num)
         return 0;
-    if (kind == MEM_MANAGED && mmap((void *)(uintptr_t)at, need, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->fd,
-                                    (off_t)(at - m->base)) == MAP_FAILED)
+    if (kind == MEM_MANAGED && mmap((void *)(uintptr_t)at, need, PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_FIXED, m->fd, (off_t)(at - m->base)) == MAP_FAILED)
         return 0;
     if (m->num == m->cap) {
         m->cap = m->cap ? 2 * m->cap : 64;
@@ -122,7 +122,8 @@ bool mem_free(struct devmem *m, uint64_t addr) {
     struct mem_block *b = &m->blocks[--i];
     uint64_t need = footprint(b);
     if (b->kind == MEM_MANAGED)
-        mmap((void *)(uintptr_t)addr, need, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        mmap((void *)(uintptr_t)addr, need, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     /* Hand whole pages back to the host; a partial page keeps its bytes, as freed device memory would. */
     uint64_t first = (addr - m->base + PAGE - 1) & ~(PAGE - 1), last = (addr - m->base + need) & ~(PAGE - 1);
     if (last > first)
@@ -171,7 +172,9 @@ bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out) {
     return false;
 }
 
-bool mem_is_device(const struct devmem *m, uint64_t addr) { return addr >= m->base && addr - m->base < m->capacity; }
+bool mem_is_device(const struct devmem *m, uint64_t addr) {
+    return addr >= m->base && addr - m->base < m->capacity;
+}
 
 void mem_usage(const struct devmem *m, uint64_t *used, uint64_t *capacity) {
     *used = m->used;

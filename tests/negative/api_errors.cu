@@ -10,7 +10,7 @@
 // EXPECT: ^256 KB: cudaErrorInvalidValue$
 // EXPECT: ^sm100emu: cudaMemcpy: .*256
 // EXPECT: ^copy past the end: cudaErrorInvalidValue$
-// EXPECT: ^sm100emu: cudaFree: 
+// EXPECT: ^sm100emu: cudaFree:
 // EXPECT: ^free of no allocation: cudaErrorInvalidValue$
 // EXPECT: ^last launch: cudaSuccess$
 // EXIT: 0
@@ -34,7 +34,8 @@ int main(void) {
     show("2048 threads", cudaGetLastError());
     api_errors<<<1, 32, 65536>>>(buffer);
     show("64 KB", cudaGetLastError());
-    show("256 KB", cudaFuncSetAttribute((const void *)api_errors, cudaFuncAttributeMaxDynamicSharedMemorySize, 262144));
+    show("256 KB",
+         cudaFuncSetAttribute((const void *)api_errors, cudaFuncAttributeMaxDynamicSharedMemorySize, 262144));
     show("copy past the end", cudaMemcpy(buffer, host, sizeof host, cudaMemcpyHostToDevice));
     show("free of no allocation", cudaFree(buffer + 1));
     cudaGetLastError();

@@ -1,6 +1,7 @@
 // Mistake: the thread that issues tcgen05.cp does not commit it; all others wait for the commit's arrival.
 // On the chip: the grid hangs.
-// Rule: tcgen05.commit makes an mbarrier track the operations before it; they tell nobody by themselves (PTX ISA 9.7.16.12.1).
+// Rule: tcgen05.commit makes an mbarrier track the operations before it; they tell nobody by themselves (PTX
+// ISA 9.7.16.12.1).
 //
 // EXPECT: ^error: deadlock: no warp can run and nothing is in flight +\[deadlock\]$
 // EXPECT: warp 0 lanes 0xffffffff waits for parity 0 of mbarrier 0x[0-9a-f]+: phase 0 incomplete, 1 of 1 arrivals pending, tx-count 0
@@ -33,7 +34,7 @@ __global__ void commit_missing(void) {
         tmem_cp_128x128b(base, umma_smem_desc(smem_address(tile), 16, 128, UMMA_SWIZZLE_NONE));
     if (warp_index() == 0)
         mbarrier_wait(smem_address(&done), 0); // WAIT
-    __syncthreads(); // BARRIER
+    __syncthreads();                           // BARRIER
     if (warp_index() == 0)
         tmem_dealloc(base, 32);
 }

@@ -1,4 +1,5 @@
-// nvcc's own choice of compression: the image is unpacked by the system's library, or the refusal names its package.
+// nvcc's own choice of compression: the image is unpacked by the system's library, or the refusal names its
+// package.
 // NVCC: -gencode arch=compute_100f,code=[sm_100f,compute_100f] -cudart shared
 // EXPECT: ^(ran|.*libzstd|.*liblz4)
 // EXIT: 0

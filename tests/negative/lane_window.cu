@@ -1,4 +1,5 @@
-// Mistake: every warp loads the accumulator's first 32 lanes: the warp's own lanes were not added to the address.
+// Mistake: every warp loads the accumulator's first 32 lanes: the warp's own lanes were not added to the
+// address.
 // On the chip: undefined; the hardware reaches other lanes than the address says, so rows are repeated.
 // Rule: warp w of the CTA reaches lanes 32 (w % 4) to 32 (w % 4) + 31 (PTX ISA 9.7.16.8.1).
 //

@@ -1,6 +1,8 @@
 // Mistake: no fence.proxy.async between the stores to shared memory and the tensor core that reads them.
-// On the chip: mostly the stores have arrived; sometimes the tensor core reads older bytes. So the emulator warns and goes on.
-// Rule: a store through the generic proxy is ordered before a read through the async proxy by a proxy fence only
+// On the chip: mostly the stores have arrived; sometimes the tensor core reads older bytes. So the emulator
+// warns and goes on.
+// Rule: a store through the generic proxy is ordered before a read through the async proxy by a proxy fence
+// only
 // (PTX ISA 9.7.16.6.5).
 //
 // EXPECT: ^warning: .* reads shared memory offset 0x[0-9a-f]+, which thread [0-9]+ stored at tests/negative/proxy_fence_missing.cu:@STORE@ without a proxy fence since \[missing-proxy-fence\]$

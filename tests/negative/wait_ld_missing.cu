@@ -1,6 +1,8 @@
 // Mistake: a warp loads from tensor memory and goes to the barrier without tcgen05.wait::ld.
-// On the chip: the registers are right, since using one waits for it; but nothing says that the cells have been read, and
-// the tcgen05.dealloc or the next UMMA behind the barrier may overtake a load. So the emulator warns and goes on.
+// On the chip: the registers are right, since using one waits for it; but nothing says that the cells have
+// been read, and
+// the tcgen05.dealloc or the next UMMA behind the barrier may overtake a load. So the emulator warns and goes
+// on.
 // Rule: tcgen05.wait::ld before the thread tells others (PTX ISA 9.7.16.6.4.5).
 //
 // EXPECT: ^warning: 1 tcgen05.ld of this warp have not been waited for

@@ -1,5 +1,6 @@
 // Mistake: the wait for the first phase names parity 1.
-// On the chip: the wait falls through while the phase lasts, and never ends once it is complete. Here it is complete.
+// On the chip: the wait falls through while the phase lasts, and never ends once it is complete. Here it is
+// complete.
 // Rule: the phases of an mbarrier have parity 0, 1, 0, ... from its initialisation on (PTX ISA 9.7.13.15.16).
 //
 // EXPECT: ^error: deadlock: no warp can run and nothing is in flight +\[deadlock\]$
