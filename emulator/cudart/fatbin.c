@@ -157,14 +157,17 @@ static int unpack_zstd(const struct fatbin_image *image, char *out, struct fatbi
     return 0;
 }
 
-int fatbin_text(const struct fatbin_image *image, char **text, size_t *len, struct fatbin_error *err) {
-    *text = NULL;
-    *len = 0;
-    if (image->plain > FATBIN_MAX_TEXT)
-        return fail(err, "fat binary: a PTX image of %zu bytes", image->plain);
+/* The image's bytes in fresh memory, with a zero behind them; NULL with a reason. */
+static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) {
+    if (image->plain > FATBIN_MAX_TEXT) {
+        fail(err, "fat binary: an image of %zu bytes", image->plain);
+        return NULL;
+    }
     char *out = malloc(image->plain + 1);
-    if (out == NULL)
-        return fail(err, "fat binary: no memory for %zu bytes of PTX", image->plain);
+    if (out == NULL) {
+        fail(err, "fat binary: no memory for an image of %zu bytes", image->plain);
+        return NULL;
+    }
     int status = 0;
     if (image->packing == FATBIN_LZ4)
         status = unpack_lz4(image, out, err);
@@ -174,12 +177,34 @@ int fatbin_text(const struct fatbin_image *image, char **text, size_t *len, stru
         memcpy(out, image->payload, image->plain);
     if (status < 0) {
         free(out);
-        return -1;
+        return NULL;
     }
     out[image->plain] = 0;
+    return out;
+}
+
+int fatbin_text(const struct fatbin_image *image, char **text, size_t *len, struct fatbin_error *err) {
+    *len = 0;
+    char *out = *text = unpack(image, err);
+    if (out == NULL)
+        return -1;
     *len = strnlen(out, image->plain); /* payloads are padded with zeros */
-    *text = out;
     return 0;
+}
+
+uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len) {
+    struct fatbin_reader r;
+    struct fatbin_image image;
+    struct fatbin_error ignored;
+    if (fatbin_open(&r, bytes, limit, NULL, &ignored) < 0)
+        return NULL;
+    while (fatbin_next(&r, &image, &ignored) == 1) {
+        if (image.kind != FATBIN_ELF || image.sm != 100)
+            continue;
+        *len = image.plain;
+        return (uint8_t *)unpack(&image, &ignored);
+    }
+    return NULL;
 }
 
 /* Skips blanks and comments. Returns the new place, at most `end`. */

@@ -86,6 +86,10 @@ int fatbin_next(struct fatbin_reader *r, struct fatbin_image *image, struct fatb
  * Returns 0, or -1 with a reason that names the package to install where a library is missing. */
 int fatbin_text(const struct fatbin_image *image, char **text, size_t *len, struct fatbin_error *err);
 
+/* The first machine code for sm_100, sm_100a or sm_100f of the container at `bytes`, unpacked (owned by the caller, free);
+ * NULL when there is none or it cannot be read. */
+uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len);
+
 /* Reads the first `.target` of a PTX text into target (e.g. "sm_100f", "" when there is none) and judges it. */
 enum fatbin_fit fatbin_target(const char *text, size_t len, char *target, size_t target_size);
 

@@ -140,7 +140,8 @@ static int check_resources(struct rt_context *c, const struct rt_function *f, co
     if (f->info.static_smem + l->dynamic_shared > c->gpu->config.smem_per_cta)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %zu bytes of shared memory in a CTA; the chip has %u",
                       f->name, f->info.static_smem + l->dynamic_shared, c->gpu->config.smem_per_cta);
-    uint64_t regs = f->info.ptx->maxnreg * volume(l->block);
+    uint64_t warps = (volume(l->block) + MACH_WARP - 1) / MACH_WARP;
+    uint64_t regs = warps * ((f->info.regs * MACH_WARP + 255) & ~255ull); /* a warp gets units of 256 */
     if (regs > c->gpu->config.regs_per_sm)
         return rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: %llu registers in a CTA; the chip has %u", f->name,
                       (unsigned long long)regs, c->gpu->config.regs_per_sm);

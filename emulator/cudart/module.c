@@ -2,6 +2,7 @@
 #include "cudart/context.h"
 
 #include "base/arena.h"
+#include "cudart/cubin.h"
 
 #include <errno.h>
 #include <link.h>
@@ -85,6 +86,7 @@ static int choose(struct rt_context *c, struct rt_module *m) {
         return e;
     if (fatbin_choose(data, readable(data), &m->choice, &why) < 0)
         return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
+    m->code = fatbin_code(data, readable(data), &m->code_len);
     if (m->choice.fit == FATBIN_FIT_GENERIC)
         rt_say(c, 0,
                "note: the program carries only generic PTX (%s), which has no tcgen05; for that build with "
@@ -123,6 +125,10 @@ static void publish_managed(struct rt_context *c, struct rt_module *m) {
     }
 }
 
+static void take_registers(void *exec, const char *name, uint32_t registers) {
+    exec_set_registers(exec, name, registers);
+}
+
 static int load(struct rt_context *c, struct rt_module *m) {
     if (m->choice.text == NULL) {
         int e = choose(c, m);
@@ -140,6 +146,10 @@ static int load(struct rt_context *c, struct rt_module *m) {
     m->exec = exec_module_load(c->gpu, ptx);
     if (m->exec == NULL)
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s cannot be loaded", m->name);
+    if (m->code != NULL)
+        cubin_registers(m->code, m->code_len, take_registers, m->exec);
+    free(m->code);
+    m->code = NULL;
     return RT_SUCCESS;
 }
 
@@ -156,6 +166,7 @@ static int from_container(struct rt_context *c, const void *image, size_t limit,
     struct fatbin_error why;
     if (fatbin_choose(image, limit, &m->choice, &why) < 0)
         return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
+    m->code = fatbin_code(image, limit, &m->code_len);
     return RT_SUCCESS;
 }
 
@@ -274,6 +285,7 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
     }
     if (m->exec != NULL)
         exec_module_unload(m->exec);
+    free(m->code);
     free(m->choice.text);
     free(m->name);
     free(m);

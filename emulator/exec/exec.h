@@ -102,6 +102,7 @@ struct exec_func {
     exec_slot *var_slot;   /* call/formal parameter variables: first slot, by ptx_var index for body vars */
     exec_slot *param_slot, *ret_slot; /* formal parameters and returns (not for kernels) */
     uint32_t local_bytes;  /* .local bytes of one activation */
+    uint32_t registers;    /* per thread in the machine code; 0: unknown */
 };
 
 /* --- warps ---------------------------------------------------------------------------------------------------- */
@@ -159,6 +160,7 @@ struct exec_frame {
     bool used;
 };
 
+struct exec_async;   /* exec/cp_async.c: async-groups */
 struct exec_pending; /* exec/tcgen05.c: tcgen05.ld results on their way into registers */
 
 struct warp {
@@ -195,7 +197,7 @@ struct warp {
     uint64_t cluster_phase;
     uint32_t bar_waiting;           /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
     uint64_t bar_phase;             /* its generation */
-    void *cp_async;                 /* exec/cp_async.c */
+    struct exec_async *cp_async;    /* async-groups of its threads: exec/cp_async.c */
 };
 
 /* --- reading and writing operands (all inline, used by every handler) ------------------------------------------ */
@@ -309,6 +311,9 @@ bool exec_bind_barrier(struct exec_binder *b, struct insn *in);  /* exec/barrier
 bool exec_bind_mbarrier(struct exec_binder *b, struct insn *in); /* exec/mbarrier.c  9.7.13.15 */
 bool exec_bind_warp(struct exec_binder *b, struct insn *in);     /* exec/warp_ops.c  shfl, vote, match, redux, elect, activemask */
 bool exec_bind_tcgen05(struct exec_binder *b, struct insn *in);  /* exec/tcgen05.c   9.7.16 */
+bool exec_bind_bulk(struct exec_binder *b, struct insn *in);     /* exec/bulk.c      cp.async.bulk, cp.reduce.async.bulk */
+bool exec_bind_cp_async(struct exec_binder *b, struct insn *in); /* exec/cp_async.c  cp.async */
+bool exec_bind_tensormap(struct exec_binder *b, struct insn *in); /* exec/tensormap.c tensormap.replace, .cp_fenceproxy */
 bool exec_bind_misc(struct exec_binder *b, struct insn *in);     /* exec/misc.c      nanosleep, pmevent */
 
 #endif

@@ -12,6 +12,8 @@ struct exec_func;
  * initialises them. NULL after reporting through gpu->sink. */
 struct exec_module *exec_module_load(struct gpu *gpu, struct ptx_module *ptx);
 void exec_module_unload(struct exec_module *m);
+/* Registers per thread of a function, as the machine code beside the PTX tells. Unknown names are passed over. */
+void exec_set_registers(struct exec_module *m, const char *name, uint32_t registers);
 /* A kernel by name, or NULL. */
 const struct exec_func *exec_find_kernel(const struct exec_module *m, const char *name);
 /* Device address and size of a module variable; false when there is none. */
@@ -21,7 +23,7 @@ struct exec_kernel_info {
     const struct ptx_func *ptx;
     uint32_t static_smem;   /* bytes */
     uint32_t local_bytes;   /* per thread */
-    uint32_t regs;          /* 32-bit registers a thread is assumed to use; .maxnreg or an estimate */
+    uint32_t regs;          /* 32-bit registers of a thread: exec_set_registers, else .maxnreg, else an estimate */
     uint32_t max_threads;   /* .maxntid product or 1024 */
     uint64_t param_bytes;
     struct diag_dim3 cluster; /* .reqnctapercluster, 0 when none */

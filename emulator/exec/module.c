@@ -101,6 +101,12 @@ const struct exec_func *exec_find_kernel(const struct exec_module *m, const char
     return f && f->is_entry ? &m->funcs[f->index] : NULL;
 }
 
+void exec_set_registers(struct exec_module *m, const char *name, uint32_t registers) {
+    const struct ptx_func *f = ptx_find_func(m->ptx, name);
+    if (f)
+        m->funcs[f->index].registers = registers;
+}
+
 bool exec_find_var(const struct exec_module *m, const char *name, uint64_t *addr, uint64_t *size) {
     const struct ptx_var *v = ptx_find_var(m->ptx, name);
     if (!v || !m->var_addr[v->index])
@@ -209,7 +215,7 @@ struct exec_kernel_info exec_kernel_info(const struct exec_func *kernel) {
                      : p->maxntid.x ? (uint64_t)p->maxntid.x * (p->maxntid.y ? p->maxntid.y : 1) * (p->maxntid.z ? p->maxntid.z : 1)
                                     : 1024;
     info.max_threads = limit < 1024 ? (uint32_t)limit : 1024;
-    info.regs = p->maxnreg ? p->maxnreg : 32;
+    info.regs = kernel->registers ? kernel->registers : p->maxnreg ? p->maxnreg : 32;
     info.cluster = dims(p->reqnctapercluster.x, p->reqnctapercluster.y, p->reqnctapercluster.z);
     if (info.cluster.x && !info.cluster.y)
         info.cluster.y = 1;

@@ -1,9 +1,16 @@
 /* libFuzzer target of the fat-binary reader: any bytes as a container, as an image's text and as a whole program. */
 #include "cudart/elfcheck.h"
+#include "cudart/cubin.h"
 #include "cudart/fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static void ignore(void *ctx, const char *name, uint32_t registers) {
+    (void)ctx;
+    if (strlen(name) > 1u << 30 || registers == 0)
+        abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         abort();
     }
     fatbin_target((const char *)data, size, target, sizeof target);
+    cubin_registers(data, size, ignore, NULL);
     if (elf_read(data, size, &facts, sentence, sizeof sentence))
         elf_judge(&facts, sentence, sizeof sentence);
     return 0;
