@@ -1,4 +1,5 @@
-/* cluster.cuh - who am I: thread, warp, CTA, SM; and choosing one thread of a warp. */
+/* cluster.cuh - who am I: thread, warp, CTA, place in the cluster, SM; choosing one thread of a warp; waiting for
+ * the whole cluster. */
 #ifndef COMMON_CLUSTER_CUH
 #define COMMON_CLUSTER_CUH
 
@@ -37,6 +38,44 @@ static __device__ __forceinline__ uint32_t sm_index(void) {
     uint32_t sm;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     return sm;
+}
+
+/* ---------------------------------------------------------------- clusters
+ *
+ * The CTAs of a cluster run at the same time and reach each other's shared memory. Rank is this CTA's number among
+ * them, x first: x + y nx + z nx ny. It is the bit that stands for the CTA in every multicast mask, and it is in
+ * every shared-window address: bits 24 and up. */
+
+/* This CTA's rank in its cluster. Who: any thread. PTX ISA 10 (%cluster_ctarank). */
+static __device__ __forceinline__ uint32_t cluster_rank(void) {
+    uint32_t rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+/* The same place in the shared memory of the CTA of that rank. address: 32-bit shared-window address of this CTA.
+ * The result may be used with .shared::cluster only. Who: any thread. PTX ISA 9.7.9.23. */
+static __device__ __forceinline__ uint32_t cluster_map(uint32_t address, uint32_t rank) {
+    uint32_t mapped;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(address), "r"(rank));
+    return mapped;
+}
+
+/* All threads of all CTAs of the cluster have come here, and see what the others wrote before, but for what is still
+ * under way asynchronously. Who: all threads of the cluster, converged warps. PTX ISA 9.7.13.3. */
+static __device__ __forceinline__ void cluster_sync(void) {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* ---------------------------------------------------------------- CTA pairs (9.7.16.5.1)
+ *
+ * Two CTAs whose ranks differ in the last bit only. The even one leads here; the ISA leaves the choice open. */
+
+/* A shared-window address of either CTA of the pair, as the leader's: the same offset, bit 24 cleared, which is bit 0
+ * of the rank. What mapa would say for rank & ~1, in one AND. */
+static __device__ __forceinline__ uint32_t pair_leader_address(uint32_t address) {
+    return address & 0xFEFFFFFFu;
 }
 
 #endif

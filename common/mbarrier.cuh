@@ -52,4 +52,33 @@ static __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t pari
     }
 }
 
+/* ---------------------------------------------------------------- bytes, and arrivals from other CTAs */
+
+/* One arrival, and `bytes` more that must land before the phase completes: raises the tx-count of the current phase,
+ * which each asynchronous copy that signals here lowers again by what it brought. Bytes may land first.
+ * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13, 9.7.13.15.5. */
+static __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t bar, uint32_t bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+}
+
+/* mbarrier_try_wait() for a phase that other CTAs complete too: acquire semantics at cluster scope. */
+static __device__ __forceinline__ uint32_t mbarrier_try_wait_cluster(uint32_t bar, uint32_t parity) {
+    uint32_t done;
+    asm volatile("{\n\t"
+                 ".reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t"
+                 "}"
+                 : "=r"(done)
+                 : "r"(bar), "r"(parity)
+                 : "memory");
+    return done;
+}
+
+/* mbarrier_wait() for a phase that other CTAs complete too. The barrier waited for is always one of this CTA. */
+static __device__ __forceinline__ void mbarrier_wait_cluster(uint32_t bar, uint32_t parity) {
+    while (!mbarrier_try_wait_cluster(bar, parity)) {
+    }
+}
+
 #endif

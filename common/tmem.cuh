@@ -4,7 +4,7 @@
  * An address is lane << 16 | column. A CTA owns whole columns; it gets them from tcgen05.alloc and gives them
  * back with tcgen05.dealloc. Threads reach cells by tcgen05.ld and st only, a warp at a time, and each warp
  * only the 32 lanes of its window: warp w of the CTA the lanes 32 (w % 4) ... 32 (w % 4) + 31.
- * Everything here is cta_group::1. PTX ISA 9.7.16.1, 9.7.16.7 - 9.7.16.9.
+ * Everything here is cta_group::1 but what is called tmem_pair_*. PTX ISA 9.7.16.1, 9.7.16.7 - 9.7.16.9.
  */
 #ifndef COMMON_TMEM_CUH
 #define COMMON_TMEM_CUH
@@ -43,6 +43,25 @@ static __device__ __forceinline__ void tmem_dealloc(uint32_t base, uint32_t colu
  * it has. Who: one converged warp, after the last alloc. Completion: synchronous. PTX ISA 9.7.16.7.1. */
 static __device__ __forceinline__ void tmem_relinquish_alloc_permit(void) {
     asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
+}
+
+/* The same three for a CTA pair (cta_group::2): one warp of each of the two CTAs executes it, with the same `columns`,
+ * and either may wait for the other. Each CTA gets these columns of its own tensor memory, at the same address.
+ * tmem_pair_alloc(): the peer must have been launched. dst: of the executing CTA; each gets the address.
+ * tmem_pair_dealloc(): after the accesses of both CTAs to these columns, which the two have to tell each other.
+ * PTX ISA 9.7.16.7.1, Tables 46 - 48. */
+static __device__ __forceinline__ void tmem_pair_alloc(uint32_t dst, uint32_t columns) {
+    asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(dst), "r"(columns)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmem_pair_dealloc(uint32_t base, uint32_t columns) {
+    asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, %1;" ::"r"(base), "r"(columns)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tmem_pair_relinquish_alloc_permit(void) {
+    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;" ::: "memory");
 }
 
 /* ---------------------------------------------------------------- waiting for loads and stores */

@@ -1,9 +1,9 @@
 /* umma.cuh - tcgen05.mma, tcgen05.commit and the tcgen05 fences, one function per instruction.
  *
  * UMMA: D[m x n] (TMEM) = A[m x K] (SMEM or TMEM) * B[n x K]^T (SMEM) + D, K being 32 bytes of a row. One
- * thread issues it for the whole CTA; the tensor core reads its operands later, when the operation runs. All
- * functions here are cta_group::1: one CTA, its own tensor memory. PTX
- * ISA 9.7.16.10.9.1, 9.7.16.12, 9.7.16.11.
+ * thread issues it for the whole CTA; the tensor core reads its operands later, when the operation runs.
+ * umma_*: cta_group::1, one CTA and its own tensor memory; umma_pair_*: cta_group::2, two. A kernel uses one of
+ * them only. PTX ISA 9.7.16.10.9.1, 9.7.16.12, 9.7.16.11.
  *
  * Order (9.7.16.6.2): UMMAs of one thread on the same accumulator and shape run in program order, and after
  * an earlier tcgen05.cp of that thread. Everything else needs a wait or a fence.
@@ -81,6 +81,62 @@ static __device__ __forceinline__ void umma_commit(uint32_t bar) {
     asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(bar)
                  : "memory");
 }
+
+/* The same, one arrival on each barrier that lies where `bar` does in the shared memory of a CTA whose rank is a bit of
+ * `ctas`. None of them may exit before its arrival has come. PTX ISA 9.7.16.12.1. */
+static __device__ __forceinline__ void umma_commit_multicast(uint32_t bar, uint16_t ctas) {
+    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 "
+                 "[%0], %1;" ::"r"(bar),
+                 "h"(ctas)
+                 : "memory");
+}
+
+/* ---------------------------------------------------------------- CTA pairs
+ *
+ * umma_pair_<kind>_ss(d, a_desc, b_desc, idesc, accumulate)   D of both CTAs = A of both times B of both
+ *
+ * M is 128 or 256, half of it in each CTA: the even one holds the first M / 2 rows of A and of D. Each CTA also holds
+ * half of B, N / 2 of its rows, which both use. a_desc, b_desc, d: one value for both CTAs, so both halves lie at the
+ * same offset of their shared memory, and the accumulators at the same columns. D of M 256 is layout A (row i of the
+ * half in lane i, N columns), of M 128 layout B (columns 0 ... N/2 - 1 of row i in lane i, the others in lane 64 + i;
+ * N / 2 columns), PTX ISA 9.7.16.10.5.1, 9.7.16.10.5.2.
+ * Who: one thread of one of the two CTAs, while the other is there. Completion: asynchronous, umma_pair_commit. */
+#define UMMA_PAIR_DEFINE_(kind)                                                                              \
+    static __device__ __forceinline__ void umma_pair_##kind##_ss(                                            \
+        uint32_t d, uint64_t a_desc, uint64_t b_desc, uint32_t idesc, uint32_t accumulate) {                 \
+        asm volatile("{\n\t"                                                                                 \
+                     ".reg .pred p;\n\t"                                                                     \
+                     "setp.ne.b32 p, %4, 0;\n\t"                                                             \
+                     "tcgen05.mma.cta_group::2.kind::" #kind " [%0], %1, %2, %3, p;\n\t"                     \
+                     "}" ::"r"(d),                                                                           \
+                     "l"(a_desc), "l"(b_desc), "r"(idesc), "r"(accumulate)                                   \
+                     : "memory");                                                                            \
+    }
+
+UMMA_PAIR_DEFINE_(f16)
+UMMA_PAIR_DEFINE_(tf32)
+UMMA_PAIR_DEFINE_(f8f6f4)
+
+/* The kind as a value, as umma_ss() has it. */
+static __device__ __forceinline__ void umma_pair_ss(enum umma_kind kind, uint32_t d, uint64_t a_desc,
+                                                    uint64_t b_desc, uint32_t idesc, uint32_t accumulate) {
+    if (kind == UMMA_KIND_F16)
+        umma_pair_f16_ss(d, a_desc, b_desc, idesc, accumulate);
+    else if (kind == UMMA_KIND_TF32)
+        umma_pair_tf32_ss(d, a_desc, b_desc, idesc, accumulate);
+    else
+        umma_pair_f8f6f4_ss(d, a_desc, b_desc, idesc, accumulate);
+}
+
+/* umma_commit_multicast() for this thread's umma_pair_*: cta_group::1 would not track them. */
+static __device__ __forceinline__ void umma_pair_commit_multicast(uint32_t bar, uint16_t ctas) {
+    asm volatile("tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 "
+                 "[%0], %1;" ::"r"(bar),
+                 "h"(ctas)
+                 : "memory");
+}
+
+/* ---------------------------------------------------------------- fences */
 
 /* Before telling another thread (barrier, mbarrier, flag): this thread's earlier asynchronous tcgen05
  * operations are ordered before what follows. Who: each thread with such operations. Synchronous. PTX

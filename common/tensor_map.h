@@ -1,0 +1,72 @@
+/* tensor_map.h - the TMA's view of a matrix: 128 bytes that the driver fills in. Host only.
+ *
+ * cuTensorMapEncodeTiled is a function of the driver, libcuda. It is looked up at run time through the runtime, so a
+ * program needs no libcuda to be linked, or started where there is none.
+ */
+#ifndef COMMON_TENSOR_MAP_H
+#define COMMON_TENSOR_MAP_H
+
+#include <cuda.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda_check.h"
+#include "types.h"
+
+typedef CUresult (*tensor_map_encode_fn)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                                         const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+                                         const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+                                         CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+/* cuTensorMapEncodeTiled as it has been since CUDA 12.0, or one line on stderr and exit code 1. */
+static inline tensor_map_encode_fn tensor_map_encoder(void) {
+    void *function = NULL;
+    enum cudaDriverEntryPointQueryResult found;
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                                &found));
+    if (found != cudaDriverEntryPointSuccess || !function) {
+        fprintf(stderr, "the driver has no cuTensorMapEncodeTiled (query result %d)\n", (int)found);
+        exit(1);
+    }
+    return (tensor_map_encode_fn)function;
+}
+
+/* The TMA moves bytes; the type matters for what it fills in outside the tensor, zeros here. The fp8 types are bytes
+ * to it, and tf32 is carried as the f32 that it is. */
+static inline CUtensorMapDataType tensor_map_type(enum elem_type type) {
+    switch (type) {
+    case ELEM_F16:
+        return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case ELEM_BF16:
+        return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case ELEM_TF32:
+        return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    default:
+        return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    }
+}
+
+/* A row-major matrix on the GPU, in boxes of box_rows rows by 128 bytes, swizzled as the 128-byte pattern has it.
+ * base: 16-byte aligned. rows, columns: elements; a row's bytes must be a multiple of 16. box_rows: 1 ... 256. */
+static inline CUtensorMap tensor_map_2d(void *base, enum elem_type type, uint64_t rows, uint64_t columns,
+                                        uint32_t box_rows) {
+    size_t size = elem_info(type).bytes;
+    CUtensorMap map;
+    /* Dimension 0 is the contiguous one; its stride, one element, is not passed. */
+    cuuint64_t extent[2] = {columns, rows}, row_bytes[1] = {columns * size};
+    cuuint32_t box[2] = {(cuuint32_t)(128 / size), box_rows}, every[2] = {1, 1};
+    CUresult result = tensor_map_encoder()(
+        &map, tensor_map_type(type), 2, base, extent, row_bytes, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS) {
+        fprintf(stderr,
+                "cuTensorMapEncodeTiled: error %d for %llu x %llu elements of %zu bytes, boxes of %u rows\n",
+                (int)result, (unsigned long long)rows, (unsigned long long)columns, size, box_rows);
+        exit(1);
+    }
+    return map;
+}
+
+#endif
