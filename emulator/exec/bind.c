@@ -35,6 +35,16 @@ static exec_bind_fn family(enum ptx_op op) {
     case PTX_OP_bar_warp_sync: case PTX_OP_shfl_sync: case PTX_OP_shfl: case PTX_OP_vote: case PTX_OP_vote_sync:
     case PTX_OP_match_sync: case PTX_OP_activemask: case PTX_OP_redux_sync: case PTX_OP_elect_sync:
         return exec_bind_warp;
+    case PTX_OP_cp_async_bulk: case PTX_OP_cp_reduce_async_bulk: case PTX_OP_cp_async_bulk_prefetch:
+    case PTX_OP_cp_async_bulk_tensor: case PTX_OP_cp_reduce_async_bulk_tensor:
+    case PTX_OP_cp_async_bulk_prefetch_tensor: case PTX_OP_cp_async_bulk_commit_group:
+    case PTX_OP_cp_async_bulk_wait_group:
+        return exec_bind_bulk;
+    case PTX_OP_cp_async: case PTX_OP_cp_async_commit_group: case PTX_OP_cp_async_wait_group:
+    case PTX_OP_cp_async_wait_all: case PTX_OP_cp_async_mbarrier_arrive:
+        return exec_bind_cp_async;
+    case PTX_OP_tensormap_replace: case PTX_OP_tensormap_cp_fenceproxy:
+        return exec_bind_tensormap;
     case PTX_OP_nanosleep: case PTX_OP_pmevent:
         return exec_bind_misc;
     default:

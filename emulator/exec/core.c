@@ -4,6 +4,7 @@
  * They meet at the branch's post-dominator (exec/cfg.c), where the first to arrive is parked until the others come or
  * exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
  */
+#include "exec/async_group.h"
 #include "exec/core.h"
 
 #include <stdlib.h>
@@ -265,7 +266,7 @@ void exec_warp_destroy(struct warp *w) {
     free(w->frames);
     free(w->local);
     free(w->local_poison);
-    free(w->cp_async);
+    exec_group_destroy(w);
     exec_tmem_destroy(w);
 }
 

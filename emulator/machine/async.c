@@ -43,13 +43,30 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     gpu->progress++;
 }
 
+/* The link to the operation that runs next. */
+static struct async_op **next_op(struct async_queue *q) {
+    struct async_op **at = &q->head;
+    if (!q->unordered || q->cta->gpu->config.schedule != MACH_SCHED_RANDOM)
+        return at;
+    uint32_t count = 0;
+    for (const struct async_op *op = q->head; op; op = op->next)
+        count++;
+    for (uint64_t skip = count ? mach_random(q->cta->gpu) % count : 0; skip; skip--)
+        at = &(*at)->next;
+    return at;
+}
+
 bool async_step(struct async_queue *q) {
-    struct async_op *op = q->head;
+    struct async_op **at = next_op(q), *op = *at;
     if (!op || !op->run(op))
         return false;
-    q->head = op->next;
-    if (!q->head)
-        q->tail = NULL;
+    /* operations that `op` issued are behind it: its link is still the same */
+    *at = op->next;
+    if (q->tail == op) {
+        q->tail = q->head;
+        while (q->tail && q->tail->next)
+            q->tail = q->tail->next;
+    }
     q->cta->gpu->async_pending--;
     mach_wake(q->cta);
     free(op);

@@ -1,7 +1,7 @@
 /* machine/async.h - operations that complete later.
  *
  * TMA copies, UMMAs, commits, tcgen05.ld/st/cp and bulk stores are issued into queues. Operations of one queue run in
- * issue order; queues are independent of each other, and the scheduler (exec/sched.c) decides when each runs its next
+ * issue order (but see `unordered`); queues are independent of each other, and the scheduler (exec/sched.c) decides when each runs its next
  * operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving (default) or by a seed (random).
  * An operation reads its operands when it runs, not when it is issued.
  */
@@ -27,6 +27,7 @@ struct async_queue {
     struct cta *cta;
     const char *name; /* "tensor core", "tma load", ... */
     struct async_op *head, *tail;
+    bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
 };
 
 /* A new, empty queue of a CTA; lives until cta_release. */
@@ -36,7 +37,8 @@ void *async_op_create(size_t size, const char *name, struct cta *cta, const stru
                       bool (*run)(struct async_op *));
 /* Appends; ownership passes to the queue, which frees the operation with free() after it ran. */
 void async_issue(struct async_queue *q, struct async_op *op);
-/* Runs the head of the queue. True when an operation completed. Counts as progress and wakes the issuer's CTA. */
+/* Runs the head of the queue, or under MACH_SCHED_RANDOM any operation of an unordered one. True when an operation
+ * completed. Counts as progress and wakes the issuer's CTA. */
 bool async_step(struct async_queue *q);
 
 #endif

@@ -1,0 +1,205 @@
+/* engines/tma_bulk.c - bulk copies and reductions of contiguous bytes (PTX ISA 9.7.9.25.4). */
+#include "base/arena.h"
+#include "engines/tma_copy.h"
+
+#include <string.h>
+
+/* Size and global address of a bulk copy. */
+static bool judge(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t size, uint64_t addr) {
+    struct diag d = TMA_FAULT("bulk-copy-size", "size and addresses of a bulk copy are multiples of 16", "PTX ISA 9.7.9.25.4.1",
+                              "round the last piece up to 16 bytes, or copy its tail with ordinary loads");
+    d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
+    if (size % 16)
+        mach_fault(cta->gpu, origin, &d, "%s of %u bytes", name, size);
+    else if (addr % 16)
+        mach_fault(cta->gpu, origin, &d, "%s with the global address 0x%llx", name, (unsigned long long)addr);
+    else
+        return true;
+    return false;
+}
+
+/* --- global to shared ---------------------------------------------------------------------------------------------- */
+
+struct load_op {
+    struct async_op op;
+    struct tma_place place;
+    uint64_t src;
+    uint32_t size;
+};
+
+static bool run_load(struct async_op *op) {
+    const struct load_op *l = (const struct load_op *)op;
+    if (!tma_check_place(op, &l->place, l->size))
+        return true;
+    if (l->size) {
+        const uint8_t *from = tma_global(op, l->src, l->size, false);
+        if (!from)
+            return true;
+        memcpy(l->place.cta->smem + l->place.off, from, l->size);
+        smem_clear_poison(l->place.cta, l->place.off, l->size);
+    }
+    tma_signal(op, &l->place, l->size);
+    return true;
+}
+
+bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint64_t src, uint32_t size,
+                         const struct tma_target *to) {
+    const char *name = "cp.async.bulk to shared memory";
+    struct tma_place places[MACH_MAX_CLUSTER];
+    if (!judge(cta, origin, name, size, src))
+        return false;
+    uint32_t n = tma_places(cta, origin, name, to, 16, places);
+    for (uint32_t i = 0; i < n; i++) {
+        struct load_op *l = async_op_create(sizeof *l, name, cta, origin, run_load);
+        l->place = places[i];
+        l->src = src;
+        l->size = size;
+        async_issue(tma_load_queue(cta), &l->op);
+    }
+    return n != 0;
+}
+
+/* --- shared to global ---------------------------------------------------------------------------------------------- */
+
+struct store_op {
+    struct async_op op;
+    uint64_t dst;
+    uint32_t src, size;
+    uint16_t mask;
+    enum tma_reduce reduce;
+    enum tma_element type;
+    struct tma_track *track;
+    uint8_t data[]; /* of the second operation */
+};
+
+static bool run_write(struct async_op *op) {
+    struct store_op *s = (struct store_op *)op;
+    uint8_t *to = s->size ? tma_global(op, s->dst, s->size, true) : s->data;
+    if (!to)
+        return true;
+    if (s->reduce != TMA_COPY)
+        tma_reduce_bytes(s->reduce, s->type, to, s->data, s->size);
+    else if (s->mask == 0xffff)
+        memcpy(to, s->data, s->size);
+    else
+        for (uint32_t i = 0; i < s->size; i++)
+            if (s->mask >> i % 16 & 1)
+                to[i] = s->data[i];
+    s->track->writing--;
+    return true;
+}
+
+/* First byte of the source that would be copied and was never written, or UINT32_MAX. */
+static uint32_t first_poison(const struct cta *cta, uint32_t off, uint32_t size, uint16_t mask) {
+    if (!size || !smem_poisoned(cta, off, size))
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < size; i++)
+        if (mask >> i % 16 & 1 && smem_poisoned(cta, off + i, 1))
+            return off + i;
+    return UINT32_MAX;
+}
+
+static bool run_store(struct async_op *op) {
+    const struct store_op *s = (const struct store_op *)op;
+    if (!tma_check_source(op, s->src, s->size))
+        return true;
+    uint32_t bad = first_poison(op->cta, s->src, s->size, s->mask);
+    if (bad != UINT32_MAX) {
+        tma_fault_poison(op, bad);
+        return true;
+    }
+    struct store_op *w = async_op_create(sizeof *w + s->size, op->name, op->cta, &op->origin, run_write);
+    w->dst = s->dst;
+    w->size = s->size;
+    w->mask = s->mask;
+    w->reduce = s->reduce;
+    w->type = s->type;
+    w->track = s->track;
+    memcpy(w->data, op->cta->smem + s->src, s->size);
+    async_issue(tma_store_queue(op->cta), &w->op);
+    s->track->reading--;
+    return true;
+}
+
+bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src,
+                          uint32_t size, uint16_t mask, enum tma_reduce op, enum tma_element type,
+                          struct tma_track *track) {
+    const char *name = op == TMA_COPY ? "cp.async.bulk to global memory" : "cp.reduce.async.bulk to global memory";
+    uint32_t off;
+    if (!judge(cta, origin, name, size, dst) || !tma_source(cta, origin, name, src, 16, &off))
+        return false;
+    struct store_op *s = async_op_create(sizeof *s, name, cta, origin, run_store);
+    s->dst = dst;
+    s->src = off;
+    s->size = size;
+    s->mask = mask;
+    s->reduce = op;
+    s->type = type;
+    s->track = track;
+    track->reading++;
+    track->writing++;
+    async_issue(tma_store_queue(cta), &s->op);
+    return true;
+}
+
+/* --- shared to shared of another CTA ------------------------------------------------------------------------------- */
+
+struct peer_op {
+    struct async_op op;
+    struct tma_place place;
+    uint32_t src, size;
+    enum tma_reduce reduce;
+    enum tma_element type;
+};
+
+static bool run_peer(struct async_op *op) {
+    const struct peer_op *p = (const struct peer_op *)op;
+    struct cta *to = p->place.cta;
+    if (!tma_check_source(op, p->src, p->size) || !tma_check_place(op, &p->place, p->size))
+        return true;
+    uint32_t bad = first_poison(op->cta, p->src, p->size, 0xffff);
+    if (bad != UINT32_MAX) {
+        tma_fault_poison(op, bad);
+        return true;
+    }
+    if (p->reduce != TMA_COPY) {
+        bad = first_poison(to, p->place.off, p->size, 0xffff);
+        if (bad != UINT32_MAX) {
+            struct diag d = TMA_FAULT("bulk-reduce-uninitialised", "a reduction must find written bytes at its destination",
+                                      "PTX ISA 9.7.9.25.4.2", NULL);
+            mach_fault(op->cta->gpu, &op->origin, &d, "%s finds shared offset 0x%x of rank %u never written", op->name, bad,
+                       to->rank);
+            return true;
+        }
+        tma_reduce_bytes(p->reduce, p->type, to->smem + p->place.off, op->cta->smem + p->src, p->size);
+    } else
+        memcpy(to->smem + p->place.off, op->cta->smem + p->src, p->size);
+    smem_clear_poison(to, p->place.off, p->size);
+    tma_signal(op, &p->place, p->size);
+    return true;
+}
+
+bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src,
+                         uint32_t size, uint32_t mbar, enum tma_reduce op, enum tma_element type) {
+    const char *name = op == TMA_COPY ? "cp.async.bulk to another CTA" : "cp.reduce.async.bulk to another CTA";
+    struct tma_place place[MACH_MAX_CLUSTER];
+    const struct tma_target to = {.dst = dst, .mbar = mbar, .cta_group = 1};
+    uint32_t off;
+    if (!judge(cta, origin, name, size, 0) || !tma_source(cta, origin, name, src, 16, &off) ||
+        tma_places(cta, origin, name, &to, 16, place) != 1)
+        return false;
+    if (place[0].cta == cta) {
+        struct diag d = TMA_FAULT("bulk-copy-own", "a copy from .shared::cta to .shared::cluster goes to another CTA",
+                                  "PTX ISA 9.7.9.25.4.1", "map the destination and the mbarrier with mapa");
+        mach_fault(cta->gpu, origin, &d, "%s of rank %u, which is the executing CTA", name, cta->rank);
+        return false;
+    }
+    struct peer_op *p = async_op_create(sizeof *p, name, cta, origin, run_peer);
+    p->place = place[0];
+    p->src = off;
+    p->size = size;
+    p->reduce = op;
+    p->type = type;
+    async_issue(tma_load_queue(cta), &p->op);
+    return true;
+}

@@ -1,0 +1,97 @@
+/* engines/tma_reduce.c - element-wise reductions of bulk copies (PTX ISA 9.7.9.25.4.2, 9.7.9.27.1.3). */
+#include "engines/tma.h"
+#include "num/num.h"
+
+#include <string.h>
+
+unsigned tma_element_bytes(enum tma_element type) {
+    static const uint8_t bytes[] = {4, 4, 8, 8, 2, 2, 4, 8, 4, 8};
+    return type < sizeof bytes ? bytes[type] : 0;
+}
+
+#define T(type) (1u << TMA_E_##type)
+
+bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor) {
+    static const uint16_t global[] = {
+        [TMA_ADD] = T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | T(F16) | T(BF16),
+        [TMA_MIN] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
+        [TMA_MAX] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
+        [TMA_INC] = T(U32),
+        [TMA_DEC] = T(U32),
+        [TMA_AND] = T(B32) | T(B64),
+        [TMA_OR] = T(B32) | T(B64),
+        [TMA_XOR] = T(B32) | T(B64),
+    };
+    static const uint16_t shared[] = {
+        [TMA_ADD] = T(U32) | T(S32) | T(U64),
+        [TMA_MIN] = T(U32) | T(S32),
+        [TMA_MAX] = T(U32) | T(S32),
+        [TMA_INC] = T(U32),
+        [TMA_DEC] = T(U32),
+        [TMA_AND] = T(B32),
+        [TMA_OR] = T(B32),
+        [TMA_XOR] = T(B32),
+    };
+    if (tensor && type == TMA_E_F64)
+        return false;
+    return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
+}
+
+static uint64_t integer(enum tma_reduce op, bool sign, bool wide, uint64_t a, uint64_t b) {
+    const int64_t sa = wide ? (int64_t)a : (int32_t)(uint32_t)a, sb = wide ? (int64_t)b : (int32_t)(uint32_t)b;
+    switch (op) {
+    case TMA_ADD:
+        return a + b;
+    case TMA_MIN:
+        return (sign ? sa < sb : a < b) ? a : b;
+    case TMA_MAX:
+        return (sign ? sa > sb : a > b) ? a : b;
+    case TMA_INC:
+        return a >= b ? 0 : a + 1;
+    case TMA_DEC:
+        return a == 0 || a > b ? b : a - 1;
+    case TMA_AND:
+        return a & b;
+    case TMA_OR:
+        return a | b;
+    case TMA_XOR:
+        return a ^ b;
+    case TMA_COPY:
+        break;
+    }
+    return b;
+}
+
+static uint64_t half(enum tma_reduce op, num_type t, uint64_t a, uint64_t b) {
+    if (op == TMA_ADD)
+        return num_add_h(t, (uint16_t)a, (uint16_t)b, 0);
+    return op == TMA_MIN ? num_min(t, a, b, 0) : num_max(t, a, b, 0);
+}
+
+void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src,
+                      uint32_t bytes) {
+    const unsigned size = tma_element_bytes(type);
+    for (uint32_t i = 0; size && i + size <= bytes; i += size) {
+        uint64_t a = 0, b = 0, r;
+        memcpy(&a, dst + i, size);
+        memcpy(&b, src + i, size);
+        switch (type) {
+        case TMA_E_F16:
+            r = half(op, NUM_F16, a, b);
+            break;
+        case TMA_E_BF16:
+            r = half(op, NUM_BF16, a, b);
+            break;
+        case TMA_E_F32: /* subnormals in and out are flushed */
+            r = num_add_f32((uint32_t)a, (uint32_t)b, NUM_RN, NUM_FTZ);
+            break;
+        case TMA_E_F64:
+            r = num_add_f64(a, b, NUM_RN);
+            break;
+        default:
+            r = integer(op, type == TMA_E_S32 || type == TMA_E_S64, size == 8, a, b);
+            break;
+        }
+        memcpy(dst + i, &r, size);
+    }
+}

@@ -1,0 +1,413 @@
+/* engines/tma_tile.c - tensor copies in tile mode: boxes of 1 to 5 dimensions, gather4 and scatter4 (PTX ISA 5.5.3,
+ * 9.7.9.27.1.2, .3).
+ *
+ * A box is copied row by row; a row runs along dimension 0. Rows lie one behind the other in shared memory, and the
+ * swizzle exchanges 16-byte chunks by bits of the shared address itself (5.5.7), whatever the box's place in it.
+ */
+#include "base/arena.h"
+#include "engines/tma_copy.h"
+#include "num/num.h"
+
+#include <string.h>
+
+#define MAX_ROW 2048u /* bytes: 256 elements of 8 */
+
+struct tile {
+    struct tmap m;
+    int32_t coord[TMAP_MAX_RANK];
+    bool rows4;
+    uint32_t count[TMAP_MAX_RANK]; /* elements along each dimension; [0] is not used */
+    uint64_t rows;
+    uint32_t inner;  /* bytes of a row in global memory */
+    uint32_t pitch;  /* bytes of a row in shared memory */
+    uint8_t unit, container; /* padded types: `unit` bytes become `container` bytes; else 16 and 16 */
+};
+
+/* --- geometry ------------------------------------------------------------------------------------------------------ */
+
+static bool refuse(const struct async_op *op, const char *why) {
+    struct diag d = TMA_FAULT("unsupported-tensor-copy", "every form is either executed as the PTX ISA states or refused by name",
+                              "PTX ISA 9.7.9.27.1.2", NULL);
+    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
+    mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
+    return false;
+}
+
+static bool bad_map(const struct async_op *op, const char *why) {
+    struct diag d = TMA_FAULT("tensormap-invalid", "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
+                              "PTX ISA 5.5.8",
+                              "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
+                              "cuTensorMapEncodeTiled returned");
+    mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
+    return false;
+}
+
+static bool bad_box(const struct async_op *op, const char *why) {
+    struct diag d = TMA_FAULT("tensor-copy-box", "the instruction's coordinates must fit the tensor map",
+                              "PTX ISA 9.7.9.27.1.1, 5.5.3.4", NULL);
+    mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
+    return false;
+}
+
+static bool fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
+    const struct tmap *m = &t->m;
+    if (m->rank != box->rank) {
+        struct diag d = TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
+                                  "PTX ISA 9.7.9.27.1.2", NULL);
+        mach_fault(op->cta->gpu, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name, box->rank, m->rank);
+        return false;
+    }
+    if (m->interleave != TMAP_INTERLEAVE_NONE)
+        return refuse(op, "interleaved layouts (NC/8HWC8, NC/16HWC16) are not supported");
+    if (m->swizzle == TMAP_SWIZZLE_96B)
+        return refuse(op, "the 96-byte swizzle is not supported");
+    if (box->rows4 && (m->rank != 2 || m->box[1] != 1))
+        return bad_box(op, "gather4 and scatter4 take a tensor map of rank 2 whose box is one row");
+    if ((m->type == TMAP_4X16_P64 || m->type == TMAP_6X16_P32) && box->coord[0] % 128)
+        return bad_box(op, "with the padded 4- and 6-bit types the first coordinate is a multiple of 128");
+    if (m->type == TMAP_4X16 && box->coord[0] % 2)
+        return refuse(op, "an odd first coordinate of 4-bit elements, which begins inside a byte, is not supported");
+    return true;
+}
+
+/* Reads the map and lays out the box. False after a fault. */
+static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
+    memset(t, 0, sizeof *t);
+    const char *why = tmap_decode(box->map, &t->m);
+    if (why)
+        return bad_map(op, why);
+    if (!fits(op, box, t))
+        return false;
+    const struct tmap *m = &t->m;
+    memcpy(t->coord, box->coord, sizeof t->coord);
+    t->rows4 = box->rows4;
+    t->rows = box->rows4 ? 4 : 1;
+    for (uint32_t i = 1; i < m->rank && !box->rows4; i++) {
+        t->count[i] = (m->box[i] + m->step[i] - 1) / m->step[i]; /* cuda.h: ceil(boxDim / elementStrides) */
+        t->rows *= t->count[i];
+    }
+    t->inner = m->box[0] * tmap_element_bits(m->type) / 8;
+    t->unit = m->type == TMAP_4X16_P64 ? 8 : m->type == TMAP_6X16_P32 ? 12 : 16;
+    t->container = 16;
+    t->pitch = t->inner / t->unit * 16;
+    return true;
+}
+
+static uint64_t tile_bytes(const struct tile *t) { return t->rows * t->pitch; }
+
+/* What of a row lies inside the tensor: its bytes [lo, hi), and where they begin in global memory. */
+struct row {
+    uint64_t addr;
+    uint32_t lo, hi;
+};
+
+static struct row tile_row(const struct tile *t, uint64_t r) {
+    const struct tmap *m = &t->m;
+    const unsigned bits = tmap_element_bits(m->type);
+    const struct row outside = {0, 0, 0};
+    uint64_t addr = m->address;
+    if (t->rows4) {
+        int64_t y = t->coord[1 + r];
+        if (y < 0 || (uint64_t)y >= m->dim[1])
+            return outside;
+        addr += (uint64_t)y * m->stride[0];
+    }
+    for (uint32_t i = 1; i < m->rank && !t->rows4; i++) {
+        int64_t at = t->coord[i] + (int64_t)(r % t->count[i]) * m->step[i];
+        r /= t->count[i];
+        if (at < 0 || (uint64_t)at >= m->dim[i])
+            return outside;
+        addr += (uint64_t)at * m->stride[i - 1];
+    }
+    int64_t first = (int64_t)t->coord[0] * bits / 8, end = (int64_t)(m->dim[0] * bits / 8);
+    int64_t lo = first < 0 ? -first : 0, hi = end - first < t->inner ? end - first : t->inner;
+    if (lo >= hi)
+        return outside;
+    return (struct row){addr + (uint64_t)(first + lo), (uint32_t)lo, (uint32_t)hi};
+}
+
+/* The chunk of 16 bytes at shared address `a`, not swizzled, lies at this address (5.5.7). */
+static inline uint32_t swizzled(uint32_t swizzle, uint32_t a) {
+    switch (swizzle) {
+    case TMAP_SWIZZLE_32B:
+        return a ^ (a >> 3 & 0x10);
+    case TMAP_SWIZZLE_64B:
+        return a ^ (a >> 3 & 0x30);
+    case TMAP_SWIZZLE_128B:
+        return a ^ (a >> 3 & 0x70);
+    case TMAP_SWIZZLE_128B_ATOM_32B:
+    case TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B:
+        return a ^ (a >> 2 & 0x60);
+    case TMAP_SWIZZLE_128B_ATOM_64B:
+        return a ^ (a >> 1 & 0x40);
+    default:
+        return a;
+    }
+}
+
+/* In every second line of 128 bytes the halves of each chunk change places. */
+static inline bool flipped(uint32_t swizzle, uint32_t a) {
+    return swizzle == TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B && (a & 0x80);
+}
+
+/* Bytes of shared memory from the box's address that it can touch: a swizzle stays inside lines of 128 bytes. */
+static uint64_t tile_extent(const struct tile *t) {
+    return t->m.swizzle == TMAP_SWIZZLE_NONE ? tile_bytes(t) : (tile_bytes(t) + 127) & ~UINT64_C(127);
+}
+
+/* --- elements --------------------------------------------------------------------------------------------------------- */
+
+/* Fills [0, lo) and [hi, inner) of a row with the value for elements outside the tensor (5.5.3.3). */
+static void fill_outside(const struct tile *t, uint8_t *row, uint32_t lo, uint32_t hi) {
+    memset(row, 0, lo);
+    memset(row + hi, 0, t->inner - hi);
+    if (!t->m.fill_nan)
+        return;
+    const unsigned size = tmap_element_bits(t->m.type) / 8;
+    uint64_t nan = size == 2 ? 0x7fff : size == 4 ? 0x7fffffff : UINT64_C(0x7fffffffffffffff);
+    for (uint32_t i = 0; i < t->inner; i += size)
+        if (i < lo || i >= hi)
+            memcpy(row + i, &nan, size);
+}
+
+/* --- global to shared ---------------------------------------------------------------------------------------------------- */
+
+struct load_op {
+    struct async_op op;
+    struct tma_box box;
+    struct tma_place place;
+};
+
+/* A row into its chunks. */
+static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *row) {
+    for (uint32_t c = 0, from = 0; c < t->pitch; c += 16, from += t->unit) {
+        uint32_t to = swizzled(t->m.swizzle, at + c);
+        uint8_t *p = cta->smem + to;
+        if (flipped(t->m.swizzle, at + c)) {
+            memcpy(p, row + from + 8, 8);
+            memcpy(p + 8, row + from, 8);
+        } else
+            memcpy(p, row + from, t->unit);
+        if (t->unit < 16) /* the padding is left as it is: uninitialised (5.5.1.1) */
+            smem_set_poison(cta, to + t->unit, 16u - t->unit);
+    }
+}
+
+/* Marks what the box covers as written. */
+static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
+    uint32_t bytes = (uint32_t)tile_bytes(t);
+    if (t->m.swizzle == TMAP_SWIZZLE_NONE || bytes % 128 == 0) {
+        smem_clear_poison(cta, off, bytes);
+        return;
+    }
+    for (uint32_t c = 0; c < bytes; c += 16)
+        smem_clear_poison(cta, swizzled(t->m.swizzle, off + c), 16);
+}
+
+static bool load_rows(const struct load_op *l, const struct tile *t) {
+    struct cta *cta = l->place.cta;
+    uint8_t buffer[MAX_ROW];
+    const bool plain = t->m.swizzle == TMAP_SWIZZLE_NONE && t->unit == 16;
+    cover(cta, t, l->place.off);
+    for (uint64_t r = 0; r < t->rows; r++) {
+        struct row row = tile_row(t, r);
+        const uint8_t *from = buffer;
+        if (row.hi > row.lo) {
+            from = tma_global(&l->op, row.addr, row.hi - row.lo, false);
+            if (!from)
+                return false;
+        }
+        if (row.hi - row.lo < t->inner) {
+            if (row.hi > row.lo)
+                memcpy(buffer + row.lo, from, row.hi - row.lo);
+            fill_outside(t, buffer, row.lo, row.hi);
+            from = buffer;
+        }
+        uint32_t at = l->place.off + (uint32_t)r * t->pitch;
+        if (plain)
+            memcpy(cta->smem + at, from, t->inner);
+        else
+            scatter_row(cta, t, at, from);
+    }
+    return true;
+}
+
+static bool run_load(struct async_op *op) {
+    const struct load_op *l = (const struct load_op *)op;
+    struct tile t;
+    if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_rows(l, &t))
+        return true;
+    /* elements outside the tensor count as well as those inside; the padding of 4- and 6-bit types does not */
+    tma_signal(op, &l->place, (uint32_t)t.rows * t.inner);
+    return true;
+}
+
+bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
+                    const struct tma_target *to) {
+    const char *name = "cp.async.bulk.tensor to shared memory";
+    struct tma_place places[MACH_MAX_CLUSTER];
+    uint32_t n = tma_places(cta, origin, name, to, 128, places);
+    for (uint32_t i = 0; i < n; i++) {
+        struct load_op *l = async_op_create(sizeof *l, name, cta, origin, run_load);
+        l->box = *box;
+        l->place = places[i];
+        async_issue(tma_load_queue(cta), &l->op);
+    }
+    return n != 0;
+}
+
+/* --- shared to global -------------------------------------------------------------------------------------------------- */
+
+struct store_op {
+    struct async_op op;
+    struct tma_box box;
+    uint32_t src;
+    enum tma_reduce reduce;
+    struct tma_track *track;
+};
+
+struct write_op {
+    struct async_op op;
+    struct tile tile;
+    enum tma_reduce reduce;
+    enum tma_element element;
+    struct tma_track *track;
+    uint8_t rows[]; /* the box, row after row as in global memory */
+};
+
+static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
+    const bool bits = op == TMA_AND || op == TMA_OR || op == TMA_XOR;
+    switch (type) {
+    case TMAP_U32:
+        return bits ? TMA_E_B32 : TMA_E_U32;
+    case TMAP_S32:
+        return bits ? TMA_E_B32 : TMA_E_S32;
+    case TMAP_U64:
+        return bits ? TMA_E_B64 : TMA_E_U64;
+    case TMAP_S64:
+        return bits ? TMA_E_B64 : TMA_E_S64;
+    case TMAP_F16:
+        return TMA_E_F16;
+    case TMAP_BF16:
+        return TMA_E_BF16;
+    case TMAP_F32:
+    case TMAP_F32_FTZ:
+        return TMA_E_F32;
+    default:
+        return TMA_E_NONE;
+    }
+}
+
+static bool run_write(struct async_op *op) {
+    struct write_op *w = (struct write_op *)op;
+    const struct tile *t = &w->tile;
+    for (uint64_t r = 0; r < t->rows; r++) {
+        struct row row = tile_row(t, r);
+        if (row.lo == row.hi)
+            continue;
+        uint8_t *to = tma_global(op, row.addr, row.hi - row.lo, true);
+        if (!to)
+            return true;
+        const uint8_t *from = w->rows + r * t->inner + row.lo;
+        if (w->reduce == TMA_COPY)
+            memcpy(to, from, row.hi - row.lo);
+        else
+            tma_reduce_bytes(w->reduce, w->element, to, from, row.hi - row.lo);
+    }
+    w->track->writing--;
+    return true;
+}
+
+/* Sixteen values of 6 bits, each in a byte of its own, become 12 bytes: .b6p2x16 of 5.5.1.1. */
+static void pack6(const uint8_t from[16], uint8_t to[12]) {
+    memset(to, 0, 12);
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned b = 0; b < 6; b++)
+            to[(6 * i + b) / 8] |= (uint8_t)((from[i] >> b & 1) << (6 * i + b) % 8);
+}
+
+/* A row out of its chunks; `row` takes t->inner bytes. False at bytes never written that the tensor would get. */
+static bool gather_row(const struct store_op *s, const struct tile *t, uint64_t r, uint8_t *row) {
+    const struct cta *cta = s->op.cta;
+    const struct row used = tile_row(t, r);
+    const uint32_t at = s->src + (uint32_t)r * t->pitch;
+    for (uint32_t c = 0, to = 0; c < t->pitch; c += 16, to += t->unit) {
+        uint32_t from = swizzled(t->m.swizzle, at + c), lo = 0, hi = 16;
+        const uint8_t *p = cta->smem + from;
+        const bool flip = flipped(t->m.swizzle, at + c);
+        if (t->unit == 16 && !flip) { /* only what lies inside the tensor must be written */
+            lo = used.lo > to ? used.lo - to : 0;
+            hi = used.hi < to + 16 ? (used.hi > to ? used.hi - to : 0) : 16;
+        }
+        if (used.hi > to && used.lo < to + t->unit && lo < hi && smem_poisoned(cta, from + lo, hi - lo)) {
+            tma_fault_poison(&s->op, from + lo);
+            return false;
+        }
+        if (t->unit == 12)
+            pack6(p, row + to);
+        else if (flip) {
+            memcpy(row + to, p + 8, 8);
+            memcpy(row + to + 8, p, 8);
+        } else
+            memcpy(row + to, p, 16);
+    }
+    return true;
+}
+
+static bool check_store(const struct store_op *s, const struct tile *t, enum tma_element element) {
+    if (t->m.type == TMAP_4X16_P64) { /* 9.7.9.27.1.1 */
+        bad_box(&s->op, "the type 16U4_ALIGN16B is for loads only");
+        return false;
+    }
+    for (uint32_t i = 0; i < (t->rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
+        if (t->coord[i] < 0) {
+            bad_box(&s->op, "a store's coordinates must not be negative");
+            return false;
+        }
+    if (s->reduce == TMA_COPY || (element != TMA_E_NONE && tma_reduce_exists(s->reduce, element, false, true)))
+        return true;
+    struct diag d = TMA_FAULT("tensor-reduce-type", "a reduction is defined for some element types of the tensor map only",
+                              "PTX ISA 9.7.9.27.1.3", NULL);
+    mach_fault(s->op.cta->gpu, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
+               tmap_type_name(t->m.type));
+    return false;
+}
+
+static bool run_store(struct async_op *op) {
+    const struct store_op *s = (const struct store_op *)op;
+    struct tile t;
+    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)))
+        return true;
+    const enum tma_element element = element_of(t.m.type, s->reduce);
+    if (!check_store(s, &t, element))
+        return true;
+    struct write_op *w =
+        async_op_create(sizeof *w + (size_t)t.rows * t.inner, op->name, op->cta, &op->origin, run_write);
+    w->tile = t;
+    w->reduce = s->reduce;
+    w->element = element;
+    w->track = s->track;
+    async_issue(tma_store_queue(op->cta), &w->op); /* the queue owns it, whatever follows */
+    for (uint64_t r = 0; r < t.rows; r++)
+        if (!gather_row(s, &t, r, w->rows + r * t.inner))
+            return true;
+    s->track->reading--;
+    return true;
+}
+
+bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
+                     enum tma_reduce reduce, struct tma_track *track) {
+    const char *name = reduce == TMA_COPY ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
+    uint32_t off;
+    if (!tma_source(cta, origin, name, src, 128, &off))
+        return false;
+    struct store_op *s = async_op_create(sizeof *s, name, cta, origin, run_store);
+    s->box = *box;
+    s->src = off;
+    s->reduce = reduce;
+    s->track = track;
+    track->reading++;
+    track->writing++;
+    async_issue(tma_store_queue(cta), &s->op);
+    return true;
+}
