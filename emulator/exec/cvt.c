@@ -5,6 +5,7 @@
  * integers are then sign-extended to the register, everything else zero-extended (9.4.1).
  */
 #include "exec/alu.h"
+#include "exec/half.h"
 
 /* --- types --------------------------------------------------------------------------------------------------------- */
 
@@ -122,6 +123,36 @@ static enum exec_status cvt_s64_s32(struct warp *w, const struct insn *in, uint3
     return EXEC_NEXT;
 }
 
+/* Conversions of registers of their types' own size, round to nearest or to zero, without other modifiers. A NaN gives
+ * 0 as an integer and the canonical NaN as f32. */
+static inline uint32_t f32_bits(double v) { return v == v ? num_f32_bits((float)v) : NUM_NAN_F32; }
+static inline int32_t to_s32(float v) {
+    return v >= 0x1p31f ? INT32_MAX : v >= -0x1p31f ? (int32_t)v : v == v ? INT32_MIN : 0;
+}
+static inline uint32_t to_u32(float v) {
+    return v >= 0x1p32f ? UINT32_MAX : v > 0 ? (uint32_t)(int64_t)v : 0;
+}
+ALU_FN1(cvt_f32_f16, u32, u16, f32_bits(half_value(a, 10)))
+ALU_FN1(cvt_rn_f16_f32, u16, u32, half_nearest((double)num_f32_from_bits(a), 10, 15))
+ALU_FN1(cvt_rn_bf16_f32, u16, u32,
+        (a & 0x7fffffff) > 0x7f800000 ? 0x7fff : (a + 0x7fff + (a >> 16 & 1)) >> 16)
+ALU_FN1(cvt_f32_bf16, u32, u16, (uint32_t)a << 16)
+ALU_FN1(cvt_rn_f32_s32, u32, s32, num_f32_bits((float)a))
+ALU_FN1(cvt_rn_f32_u32, u32, u32, num_f32_bits((float)a))
+ALU_FN1(cvt_rzi_s32_f32, s32, u32, to_s32(num_f32_from_bits(a)))
+ALU_FN1(cvt_rzi_u32_f32, u32, u32, to_u32(num_f32_from_bits(a)))
+
+static const struct alu_row plain_rows[] = {
+    ALU_ROW2(cvt, f32, f16, 0, 0, "wh", cvt_f32_f16),
+    ALU_ROW2(cvt, f16, f32, ALU_M(rn), 0, "hw", cvt_rn_f16_f32),
+    ALU_ROW2(cvt, bf16, f32, ALU_M(rn), 0, "hw", cvt_rn_bf16_f32),
+    ALU_ROW2(cvt, f32, bf16, 0, 0, "wh", cvt_f32_bf16),
+    ALU_ROW2(cvt, f32, s32, ALU_M(rn), 0, "ww", cvt_rn_f32_s32),
+    ALU_ROW2(cvt, f32, u32, ALU_M(rn), 0, "ww", cvt_rn_f32_u32),
+    ALU_ROW2(cvt, s32, f32, ALU_M(rzi), 0, "ww", cvt_rzi_s32_f32),
+    ALU_ROW2(cvt, u32, f32, ALU_M(rzi), 0, "ww", cvt_rzi_u32_f32),
+};
+
 /* --- which rounding and which modifiers ------------------------------------------------------------------------------ */
 
 /* Does the destination's range hold the source's? Then .sat is illegal between integers. */
@@ -206,6 +237,9 @@ static bool bind_one(struct exec_binder *b, struct insn *in, const struct alu_fo
     p->flags = (unsigned)(aux >> 8);
     in->data = p;
     in->fn = choose(in, p, form->flags & ALU_IRND);
+    const char *why = b->why;
+    alu_bind(b, in, plain_rows, sizeof plain_rows / sizeof *plain_rows); /* where one fits, it takes over */
+    b->why = why;
     return true;
 }
 

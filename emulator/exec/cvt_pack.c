@@ -4,6 +4,7 @@
  * packed source go to the same halves of d. An element of e2m3, e3m2 takes 8 bits with the upper two zero, of e2m1 four.
  */
 #include "exec/alu.h"
+#include "exec/half.h"
 
 enum how {
     TWO_F32,  /* d, a, b: two f32 into a pair */
@@ -104,6 +105,9 @@ static inline uint32_t bf16_rn(uint32_t a) {
 }
 ALU_FN2(cvt_rn_bf16x2_f32, u32, u32, u32, bf16_rn(a) << 16 | bf16_rn(b))
 
+static inline uint32_t f16_rn(uint32_t a) { return half_nearest((double)num_f32_from_bits(a), 10, 15); }
+ALU_FN2(cvt_rn_f16x2_f32, u32, u32, u32, f16_rn(a) << 16 | f16_rn(b))
+
 /* --- binding ------------------------------------------------------------------------------------------------------- */
 
 static unsigned operand_bits(const struct form_row *f, bool dest) {
@@ -147,8 +151,9 @@ bool alu_bind_narrow(struct exec_binder *b, struct insn *in, const struct alu_fo
         if (!bind_operands(b, in, p, rest & SCALED))
             return false;
         in->data = p;
-        bool plain = f->how == TWO_F32 && f->dt == NUM_BF16 && rounding == RN && !rest;
-        in->fn = plain ? cvt_rn_bf16x2_f32 : cvt_narrow;
+        in->fn = cvt_narrow;
+        if (f->how == TWO_F32 && rounding == RN && !rest && (f->dt == NUM_BF16 || f->dt == NUM_F16))
+            in->fn = f->dt == NUM_BF16 ? cvt_rn_bf16x2_f32 : cvt_rn_f16x2_f32;
         return true;
     }
     return false;

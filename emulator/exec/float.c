@@ -71,6 +71,8 @@ ALU_FN2(div_f64, u64, u64, u64, num_div_f64(a, b, r))
 /* 9.7.3.9, 9.7.3.10, 9.7.3.2 */
 ALU_FN1(abs_f32, u32, u32, num_abs(NUM_F32, a, f))
 ALU_FN1(neg_f32, u32, u32, num_neg(NUM_F32, a, f))
+ALU_FN1(abs_plain_f32, u32, u32, (a & 0x7fffffff) > 0x7f800000 ? NUM_NAN_F32 : a & 0x7fffffff)
+ALU_FN1(neg_plain_f32, u32, u32, (a & 0x7fffffff) > 0x7f800000 ? NUM_NAN_F32 : a ^ 0x80000000)
 ALU_FN1(abs_f64, u64, u64, num_abs(NUM_F64, a, f))
 ALU_FN1(neg_f64, u64, u64, num_neg(NUM_F64, a, f))
 ALU_FN2(copysign_f32, u32, u32, u32, (a & 0x80000000) | (b & 0x7fffffff))
@@ -183,8 +185,10 @@ static const struct alu_row rows[] = {
     IEEE(div, "www", "ddd"),
     ALU_ROW(div, f32, APPROX, FTZ, "www", div_approx_f32),
     ALU_ROW(div, f32, FULL, FTZ, "www", div_full_f32),
+    ALU_ROW(abs, f32, 0, 0, "ww", abs_plain_f32),
     ALU_ROW(abs, f32, 0, FTZ, "ww", abs_f32), /* here .abs is the opcode */
     ALU_ROW(abs, f64, 0, 0, "dd", abs_f64),
+    ALU_ROW(neg, f32, 0, 0, "ww", neg_plain_f32),
     ALU_ROW(neg, f32, 0, FTZ, "ww", neg_f32),
     ALU_ROW(neg, f64, 0, 0, "dd", neg_f64),
     ALU_ROW(copysign, f32, 0, 0, "www", copysign_f32),

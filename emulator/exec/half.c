@@ -3,7 +3,40 @@
  * The x2 types are two independent operations on the halves of a 32-bit register. Mixed precision converts its half
  * operands to f32, which is exact, and then is f32 arithmetic.
  */
+#include "exec/half.h"
 #include "exec/alu.h"
+
+/* --- plain add, sub, mul, fma: round to nearest, no flush, no saturation -------------------------------------- */
+
+/* p + c, rounded to odd: what was lost makes the last bit one, so that the rounding that follows is the only one. */
+static inline double sum_odd(double p, double c) {
+    const double s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    uint64_t bits = num_f64_bits(s);
+    if (lost != 0 && !(bits & 1) && s - s == 0)
+        bits += (lost > 0) == (s > 0) ? 1 : ~UINT64_C(0);
+    return num_f64_from_bits(bits);
+}
+#define VALUE(a) half_value(a, man)
+static inline uint16_t plain_fma(uint16_t a, uint16_t b, uint16_t c, int man, int bias) {
+    return half_nearest(sum_odd(VALUE(a) * VALUE(b), VALUE(c)), man, bias);
+}
+static inline uint16_t plain_add(uint16_t a, uint16_t b, int man, int bias) {
+    return half_nearest(sum_odd(VALUE(a), VALUE(b)), man, bias);
+}
+static inline uint16_t plain_mul(uint16_t a, uint16_t b, int man, int bias) {
+    return half_nearest(VALUE(a) * VALUE(b), man, bias);
+}
+#define PLAIN(t, T, man, bias)                                                                               \
+    ALU_FN2(add_plain_##t, T, T, T, plain_add(a, b, man, bias))                                              \
+    ALU_FN2(sub_plain_##t, T, T, T, plain_add(a, b ^ 0x8000, man, bias))                                     \
+    ALU_FN2(mul_plain_##t, T, T, T, plain_mul(a, b, man, bias))                                              \
+    ALU_FN3(fma_plain_##t, T, T, T, T, plain_fma(a, b, c, man, bias))
+PLAIN(f16, u16, 10, 15)
+PLAIN(bf16, u16, 7, 127)
+PLAIN(f16x2, u16x2, 10, 15)
+PLAIN(bf16x2, u16x2, 7, 127)
+
+/* --- every form ------------------------------------------------------------------------------------------------ */
 
 /* 9.7.4.1 - 9.7.4.10 for one type: T the lanes' type (u16 or u16x2), N the number format */
 #define HALF(t, T, N)                                                                                        \
@@ -41,7 +74,9 @@ MIXED(bf16)
 #define APPROX ALU_M(approx)
 /* One type: signatures of 2, 3 and 4 operands; `ftz` and `sat` are the bits where the type has them, how what ex2 needs. */
 #define ROWS(t, s2, s3, s4, ftz, sat, how)                                                                   \
-    ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##t), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##t),        \
+    ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                    \
+        ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t),                \
+        ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##t), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##t),    \
         ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##t), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##t),        \
         ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##t), ALU_ROW(neg, t, 0, ftz, s2, neg_##t),                  \
         ALU_ROW(abs, t, 0, ftz, s2, abs_##t), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##t),                   \

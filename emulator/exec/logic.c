@@ -31,11 +31,12 @@ PRED_FN(xor_pred, a ^ b, pa | pb)
 PRED_FN(not_pred, ~a, pa)
 
 /* 9.7.8.6. in->aux: the table in bits 0..7, which sources it depends on in bits 8..10. */
-static inline uint32_t table3(uint32_t lut, uint32_t a, uint32_t b, uint32_t c) {
-    uint32_t d = 0;
-    for (unsigned i = 0; i < 8; i++) /* entry i: a is bit 2 of i, b bit 1, c bit 0 */
-        d |= (0 - (lut >> i & 1)) & (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-    return d;
+static inline uint32_t mux(uint32_t s, uint32_t one, uint32_t zero) { return (s & one) | (~s & zero); }
+/* t[i]: bit i of the table in every bit; a is bit 2 of i, b bit 1, c bit 0 */
+static inline uint32_t table3(const uint32_t t[8], uint32_t a, uint32_t b, uint32_t c) {
+    const uint32_t one = mux(b, mux(c, t[7], t[6]), mux(c, t[5], t[4]));
+    const uint32_t zero = mux(b, mux(c, t[3], t[2]), mux(c, t[1], t[0]));
+    return mux(a, one, zero);
 }
 
 static enum exec_status lop3(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -43,10 +44,11 @@ static enum exec_status lop3(struct warp *w, const struct insn *in, uint32_t mas
     const struct exec_opnd *src = &in->o[paired ? 2 : 1], *q = &in->o[6];
     const uint32_t *pa = exec_src32(w, src[0].slot), *pb = exec_src32(w, src[1].slot),
                    *pc = exec_src32(w, src[2].slot);
-    const uint32_t lut = (uint32_t)in->aux & 0xff;
-    uint32_t d[MACH_WARP], poison = 0, nonzero = 0;
+    uint32_t d[MACH_WARP], t[8], poison = 0, nonzero = 0;
+    for (unsigned i = 0; i < 8; i++)
+        t[i] = 0 - (uint32_t)(in->aux >> i & 1);
     for (uint32_t l = 0; l < MACH_WARP; l++)
-        d[l] = table3(lut, pa[l], pb[l], pc[l]);
+        d[l] = table3(t, pa[l], pb[l], pc[l]);
     for (unsigned i = 0; i < 3; i++)
         poison |= in->aux >> (8 + i) & 1 ? exec_poison(w, src[i].slot) : 0;
     if (paired && !alu_is_sink(&in->o[1])) {

@@ -215,6 +215,26 @@ static enum exec_status prmt(struct warp *w, const struct insn *in, uint32_t mas
     return EXEC_NEXT;
 }
 
+/* A constant selector, in->aux: which is how compilers use it. */
+static enum exec_status prmt_constant(struct warp *w, const struct insn *in, uint32_t mask) {
+    const uint32_t *pa = exec_src32(w, in->o[1].slot), *pb = exec_src32(w, in->o[2].slot);
+    uint32_t *pd = exec_dst32(w, in->o[0].slot), d[MACH_WARP] = {0}, poison = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t s = (uint32_t)in->aux >> (4 * i) & 0xf, from = 8 * (s & 3), to = 8 * i;
+        const uint32_t *src = s & 4 ? pb : pa;
+        poison |= exec_poison(w, in->o[s & 4 ? 2 : 1].slot);
+        if (s & 8)
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                d[l] |= ((0 - (src[l] >> (from + 7) & 1)) & 0xff) << to;
+        else
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                d[l] |= (src[l] >> from & 0xff) << to;
+    }
+    ALU_LANES(mask, pd[l] = d[l]);
+    exec_set_poison(w, in->o[0].slot, mask, poison);
+    return EXEC_NEXT;
+}
+
 static const struct alu_row prmt_rows[] = {
     ALU_ROW(prmt, b32, 0, 0, "wwww", prmt),           ALU_ROW(prmt, b32, ALU_M(f4e), 0, "wwww", prmt),
     ALU_ROW(prmt, b32, ALU_M(b4e), 0, "wwww", prmt),  ALU_ROW(prmt, b32, ALU_M(rc8), 0, "wwww", prmt),
@@ -231,6 +251,11 @@ static bool bind_prmt(struct exec_binder *b, struct insn *in) {
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (ptx_has(in->src, names[i]))
             in->aux = PRMT_F4E + i;
+    const struct exec_opnd *selector = &in->o[3];
+    if (selector->is_imm) {
+        in->aux = in->aux == PRMT_GENERIC ? selector->imm & 0xffff : prmt_modes[in->aux][selector->imm & 3];
+        in->fn = prmt_constant;
+    }
     return true;
 }
 
