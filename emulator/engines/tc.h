@@ -5,6 +5,10 @@
  * commit share one in-order queue per CTA, which satisfies every pipelined pair of 9.7.16.6.2; tcgen05.ld and
  * st use the queue that the caller names, one per warp. An operation checks and reads its operands when it
  * runs. Functions that return bool return false after mach_fault.
+ *
+ * With .cta_group::2 an operation belongs to a CTA pair: the CTAs whose ranks differ in the last bit, each on an SM of
+ * its own (9.7.16.5.1). It runs in the issuer's queue; either CTA of the pair may issue it, and what belongs to which
+ * CTA goes by rank: the even CTA has the first half.
  */
 #ifndef ENGINES_TC_H
 #define ENGINES_TC_H
@@ -24,7 +28,17 @@ enum tc_simd { TC_SIMD_BEST, TC_SIMD_PORTABLE, TC_SIMD_AVX2, TC_SIMD_AVX512 };
 
 struct tc_allocation {
     uint32_t column, columns;
+    bool closing;              /* one CTA of the pair executed tcgen05.dealloc, the other not yet */
     struct mach_origin origin; /* the tcgen05.alloc */
+};
+
+/* A collective instruction of a pair that this CTA executed and that waits for the peer, or for the warp to fetch its
+ * result. */
+struct tc_request {
+    enum { TC_IDLE, TC_ASKED, TC_GRANTED } state;
+    uint32_t warp; /* of this CTA, which executes it */
+    uint32_t columns, taddr;
+    struct mach_origin origin;
 };
 
 struct tc_scratch; /* tc_mma.c: decoded operands */
@@ -38,7 +52,8 @@ struct tc_state {
     uint32_t last_columns; /* of the latest allocation, 0: none yet */
     uint32_t num_allocs;
     struct tc_allocation allocs[TC_GRANULES];
-    struct async_queue *queue; /* mma, cp, shift, commit */
+    struct tc_request alloc, dealloc; /* of a pair */
+    struct async_queue *queue;        /* mma, cp, shift, commit */
     enum tc_simd simd;
     struct tc_scratch *scratch;
 };
@@ -53,6 +68,12 @@ void tc_cta_release(struct cta *cta);
 /* One .cta_group for all tcgen05 instructions of a kernel (9.7.16.7.1): the first executed one decides. */
 bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group);
 
+/* The CTAs that an instruction with this .cta_group works on: pair[0] alone, or the even CTA and the odd one, of which
+ * the other one must exist and not have exited (9.7.16.5, Table 46), else a fault that names both. `name`:
+ * "tcgen05.mma". */
+bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name,
+             struct cta *pair[2]);
+
 /* --- allocation (tc_alloc.c, 9.7.16.7.1) --- */
 
 enum tc_result { TC_DONE, TC_BLOCKED, TC_FAULT };
@@ -62,6 +83,13 @@ enum tc_result { TC_DONE, TC_BLOCKED, TC_FAULT };
 enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns, uint32_t *taddr);
 bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t taddr, uint32_t columns);
 bool tc_relinquish(struct cta *cta);
+/* The same for .cta_group::2: a warp of each CTA of the pair executes them. TC_BLOCKED until the peer's warp has come
+ * too (and, for alloc, the columns are free in both CTAs at the same address). `warp`: its number in the CTA; a second
+ * warp of the CTA waits until the first is served. */
+enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
+                             uint32_t columns, uint32_t *taddr);
+enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
+                               uint32_t taddr, uint32_t columns);
 /* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the
  * tcgen05.alloc whose columns were not deallocated. */
 bool tc_cta_exit(struct cta *cta);
@@ -124,11 +152,12 @@ enum tc_cp_shape {
 };
 enum tc_cp_format { TC_CP_RAW, TC_CP_B6X16_P32, TC_CP_B4X16_P64 };
 
-void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_shape shape,
+/* group 2: each CTA of the pair copies from its own shared memory into its own tensor memory. */
+void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, unsigned group, enum tc_cp_shape shape,
                  enum tc_cp_format format, uint32_t taddr, uint64_t desc);
 /* tcgen05.shift.down: 8 columns, lanes taddr.lane .. + 31: lane i takes the cells of lane i + 1, the last
  * keeps its own. */
-void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, uint32_t taddr);
+void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, unsigned group, uint32_t taddr);
 /* Arrives (count 1) on the mbarrier at offset `off` of every CTA in `ctas` (bit = rank in the cluster) once
  * all earlier operations of the queue are done. */
 void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t ctas, uint32_t off);
@@ -139,15 +168,17 @@ enum tc_kind { TC_KIND_F16, TC_KIND_TF32, TC_KIND_F8F6F4, TC_KIND_I8 };
 
 struct tc_mma {
     enum tc_kind kind;
-    uint32_t d; /* TMEM address */
+    unsigned group; /* 1 or 2 */
+    uint32_t d;     /* TMEM address */
     bool a_in_tmem;
     uint64_t a; /* descriptor, or TMEM address */
     uint64_t b; /* descriptor */
     uint32_t idesc;
     bool accumulate; /* enable-input-d */
     bool ashift;
-    uint32_t scale_d;    /* D enters as D * 2^-scale_d, 0 .. 15 */
-    uint32_t disable[4]; /* lanes of D that keep their content, bit per lane */
+    uint32_t scale_d; /* D enters as D * 2^-scale_d, 0 .. 15 */
+    uint32_t disable
+        [8]; /* lanes of D that keep their content, bit per lane; of a pair, the even CTA's 128 first */
 };
 void tc_issue_mma(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma);
 

@@ -7,10 +7,16 @@
  * permit is for (CUTLASS calls it the allocation lock).
  *  - A block of n columns starts at a multiple of n, at the lowest such place.
  *  - dealloc needs no permit.
+ *  - A pair allocates the same columns in both CTAs, and takes both SMs' permits at once. Its allocation and
+ *    deallocation happen when the second CTA's warp executes them; the first waits. Deallocation may or may not block on
+ *    the chip (Table 48); here it always does, so a kernel that depends on the other choice deadlocks every time. From
+ *    the first CTA's tcgen05.dealloc on, nobody may use the columns any more, because the pair must have synchronised
+ *    before: a warning, for the columns are still there (and CUTLASS's tutorial programs break this rule).
  */
 #include "engines/tc.h"
 
 #include "base/arena.h"
+#include "machine/observer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +75,43 @@ static const struct diag mixed_groups = {
     .cuda_error = DIAG_CUDA_INVALID_PTX,
 };
 
+static const struct diag no_peer = {
+    .id = "tcgen05-pair-missing",
+    .rule = "an instruction with .cta_group::2 needs the peer CTA, whose %cluster_ctarank differs in the "
+            "last bit",
+    .section = "PTX ISA 9.7.16.5.1",
+    .hint = "launch the kernel with clusters of an even number of CTAs",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag peer_exited = {
+    .id = "tcgen05-pair-exited",
+    .rule = "when a CTA issues an instruction with .cta_group::2, its peer must be active and must not have "
+            "exited, nor "
+            "may it exit before the instruction has completed",
+    .section = "PTX ISA 9.7.16.5",
+    .hint = "a CTA of a pair must wait, with barrier.cluster or an mbarrier, until the pair's last "
+            "instruction is done "
+            "before it exits",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag pair_differs = {
+    .id = "tcgen05-pair-mismatch",
+    .rule = "the CTAs of a pair allocate and deallocate tensor memory collectively: one warp of each, with "
+            "the same "
+            "operands",
+    .section = "PTX ISA 9.7.16.7.1",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag closing = {
+    .id = "tcgen05-pair-dealloc-early",
+    .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
+            "attempts to "
+            "deallocate it",
+    .section = "PTX ISA 9.7.16.7.1",
+    .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
 struct tc_state *tc_state_of(struct cta *cta) {
     if (!cta->tc) {
         cta->tc = xcalloc(1, sizeof *cta->tc);
@@ -117,6 +160,32 @@ bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned gr
     return true;
 }
 
+bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name,
+             struct cta *pair[2]) {
+    pair[0] = cta;
+    pair[1] = NULL;
+    if (group == 1)
+        return true;
+    struct cta *peer = cta_peer(cta);
+    if (!peer) {
+        mach_fault(cta->gpu, origin, &no_peer,
+                   "%s.cta_group::2 in CTA %u of a cluster of %u: CTA %u does not exist", name, cta->rank,
+                   cta->cluster->num_ctas, cta->rank ^ 1);
+        return false;
+    }
+    if (!peer->live_warps) {
+        mach_fault(cta->gpu, origin, &peer_exited,
+                   "%s.cta_group::2 of cluster CTA %u, whose peer, CTA %u, has exited", name, cta->rank,
+                   peer->rank);
+        return false;
+    }
+    pair[0] = cta->rank & 1 ? peer : cta;
+    pair[1] = cta->rank & 1 ? cta : peer;
+    if (pair[0]->sm == pair[1]->sm)
+        diag_broken("both CTAs of a pair are on SM %u", cta->sm->id);
+    return true;
+}
+
 /* Permit or columns came free: everyone who may wait for them looks again. */
 static void wake_allocators(struct sm *sm) {
     if (sm->tmem_lock)
@@ -125,33 +194,44 @@ static void wake_allocators(struct sm *sm) {
         mach_wake(t->cta);
 }
 
-/* Takes the permit, or queues for it. */
-static bool take_permit(struct tc_state *tc) {
-    struct sm *sm = tc->cta->sm;
-    if (sm->tmem_lock == tc->cta)
-        return true;
-    if (!sm->tmem_lock && (!sm->tmem_waiters || sm->tmem_waiters == tc)) {
-        leave_waiters(tc);
-        sm->tmem_lock = tc->cta;
-        return true;
-    }
-    if (!tc->waiting) {
-        struct tc_state **end = &sm->tmem_waiters;
-        while (*end)
-            end = &(*end)->next;
-        *end = tc;
-        tc->waiting = true;
-    }
-    return false;
+static bool may_take(const struct tc_state *tc) {
+    const struct sm *sm = tc->cta->sm;
+    return sm->tmem_lock == tc->cta || (!sm->tmem_lock && (!sm->tmem_waiters || sm->tmem_waiters == tc));
 }
 
-/* First granule of a free, naturally aligned block, or TC_GRANULES. */
-static uint32_t find_block(const struct sm *sm, uint32_t granules) {
+static void queue_for_permit(struct tc_state *tc) {
+    struct tc_state **end = &tc->cta->sm->tmem_waiters;
+    if (tc->waiting)
+        return;
+    while (*end)
+        end = &(*end)->next;
+    *end = tc;
+    tc->waiting = true;
+}
+
+/* Takes the permit of every CTA of `tcs`, or queues for it. */
+static bool take_permits(struct tc_state *const *tcs, unsigned count) {
+    bool all = true;
+    for (unsigned i = 0; i < count; i++)
+        all &= may_take(tcs[i]);
+    for (unsigned i = 0; i < count; i++) {
+        if (!all) {
+            queue_for_permit(tcs[i]);
+            continue;
+        }
+        leave_waiters(tcs[i]);
+        tcs[i]->cta->sm->tmem_lock = tcs[i]->cta;
+    }
+    return all;
+}
+
+/* First granule of a block, naturally aligned and free in all CTAs of `tcs`, or TC_GRANULES. */
+static uint32_t find_block(struct tc_state *const *tcs, unsigned count, uint32_t granules) {
     for (uint32_t g = 0; g + granules <= TC_GRANULES; g += granules) {
         uint32_t i = 0;
-        while (i < granules && !sm->tmem_owner[g + i])
+        while (i < granules * count && !tcs[i / granules]->cta->sm->tmem_owner[g + i % granules])
             i++;
-        if (i == granules)
+        if (i == granules * count)
             return g;
     }
     return TC_GRANULES;
@@ -170,30 +250,33 @@ static bool check_alloc(struct tc_state *tc, const struct mach_origin *origin, u
     return !gpu->fault;
 }
 
-enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns,
-                        uint32_t *taddr) {
-    struct tc_state *tc = tc_state_of(cta);
-    struct sm *sm = cta->sm;
-    if (!check_alloc(tc, origin, columns))
-        return TC_FAULT;
-    if (!take_permit(tc))
-        return TC_BLOCKED;
-    uint32_t granules = columns / TMEM_GRANULE, g = find_block(sm, granules);
-    if (g == TC_GRANULES)
-        return TC_BLOCKED;
+static void grant(struct tc_state *tc, const struct mach_origin *origin, uint32_t column, uint32_t columns) {
+    struct sm *sm = tc->cta->sm;
     if (!sm->tmem)
         sm->tmem = xcalloc(1, sizeof *sm->tmem);
-    for (uint32_t i = 0; i < granules; i++)
-        sm->tmem_owner[g + i] = cta;
-    uint32_t column = g * TMEM_GRANULE;
+    for (uint32_t i = 0; i < columns / TMEM_GRANULE; i++)
+        sm->tmem_owner[column / TMEM_GRANULE + i] = tc->cta;
     memset(sm->tmem->poison[column], 0xff, columns * sizeof sm->tmem->poison[0]);
     tc->last_columns = columns;
     struct tc_allocation *a = &tc->allocs[tc->num_allocs++];
     *a = (struct tc_allocation){.column = column, .columns = columns};
     if (origin)
         a->origin = *origin;
-    *taddr = column;
-    cta->gpu->progress++;
+    tc->cta->gpu->progress++;
+}
+
+enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns,
+                        uint32_t *taddr) {
+    struct tc_state *tc = tc_state_of(cta);
+    if (!check_alloc(tc, origin, columns))
+        return TC_FAULT;
+    if (!take_permits(&tc, 1))
+        return TC_BLOCKED;
+    uint32_t g = find_block(&tc, 1, columns / TMEM_GRANULE);
+    if (g == TC_GRANULES)
+        return TC_BLOCKED;
+    grant(tc, origin, g * TMEM_GRANULE, columns);
+    *taddr = g * TMEM_GRANULE;
     return TC_DONE;
 }
 
@@ -204,32 +287,142 @@ static void free_block(struct tc_state *tc, uint32_t index) {
     memmove(&tc->allocs[index], &tc->allocs[index + 1], (--tc->num_allocs - index) * sizeof *a);
 }
 
-bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t taddr, uint32_t columns) {
-    struct tc_state *tc = tc_state_of(cta);
+/* The allocation that a tcgen05.dealloc names, or NULL after a fault. */
+static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_origin *origin, uint32_t taddr,
+                                        uint32_t columns) {
+    struct gpu *gpu = tc->cta->gpu;
     if (columns < TMEM_GRANULE || columns > TMEM_COLUMNS || (columns & (columns - 1))) {
-        mach_fault(cta->gpu, origin, &bad_columns, "tcgen05.dealloc of %u columns", columns);
-        return false;
+        mach_fault(gpu, origin, &bad_columns, "tcgen05.dealloc of %u columns", columns);
+        return NULL;
     }
     for (uint32_t i = 0; i < tc->num_allocs; i++) {
-        const struct tc_allocation *a = &tc->allocs[i];
+        struct tc_allocation *a = &tc->allocs[i];
         if (a->column != taddr)
             continue;
-        if (a->columns != columns) {
-            char where[600];
-            mach_fault(cta->gpu, origin, &bad_dealloc,
-                       "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns,
-                       taddr, a->columns, diag_where(&a->origin.site, where, sizeof where));
-            return false;
-        }
-        free_block(tc, i);
-        wake_allocators(cta->sm);
-        cta->gpu->progress++;
-        return true;
+        if (a->columns == columns)
+            return a;
+        char where[600];
+        mach_fault(gpu, origin, &bad_dealloc,
+                   "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns, taddr,
+                   a->columns, diag_where(&a->origin.site, where, sizeof where));
+        return NULL;
     }
-    mach_fault(cta->gpu, origin, &bad_dealloc,
+    mach_fault(gpu, origin, &bad_dealloc,
                "tcgen05.dealloc of %u columns at 0x%08x, where no allocation of this CTA starts", columns,
                taddr);
+    return NULL;
+}
+
+static void release(struct tc_state *tc, const struct tc_allocation *a) {
+    free_block(tc, (uint32_t)(a - tc->allocs));
+    wake_allocators(tc->cta->sm);
+    tc->cta->gpu->progress++;
+}
+
+bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t taddr, uint32_t columns) {
+    struct tc_state *tc = tc_state_of(cta);
+    const struct tc_allocation *a = find_alloc(tc, origin, taddr, columns);
+    if (a)
+        release(tc, a);
+    return a != NULL;
+}
+
+/* --- pairs --- */
+
+/* Notes that a warp executes a collective instruction. TC_DONE: its result is there, and the request over. TC_BLOCKED:
+ * it stands. */
+static enum tc_result request(struct tc_request *r, uint32_t warp, uint32_t columns, uint32_t taddr,
+                              const struct mach_origin *origin) {
+    if (r->state != TC_IDLE && r->warp != warp)
+        return TC_BLOCKED; /* another warp of the CTA comes first */
+    if (r->state == TC_GRANTED) {
+        r->state = TC_IDLE;
+        return TC_DONE;
+    }
+    *r = (struct tc_request){.state = TC_ASKED, .warp = warp, .columns = columns, .taddr = taddr};
+    if (origin)
+        r->origin = *origin;
+    return TC_BLOCKED;
+}
+
+/* Operands of the two CTAs' instructions, which must be equal. */
+static bool check_equal(struct gpu *gpu, struct cta *const pair[2], const struct tc_request *even,
+                        const struct tc_request *odd, const char *name) {
+    if (even->columns == odd->columns && even->taddr == odd->taddr)
+        return true;
+    char where[600];
+    mach_fault(gpu, &even->origin, &pair_differs,
+               "%s.cta_group::2 of %u columns at 0x%08x in cluster CTA %u, and of %u columns at 0x%08x in "
+               "CTA %u, at %s",
+               name, even->columns, even->taddr, pair[0]->rank, odd->columns, odd->taddr, pair[1]->rank,
+               diag_where(&odd->origin.site, where, sizeof where));
     return false;
+}
+
+enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
+                             uint32_t columns, uint32_t *taddr) {
+    struct cta *pair[2];
+    struct tc_state *tc = tc_state_of(cta);
+    if (tc->alloc.state != TC_GRANTED &&
+        (!check_alloc(tc, origin, columns) || !tc_pair(cta, origin, 2, "tcgen05.alloc", pair)))
+        return TC_FAULT;
+    *taddr = tc->alloc.taddr;
+    if (request(&tc->alloc, warp, columns, 0, origin) == TC_DONE) {
+        mach_wake(cta); /* another warp may be waiting for its turn */
+        return TC_DONE;
+    }
+    if (tc->alloc.warp != warp)
+        return TC_BLOCKED;
+    struct tc_state *tcs[2] = {tc_state_of(pair[0]), tc_state_of(pair[1])};
+    if (tcs[0]->alloc.state != TC_ASKED || tcs[1]->alloc.state != TC_ASKED)
+        return TC_BLOCKED;
+    if (!check_equal(cta->gpu, pair, &tcs[0]->alloc, &tcs[1]->alloc, "tcgen05.alloc"))
+        return TC_FAULT;
+    uint32_t g;
+    if (!take_permits(tcs, 2) || (g = find_block(tcs, 2, columns / TMEM_GRANULE)) == TC_GRANULES)
+        return TC_BLOCKED;
+    for (unsigned i = 0; i < 2; i++) {
+        grant(tcs[i], &tcs[i]->alloc.origin, g * TMEM_GRANULE, columns);
+        tcs[i]->alloc.state = TC_GRANTED;
+        tcs[i]->alloc.taddr = g * TMEM_GRANULE;
+        mach_wake(pair[i]);
+    }
+    *taddr = g * TMEM_GRANULE;
+    tc->alloc.state = TC_IDLE;
+    return TC_DONE;
+}
+
+enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
+                               uint32_t taddr, uint32_t columns) {
+    struct cta *pair[2];
+    struct tc_state *tc = tc_state_of(cta);
+    struct tc_allocation *a = NULL;
+    if (tc->dealloc.state != TC_GRANTED &&
+        (!(a = find_alloc(tc, origin, taddr, columns)) || !tc_pair(cta, origin, 2, "tcgen05.dealloc", pair)))
+        return TC_FAULT;
+    if (request(&tc->dealloc, warp, columns, taddr, origin) == TC_DONE) {
+        mach_wake(cta);
+        return TC_DONE;
+    }
+    if (tc->dealloc.warp != warp)
+        return TC_BLOCKED;
+    struct tc_state *tcs[2] = {tc_state_of(pair[0]), tc_state_of(pair[1])};
+    for (unsigned i = 0; i < 2; i++)
+        for (uint32_t k = 0; k < tcs[i]->num_allocs; k++)
+            tcs[i]->allocs[k].closing |= tcs[i]->allocs[k].column == taddr;
+    if (tcs[0]->dealloc.state != TC_ASKED || tcs[1]->dealloc.state != TC_ASKED)
+        return TC_BLOCKED;
+    if (!check_equal(cta->gpu, pair, &tcs[0]->dealloc, &tcs[1]->dealloc, "tcgen05.dealloc"))
+        return TC_FAULT;
+    for (unsigned i = 0; i < 2; i++) {
+        if (!(a = find_alloc(tcs[i], &tcs[i]->dealloc.origin, taddr, columns)))
+            return TC_FAULT;
+        release(tcs[i], a);
+        tcs[i]->dealloc.state = TC_GRANTED;
+        mach_wake(pair[i]);
+    }
+    tc->dealloc.state = TC_IDLE;
+    return TC_DONE;
 }
 
 static void give_up_permit(struct tc_state *tc) {
@@ -273,12 +466,36 @@ bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n) {
     return true;
 }
 
+/* Columns that one CTA of a pair has begun to deallocate. */
+static const struct tc_allocation *closing_alloc(const struct tc_state *tc, uint32_t column, uint32_t n) {
+    for (uint32_t i = 0; tc && i < tc->num_allocs; i++) {
+        const struct tc_allocation *a = &tc->allocs[i];
+        if (a->closing && column < a->column + a->columns && a->column < column + n)
+            return a;
+    }
+    return NULL;
+}
+
 bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column,
                       uint32_t n) {
-    if (tc_owns(cta, column, n))
+    if (!tc_owns(cta, column, n)) {
+        mach_fault(cta->gpu, origin, &unallocated,
+                   "%s covers columns %u to %u, which are not all allocated to %s", what, column,
+                   column + n - 1,
+                   !cta->tc || cta->tc->cta_group != 2 ? "this CTA"
+                   : cta->rank & 1                     ? "the pair's odd CTA"
+                                                       : "the pair's even CTA");
+        return false;
+    }
+    if (!closing_alloc(cta->tc, column, n))
         return true;
-    mach_fault(cta->gpu, origin, &unallocated,
-               "%s covers columns %u to %u, which are not all allocated to this CTA", what, column,
-               column + n - 1);
-    return false;
+    const struct tc_state *peer = tc_state_of(cta_peer(cta));
+    const struct tc_request *own = &cta->tc->dealloc;
+    const struct tc_request *r = own->state == TC_ASKED ? own : &peer->dealloc;
+    char where[600];
+    return mach_warn(cta->gpu, origin, &closing,
+                     "%s uses columns %u to %u of cluster CTA %u; CTA %u has already executed the pair's "
+                     "tcgen05.dealloc, at %s",
+                     what, column, column + n - 1, cta->rank, r == own ? cta->rank : cta->rank ^ 1,
+                     diag_where(&r->origin.site, where, sizeof where));
 }

@@ -38,6 +38,7 @@ static const struct cp_shape {
 
 struct cp_op {
     struct async_op op;
+    unsigned group;
     enum tc_cp_shape shape;
     enum tc_cp_format format;
     uint32_t taddr;
@@ -62,8 +63,9 @@ static void widen(enum tc_cp_format format, const uint8_t *from, uint8_t to[16])
     }
 }
 
-static void write_row(const struct cp_op *cp, const struct cp_shape *s, uint32_t row, const uint8_t *bytes) {
-    struct tmem *t = cp->op.cta->sm->tmem;
+static void write_row(const struct cp_op *cp, struct cta *cta, const struct cp_shape *s, uint32_t row,
+                      const uint8_t *bytes) {
+    struct tmem *t = cta->sm->tmem;
     uint32_t lane = (cp->taddr >> 16) + row % s->span + row / s->span * s->stride,
              column = cp->taddr & 0xffff;
     for (uint32_t i = 0; i < s->copies; i++, lane += s->every)
@@ -73,41 +75,56 @@ static void write_row(const struct cp_op *cp, const struct cp_shape *s, uint32_t
         }
 }
 
-static bool run_cp(struct async_op *op) {
-    const struct cp_op *cp = (const struct cp_op *)op;
-    const struct cp_shape *s = &cp_shapes[cp->shape];
-    uint32_t lane = cp->taddr >> 16, chunks = s->bytes / 16;
+/* From a CTA's shared memory into its tensor memory; false after a fault. */
+static bool copy_one(const struct cp_op *cp, struct cta *cta, const struct cp_shape *s,
+                     const struct tc_desc *d) {
     static const uint32_t used[] = {[TC_CP_RAW] = 16, [TC_CP_B6X16_P32] = 12, [TC_CP_B4X16_P64] = 8};
-    struct tc_problem problem;
-    struct tc_desc d;
+    uint32_t chunks = s->bytes / 16;
     uint8_t raw[128 * 32];
-    if (lane + extent(s) > TMEM_LANES) {
-        mach_fault(op->cta->gpu, &op->origin, &cp_extent,
-                   "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)", extent(s), lane, cp->taddr);
-        return true;
-    }
-    if (!tc_check_columns(op->cta, &op->origin, "tcgen05.cp", cp->taddr & 0xffff, s->bytes / 4))
-        return true;
-    if (!tc_desc_decode(cp->desc, "s-desc", &d, &problem) ||
-        !tc_check_swizzle("s-desc", TC_E4M3, false, d.swizzle, &problem)) {
-        mach_fault(op->cta->gpu, &op->origin, problem.rule, "%s", problem.text);
-        return true;
-    }
-    if (!tc_fetch_units(op->cta, &op->origin, "s-desc", &d, s->rows, chunks, used[cp->format], raw))
-        return true;
+    if (!tc_check_columns(cta, &cp->op.origin, "tcgen05.cp", cp->taddr & 0xffff, s->bytes / 4) ||
+        !tc_fetch_units(cta, &cp->op.origin, "s-desc", d, s->rows, chunks, used[cp->format], raw))
+        return false;
     for (uint32_t u = 0; cp->format != TC_CP_RAW && u < s->rows * chunks; u++) {
         uint8_t wide[16];
         widen(cp->format, raw + 16 * u, wide);
         memcpy(raw + 16 * u, wide, sizeof wide);
     }
     for (uint32_t r = 0; r < s->rows; r++)
-        write_row(cp, s, r, raw + r * s->bytes);
+        write_row(cp, cta, s, r, raw + r * s->bytes);
     return true;
 }
 
-void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_shape shape,
+/* .cta_group::2: the descriptor's addresses hold in the shared memory of each CTA of the pair, as for matrix A of a
+ * pair's tcgen05.mma; so each gets the scale factors of its own rows (CUTLASS's block-scaled kernels rely on it). */
+static bool run_cp(struct async_op *op) {
+    const struct cp_op *cp = (const struct cp_op *)op;
+    const struct cp_shape *s = &cp_shapes[cp->shape];
+    uint32_t lane = cp->taddr >> 16;
+    struct tc_problem problem;
+    struct tc_desc d;
+    struct cta *pair[2];
+    if (lane + extent(s) > TMEM_LANES) {
+        mach_fault(op->cta->gpu, &op->origin, &cp_extent,
+                   "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)", extent(s), lane, cp->taddr);
+        return true;
+    }
+    if (!tc_desc_decode(cp->desc, "s-desc", &d, &problem) ||
+        !tc_check_swizzle("s-desc", TC_E4M3, false, d.swizzle, &problem)) {
+        mach_fault(op->cta->gpu, &op->origin, problem.rule, "%s", problem.text);
+        return true;
+    }
+    if (!tc_pair(op->cta, &op->origin, cp->group, "tcgen05.cp", pair))
+        return true;
+    for (unsigned i = 0; i < cp->group; i++)
+        if (!copy_one(cp, pair[i], s, &d))
+            break;
+    return true;
+}
+
+void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, unsigned group, enum tc_cp_shape shape,
                  enum tc_cp_format format, uint32_t taddr, uint64_t desc) {
     struct cp_op *cp = async_op_create(sizeof *cp, "tcgen05.cp", cta, origin, run_cp);
+    cp->group = group;
     cp->shape = shape;
     cp->format = format;
     cp->taddr = taddr;
@@ -119,32 +136,42 @@ void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, enum tc_cp_s
 
 struct shift_op {
     struct async_op op;
+    unsigned group;
     uint32_t taddr;
 };
 
 /* The text leaves the direction to a figure. The row that a shift vacates is the one that .4x256b refreshes
  * afterwards (pipelined pair 4 of 9.7.16.6.2), which is the last lane of a 32-lane partition; so rows move to
  * the lane below. */
-static bool run_shift(struct async_op *op) {
-    uint32_t taddr = ((const struct shift_op *)op)->taddr, lane = taddr >> 16, column = taddr & 0xffff;
-    if (lane % 32 || lane >= TMEM_LANES) {
-        mach_fault(op->cta->gpu, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)", lane,
-                   taddr);
-        return true;
-    }
-    if (!tc_check_columns(op->cta, &op->origin, "tcgen05.shift", column, 8))
-        return true;
-    struct tmem *t = op->cta->sm->tmem;
+static void shift_one(struct cta *cta, uint32_t lane, uint32_t column) {
+    struct tmem *t = cta->sm->tmem;
     for (uint32_t c = column; c < column + 8; c++) {
         memmove(&t->cell[c][lane], &t->cell[c][lane + 1], 31 * sizeof t->cell[c][0]);
         uint32_t p = t->poison[c][lane / 32];
         t->poison[c][lane / 32] = p >> 1 | (p & UINT32_C(0x80000000));
     }
+}
+
+static bool run_shift(struct async_op *op) {
+    const struct shift_op *s = (const struct shift_op *)op;
+    uint32_t lane = s->taddr >> 16, column = s->taddr & 0xffff;
+    struct cta *pair[2];
+    if (lane % 32 || lane >= TMEM_LANES) {
+        mach_fault(op->cta->gpu, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)", lane,
+                   s->taddr);
+        return true;
+    }
+    if (!tc_pair(op->cta, &op->origin, s->group, "tcgen05.shift", pair))
+        return true;
+    for (unsigned i = 0; i < s->group && tc_check_columns(pair[i], &op->origin, "tcgen05.shift", column, 8);
+         i++)
+        shift_one(pair[i], lane, column);
     return true;
 }
 
-void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, uint32_t taddr) {
+void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, unsigned group, uint32_t taddr) {
     struct shift_op *s = async_op_create(sizeof *s, "tcgen05.shift", cta, origin, run_shift);
+    s->group = group;
     s->taddr = taddr;
     async_issue(tc_queue(cta), &s->op);
 }

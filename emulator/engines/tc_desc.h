@@ -64,8 +64,8 @@ struct tc_idesc {
     enum tc_dtype d;
     bool negate_a, negate_b, mn_major_a, mn_major_b, saturate;
 };
-/* Table 42 for the kinds without block scaling, then Tables 39, 51, 52, 53 for cta_group::1. */
-bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
+/* Table 42 for the kinds without block scaling, then Tables 39, 51, 52, 53 for the cta_group. */
+bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
                      struct tc_problem *problem);
 /* Tables 54 and 55: may this operand have this major-ness with this swizzling? */
 bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s,

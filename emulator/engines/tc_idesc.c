@@ -23,7 +23,9 @@ static const struct diag bad_shape = {
 };
 static const struct diag bad_transposed_n = {
     .id = "tcgen05-mma-shape",
-    .rule = "an 8-bit transposed (N-major) B has N = 16, 32, ... 256 with cta_group::1 (Table 52)",
+    .rule = "an 8-bit transposed (N-major) B has N = 16, 32, ... 256 with cta_group::1 and N = 32, 64, ... "
+            "256 with "
+            "cta_group::2 (Table 52)",
     .section = "PTX ISA 9.7.16.10.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
@@ -121,20 +123,29 @@ static bool check_bits(enum tc_kind kind, uint32_t bits, struct tc_problem *p) {
     return true;
 }
 
-static bool check_shape(enum tc_kind kind, bool a_in_tmem, const struct tc_idesc *d, struct tc_problem *p) {
-    if (d->m != 64 && d->m != 128)
-        return refuse(p, &bad_shape, "M (64 or 128 with cta_group::1, Table 39)", kind, d->m);
-    bool legal = d->n >= 8 && d->n <= 256 && d->n % 8 == 0;
-    if (kind == TC_KIND_I8) {
-        if (!legal || (d->n > 32 && d->n % 16))
-            return refuse(p, &bad_shape, "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)", kind,
-                          d->n);
-    } else if (!legal) {
-        return refuse(p, &bad_shape, "N (8, 16, 24, ... 256 with cta_group::1, Table 39)", kind, d->n);
-    }
-    if (d->mn_major_b && tc_elem_bytes(d->b) == 1 && d->n % 16)
-        return refuse(p, &bad_transposed_n, "N with transposed 8-bit B (16, 32, ... 256, Table 52)", kind,
-                      d->n);
+/* N of Table 39: steps of 8 per CTA, of 16 for integers beyond 32. */
+static bool legal_n(enum tc_kind kind, unsigned group, uint32_t n) {
+    if (n < 8 * group || n > 256 || n % (8 * group))
+        return false;
+    if (kind != TC_KIND_I8)
+        return true;
+    return group == 2 ? n % 32 == 0 : n <= 32 || n % 16 == 0;
+}
+
+static bool check_shape(enum tc_kind kind, unsigned group, bool a_in_tmem, const struct tc_idesc *d,
+                        struct tc_problem *p) {
+    static const char *const m_of[] = {"M (64 or 128 with cta_group::1, Table 39)",
+                                       "M (128 or 256 with cta_group::2, Table 39)"};
+    static const char *const n_of[][2] = {{"N (8, 16, 24, ... 256 with cta_group::1, Table 39)",
+                                           "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)"},
+                                          {"N (16, 32, ... 256 with cta_group::2, Table 39)",
+                                           "N (32, 64, ... 256 with cta_group::2, Table 39)"}};
+    if (d->m != 64 * group && d->m != 128 * group)
+        return refuse(p, &bad_shape, m_of[group - 1], kind, d->m);
+    if (!legal_n(kind, group, d->n))
+        return refuse(p, &bad_shape, n_of[group - 1][kind == TC_KIND_I8], kind, d->n);
+    if (d->mn_major_b && tc_elem_bytes(d->b) == 1 && d->n % (16 * group))
+        return refuse(p, &bad_transposed_n, "N with transposed 8-bit B (Table 52)", kind, d->n);
     if (a_in_tmem && d->mn_major_a)
         return refuse(p, &bad_major, "the transpose bit (15) of A in tensor memory (Table 53)", kind, 1);
     return true;
@@ -142,7 +153,7 @@ static bool check_shape(enum tc_kind kind, bool a_in_tmem, const struct tc_idesc
 
 static bool is_sub_byte(enum tc_elem e) { return e == TC_E2M3 || e == TC_E3M2 || e == TC_E2M1; }
 
-bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
+bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
                      struct tc_problem *p) {
     struct tc_idesc d = {
         .m = field(bits, 24, 5) << 4,
@@ -168,7 +179,7 @@ bool tc_idesc_decode(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc
     if (d.mn_major_b && is_sub_byte(d.b))
         return refuse(p, &bad_major, "the transpose bit (16) of a 4- or 6-bit B (Table 54)", kind, 1);
     d.k = 32 / tc_elem_bytes(d.a);
-    if (!check_shape(kind, a_in_tmem, &d, p))
+    if (!check_shape(kind, group, a_in_tmem, &d, p))
         return false;
     *out = d;
     return true;

@@ -1,10 +1,18 @@
-/* engines/tc_mma.c - tcgen05.mma, cta_group::1, without block scaling (PTX ISA 9.7.16.10).
+/* engines/tc_mma.c - tcgen05.mma without block scaling (PTX ISA 9.7.16.10).
  *
- * D lies in tensor memory as 9.7.16.10.5 names it (the figures' facts from CUTLASS
- * mma_traits_sm100_frag.hpp): M = 128 (layout D) puts row r in lane r; M = 64 (layout F) puts row r in lane
- * 32 * (r / 16) + r % 16, plus 16 when the address says lane 16. Element (r, n) is the whole cell of column
- * n; 16-bit results are zero-extended. A in tensor memory uses the same lanes, 8 columns. Numerics:
- * tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
+ * D lies in tensor memory as 9.7.16.10.5 names it (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp):
+ *  - cta_group::1, M = 128 (layout D): row r in lane r.
+ *  - cta_group::1, M = 64 (layout F): row r in lane 32 * (r / 16) + r % 16, plus 16 when the address says lane 16.
+ *  - cta_group::2, M = 256 (layout A): row r in lane r % 128 of CTA r / 128 of the pair, N columns.
+ *  - cta_group::2, M = 128 (layout B, "2x2"): row r in CTA r / 64 of the pair, in lane r % 64 for n < N / 2 and lane
+ *    64 + r % 64 for the others; N / 2 columns, element (r, n) in column n % (N / 2).
+ * Element (r, n) is a whole cell of its column; 16-bit results are zero-extended. A in tensor memory uses the same lanes
+ * as D, 8 columns; in layout B its 64 rows stand twice, in lanes 0-63 for the first half of N and in 64-127 for the
+ * second (CUTLASS's "duplicated" allocation). Of a pair's matrices in shared memory each CTA holds one half, the even
+ * CTA the first: M / 2 rows of A, N / 2 rows of B (ALayout and BLayout of CUTLASS's 2x1SM traits), at the address that
+ * the one descriptor names in each CTA's own shared memory. disable-output-lane: the even CTA's lanes come first.
+ *
+ * Numerics: tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
  * summed exactly, then added to D modulo 2^32 or saturated.
  */
 #include "base/arena.h"
@@ -29,17 +37,26 @@ struct mma_op {
     struct tc_mma mma;
 };
 
-/* One execution of an operation. */
+/* One execution of an operation, and the part of D that is worked on: some rows and columns in the tensor memory of one
+ * CTA. cta_group::1 has one part, a pair with M = 256 two, a pair with M = 128 four. */
 struct job {
-    struct cta *cta;
     const struct mach_origin *origin;
     const struct tc_mma *mma;
     struct tc_idesc id;
     struct tc_scratch *s;
-    uint32_t column;  /* D's first */
-    uint32_t lane[8]; /* first lane of each 16 rows */
-    uint32_t keep[4]; /* lanes of D that are written, bit per lane */
-    bool partial;     /* some lane of D is disabled */
+    enum tc_simd simd;
+    struct gpu *gpu;
+    struct cta *pair[2]; /* pair[0] alone with cta_group::1 */
+    uint32_t column;     /* D's first */
+    /* the part */
+    struct cta *cta;
+    uint32_t half;     /* index in pair */
+    uint32_t rows, n;  /* its extent */
+    uint32_t row0, n0; /* of matrix D, its first element */
+    uint32_t lane[8];  /* first lane of each 16 rows */
+    uint32_t used[4];  /* its lanes, bit per lane */
+    uint32_t keep[4];  /* those of them that are written */
+    bool partial;      /* some lane is disabled */
 };
 
 static const struct diag bad_lane = {
@@ -65,48 +82,66 @@ static const struct diag poisoned_d = {
 };
 
 static bool fault(const struct job *j, const struct tc_problem *p) {
-    mach_fault(j->cta->gpu, j->origin, p->rule, "%s", p->text);
+    mach_fault(j->gpu, j->origin, p->rule, "%s", p->text);
     return false;
 }
 
-/* Lanes of D and A (9.7.16.10.5). */
-static bool place_lanes(struct job *j) {
-    uint32_t base = j->mma->d >> 16;
-    if (base != 0 && !(j->id.m == 64 && base == 16)) {
-        mach_fault(j->cta->gpu, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)",
-                   base, j->id.m, j->mma->d);
-        return false;
-    }
-    uint32_t a_lane = (uint32_t)j->mma->a >> 16;
-    if (j->mma->a_in_tmem && a_lane != base) {
-        mach_fault(j->cta->gpu, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u",
-                   a_lane, base, j->id.m);
-        return false;
-    }
-    uint32_t step = j->id.m == 64 ? 32 : 16;
-    for (uint32_t s = 0; s < j->id.m / 16; s++)
-        j->lane[s] = base + s * step;
-    for (uint32_t w = 0; w < 4; w++) {
-        uint32_t used = j->id.m == 64 ? UINT32_C(0xffff) << base : UINT32_MAX;
-        j->keep[w] = used & ~j->mma->disable[w];
-        j->partial |= j->keep[w] != used;
-    }
-    return true;
+static bool is_layout_f(const struct job *j) { return j->id.m == 64; }
+static bool is_layout_b(const struct job *j) { return j->mma->group == 2 && j->id.m == 128; }
+
+/* First lanes of D and A. */
+static bool check_lanes(const struct job *j) {
+    uint32_t base = j->mma->d >> 16, a_lane = (uint32_t)j->mma->a >> 16;
+    if (base != 0 && !(is_layout_f(j) && base == 16))
+        mach_fault(j->gpu, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)", base,
+                   j->id.m, j->mma->d);
+    else if (j->mma->a_in_tmem && a_lane != base)
+        mach_fault(j->gpu, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u", a_lane,
+                   base, j->id.m);
+    return !j->gpu->fault;
 }
 
+static uint32_t num_parts(const struct job *j) { return is_layout_b(j) ? 4 : j->mma->group; }
+
+/* Extent and lanes of part i; the parts of a CTA follow each other. */
+static void choose_part(struct job *j, uint32_t i) {
+    bool f = is_layout_f(j), b = is_layout_b(j);
+    uint32_t base = b ? i % 2 * 64 : j->mma->d >> 16;
+    j->half = b ? i / 2 : i;
+    j->cta = j->pair[j->half];
+    j->rows = j->id.m / j->mma->group;
+    j->row0 = j->half * j->rows;
+    j->n = b ? j->id.n / 2 : j->id.n;
+    j->n0 = b ? i % 2 * j->n : 0;
+    for (uint32_t s = 0; s < j->rows / 16; s++)
+        j->lane[s] = base + s * (f ? 32 : 16);
+    j->partial = false;
+    for (uint32_t w = 0; w < 4; w++) {
+        j->used[w] = f ? UINT32_C(0xffff) << base : !b || w / 2 == i % 2 ? UINT32_MAX : 0;
+        j->keep[w] = j->used[w] & ~j->mma->disable[4 * j->half + w];
+        j->partial |= j->keep[w] != j->used[w];
+    }
+}
+
+/* D's columns in this part's CTA, and, when they are read, what they hold. */
 static bool check_accumulator(const struct job *j) {
+    if (!tc_check_columns(j->cta, j->origin, "accumulator D", j->column, j->n))
+        return false;
     const struct tmem *t = j->cta->sm->tmem;
-    for (uint32_t n = 0; n < j->id.n; n++)
+    for (uint32_t n = 0; j->mma->accumulate && n < j->n; n++)
         for (uint32_t w = 0; w < 4; w++) {
             uint32_t bad = t->poison[j->column + n][w] & j->keep[w];
             if (!bad)
                 continue;
             uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
-            uint32_t row = j->id.m == 64 ? lane / 32 * 16 + lane % 16 : lane;
+            uint32_t row = is_layout_f(j) ? lane / 32 * 16 + lane % 16 : lane % j->rows;
             mach_fault(
-                j->cta->gpu, j->origin, &poisoned_d,
-                "accumulator D, row %u, column %u: lane %u, column %u of tensor memory was never written",
-                row, n, lane, j->column + n);
+                j->gpu, j->origin, &poisoned_d,
+                "accumulator D, row %u, column %u: lane %u, column %u of tensor memory%s was never written",
+                j->row0 + row, j->n0 + n, lane, j->column + n,
+                j->mma->group == 1 ? ""
+                : j->half          ? " of the pair's odd CTA"
+                                   : " of the pair's even CTA");
             return false;
         }
     return true;
@@ -133,24 +168,24 @@ static void transpose(const float *from, uint32_t rows, uint32_t columns, float 
         }
 }
 
-/* Fetches and decodes an operand to out[k][row] (`by_k`) or out[row][k]. `bits`: descriptor or tensor memory
+/* Fetches and decodes an operand of one CTA to out[k][row] (`by_k`) or out[row][k]. `bits`: descriptor or tensor memory
  * address. */
-static bool load_operand(const struct job *j, const struct tc_operand *o, bool in_tmem, uint64_t bits,
-                         bool by_k, float *out) {
+static bool load_operand(const struct job *j, struct cta *cta, const struct tc_operand *o, bool in_tmem,
+                         uint64_t bits, bool by_k, float *out) {
     struct tc_scratch *s = j->s;
     struct tc_problem problem;
     struct tc_desc d;
     if (in_tmem) {
         uint32_t column = bits & 0xffff;
-        if (!tc_check_columns(j->cta, j->origin, "matrix A", column, TC_ROW_BYTES / 4) ||
-            !tc_fetch_tmem(j->cta, j->origin, o, column, j->lane, s->raw))
+        if (!tc_check_columns(cta, j->origin, "matrix A", column, TC_ROW_BYTES / 4) ||
+            !tc_fetch_tmem(cta, j->origin, o, column, j->lane, s->raw))
             return false;
         if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
             memmove(s->raw, s->raw + TC_ROW_BYTES, (size_t)(o->rows - 1) * TC_ROW_BYTES);
     } else if (!tc_desc_decode(bits, o->matrix, &d, &problem) ||
                !tc_check_swizzle(o->matrix, o->elem, o->mn_major, d.swizzle, &problem)) {
         return fault(j, &problem);
-    } else if (!tc_fetch_smem(j->cta, j->origin, o, &d, s->raw)) {
+    } else if (!tc_fetch_smem(cta, j->origin, o, &d, s->raw)) {
         return false;
     }
     if (o->mn_major == by_k) {
@@ -189,21 +224,31 @@ static bool products_exact(const struct job *j, enum tc_simd simd) {
     if (j->id.a != TC_BF16 && j->id.a != TC_TF32 && j->id.b != TC_BF16)
         return true;
     uint32_t la, ha, lb, hb;
-    exponents(j->s->a, (size_t)j->id.m * j->id.k, &la, &ha);
-    exponents(j->s->b, (size_t)j->id.n * j->id.k, &lb, &hb);
+    exponents(j->s->a, (size_t)j->rows * j->id.k, &la, &ha);
+    exponents(j->s->b + (size_t)j->n0 * j->id.k, (size_t)j->n * j->id.k, &lb, &hb);
     return la + lb >= 125 && ha + hb <= 380;
 }
 
-static bool load_operands(const struct job *j) {
+/* The rows of A that this part multiplies. */
+static bool load_a(const struct job *j) {
     const struct tc_idesc *id = &j->id;
-    struct tc_operand a = {"A", id->a, id->m, id->k, id->mn_major_a};
-    struct tc_operand b = {"B", id->b, id->n, id->k, id->mn_major_b};
-    if (!load_operand(j, &a, j->mma->a_in_tmem, j->mma->a, true, j->s->a) ||
-        !load_operand(j, &b, false, j->mma->b, false, j->s->b))
+    struct tc_operand a = {"A", id->a, j->rows, id->k, id->mn_major_a};
+    if (!load_operand(j, j->cta, &a, j->mma->a_in_tmem, j->mma->a, true, j->s->a))
         return false;
     if (id->negate_a != id->negate_b)
-        for (uint32_t i = 0; i < id->m * id->k; i++)
+        for (uint32_t i = 0; i < j->rows * id->k; i++)
             j->s->a[i] = -j->s->a[i];
+    return true;
+}
+
+/* The whole of B: a pair's CTAs hold half of its rows each. */
+static bool load_b(const struct job *j) {
+    const struct tc_idesc *id = &j->id;
+    uint32_t rows = id->n / j->mma->group;
+    struct tc_operand b = {"B", id->b, rows, id->k, id->mn_major_b};
+    for (uint32_t i = 0; i < j->mma->group; i++)
+        if (!load_operand(j, j->pair[i], &b, false, j->mma->b, false, j->s->b + (size_t)i * rows * id->k))
+            return false;
     return true;
 }
 
@@ -214,21 +259,21 @@ static uint32_t *cell(const struct job *j, uint32_t n, uint32_t row) {
     return &j->cta->sm->tmem->cell[j->column + n][j->lane[row / 16] + row % 16];
 }
 
-/* D as f32 bits into the side buffer, element (row, n) at d[n * m + row]. */
+/* D as f32 bits into the side buffer, element (row, n) at d[n * rows + row]. */
 static void read_side(const struct job *j) {
-    for (uint32_t n = 0; n < j->id.n; n++) {
-        uint32_t *to = j->s->d + (size_t)n * j->id.m;
+    for (uint32_t n = 0; n < j->n; n++) {
+        uint32_t *to = j->s->d + (size_t)n * j->rows;
         uint8_t half[2 * MAX_M];
         float wide[MAX_M];
-        for (uint32_t r = 0; r < j->id.m; r++) {
+        for (uint32_t r = 0; r < j->rows; r++) {
             to[r] = *cell(j, n, r);
             half[2 * r] = (uint8_t)to[r];
             half[2 * r + 1] = (uint8_t)(to[r] >> 8);
         }
         if (j->id.d != TC_D_F16)
             continue;
-        num_decode_row_f16(half, wide, j->id.m);
-        memcpy(to, wide, j->id.m * sizeof *to);
+        num_decode_row_f16(half, wide, j->rows);
+        memcpy(to, wide, j->rows * sizeof *to);
     }
 }
 
@@ -252,9 +297,9 @@ static uint32_t integer_result(const struct job *j, uint32_t old, uint32_t sum_b
 }
 
 static void write_side(const struct job *j) {
-    for (uint32_t n = 0; n < j->id.n; n++)
-        for (uint32_t r = 0; r < j->id.m; r++) {
-            uint32_t lane = j->lane[r / 16] + r % 16, v = j->s->d[n * j->id.m + r];
+    for (uint32_t n = 0; n < j->n; n++)
+        for (uint32_t r = 0; r < j->rows; r++) {
+            uint32_t lane = j->lane[r / 16] + r % 16, v = j->s->d[n * j->rows + r];
             if (!(j->keep[lane / 32] >> (lane % 32) & 1))
                 continue;
             uint32_t *to = cell(j, n, r);
@@ -267,17 +312,16 @@ static void write_side(const struct job *j) {
 }
 
 static void multiply(const struct job *j) {
-    struct tc_state *tc = j->cta->tc;
-    enum tc_simd simd = tc->simd == TC_SIMD_BEST ? tc_simd_best() : tc->simd;
+    enum tc_simd simd = j->simd == TC_SIMD_BEST ? tc_simd_best() : j->simd;
     bool side = j->id.d != TC_D_F32 || j->partial, integer = j->id.d == TC_D_S32;
     struct tc_tile t = {
         .d = side ? j->s->d : j->cta->sm->tmem->cell[j->column],
-        .d_stride = side ? j->id.m : TMEM_LANES,
-        .segments = j->id.m / TC_SEGMENT,
-        .n = j->id.n,
+        .d_stride = side ? j->rows : TMEM_LANES,
+        .segments = j->rows / TC_SEGMENT,
+        .n = j->n,
         .k = j->id.k,
         .a = j->s->a,
-        .b = j->s->b,
+        .b = j->s->b + (size_t)j->n0 * j->id.k,
         .accumulate = j->mma->accumulate && !integer,
         .scale = 1.0f / (float)(1u << j->mma->scale_d),
         .exact_products = products_exact(j, simd),
@@ -290,33 +334,51 @@ static void multiply(const struct job *j) {
     if (side)
         write_side(j);
     struct tmem *m = j->cta->sm->tmem;
-    for (uint32_t n = 0; n < j->id.n; n++)
+    for (uint32_t n = 0; n < j->n; n++)
         for (uint32_t w = 0; w < 4; w++)
             m->poison[j->column + n][w] &= ~j->keep[w];
+}
+
+static bool check_form(struct job *j) {
+    struct tc_problem problem;
+    if (!tc_idesc_decode(j->mma->kind, j->mma->group, j->mma->idesc, j->mma->a_in_tmem, &j->id, &problem))
+        return fault(j, &problem);
+    if (j->mma->ashift && (j->id.m == 64 || !j->mma->a_in_tmem)) {
+        mach_fault(j->gpu, j->origin, &bad_ashift, ".ashift with M = %u and A in %s memory", j->id.m,
+                   j->mma->a_in_tmem ? "tensor" : "shared");
+        return false;
+    }
+    return true;
 }
 
 static bool run_mma(struct async_op *op) {
     struct tc_state *tc = tc_state_of(op->cta);
     if (!tc->scratch)
         tc->scratch = xcalloc(1, sizeof *tc->scratch);
-    struct job j = {.cta = op->cta,
+    struct job j = {.gpu = op->cta->gpu,
                     .origin = &op->origin,
                     .mma = &((struct mma_op *)op)->mma,
                     .s = tc->scratch,
+                    .simd = tc->simd,
                     .column = ((struct mma_op *)op)->mma.d & 0xffff};
-    struct tc_problem problem;
-    if (!tc_idesc_decode(j.mma->kind, j.mma->idesc, j.mma->a_in_tmem, &j.id, &problem)) {
-        fault(&j, &problem);
+    if (!check_form(&j) || !check_lanes(&j) ||
+        !tc_pair(op->cta, &op->origin, j.mma->group, "tcgen05.mma", j.pair))
         return true;
+    /* everything is checked before anything is written */
+    for (uint32_t i = 0; i < num_parts(&j); i++) {
+        choose_part(&j, i);
+        if (!check_accumulator(&j))
+            return true;
     }
-    if (j.mma->ashift && (j.id.m == 64 || !j.mma->a_in_tmem)) {
-        mach_fault(j.cta->gpu, j.origin, &bad_ashift, ".ashift with M = %u and A in %s memory", j.id.m,
-                   j.mma->a_in_tmem ? "tensor" : "shared");
+    if (!load_b(&j))
         return true;
-    }
-    if (place_lanes(&j) && tc_check_columns(j.cta, j.origin, "accumulator D", j.column, j.id.n) &&
-        (!j.mma->accumulate || check_accumulator(&j)) && load_operands(&j))
+    for (uint32_t i = 0; i < num_parts(&j); i++) {
+        bool same_a = is_layout_b(&j) && i % 2 && !j.mma->a_in_tmem;
+        choose_part(&j, i);
+        if (!same_a && !load_a(&j))
+            return true;
         multiply(&j);
+    }
     return true;
 }
 

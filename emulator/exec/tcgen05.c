@@ -21,9 +21,7 @@ bool exec_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed) {
 
 bool exec_tmem_group(struct exec_binder *b, const struct ptx_insn *in, unsigned *group) {
     *group = ptx_has(in, PTX_MOD_cta_group__2) ? 2 : 1;
-    if (*group == 2)
-        return exec_tmem_refuse(b, ".cta_group::2 is not supported yet");
-    if (!ptx_has(in, PTX_MOD_cta_group__1))
+    if (*group == 1 && !ptx_has(in, PTX_MOD_cta_group__1))
         return exec_tmem_refuse(b, "the .cta_group is missing");
     return true;
 }
@@ -91,7 +89,8 @@ static enum exec_status do_alloc(struct warp *w, const struct insn *in, uint32_t
         !exec_smem_operand(w, in, exec_lowest(mask), &in->o[0], false, generic, 4, &owner, &off) ||
         !tc_use_group(cta, &origin, (unsigned)in->aux))
         return EXEC_FAULT;
-    switch (tc_alloc(cta, &origin, columns, &taddr)) {
+    switch (in->aux == 2 ? tc_pair_alloc(cta, &origin, w->index, columns, &taddr)
+                         : tc_alloc(cta, &origin, columns, &taddr)) {
     case TC_FAULT:
         return EXEC_FAULT;
     case TC_BLOCKED:
@@ -107,10 +106,21 @@ static enum exec_status do_alloc(struct warp *w, const struct insn *in, uint32_t
 static enum exec_status do_dealloc(struct warp *w, const struct insn *in, uint32_t mask) {
     struct mach_origin origin = exec_origin(w, in, mask);
     uint32_t taddr, columns;
-    bool ok = exec_tmem_uniform(w, in, mask, &in->o[0], "the tensor memory address", &taddr) &&
-              exec_tmem_uniform(w, in, mask, &in->o[1], "the number of columns", &columns) &&
-              tc_use_group(w->cta, &origin, (unsigned)in->aux) && tc_dealloc(w->cta, &origin, taddr, columns);
-    return ok ? EXEC_NEXT : EXEC_FAULT;
+    if (!exec_tmem_uniform(w, in, mask, &in->o[0], "the tensor memory address", &taddr) ||
+        !exec_tmem_uniform(w, in, mask, &in->o[1], "the number of columns", &columns) ||
+        !tc_use_group(w->cta, &origin, (unsigned)in->aux))
+        return EXEC_FAULT;
+    if (in->aux == 1)
+        return tc_dealloc(w->cta, &origin, taddr, columns) ? EXEC_NEXT : EXEC_FAULT;
+    switch (tc_pair_dealloc(w->cta, &origin, w->index, taddr, columns)) {
+    case TC_BLOCKED:
+        return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_ALLOC, .value = columns});
+    case TC_DONE:
+        return EXEC_NEXT;
+    case TC_FAULT:
+        break;
+    }
+    return EXEC_FAULT;
 }
 
 static enum exec_status do_relinquish(struct warp *w, const struct insn *in, uint32_t mask) {

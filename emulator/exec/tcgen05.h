@@ -15,7 +15,7 @@ bool exec_bind_tensor(struct exec_binder *b,
 bool exec_tmem_refuse(struct exec_binder *b, const char *why);
 /* Does the instruction have only modifiers of `allowed` (ends with PTX_MOD_unknown)? */
 bool exec_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed);
-/* The .cta_group; false with a reason when it is missing or 2. */
+/* The .cta_group; false with a reason when it is missing. */
 bool exec_tmem_group(struct exec_binder *b, const struct ptx_insn *in, unsigned *group);
 /* A 32-bit source, register or [address], which must be the same and no poison in all lanes of `mask`: false
  * after a fault. `what`: "the tensor memory address". */

@@ -140,10 +140,13 @@ static enum exec_status do_wait_ld(struct warp *w, const struct insn *in, uint32
 
 static const struct diag not_waited = {
     .id = "tcgen05-ld-not-waited",
-    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the cells have been read",
+    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the "
+            "cells have been read",
     .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
-    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it a later "
-            "tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so it works by luck on most runs",
+    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it "
+            "a later "
+            "tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so it works by "
+            "luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
@@ -195,7 +198,8 @@ enum exec_status exec_tmem_use(struct warp *w, const struct insn *in, uint32_t m
     enum exec_status s = EXEC_NEXT;
     if (tells_others(in->src->op)) {
         struct mach_origin origin = exec_origin(w, in, mask);
-        if (!mach_warn(w->gpu, &origin, &not_waited, "%u tcgen05.ld of this warp have not been waited for", w->tmem_loads))
+        if (!mach_warn(w->gpu, &origin, &not_waited, "%u tcgen05.ld of this warp have not been waited for",
+                       w->tmem_loads))
             return EXEC_FAULT;
         w->tmem_loads = w->tmem_pending->first != NULL; /* said once */
     }

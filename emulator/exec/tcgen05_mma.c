@@ -37,8 +37,12 @@ static enum exec_status do_mma(struct warp *w, const struct insn *in, uint32_t m
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         if (!mma_operands_known(w, in, l, f) || !tc_use_group(w->cta, &origin, (unsigned)in->aux))
             return EXEC_FAULT;
+        struct cta *pair[2];
+        if (!tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.mma", pair))
+            return EXEC_FAULT;
         struct tc_mma mma = {
             .kind = f->kind,
+            .group = (unsigned)in->aux,
             .d = (uint32_t)exec_address(w, f->d, l),
             .a_in_tmem = f->a_in_tmem,
             .a = f->a_in_tmem ? (uint32_t)exec_address(w, f->a, l) : source64(w, f->a, l),
@@ -48,7 +52,7 @@ static enum exec_status do_mma(struct warp *w, const struct insn *in, uint32_t m
             .ashift = f->ashift,
             .scale_d = f->scale_d,
         };
-        for (uint32_t i = 0; f->disable && i < 4; i++)
+        for (uint32_t i = 0; f->disable && i < f->disable->count; i++)
             mma.disable[i] = exec_src32(w, f->disable->list[i])[l];
         tc_issue_mma(w->cta, &origin, &mma);
     }
@@ -106,8 +110,9 @@ static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form
                                 "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
     if (in->o[i].kind == EXEC_VEC) {
         f->disable = &in->o[i++];
-        if (f->disable->count != 4 || f->disable->bits != 32)
-            return exec_tmem_refuse(b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1");
+        if (f->disable->count != 4 * in->aux || f->disable->bits != 32)
+            return exec_tmem_refuse(
+                b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
     }
     if (i >= n || in->o[i].kind != EXEC_SLOT || in->o[i].bits != 1)
         return exec_tmem_refuse(b, order);
@@ -130,14 +135,16 @@ static bool bind_mma(struct exec_binder *b, struct insn *in) {
                                        ? "sparse matrices (.sp) are not supported yet"
                                        : "weight-stationary mode (.ws) is not supported yet");
     struct mma_form *f = arena_alloc(b->arena, sizeof *f);
-    if (!exec_tmem_group(b, p, &group) || !mma_kind(b, p, &f->kind) || !mma_operands(b, in, f))
+    if (!exec_tmem_group(b, p, &group) || !mma_kind(b, p, &f->kind))
+        return false;
+    in->aux = group;
+    if (!mma_operands(b, in, f))
         return false;
     f->ashift = ptx_has(p, PTX_MOD_ashift);
     if (f->ashift && (ptx_has(p, PTX_MOD_collector__a__use) || ptx_has(p, PTX_MOD_collector__a__fill)))
         return exec_tmem_refuse(b, ".ashift excludes .collector::a::use and ::fill");
     if (f->ashift && !f->a_in_tmem)
         return exec_tmem_refuse(b, ".ashift needs A in tensor memory");
-    in->aux = group;
     in->data = f;
     in->fn = do_mma;
     return true;
@@ -153,24 +160,28 @@ struct cp_form {
 static enum exec_status do_cp(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct cp_form *f = in->data;
     EXEC_FOR_LANES(l, mask) {
+        struct cta *pair[2];
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         if (!exec_tmem_known(w, in, l, &in->o[0], "the tensor memory address") ||
             !exec_tmem_known(w, in, l, &in->o[1], "the matrix descriptor") ||
-            !tc_use_group(w->cta, &origin, (unsigned)in->aux))
+            !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
+            !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.cp", pair))
             return EXEC_FAULT;
-        tc_issue_cp(w->cta, &origin, f->shape, f->format, (uint32_t)exec_address(w, &in->o[0], l),
-                    source64(w, &in->o[1], l));
+        tc_issue_cp(w->cta, &origin, (unsigned)in->aux, f->shape, f->format,
+                    (uint32_t)exec_address(w, &in->o[0], l), source64(w, &in->o[1], l));
     }
     return EXEC_NEXT;
 }
 
 static enum exec_status do_shift(struct warp *w, const struct insn *in, uint32_t mask) {
     EXEC_FOR_LANES(l, mask) {
+        struct cta *pair[2];
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         if (!exec_tmem_known(w, in, l, &in->o[0], "the tensor memory address") ||
-            !tc_use_group(w->cta, &origin, (unsigned)in->aux))
+            !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
+            !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.shift", pair))
             return EXEC_FAULT;
-        tc_issue_shift(w->cta, &origin, (uint32_t)exec_address(w, &in->o[0], l));
+        tc_issue_shift(w->cta, &origin, (unsigned)in->aux, (uint32_t)exec_address(w, &in->o[0], l));
     }
     return EXEC_NEXT;
 }
@@ -253,10 +264,11 @@ static enum exec_status do_commit(struct warp *w, const struct insn *in, uint32_
          multicast = ptx_has(in->src, PTX_MOD_multicast__cluster);
     EXEC_FOR_LANES(l, mask) {
         struct mach_origin origin = exec_origin(w, in, 1u << l);
-        struct cta *cta;
+        struct cta *cta, *pair[2];
         uint32_t off, ctas, count = w->cta->cluster->num_ctas;
         if (!exec_smem_operand(w, in, l, &in->o[0], true, generic, 8, &cta, &off) ||
-            !tc_use_group(w->cta, &origin, (unsigned)in->aux))
+            !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
+            !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.commit", pair))
             return EXEC_FAULT;
         ctas = 1u << cta->rank;
         if (multicast) {

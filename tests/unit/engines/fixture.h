@@ -22,22 +22,27 @@ static inline void fixture_write(void *ctx, const char *text, size_t len) {
     f->report[f->length] = 0;
 }
 
-/* `ctas` CTAs of one cluster, all resident on SM 0, each with `smem` bytes of shared memory. */
-static inline void fixture_open(struct fixture *f, uint32_t ctas, uint32_t smem) {
+/* `ctas` CTAs of one cluster, CTA r on SM r % num_sms, each with `smem` bytes of shared memory. */
+static inline void fixture_open_on(struct fixture *f, uint32_t ctas, uint32_t smem, uint32_t num_sms) {
     memset(f, 0, sizeof *f);
     struct mach_config config = mach_config_b200();
-    config.num_sms = 1;
+    config.num_sms = num_sms;
     f->gpu = gpu_create(&config);
     f->gpu->sink = (struct diag_sink){fixture_write, f};
     struct sm *sms[MACH_MAX_CLUSTER];
     for (uint32_t i = 0; i < ctas; i++)
-        sms[i] = &f->gpu->sms[0];
+        sms[i] = &f->gpu->sms[i % num_sms];
     cluster_init(&f->cluster, f->gpu, (struct diag_dim3){0, 0, 0}, (struct diag_dim3){ctas, 1, 1}, sms);
     for (uint32_t i = 0; i < ctas; i++) {
         cta_alloc_smem(&f->cluster.cta[i], smem);
         f->cluster.cta[i].live_warps = 4;
     }
     f->cta = &f->cluster.cta[0];
+}
+
+/* All CTAs resident on SM 0. */
+static inline void fixture_open(struct fixture *f, uint32_t ctas, uint32_t smem) {
+    fixture_open_on(f, ctas, smem, 1);
 }
 
 static inline void fixture_close(struct fixture *f) {

@@ -51,7 +51,7 @@ static void copies(void) {
                     for (uint32_t i = 0; i < SHAPES[s].bytes; i++)
                         put(f.cta, &x, r, i,
                             byte_of((enum tc_cp_format)format, r, i) >> (format == TC_CP_B4X16_P64 ? 2 : 0));
-                tc_issue_cp(f.cta, NULL, SHAPES[s].shape, (enum tc_cp_format)format, taddr | lane0 << 16,
+                tc_issue_cp(f.cta, NULL, 1, SHAPES[s].shape, (enum tc_cp_format)format, taddr | lane0 << 16,
                             descriptor(&x, 0));
                 fixture_drain(&f);
                 if (!CHECK_EQ(f.gpu->fault, 0))
@@ -90,13 +90,13 @@ static void decompressed_operand(void) {
         for (uint32_t n = 0; n < 16; n++)
             for (uint32_t k = 0; k < 32; k++)
                 put(f.cta, &y, n, k, (uint32_t)fixture_random(&state) & 0x77);
-        struct tc_mma m = {.kind = TC_KIND_F8F6F4,
+        struct tc_mma m = {.group = 1, .kind = TC_KIND_F8F6F4,
                            .d = taddr,
                            .a = descriptor(&x, 0),
                            .b = descriptor(&y, 0),
                            .idesc = 1u << 4 | code << 7 | 2u << 17 | 8u << 24};
         tc_issue_mma(f.cta, NULL, &m);
-        tc_issue_cp(f.cta, NULL, TC_CP_128X256B, (enum tc_cp_format)format, taddr + 32, descriptor(&x, 0));
+        tc_issue_cp(f.cta, NULL, 1, TC_CP_128X256B, (enum tc_cp_format)format, taddr + 32, descriptor(&x, 0));
         m.a_in_tmem = true;
         m.a = taddr + 32;
         m.d = taddr + 16;
@@ -125,31 +125,31 @@ static void copy_faults(void) {
     } lanes[] = {{TC_CP_128X256B, 1},      {TC_CP_128X128B, 1}, {TC_CP_64X128B_02_13, 1},
                  {TC_CP_64X128B_01_23, 1}, {TC_CP_32X128B, 1},  {TC_CP_4X256B, 32}};
     for (int i = 0; i < 6; i++) {
-        tc_issue_cp(f.cta, NULL, lanes[i].shape, TC_CP_RAW, taddr | lanes[i].lane << 16, descriptor(&x, 0));
+        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | lanes[i].lane << 16, descriptor(&x, 0));
         fixture_drain(&f);
         CHECK(fixture_faulted(&f, "tcgen05-cp-lanes"));
-        tc_issue_cp(f.cta, NULL, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16,
+        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16,
                     descriptor(&x, 0));
         fixture_drain(&f);
         CHECK_EQ(f.gpu->fault, 0);
     }
-    tc_issue_cp(f.cta, NULL, TC_CP_128X256B, TC_CP_RAW, taddr + 25, descriptor(&x, 0));
+    tc_issue_cp(f.cta, NULL, 1, TC_CP_128X256B, TC_CP_RAW, taddr + 25, descriptor(&x, 0));
     fixture_drain(&f);
     CHECK(fixture_faulted(&f, "tcgen05-tmem-unallocated"));
-    tc_issue_cp(f.cta, NULL, TC_CP_128X256B, TC_CP_RAW, taddr, descriptor(&x, 0) ^ 1ull << 47);
+    tc_issue_cp(f.cta, NULL, 1, TC_CP_128X256B, TC_CP_RAW, taddr, descriptor(&x, 0) ^ 1ull << 47);
     fixture_drain(&f);
     CHECK(fixture_faulted(&f, "tcgen05-smem-descriptor"));
     x.start = 0x1c00;
-    tc_issue_cp(f.cta, NULL, TC_CP_128X256B, TC_CP_RAW, taddr, descriptor(&x, 0));
+    tc_issue_cp(f.cta, NULL, 1, TC_CP_128X256B, TC_CP_RAW, taddr, descriptor(&x, 0));
     fixture_drain(&f);
     CHECK(fixture_faulted(&f, "tcgen05-smem-bounds"));
     x.start = SRC;
     smem_set_poison(f.cta, SRC + 5 * 16 + 12, 4);
-    tc_issue_cp(f.cta, NULL, TC_CP_32X128B, TC_CP_RAW, taddr, descriptor(&x, 0));
+    tc_issue_cp(f.cta, NULL, 1, TC_CP_32X128B, TC_CP_RAW, taddr, descriptor(&x, 0));
     fixture_drain(&f);
     CHECK_HAS(f.report, "row 5");
     CHECK(fixture_faulted(&f, "tcgen05-smem-uninitialised"));
-    tc_issue_cp(f.cta, NULL, TC_CP_32X128B, TC_CP_B6X16_P32, taddr, descriptor(&x, 0));
+    tc_issue_cp(f.cta, NULL, 1, TC_CP_32X128B, TC_CP_B6X16_P32, taddr, descriptor(&x, 0));
     fixture_drain(&f);
     CHECK_EQ(f.gpu->fault, 0); /* padding */
     fixture_close(&f);
@@ -165,7 +165,7 @@ static void shift(void) {
             t->cell[c][l] = c << 8 | l;
     memset(t->poison, 0, sizeof t->poison);
     t->poison[5][1] = 1u << 7 | 1u << 31;
-    tc_issue_shift(f.cta, NULL, (taddr + 4) | 32u << 16);
+    tc_issue_shift(f.cta, NULL, 1, (taddr + 4) | 32u << 16);
     fixture_drain(&f);
     CHECK_EQ(f.gpu->fault, 0);
     uint32_t bad = 0;
@@ -177,11 +177,11 @@ static void shift(void) {
     CHECK_EQ(bad, 0);
     CHECK_EQ(t->poison[5][1], 1u << 6 | 1u << 30 | 1u << 31);
     for (uint32_t lane = 1; lane < 200; lane += 15) {
-        tc_issue_shift(f.cta, NULL, taddr | lane << 16);
+        tc_issue_shift(f.cta, NULL, 1, taddr | lane << 16);
         fixture_drain(&f);
         CHECK(fixture_faulted(&f, "tcgen05-shift-lane"));
     }
-    tc_issue_shift(f.cta, NULL, taddr + 25);
+    tc_issue_shift(f.cta, NULL, 1, taddr + 25);
     fixture_drain(&f);
     CHECK(fixture_faulted(&f, "tcgen05-tmem-unallocated"));
     fixture_close(&f);
@@ -201,7 +201,7 @@ static void commits(void) {
     for (uint32_t i = 0; i < 4; i++)
         CHECK_EQ(mbar_init(&f.cluster.cta[i], off, 5), MBAR_OK);
     memset(f.gpu->sms[0].tmem->poison, 0, sizeof f.gpu->sms[0].tmem->poison);
-    tc_issue_shift(f.cta, NULL, taddr);
+    tc_issue_shift(f.cta, NULL, 1, taddr);
     tc_issue_commit(f.cta, NULL, 1u << 0, off);
     tc_issue_commit(f.cta, NULL, 1u << 1 | 1u << 3, off);
     struct async_queue *q = tc_queue(f.cta);

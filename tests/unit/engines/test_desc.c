@@ -9,7 +9,7 @@
 static void known_values(void) {
     struct tc_idesc d;
     struct tc_problem p;
-    CHECK(tc_idesc_decode(TC_KIND_F16, 0x08400010, false, &d, &p));
+    CHECK(tc_idesc_decode(TC_KIND_F16, 1, 0x08400010, false, &d, &p));
     CHECK_EQ(d.m, 128);
     CHECK_EQ(d.n, 256);
     CHECK_EQ(d.k, 16);
@@ -102,7 +102,7 @@ static uint32_t idesc(uint32_t d, uint32_t a, uint32_t b, uint32_t m, uint32_t n
 
 static bool decodes(enum tc_kind kind, uint32_t bits, bool a_in_tmem, struct tc_problem *p) {
     struct tc_idesc d;
-    return tc_idesc_decode(kind, bits, a_in_tmem, &d, p);
+    return tc_idesc_decode(kind, 1, bits, a_in_tmem, &d, p);
 }
 
 static void instruction_fields(void) {
@@ -183,7 +183,8 @@ static void swizzle_legality(void) {
 static struct tc_mma good_mma(uint32_t taddr) {
     struct matrix a = {TC_F16, false, TC_SW_128B, A_AT, 0, 1024},
                   b = {TC_F16, false, TC_SW_128B, B_AT, 0, 1024};
-    return (struct tc_mma){.kind = TC_KIND_F16,
+    return (struct tc_mma){.group = 1,
+                           .kind = TC_KIND_F16,
                            .d = taddr,
                            .a = descriptor(&a, 0),
                            .b = descriptor(&b, 0),

@@ -162,6 +162,7 @@ static void run(const struct setup *s, enum tc_simd simd) {
     memcpy(want, t->cell[d_column], s->n * sizeof want[0]);
     for (uint32_t step = 0; step < s->steps; step++) {
         struct tc_mma mma = {.kind = s->kind,
+                             .group = 1,
                              .d = d_column | s->lane << 16,
                              .a_in_tmem = s->a_in_tmem,
                              .a = s->a_in_tmem ? (a_column + step * 8) | s->lane << 16
@@ -171,7 +172,7 @@ static void run(const struct setup *s, enum tc_simd simd) {
                              .accumulate = s->accumulate || step,
                              .ashift = s->ashift,
                              .scale_d = s->scale_d};
-        memcpy(mma.disable, s->disable, sizeof mma.disable);
+        memcpy(mma.disable, s->disable, sizeof s->disable);
         tc_issue_mma(f.cta, NULL, &mma);
         for (uint32_t n = 0; n < s->n; n++)
             for (uint32_t r = 0; r < s->m; r++) {
