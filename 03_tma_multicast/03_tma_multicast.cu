@@ -269,7 +269,7 @@ static void print_witness(const struct options *o, const struct witness *w) {
     printf("\n  masks of the CTAs of a cluster: x along M goes down, y along N goes right, rank = x + %d y\n",
            o->cluster_m);
     const int width = 5 * o->cluster_n - 1 < 6 ? 6 : 5 * o->cluster_n - 1;
-    printf("        %-*s     %-*s     %-*s\n", width, "A", width, "B", width, "commit");
+    printf("        %-*s     %-*s     commit\n", width, "A", width, "B");
     for (int x = 0; x < o->cluster_m; x++) {
         printf("    x %d ", x);
         for (int part = 0; part < 3; part++) {

@@ -1,0 +1,393 @@
+/* 04_pair_umma - two CTAs, one UMMA: 256 x 256 of D from half of A and half of B in each.
+ *
+ * D = alpha A B^T + beta C as in step 03, with its multicast. Now two neighbouring CTAs are a pair: the even one, the
+ * leader, issues UMMAs that read the shared memory and write the tensor memory of both. Each CTA loads half of the
+ * pair's tile of A and half of its tile of B, so each byte of B serves twice as many rows of A as before.
+ *
+ * README.md walks through it. Ends with a PASS or FAIL line; exit code 0 or 1.
+ */
+#include <cuda.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../common/cluster.cuh"
+#include "../common/cmdline.h"
+#include "../common/cuda_check.h"
+#include "../common/descriptors.h"
+#include "../common/fence.cuh"
+#include "../common/gemm_host.h"
+#include "../common/mbarrier.cuh"
+#include "../common/tensor_map.h"
+#include "../common/tma.cuh"
+#include "../common/tmem.cuh"
+#include "../common/types.h"
+#include "../common/umma.cuh"
+
+/* ---------------------------------------------------------------- sizes */
+
+enum {
+    MAX_HALF_M = 128,    /* rows of A and D a CTA: half of the pair's 256, or of 128 with --mma-m 128 */
+    TILE_N = 256,        /* columns of D a pair */
+    HALF_N = TILE_N / 2, /* rows of B a CTA */
+    TILE_K_BYTES = 128,  /* of a row of A or B: 64 f16, 32 tf32, 128 fp8; one swizzle span */
+    UMMA_K_BYTES = 32,   /* of a row, that one UMMA multiplies */
+    UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
+    ATOM_BYTES = 8 * TILE_K_BYTES, /* 8 rows x 128 bytes: the swizzle pattern repeats from here */
+    MAX_A_BYTES = MAX_HALF_M * TILE_K_BYTES,
+    B_BYTES = HALF_N * TILE_K_BYTES,
+    THREADS = 128,         /* a warpgroup: four warps x 32 lanes reach all of TMEM's 128 lanes */
+    EPILOGUE_COLUMNS = 32, /* accumulator columns, hence registers, a thread handles at a time */
+    MAX_CLUSTER = 16,      /* CTAs; a multicast mask has 16 bits */
+    MAX_SIDE = 4,          /* CTAs of a cluster along M or N */
+};
+
+static_assert(MAX_HALF_M / 2 / MAX_SIDE * TILE_K_BYTES % ATOM_BYTES == 0,
+              "a slice of A starts on a swizzle pattern");
+static_assert(HALF_N / (MAX_SIDE / 2) * TILE_K_BYTES % ATOM_BYTES == 0,
+              "a slice of B starts on a swizzle pattern");
+
+struct gemm {
+    int n;                    /* columns of C and D */
+    int k_tiles, tile_k;      /* tiles along K, and elements of each */
+    int cluster_m, cluster_n; /* CTAs of a cluster along M, two a pair, and along N */
+    int half_m;               /* rows of A and D a CTA: 128 or 64 */
+    const float *c;
+    float *d;
+    float alpha, beta;
+    uint32_t idesc;
+    enum umma_kind kind;
+};
+
+/* What each CTA of the first cluster used, for the host to print. */
+struct witness {
+    uint32_t a_mask, b_mask, commit_mask, arrivals;
+    uint32_t full, full_leader,
+        full_mapped; /* addresses of the barrier: ours, with bit 24 cleared, by mapa */
+    uint32_t tmem_base;
+};
+
+/* ---------------------------------------------------------------- shared storage
+ * The same layout in all CTAs of the cluster: a multicast writes to the same offsets everywhere, and one descriptor
+ * serves both CTAs of a pair. */
+struct shared_storage {
+    alignas(1024) unsigned char a[MAX_A_BYTES];
+    alignas(1024) unsigned char b[B_BYTES];
+    uint64_t
+        full; /* the leader's: 1 arrival, its own, and the bytes of both CTAs' tiles. The odd CTA's is unused */
+    uint64_t
+        free; /* cluster_m / 2 + cluster_n - 1 arrivals: the commits of all pairs that read what we write */
+    uint64_t done; /* 1 arrival: our pair's last commit, when the accumulator is complete */
+    uint32_t tmem_base;
+};
+
+/* ---------------------------------------------------------------- who shares what
+ * Rank = x + y cluster_m, x counting CTAs along M, y along N. A bit of a mask is a rank; ranks 2 i and 2 i + 1 are a
+ * pair. */
+
+struct sharing {
+    uint32_t x, y, leads; /* leads: 1 in the even CTA */
+    uint16_t a, b;        /* masks: who needs our half of A (same x), our half of B (same y, same parity) */
+    uint16_t pair;        /* we and our peer */
+    uint16_t commit;      /* both CTAs of every pair that needs a half of A or of B that our pair reads */
+};
+
+static __device__ __forceinline__ struct sharing find_sharing(const struct gemm *g) {
+    const uint32_t rank = cluster_rank();
+    struct sharing s = {rank % g->cluster_m, rank / g->cluster_m, !(rank & 1), 0, 0, 0, 0};
+    s.pair = 3u << (rank & ~1u);
+    for (int y = 0; y < g->cluster_n; y++) {
+        s.a |= 1u << (s.x + y * g->cluster_m);
+        s.commit |= 3u << ((s.x & ~1u) + y * g->cluster_m);
+    }
+    for (int x = s.x & 1; x < g->cluster_m; x += 2) {
+        s.b |= 1u << (x + s.y * g->cluster_m);
+        s.commit |= 3u << ((x & ~1) + s.y * g->cluster_m);
+    }
+    return s;
+}
+
+/* ---------------------------------------------------------------- the K loop, one thread of each CTA */
+
+/* Our slices of our halves of the tiles at `k`, to all who need them. The bytes are reported to the leaders. */
+static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct sharing *share,
+                                                   struct shared_storage *s, const CUtensorMap *a,
+                                                   const CUtensorMap *b, int k) {
+    const uint32_t full = pair_leader_address(smem_address(&s->full));
+    const int a_rows = g->half_m / g->cluster_n, a_slice = share->y * a_rows; /* cluster_n CTAs share A */
+    const int b_rows = HALF_N / (g->cluster_m / 2), b_slice = share->x / 2 * b_rows;
+    const int a_row = blockIdx.x * g->half_m, b_row = blockIdx.y * TILE_N + (share->x & 1) * HALF_N;
+    tma_load_2d_multicast_pair(smem_address(s->a) + a_slice * TILE_K_BYTES, a, k, a_row + a_slice, full,
+                               share->a);
+    tma_load_2d_multicast_pair(smem_address(s->b) + b_slice * TILE_K_BYTES, b, k, b_row + b_slice, full,
+                               share->b);
+}
+
+/* The UMMAs of one K tile, of the leader for both: the descriptors step 32 bytes along K inside the swizzle atom. */
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator,
+                                                    uint64_t a_desc, uint64_t b_desc, int first) {
+    for (int i = 0; i < UMMAS_PER_TILE; i++) {
+        uint32_t accumulate = !(first && i == 0); /* the first UMMA overwrites what TMEM held */
+        umma_pair_ss(g->kind, accumulator, umma_smem_advance(a_desc, i * UMMA_K_BYTES),
+                     umma_smem_advance(b_desc, i * UMMA_K_BYTES), g->idesc, accumulate);
+    }
+}
+
+static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct sharing *share,
+                                              struct shared_storage *s, const CUtensorMap *a,
+                                              const CUtensorMap *b) {
+    const uint32_t full = smem_address(&s->full), free = smem_address(&s->free),
+                   done = smem_address(&s->done);
+    const uint32_t pair_bytes = 2 * (g->half_m * TILE_K_BYTES + B_BYTES); /* ours and the peer's */
+    const uint64_t a_desc =
+        umma_smem_desc_packed(smem_address(s->a), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, g->half_m);
+    const uint64_t b_desc =
+        umma_smem_desc_packed(smem_address(s->b), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, HALF_N);
+
+#pragma unroll 1
+    for (int kt = 0; kt < g->k_tiles; kt++) {
+        if (share->leads)
+            mbarrier_arrive_expect_tx(full, pair_bytes);
+        load_k_tile(g, share, s, a, b, kt * g->tile_k);
+        if (share->leads) {
+            mbarrier_wait_cluster(full, kt & 1); /* both CTAs' tiles have landed */
+            tcgen05_fence_after();               /* the UMMAs come after the wait; TMA to UMMA is one proxy */
+            issue_k_tile(g, s->tmem_base, a_desc, b_desc, kt == 0);
+            umma_pair_commit_multicast(free, share->commit); /* tells all who write into our pair's tiles */
+            if (kt == g->k_tiles - 1)
+                umma_pair_commit_multicast(done, share->pair);
+        }
+        mbarrier_wait_cluster(free,
+                              kt & 1); /* all whom we write to have read; the last time: all has arrived */
+    }
+}
+
+/* alpha x accumulator + beta C for this thread's lane. window: TMEM address of the accumulator in this warp's 32
+ * lanes. columns: of D that a lane holds. c, d: where they begin. With beta 0, C is not read. All threads. */
+static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, int columns,
+                                                const float *c, float *d) {
+#pragma unroll 1
+    for (int column = 0; column < columns; column += EPILOGUE_COLUMNS) {
+        uint32_t bits[EPILOGUE_COLUMNS];
+        tmem_ld_32x32b_x32(bits, tmem_at(window, 0, column));
+        tmem_wait_ld();
+#pragma unroll
+        for (int i = 0; i < EPILOGUE_COLUMNS; i += 4) {
+            float4 out =
+                make_float4(g->alpha * __uint_as_float(bits[i]), g->alpha * __uint_as_float(bits[i + 1]),
+                            g->alpha * __uint_as_float(bits[i + 2]), g->alpha * __uint_as_float(bits[i + 3]));
+            if (g->beta != 0) {
+                float4 in = *(const float4 *)(c + column + i);
+                out.x += g->beta * in.x;
+                out.y += g->beta * in.y;
+                out.z += g->beta * in.z;
+                out.w += g->beta * in.w;
+            }
+            *(float4 *)(d + column + i) = out;
+        }
+    }
+}
+
+/* Grid: M / half_m by N / 256 CTAs of 128 threads, in clusters of cluster_m by cluster_n: x runs along M, so that the
+ * CTAs of a pair lie one below the other in D. a, b: boxes of one slice. Dynamic shared memory: struct
+ * shared_storage. */
+__global__ void __launch_bounds__(THREADS)
+    pair_umma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+              const __grid_constant__ struct gemm g, struct witness *witness) {
+    extern __shared__ __align__(1024) unsigned char storage[];
+    struct shared_storage *s = (struct shared_storage *)storage;
+    const struct sharing share = find_sharing(&g);
+    const uint32_t warp = warp_index(), sharers = g.cluster_m / 2 + g.cluster_n - 1;
+    /* Layout A: a lane is a row of 256 columns. Layout B: 64 rows, lanes 64 and up hold their right halves. */
+    const int columns = g.half_m == 128 ? TILE_N : TILE_N / 2;
+    const int row = threadIdx.x % g.half_m, first_column = threadIdx.x / g.half_m * columns;
+
+    if (threadIdx.x == 0) {
+        mbarrier_init(smem_address(&s->full), 1);
+        mbarrier_init(smem_address(&s->free), sharers);
+        mbarrier_init(smem_address(&s->done), 1);
+        fence_mbarrier_init(); /* to the cluster, and to its TMAs and tensor cores */
+    }
+    __syncwarp();
+    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    if (warp == 0) {
+        tmem_pair_alloc(smem_address(&s->tmem_base), columns); /* with the peer's warp 0 */
+        tmem_pair_relinquish_alloc_permit();
+    }
+    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+
+    if (warp == 0) {
+        if (elect_one())
+            k_loop(&g, &share, s, &a, &b);
+        __syncwarp(); /* .aligned: the warp must be converged again */
+    }
+    mbarrier_wait_cluster(smem_address(&s->done), 0); /* our half of the accumulator is complete */
+    tcgen05_fence_after();
+
+    const uint32_t window = warp * TMEM_WINDOW; /* first of the 32 lanes this warp can reach */
+    const size_t at =
+        ((size_t)blockIdx.x * g.half_m + row) * g.n + (size_t)blockIdx.y * TILE_N + first_column;
+    epilogue(&g, tmem_at(s->tmem_base, window, 0), columns, g.c + at, g.d + at);
+
+    if (threadIdx.x == 0 && blockIdx.x < g.cluster_m && blockIdx.y < g.cluster_n) {
+        uint32_t full = smem_address(&s->full);
+        struct witness w = {share.a,
+                            share.b,
+                            share.leads ? share.commit : 0u,
+                            sharers,
+                            full,
+                            pair_leader_address(full),
+                            cluster_map(full, cluster_rank() & ~1u),
+                            s->tmem_base};
+        witness[cluster_rank()] = w;
+    }
+    __syncwarp();
+    tcgen05_fence_before(); /* the last wait::ld has completed our loads; order them before the barrier */
+    cluster_sync();         /* both CTAs have read; whatever was sent by anybody has arrived: now we may go */
+    if (warp == 0)
+        tmem_pair_dealloc(s->tmem_base, columns); /* with the peer's warp 0 */
+}
+
+/* ---------------------------------------------------------------- host */
+
+static const char *const shapes[] = {"2x1", "2x2", "2x4", "4x1", "4x2", "4x4", NULL};
+static const char *const mma_ms[] = {"128", "256", NULL};
+
+struct options {
+    struct gemm_problem p;
+    int shape, mma, cluster_m, cluster_n, half_m, tile_k;
+};
+
+static struct options read_options(int argc, char **argv) {
+    struct options o = {{512, 1024, 256, ELEM_F16, 1.0f, 0.5f, 1}, 5, 1, 0, 0, 0, 0};
+    const struct cl_option table[] = {
+        {"m", CL_INT, &o.p.m, "rows of A and D, whole clusters of tiles", 128, 16384, 128, NULL},
+        {"n", CL_INT, &o.p.n, "rows of B, columns of D, whole clusters of tiles", TILE_N, 16384, TILE_N,
+         NULL},
+        {"k", CL_INT, &o.p.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
+        {"alpha", CL_FLOAT, &o.p.alpha, "factor of A B^T", 0, 0, 0, NULL},
+        {"beta", CL_FLOAT, &o.p.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
+        {"type", CL_CHOICE, &o.p.type, "of A and B", 0, 0, 0, elem_names},
+        {"mma-m", CL_CHOICE, &o.mma, "rows of D of one UMMA, half of them a CTA", 0, 0, 0, mma_ms},
+        {"cluster", CL_CHOICE, &o.shape, "CTAs along M x along N", 0, 0, 0, shapes},
+        {"seed", CL_SEED, &o.p.seed, "of the random A, B and C", 0, 0, 0, NULL},
+    };
+    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, UMMAs of CTA pairs, one 256x256 tile a pair", table,
+                  sizeof table / sizeof table[0]);
+    o.cluster_m = shapes[o.shape][0] - '0';
+    o.cluster_n = shapes[o.shape][2] - '0';
+    o.half_m = o.mma ? 128 : 64;
+    o.tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.p.type).bytes;
+    gemm_require_multiple("04_pair_umma", "k", o.p.k, o.tile_k, "128 bytes of a row");
+    gemm_require_multiple("04_pair_umma", "m", o.p.m, o.half_m * o.cluster_m, "a cluster of tiles");
+    gemm_require_multiple("04_pair_umma", "n", o.p.n, TILE_N * o.cluster_n, "a cluster of 256-column tiles");
+    return o;
+}
+
+static void print_plan(const struct options *o) {
+    const struct gemm_problem *p = &o->p;
+    const int a_bytes = o->half_m * TILE_K_BYTES, share_b = o->cluster_m / 2;
+    printf("04_pair_umma   D = alpha A B^T + beta C\n");
+    printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
+           elem_names[p->type], (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
+    printf("  grid      %d x %d pairs of CTAs of %d threads, one %d x 256 tile of D each, in clusters of %d "
+           "x %d "
+           "pairs\n",
+           p->m / (2 * o->half_m), p->n / TILE_N, THREADS, 2 * o->half_m, o->cluster_m / 2, o->cluster_n);
+    printf("  K tile    128 bytes (%d %s), %d of them, %d UMMAs of %dx256x%u each\n", o->tile_k,
+           elem_names[p->type], p->k / o->tile_k, UMMAS_PER_TILE, 2 * o->half_m,
+           umma_k(elem_info((enum elem_type)p->type).kind));
+    printf("  leader    expect_tx %d = 2 CTAs x (A %d + B %d bytes), half of them from the peer\n",
+           2 * (a_bytes + B_BYTES), a_bytes, B_BYTES);
+    printf("  each CTA  loads %d of its %d rows of A for %d CTA%s, %d of its 128 rows of B for %d CTA%s\n",
+           o->half_m / o->cluster_n, o->half_m, o->cluster_n, o->cluster_n == 1 ? "" : "s", HALF_N / share_b,
+           share_b, share_b == 1 ? "" : "s");
+    if (o->half_m == 128)
+        printf("  TMEM      layout A, 256 columns   even CTA                      odd CTA\n"
+               "            lanes   0-127           rows 0-127, columns 0-255     rows 128-255, columns "
+               "0-255\n");
+    else
+        printf(
+            "  TMEM      layout B, 128 columns   even CTA                      odd CTA\n"
+            "            lanes  0-63             rows 0-63, columns 0-127      rows 64-127, columns 0-127\n"
+            "            lanes 64-127            rows 0-63, columns 128-255    rows 64-127, columns "
+            "128-255\n");
+}
+
+static void print_witness(const struct options *o, const struct witness *w) {
+    printf("\n  masks of the CTAs of a cluster: x along M goes down, y along N goes right, rank = x + %d y; "
+           "odd x never commit\n",
+           o->cluster_m);
+    const int width = 5 * o->cluster_n - 1 < 6 ? 6 : 5 * o->cluster_n - 1;
+    printf("        %-*s     %-*s     commit\n", width, "A", width, "B");
+    for (int x = 0; x < o->cluster_m; x++) {
+        printf("    x %d ", x);
+        for (int part = 0; part < 3; part++) {
+            for (int y = 0; y < o->cluster_n; y++) {
+                const struct witness *c = &w[x + y * o->cluster_m];
+                printf(" %04x", part == 0 ? c->a_mask : part == 1 ? c->b_mask : c->commit_mask);
+            }
+            printf(part < 2 ? "%*s" : "", width - (5 * o->cluster_n - 1) + 4, "");
+        }
+        printf("\n");
+    }
+    printf("  arrivals that free a tile: %d + %d - 1 = %u\n", o->cluster_m / 2, o->cluster_n, w[0].arrivals);
+    printf("\n  barrier `full`    own address   & 0xfeffffff   mapa to the leader\n");
+    for (int rank = 0; rank < 4 && rank < o->cluster_m * o->cluster_n; rank++)
+        printf("    rank %d, %-4s    0x%08x    0x%08x     0x%08x\n", rank, rank & 1 ? "odd" : "even",
+               w[rank].full, w[rank].full_leader, w[rank].full_mapped);
+    printf("\n");
+}
+
+/* Runs the kernel and fills d (M x N) and w (a cluster). */
+static void run(const struct options *o, const struct gemm_inputs *in, float *d, struct witness *w) {
+    const struct gemm_problem *p = &o->p;
+    enum elem_type type = (enum elem_type)p->type;
+    struct elem_info e = elem_info(type);
+    size_t d_bytes = in->d_count * sizeof(float), w_bytes = MAX_CLUSTER * sizeof *w;
+    void *a_gpu = gpu_upload(in->a_bytes, in->a_count * e.bytes);
+    void *b_gpu = gpu_upload(in->b_bytes, in->b_count * e.bytes);
+    void *c_gpu = gpu_upload(in->c, d_bytes);
+    void *d_gpu = gpu_alloc_unwritten(d_bytes), *w_gpu = gpu_alloc_unwritten(w_bytes);
+
+    CUtensorMap a = tensor_map_2d(a_gpu, type, p->m, p->k, o->half_m / o->cluster_n);
+    CUtensorMap b = tensor_map_2d(b_gpu, type, p->n, p->k, HALF_N / (o->cluster_m / 2));
+    struct gemm g = {
+        p->n,
+        p->k / o->tile_k,
+        o->tile_k,
+        o->cluster_m,
+        o->cluster_n,
+        o->half_m,
+        (const float *)c_gpu,
+        (float *)d_gpu,
+        p->alpha,
+        p->beta,
+        umma_idesc(2 * o->half_m, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
+        e.kind};
+    void *args[] = {&a, &b, &g, &w_gpu};
+    launch_clusters((const void *)pair_umma, dim3(p->m / o->half_m, p->n / TILE_N),
+                    dim3(o->cluster_m, o->cluster_n), THREADS, sizeof(struct shared_storage), args);
+
+    CUDA_CHECK(cudaMemcpy(w, w_gpu, w_bytes, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));
+    void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu, w_gpu};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        CUDA_CHECK(cudaFree(all[i]));
+}
+
+int main(int argc, char **argv) {
+    struct options o = read_options(argc, argv);
+    struct witness w[MAX_CLUSTER];
+    cuda_require_sm100();
+    print_plan(&o);
+
+    struct gemm_inputs in = gemm_inputs_make(&o.p);
+    float *d = (float *)checked_malloc(in.d_count * sizeof(float));
+    run(&o, &in, d, w);
+    print_witness(&o, w);
+    int status = gemm_verdict("04_pair_umma", &o.p, &in, d);
+    gemm_inputs_free(&in);
+    free(d);
+    return status;
+}
