@@ -37,6 +37,8 @@ static const char help_text[] =
     "allows\n"
     "  --check=warn|error|off\n"
     "                  what to make of a missing fence or wait that most runs survive (default: warn)\n"
+    "  --gpc-sizes=N,N,...\n"
+    "                  SMs of each GPC; a cluster lives in one GPC (default: 20,18,18,18,20,18,18,18)\n"
     "  --watchdog=N    stop a kernel after N warp instructions\n"
     "  --version       version of the emulator\n"
     "  --help          this text\n";
@@ -86,6 +88,11 @@ static void take_option(const char *arg) {
         if (!rt_parse_watchdog(value, &unused))
             stop(WRONG_USE, "--watchdog=%s: give a number of warp instructions, 1 or more", value);
         set_environment("SM100EMU_WATCHDOG", value);
+    } else if ((value = value_of(arg, "--gpc-sizes")) != NULL) {
+        if (!rt_parse_gpc_sizes(value, &unused))
+            stop(WRONG_USE, "--gpc-sizes=%s: give the SMs of each GPC: up to %u numbers whose sum is %u", value,
+                 MACH_MAX_GPCS, MACH_B200_SMS);
+        set_environment("SM100EMU_GPC_SIZES", value);
     } else {
         stop(WRONG_USE, "%s is no option; --help lists them", arg);
     }

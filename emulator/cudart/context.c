@@ -82,13 +82,17 @@ void rt_flush_printed(struct rt_context *c) {
 /* The launcher's options arrive in the environment (emulator/sm100emu.c). */
 static int read_options(struct rt_context *c, struct mach_config *config) {
     const char *schedule = getenv("SM100EMU_SCHEDULE"), *watchdog = getenv("SM100EMU_WATCHDOG");
-    const char *check = getenv("SM100EMU_CHECK");
+    const char *check = getenv("SM100EMU_CHECK"), *gpcs = getenv("SM100EMU_GPC_SIZES");
     if (schedule != NULL && !rt_parse_schedule(schedule, config))
         return rt_say(c, RT_ERROR_NOT_INITIALIZED,
                       "SM100EMU_SCHEDULE=%s is not a schedule: default, eager, lazy or random:SEED",
                       schedule);
     if (check != NULL && !rt_parse_check(check, config))
         return rt_say(c, RT_ERROR_NOT_INITIALIZED, "SM100EMU_CHECK=%s is none of warn, error, off", check);
+    if (gpcs != NULL && !rt_parse_gpc_sizes(gpcs, config))
+        return rt_say(c, RT_ERROR_NOT_INITIALIZED,
+                      "SM100EMU_GPC_SIZES=%s: the SMs of each GPC, up to %u numbers whose sum is %u", gpcs,
+                      MACH_MAX_GPCS, MACH_B200_SMS);
     if (watchdog != NULL && !rt_parse_watchdog(watchdog, config))
         return rt_say(c, RT_ERROR_NOT_INITIALIZED,
                       "SM100EMU_WATCHDOG=%s is not a number of warp instructions, 1 or more", watchdog);

@@ -44,3 +44,20 @@ bool rt_parse_check(const char *text, struct mach_config *config) {
 bool rt_parse_watchdog(const char *text, struct mach_config *config) {
     return read_number(text, &config->watchdog) && config->watchdog != 0;
 }
+
+bool rt_parse_gpc_sizes(const char *text, struct mach_config *config) {
+    uint32_t gpcs = 0, sum = 0;
+    for (;; text++) {
+        char *end = NULL;
+        unsigned long v = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+        if (v == 0 || v > MACH_B200_SMS || gpcs == MACH_MAX_GPCS)
+            return false;
+        config->gpc_sms[gpcs++] = (uint32_t)v;
+        sum += (uint32_t)v;
+        text = end;
+        if (*text != ',')
+            break;
+    }
+    config->num_gpcs = gpcs;
+    return *text == 0 && sum == MACH_B200_SMS;
+}

@@ -1,12 +1,13 @@
 /* exec/sched.c - launches: which CTAs are resident, and who runs next.
  *
- * CTAs become resident breadth-first over the SMs, as threads, registers, shared memory and slots allow. A resident CTA
- * costs host memory only once it has run. The default schedule is deterministic: the warps of a cluster take turns of
+ * CTAs become resident as exec/place.h says, in the order of their numbers. A resident CTA costs host memory only once it
+ * has run. The default schedule is deterministic: the warps of a cluster take turns of
  * QUANTUM instructions, after each round every asynchronous queue of the cluster completes one operation, and the next
  * cluster runs when this one can do nothing more. `eager` completes an operation when it is issued, `lazy` only when no
  * warp of the launch can run, `random` draws every choice from the seed.
  */
 #include "exec/core.h"
+#include "exec/place.h"
 
 #include <stdlib.h>
 
@@ -19,67 +20,19 @@
 
 /* --- residency ----------------------------------------------------------------------------------------------------- */
 
-struct needs {
-    uint32_t threads, regs, smem;
-};
-
-static struct needs cta_needs(const struct exec_launch_state *st) {
+static struct place_needs cta_needs(const struct exec_launch_state *st) {
     uint32_t warp_regs = (st->regs * MACH_WARP + 255) & ~255u; /* registers are given to warps in units of 256 */
     uint32_t smem = st->smem.static_bytes + st->cfg->dynamic_smem + st->gpu->config.smem_reserved;
-    return (struct needs){st->warps * MACH_WARP, st->warps * warp_regs, (smem + 127) & ~127u};
-}
-
-static bool fits(const struct sm *sm, const struct needs *n) {
-    return sm->free_threads >= n->threads && sm->free_regs >= n->regs && sm->free_smem >= n->smem && sm->free_ctas;
-}
-
-static void take(struct sm *sm, const struct needs *n) {
-    sm->free_threads -= n->threads;
-    sm->free_regs -= n->regs;
-    sm->free_smem -= n->smem;
-    sm->free_ctas--;
-}
-
-static void give_back(struct sm *sm, const struct needs *n) {
-    sm->free_threads += n->threads;
-    sm->free_regs += n->regs;
-    sm->free_smem += n->smem;
-    sm->free_ctas++;
-}
-
-/* The SM with the fewest CTAs that has room, lowest number first. */
-static struct sm *roomiest(struct gpu *gpu, const struct needs *n) {
-    struct sm *best = NULL;
-    for (uint32_t i = 0; i < gpu->config.num_sms; i++) {
-        struct sm *sm = &gpu->sms[i];
-        if (fits(sm, n) && (!best || sm->free_ctas > best->free_ctas))
-            best = sm;
-    }
-    return best;
-}
-
-/* Room for all CTAs of a cluster at once, or none is taken. */
-static bool find_room(struct gpu *gpu, const struct needs *n, uint32_t ctas, struct sm *sms[MACH_MAX_CLUSTER]) {
-    for (uint32_t i = 0; i < ctas; i++) {
-        sms[i] = roomiest(gpu, n);
-        if (sms[i]) {
-            take(sms[i], n);
-            continue;
-        }
-        while (i-- > 0)
-            give_back(sms[i], n);
-        return false;
-    }
-    return true;
+    return (struct place_needs){st->warps * MACH_WARP, st->warps * warp_regs, (smem + 127) & ~127u};
 }
 
 static bool admit(struct exec_launch_state *st) {
     if (st->next_cluster == st->num_clusters)
         return false;
-    struct needs n = cta_needs(st);
+    struct place_needs n = cta_needs(st);
     struct diag_dim3 dim = st->cfg->cluster;
     struct sm *sms[MACH_MAX_CLUSTER];
-    if (!find_room(st->gpu, &n, dim.x * dim.y * dim.z, sms))
+    if (!place_cluster(st->gpu, &n, dim.x * dim.y * dim.z, sms))
         return false;
     uint64_t i = st->next_cluster++;
     struct diag_dim3 id = {(uint32_t)(i % st->clusters.x), (uint32_t)(i / st->clusters.x % st->clusters.y),
@@ -129,14 +82,14 @@ static void note_exit(struct warp *w) {
 }
 
 static void free_cluster(struct exec_launch_state *st, struct cluster *cl) {
-    struct needs n = cta_needs(st);
+    struct place_needs n = cta_needs(st);
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
         struct cta *cta = &cl->cta[r];
         for (uint32_t i = 0; cta->warps && i < st->warps; i++)
             exec_warp_destroy(&cta->warps[i]);
         free(cta->warps);
         tc_cta_release(cta);
-        give_back(cta->sm, &n);
+        place_leave(cta->sm, &n);
     }
     cluster_release(cl);
     free(cl);
@@ -361,13 +314,13 @@ int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
     gpu->warnings = 0;
     gpu->clock = 0;
     gpu->async_pending = 0;
-    struct needs n = cta_needs(&st);
+    struct place_needs n = cta_needs(&st);
     struct sm *sms[MACH_MAX_CLUSTER];
     uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;
-    if (!find_room(gpu, &n, ctas, sms))
+    if (!place_cluster(gpu, &n, ctas, sms))
         diag_broken("a cluster of %s does not fit an empty GPU", cfg->kernel->src->name);
     for (uint32_t i = 0; i < ctas; i++)
-        give_back(sms[i], &n);
+        place_leave(sms[i], &n);
     run_grid(&st);
     reap(&st, true);
     free(st.smem.offset);
@@ -382,13 +335,7 @@ uint32_t exec_max_resident_clusters(const struct gpu *gpu, const struct exec_lau
     st.threads = cfg->block.x * cfg->block.y * cfg->block.z;
     st.warps = (st.threads + MACH_WARP - 1) / MACH_WARP;
     st.regs = exec_kernel_info(cfg->kernel).regs;
-    struct needs n = cta_needs(&st);
+    struct place_needs n = cta_needs(&st);
     free(st.smem.offset);
-    const struct mach_config *c = &gpu->config;
-    struct sm one = {.free_threads = c->threads_per_sm, .free_regs = c->regs_per_sm, .free_smem = c->smem_per_sm,
-                     .free_ctas = c->ctas_per_sm};
-    uint32_t per_sm = 0;
-    for (; fits(&one, &n); per_sm++)
-        take(&one, &n);
-    return per_sm * c->num_sms / (cfg->cluster.x * cfg->cluster.y * cfg->cluster.z);
+    return place_capacity(&gpu->config, &n, cfg->cluster.x * cfg->cluster.y * cfg->cluster.z);
 }

@@ -12,7 +12,9 @@
  * a B200 has 148 SMs. */
 struct mach_config mach_config_b200(void) {
     return (struct mach_config){
-        .num_sms = 148,
+        .num_sms = MACH_B200_SMS,
+        .num_gpcs = 8,
+        .gpc_sms = {20, 18, 18, 18, 20, 18, 18, 18},
         .smem_per_sm = 228 * 1024,
         .smem_per_cta = 227 * 1024,
         .smem_reserved = 1024,
@@ -23,6 +25,18 @@ struct mach_config mach_config_b200(void) {
         .seed = 1,
         .watchdog = 20000000000ull,
     };
+}
+
+bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uint32_t *count) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < g && i < config->num_gpcs; i++)
+        at += config->gpc_sms[i];
+    if (g > config->num_gpcs || at >= config->num_sms)
+        return false;
+    uint32_t left = config->num_sms - at;
+    *first = at;
+    *count = g < config->num_gpcs && config->gpc_sms[g] < left ? config->gpc_sms[g] : left;
+    return true;
 }
 
 #define GPU_MEMORY (180ull << 30)

@@ -22,6 +22,8 @@
 #define MACH_SMEM_FIRST 0x400u /* first byte of a CTA's shared memory that a program owns */
 #define MACH_SMEM_RANK_SHIFT 24
 #define MACH_MAX_WARNINGS 8u /* of one launch */
+#define MACH_MAX_GPCS 16u
+#define MACH_B200_SMS 148u
 #define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
@@ -36,6 +38,11 @@
 
 struct mach_config {
     uint32_t num_sms;
+    /* SMs of each GPC, in SM order; a cluster lives inside one GPC, a CTA pair on the two SMs of a TPC (2i and 2i + 1).
+     * SMs beyond the last GPC named form one more. B200's sizes are not published: the default is 148 SMs in 8 GPCs of
+     * 18 or 20, so that each holds a cluster of 16. */
+    uint32_t num_gpcs;
+    uint32_t gpc_sms[MACH_MAX_GPCS];
     uint32_t smem_per_sm;      /* bytes, 228 KiB */
     uint32_t smem_per_cta;     /* bytes, 227 KiB opt-in limit */
     uint32_t smem_reserved;    /* bytes a CTA costs beside its own, 1 KiB */
@@ -142,6 +149,9 @@ struct gpu {
     void (*print)(void *ctx, const char *text, size_t len);
     void *print_ctx;
 };
+
+/* GPC g's SMs are [*first, *first + *count); false when there is no such GPC. */
+bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uint32_t *count);
 
 /* Creates a GPU; never NULL. gpu_destroy frees it and its memory. */
 struct gpu *gpu_create(const struct mach_config *config);
