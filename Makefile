@@ -26,6 +26,7 @@ BACKEND ?=
 SANITIZE ?=
 WHEELS ?=
 FUZZ_SECONDS ?= 600
+SEEDS ?= 200
 export CC WHEELS NVCC CUDA_HOME
 
 ifeq ($(origin CC),default)
@@ -46,8 +47,9 @@ STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
 STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
 RUNS := $(NUMBERS:%=run-%)
+CHECKS := $(NUMBERS:%=check-%)
 
-.PHONY: help all test test-full doctor toolkit format lint layers fuzz clean distclean $(RUNS) FORCE
+.PHONY: help all test test-full doctor toolkit format lint layers fuzz clean distclean $(RUNS) $(CHECKS) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -149,6 +151,9 @@ build/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): build/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
+
+check-$(firstword $(subst _, ,$(1))): build/$(1) emulator
+	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 endef
 
 # Asked only where a step is about to run.
@@ -158,7 +163,7 @@ endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=build/%.d)
 
-run-%:
+run-% check-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
 
 # ---------------------------------------------------------------- tests

@@ -40,6 +40,9 @@ enum {
     EPILOGUE_COLUMNS = 32, /* accumulator columns, hence registers, a thread handles at a time */
     MAX_CLUSTER = 16,      /* CTAs; a multicast mask has 16 bits */
     MAX_SIDE = 4,          /* CTAs of a cluster along M or N */
+    /* Asked for, so that an SM (228 KB) holds two CTAs at most and their columns of TMEM fit: tcgen05.alloc must not
+     * wait here. Two clusters, each holding columns on one SM and waiting for some on another's, would never end. */
+    SHARED_BYTES = 80 * 1024,
 };
 
 static_assert(MAX_HALF_M / 2 / MAX_SIDE * TILE_K_BYTES % ATOM_BYTES == 0,
@@ -80,6 +83,8 @@ struct shared_storage {
     uint64_t done; /* 1 arrival: our pair's last commit, when the accumulator is complete */
     uint32_t tmem_base;
 };
+
+static_assert(sizeof(struct shared_storage) <= SHARED_BYTES, "the storage fits");
 
 /* ---------------------------------------------------------------- who shares what
  * Rank = x + y cluster_m, x counting CTAs along M, y along N. A bit of a mask is a rank; ranks 2 i and 2 i + 1 are a
@@ -189,8 +194,8 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
 }
 
 /* Grid: M / half_m by N / 256 CTAs of 128 threads, in clusters of cluster_m by cluster_n: x runs along M, so that the
- * CTAs of a pair lie one below the other in D. a, b: boxes of one slice. Dynamic shared memory: struct
- * shared_storage. */
+ * CTAs of a pair lie one below the other in D. a, b: boxes of one slice. Dynamic shared memory:
+ * SHARED_BYTES, struct shared_storage first. */
 __global__ void __launch_bounds__(THREADS)
     pair_umma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
               const __grid_constant__ struct gemm g, struct witness *witness) {
@@ -367,7 +372,7 @@ static void run(const struct options *o, const struct gemm_inputs *in, float *d,
         e.kind};
     void *args[] = {&a, &b, &g, &w_gpu};
     launch_clusters((const void *)pair_umma, dim3(p->m / o->half_m, p->n / TILE_N),
-                    dim3(o->cluster_m, o->cluster_n), THREADS, sizeof(struct shared_storage), args);
+                    dim3(o->cluster_m, o->cluster_n), THREADS, SHARED_BYTES, args);
 
     CUDA_CHECK(cudaMemcpy(w, w_gpu, w_bytes, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));

@@ -1,6 +1,6 @@
 #!/bin/sh
-# runners.sh ROOT: the scripts that judge the other tests turn red where they should: negative/run.sh, steps/run.sh and
-# steps/ptxas_log.sh, each driven with a stand-in for the emulator.
+# runners.sh ROOT: the scripts that judge the other tests turn red where they should: negative/run.sh, steps/run.sh,
+# steps/ptxas_log.sh and scripts/check.sh, each driven with a stand-in for the emulator.
 set -u
 root=$1
 scratch=$(mktemp -d)
@@ -86,4 +86,27 @@ log 1 "${kernel%sm_*}sm_100a'" "$none"
 log 1 "$kernel" "$none" '    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads'
 log 1 "$kernel" "$none" '    8 bytes stack frame, 10 bytes spill stores, 0 bytes spill loads'
 log 1 "$kernel" "$none" 'step.cu(3): warning #177-D: variable "x" was declared but never referenced'
+
+# schedules WANTED ODD TEXT ENDS: scripts/check.sh where schedule ODD prints TEXT and ends with ENDS, the others PASS
+cat >emulator <<'STAND_IN'
+#!/bin/sh
+# emulator --check=error [--schedule=S] ODD TEXT ENDS
+shift
+schedule=default
+case $1 in --schedule=*) schedule=${1#--schedule=}; shift ;; esac
+[ "$schedule" = "$1" ] || { echo 'PASS 0.5; 3 waited'; exit 0; }
+printf '%b' "$2"
+exit "$3"
+STAND_IN
+schedules() {
+    sh "$root/scripts/check.sh" ./emulator 3 "$2" "$3" "$4" >log 2>&1
+    code=$?
+    judged "$1" "check.sh against $2, which prints '$3' and ends with $4"
+}
+schedules 0 none '' 0
+schedules 0 random:3 'PASS 0.5; 4 waited\n' 0
+schedules 1 random:3 'PASS 0.6; 3 waited\n' 0
+schedules 1 eager 'FAIL 0.5\n' 1
+schedules 1 lazy 'PASS 0.5; 3 waited\n' 1
+schedules 1 default 'FAIL\n' 1
 exit $bad
