@@ -14,9 +14,7 @@ static struct rt_context *enter(const char *call, int *e) {
 static int place(struct rt_context *c, const void *map) {
     if (map == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the tensor map");
-    if ((uintptr_t)map % TMAP_ALIGN)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "the tensor map must lie at a multiple of 64 bytes");
-    return RT_SUCCESS;
+    return RT_SUCCESS; /* any alignment will do, as for the driver (measured); cuda.h asks for 64 bytes */
 }
 
 /* A line about the values, beside the rule that they break. */

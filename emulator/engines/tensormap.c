@@ -1,7 +1,8 @@
 /* engines/tensormap.c - what a tensor map may say, and its bytes; contract in tensormap.h.
  *
- * The rules and their order follow the description of cuTensorMapEncodeTiled in cuda.h (CUDA 13.0) and PTX ISA
- * 9.7.9.27.1.1.
+ * The rules follow the description of cuTensorMapEncodeTiled in cuda.h (CUDA 13.0) and PTX ISA 9.7.9.27.1.1. Three are
+ * not in them but the driver's (580.159.04, measured): addresses below 2^57, boxes of at most 228 KiB, and rows of whole
+ * 16 bytes in interleaved layouts too. One is in them and not the driver's: INTERLEAVE_32B with SWIZZLE_32B only.
  */
 #include "engines/tensormap.h"
 
@@ -74,6 +75,8 @@ static const char *check_shape(const struct tmap *m) {
         return "oobFill is none of CUtensorMapFloatOOBfill";
     if (m->interleave != TMAP_INTERLEAVE_NONE && m->rank < 3)
         return "an interleaved layout needs tensorRank 3 or more";
+    if (m->address >> 57)
+        return "globalAddress must be less than 2^57";
     if (m->address % 16)
         return "globalAddress must be a multiple of 16";
     if (m->address % global_unit(m))
@@ -105,14 +108,18 @@ static const char *check_box(const struct tmap *m) {
     for (uint32_t i = 0; i < m->rank; i++)
         if (m->box[i] == 0 || m->box[i] > 256)
             return "every boxDim must be 1 to 256 elements";
-    /* TMA has no traversal stride in dimension 0 unless the layout is interleaved */
-    for (uint32_t i = m->interleave == TMAP_INTERLEAVE_NONE; i < m->rank; i++)
+    for (uint32_t i = 0; i < m->rank; i++) /* the first too, though it does not count without interleave */
         if (m->step[i] == 0 || m->step[i] > 8)
             return "every elementStrides must be 1 to 8";
     if (padded(m) && m->box[0] != 128)
         return "boxDim[0] must be 128 with the types 16U4_ALIGN16B and 16U6_ALIGN16B";
-    if (m->interleave == TMAP_INTERLEAVE_NONE && m->box[0] * tmap_element_bits(m->type) % 128)
+    if (m->box[0] * tmap_element_bits(m->type) % 128)
         return "boxDim[0] times the element's size must be a multiple of 16 bytes";
+    uint64_t bytes = m->box[0] * tmap_element_bits(m->type) / 8;
+    for (uint32_t i = 1; i < m->rank; i++)
+        bytes *= m->box[i];
+    if (bytes > 228 * 1024)
+        return "the box must not be larger than an SM's shared memory, 228 KiB";
     return NULL;
 }
 

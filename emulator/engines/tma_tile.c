@@ -1,8 +1,13 @@
 /* engines/tma_tile.c - tensor copies in tile mode: boxes of 1 to 5 dimensions, gather4 and scatter4 (PTX ISA 5.5.3,
  * 9.7.9.27.1.2, .3).
  *
- * A box is copied row by row; a row runs along dimension 0. Rows lie one behind the other in shared memory, and the
- * swizzle exchanges 16-byte chunks by bits of the shared address itself (5.5.7), whatever the box's place in it.
+ * A box is copied row by row; a row runs along dimension 0. Rows lie one behind the other in shared memory; with a
+ * swizzle every row takes the whole span of it (32, 64 or 128 bytes), also when the box is narrower. The swizzle
+ * exchanges 16-byte chunks by bits of the shared address itself (5.5.7), whatever the box's place in it.
+ *
+ * The ISA is silent on some of this. Measured on an H200: the rows of narrow boxes, the value of the NaN fill, the
+ * conversions of the TF32 and FTZ types, and that a box must begin at a multiple of 16 bytes of its row, stores not
+ * before the tensor.
  */
 #include "base/arena.h"
 #include "engines/tma_copy.h"
@@ -19,8 +24,9 @@ struct tile {
     uint32_t count[TMAP_MAX_RANK]; /* elements along each dimension; [0] is not used */
     uint64_t rows;
     uint32_t inner;  /* bytes of a row in global memory */
-    uint32_t pitch;  /* bytes of a row in shared memory */
-    uint8_t unit, container; /* padded types: `unit` bytes become `container` bytes; else 16 and 16 */
+    uint32_t width;  /* bytes of a row in shared memory */
+    uint32_t pitch;  /* bytes from a row to the next in shared memory */
+    uint32_t unit;   /* bytes of global memory in 16 bytes of shared memory: less with the padded types */
 };
 
 /* --- geometry ------------------------------------------------------------------------------------------------------ */
@@ -44,7 +50,8 @@ static bool bad_map(const struct async_op *op, const char *why) {
 
 static bool bad_box(const struct async_op *op, const char *why) {
     struct diag d = TMA_FAULT("tensor-copy-box", "the instruction's coordinates must fit the tensor map",
-                              "PTX ISA 9.7.9.27.1.1, 5.5.3.4", NULL);
+                              "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1", NULL);
+    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
     mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
     return false;
 }
@@ -65,8 +72,8 @@ static bool fits(const struct async_op *op, const struct tma_box *box, const str
         return bad_box(op, "gather4 and scatter4 take a tensor map of rank 2 whose box is one row");
     if ((m->type == TMAP_4X16_P64 || m->type == TMAP_6X16_P32) && box->coord[0] % 128)
         return bad_box(op, "with the padded 4- and 6-bit types the first coordinate is a multiple of 128");
-    if (m->type == TMAP_4X16 && box->coord[0] % 2)
-        return refuse(op, "an odd first coordinate of 4-bit elements, which begins inside a byte, is not supported");
+    if ((int64_t)box->coord[0] * tmap_element_bits(m->type) % 128)
+        return bad_box(op, "the first coordinate times the element's size must be a multiple of 16 bytes");
     return true;
 }
 
@@ -88,8 +95,8 @@ static bool tile_make(const struct async_op *op, const struct tma_box *box, stru
     }
     t->inner = m->box[0] * tmap_element_bits(m->type) / 8;
     t->unit = m->type == TMAP_4X16_P64 ? 8 : m->type == TMAP_6X16_P32 ? 12 : 16;
-    t->container = 16;
-    t->pitch = t->inner / t->unit * 16;
+    t->width = t->inner / t->unit * 16;
+    t->pitch = m->swizzle == TMAP_SWIZZLE_NONE ? t->width : tmap_swizzle_span(m->swizzle);
     return true;
 }
 
@@ -159,15 +166,11 @@ static uint64_t tile_extent(const struct tile *t) {
 
 /* Fills [0, lo) and [hi, inner) of a row with the value for elements outside the tensor (5.5.3.3). */
 static void fill_outside(const struct tile *t, uint8_t *row, uint32_t lo, uint32_t hi) {
-    memset(row, 0, lo);
-    memset(row + hi, 0, t->inner - hi);
-    if (!t->m.fill_nan)
-        return;
-    const unsigned size = tmap_element_bits(t->m.type) / 8;
-    uint64_t nan = size == 2 ? 0x7fff : size == 4 ? 0x7fffffff : UINT64_C(0x7fffffffffffffff);
-    for (uint32_t i = 0; i < t->inner; i += size)
+    /* the NaN is 0x7ff7 in 16 bits, and two or four of them in wider elements */
+    static const uint8_t nan[2] = {0xf7, 0x7f};
+    for (uint32_t i = 0; i < t->inner; i++)
         if (i < lo || i >= hi)
-            memcpy(row + i, &nan, size);
+            row[i] = t->m.fill_nan ? nan[i % 2] : 0;
 }
 
 /* --- global to shared ---------------------------------------------------------------------------------------------------- */
@@ -180,7 +183,7 @@ struct load_op {
 
 /* A row into its chunks. */
 static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *row) {
-    for (uint32_t c = 0, from = 0; c < t->pitch; c += 16, from += t->unit) {
+    for (uint32_t c = 0, from = 0; c < t->width; c += 16, from += t->unit) {
         uint32_t to = swizzled(t->m.swizzle, at + c);
         uint8_t *p = cta->smem + to;
         if (flipped(t->m.swizzle, at + c)) {
@@ -196,12 +199,13 @@ static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, cons
 /* Marks what the box covers as written. */
 static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
     uint32_t bytes = (uint32_t)tile_bytes(t);
-    if (t->m.swizzle == TMAP_SWIZZLE_NONE || bytes % 128 == 0) {
+    if (t->width == t->pitch && (t->m.swizzle == TMAP_SWIZZLE_NONE || bytes % 128 == 0)) {
         smem_clear_poison(cta, off, bytes);
         return;
     }
-    for (uint32_t c = 0; c < bytes; c += 16)
-        smem_clear_poison(cta, swizzled(t->m.swizzle, off + c), 16);
+    for (uint32_t r = 0; r < t->rows; r++)
+        for (uint32_t c = 0; c < t->width; c += 16)
+            smem_clear_poison(cta, swizzled(t->m.swizzle, off + r * t->pitch + c), 16);
 }
 
 static bool load_rows(const struct load_op *l, const struct tile *t) {
@@ -331,7 +335,7 @@ static bool gather_row(const struct store_op *s, const struct tile *t, uint64_t 
     const struct cta *cta = s->op.cta;
     const struct row used = tile_row(t, r);
     const uint32_t at = s->src + (uint32_t)r * t->pitch;
-    for (uint32_t c = 0, to = 0; c < t->pitch; c += 16, to += t->unit) {
+    for (uint32_t c = 0, to = 0; c < t->width; c += 16, to += t->unit) {
         uint32_t from = swizzled(t->m.swizzle, at + c), lo = 0, hi = 16;
         const uint8_t *p = cta->smem + from;
         const bool flip = flipped(t->m.swizzle, at + c);
