@@ -17,12 +17,14 @@
 
 /* --- modifiers ------------------------------------------------------------------------------------------------- */
 
-#define ALU_FLAGS(F)                                                                                         \
-    F(lo)                                                                                                    \
-    F(hi) F(wide) F(sat) F(cc) F(relu) F(shiftamt) F(clamp) F(wrap) F(rn) F(rz) F(rm) F(rp) F(rna) F(rs)     \
-        F(rni) F(rzi) F(rmi) F(rpi) F(ftz) F(approx) F(full) F(NaN) F(abs) F(xorsign) F(satfinite) F(oob)    \
-            F(scaled__n2__ue8m0) F(finite) F(infinite) F(number) F(notanumber) F(normal) F(subnormal) F(l)   \
-                F(r) F(and) F(or) F(xor) F(f4e) F(b4e) F(rc8) F(ecl) F(ecr) F(rc16) F(to)
+/* clang-format off */
+#define ALU_FLAGS(F)                                                                                \
+    F(lo) F(hi) F(wide) F(sat) F(cc) F(relu) F(shiftamt) F(clamp) F(wrap)                           \
+    F(rn) F(rz) F(rm) F(rp) F(rna) F(rs) F(rni) F(rzi) F(rmi) F(rpi)                                \
+    F(ftz) F(approx) F(full) F(NaN) F(abs) F(xorsign) F(satfinite) F(oob) F(scaled__n2__ue8m0)      \
+    F(finite) F(infinite) F(number) F(notanumber) F(normal) F(subnormal)                            \
+    F(l) F(r) F(and) F(or) F(xor) F(f4e) F(b4e) F(rc8) F(ecl) F(ecr) F(rc16) F(to)
+/* clang-format on */
 
 enum alu_bit {
 #define F(name) ALU_BIT_##name,

@@ -101,23 +101,26 @@ static int rel_bf16h(const struct alu_in *in) {
         return (B(T(R, O, in), in) ? (uint64_t)yes : 0) | (B(T(H, O, in), in) ? (uint64_t)yes << 16 : 0);    \
     }
 
-#define INT_OPS(F, t, R, s)                                                                                  \
-    F(t, R, eq, EQ, s)                                                                                       \
-    F(t, R, ne, NE, s) F(t, R, lt, LT, s) F(t, R, le, LE, s) F(t, R, gt, GT, s) F(t, R, ge, GE, s)
+/* clang-format off */
+#define INT_OPS(F, t, R, s)                                                        \
+    F(t, R, eq, EQ, s) F(t, R, ne, NE, s) F(t, R, lt, LT, s)                       \
+    F(t, R, le, LE, s) F(t, R, gt, GT, s) F(t, R, ge, GE, s)
 #define LOW_OPS(F, t, R, s) F(t, R, lo, LT, s) F(t, R, ls, LE, s) F(t, R, hi, GT, s) F(t, R, hs, GE, s)
 #define BIT_OPS(F, t, R, s) F(t, R, eq, EQ, s) F(t, R, ne, NE, s)
-#define FLT_OPS(F, t, R, s)                                                                                  \
-    INT_OPS(F, t, R, s)                                                                                      \
-    F(t, R, equ, EQU, s)                                                                                     \
-    F(t, R, neu, NEU, s) F(t, R, ltu, LTU, s) F(t, R, leu, LEU, s) F(t, R, gtu, GTU, s) F(t, R, geu, GEU, s) \
-        F(t, R, num, NUM_, s) F(t, R, nan, NAN__, s)
-#define EVERY(F)                                                                                             \
-    INT_OPS(F, u16, uint16_t, h)                                                                             \
-    LOW_OPS(F, u16, uint16_t, h)                                                                             \
-    INT_OPS(F, s16, int16_t, h) BIT_OPS(F, b16, uint16_t, h) INT_OPS(F, u32, uint32_t, w)                    \
-        LOW_OPS(F, u32, uint32_t, w) INT_OPS(F, s32, int32_t, w) BIT_OPS(F, b32, uint32_t, w)                \
-            INT_OPS(F, u64, uint64_t, l) LOW_OPS(F, u64, uint64_t, l) INT_OPS(F, s64, int64_t, l)            \
-                BIT_OPS(F, b64, uint64_t, l) FLT_OPS(F, f32, f32, w) FLT_OPS(F, f64, f64, l)
+#define FLT_OPS(F, t, R, s)                                                        \
+    INT_OPS(F, t, R, s)                                                            \
+    F(t, R, equ, EQU, s) F(t, R, neu, NEU, s) F(t, R, ltu, LTU, s)                 \
+    F(t, R, leu, LEU, s) F(t, R, gtu, GTU, s) F(t, R, geu, GEU, s)                 \
+    F(t, R, num, NUM_, s) F(t, R, nan, NAN__, s)
+#define EVERY(F)                                                                   \
+    INT_OPS(F, u16, uint16_t, h) LOW_OPS(F, u16, uint16_t, h)                      \
+    INT_OPS(F, s16, int16_t, h) BIT_OPS(F, b16, uint16_t, h)                       \
+    INT_OPS(F, u32, uint32_t, w) LOW_OPS(F, u32, uint32_t, w)                      \
+    INT_OPS(F, s32, int32_t, w) BIT_OPS(F, b32, uint32_t, w)                       \
+    INT_OPS(F, u64, uint64_t, l) LOW_OPS(F, u64, uint64_t, l)                      \
+    INT_OPS(F, s64, int64_t, l) BIT_OPS(F, b64, uint64_t, l)                       \
+    FLT_OPS(F, f32, f32, w) FLT_OPS(F, f64, f64, l)
+/* clang-format on */
 
 #define DEF_P(t, R, o, O, s) P1(p_##o##_##t, R, O, PLAIN)
 #define ROW_P(t, R, o, O, s) {"setp." #o "." #t " %dp, %a" #s ", %b" #s ";", 'p', p_##o##_##t},

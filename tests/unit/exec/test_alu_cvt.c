@@ -197,14 +197,16 @@ static uint64_t round_same(const struct type *t, uint64_t a, enum mode mode, int
     F(u8, U8, h, 16, __VA_ARGS__)                                                                            \
     F(s8, S8, h, 16, __VA_ARGS__)                                                                            \
     F(u16, U16, h, 16, __VA_ARGS__)                                                                          \
-    F(s16, S16, h, 16, __VA_ARGS__) F(u32, U32, w, 32, __VA_ARGS__) F(s32, S32, w, 32, __VA_ARGS__)          \
-        F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
+    F(s16, S16, h, 16, __VA_ARGS__)                                                                          \
+    F(u32, U32, w, 32, __VA_ARGS__)                                                                          \
+    F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
 #define INTS2(F, ...)                                                                                        \
     F(u8, U8, h, 16, __VA_ARGS__)                                                                            \
     F(s8, S8, h, 16, __VA_ARGS__)                                                                            \
     F(u16, U16, h, 16, __VA_ARGS__)                                                                          \
-    F(s16, S16, h, 16, __VA_ARGS__) F(u32, U32, w, 32, __VA_ARGS__) F(s32, S32, w, 32, __VA_ARGS__)          \
-        F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
+    F(s16, S16, h, 16, __VA_ARGS__)                                                                          \
+    F(u32, U32, w, 32, __VA_ARGS__)                                                                          \
+    F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
 #define FLTS(F, ...)                                                                                         \
     F(f16, F16, h, 16, __VA_ARGS__)                                                                          \
     F(bf16, BF16, h, 16, __VA_ARGS__) F(f32, F32, w, 32, __VA_ARGS__) F(f64, F64, l, 64, __VA_ARGS__)
@@ -251,8 +253,8 @@ static uint64_t same_sat(const struct alu_in *in) { return round_same(&F32, in->
     F(f16, F16, h, bf16, BF16, h)                                                                            \
     F(f16, F16, h, f32, F32, w)                                                                              \
     F(f16, F16, h, f64, F64, l)                                                                              \
-    F(bf16, BF16, h, f16, F16, h) F(bf16, BF16, h, f32, F32, w) F(bf16, BF16, h, f64, F64, l)                \
-        F(f32, F32, w, f64, F64, l)
+    F(bf16, BF16, h, f16, F16, h)                                                                            \
+    F(bf16, BF16, h, f32, F32, w) F(bf16, BF16, h, f64, F64, l) F(f32, F32, w, f64, F64, l)
 #define DEF_FF2(m, M, d, D, dr, s, S, sr) CVT(ff_##m##_##d##_##s, D, S, M, 0)
 #define DEF_FF(d, D, dr, s, S, sr) FOUR(DEF_FF2, d, D, dr, s, S, sr)
 #define ROW_FF2(m, M, d, D, dr, s, S, sr)                                                                    \

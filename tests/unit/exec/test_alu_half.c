@@ -149,11 +149,13 @@ REFS(abs, , 0)
 REFS(abs, _ftz, FTZ)
 BREFS(abs, , 0)
 #define max_ min_
-#define MINMAX(op, m)                                                                                        \
-    REFS(op, , m)                                                                                            \
-    REFS(op, _ftz, FTZ | m) REFS(op, _nan, NAN_MOD | m) REFS(op, _xor, XOR | m)                              \
-        REFS(op, _all, FTZ | NAN_MOD | XOR | m) BREFS(op, , m) BREFS(op, _nan, NAN_MOD | m)                  \
-            BREFS(op, _xor, XOR | m) BREFS(op, _nanxor, NAN_MOD | XOR | m)
+/* clang-format off */
+#define MINMAX(op, m)                                                              \
+    REFS(op, , m) REFS(op, _ftz, FTZ | m) REFS(op, _nan, NAN_MOD | m)              \
+    REFS(op, _xor, XOR | m) REFS(op, _all, FTZ | NAN_MOD | XOR | m)                \
+    BREFS(op, , m) BREFS(op, _nan, NAN_MOD | m) BREFS(op, _xor, XOR | m)           \
+    BREFS(op, _nanxor, NAN_MOD | XOR | m)
+/* clang-format on */
 MINMAX(min, 0)
 MINMAX(max, MAX)
 REFS(tanh, , 0)

@@ -52,10 +52,12 @@ static uint64_t lop3(const struct alu_in *in, unsigned lut) {
         d |= (uint64_t)(lut >> (4 * (in->a >> i & 1) + 2 * (in->b >> i & 1) + (in->c >> i & 1)) & 1) << i;
     return d;
 }
-#define LUTS(F)                                                                                              \
-    F(0x00)                                                                                                  \
-    F(0x01) F(0x02) F(0x04) F(0x08) F(0x10) F(0x20) F(0x40) F(0x80) F(0xff) F(0xfe) F(0x96) F(0xe8) F(0xca)  \
-        F(0xd8) F(0xf8) F(0x1a) F(0x3c) F(0xc0) F(0x30) F(0x6a) F(0xac) F(0xf0) F(0xcc) F(0xaa) F(0x5a)
+/* clang-format off */
+#define LUTS(F)                                                                    \
+    F(0x00) F(0x01) F(0x02) F(0x04) F(0x08) F(0x10) F(0x20) F(0x40) F(0x80)        \
+    F(0xff) F(0xfe) F(0x96) F(0xe8) F(0xca) F(0xd8) F(0xf8) F(0x1a) F(0x3c)        \
+    F(0xc0) F(0x30) F(0x6a) F(0xac) F(0xf0) F(0xcc) F(0xaa) F(0x5a)
+/* clang-format on */
 #define LUT_REF(n)                                                                                           \
     static uint64_t lop3_##n(const struct alu_in *in) { return lop3(in, n); }                                \
     static uint64_t lop3_or_##n(const struct alu_in *in) { return (lop3(in, n) != 0) | (in->e & 1); }        \
