@@ -169,7 +169,13 @@ static void describe_group(struct out *o, struct warp *w, const struct group *g)
          diag_where(s, where, sizeof where), s->ptx_line, s->ptx_text ? s->ptx_text : "");
 }
 
-/* Who the report is about: the first group that waits for something, an mbarrier before a barrier. */
+/* Does it wait for other threads, which wait for something else? */
+static bool waits_for_threads(enum exec_wait_kind kind) {
+    return kind == WAIT_BARRIER || kind == WAIT_CLUSTER || kind == WAIT_WARP_SYNC;
+}
+
+/* Who the report is about: the first group that waits for something, one that waits for threads only where all
+ * do. */
 struct culprit {
     const struct insn *in; /* NULL: none */
     struct warp *w;
@@ -189,7 +195,8 @@ static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
                         continue;
                     describe_group(o, w, g);
                     enum exec_wait_kind kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE;
-                    if (kind == WAIT_JOIN || (c.in && !(c.kind == WAIT_BARRIER && kind == WAIT_MBARRIER)))
+                    if (kind == WAIT_JOIN ||
+                        (c.in && (!waits_for_threads(c.kind) || waits_for_threads(kind))))
                         continue;
                     c = (struct culprit){group_insn(w, g), w, g->mask, kind};
                 }
