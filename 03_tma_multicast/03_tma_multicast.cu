@@ -143,8 +143,8 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
         umma_commit_multicast(free, share->commit); /* tells all who write into our tiles */
         if (kt == g->k_tiles - 1)
             umma_commit(done);
-        mbarrier_wait_cluster(free,
-                              kt & 1); /* all whom we write to have read; the last time: all has arrived */
+        /* All whom we write to have read their tiles. The last time: all that was sent here has arrived. */
+        mbarrier_wait_cluster(free, kt & 1);
     }
 }
 

@@ -162,8 +162,8 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
             if (kt == g->k_tiles - 1)
                 umma_pair_commit_multicast(done, share->pair);
         }
-        mbarrier_wait_cluster(free,
-                              kt & 1); /* all whom we write to have read; the last time: all has arrived */
+        /* All whom we write to have read their tiles. The last time: all that was sent here has arrived. */
+        mbarrier_wait_cluster(free, kt & 1);
     }
 }
 
