@@ -2,7 +2,8 @@
  *
  * The rules follow the description of cuTensorMapEncodeTiled in cuda.h (CUDA 13.0) and PTX ISA 9.7.9.27.1.1. Three are
  * not in them but the driver's (580.159.04, measured): addresses below 2^57, boxes of at most 228 KiB, and rows of whole
- * 16 bytes in interleaved layouts too. One is in them and not the driver's: INTERLEAVE_32B with SWIZZLE_32B only.
+ * 16 bytes in interleaved layouts too. One is in them and not in the driver:
+ * INTERLEAVE_32B with SWIZZLE_32B only.
  */
 #include "engines/tensormap.h"
 
@@ -115,10 +116,10 @@ static const char *check_box(const struct tmap *m) {
         return "boxDim[0] must be 128 with the types 16U4_ALIGN16B and 16U6_ALIGN16B";
     if (m->box[0] * tmap_element_bits(m->type) % 128)
         return "boxDim[0] times the element's size must be a multiple of 16 bytes";
-    uint64_t bytes = m->box[0] * tmap_element_bits(m->type) / 8;
-    for (uint32_t i = 1; i < m->rank; i++)
-        bytes *= m->box[i];
-    if (bytes > 228 * 1024)
+    uint64_t bits = tmap_element_bits(m->type);
+    for (uint32_t i = 0; i < m->rank; i++)
+        bits *= (m->box[i] + m->step[i] - 1) / m->step[i];
+    if (bits > 228 * 1024 * 8)
         return "the box must not be larger than an SM's shared memory, 228 KiB";
     return NULL;
 }

@@ -39,6 +39,7 @@ enum tma_element {
     TMA_E_F16,
     TMA_E_BF16,
     TMA_E_F32,
+    TMA_E_F32_FTZ, /* subnormals in and out are flushed */
     TMA_E_F64,
     TMA_E_B32,
     TMA_E_B64,

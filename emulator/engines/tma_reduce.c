@@ -1,11 +1,15 @@
-/* engines/tma_reduce.c - element-wise reductions of bulk copies (PTX ISA 9.7.9.25.4.2, 9.7.9.27.1.3). */
+/* engines/tma_reduce.c - element-wise reductions of bulk copies (PTX ISA 9.7.9.25.4.2, 9.7.9.27.1.3).
+ *
+ * Compared with an H200 bit for bit, all operations and types, with one difference: cp.reduce.async.bulk.add.f32 flushes
+ * subnormals here, as 9.7.9.25.4.2 says, and not there. The tensor form flushes with FLOAT32_FTZ only, here and there.
+ */
 #include "engines/tma.h"
 #include "num/num.h"
 
 #include <string.h>
 
 unsigned tma_element_bytes(enum tma_element type) {
-    static const uint8_t bytes[] = {4, 4, 8, 8, 2, 2, 4, 8, 4, 8};
+    static const uint8_t bytes[] = {4, 4, 8, 8, 2, 2, 4, 4, 8, 4, 8};
     return type < sizeof bytes ? bytes[type] : 0;
 }
 
@@ -13,7 +17,7 @@ unsigned tma_element_bytes(enum tma_element type) {
 
 bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor) {
     static const uint16_t global[] = {
-        [TMA_ADD] = T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | T(F16) | T(BF16),
+        [TMA_ADD] = T(U32) | T(S32) | T(U64) | T(F32) | T(F32_FTZ) | T(F64) | T(F16) | T(BF16),
         [TMA_MIN] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
         [TMA_MAX] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
         [TMA_INC] = T(U32),
@@ -32,7 +36,7 @@ bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared
         [TMA_OR] = T(B32),
         [TMA_XOR] = T(B32),
     };
-    if (tensor && type == TMA_E_F64)
+    if (tensor ? type == TMA_E_F64 : type == TMA_E_F32)
         return false;
     return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
 }
@@ -82,8 +86,9 @@ void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, c
         case TMA_E_BF16:
             r = half(op, NUM_BF16, a, b);
             break;
-        case TMA_E_F32: /* subnormals in and out are flushed */
-            r = num_add_f32((uint32_t)a, (uint32_t)b, NUM_RN, NUM_FTZ);
+        case TMA_E_F32:
+        case TMA_E_F32_FTZ:
+            r = num_add_f32((uint32_t)a, (uint32_t)b, NUM_RN, type == TMA_E_F32 ? 0 : NUM_FTZ);
             break;
         case TMA_E_F64:
             r = num_add_f64(a, b, NUM_RN);

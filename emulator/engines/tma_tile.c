@@ -173,6 +173,18 @@ static void fill_outside(const struct tile *t, uint8_t *row, uint32_t lo, uint32
             row[i] = t->m.fill_nan ? nan[i % 2] : 0;
 }
 
+/* A load rounds the elements of the types TFLOAT32 and TFLOAT32_FTZ to the nearest tf32, ties to even; the fill is left
+ * as it is, subnormals stay, a NaN becomes canonical, and a store converts nothing (all measured). */
+static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
+    for (uint32_t i = lo; i + 4 <= hi; i += 4) {
+        uint32_t v;
+        memcpy(&v, row + i, 4);
+        const bool nan = (v & 0x7fffffff) > 0x7f800000;
+        v = nan ? 0x7fffe000 : (v + 0xfff + (v >> 13 & 1)) & 0xffffe000;
+        memcpy(row + i, &v, 4);
+    }
+}
+
 /* --- global to shared ---------------------------------------------------------------------------------------------------- */
 
 struct load_op {
@@ -211,6 +223,7 @@ static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
 static bool load_rows(const struct load_op *l, const struct tile *t) {
     struct cta *cta = l->place.cta;
     uint8_t buffer[MAX_ROW];
+    const bool tf32 = t->m.type == TMAP_TF32 || t->m.type == TMAP_TF32_FTZ;
     const bool plain = t->m.swizzle == TMAP_SWIZZLE_NONE && t->unit == 16;
     cover(cta, t, l->place.off);
     for (uint64_t r = 0; r < t->rows; r++) {
@@ -221,9 +234,11 @@ static bool load_rows(const struct load_op *l, const struct tile *t) {
             if (!from)
                 return false;
         }
-        if (row.hi - row.lo < t->inner) {
+        if (tf32 || row.hi - row.lo < t->inner) {
             if (row.hi > row.lo)
                 memcpy(buffer + row.lo, from, row.hi - row.lo);
+            if (tf32)
+                round_tf32(buffer, row.lo, row.hi);
             fill_outside(t, buffer, row.lo, row.hi);
             from = buffer;
         }
@@ -289,17 +304,31 @@ static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
     case TMAP_U64:
         return bits ? TMA_E_B64 : TMA_E_U64;
     case TMAP_S64:
-        return bits ? TMA_E_B64 : TMA_E_S64;
+        return bits ? TMA_E_NONE : TMA_E_S64; /* an H200 refuses and, or and xor of INT64, though not of INT32 */
     case TMAP_F16:
         return TMA_E_F16;
     case TMAP_BF16:
         return TMA_E_BF16;
-    case TMAP_F32:
-    case TMAP_F32_FTZ:
+    case TMAP_F32: /* which of the two flushes: measured */
         return TMA_E_F32;
+    case TMAP_F32_FTZ:
+        return TMA_E_F32_FTZ;
     default:
         return TMA_E_NONE;
     }
+}
+
+/* Where a row is written, and in *bytes how much of it. Elements outside the tensor are not written, but memory is
+ * written, and reduced, 16 bytes at a time: where a row ends inside such a chunk, the rest of the chunk takes part
+ * (measured on an H200). Behind the end of an allocation that rest is left out. NULL after a fault. */
+static uint8_t *written_row(struct write_op *w, const struct row *row, uint32_t *bytes) {
+    const uint32_t end = (row->hi + 15) & ~15u;
+    *bytes = (end < w->tile.inner ? end : w->tile.inner) - row->lo;
+    uint8_t *to = mem_at(w->op.cta->gpu->mem, row->addr, *bytes);
+    if (to)
+        return to;
+    *bytes = row->hi - row->lo;
+    return tma_global(&w->op, row->addr, *bytes, true);
 }
 
 static bool run_write(struct async_op *op) {
@@ -309,14 +338,15 @@ static bool run_write(struct async_op *op) {
         struct row row = tile_row(t, r);
         if (row.lo == row.hi)
             continue;
-        uint8_t *to = tma_global(op, row.addr, row.hi - row.lo, true);
+        uint32_t bytes;
+        uint8_t *to = written_row(w, &row, &bytes);
         if (!to)
             return true;
         const uint8_t *from = w->rows + r * t->inner + row.lo;
         if (w->reduce == TMA_COPY)
-            memcpy(to, from, row.hi - row.lo);
+            memcpy(to, from, bytes);
         else
-            tma_reduce_bytes(w->reduce, w->element, to, from, row.hi - row.lo);
+            tma_reduce_bytes(w->reduce, w->element, to, from, bytes);
     }
     w->track->writing--;
     return true;
@@ -372,6 +402,7 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
         return true;
     struct diag d = TMA_FAULT("tensor-reduce-type", "a reduction is defined for some element types of the tensor map only",
                               "PTX ISA 9.7.9.27.1.3", NULL);
+    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
     mach_fault(s->op.cta->gpu, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
                tmap_type_name(t->m.type));
     return false;

@@ -45,7 +45,7 @@ static bool type_word(struct bulk_form *f, enum ptx_mod m) {
         enum ptx_mod mod;
         enum tma_element type;
     } types[] = {{PTX_MOD_u32, TMA_E_U32}, {PTX_MOD_s32, TMA_E_S32}, {PTX_MOD_u64, TMA_E_U64},   {PTX_MOD_s64, TMA_E_S64},
-                 {PTX_MOD_f16, TMA_E_F16}, {PTX_MOD_f32, TMA_E_F32}, {PTX_MOD_bf16, TMA_E_BF16}, {PTX_MOD_f64, TMA_E_F64},
+                 {PTX_MOD_f16, TMA_E_F16}, {PTX_MOD_f32, TMA_E_F32_FTZ}, {PTX_MOD_bf16, TMA_E_BF16}, {PTX_MOD_f64, TMA_E_F64},
                  {PTX_MOD_b32, TMA_E_B32}, {PTX_MOD_b64, TMA_E_B64}};
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].mod == m && f->type == TMA_E_NONE) {
