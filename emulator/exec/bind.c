@@ -45,6 +45,9 @@ static exec_bind_fn family(enum ptx_op op) {
         return exec_bind_cp_async;
     case PTX_OP_tensormap_replace: case PTX_OP_tensormap_cp_fenceproxy:
         return exec_bind_tensormap;
+    case PTX_OP_griddepcontrol: case PTX_OP_clusterlaunchcontrol_try_cancel:
+    case PTX_OP_clusterlaunchcontrol_query_cancel: case PTX_OP_setmaxnreg:
+        return exec_bind_grid;
     case PTX_OP_nanosleep: case PTX_OP_pmevent:
         return exec_bind_misc;
     default:

@@ -87,6 +87,9 @@ bool exec_sreg_is_static(enum ptx_sreg r);
 /* Call of a function without a body (vprintf, __assertfail, malloc, ...): exec/builtin.c. NULL: unknown. */
 exec_fn exec_builtin(const char *name);
 
+/* %clusterid of the cluster with that number (exec/sched.c). */
+struct diag_dim3 exec_cluster_id(const struct exec_launch_state *st, uint64_t number);
+
 /* Reports (exec/report.c). */
 void exec_report_deadlock(struct exec_launch_state *st);
 void exec_report_watchdog(struct exec_launch_state *st);

@@ -113,7 +113,9 @@ enum exec_wait_kind {
     WAIT_BARRIER,   /* bar.sync: named barrier `addr`, phase in `value` */
     WAIT_CLUSTER,   /* barrier.cluster.wait */
     WAIT_WARP_SYNC, /* *.sync: waits for the other lanes of membermask `value` */
-    WAIT_TMEM_ALLOC,
+    WAIT_TMEM_ALLOC, /* columns or permit: `value` columns */
+    WAIT_PAIR,       /* a warp of the pair's other CTA must execute the same instruction */
+    WAIT_REGISTERS,  /* setmaxnreg.inc to `value` registers; the CTA's pool has `addr` */
     WAIT_TMEM_LDST, /* tcgen05.wait::ld / ::st */
     WAIT_ASYNC,     /* cp.async / bulk wait_group */
     WAIT_JOIN,      /* parked at a reconvergence point */
@@ -198,6 +200,9 @@ struct warp {
     uint32_t bar_waiting;           /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
     uint64_t bar_phase;             /* its generation */
     struct exec_async *cp_async;    /* async-groups of its threads: exec/cp_async.c */
+    uint32_t regs;                  /* per thread, as setmaxnreg left them; 0: as at launch. exec/grid.c */
+    uint32_t setmaxnregs;           /* executed */
+    const struct insn *last_setmaxnreg;
 };
 
 /* --- reading and writing operands (all inline, used by every handler) ------------------------------------------ */
@@ -314,6 +319,7 @@ bool exec_bind_tcgen05(struct exec_binder *b, struct insn *in);  /* exec/tcgen05
 bool exec_bind_bulk(struct exec_binder *b, struct insn *in);     /* exec/bulk.c      cp.async.bulk, cp.reduce.async.bulk */
 bool exec_bind_cp_async(struct exec_binder *b, struct insn *in); /* exec/cp_async.c  cp.async */
 bool exec_bind_tensormap(struct exec_binder *b, struct insn *in); /* exec/tensormap.c tensormap.replace, .cp_fenceproxy */
+bool exec_bind_grid(struct exec_binder *b, struct insn *in);     /* exec/grid.c      griddepcontrol, clusterlaunchcontrol, setmaxnreg */
 bool exec_bind_misc(struct exec_binder *b, struct insn *in);     /* exec/misc.c      nanosleep, pmevent */
 
 #endif

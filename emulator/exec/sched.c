@@ -26,6 +26,11 @@ static struct place_needs cta_needs(const struct exec_launch_state *st) {
     return (struct place_needs){st->warps * MACH_WARP, st->warps * warp_regs, (smem + 127) & ~127u};
 }
 
+struct diag_dim3 exec_cluster_id(const struct exec_launch_state *st, uint64_t number) {
+    return (struct diag_dim3){(uint32_t)(number % st->clusters.x), (uint32_t)(number / st->clusters.x % st->clusters.y),
+                              (uint32_t)(number / ((uint64_t)st->clusters.x * st->clusters.y))};
+}
+
 static bool admit(struct exec_launch_state *st) {
     if (st->next_cluster == st->num_clusters)
         return false;
@@ -34,9 +39,7 @@ static bool admit(struct exec_launch_state *st) {
     struct sm *sms[MACH_MAX_CLUSTER];
     if (!place_cluster(st->gpu, &n, dim.x * dim.y * dim.z, sms))
         return false;
-    uint64_t i = st->next_cluster++;
-    struct diag_dim3 id = {(uint32_t)(i % st->clusters.x), (uint32_t)(i / st->clusters.x % st->clusters.y),
-                           (uint32_t)(i / ((uint64_t)st->clusters.x * st->clusters.y))};
+    struct diag_dim3 id = exec_cluster_id(st, st->next_cluster++);
     struct cluster *cl = xcalloc(1, sizeof *cl);
     cluster_init(cl, st->gpu, id, dim, sms);
     for (uint32_t r = 0; r < cl->num_ctas; r++)

@@ -79,6 +79,11 @@ bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const
 
 /* --- alloc, dealloc, relinquish_alloc_permit --- */
 
+/* Has the pair's other CTA not come to its tcgen05.alloc yet? */
+static bool lacks_peer(struct cta *cta, const struct insn *in) {
+    return in->aux == 2 && tc_state_of(cta_peer(cta))->alloc.state != TC_ASKED;
+}
+
 static enum exec_status do_alloc(struct warp *w, const struct insn *in, uint32_t mask) {
     struct mach_origin origin = exec_origin(w, in, mask);
     struct cta *cta = w->cta, *owner;
@@ -94,7 +99,9 @@ static enum exec_status do_alloc(struct warp *w, const struct insn *in, uint32_t
     case TC_FAULT:
         return EXEC_FAULT;
     case TC_BLOCKED:
-        return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_ALLOC, .value = columns});
+        return exec_wait(
+            w, in,
+            &(struct exec_wait){.kind = lacks_peer(cta, in) ? WAIT_PAIR : WAIT_TMEM_ALLOC, .value = columns});
     case TC_DONE:
         break;
     }
@@ -114,7 +121,7 @@ static enum exec_status do_dealloc(struct warp *w, const struct insn *in, uint32
         return tc_dealloc(w->cta, &origin, taddr, columns) ? EXEC_NEXT : EXEC_FAULT;
     switch (tc_pair_dealloc(w->cta, &origin, w->index, taddr, columns)) {
     case TC_BLOCKED:
-        return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_TMEM_ALLOC, .value = columns});
+        return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_PAIR, .value = columns});
     case TC_DONE:
         return EXEC_NEXT;
     case TC_FAULT:

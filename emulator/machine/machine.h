@@ -109,6 +109,8 @@ struct cta {
         uint32_t last_popc, last_and, last_or;
     } bar[MACH_BARRIERS];
 
+    bool cancel_failed; /* a thread has read that clusterlaunchcontrol.try_cancel failed: exec/grid.c */
+
     struct tc_state *tc;  /* engines/: tcgen05 state of this CTA, NULL until first used */
     struct async_queue *queues; /* list of this CTA's queues, machine/async.h */
     struct warp *warps;   /* exec/: num_warps of them, NULL until the CTA has started */
