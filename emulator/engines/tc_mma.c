@@ -370,12 +370,13 @@ static bool run_mma(struct async_op *op) {
         if (!check_accumulator(&j))
             return true;
     }
-    if (!load_b(&j))
+    choose_part(&j, 0);
+    if (!load_a(&j) || !load_b(&j))
         return true;
     for (uint32_t i = 0; i < num_parts(&j); i++) {
         bool same_a = is_layout_b(&j) && i % 2 && !j.mma->a_in_tmem;
         choose_part(&j, i);
-        if (!same_a && !load_a(&j))
+        if (i && !same_a && !load_a(&j))
             return true;
         multiply(&j);
     }

@@ -208,7 +208,6 @@ static void refusals(void) {
     static const struct {
         const char *insn, *why;
     } forms[] = {
-        {"tcgen05.mma.cta_group::2.kind::f16 [%ta], %da, %db, %id, %one;", "cta_group::2"},
         {"tcgen05.mma.sp.cta_group::1.kind::f16 [%ta], %da, %db, [%ta], %id, %one;", "sparse"},
         {"tcgen05.mma.ws.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one;", "weight-stationary"},
         {"tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%ta], %da, %db, %id, [%ta], [%ta], %one;",
@@ -228,7 +227,6 @@ static void refusals(void) {
         {"tcgen05.ld.sync.aligned.32x32b.x1.unpack::16b.b32 {%r1}, [%ta];", ".pack::16b"},
         {"tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%ta], 600, {%r1};", "immHalfSplitoff"},
         {"tcgen05.ld.red.sync.aligned.32x32b.x2.u32.max {%r1, %r2}, %r3, [%ta];", "sm_103f"},
-        {"tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r3], 32;", "cta_group::2"},
         {"tcgen05.commit.cta_group::1.b64 [bar];", "completion mechanism"},
     };
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
