@@ -12,8 +12,8 @@ if [ "$1" = one ]; then
     out=$(env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
         "$CHECK_EMULATOR" --check=error --schedule="$schedule" "$@" 2>&1) && code=0 || code=$?
     last=$(printf '%s\n' "$out" | tail -n 1)
-    [ $code -eq 0 ] && [ "${last%%;*}" = "${CHECK_LINE%%;*}" ] && exit 0
-    printf 'FAILED under --schedule=%s, exit code %s, instead of: %s\n%s\n' "$schedule" $code "$CHECK_LINE" \
+    [ "$code" -eq 0 ] && [ "${last%%;*}" = "${CHECK_LINE%%;*}" ] && exit 0
+    printf 'FAILED under --schedule=%s, exit code %s, instead of: %s\n%s\n' "$schedule" "$code" "$CHECK_LINE" \
         "$(printf '%s\n' "$out" | tail -n 40)"
     exit 255 # xargs stops
 fi
