@@ -13,6 +13,7 @@
 #include "engines/tma_copy.h"
 #include "num/num.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ROW 2048u /* bytes: 256 elements of 8 */
@@ -422,10 +423,12 @@ static bool run_store(struct async_op *op) {
     w->reduce = s->reduce;
     w->element = element;
     w->track = s->track;
-    async_issue(tma_store_queue(op->cta), &w->op); /* the queue owns it, whatever follows */
     for (uint64_t r = 0; r < t.rows; r++)
-        if (!gather_row(s, &t, r, w->rows + r * t.inner))
+        if (!gather_row(s, &t, r, w->rows + r * t.inner)) {
+            free(w);
             return true;
+        }
+    async_issue(tma_store_queue(op->cta), &w->op);
     s->track->reading--;
     return true;
 }
