@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 /* By section of the ISA: a new opcode finds its room here. */
+/* clang-format off */
 static exec_bind_fn family(enum ptx_op op) {
     switch (op) {
     case PTX_OP_and: case PTX_OP_or: case PTX_OP_xor: case PTX_OP_not: case PTX_OP_cnot: case PTX_OP_lop3:
@@ -57,6 +58,7 @@ static exec_bind_fn family(enum ptx_op op) {
         return exec_bind_tcgen05;
     return NULL;
 }
+/* clang-format on */
 
 static const struct diag unsupported = {
     .id = "unsupported-instruction",
@@ -74,8 +76,8 @@ static enum exec_status do_refuse(struct warp *w, const struct insn *in, uint32_
         d.section = section;
     }
     const char *why = in->data;
-    return exec_fault(w, in, mask, &d, "unsupported: %s at %s%s%s", s->ptx_text, diag_where(s, where, sizeof where),
-                      why ? ": " : "", why ? why : "");
+    return exec_fault(w, in, mask, &d, "unsupported: %s at %s%s%s", s->ptx_text,
+                      diag_where(s, where, sizeof where), why ? ": " : "", why ? why : "");
 }
 
 void exec_bind_refused(struct insn *in) {
@@ -86,7 +88,13 @@ void exec_bind_refused(struct insn *in) {
 /* The integer and floating-point families share opcodes (add, mul, min, ...): the first type decides. */
 static exec_bind_fn arithmetic(const struct ptx_insn *p) {
     switch (ptx_insn_type(p, 0)) {
-    case PTX_F16: case PTX_BF16: case PTX_F16X2: case PTX_BF16X2: case PTX_F32: case PTX_F64: case PTX_F32X2:
+    case PTX_F16:
+    case PTX_BF16:
+    case PTX_F16X2:
+    case PTX_BF16X2:
+    case PTX_F32:
+    case PTX_F64:
+    case PTX_F32X2:
         return exec_bind_float;
     default:
         return exec_bind_integer;

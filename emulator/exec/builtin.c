@@ -14,17 +14,45 @@ static uint64_t arg(const struct warp *w, const struct insn *in, uint32_t i, uin
     return o->imm > 4 ? lo[lane] | (uint64_t)lo[MACH_WARP + lane] << 32 : lo[lane];
 }
 
-static bool has_args(const struct insn *in, uint32_t n) {
-    if (in->o[2].count != n)
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (in->o[2].sub[i].kind != EXEC_PARAM)
-            return false;
-    return true;
+/* What a system call takes and returns. */
+struct signature {
+    const char *text; /* for the report */
+    uint32_t num_args;
+    uint8_t arg[5]; /* bytes of each */
+    uint8_t ret;
+};
+
+static const struct diag bad_args = {
+    .id = "builtin-arguments",
+    .rule = "a system call of the device runtime must be called with its own parameter list",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static bool fits(const struct exec_opnd *o, uint32_t bytes) {
+    return o->kind == EXEC_PARAM && o->imm >= bytes;
+}
+
+/* False after a report. The result may be left out, as in a call of a function without one. */
+static bool check_args(struct warp *w, const struct insn *in, uint32_t mask, const struct signature *s) {
+    bool ok = in->o[2].count == s->num_args && in->o[0].count <= (s->ret != 0);
+    for (uint32_t i = 0; ok && i < s->num_args; i++)
+        ok = fits(&in->o[2].sub[i], s->arg[i]);
+    if (ok && in->o[0].count)
+        ok = fits(&in->o[0].sub[0], s->ret);
+    if (!ok)
+        exec_fault(w, in, mask, &bad_args, "%s", s->text);
+    for (uint32_t i = 0; ok && i < s->num_args; i++) {
+        exec_slot slot = in->o[2].sub[i].slot;
+        uint32_t bad = (exec_poison(w, slot) | (s->arg[i] > 4 ? exec_poison(w, slot + 1) : 0)) & mask;
+        ok = !bad;
+        if (bad)
+            exec_fault_poison(w, in, bad, slot, "an argument of a system call");
+    }
+    return ok;
 }
 
 static void set_result(struct warp *w, const struct insn *in, uint32_t lane, uint64_t value) {
-    if (!in->o[0].count || in->o[0].sub[0].kind != EXEC_PARAM)
+    if (!in->o[0].count)
         return;
     exec_slot s = in->o[0].sub[0].slot;
     exec_dst32(w, s)[lane] = (uint32_t)value;
@@ -35,23 +63,21 @@ static void set_result(struct warp *w, const struct insn *in, uint32_t lane, uin
     }
 }
 
-static const struct diag bad_args = {
-    .id = "builtin-arguments",
-    .rule = "a system call of the device runtime must be called with its own parameter list",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-};
-
 struct text {
     char buf[4096];
     size_t len;
 };
 
+static void flush(struct warp *w, struct text *t) {
+    if (w->gpu->print && t->len)
+        w->gpu->print(w->gpu->print_ctx, t->buf, t->len);
+    t->len = 0;
+}
+
 static void put(struct warp *w, struct text *t, const char *s, size_t n) {
     while (n) {
-        if (t->len == sizeof t->buf) {
-            w->gpu->print(w->gpu->print_ctx, t->buf, t->len);
-            t->len = 0;
-        }
+        if (t->len == sizeof t->buf)
+            flush(w, t);
         size_t k = sizeof t->buf - t->len < n ? sizeof t->buf - t->len : n;
         memcpy(t->buf + t->len, s, k);
         t->len += k;
@@ -69,7 +95,8 @@ static bool byte_at(struct warp *w, const struct insn *in, uint32_t lane, uint64
     return true;
 }
 
-static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr, uint32_t size, uint64_t *v) {
+static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr, uint32_t size,
+                     uint64_t *v) {
     struct exec_loc loc;
     *addr = (*addr + size - 1) & ~(uint64_t)(size - 1);
     if (!exec_resolve(w, in, lane, XS_GENERIC, *addr, size, size, false, &loc))
@@ -80,21 +107,26 @@ static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint6
     return true;
 }
 
+#define MAX_SPEC 32u  /* characters of one conversion specification */
+#define MAX_DIGITS 3u /* of a width or precision */
+#define MAX_STRING 65536u
+
 /* A conversion specification after '%': flags, width, precision, length, letter. `spec` receives it with the length
  * rewritten for the host; *size is what the argument occupies in the buffer. Returns the letter, 0 when malformed. */
-static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *fmt, char spec[40], uint32_t *size) {
+static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *fmt,
+                      char spec[MAX_SPEC + 4], uint32_t *size) {
     size_t n = 0;
-    unsigned longs = 0;
+    unsigned longs = 0, digits = 0;
     spec[n++] = '%';
-    for (;;) {
+    for (unsigned k = 0; k < MAX_SPEC; k++) {
         char c;
         if (!byte_at(w, in, lane, (*fmt)++, &c) || !c)
             return 0;
+        digits = c >= '0' && c <= '9' ? digits + 1 : 0;
         if (c == 'l' || c == 'j' || c == 'z' || c == 't') {
             longs++;
         } else if (strchr("diouxXcpsaAeEfFgG%", c)) {
-            bool wide = longs || c == 's' || c == 'p' || strchr("aAeEfFgG", c);
-            *size = wide ? 8 : 4;
+            *size = longs || strchr("spaAeEfFgG", c) ? 8 : 4;
             if (longs && strchr("diouxX", c)) {
                 spec[n++] = 'l';
                 spec[n++] = 'l';
@@ -102,38 +134,46 @@ static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint
             spec[n++] = c;
             spec[n] = 0;
             return c;
-        } else if (strchr("-+ #0123456789.", c) && n < 24) {
+        } else if (strchr("-+ #0123456789.h", c) && digits <= MAX_DIGITS) {
             spec[n++] = c;
-        } else if (c != 'h') {
+        } else {
             return 0; /* '*' and anything unknown */
         }
     }
+    return 0;
 }
 
-static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t addr) {
-    if (!addr) {
-        put(w, t, "(null)", 6);
-        return true;
-    }
-    for (uint32_t n = 0; n < 65536; n++) {
+/* A string of device memory; with a width or precision at most 1023 characters of it count. */
+static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, const char *spec,
+                       uint64_t addr) {
+    char part[1024] = "(null)", out[2048];
+    bool plain = strcmp(spec, "%s") == 0;
+    for (uint32_t n = 0; addr && n < (plain ? MAX_STRING : sizeof part); n++) {
         char c;
         if (!byte_at(w, in, lane, addr + n, &c))
             return false;
+        part[plain ? 0 : n] = n + 1 == sizeof part ? 0 : c;
         if (!c)
-            return true;
-        put(w, t, &c, 1);
+            break;
+        if (plain)
+            put(w, t, &c, 1);
     }
+    if (plain && addr)
+        return true;
+    int n = snprintf(out, sizeof out, spec, part);
+    if (n > 0)
+        put(w, t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
     return true;
 }
 
-static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t *args, char letter,
-                      const char *spec, uint32_t size) {
-    char out[512];
+static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t *args,
+                      char letter, const char *spec, uint32_t size) {
+    char out[2048]; /* 308 digits before the point and 999 behind it */
     uint64_t v;
     if (!value_at(w, in, lane, args, size, &v))
         return false;
     if (letter == 's')
-        return put_string(w, in, lane, t, v);
+        return put_string(w, in, lane, t, spec, v);
     int n;
     if (letter == 'p')
         n = snprintf(out, sizeof out, "0x%llx", (unsigned long long)v);
@@ -141,7 +181,7 @@ static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, stru
         double d;
         memcpy(&d, &v, sizeof d);
         n = snprintf(out, sizeof out, spec, d);
-    } else if (size == 8)
+    } else if (size == 8 && letter != 'c')
         n = snprintf(out, sizeof out, spec, (long long)v);
     else
         n = snprintf(out, sizeof out, spec, (int)v);
@@ -150,10 +190,12 @@ static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, stru
     return true;
 }
 
-static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, struct text *t) {
+/* False after a fault. *result is printf's: the number of arguments printed, -1 without a format. */
+static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, int *result) {
     uint64_t fmt = arg(w, in, 0, lane), args = arg(w, in, 1, lane);
-    for (uint32_t n = 0; n < 65536; n++) {
-        char c, spec[40];
+    *result = fmt ? 0 : -1;
+    for (uint32_t n = 0; fmt && n < MAX_STRING; n++) {
+        char c, spec[MAX_SPEC + 4];
         uint32_t size;
         if (!byte_at(w, in, lane, fmt++, &c))
             return false;
@@ -173,21 +215,24 @@ static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, str
             return true;
         } else if (!put_value(w, in, lane, t, &args, letter, spec, size))
             return false;
+        else
+            ++*result;
     }
     return true;
 }
 
 static enum exec_status do_vprintf(struct warp *w, const struct insn *in, uint32_t mask) {
-    if (!has_args(in, 2))
-        return exec_fault(w, in, mask, &bad_args, "vprintf takes a format and an argument buffer");
+    static const struct signature sig = {"vprintf takes a format and an argument buffer", 2, {8, 8}, 4};
+    if (!check_args(w, in, mask, &sig))
+        return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {
         struct text t = {.len = 0};
-        bool ok = print_lane(w, in, l, &t);
-        if (w->gpu->print)
-            w->gpu->print(w->gpu->print_ctx, t.buf, t.len);
+        int result;
+        bool ok = print_lane(w, in, l, &t, &result);
+        flush(w, &t);
         if (!ok)
             return EXEC_FAULT;
-        set_result(w, in, l, 0);
+        set_result(w, in, l, (uint32_t)result);
     }
     return EXEC_NEXT;
 }
@@ -201,8 +246,9 @@ static const struct diag assert_failed = {
 
 /* __assertfail(message, file, line, function, char size) */
 static enum exec_status do_assertfail(struct warp *w, const struct insn *in, uint32_t mask) {
-    if (!has_args(in, 5))
-        return exec_fault(w, in, mask, &bad_args, "__assertfail takes five arguments");
+    static const struct signature sig = {"__assertfail takes five arguments", 5, {8, 8, 4, 8, 8}, 0};
+    if (!check_args(w, in, mask, &sig))
+        return EXEC_FAULT;
     uint32_t lane = exec_lowest(mask);
     char text[3][256];
     const uint32_t which[3] = {0, 1, 3};
@@ -215,15 +261,16 @@ static enum exec_status do_assertfail(struct warp *w, const struct insn *in, uin
     }
     if (w->gpu->fault)
         return EXEC_FAULT;
-    return exec_fault(w, in, mask, &assert_failed, "%s:%u: %s: assertion `%s` failed", text[1], (unsigned)arg(w, in, 2, lane),
-                      text[2], text[0]);
+    return exec_fault(w, in, mask, &assert_failed, "%s:%u: %s: assertion `%s` failed", text[1],
+                      (unsigned)arg(w, in, 2, lane), text[2], text[0]);
 }
 
 static enum exec_status do_malloc(struct warp *w, const struct insn *in, uint32_t mask) {
-    if (!has_args(in, 1))
-        return exec_fault(w, in, mask, &bad_args, "malloc takes a size");
+    static const struct signature sig = {"malloc takes a size", 1, {8}, 8};
+    if (!check_args(w, in, mask, &sig))
+        return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask)
-        set_result(w, in, l, mem_alloc(w->gpu->mem, arg(w, in, 0, l), 16, MEM_DEVICE, "device malloc"));
+    set_result(w, in, l, mem_alloc(w->gpu->mem, arg(w, in, 0, l), 16, MEM_DEVICE, "device malloc"));
     return EXEC_NEXT;
 }
 
@@ -235,8 +282,9 @@ static const struct diag bad_free = {
 };
 
 static enum exec_status do_free(struct warp *w, const struct insn *in, uint32_t mask) {
-    if (!has_args(in, 1))
-        return exec_fault(w, in, mask, &bad_args, "free takes a pointer");
+    static const struct signature sig = {"free takes a pointer", 1, {8}, 0};
+    if (!check_args(w, in, mask, &sig))
+        return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {
         uint64_t addr = arg(w, in, 0, l);
         if (addr && !mem_free(w->gpu->mem, addr))
@@ -249,7 +297,8 @@ exec_fn exec_builtin(const char *name) {
     static const struct {
         const char *name;
         exec_fn fn;
-    } table[] = {{"vprintf", do_vprintf}, {"__assertfail", do_assertfail}, {"malloc", do_malloc}, {"free", do_free}};
+    } table[] = {
+        {"vprintf", do_vprintf}, {"__assertfail", do_assertfail}, {"malloc", do_malloc}, {"free", do_free}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (!strcmp(name, table[i].name))
             return table[i].fn;

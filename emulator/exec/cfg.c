@@ -2,7 +2,8 @@
  *
  * The chip's compiler places convergence barriers there (BSSY/BSYNC); PTX has no such notion, so the emulator derives
  * it. A branch to a bare `ret` of a kernel, `exit` or `trap` does not count as a way out of a region, since threads that
- * exit leave a convergence barrier: an early `if (done) return;` must not keep the others from meeting.
+ * exit leave a convergence barrier: an early `if (done) return;` must not keep the others from meeting. It counts where
+ * a loop has no other way out: the last such branch in the text is then the loop's end.
  * Post-dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.
  */
 #include "exec/core.h"
@@ -18,6 +19,8 @@ struct block {
     uint32_t order; /* number in postorder of the reversed graph; 0: cannot reach the end */
     uint32_t ipdom; /* block, UINT32_MAX: none yet */
     bool exits;     /* ends every thread that enters it */
+    bool cut;       /* a way to a block that exits is left out */
+    bool is_end;    /* that way counts after all */
 };
 
 struct graph {
@@ -47,7 +50,8 @@ static bool falls_through(const struct insn *in) {
 }
 
 /* Branch targets of the last instruction of a block. */
-static uint32_t targets(const struct exec_func *f, const struct insn *in, const uint32_t **list, uint32_t *one) {
+static uint32_t targets(const struct exec_func *f, const struct insn *in, const uint32_t **list,
+                        uint32_t *one) {
     switch (in->src->op) {
     case PTX_OP_bra:
         *one = in->o[0].target;
@@ -75,7 +79,8 @@ static bool is_exit(const struct exec_func *f, const struct block *b) {
     const struct insn *in = &f->code[b->first];
     if (b->last == f->num_insns - 1 || in->guard != EXEC_SINK)
         return false;
-    return in->src->op == PTX_OP_exit || in->src->op == PTX_OP_trap || (in->src->op == PTX_OP_ret && f->src->is_entry);
+    return in->src->op == PTX_OP_exit || in->src->op == PTX_OP_trap ||
+           (in->src->op == PTX_OP_ret && f->src->is_entry);
 }
 
 static void make_blocks(const struct exec_func *f, struct graph *g) {
@@ -109,26 +114,36 @@ static void make_blocks(const struct exec_func *f, struct graph *g) {
 }
 
 /* Successors of a block: branch targets and the next block, without early exits while another way remains. A block
- * whose every way on ends the thread leads to the end of the graph; one that traps leads nowhere. */
+ * whose every way on ends the thread leads to the end of the graph; one that traps leads nowhere. Fills at most one
+ * more than the branch has targets. */
 static uint32_t successors(const struct exec_func *f, struct graph *g, uint32_t b, uint32_t *out) {
-    const struct block *bl = &g->blocks[b];
+    struct block *bl = &g->blocks[b];
     const struct insn *in = &f->code[bl->last];
     const uint32_t *list = NULL;
-    uint32_t one, n = 0, c = targets(f, in, &list, &one);
+    uint32_t one, n = 0, ways = 0, c = targets(f, in, &list, &one);
     for (uint32_t k = 0; k < c; k++)
-        if (list[k] < f->num_insns && !g->blocks[g->block_of[list[k]]].exits)
-            out[n++] = g->block_of[list[k]];
-    if (bl->last + 1 < f->num_insns && falls_through(in) && !g->blocks[b + 1].exits)
-        out[n++] = b + 1;
-    if (n == 0 && b != g->num - 1 && in->src->op != PTX_OP_trap)
+        if (list[k] < f->num_insns) {
+            ways++;
+            if (!g->blocks[g->block_of[list[k]]].exits)
+                out[n++] = g->block_of[list[k]];
+        }
+    if (bl->last + 1 < f->num_insns && falls_through(in)) {
+        ways++;
+        if (!g->blocks[b + 1].exits)
+            out[n++] = b + 1;
+    }
+    bl->cut = n < ways;
+    if (bl->is_end || (n == 0 && b != g->num - 1 && in->src->op != PTX_OP_trap))
         out[n++] = g->num - 1;
     return n;
 }
 
 static void connect(const struct exec_func *f, struct graph *g) {
     uint32_t *next = g->edges;
-    for (uint32_t b = 0; b < g->num; b++)
+    for (uint32_t b = 0; b < g->num; b++) {
         g->blocks[b].exits = is_exit(f, &g->blocks[b]);
+        g->blocks[b].num_pred = 0;
+    }
     for (uint32_t b = 0; b < g->num; b++) {
         struct block *bl = &g->blocks[b];
         bl->succ = next;
@@ -147,6 +162,38 @@ static void connect(const struct exec_func *f, struct graph *g) {
             struct block *s = &g->blocks[g->blocks[b].succ[k]];
             s->pred[s->num_pred++] = b;
         }
+}
+
+/* Marks the blocks that lead to `from`. */
+static void lead_to(const struct graph *g, uint32_t from, uint8_t *seen, uint32_t *stack) {
+    uint32_t sp = 0;
+    stack[sp++] = from;
+    seen[from] = 1;
+    while (sp) {
+        const struct block *b = &g->blocks[stack[--sp]];
+        for (uint32_t k = 0; k < b->num_pred; k++)
+            if (!seen[b->pred[k]]) {
+                seen[b->pred[k]] = 1;
+                stack[sp++] = b->pred[k];
+            }
+    }
+}
+
+/* Loops that only early exits leave: their last one counts. */
+static void find_ends(const struct exec_func *f, struct graph *g) {
+    uint8_t *seen = xcalloc(g->num, 1);
+    uint32_t *stack = xcalloc(g->num, sizeof *stack);
+    bool any = false;
+    lead_to(g, g->num - 1, seen, stack);
+    for (uint32_t b = g->num; b-- > 0;)
+        if (!seen[b] && g->blocks[b].cut) {
+            any = g->blocks[b].is_end = true;
+            lead_to(g, b, seen, stack);
+        }
+    free(seen);
+    free(stack);
+    if (any)
+        connect(f, g);
 }
 
 static void postorder(struct graph *g, uint32_t *order, uint32_t *count) {
@@ -217,6 +264,7 @@ void exec_find_joins(struct exec_module *m, struct exec_func *f) {
     struct graph g = {0};
     make_blocks(f, &g);
     connect(f, &g);
+    find_ends(f, &g);
     post_dominators(&g);
     for (uint32_t b = 0; b < g.num; b++) {
         struct insn *in = &f->code[g.blocks[b].last];

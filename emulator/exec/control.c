@@ -27,15 +27,16 @@ static enum exec_status do_brx(struct warp *w, const struct insn *in, uint32_t m
     if (bad)
         return exec_fault_poison(w, in, bad, in->o[0].slot, "the branch index");
     EXEC_FOR_LANES(l, mask)
-        if (index[l] >= t->count)
-            return exec_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l], t->count);
+    if (index[l] >= t->count)
+        return exec_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l],
+                          t->count);
     uint32_t fall = w->g->pc + 1;
     if (mask != w->g->mask)
         exec_split(w, in, mask, fall, fall); /* the others fall through as a group of their own */
     while (mask) {
         uint32_t target = t->labels[index[exec_lowest(mask)]], same = 0;
         EXEC_FOR_LANES(l, mask)
-            same |= (uint32_t)(t->labels[index[l]] == target) << l;
+        same |= (uint32_t)(t->labels[index[l]] == target) << l;
         mask &= ~same;
         if (!mask)
             w->g->pc = target;
@@ -47,8 +48,8 @@ static enum exec_status do_brx(struct warp *w, const struct insn *in, uint32_t m
 }
 
 /* Copies `words` 32-bit words of parameter slots between two frames, lanes `mask`. */
-static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *to, uint32_t *to_pz, uint32_t words,
-                       uint32_t mask) {
+static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *to, uint32_t *to_pz,
+                       uint32_t words, uint32_t mask) {
     for (uint32_t s = 0; s < words; s++) {
         for (uint32_t l = 0; l < MACH_WARP; l++)
             if (mask >> l & 1)
@@ -66,7 +67,8 @@ static const struct diag bad_call = {
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
-static const struct exec_func *call_target(struct warp *w, const struct insn *in, uint32_t *mask, enum exec_status *status) {
+static const struct exec_func *call_target(struct warp *w, const struct insn *in, uint32_t *mask,
+                                           enum exec_status *status) {
     const struct exec_opnd *o = &in->o[1];
     if (o->kind == EXEC_FUNC)
         return o->func;
@@ -79,11 +81,12 @@ static const struct exec_func *call_target(struct warp *w, const struct insn *in
     uint64_t first = addr[exec_lowest(*mask)];
     uint32_t same = 0;
     EXEC_FOR_LANES(l, *mask)
-        same |= (uint32_t)(addr[l] == first) << l;
+    same |= (uint32_t)(addr[l] == first) << l;
     uint32_t n = w->func->module->ptx->num_funcs;
     uint64_t index = (first >> 8) - 1;
     if (first & 0xff || index >= n) {
-        *status = exec_fault(w, in, same, &bad_call, "indirect call of 0x%llx, which is no function", (unsigned long long)first);
+        *status = exec_fault(w, in, same, &bad_call, "indirect call of 0x%llx, which is no function",
+                             (unsigned long long)first);
         return NULL;
     }
     *mask = same;
@@ -92,6 +95,8 @@ static const struct exec_func *call_target(struct warp *w, const struct insn *in
 
 static bool params_match(const struct insn *in, const struct ptx_func *p) {
     const struct exec_opnd *rets = &in->o[0], *args = &in->o[2];
+    if (p->is_entry) /* its parameters lie in the constant bank, not in slots */
+        return false;
     if (rets->count != p->num_rets || args->count < p->num_params)
         return false;
     for (uint32_t i = 0; i < p->num_rets; i++)
@@ -110,15 +115,17 @@ static enum exec_status do_call(struct warp *w, const struct insn *in, uint32_t 
     const struct exec_func *f = call_target(w, in, &now, &status);
     if (!f)
         return status;
-    if (f->src->is_extern || !f->src->num_insns) {
+    if (f->src->is_extern) {
         exec_fn fn = exec_builtin(f->src->name);
         if (!fn)
-            return exec_fault(w, in, mask, &bad_call, "unsupported: call of %s, which has no body in this module", f->src->name);
+            return exec_fault(w, in, mask, &bad_call,
+                              "unsupported: call of %s, which has no body in this module", f->src->name);
         if (now == mask)
             return fn(w, in, mask);
     }
     if (!params_match(in, f->src))
-        return exec_fault(w, in, now, &bad_call, "the arguments do not match the parameters of %s", f->src->name);
+        return exec_fault(w, in, now, &bad_call, "the arguments do not match the parameters of %s",
+                          f->src->name);
     struct group *g = w->g;
     uint32_t next = g->pc + 1;
     if (mask != g->mask) /* guarded call: the others go on behind it */
@@ -176,12 +183,14 @@ static const struct diag trapped = {
     .id = "trap",
     .rule = "trap stops the grid and returns an error to the host",
     .section = "PTX ISA 9.7.19.4",
-    .hint = "a check in the kernel failed (__trap, a failed device assertion, or a path that must not be reached)",
+    .hint = "a check in the kernel failed (__trap, a failed device assertion, or a path that must not be "
+            "reached)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
 static enum exec_status do_trap(struct warp *w, const struct insn *in, uint32_t mask) {
-    return exec_fault(w, in, mask, &trapped, "the kernel executed %s", in->src->op == PTX_OP_trap ? "trap" : "brkpt");
+    return exec_fault(w, in, mask, &trapped, "the kernel executed %s",
+                      in->src->op == PTX_OP_trap ? "trap" : "brkpt");
 }
 
 bool exec_bind_control(struct exec_binder *b, struct insn *in) {
@@ -199,14 +208,15 @@ bool exec_bind_control(struct exec_binder *b, struct insn *in) {
         return true;
     case PTX_OP_call:
         in->fn = do_call;
-        return in->num_opnds >= 3 && (in->o[1].kind == EXEC_FUNC || (in->o[1].kind == EXEC_SLOT && in->o[1].bits == 64));
+        return in->num_opnds >= 3 &&
+               (in->o[1].kind == EXEC_FUNC || (in->o[1].kind == EXEC_SLOT && in->o[1].bits == 64));
     case PTX_OP_ret:
         in->fn = do_ret;
         return true;
     case PTX_OP_exit:
         in->fn = do_exit;
         return true;
-    case PTX_OP_trap: /* 9.7.19.4 */
+    case PTX_OP_trap:  /* 9.7.19.4 */
     case PTX_OP_brkpt: /* 9.7.19.1: suspends under a debugger; without one the chip reports an error */
         in->fn = do_trap;
         return true;

@@ -4,8 +4,8 @@
  * They meet at the branch's post-dominator (exec/cfg.c), where the first to arrive is parked until the others come or
  * exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
  */
-#include "exec/async_group.h"
 #include "exec/core.h"
+#include "exec/async_group.h"
 
 #include <stdlib.h>
 
@@ -22,6 +22,8 @@ struct group *exec_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_
     diag_broken("a warp has more than 32 groups of lanes");
 }
 
+/* A free entry, or `parent` where there is none: the lanes then meet one level further out. With those that join_of()
+ * gives back there are never more entries than lanes that can still part. */
 static int32_t new_join(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t parent) {
     for (int32_t i = 0; i < (int32_t)MACH_WARP; i++) {
         struct exec_join *j = &w->joins[i];
@@ -30,7 +32,17 @@ static int32_t new_join(struct warp *w, uint32_t mask, uint32_t pc, uint32_t fra
         *j = (struct exec_join){.mask = mask, .pc = pc, .frame = frame, .parent = parent, .used = true};
         return i;
     }
-    diag_broken("a warp has more than 32 reconvergence points");
+    return parent;
+}
+
+/* The group's innermost reconvergence point at which it would wait for others. Those where it would not (all lanes met
+ * early, at an instruction that gathers them, or the others have exited) are given back. */
+static int32_t join_of(struct warp *w, struct group *g) {
+    while (g->join >= 0 && w->joins[g->join].mask == g->mask) {
+        w->joins[g->join].used = false;
+        g->join = w->joins[g->join].parent;
+    }
+    return g->join;
 }
 
 /* All lanes that take part have arrived or exited: they go on together. */
@@ -72,10 +84,10 @@ void exec_release_parked(struct warp *w, struct group *g) {
 void exec_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall) {
     struct group *g = w->g;
     uint32_t rest = g->mask & ~taken;
-    int32_t join = g->join;
+    int32_t join = join_of(w, g);
     bool same = join >= 0 && w->joins[join].pc == in->join && w->joins[join].frame == g->frame;
     if (in->join != UINT32_MAX && !same)
-        join = new_join(w, g->mask, in->join, g->frame, g->join);
+        join = new_join(w, g->mask, in->join, g->frame, join);
     exec_new_group(w, rest, fall, g->frame, join);
     g->mask = taken;
     g->pc = target;

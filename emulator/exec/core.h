@@ -20,8 +20,8 @@ struct exec_module {
     struct ptx_module *ptx;
     struct arena arena;
     struct exec_func *funcs; /* by ptx_func index */
-    uint64_t *var_addr;      /* device address of module variables by ptx_var index; 0: not in device memory */
-    uint32_t *var_base;      /* dense number of a function's first variable, by function index */
+    uint64_t *var_addr; /* device address of module variables by ptx_var index; 0: not in device memory */
+    uint32_t *var_base; /* dense number of a function's first variable, by function index */
     uint32_t num_dense_vars; /* module variables first, then each function's */
 };
 
@@ -37,11 +37,11 @@ struct exec_launch_state {
     const struct exec_launch *cfg;
     const struct exec_func *kernel;
     struct exec_smem_layout smem;
-    uint8_t *params;      /* kernel parameters as loads of the param window see them */
+    uint8_t *params; /* kernel parameters as loads of the param window see them */
     uint64_t param_bytes;
-    uint32_t threads;     /* per CTA */
-    uint32_t warps;       /* per CTA */
-    uint32_t regs;        /* per thread, for residency */
+    uint32_t threads;          /* per CTA */
+    uint32_t warps;            /* per CTA */
+    uint32_t regs;             /* per thread, for residency */
     struct diag_dim3 clusters; /* grid in clusters */
     uint64_t next_cluster, num_clusters;
     struct cluster *resident, **resident_tail;
@@ -71,14 +71,16 @@ void exec_warp_create(struct warp *w, struct exec_launch_state *st, struct cta *
 void exec_warp_destroy(struct warp *w);
 
 /* --- lowering --- */
-bool exec_lower_func(struct exec_module *m, struct exec_func *f); /* exec/lower.c */
-void exec_find_joins(struct exec_module *m, struct exec_func *f); /* exec/cfg.c */
+bool exec_lower_func(struct exec_module *m, struct exec_func *f);            /* exec/lower.c */
+void exec_find_joins(struct exec_module *m, struct exec_func *f);            /* exec/cfg.c */
 void exec_bind(struct exec_module *m, struct exec_func *f, struct insn *in); /* exec/bind.c */
-void exec_bind_refused(struct insn *in); /* the handler that refuses the instruction by name when it is reached */
+void exec_bind_refused(
+    struct insn *in); /* the handler that refuses the instruction by name when it is reached */
 /* Value of a function's address, and back (UINT32_MAX when it is none). */
 #define EXEC_CODE_ADDRESS(index) (((uint64_t)(index) + 1) << 8)
 uint32_t exec_dense_var(const struct exec_module *m, const struct ptx_var *v);
-struct exec_smem_layout exec_smem_layout(const struct exec_module *m, const struct exec_func *kernel); /* exec/module.c */
+struct exec_smem_layout exec_smem_layout(const struct exec_module *m,
+                                         const struct exec_func *kernel); /* exec/module.c */
 
 /* Value of a special register that does not change during a launch, for one lane; false when it is dynamic. */
 bool exec_sreg(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *value);

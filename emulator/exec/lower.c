@@ -118,8 +118,11 @@ static enum ptx_type operand_type(const struct ptx_insn *in, unsigned i) {
         return i == 0 || t1 == PTX_NOTYPE ? t0 : t1;
     case PTX_OP_slct: /* 9.7.6.4: c has the second type */
         return i == 3 ? t1 : t0;
-    case PTX_OP_mapa: /* 9.7.9.23: the rank is 32 bits */
+    case PTX_OP_mapa:       /* 9.7.9.23: the rank is 32 bits */
+    case PTX_OP_match_sync: /* 9.7.13.10: so is the membermask */
         return i == 2 ? PTX_U32 : t0;
+    case PTX_OP_vote_sync: /* 9.7.13.9: predicate, membermask */
+        return i == 1 ? PTX_PRED : i == 2 ? PTX_U32 : t0;
     case PTX_OP_cvt_pack: /* 9.7.9.22: all are 32 bits */
         return PTX_B32;
     default:
@@ -135,7 +138,8 @@ static uint64_t imm_value(const struct ptx_insn *in, unsigned i, const struct pt
     enum ptx_type t = operand_type(in, i);
     if (t == PTX_PRED) /* lane mask */
         return o->imm ? EXEC_ALL_LANES : 0;
-    if (o->imm_kind == PTX_IMM_F64 && ptx_type_bits(t) <= 32) { /* a decimal constant has the type of its use (4.5.2) */
+    if (o->imm_kind == PTX_IMM_F64 &&
+        ptx_type_bits(t) <= 32) { /* a decimal constant has the type of its use (4.5.2) */
         double d;
         memcpy(&d, &o->imm, sizeof d);
         float s = (float)d;
@@ -177,7 +181,8 @@ static exec_slot param_slot(const struct lowering *lo, const struct ptx_var *v) 
 }
 
 /* Puts the address v + offset into *o as a slot of `bits`. False when the variable has no address. */
-static bool var_address(struct lowering *lo, const struct ptx_var *v, int64_t offset, unsigned bits, struct exec_opnd *o) {
+static bool var_address(struct lowering *lo, const struct ptx_var *v, int64_t offset, unsigned bits,
+                        struct exec_opnd *o) {
     struct exec_init init = {.bits = (uint8_t)bits, .offset = offset};
     switch (v->space) {
     case PTX_SPACE_SHARED:
@@ -213,8 +218,8 @@ static bool var_address(struct lowering *lo, const struct ptx_var *v, int64_t of
 
 /* --- operands ------------------------------------------------------------------------------------------------------ */
 
-static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
-                          struct exec_opnd *o);
+static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i,
+                          const struct ptx_operand *p, struct exec_opnd *o);
 
 static bool lower_mem(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
                       struct exec_opnd *o) {
@@ -283,8 +288,8 @@ static bool lower_var(struct lowering *lo, const struct ptx_insn *in, unsigned i
     return var_address(lo, p->var, p->offset, o->bits, o);
 }
 
-static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
-                          struct exec_opnd *o) {
+static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i,
+                          const struct ptx_operand *p, struct exec_opnd *o) {
     memset(o, 0, sizeof *o);
     o->src = p;
     o->neg = p->neg;
@@ -307,7 +312,8 @@ static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsign
         if (!exec_sreg_is_static((enum ptx_sreg)p->sreg))
             return true; /* EXEC_NONE: the handler reads it */
         o->kind = EXEC_SLOT;
-        o->slot = init_slot(lo, &(struct exec_init){.kind = INIT_SREG, .bits = o->bits, .sreg = (enum ptx_sreg)p->sreg});
+        o->slot = init_slot(
+            lo, &(struct exec_init){.kind = INIT_SREG, .bits = o->bits, .sreg = (enum ptx_sreg)p->sreg});
         return true;
     case PTX_OPND_VAR:
         return lower_var(lo, in, i, p, o);
@@ -352,7 +358,8 @@ static bool lower_insn(struct lowering *lo, const struct ptx_insn *p, struct ins
         for (uint32_t k = 0; k < n; k++) {
             if (in->num_opnds == EXEC_MAX_OPNDS)
                 return false;
-            if (!lower_operand(lo, p, i, op->kind == PTX_OPND_PAIR ? &op->elems[k] : op, &in->o[in->num_opnds++]))
+            if (!lower_operand(lo, p, i, op->kind == PTX_OPND_PAIR ? &op->elems[k] : op,
+                               &in->o[in->num_opnds++]))
                 return false;
         }
     }
@@ -361,18 +368,38 @@ static bool lower_insn(struct lowering *lo, const struct ptx_insn *p, struct ins
 
 /* --- frames -------------------------------------------------------------------------------------------------------- */
 
+#define MAX_LOCAL (1u << 24)   /* bytes of .local variables in one function; a thread has 512 KB */
+#define MAX_PARAM 32764u       /* bytes of parameters (CUDA C++ Programming Guide, "Function Parameters") */
+#define MAX_SLOTS (1ull << 22) /* of a frame: 512 MB a warp */
+
 static exec_slot param_slots(struct lowering *lo, const struct ptx_var *v) {
     exec_slot s = (exec_slot)lo->next_slot;
     lo->next_slot += (uint32_t)((v->size + 3) / 4);
     return s;
 }
 
-#define MAX_LOCAL (1u << 24) /* bytes of .local variables in one function; the ISA's limit is 512 KB per thread */
+/* Sizes are the module's word for it: what does not fit is refused before anything is laid out. */
+static bool sizes_fit(const struct ptx_func *p) {
+    uint64_t params = 0, slots = 4ull * p->num_regs;
+    for (uint32_t i = 0; i < p->num_params && params <= MAX_PARAM && slots <= MAX_SLOTS; i++) {
+        if (p->is_entry)
+            params += p->params[i].size;
+        else
+            slots += p->params[i].size / 4 + 1;
+    }
+    for (uint32_t i = 0; i < p->num_rets && slots <= MAX_SLOTS; i++)
+        slots += p->rets[i].size / 4 + 1;
+    for (uint32_t i = 0; i < p->num_vars && slots <= MAX_SLOTS; i++)
+        slots += p->vars[i]->space == PTX_SPACE_PARAM ? p->vars[i]->size / 4 + 1 : 0;
+    return params <= MAX_PARAM && slots <= MAX_SLOTS;
+}
 
 static bool layout_frame(struct lowering *lo) {
     struct exec_func *f = lo->f;
     const struct ptx_func *p = f->src;
     struct arena *a = &lo->m->arena;
+    if (!sizes_fit(p))
+        return false;
     f->reg_slot = arena_array(a, p->num_regs + 1, sizeof *f->reg_slot);
     f->var_slot = arena_array(a, p->num_vars + 1, sizeof *f->var_slot);
     f->param_slot = arena_array(a, p->num_params + 1, sizeof *f->param_slot);
@@ -402,7 +429,7 @@ static bool layout_frame(struct lowering *lo) {
             return false;
     }
     f->local_bytes = (uint32_t)((local + 15) & ~15ull);
-    return lo->next_slot < (1u << 24);
+    return lo->next_slot <= MAX_SLOTS;
 }
 
 bool exec_lower_func(struct exec_module *m, struct exec_func *f) {

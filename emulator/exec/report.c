@@ -123,12 +123,13 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
                  (uint32_t)x->value, w->cta->sm->id, free_columns(w->cta->sm));
         return;
     case WAIT_PAIR:
-        snprintf(buf, size, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
+        snprintf(buf, size,
+                 "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
                  w->cta->rank ^ 1);
         return;
     case WAIT_REGISTERS:
-        snprintf(buf, size, "waits for %u registers a thread; %u are left in the CTA's pool", (uint32_t)x->value,
-                 x->addr);
+        snprintf(buf, size, "waits for %u registers a thread; %u are left in the CTA's pool",
+                 (uint32_t)x->value, x->addr);
         return;
     case WAIT_TMEM_LDST:
         snprintf(buf, size, "waits for its tcgen05.ld/st");
@@ -235,13 +236,15 @@ static const struct diag deadlocks[WAIT_LAST] = {
         DEADLOCK("PTX ISA 9.7.9.6",
                  "a .sync instruction waits until all threads of its membermask execute the same one",
                  "a full membermask in a branch that not all threads of the warp take"),
-    [WAIT_PAIR] = DEADLOCK(
-        "PTX ISA 9.7.16.5",
-        "tcgen05.alloc and .dealloc with .cta_group::2 are performed by one warp of each CTA of the pair, and the first "
-        "may wait for the second",
-        "a CTA that waits for its peer elsewhere, so that each waits for the other (Table 48), or never comes here"),
-    [WAIT_REGISTERS] = DEADLOCK("PTX ISA 9.7.19.5", "setmaxnreg.inc waits until the CTA's pool has enough registers",
-                                "the counts of all warps add up to more than the CTA had at launch"),
+    [WAIT_PAIR] = DEADLOCK("PTX ISA 9.7.16.5",
+                           "tcgen05.alloc and .dealloc with .cta_group::2 are performed by one warp of each "
+                           "CTA of the pair, and the first "
+                           "may wait for the second",
+                           "a CTA that waits for its peer elsewhere, so that each waits for the other (Table "
+                           "48), or never comes here"),
+    [WAIT_REGISTERS] =
+        DEADLOCK("PTX ISA 9.7.19.5", "setmaxnreg.inc waits until the CTA's pool has enough registers",
+                 "the counts of all warps add up to more than the CTA had at launch"),
     [WAIT_TMEM_ALLOC] = DEADLOCK(
         "PTX ISA 9.7.16.7.1",
         "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
