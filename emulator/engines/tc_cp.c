@@ -189,6 +189,8 @@ static bool run_commit(struct async_op *op) {
     for (uint32_t rank = 0; rank < cl->num_ctas; rank++) {
         if (!(c->ctas >> rank & 1))
             continue;
+        if (!mbar_check_remote(op->cta, &cl->cta[rank], c->off, &op->origin, "tcgen05.commit"))
+            return true;
         enum mbar_error e = mbar_arrive(&cl->cta[rank], c->off, 1, false, NULL);
         if (e == MBAR_OK)
             continue;

@@ -143,7 +143,9 @@ bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint6
 bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t bytes) {
     enum mbar_error e = MBAR_NOT_INITIALISED;
     if (p->mbar >= MACH_SMEM_FIRST && (uint64_t)p->mbar + 8 <= p->mbar_cta->smem_end)
-        e = mbar_complete_tx(p->mbar_cta, p->mbar, bytes);
+        e = mbar_check_remote(op->cta, p->mbar_cta, p->mbar, &op->origin, op->name)
+                ? mbar_complete_tx(p->mbar_cta, p->mbar, bytes)
+                : MBAR_OK;
     if (e == MBAR_OK)
         return true;
     struct mbar_error_info info = mbar_error_info(e);

@@ -8,6 +8,7 @@
  */
 #include "exec/access.h"
 #include "exec/core.h"
+#include "machine/mbarrier.h"
 
 bool exec_isolate(struct warp *w, const struct insn *in, uint32_t mask) {
     if (mask == w->g->mask)
@@ -280,6 +281,7 @@ static void cluster_check(struct cluster *cl) {
         }
     cl->bar_arrived = 0;
     cl->bar_phase++;
+    mbar_publish(cl);
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         synchronised(&cl->cta[r]);
 }
@@ -295,6 +297,8 @@ static enum exec_status run_cluster_arrive(struct warp *w, const struct insn *in
     if (w->cluster_arrived & mask)
         return exec_fault(w, in, w->cluster_arrived & mask, &CLUSTER_TWICE,
                           "a thread arrives at the cluster barrier again before it has waited");
+    if (!ptx_has(in->src, PTX_MOD_relaxed))
+        mbar_release(w->cta);
     w->cluster_arrived = mask;
     w->cluster_phase = cl->bar_phase;
     cl->bar_arrived += (uint32_t)__builtin_popcount(mask);
@@ -356,6 +360,9 @@ static const struct diag TENSORMAP_FENCE = {
 
 static enum exec_status run_fence(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct observer *o = w->gpu->observer;
+    if (in->src->op != PTX_OP_fence_proxy && in->src->op != PTX_OP_membar_proxy && !ptx_has(in->src, PTX_MOD_cta) &&
+        !ptx_has(in->src, PTX_MOD_acquire))
+        mbar_release(w->cta); /* a release at cluster scope or wider */
     if (in->aux && o && o->proxy_fence) /* covers shared memory, towards the async proxy */
         o->proxy_fence(o->ctx, w->cta, w->index, mask);
     return EXEC_NEXT;

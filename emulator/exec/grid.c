@@ -71,6 +71,8 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
                    op->cta->rank, to->rank);
         return false;
     }
+    if (!mbar_check_remote(op->cta, to, c->mbar, &op->origin, op->name))
+        return false;
     memcpy(to->smem + c->addr, response, RESPONSE_BYTES);
     smem_clear_poison(to, c->addr, RESPONSE_BYTES);
     enum mbar_error e = mbar_complete_tx(to, c->mbar, RESPONSE_BYTES);

@@ -99,6 +99,14 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
     return exec_smem_operand(w, in, lane, f->addr, f->cluster, f->generic, 8, cta, off);
 }
 
+/* May lane l use an mbarrier of another CTA yet? */
+static bool published(const struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta, uint32_t off) {
+    if (cta == w->cta)
+        return true;
+    struct mach_origin origin = exec_origin(w, in, 1u << l);
+    return mbar_check_remote(w->cta, cta, off, &origin, ptx_op_text(in->src->op));
+}
+
 /* --- init, inval, expect_tx, complete_tx --------------------------------------------------------------- */
 
 static enum exec_status run_simple(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -109,6 +117,8 @@ static enum exec_status run_simple(struct warp *w, const struct insn *in, uint32
         struct cta *cta;
         uint32_t off, value = f->value ? exec_u32(w, f->value, l) : 0;
         if (!locate(w, in, f, l, &cta, &off))
+            return EXEC_FAULT;
+        if (!published(w, in, l, cta, off))
             return EXEC_FAULT;
         enum mbar_error e = MBAR_OK;
         if (in->src->op == PTX_OP_mbarrier_init)
@@ -144,6 +154,8 @@ static enum exec_status run_arrive(struct warp *w, const struct insn *in, uint32
         if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
             return exec_fault(w, in, 1u << l, &COMPLETED, "lane %u brings the last %u arrivals of the phase",
                               l, value);
+        if (!published(w, in, l, cta, off))
+            return EXEC_FAULT;
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(cta, off, value, f->drop, &states[l])
                                          : mbar_arrive(cta, off, value, f->drop, &states[l]);
         if (e != MBAR_OK)

@@ -77,6 +77,7 @@ struct sm {
 /* A live mbarrier object: its place, and its 8 bytes as the last mbarrier operation left them. */
 struct mach_mbar {
     uint32_t off;
+    enum { MBAR_FRESH, MBAR_RELEASED, MBAR_PUBLISHED } seen; /* by the other CTAs: mbar_check_remote */
     uint64_t bits;
 };
 

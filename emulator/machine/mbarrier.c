@@ -186,6 +186,41 @@ enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view 
 
 uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_COUNT; }
 
+static const struct diag unpublished = {
+    .id = "mbarrier-unpublished",
+    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: a release at "
+            "cluster scope after mbarrier.init, and a cluster barrier after that",
+    .section = "PTX ISA 9.7.13.4, 9.7.13.3",
+    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then barrier.cluster.arrive and .wait by "
+            "all threads; without them it works on most runs",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+void mbar_release(struct cta *cta) {
+    for (uint32_t i = 0; i < cta->num_mbars; i++)
+        if (cta->mbars[i].seen == MBAR_FRESH)
+            cta->mbars[i].seen = MBAR_RELEASED;
+}
+
+void mbar_publish(struct cluster *cl) {
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (uint32_t i = 0; i < cl->cta[r].num_mbars; i++)
+            if (cl->cta[r].mbars[i].seen == MBAR_RELEASED)
+                cl->cta[r].mbars[i].seen = MBAR_PUBLISHED;
+}
+
+bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
+                       const char *what) {
+    uint32_t i = from == owner ? owner->num_mbars : mbar_find(owner, off);
+    if (i == owner->num_mbars || owner->mbars[i].seen == MBAR_PUBLISHED) /* none there is the operation's own error */
+        return true;
+    return mach_warn(from->gpu, origin, &unpublished,
+                     "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s", what,
+                     from->rank, off, owner->rank,
+                     owner->mbars[i].seen == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
+                                                        : "no cluster barrier has completed");
+}
+
 struct mbar_error_info mbar_error_info(enum mbar_error e) {
     switch (e) {
     case MBAR_OK:

@@ -45,6 +45,15 @@ enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view 
 /* Pending count in an opaque state (mbarrier.pending_count). */
 uint32_t mbar_pending_count(uint64_t state);
 
+/* Publication to the other CTAs of the cluster (9.7.13.4, 8.9): after mbarrier.init a thread of the CTA executes
+ * fence.mbarrier_init or another release at cluster scope (mbar_release), and then a cluster barrier completes
+ * (mbar_publish). mbar_check_remote warns about an operation `what` on another CTA's mbarrier that is not published;
+ * false when the warning is a fault. */
+void mbar_release(struct cta *cta);
+void mbar_publish(struct cluster *cl);
+bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
+                       const char *what);
+
 struct mbar_error_info {
     const char *id, *rule, *section, *hint;
 };

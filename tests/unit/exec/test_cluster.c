@@ -44,6 +44,10 @@
     "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster; bra top;\n"                       \
     "done: " SYNC "ret; }\n"
 
+#define RELAXED "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.acquire.aligned;\n"
+#define REMOTE_ARRIVE                                                                                             \
+    "xor.b32 %r10, %r3, 1; mapa.shared::cluster.u32 %r11, %r7, %r10;\n"                                           \
+    "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];\n" WAIT("w", "%r7", "0") SYNC "ret; }\n"
 #define ALLOC2 "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r6], 64;\n"
 #define DEALLOC2 "tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r10, 64;\n"
 
@@ -72,6 +76,13 @@ static const char text[] = RUN_HEADER
     "mapa.shared::cluster.u32 %r11, %r7, 0; mov.u32 %r12, 0;\n"
     "top: nanosleep.u32 100; add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, 50; @%p2 bra top;\n"
     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11]; ret; }\n"
+    HEAD("relaxed") BODY /* nothing releases the initialisation */
+    "@%p0 mbarrier.init.shared::cta.b64 [%r7], 1;\n" RELAXED REMOTE_ARRIVE
+    HEAD("fenced") BODY "@%p0 mbarrier.init.shared::cta.b64 [%r7], 1; @%p0 fence.mbarrier_init.release.cluster;\n"
+    RELAXED REMOTE_ARRIVE
+    HEAD("no_barrier") BODY /* nothing but time between the initialisation and the arrive */
+    "@%p0 mbarrier.init.shared::cta.b64 [%r7], 1; @%p0 fence.mbarrier_init.release.cluster; mov.u32 %r12, 0;\n"
+    "top: nanosleep.u32 100; add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, 50; @%p2 bra top;\n" REMOTE_ARRIVE
     HEAD("steal") BODY STEAL_LOOP("0", "")
     HEAD("steal2") BODY STEAL_LOOP("0", ".multicast::cluster::all")
     HEAD("greedy") BODY "mov.u32 %r8, handle; @%p0 mbarrier.init.shared::cta.b64 [%r7], 1; bar.sync 0; mov.u32 %r23, 0;\n"
@@ -103,6 +114,7 @@ static const char text[] = RUN_HEADER
     HEAD("no_sync") ".maxnreg 64 " BODY "setp.eq.u32 %p1, %r2, 1; @%p1 bra b; setmaxnreg.dec.sync.aligned.u32 32;\n"
     "setmaxnreg.dec.sync.aligned.u32 24; ret; b: bar.sync 1, 64; ret; }\n"
     HEAD("odd_count") ".maxnreg 64 " BODY "setmaxnreg.dec.sync.aligned.u32 28; ret; }\n"
+    HEAD("alone") BODY SYNC "setp.eq.u32 %p1, %r3, 0; @%p1 bra a;\n" SYNC "ret; a: " ALLOC2 "ret; }\n"
     HEAD("pair") BODY /* the address is the same in both; a commit reaches both */
     "@%p0 mbarrier.init.shared::cta.b64 [%r7], 1;\n" SYNC "setp.ne.u32 %p1, %r2, 1; @%p1 bra join;\n" ALLOC2
     "tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;\n"
@@ -134,6 +146,19 @@ static void test_dsmem(struct run *r, uint64_t out) {
         for (uint32_t i = 0; i < 64; i++)
             CHECK_EQ(run_u32(r, out, i), 256);
     run_faults(r, "remote_gone", two, 1, &out, "cta-exited");
+}
+
+/* mbarriers used before the other CTAs can know that they are initialised: a warning, or a fault. */
+static void test_publication(struct run *r, uint64_t out) {
+    run_ok(r, "relaxed", two, 1, &out);
+    CHECK_HAS(r->log, "mbarrier-unpublished");
+    r->gpu->config.check = MACH_CHECK_ERROR;
+    run_faults(r, "relaxed", two, 1, &out, "no thread of that CTA has executed a release");
+    run_ok(r, "fenced", two, 1, &out);
+    run_ok(r, "remote", (struct run_shape){.grid = 4, .block = 64, .cluster = 4}, 1, &out);
+    if (r->gpu->config.schedule != MACH_SCHED_RANDOM) /* in which an arrive may even come before the init */
+        run_faults(r, "no_barrier", two, 1, &out, "no cluster barrier has completed");
+    r->gpu->config.check = MACH_CHECK_WARN;
 }
 
 /* A grid of more CTAs than the GPU holds: each is done once, some by CTAs that took them over. */
@@ -185,6 +210,8 @@ static void test_pair(struct run *r, uint64_t out) {
             CHECK_EQ(run_u32(r, out, i), 1);
     run_faults(r, "table48", two, 1, &out, "deadlock");
     CHECK_HAS(r->log, "waits until a warp of its pair's other CTA, rank 1");
+    run_faults(r, "alone", two, 1, &out, "performed by one warp of each CTA of the pair");
+    CHECK_HAS(r->log, "waits until a warp of its pair's other CTA, rank 1");
     run_faults(r, "leaves", two, 1, &out, "tcgen05-pair-exited");
     run_faults(r, "counts", two, 1, &out, "tcgen05-pair-mismatch");
     run_faults(r, "mixed", two, 1, &out, "tcgen05-cta-group-mixed");
@@ -204,6 +231,7 @@ int main(void) {
         if (run_open_config(&r, text, &c)) {
             uint64_t out = run_alloc(&r, 4096);
             test_dsmem(&r, out);
+            test_publication(&r, out);
             test_cancel(&r);
             test_registers(&r, out);
             test_pair(&r, out);
