@@ -9,9 +9,7 @@
  * conversions of the TF32 and FTZ types, and that a box must begin at a multiple of 16 bytes of its row, stores not
  * before the tensor.
  */
-#include "base/arena.h"
 #include "engines/tma_copy.h"
-#include "num/num.h"
 
 #include <stdlib.h>
 #include <string.h>
