@@ -47,6 +47,13 @@ static void encode(struct bench *b, const struct tmap *m) {
         fprintf(stderr, "    %s\n", why);
 }
 
+/* An mbarrier that every CTA of the cluster may use. */
+static void init(struct cta *cta) {
+    CHECK_EQ(mbar_init(cta, MBAR, 1), MBAR_OK);
+    mbar_release(cta);
+    mbar_publish(cta->cluster);
+}
+
 static void expect(struct cta *cta, uint32_t bytes) { CHECK_EQ(mbar_arrive_expect_tx(cta, MBAR, bytes, false, NULL), MBAR_OK); }
 
 static uint32_t phase(struct cta *cta) {
@@ -472,7 +479,7 @@ static void test_multicast(void) {
     encode(&b, &m);
     struct tma_box box = {.map = b.map, .rank = 2};
     for (uint32_t r = 0; r < 16; r++)
-        CHECK_EQ(mbar_init(&cl->cta[r], MBAR, 1), MBAR_OK);
+        init(&cl->cta[r]);
     static const uint16_t masks[] = {0x1111, 0x000f, 0x8001, 0xffff, 0x0100};
     for (unsigned k = 0; k < 5; k++) {
         const uint32_t issuer = k * 3;
@@ -505,7 +512,7 @@ static void test_pair_signals(void) {
     encode(&b, &m);
     struct tma_box box = {.map = b.map, .rank = 2};
     for (uint32_t r = 0; r < 8; r++)
-        CHECK_EQ(mbar_init(&cl->cta[r], MBAR, 1), MBAR_OK);
+        init(&cl->cta[r]);
     static const struct {
         uint32_t issuer, mbar, multicast, ctas;
         int tx[8]; /* boxes that each barrier is told of */
@@ -540,7 +547,7 @@ static void test_bulk(void) {
     bench_open(&b, 4);
     struct cluster *cl = &b.f.cluster;
     for (uint32_t r = 0; r < 4; r++)
-        CHECK_EQ(mbar_init(&cl->cta[r], MBAR, 1), MBAR_OK);
+        init(&cl->cta[r]);
     expect(&cl->cta[2], 4096);
     CHECK(tma_issue_bulk_load(&cl->cta[0], NULL, b.global + 32, 4096,
                               &(struct tma_target){.dst = at(2, DATA + 16), .mbar = at(2, MBAR), .cta_group = 1}));
@@ -622,7 +629,7 @@ static void test_load_faults(void) {
     struct tmap m = map_2d(&b);
     encode(&b, &m);
     for (uint32_t r = 0; r < 3; r++)
-        CHECK_EQ(mbar_init(&cl->cta[r], MBAR, 1), MBAR_OK);
+        init(&cl->cta[r]);
     struct tma_box box = {.map = b.map, .rank = 2};
     const struct tma_target ok = {.dst = DATA, .mbar = MBAR, .cta_group = 1};
     struct tma_target to = ok;
