@@ -212,6 +212,9 @@ static bool fits(const struct exec_opnd *o, const struct cvt_type *t) {
 
 static exec_fn choose(const struct insn *in, const struct plan *p, bool integral) {
     const struct cvt_type *d = &p->d, *a = &p->a;
+    /* The ISA is silent on NaNs here; an H200 moves the bits, signalling NaNs too. */
+    if (a->is_float && d->is_float && d->f == a->f && d->bits >= 32 && !integral && !p->flags)
+        return cvt_keep;
     if (a->is_float)
         return !d->is_float ? cvt_float_int : integral ? cvt_integral : cvt_float_float;
     if (d->is_float)

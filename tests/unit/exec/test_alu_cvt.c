@@ -246,6 +246,9 @@ FLTS(DEF_FI, 0)
     {"cvt." #m "i." #t "." #t " %d" #r ", %a" #r ";", #r[0] == 'l' ? 'D' : #r[0], same_##m##_##t},
 #define ROW_SAME(t, T, r, b, x) FOUR(ROW_SAME2, t, T, r)
 FLTS(DEF_SAME, 0)
+/* Moves, NaNs too (measured on an H200) */
+static uint64_t same_f32(const struct alu_in *in) { return low(in->a, 32); }
+static uint64_t same_f64(const struct alu_in *in) { return in->a; }
 static uint64_t same_ftz(const struct alu_in *in) { return round_same(&F32, in->a, RP, FTZ); }
 static uint64_t same_sat(const struct alu_in *in) { return round_same(&F32, in->a, RN, SAT); }
 /* float -> narrower or equally wide float */
@@ -336,9 +339,11 @@ NARROW_REFS(e2m1, E2M1, 4)
         "cvt.rn.relu.f16x2." #t "x2 %dw, %ah;", 'w', up_relu_##t                                             \
     }
 
-/* tf32: 13 low bits are zero, of NaN too */
+/* tf32: 13 low bits are zero, of NaN too; .rna without .satfinite cuts a NaN (measured on an H200) */
 static uint64_t tf32(const struct alu_in *in, enum mode m, int mods) {
     struct exact x = decode(&F32, in->a);
+    if (x.nan && m == RNA && !mods)
+        return low(in->a, 32) & 0xffffe000;
     return encode(&TF32, x, m, mods) << 13;
 }
 #define TF(name, m, mods)                                                                                    \
@@ -462,6 +467,8 @@ static const struct alu_case cases[] = {
     INTS(ROW_II, 0) FLTS(ROW_IF, 0) FLTS(ROW_FI, 0) FLTS(ROW_SAME, 0) NARROWING(ROW_FF)
         WIDENING(ROW_W){"cvt.rpi.ftz.f32.f32 %dw, %aw;", 'w', same_ftz},
     {"cvt.rni.sat.f32.f32 %dw, %aw;", 'w', same_sat},
+    {"cvt.f32.f32 %dw, %aw;", 'w', same_f32},
+    {"cvt.f64.f64 %dl, %al;", 'l', same_f64},
     {"cvt.sat.f32.f32 %dw, %aw;", 'w', copy_sat32},
     {"cvt.ftz.f32.f32 %dw, %aw;", 'w', copy_ftz32},
     {"cvt.sat.f64.f64 %dl, %al;", 'D', copy_sat64},
