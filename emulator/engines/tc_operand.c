@@ -19,9 +19,9 @@ static const struct diag poisoned_smem = {
     .id = "tcgen05-smem-uninitialised",
     .rule = "an operand must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.6.5",
-    .hint = "the copy into shared memory has not completed (mbarrier wait missing), or writes another layout "
-            "than the "
-            "descriptor says",
+    .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts "
+            "fewer bytes than "
+            "arrive, so that the phase ends early), or writes another layout than the descriptor says",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag poisoned_tmem = {

@@ -62,8 +62,8 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
     else if (e == MBAR_TOO_MANY_ARRIVALS && live)
         snprintf(
             text, size,
-            "%u more arrivals on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase",
-            value, off, v.pending, v.expected);
+            "%u more arrival%s on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase",
+            value, value == 1 ? "" : "s", off, v.pending, v.expected);
     else if (e == MBAR_TX_RANGE && live)
         snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d",
                  value, off, v.tx);
@@ -159,7 +159,7 @@ static enum exec_status run_arrive(struct warp *w, const struct insn *in, uint32
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(cta, off, value, f->drop, &states[l])
                                          : mbar_arrive(cta, off, value, f->drop, &states[l]);
         if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, value);
+            return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value);
     }
     if (f->has_state) {
         uint64_t *d = exec_dst64(w, f->dst);

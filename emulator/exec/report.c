@@ -213,6 +213,24 @@ static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
     return c;
 }
 
+#define MAX_STRAYS 4u
+
+/* Barriers that got bytes which no expect_tx announced: where the bytes of a barrier that lacks them may have gone. */
+static void list_strays(const struct exec_launch_state *st, struct out *o) {
+    for (const struct cluster *cl = st->resident; cl; cl = cl->next)
+        for (uint32_t r = 0; r < cl->num_ctas; r++)
+            for (uint32_t i = 0; i < cl->cta[r].num_mbars && o->lines < MAX_STRAYS; i++) {
+                const struct cta *cta = &cl->cta[r];
+                struct mbar_view v;
+                if (mbar_peek(cta, cta->mbars[i].off, &v) != MBAR_OK || v.tx >= 0)
+                    continue;
+                line(o,
+                     "  CTA (%u,%u,%u), rank %u: mbarrier 0x%x got %d bytes that no expect_tx announced: a copy "
+                     "signals it in place of another CTA's, or an expect_tx is missing or too small\n",
+                     cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off, -v.tx);
+            }
+}
+
 #define DEADLOCK(section_, rule_, hint_)                                                                     \
     {                                                                                                        \
         .id = "deadlock", .rule = rule_, .section = section_, .hint = hint_,                                 \
@@ -260,6 +278,7 @@ static const struct diag watchdog = {
 /* `proto` NULL: a deadlock. */
 static void report(struct exec_launch_state *st, const struct diag *proto, const char *what) {
     struct out *o = xcalloc(1, sizeof *o);
+    list_strays(st, o);
     struct culprit c = list_warps(st, o);
     if (o->dropped)
         snprintf(o->text + o->len, sizeof o->text - o->len, "  ... and %u more\n", o->dropped);

@@ -188,10 +188,12 @@ uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_
 
 static const struct diag unpublished = {
     .id = "mbarrier-unpublished",
-    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: a release at "
+    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: a "
+            "release at "
             "cluster scope after mbarrier.init, and a cluster barrier after that",
     .section = "PTX ISA 9.7.13.4, 9.7.13.3",
-    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then barrier.cluster.arrive and .wait by "
+    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then barrier.cluster.arrive "
+            "and .wait by "
             "all threads; without them it works on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
@@ -209,16 +211,18 @@ void mbar_publish(struct cluster *cl) {
                 cl->cta[r].mbars[i].seen = MBAR_PUBLISHED;
 }
 
-bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
-                       const char *what) {
+bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off,
+                       const struct mach_origin *origin, const char *what) {
     uint32_t i = from == owner ? owner->num_mbars : mbar_find(owner, off);
-    if (i == owner->num_mbars || owner->mbars[i].seen == MBAR_PUBLISHED) /* none there is the operation's own error */
+    if (i == owner->num_mbars ||
+        owner->mbars[i].seen == MBAR_PUBLISHED) /* none there is the operation's own error */
         return true;
-    return mach_warn(from->gpu, origin, &unpublished,
-                     "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s", what,
-                     from->rank, off, owner->rank,
-                     owner->mbars[i].seen == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
-                                                        : "no cluster barrier has completed");
+    return mach_warn(
+        from->gpu, origin, &unpublished,
+        "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
+        what, from->rank, off, owner->rank,
+        owner->mbars[i].seen == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
+                                           : "no cluster barrier has completed");
 }
 
 struct mbar_error_info mbar_error_info(enum mbar_error e) {
@@ -244,10 +248,12 @@ struct mbar_error_info mbar_error_info(enum mbar_error e) {
             "PTX ISA 9.7.13.15.9",
             "let one thread initialise each barrier, once; mbarrier.inval ends its life"};
     case MBAR_TOO_MANY_ARRIVALS:
-        return (struct mbar_error_info){
-            "mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
-            "PTX ISA 9.7.13.15.2",
-            "the count given to mbarrier.init is too small, or a thread arrives twice in a phase"};
+        return (struct mbar_error_info){"mbarrier-too-many-arrivals",
+                                        "a phase takes no more arrivals than mbarrier.init announced",
+                                        "PTX ISA 9.7.13.15.2",
+                                        "the count given to mbarrier.init is too small, or a thread arrives "
+                                        "twice in a phase, as when a wait for the "
+                                        "wrong parity let it pass"};
     case MBAR_TX_RANGE:
         return (struct mbar_error_info){"mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1",
                                         "PTX ISA 9.7.13.15.2",
