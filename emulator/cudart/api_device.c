@@ -120,7 +120,7 @@ int rt12_cudaGetDeviceProperties(void *prop, int device);
 int rt12_cudaGetDeviceProperties(void *prop, int device) {
     struct rt_prop_12 all;
     int e = cudaGetDeviceProperties_v2(prop ? &all : NULL, device);
-    if (e == RT_SUCCESS)
+    if (e == RT_SUCCESS && prop != NULL)
         memcpy(prop, &all, offsetof(struct rt_prop_12, hostRegisterSupported));
     return e;
 }

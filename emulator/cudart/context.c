@@ -42,14 +42,14 @@ int rt_leave_driver(struct rt_context *c, int code) {
     return rt_driver_code(code);
 }
 
-int rt_say(struct rt_context *c, int code, const char *format, ...) {
+int rt_say_line(struct rt_context *c, const char *format, ...) {
     char line[640];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     diag_api(c->call, "%s", line);
-    return code;
+    return 0;
 }
 
 /* Output of one launch is kept until the host synchronises; past this much it goes out at once. */

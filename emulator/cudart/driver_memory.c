@@ -23,7 +23,7 @@ static int allocate(const char *call, size_t bytes, enum rt_memory_type type, vo
 static int allocate_address(const char *call, uint64_t *out, size_t bytes, enum rt_memory_type type) {
     void *p = NULL;
     int e = allocate(call, bytes, type, out ? &p : NULL);
-    if (e == RT_SUCCESS)
+    if (e == RT_SUCCESS && out != NULL)
         *out = (uintptr_t)p;
     return e;
 }

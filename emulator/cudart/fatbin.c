@@ -17,13 +17,13 @@ enum {
 
 #define GENCODE_HINT "-gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'"
 
-__attribute__((format(printf, 2, 3))) static int fail(struct fatbin_error *err, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void say(struct fatbin_error *err, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    return -1;
 }
+#define fail(err, ...) (say(err, __VA_ARGS__), -1)
 
 static uint64_t load(const uint8_t *p, unsigned bytes) {
     uint64_t v = 0;
@@ -160,12 +160,12 @@ static int unpack_zstd(const struct fatbin_image *image, char *out, struct fatbi
 /* The image's bytes in fresh memory, with a zero behind them; NULL with a reason. */
 static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) {
     if (image->plain > FATBIN_MAX_TEXT) {
-        fail(err, "fat binary: an image of %zu bytes", image->plain);
+        say(err, "fat binary: an image of %zu bytes", image->plain);
         return NULL;
     }
     char *out = malloc(image->plain + 1);
     if (out == NULL) {
-        fail(err, "fat binary: no memory for an image of %zu bytes", image->plain);
+        say(err, "fat binary: no memory for an image of %zu bytes", image->plain);
         return NULL;
     }
     int status = 0;
@@ -292,20 +292,22 @@ static unsigned generic_number(const char *target) { return (unsigned)strtoul(ta
 
 static void consider(const struct fatbin_image *image, struct fatbin_choice *best, struct survey *s) {
     struct fatbin_choice c = {0};
+    char *text;
     s->ptx++;
-    if (fatbin_text(image, &c.text, &c.len, &s->unpack) < 0)
+    if (fatbin_text(image, &text, &c.len, &s->unpack) < 0)
         return;
-    c.fit = fatbin_target(c.text, c.len, c.target, sizeof c.target);
+    c.fit = fatbin_target(text, c.len, c.target, sizeof c.target);
     int better = c.fit > best->fit || (c.fit == FATBIN_FIT_GENERIC && best->fit == FATBIN_FIT_GENERIC &&
                                        generic_number(c.target) > generic_number(best->target));
     if (c.fit == FATBIN_FIT_NONE)
         note_target(s, c.target[0] ? c.target : "unknown");
     if (!better) {
-        free(c.text);
+        free(text);
         return;
     }
     free(best->text);
     *best = c;
+    best->text = text;
 }
 
 int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice, struct fatbin_error *err) {

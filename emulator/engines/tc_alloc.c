@@ -396,9 +396,8 @@ enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin
                                uint32_t taddr, uint32_t columns) {
     struct cta *pair[2];
     struct tc_state *tc = tc_state_of(cta);
-    struct tc_allocation *a = NULL;
     if (tc->dealloc.state != TC_GRANTED &&
-        (!(a = find_alloc(tc, origin, taddr, columns)) || !tc_pair(cta, origin, 2, "tcgen05.dealloc", pair)))
+        (!find_alloc(tc, origin, taddr, columns) || !tc_pair(cta, origin, 2, "tcgen05.dealloc", pair)))
         return TC_FAULT;
     if (request(&tc->dealloc, warp, columns, taddr, origin) == TC_DONE) {
         mach_wake(cta);
@@ -415,7 +414,8 @@ enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin
     if (!check_equal(cta->gpu, pair, &tcs[0]->dealloc, &tcs[1]->dealloc, "tcgen05.dealloc"))
         return TC_FAULT;
     for (unsigned i = 0; i < 2; i++) {
-        if (!(a = find_alloc(tcs[i], &tcs[i]->dealloc.origin, taddr, columns)))
+        const struct tc_allocation *a = find_alloc(tcs[i], &tcs[i]->dealloc.origin, taddr, columns);
+        if (!a)
             return TC_FAULT;
         release(tcs[i], a);
         tcs[i]->dealloc.state = TC_GRANTED;

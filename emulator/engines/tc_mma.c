@@ -244,7 +244,7 @@ static bool load_a(const struct job *j) {
 /* The whole of B: a pair's CTAs hold half of its rows each. */
 static bool load_b(const struct job *j) {
     const struct tc_idesc *id = &j->id;
-    uint32_t rows = id->n / j->mma->group;
+    uint32_t rows = j->mma->group == 2 ? id->n / 2 : id->n;
     struct tc_operand b = {"B", id->b, rows, id->k, id->mn_major_b};
     for (uint32_t i = 0; i < j->mma->group; i++)
         if (!load_operand(j, j->pair[i], &b, false, j->mma->b, false, j->s->b + (size_t)i * rows * id->k))

@@ -51,11 +51,11 @@ static void rehash(struct lowering *lo, uint32_t buckets) {
 static exec_slot const_slot(struct lowering *lo, uint64_t value, unsigned bits) {
     if (2 * lo->num_consts >= lo->num_buckets)
         rehash(lo, lo->num_buckets ? 2 * lo->num_buckets : 128);
+    lo->consts = grow(&lo->m->arena, lo->consts, &lo->cap_consts, lo->num_consts, sizeof *lo->consts);
     uint32_t h = (uint32_t)(value * 0x9E3779B97F4A7C15ull >> 32) & (lo->num_buckets - 1);
     while (lo->buckets[h] && lo->consts[lo->buckets[h] - 1] != value)
         h = (h + 1) & (lo->num_buckets - 1);
     if (!lo->buckets[h]) {
-        lo->consts = grow(&lo->m->arena, lo->consts, &lo->cap_consts, lo->num_consts, sizeof *lo->consts);
         lo->consts[lo->num_consts++] = value;
         lo->buckets[h] = lo->num_consts;
     }

@@ -121,15 +121,18 @@ bool mem_free(struct devmem *m, uint64_t addr) {
         return false;
     struct mem_block *b = &m->blocks[--i];
     uint64_t need = footprint(b);
-    if (b->kind == MEM_MANAGED)
+    if (b->kind == MEM_MANAGED &&
         mmap((void *)(uintptr_t)addr, need, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        diag_broken("the host refuses to take back %llu bytes of managed memory", (unsigned long long)need);
     /* Hand whole pages back to the host; a partial page keeps its bytes, as freed device memory would. */
     uint64_t first = (addr - m->base + PAGE - 1) & ~(PAGE - 1), last = (addr - m->base + need) & ~(PAGE - 1);
     if (last > first)
         madvise(m->backing + first, last - first, MADV_REMOVE);
     m->used -= need;
-    m->freed[m->num_freed++ % MEM_FREED_KEPT] = *b;
+    struct mem_block *kept = &m->freed[m->num_freed++ % MEM_FREED_KEPT];
+    *kept = *b;
+    kept->name = NULL; /* the name lives as long as the block */
     m->num--;
     memmove(b, b + 1, (m->num - i) * sizeof *b);
     m->last = 0;

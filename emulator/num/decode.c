@@ -226,7 +226,7 @@ void num_decode_row_u8(const uint8_t *src, float *dst, size_t n) {
 }
 void num_decode_row_s8_i32(const uint8_t *src, int32_t *dst, size_t n) {
     for (size_t i = 0; i < n; i++)
-        dst[i] = (int8_t)src[i];
+        dst[i] = (int32_t)(src[i] ^ 0x80u) - 0x80; /* two's complement */
 }
 void num_decode_row_u8_i32(const uint8_t *src, int32_t *dst, size_t n) {
     for (size_t i = 0; i < n; i++)

@@ -135,7 +135,7 @@ uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags,
 
     if (f->special == NUM_SPECIAL_NAN_ONLY && code > f->max_finite)
         return f->nan;
-    return (code | (uint64_t)v.sign << (f->bits - 1)) << f->shift;
+    return (code | (v.sign ? UINT64_C(1) << (f->bits - 1) : 0)) << f->shift;
 }
 
 // ue8m0: the magnitude rounded to a power of two, down or up (9.7.9.21; values at or below 2^-127 give code
