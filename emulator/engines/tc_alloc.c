@@ -137,9 +137,18 @@ static void leave_waiters(struct tc_state *tc) {
     tc->waiting = false;
 }
 
+static void free_block(struct tc_state *tc, uint32_t index) {
+    const struct tc_allocation *a = &tc->allocs[index];
+    for (uint32_t i = 0; i < a->columns / TMEM_GRANULE; i++)
+        tc->cta->sm->tmem_owner[a->column / TMEM_GRANULE + i] = NULL;
+    memmove(&tc->allocs[index], &tc->allocs[index + 1], (--tc->num_allocs - index) * sizeof *a);
+}
+
 void tc_cta_release(struct cta *cta) {
     if (!cta->tc)
         return;
+    while (cta->tc->num_allocs) /* a launch that failed */
+        free_block(cta->tc, cta->tc->num_allocs - 1);
     leave_waiters(cta->tc);
     if (cta->sm->tmem_lock == cta)
         cta->sm->tmem_lock = NULL;
@@ -278,13 +287,6 @@ enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint3
     grant(tc, origin, g * TMEM_GRANULE, columns);
     *taddr = g * TMEM_GRANULE;
     return TC_DONE;
-}
-
-static void free_block(struct tc_state *tc, uint32_t index) {
-    const struct tc_allocation *a = &tc->allocs[index];
-    for (uint32_t i = 0; i < a->columns / TMEM_GRANULE; i++)
-        tc->cta->sm->tmem_owner[a->column / TMEM_GRANULE + i] = NULL;
-    memmove(&tc->allocs[index], &tc->allocs[index + 1], (--tc->num_allocs - index) * sizeof *a);
 }
 
 /* The allocation that a tcgen05.dealloc names, or NULL after a fault. */

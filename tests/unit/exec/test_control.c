@@ -307,6 +307,23 @@ static void impossible_sizes(void) {
     refused_load(RUN_HEADER ".visible .entry k(.param .b8 p[1099511627776]) { ret; }");
 }
 
+/* What a kernel held when it failed is free for the next launch. */
+static void after_a_fault(void) {
+    static const char ptx[] = RUN_HEADER
+        ".shared .align 4 .b32 base;\n"
+        ".visible .entry k(.param .u32 fail) { .reg .b32 %r<4>; .reg .pred %p<3>; ld.param.u32 %r1, [fail];\n"
+        "setp.ne.u32 %p1, %r1, 0; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 512;\n"
+        "@%p1 trap; ld.shared.u32 %r2, [base];\n"
+        "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 512; ret; }\n";
+    struct run r;
+    if (run_open(&r, ptx)) {
+        for (uint64_t fail = 1; fail < 3; fail++) /* the second launch holds the columns again */
+            run_faults(&r, "k", (struct run_shape){.grid = 400, .block = 32}, 1, &fail, "[trap]");
+        run_ok(&r, "k", (struct run_shape){.grid = 400, .block = 32}, 1, (uint64_t[]){0});
+    }
+    run_close(&r);
+}
+
 int main(void) {
     nested_loops();
     loop_that_ends_the_thread();
@@ -317,6 +334,7 @@ int main(void) {
     many_regions();
     constants();
     print();
+    after_a_fault();
     hostile_calls();
     impossible_sizes();
     return check_report();
