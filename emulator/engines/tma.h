@@ -73,8 +73,8 @@ struct tma_target {
 bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
                     const struct tma_target *to);
 /* cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, shared to global. Counts `track` up now and down later. */
-bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
-                     enum tma_reduce op, struct tma_track *track);
+bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
+                     uint32_t src, enum tma_reduce op, struct tma_track *track);
 /* cp.async.bulk, global to shared. */
 bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint64_t src, uint32_t size,
                          const struct tma_target *to);

@@ -38,11 +38,13 @@ bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared
     };
     if (tensor ? type == TMA_E_F64 : type == TMA_E_F32)
         return false;
-    return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
+    return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE &&
+           ((to_shared ? shared : global)[op] >> type & 1);
 }
 
 static uint64_t integer(enum tma_reduce op, bool sign, bool wide, uint64_t a, uint64_t b) {
-    const int64_t sa = wide ? (int64_t)a : (int32_t)(uint32_t)a, sb = wide ? (int64_t)b : (int32_t)(uint32_t)b;
+    const int64_t sa = wide ? (int64_t)a : (int32_t)(uint32_t)a,
+                  sb = wide ? (int64_t)b : (int32_t)(uint32_t)b;
     switch (op) {
     case TMA_ADD:
         return a + b;

@@ -44,9 +44,10 @@ static bool type_word(struct bulk_form *f, enum ptx_mod m) {
     static const struct {
         enum ptx_mod mod;
         enum tma_element type;
-    } types[] = {{PTX_MOD_u32, TMA_E_U32}, {PTX_MOD_s32, TMA_E_S32}, {PTX_MOD_u64, TMA_E_U64},   {PTX_MOD_s64, TMA_E_S64},
-                 {PTX_MOD_f16, TMA_E_F16}, {PTX_MOD_f32, TMA_E_F32_FTZ}, {PTX_MOD_bf16, TMA_E_BF16}, {PTX_MOD_f64, TMA_E_F64},
-                 {PTX_MOD_b32, TMA_E_B32}, {PTX_MOD_b64, TMA_E_B64}};
+    } types[] = {{PTX_MOD_u32, TMA_E_U32},   {PTX_MOD_s32, TMA_E_S32}, {PTX_MOD_u64, TMA_E_U64},
+                 {PTX_MOD_s64, TMA_E_S64},   {PTX_MOD_f16, TMA_E_F16}, {PTX_MOD_f32, TMA_E_F32_FTZ},
+                 {PTX_MOD_bf16, TMA_E_BF16}, {PTX_MOD_f64, TMA_E_F64}, {PTX_MOD_b32, TMA_E_B32},
+                 {PTX_MOD_b64, TMA_E_B64}};
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].mod == m && f->type == TMA_E_NONE) {
             f->type = types[i].type;
@@ -59,8 +60,9 @@ static bool reduce_word(struct bulk_form *f, enum ptx_mod m) {
     static const struct {
         enum ptx_mod mod;
         enum tma_reduce op;
-    } ops[] = {{PTX_MOD_add, TMA_ADD}, {PTX_MOD_min, TMA_MIN}, {PTX_MOD_max, TMA_MAX}, {PTX_MOD_inc, TMA_INC},
-               {PTX_MOD_dec, TMA_DEC}, {PTX_MOD_and, TMA_AND}, {PTX_MOD_or, TMA_OR},   {PTX_MOD_xor, TMA_XOR}};
+    } ops[] = {{PTX_MOD_add, TMA_ADD}, {PTX_MOD_min, TMA_MIN}, {PTX_MOD_max, TMA_MAX},
+               {PTX_MOD_inc, TMA_INC}, {PTX_MOD_dec, TMA_DEC}, {PTX_MOD_and, TMA_AND},
+               {PTX_MOD_or, TMA_OR},   {PTX_MOD_xor, TMA_XOR}};
     for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
         if (ops[i].mod == m && f->op == TMA_COPY) {
             f->op = ops[i].op;
@@ -123,8 +125,12 @@ static bool word(struct exec_binder *b, struct bulk_form *f, enum ptx_mod m) {
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
 static bool is_mem(const struct exec_opnd *o) { return o->kind == EXEC_MEM && o->num_sub == 0; }
-static bool is_word(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32); }
-static bool is_mask(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits <= 32) && o->bits != 1; }
+static bool is_word(const struct exec_opnd *o) {
+    return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32);
+}
+static bool is_mask(const struct exec_opnd *o) {
+    return o->kind == EXEC_SLOT && (o->is_imm || o->bits <= 32) && o->bits != 1;
+}
 static bool is_policy(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && o->bits == 64; }
 
 /* [tensorMap, {coordinates}] */
@@ -140,7 +146,8 @@ static bool is_tensor(const struct exec_opnd *o, const struct bulk_form *f) {
     return true;
 }
 
-static bool known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, const char *what) {
+static bool known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
+                  const char *what) {
     if ((o->kind == EXEC_MEM && !o->has_base) || o->is_imm || !(exec_poison(w, o->slot) >> lane & 1))
         return true;
     exec_fault_poison(w, in, 1u << lane, o->slot, what);
@@ -151,19 +158,21 @@ static const struct diag MAP_SPACE = {
     .id = "tensormap-space",
     .rule = "a tensor map lies in kernel parameters, constant or global memory",
     .section = "PTX ISA 9.7.9.27.1.2",
-    .hint = "pass it as `const __grid_constant__ CUtensorMap`: without __grid_constant__ the kernel makes a local copy",
+    .hint = "pass it as `const __grid_constant__ CUtensorMap`: without __grid_constant__ the kernel makes a "
+            "local copy",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 
 /* The box of lane l; false after a fault. */
-static bool read_box(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t l, struct tma_box *box) {
+static bool read_box(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t l,
+                     struct tma_box *box) {
     const struct bulk_form *f = in->data;
     const struct exec_opnd *v = &o->sub[0];
     const struct ptx_var *var = o->src->kind == PTX_OPND_MEM ? o->src->var : NULL;
     struct exec_loc loc;
     if (!known(w, in, l, o, "the address of the tensor map") ||
-        !exec_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC, exec_address(w, o, l),
-                      TMAP_BYTES, TMAP_ALIGN, false, &loc))
+        !exec_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC,
+                      exec_address(w, o, l), TMAP_BYTES, TMAP_ALIGN, false, &loc))
         return false;
     if (loc.space != XS_GLOBAL && loc.space != XS_PARAM) {
         exec_fault(w, in, 1u << l, &MAP_SPACE, "lane %u gives a tensor map in %s memory", l,
@@ -176,16 +185,19 @@ static bool read_box(struct warp *w, const struct insn *in, const struct exec_op
             exec_fault_poison(w, in, 1u << l, v->list[i], "a tensor coordinate");
             return false;
         }
-        box->coord[i] = (int32_t)(v->sub[i].is_imm ? (uint32_t)v->sub[i].src->imm : exec_src32(w, v->list[i])[l]);
+        box->coord[i] =
+            (int32_t)(v->sub[i].is_imm ? (uint32_t)v->sub[i].src->imm : exec_src32(w, v->list[i])[l]);
     }
     return true;
 }
 
 /* Destination, mbarrier and mask of lane l. */
-static bool read_target(struct warp *w, const struct insn *in, const struct exec_opnd *dst, const struct exec_opnd *mbar,
-                        const struct exec_opnd *mask, uint32_t l, struct tma_target *to) {
+static bool read_target(struct warp *w, const struct insn *in, const struct exec_opnd *dst,
+                        const struct exec_opnd *mbar, const struct exec_opnd *mask, uint32_t l,
+                        struct tma_target *to) {
     const struct bulk_form *f = in->data;
-    if (!known(w, in, l, dst, "the destination address") || !known(w, in, l, mbar, "the address of the mbarrier") ||
+    if (!known(w, in, l, dst, "the destination address") ||
+        !known(w, in, l, mbar, "the address of the mbarrier") ||
         (f->multicast && !known(w, in, l, mask, "the multicast mask")))
         return false;
     *to = (struct tma_target){.dst = (uint32_t)exec_address(w, dst, l),
@@ -204,7 +216,8 @@ static enum exec_status do_tensor_load(struct warp *w, const struct insn *in, ui
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         struct tma_box box;
         struct tma_target to;
-        if (!read_box(w, in, &in->o[1], l, &box) || !read_target(w, in, &in->o[0], &in->o[2], &in->o[3], l, &to) ||
+        if (!read_box(w, in, &in->o[1], l, &box) ||
+            !read_target(w, in, &in->o[0], &in->o[2], &in->o[3], l, &to) ||
             !tma_issue_load(w->cta, &origin, &box, &to))
             return EXEC_FAULT;
     }
@@ -237,10 +250,11 @@ static enum exec_status do_tensor_prefetch(struct warp *w, const struct insn *in
 static bool bind_tensor(struct exec_binder *b, struct insn *in, const struct bulk_form *f) {
     const enum ptx_op op = in->src->op;
     const unsigned n = in->num_opnds;
-    const bool prefetch = op == PTX_OP_cp_async_bulk_prefetch_tensor, reduce = op == PTX_OP_cp_reduce_async_bulk_tensor;
+    const bool prefetch = op == PTX_OP_cp_async_bulk_prefetch_tensor,
+               reduce = op == PTX_OP_cp_reduce_async_bulk_tensor;
     const bool load = op == PTX_OP_cp_async_bulk_tensor && f->src == PTX_MOD_global;
-    if (!f->rank || f->type != TMA_E_NONE || f->cp_mask || f->noftz || f->tile + f->gather4 + f->scatter4 > 1 ||
-        reduce != (f->op != TMA_COPY) || prefetch != f->l2)
+    if (!f->rank || f->type != TMA_E_NONE || f->cp_mask || f->noftz ||
+        f->tile + f->gather4 + f->scatter4 > 1 || reduce != (f->op != TMA_COPY) || prefetch != f->l2)
         return false;
     if ((f->gather4 || f->scatter4) && f->rank != 2)
         return refuse(b, "gather4 and scatter4 are .2d");
@@ -248,21 +262,21 @@ static bool bind_tensor(struct exec_binder *b, struct insn *in, const struct bul
         return false;
     if (prefetch) {
         in->fn = do_tensor_prefetch;
-        return n == 1u + f->hint && is_tensor(&in->o[0], f) && f->dst == PTX_MOD_global && !f->src && !f->scatter4 &&
-               !f->mbarrier && !f->bulk_group && !f->multicast && !f->cta_group;
+        return n == 1u + f->hint && is_tensor(&in->o[0], f) && f->dst == PTX_MOD_global && !f->src &&
+               !f->scatter4 && !f->mbarrier && !f->bulk_group && !f->multicast && !f->cta_group;
     }
     if (load) {
         in->fn = do_tensor_load;
         if (f->dst == PTX_MOD_shared__cta && f->multicast)
             return refuse(b, ".multicast::cluster needs .shared::cluster");
         return f->dst != PTX_MOD_global && f->mbarrier && !f->bulk_group && !f->scatter4 &&
-               n == 3u + f->multicast + f->hint && is_mem(&in->o[0]) && is_tensor(&in->o[1], f) && is_mem(&in->o[2]) &&
-               (!f->multicast || is_mask(&in->o[3]));
+               n == 3u + f->multicast + f->hint && is_mem(&in->o[0]) && is_tensor(&in->o[1], f) &&
+               is_mem(&in->o[2]) && (!f->multicast || is_mask(&in->o[3]));
     }
     in->fn = do_tensor_store;
-    return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta && f->bulk_group && !f->mbarrier && !f->multicast &&
-           !f->cta_group && !f->gather4 && !(reduce && f->scatter4) && n == 2u + f->hint && is_tensor(&in->o[0], f) &&
-           is_mem(&in->o[1]);
+    return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta && f->bulk_group && !f->mbarrier &&
+           !f->multicast && !f->cta_group && !f->gather4 && !(reduce && f->scatter4) && n == 2u + f->hint &&
+           is_tensor(&in->o[0], f) && is_mem(&in->o[1]);
 }
 
 /* --- bulk copies of contiguous bytes ------------------------------------------------------------------------------ */
@@ -273,7 +287,8 @@ static enum exec_status do_bulk_load(struct warp *w, const struct insn *in, uint
         struct tma_target to;
         if (!known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
             !read_target(w, in, &in->o[0], &in->o[3], &in->o[4], l, &to) ||
-            !tma_issue_bulk_load(w->cta, &origin, exec_address(w, &in->o[1], l), exec_u32(w, &in->o[2], l), &to))
+            !tma_issue_bulk_load(w->cta, &origin, exec_address(w, &in->o[1], l), exec_u32(w, &in->o[2], l),
+                                 &to))
             return EXEC_FAULT;
     }
     return EXEC_NEXT;
@@ -283,8 +298,9 @@ static enum exec_status do_bulk_peer(struct warp *w, const struct insn *in, uint
     const struct bulk_form *f = in->data;
     EXEC_FOR_LANES(l, mask) {
         struct mach_origin origin = exec_origin(w, in, 1u << l);
-        if (!known(w, in, l, &in->o[0], "the destination address") || !known(w, in, l, &in->o[1], "the source address") ||
-            !known(w, in, l, &in->o[2], "the size") || !known(w, in, l, &in->o[3], "the address of the mbarrier") ||
+        if (!known(w, in, l, &in->o[0], "the destination address") ||
+            !known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
+            !known(w, in, l, &in->o[3], "the address of the mbarrier") ||
             !tma_issue_bulk_peer(w->cta, &origin, (uint32_t)exec_address(w, &in->o[0], l),
                                  (uint32_t)exec_address(w, &in->o[1], l), exec_u32(w, &in->o[2], l),
                                  (uint32_t)exec_address(w, &in->o[3], l), f->op, f->type))
@@ -298,10 +314,12 @@ static enum exec_status do_bulk_store(struct warp *w, const struct insn *in, uin
     const struct exec_opnd *bytes = f->cp_mask ? &in->o[3 + f->hint] : NULL;
     EXEC_FOR_LANES(l, mask) {
         struct mach_origin origin = exec_origin(w, in, 1u << l);
-        if (!known(w, in, l, &in->o[0], "the destination address") || !known(w, in, l, &in->o[1], "the source address") ||
-            !known(w, in, l, &in->o[2], "the size") || (bytes && !known(w, in, l, bytes, "the byte mask")) ||
-            !tma_issue_bulk_store(w->cta, &origin, exec_address(w, &in->o[0], l), (uint32_t)exec_address(w, &in->o[1], l),
-                                  exec_u32(w, &in->o[2], l), bytes ? (uint16_t)exec_u32(w, bytes, l) : 0xffff, f->op, f->type,
+        if (!known(w, in, l, &in->o[0], "the destination address") ||
+            !known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
+            (bytes && !known(w, in, l, bytes, "the byte mask")) ||
+            !tma_issue_bulk_store(w->cta, &origin, exec_address(w, &in->o[0], l),
+                                  (uint32_t)exec_address(w, &in->o[1], l), exec_u32(w, &in->o[2], l),
+                                  bytes ? (uint16_t)exec_u32(w, bytes, l) : 0xffff, f->op, f->type,
                                   exec_group_open(w, ASYNC_BULK, l)))
             return EXEC_FAULT;
     }
@@ -333,8 +351,9 @@ static bool bind_contiguous(struct exec_binder *b, struct insn *in, const struct
         return false;
     if (op == PTX_OP_cp_async_bulk_prefetch) {
         in->fn = do_bulk_prefetch;
-        return f->l2 && f->dst == PTX_MOD_global && !f->src && n == 2u + f->hint && is_mem(&in->o[0]) && is_word(&in->o[1]) &&
-               (!f->hint || is_policy(&in->o[2])) && !f->mbarrier && !f->bulk_group && !f->multicast && !f->cp_mask;
+        return f->l2 && f->dst == PTX_MOD_global && !f->src && n == 2u + f->hint && is_mem(&in->o[0]) &&
+               is_word(&in->o[1]) && (!f->hint || is_policy(&in->o[2])) && !f->mbarrier && !f->bulk_group &&
+               !f->multicast && !f->cp_mask;
     }
     if (f->l2 || !reduction(b, f) || n < 3 || !is_mem(&in->o[0]) || !is_mem(&in->o[1]) || !is_word(&in->o[2]))
         return false;
@@ -375,7 +394,8 @@ bool exec_bind_bulk(struct exec_binder *b, struct insn *in) {
         return in->num_opnds == 0 && src->num_mods == 0;
     }
     if (src->op == PTX_OP_cp_async_bulk_wait_group) {
-        if (in->num_opnds != 1 || !in->o[0].is_imm || src->num_mods > 1 || (src->num_mods && !ptx_has(src, PTX_MOD_read)))
+        if (in->num_opnds != 1 || !in->o[0].is_imm || src->num_mods > 1 ||
+            (src->num_mods && !ptx_has(src, PTX_MOD_read)))
             return false;
         in->aux = (uint32_t)in->o[0].src->imm;
         in->fn = do_wait;

@@ -7,7 +7,8 @@
 
 static const struct diag REPLACE = {
     .id = "tensormap-replace",
-    .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
+    .rule =
+        "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
     .section = "PTX ISA 9.7.9.28",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
@@ -42,10 +43,11 @@ static enum exec_status do_replace(struct warp *w, const struct insn *in, uint32
         return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {
         struct exec_loc loc;
-        uint64_t v = f->value->is_imm         ? f->value->src->imm
+        uint64_t v = f->value->is_imm       ? f->value->src->imm
                      : f->value->bits == 64 ? exec_src64(w, f->value->slot)[l]
                                             : exec_src32(w, f->value->slot)[l];
-        if (!exec_resolve(w, in, l, f->space, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true, &loc))
+        if (!exec_resolve(w, in, l, f->space, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true,
+                          &loc))
             return EXEC_FAULT;
         const char *why = NULL;
         if (loc.space != XS_GLOBAL && (loc.space != XS_SHARED_CTA || loc.cta != w->cta))
@@ -67,12 +69,15 @@ static enum exec_status do_fenceproxy(struct warp *w, const struct insn *in, uin
         return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {
         struct exec_loc to, from;
-        if (!exec_resolve(w, in, l, XS_GLOBAL, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true, &to) ||
-            !exec_resolve(w, in, l, XS_SHARED_CTA, exec_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN, false, &from))
+        if (!exec_resolve(w, in, l, XS_GLOBAL, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true,
+                          &to) ||
+            !exec_resolve(w, in, l, XS_SHARED_CTA, exec_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN,
+                          false, &from))
             return EXEC_FAULT;
         if (!written(w, l, from))
-            return exec_fault(w, in, 1u << l, &FENCEPROXY, "lane %u: the 128 bytes at shared offset 0x%x were not all written",
-                              l, from.off);
+            return exec_fault(w, in, 1u << l, &FENCEPROXY,
+                              "lane %u: the 128 bytes at shared offset 0x%x were not all written", l,
+                              from.off);
         memcpy(to.host, from.host, TMAP_BYTES);
     }
     return EXEC_NEXT;
@@ -111,7 +116,8 @@ static bool bind_replace(struct exec_binder *b, struct insn *in) {
         return false;
     f->space = XS_GENERIC;
     if (n == 5) {
-        if (src->mods[2] != PTX_MOD_global && src->mods[2] != PTX_MOD_shared__cta && src->mods[2] != PTX_MOD_shared)
+        if (src->mods[2] != PTX_MOD_global && src->mods[2] != PTX_MOD_shared__cta &&
+            src->mods[2] != PTX_MOD_shared)
             return false;
         f->space = src->mods[2] == PTX_MOD_global ? XS_GLOBAL : XS_SHARED_CTA;
     }
@@ -126,8 +132,8 @@ static bool bind_replace(struct exec_binder *b, struct insn *in) {
     f->value = &in->o[1 + fields[k].ordinal];
     in->data = f;
     in->fn = do_replace;
-    return f->value->kind == EXEC_SLOT && (f->value->is_imm || (!fields[k].immediate &&
-                                                               f->value->bits == (fields[k].wide ? 64 : 32)));
+    return f->value->kind == EXEC_SLOT &&
+           (f->value->is_imm || (!fields[k].immediate && f->value->bits == (fields[k].wide ? 64 : 32)));
 }
 
 /* .global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [dst], [src], 128 */
@@ -140,8 +146,9 @@ static bool bind_fenceproxy(struct insn *in) {
         return false;
     for (unsigned i = 0; i < src->num_mods; i++) {
         enum ptx_mod m = (enum ptx_mod)src->mods[i];
-        if (words[i] == PTX_MOD_unknown ? m != PTX_MOD_cta && m != PTX_MOD_cluster && m != PTX_MOD_gpu && m != PTX_MOD_sys
-                                        : m != words[i])
+        if (words[i] == PTX_MOD_unknown
+                ? m != PTX_MOD_cta && m != PTX_MOD_cluster && m != PTX_MOD_gpu && m != PTX_MOD_sys
+                : m != words[i])
             return false;
     }
     in->aligned = true;

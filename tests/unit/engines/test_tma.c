@@ -1,66 +1,5 @@
-/* Bulk and tensor copies: a sweep against a reference that goes element by element, multicast and signals, faults. */
-#include "engines/tma.h"
-#include "fixture.h"
-#include "machine/mbarrier.h"
-
-#define SMEM 65536u
-#define DATA 0x1000u /* offset of the buffer in shared memory */
-#define MBAR 0x400u
-#define GLOBAL (1u << 19)
-
-struct bench {
-    struct fixture f;
-    uint64_t global; /* device address of GLOBAL bytes */
-    uint8_t *bytes;  /* the same for the host */
-    uint64_t seed;
-    uint8_t map[TMAP_BYTES];
-};
-
-static uint32_t below(struct bench *b, uint32_t n) { return (uint32_t)(fixture_random(&b->seed) >> 33) % n; }
-
-static void bench_open(struct bench *b, uint32_t ctas) {
-    memset(b, 0, sizeof *b);
-    fixture_open(&b->f, ctas, SMEM);
-    b->global = mem_alloc(b->f.gpu->mem, GLOBAL, 256, MEM_DEVICE, NULL);
-    b->bytes = mem_at(b->f.gpu->mem, b->global, GLOBAL);
-    for (uint32_t i = 0; i < GLOBAL; i++)
-        b->bytes[i] = (uint8_t)below(b, 256);
-}
-
-static void bench_close(struct bench *b) { fixture_close(&b->f); }
-
-static uint32_t at(uint32_t rank, uint32_t off) { return rank << MACH_SMEM_RANK_SHIFT | off; }
-
-static struct tmap map_2d(const struct bench *b) {
-    return (struct tmap){.type = TMAP_U16,
-                         .rank = 2,
-                         .address = b->global,
-                         .dim = {64, 32, 1, 1, 1},
-                         .stride = {256},
-                         .box = {64, 8, 1, 1, 1},
-                         .step = {1, 1, 1, 1, 1}};
-}
-
-static void encode(struct bench *b, const struct tmap *m) {
-    const char *why = tmap_encode(m, b->map);
-    if (!CHECK(why == NULL))
-        fprintf(stderr, "    %s\n", why);
-}
-
-/* An mbarrier that every CTA of the cluster may use. */
-static void init(struct cta *cta) {
-    CHECK_EQ(mbar_init(cta, MBAR, 1), MBAR_OK);
-    mbar_release(cta);
-    mbar_publish(cta->cluster);
-}
-
-static void expect(struct cta *cta, uint32_t bytes) { CHECK_EQ(mbar_arrive_expect_tx(cta, MBAR, bytes, false, NULL), MBAR_OK); }
-
-static uint32_t phase(struct cta *cta) {
-    struct mbar_view v = {0};
-    CHECK_EQ(mbar_peek(cta, MBAR, &v), MBAR_OK);
-    return v.phase;
-}
+/* Tensor copies: a sweep of loads and stores against a reference that goes element by element, reductions, types. */
+#include "tma_bench.h"
 
 /* --- the reference --------------------------------------------------------------------------------------------- */
 
@@ -68,9 +7,9 @@ static uint32_t phase(struct cta *cta) {
 static const uint8_t swizzle_32[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}};
 static const uint8_t swizzle_64[4][8] = {
     {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4}};
-static const uint8_t swizzle_128[8][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5},
-                                          {3, 2, 1, 0, 7, 6, 5, 4}, {4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2},
-                                          {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0}};
+static const uint8_t swizzle_128[8][8] = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4},
+    {4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2}, {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0}};
 static const uint8_t swizzle_atom32[4][8] = {
     {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 6, 7, 4, 5}, {4, 5, 6, 7, 0, 1, 2, 3}, {6, 7, 4, 5, 2, 3, 0, 1}};
 static const uint8_t swizzle_atom64[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 0, 1, 2, 3}};
@@ -78,13 +17,14 @@ static const uint8_t swizzle_atom64[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6,
 /* Where the byte at linear shared offset `a` lies. */
 static uint32_t place(uint32_t swizzle, uint32_t a) {
     const uint32_t line = a / 128, chunk = a / 16 % 8;
-    const uint8_t *row = swizzle == TMAP_SWIZZLE_32B    ? swizzle_32[line % 2]
-                         : swizzle == TMAP_SWIZZLE_64B  ? swizzle_64[line % 4]
-                         : swizzle == TMAP_SWIZZLE_128B ? swizzle_128[line % 8]
-                         : swizzle == TMAP_SWIZZLE_128B_ATOM_32B || swizzle == TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B
-                             ? swizzle_atom32[line % 4]
-                         : swizzle == TMAP_SWIZZLE_128B_ATOM_64B ? swizzle_atom64[line % 2]
-                                                                 : swizzle_32[0];
+    const uint8_t *row =
+        swizzle == TMAP_SWIZZLE_32B    ? swizzle_32[line % 2]
+        : swizzle == TMAP_SWIZZLE_64B  ? swizzle_64[line % 4]
+        : swizzle == TMAP_SWIZZLE_128B ? swizzle_128[line % 8]
+        : swizzle == TMAP_SWIZZLE_128B_ATOM_32B || swizzle == TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B
+            ? swizzle_atom32[line % 4]
+        : swizzle == TMAP_SWIZZLE_128B_ATOM_64B ? swizzle_atom64[line % 2]
+                                                : swizzle_32[0];
     uint32_t p = 0;
     while (row[p] != chunk)
         p++;
@@ -138,7 +78,8 @@ static bool random_case(struct bench *b, struct tmap *m, int32_t *coord, bool st
     m->address += 16 * below(b, 8);
     m->dim[0] = 1 + below(b, 2 * m->box[0] + 3);
     m->fill_nan = !store && m->type >= TMAP_F16 && below(b, 2);
-    uint64_t stride = (m->dim[0] * size + 15 + 16 * below(b, 3)) / 16 * 16, smem = span ? span : m->box[0] * size;
+    uint64_t stride = (m->dim[0] * size + 15 + 16 * below(b, 3)) / 16 * 16,
+             smem = span ? span : m->box[0] * size;
     coord[0] = (int32_t)(below(b, (uint32_t)m->dim[0] + 2) * size / 16 * 16 / size);
     if (!store && below(b, 3) == 0)
         coord[0] = -(int32_t)(below(b, m->box[0] + 4) * size / 16 * 16 / size);
@@ -170,7 +111,9 @@ static void load_case(struct bench *b, const struct tmap *m, const int32_t *coor
         struct element e = element(m, coord, n, size);
         for (uint32_t k = 0; k < size; k++) {
             uint32_t to = place(m->swizzle, off + e.linear + k);
-            want[to] = e.inside ? b->bytes[m->address - b->global + (uint64_t)e.global + k] : m->fill_nan ? (k % 2 ? 0x7f : 0xf7) : 0;
+            want[to] = e.inside      ? b->bytes[m->address - b->global + (uint64_t)e.global + k]
+                       : m->fill_nan ? (k % 2 ? 0x7f : 0xf7)
+                                     : 0;
             written[to] = 1;
         }
     }
@@ -210,12 +153,26 @@ static void test_loads(void) {
 
 /* What an H200 makes of f32 elements in a load of type TFLOAT32 and TFLOAT32_FTZ. */
 static void test_tf32(void) {
-    static const uint32_t pairs[][2] = {
-        {0, 0},                   {0x80000000, 0x80000000}, {1, 0},                   {0x7fffff, 0x800000},
-        {0x400000, 0x400000},     {0x1000, 0},              {0x1001, 0x2000},         {0x3000, 0x4000},
-        {0x3f800fff, 0x3f800000}, {0x3f801000, 0x3f800000}, {0x3f801001, 0x3f802000}, {0x3f803000, 0x3f804000},
-        {0xbf803000, 0xbf804000}, {0x7f7fffff, 0x7f800000}, {0x7f7fefff, 0x7f7fe000}, {0xff800000, 0xff800000},
-        {0x7f800001, 0x7fffe000}, {0xffffffff, 0x7fffe000}, {0xffc00123, 0x7fffe000}, {0x3f7fffff, 0x3f800000}};
+    static const uint32_t pairs[][2] = {{0, 0},
+                                        {0x80000000, 0x80000000},
+                                        {1, 0},
+                                        {0x7fffff, 0x800000},
+                                        {0x400000, 0x400000},
+                                        {0x1000, 0},
+                                        {0x1001, 0x2000},
+                                        {0x3000, 0x4000},
+                                        {0x3f800fff, 0x3f800000},
+                                        {0x3f801000, 0x3f800000},
+                                        {0x3f801001, 0x3f802000},
+                                        {0x3f803000, 0x3f804000},
+                                        {0xbf803000, 0xbf804000},
+                                        {0x7f7fffff, 0x7f800000},
+                                        {0x7f7fefff, 0x7f7fe000},
+                                        {0xff800000, 0xff800000},
+                                        {0x7f800001, 0x7fffe000},
+                                        {0xffffffff, 0x7fffe000},
+                                        {0xffc00123, 0x7fffe000},
+                                        {0x3f7fffff, 0x3f800000}};
     struct bench b;
     bench_open(&b, 1);
     CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
@@ -259,7 +216,8 @@ static void store_case(struct bench *b, const struct tmap *m, const int32_t *coo
         if (!element(m, coord, first, size).inside)
             continue;
         for (uint32_t k = 0; k < size; k++)
-            want[m->address - b->global + (uint64_t)e.global + k] = cta->smem[place(m->swizzle, off + e.linear + k)];
+            want[m->address - b->global + (uint64_t)e.global + k] =
+                cta->smem[place(m->swizzle, off + e.linear + k)];
     }
     encode(b, m);
     struct tma_box box = {.map = b->map, .rank = m->rank};
@@ -288,7 +246,8 @@ static void test_stores(void) {
 }
 
 /* One reduction of 16 bytes that begin with `old` in global and `src` in shared memory. */
-static uint64_t reduced(struct bench *b, uint32_t type, enum tma_reduce op, uint64_t old, uint64_t src, bool *fault) {
+static uint64_t reduced(struct bench *b, uint32_t type, enum tma_reduce op, uint64_t old, uint64_t src,
+                        bool *fault) {
     struct tmap m = map_2d(b);
     const uint32_t size = tmap_element_bits(type) / 8;
     m.type = type;
@@ -343,8 +302,9 @@ static void test_reductions(void) {
     static const struct {
         uint32_t type;
         enum tma_reduce op;
-    } refused[] = {{TMAP_U8, TMA_ADD},  {TMAP_U16, TMA_ADD}, {TMAP_S64, TMA_ADD}, {TMAP_S64, TMA_AND}, {TMAP_F32, TMA_MIN},
-                   {TMAP_S32, TMA_INC}, {TMAP_F16, TMA_OR},  {TMAP_F64, TMA_ADD}, {TMAP_U64, TMA_DEC}, {TMAP_TF32, TMA_MAX}};
+    } refused[] = {{TMAP_U8, TMA_ADD},  {TMAP_U16, TMA_ADD}, {TMAP_S64, TMA_ADD}, {TMAP_S64, TMA_AND},
+                   {TMAP_F32, TMA_MIN}, {TMAP_S32, TMA_INC}, {TMAP_F16, TMA_OR},  {TMAP_F64, TMA_ADD},
+                   {TMAP_U64, TMA_DEC}, {TMAP_TF32, TMA_MAX}};
     struct bench b;
     bool fault;
     bench_open(&b, 1);
@@ -379,7 +339,8 @@ static void test_two_steps(void) {
     memset(b.bytes, 0x33, 64);
     CHECK(tma_issue_bulk_store(cta, NULL, b.global, DATA, 64, 0x8001, TMA_COPY, TMA_E_NONE, &track));
     fixture_drain(&b.f);
-    CHECK(b.bytes[0] == 0x22 && b.bytes[1] == 0x33 && b.bytes[15] == 0x22 && b.bytes[16] == 0x22 && b.bytes[62] == 0x33);
+    CHECK(b.bytes[0] == 0x22 && b.bytes[1] == 0x33 && b.bytes[15] == 0x22 && b.bytes[16] == 0x22 &&
+          b.bytes[62] == 0x33);
     bench_close(&b);
 }
 
@@ -440,7 +401,8 @@ static void test_padded(void) {
         const uint32_t before = phase(cta);
         expect(cta, 4 * row); /* the padding does not count */
         struct tma_box box = {.map = b.map, .rank = 2, .coord = {128, 3}};
-        CHECK(tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
+        CHECK(
+            tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
         fixture_drain(&b.f);
         CHECK_EQ(phase(cta), before ^ 1);
         for (uint32_t i = 0; i < 512; i++) {
@@ -462,250 +424,11 @@ static void test_padded(void) {
             CHECK_MEM(b.bytes + 256 * 3 + row + 93, want, 3);
         }
         box.coord[0] = 64;
-        CHECK(tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
+        CHECK(
+            tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
         fixture_drain(&b.f);
         CHECK(fixture_faulted(&b.f, "tensor-copy-box"));
     }
-    bench_close(&b);
-}
-
-/* --- clusters ------------------------------------------------------------------------------------------------------ */
-
-static void test_multicast(void) {
-    struct bench b;
-    bench_open(&b, 16);
-    struct cluster *cl = &b.f.cluster;
-    struct tmap m = map_2d(&b);
-    encode(&b, &m);
-    struct tma_box box = {.map = b.map, .rank = 2};
-    for (uint32_t r = 0; r < 16; r++)
-        init(&cl->cta[r]);
-    static const uint16_t masks[] = {0x1111, 0x000f, 0x8001, 0xffff, 0x0100};
-    for (unsigned k = 0; k < 5; k++) {
-        const uint32_t issuer = k * 3;
-        for (uint32_t r = 0; r < 16; r++)
-            smem_set_poison(&cl->cta[r], DATA, 2048);
-        CHECK(tma_issue_load(&cl->cta[issuer], NULL, &box,
-                             &(struct tma_target){.dst = at(issuer, DATA + 1024), .mbar = at(issuer, MBAR), .cta_group = 1,
-                                                  .multicast = true, .ctas = masks[k]}));
-        fixture_drain(&b.f);
-        for (uint32_t r = 0; r < 16; r++) {
-            struct mbar_view v = {0};
-            CHECK_EQ(mbar_peek(&cl->cta[r], MBAR, &v), MBAR_OK);
-            CHECK_EQ((uint32_t)v.tx, masks[k] >> r & 1 ? (uint32_t)-1024 : 0);
-            CHECK_EQ(smem_poisoned(&cl->cta[r], DATA + 1024, 1024), !(masks[k] >> r & 1));
-            CHECK(smem_poisoned(&cl->cta[r], DATA, 1));
-            if (v.tx)
-                CHECK_EQ(mbar_expect_tx(&cl->cta[r], MBAR, 1024), MBAR_OK);
-        }
-    }
-    CHECK_EQ(b.f.length, 0);
-    bench_close(&b);
-}
-
-/* 9.7.9.27.1.2: with .cta_group::2 every destination's signal goes to the CTA of its pair whose parity the mbarrier has. */
-static void test_pair_signals(void) {
-    struct bench b;
-    bench_open(&b, 8);
-    struct cluster *cl = &b.f.cluster;
-    struct tmap m = map_2d(&b);
-    encode(&b, &m);
-    struct tma_box box = {.map = b.map, .rank = 2};
-    for (uint32_t r = 0; r < 8; r++)
-        init(&cl->cta[r]);
-    static const struct {
-        uint32_t issuer, mbar, multicast, ctas;
-        int tx[8]; /* boxes that each barrier is told of */
-    } cases[] = {
-        {1, 1 & ~1u, 0, 0, {1, 0, 0, 0, 0, 0, 0, 0}},     {1, 1, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}},
-        {0, 1, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}},           {5, 4, 1, 0xff, {2, 0, 2, 0, 2, 0, 2, 0}},
-        {5, 5, 1, 0x33, {0, 2, 0, 0, 0, 2, 0, 0}},        {2, 2, 1, 0x05, {1, 0, 1, 0, 0, 0, 0, 0}},
-        {3, 3 & ~1u, 1, 0xa0, {0, 0, 0, 0, 1, 0, 1, 0}},
-    };
-    for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const uint32_t i = cases[k].issuer;
-        CHECK(tma_issue_load(&cl->cta[i], NULL, &box,
-                             &(struct tma_target){.dst = at(i, DATA), .mbar = at(cases[k].mbar, MBAR), .cta_group = 2,
-                                                  .multicast = cases[k].multicast, .ctas = cases[k].ctas}));
-        fixture_drain(&b.f);
-        for (uint32_t r = 0; r < 8; r++) {
-            struct mbar_view v = {0};
-            CHECK_EQ(mbar_peek(&cl->cta[r], MBAR, &v), MBAR_OK);
-            CHECK_EQ((uint32_t)v.tx, (uint32_t)(-1024 * cases[k].tx[r]));
-            if (v.tx)
-                CHECK_EQ(mbar_expect_tx(&cl->cta[r], MBAR, (uint32_t)-v.tx), MBAR_OK);
-        }
-    }
-    CHECK_EQ(b.f.length, 0);
-    bench_close(&b);
-}
-
-/* --- bulk copies of bytes -------------------------------------------------------------------------------------------- */
-
-static void test_bulk(void) {
-    struct bench b;
-    bench_open(&b, 4);
-    struct cluster *cl = &b.f.cluster;
-    for (uint32_t r = 0; r < 4; r++)
-        init(&cl->cta[r]);
-    expect(&cl->cta[2], 4096);
-    CHECK(tma_issue_bulk_load(&cl->cta[0], NULL, b.global + 32, 4096,
-                              &(struct tma_target){.dst = at(2, DATA + 16), .mbar = at(2, MBAR), .cta_group = 1}));
-    fixture_drain(&b.f);
-    CHECK_EQ(phase(&cl->cta[2]), 1);
-    CHECK_MEM(cl->cta[2].smem + DATA + 16, b.bytes + 32, 4096);
-    CHECK(!smem_poisoned(&cl->cta[2], DATA + 16, 4096) && smem_poisoned(&cl->cta[2], DATA, 16));
-    expect(&cl->cta[3], 4096);
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 4096, at(3, MBAR), TMA_COPY, TMA_E_NONE));
-    fixture_drain(&b.f);
-    CHECK_EQ(phase(&cl->cta[3]), 1);
-    CHECK_MEM(cl->cta[3].smem + DATA, b.bytes + 32, 4096);
-    expect(&cl->cta[3], 16);
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 16, at(3, MBAR), TMA_ADD, TMA_E_U32));
-    fixture_drain(&b.f);
-    uint32_t was, now;
-    memcpy(&was, b.bytes + 32, 4);
-    memcpy(&now, cl->cta[3].smem + DATA, 4);
-    CHECK_EQ(now, 2 * was);
-    CHECK_EQ(b.f.length, 0);
-    /* what must not be */
-    struct tma_target to = {.dst = at(0, DATA), .mbar = at(0, MBAR), .cta_group = 1};
-    CHECK(!tma_issue_bulk_load(&cl->cta[0], NULL, b.global, 24, &to));
-    CHECK(fixture_faulted(&b.f, "bulk-copy-size"));
-    CHECK(!tma_issue_bulk_load(&cl->cta[0], NULL, b.global + 8, 16, &to));
-    CHECK(fixture_faulted(&b.f, "bulk-copy-size"));
-    to.dst += 8;
-    CHECK(!tma_issue_bulk_load(&cl->cta[0], NULL, b.global, 16, &to));
-    CHECK(fixture_faulted(&b.f, "bulk-copy-alignment"));
-    CHECK(!tma_issue_bulk_peer(&cl->cta[2], NULL, at(2, DATA), at(2, DATA + 16), 16, at(2, MBAR), TMA_COPY, TMA_E_NONE));
-    CHECK(fixture_faulted(&b.f, "bulk-copy-own"));
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(1, DATA), at(2, DATA + 16), 16, at(1, MBAR), TMA_ADD, TMA_E_U32));
-    fixture_drain(&b.f);
-    CHECK(fixture_faulted(&b.f, "bulk-reduce-uninitialised"));
-    bench_close(&b);
-}
-
-/* --- order ------------------------------------------------------------------------------------------------------------- */
-
-/* Copies complete in any order under the random schedule, in issue order otherwise. */
-static void test_order(void) {
-    unsigned firsts = 0;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
-        struct bench b;
-        bench_open(&b, 1);
-        b.f.gpu->config.schedule = seed == 1 ? MACH_SCHED_DEFAULT : MACH_SCHED_RANDOM;
-        b.f.gpu->rng = seed * 0x9E3779B97F4A7C15ull;
-        CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
-        for (uint32_t i = 0; i < 8; i++)
-            CHECK(tma_issue_bulk_load(b.f.cta, NULL, b.global, 16,
-                                      &(struct tma_target){.dst = DATA + 16 * i, .mbar = MBAR, .cta_group = 1}));
-        CHECK(async_step(b.f.cta->queues));
-        for (uint32_t i = 0; i < 8; i++)
-            if (!smem_poisoned(b.f.cta, DATA + 16 * i, 16)) {
-                firsts |= 1u << i;
-                CHECK(seed != 1 || i == 0);
-            }
-        fixture_drain(&b.f);
-        CHECK(!smem_poisoned(b.f.cta, DATA, 128));
-        CHECK_EQ(b.f.gpu->async_pending, 0);
-        CHECK(b.f.cta->queues->tail == NULL);
-        bench_close(&b);
-    }
-    CHECK_EQ(firsts, 0xff); /* each was first at least once */
-}
-
-/* --- faults ------------------------------------------------------------------------------------------------------------ */
-
-static void load_faults(struct bench *b, const struct tma_box *box, struct tma_target to, const char *id) {
-    if (tma_issue_load(b->f.cta, NULL, box, &to))
-        fixture_drain(&b->f);
-    CHECK(fixture_faulted(&b->f, id));
-}
-
-static void test_load_faults(void) {
-    struct bench b;
-    bench_open(&b, 3);
-    struct cluster *cl = &b.f.cluster;
-    struct tmap m = map_2d(&b);
-    encode(&b, &m);
-    for (uint32_t r = 0; r < 3; r++)
-        init(&cl->cta[r]);
-    struct tma_box box = {.map = b.map, .rank = 2};
-    const struct tma_target ok = {.dst = DATA, .mbar = MBAR, .cta_group = 1};
-    struct tma_target to = ok;
-#define TARGET(id, ...) (to = ok, __VA_ARGS__, load_faults(&b, &box, to, id))
-    TARGET("bulk-copy-alignment", to.dst += 64);
-    TARGET("multiple of 8", to.mbar += 4);
-    TARGET("multicast-mask", to.multicast = true, to.ctas = 0x9);
-    TARGET("multicast-mask", to.multicast = true, to.ctas = 0);
-    TARGET("bulk-copy-mbarrier-cta", to.mbar = at(1, MBAR));
-    TARGET("bulk-copy-mbarrier-cta", to.mbar = at(2, MBAR), to.cta_group = 2);
-    TARGET("multicast-no-peer", to.mbar = at(1, MBAR), to.cta_group = 2, to.multicast = true, to.ctas = 4);
-    TARGET("bulk-copy-not-own", to.dst = at(1, DATA), to.mbar = at(1, MBAR), to.own = true);
-    TARGET("bulk-copy-rank", to.dst = at(3, DATA), to.mbar = at(3, MBAR));
-    TARGET("mbarrier-not-initialised", to.mbar += 8);
-    TARGET("mbarrier-not-initialised", to.mbar = 0xfffff8);
-    TARGET("bulk-copy-bounds", to.dst = 0x400 + SMEM - 512);
-    TARGET("bulk-copy-bounds", to.dst = 0x380);
-    TARGET("tensor-copy-rank", box.rank = 3);
-    box.rank = 2;
-    TARGET("tensor-copy-box", box.coord[0] = 1); /* measured: not at a multiple of 16 bytes of the row */
-    box.coord[0] = 0;
-    cl->cta[1].live_warps = 0;
-    TARGET("bulk-copy-cta-exited", to.multicast = true, to.ctas = 3);
-    TARGET("bulk-copy-cta-exited", to.dst = at(1, DATA), to.mbar = MBAR, to.cta_group = 2);
-    TARGET("mbarrier-cta-exited", to.mbar = at(1, MBAR), to.cta_group = 2);
-    m.address = b.global + GLOBAL - 1024;
-    encode(&b, &m);
-    TARGET("bulk-copy-global-bounds", box.coord[1] = 4);
-    m.address = 0x1000;
-    encode(&b, &m);
-    TARGET("no device address", box.coord[1] = 0);
-    m = map_2d(&b);
-    m.rank = 3;
-    m.stride[1] = 4096;
-    m.interleave = TMAP_INTERLEAVE_16B;
-    encode(&b, &m);
-    TARGET("interleaved layouts", box.rank = 3);
-    m.interleave = TMAP_INTERLEAVE_NONE;
-    m.swizzle = TMAP_SWIZZLE_96B;
-    m.box[0] = 48;
-    encode(&b, &m);
-    TARGET("96-byte swizzle", to.cta_group = 1);
-    b.map[3] ^= 0x40;
-    TARGET("tensormap-invalid", to.cta_group = 1);
-    bench_close(&b);
-}
-
-static void test_store_faults(void) {
-    struct bench b;
-    bench_open(&b, 2);
-    struct cta *cta = b.f.cta;
-    struct tmap m = map_2d(&b);
-    encode(&b, &m);
-    struct tma_box box = {.map = b.map, .rank = 2};
-    struct tma_track t = {0};
-#define STORE(id, src)                                                                                                 \
-    do {                                                                                                               \
-        if (tma_issue_store(cta, NULL, &box, src, TMA_COPY, &t))                                                       \
-            fixture_drain(&b.f);                                                                                       \
-        CHECK(fixture_faulted(&b.f, id));                                                                              \
-    } while (0)
-    smem_clear_poison(cta, DATA, 1024);
-    smem_set_poison(cta, DATA + 512 + 37, 1);
-    STORE("bulk-store-uninitialised", DATA);
-    box.coord[1] = 28; /* rows 4 to 7 lie outside: what was not written is not needed */
-    CHECK(tma_issue_store(cta, NULL, &box, DATA, TMA_COPY, &t));
-    fixture_drain(&b.f);
-    CHECK_EQ(b.f.length, 0);
-    box.coord[1] = -1;
-    STORE("must not be negative", DATA);
-    box.coord[1] = 0;
-    STORE("bulk-copy-alignment", DATA + 64);
-    STORE("bulk-copy-not-own", at(1, DATA));
-    STORE("bulk-copy-bounds", 0x400 + SMEM - 896);
-    cta->live_warps = 0;
-    STORE("bulk-store-cta-exited", DATA);
     bench_close(&b);
 }
 
@@ -717,11 +440,5 @@ int main(void) {
     test_two_steps();
     test_rows4();
     test_padded();
-    test_multicast();
-    test_pair_signals();
-    test_bulk();
-    test_order();
-    test_load_faults();
-    test_store_faults();
     return check_report();
 }
