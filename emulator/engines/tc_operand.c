@@ -2,9 +2,11 @@
  * ISA 9.7.16.3, 9.7.16.10.4, .6). */
 #include "engines/tc_operand.h"
 
+#include "machine/async.h"
 #include "machine/observer.h"
 #include "num/num.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct diag out_of_smem = {
@@ -22,6 +24,17 @@ static const struct diag poisoned_smem = {
     .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts "
             "fewer bytes than "
             "arrive, so that the phase ends early), or writes another layout than the descriptor says",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag landing_smem = {
+    .id = "tcgen05-smem-in-flight",
+    .rule = "a copy's destination may be read once the phase of the mbarrier that it signals has completed, "
+            "and no copy may "
+            "be issued into it before what it holds has been read",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
+    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all "
+            "copies bring, so "
+            "that the phase ends early; or the copy did not wait until the tile before it had been read",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag poisoned_tmem = {
@@ -49,6 +62,20 @@ static void name_fault(struct cta *cta, const struct mach_origin *origin, const 
     else
         mach_fault(cta->gpu, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s", n->matrix,
                    line, along, along + n->elems - 1, off, what);
+}
+
+/* A unit that was never written, or that a copy is writing. */
+static void name_poison(struct cta *cta, const struct mach_origin *origin, const struct naming *n,
+                        uint32_t unit, uint32_t off, uint32_t bytes) {
+    const struct async_op *op = async_landing(cta, off, bytes);
+    char where[600], what[800];
+    if (!op) {
+        name_fault(cta, origin, &poisoned_smem, n, unit, off, "was never written");
+        return;
+    }
+    snprintf(what, sizeof what, "is being written by %s, issued by cluster CTA %u at %s", op->name,
+             op->cta->rank, diag_where(&op->origin.site, where, sizeof where));
+    name_fault(cta, origin, &landing_smem, n, unit, off, what);
 }
 
 /* Tells an observer what is read; units that are neighbours in memory in one call. */
@@ -91,7 +118,7 @@ static bool copy_units(struct cta *cta, const struct mach_origin *origin, const 
     if (smem_poisoned(cta, low, high + 16 - low))
         for (uint32_t i = 0; i < count; i++)
             if (smem_poisoned(cta, off[i], used)) {
-                name_fault(cta, origin, &poisoned_smem, names, i, off[i], "was never written");
+                name_poison(cta, origin, names, i, off[i], used);
                 return false;
             }
     observe(cta, origin, names, off, count);

@@ -22,16 +22,17 @@ struct tile {
     bool rows4;
     uint32_t count[TMAP_MAX_RANK]; /* elements along each dimension; [0] is not used */
     uint64_t rows;
-    uint32_t inner;  /* bytes of a row in global memory */
-    uint32_t width;  /* bytes of a row in shared memory */
-    uint32_t pitch;  /* bytes from a row to the next in shared memory */
-    uint32_t unit;   /* bytes of global memory in 16 bytes of shared memory: less with the padded types */
+    uint32_t inner; /* bytes of a row in global memory */
+    uint32_t width; /* bytes of a row in shared memory */
+    uint32_t pitch; /* bytes from a row to the next in shared memory */
+    uint32_t unit;  /* bytes of global memory in 16 bytes of shared memory: less with the padded types */
 };
 
 /* --- geometry ------------------------------------------------------------------------------------------------------ */
 
 static bool refuse(const struct async_op *op, const char *why) {
-    struct diag d = TMA_FAULT("unsupported-tensor-copy", "every form is either executed as the PTX ISA states or refused by name",
+    struct diag d = TMA_FAULT("unsupported-tensor-copy",
+                              "every form is either executed as the PTX ISA states or refused by name",
                               "PTX ISA 9.7.9.27.1.2", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
     mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
@@ -39,10 +40,11 @@ static bool refuse(const struct async_op *op, const char *why) {
 }
 
 static bool bad_map(const struct async_op *op, const char *why) {
-    struct diag d = TMA_FAULT("tensormap-invalid", "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
-                              "PTX ISA 5.5.8",
-                              "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
-                              "cuTensorMapEncodeTiled returned");
+    struct diag d = TMA_FAULT(
+        "tensormap-invalid", "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
+        "PTX ISA 5.5.8",
+        "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
+        "cuTensorMapEncodeTiled returned");
     mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
     return false;
 }
@@ -58,9 +60,11 @@ static bool bad_box(const struct async_op *op, const char *why) {
 static bool fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
     const struct tmap *m = &t->m;
     if (m->rank != box->rank) {
-        struct diag d = TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
-                                  "PTX ISA 9.7.9.27.1.2", NULL);
-        mach_fault(op->cta->gpu, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name, box->rank, m->rank);
+        struct diag d =
+            TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
+                      "PTX ISA 9.7.9.27.1.2", NULL);
+        mach_fault(op->cta->gpu, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name,
+                   box->rank, m->rank);
         return false;
     }
     if (m->interleave != TMAP_INTERLEAVE_NONE)
@@ -76,14 +80,8 @@ static bool fits(const struct async_op *op, const struct tma_box *box, const str
     return true;
 }
 
-/* Reads the map and lays out the box. False after a fault. */
-static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
-    memset(t, 0, sizeof *t);
-    const char *why = tmap_decode(box->map, &t->m);
-    if (why)
-        return bad_map(op, why);
-    if (!fits(op, box, t))
-        return false;
+/* Lays out the box of the map t->m, which fits it. */
+static void tile_lay_out(const struct tma_box *box, struct tile *t) {
     const struct tmap *m = &t->m;
     memcpy(t->coord, box->coord, sizeof t->coord);
     t->rows4 = box->rows4;
@@ -96,6 +94,17 @@ static bool tile_make(const struct async_op *op, const struct tma_box *box, stru
     t->unit = m->type == TMAP_4X16_P64 ? 8 : m->type == TMAP_6X16_P32 ? 12 : 16;
     t->width = t->inner / t->unit * 16;
     t->pitch = m->swizzle == TMAP_SWIZZLE_NONE ? t->width : tmap_swizzle_span(m->swizzle);
+}
+
+/* Reads the map and lays out the box. False after a fault. */
+static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
+    memset(t, 0, sizeof *t);
+    const char *why = tmap_decode(box->map, &t->m);
+    if (why)
+        return bad_map(op, why);
+    if (!fits(op, box, t))
+        return false;
+    tile_lay_out(box, t);
     return true;
 }
 
@@ -161,6 +170,11 @@ static uint64_t tile_extent(const struct tile *t) {
     return t->m.swizzle == TMAP_SWIZZLE_NONE ? tile_bytes(t) : (tile_bytes(t) + 127) & ~UINT64_C(127);
 }
 
+/* Does the box fill all of [0, tile_bytes)? */
+static bool tile_dense(const struct tile *t) {
+    return t->width == t->pitch && (t->m.swizzle == TMAP_SWIZZLE_NONE || tile_bytes(t) % 128 == 0);
+}
+
 /* --- elements --------------------------------------------------------------------------------------------------------- */
 
 /* Fills [0, lo) and [hi, inner) of a row with the value for elements outside the tensor (5.5.3.3). */
@@ -209,9 +223,8 @@ static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, cons
 
 /* Marks what the box covers as written. */
 static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
-    uint32_t bytes = (uint32_t)tile_bytes(t);
-    if (t->width == t->pitch && (t->m.swizzle == TMAP_SWIZZLE_NONE || bytes % 128 == 0)) {
-        smem_clear_poison(cta, off, bytes);
+    if (tile_dense(t)) {
+        smem_clear_poison(cta, off, (uint32_t)tile_bytes(t));
         return;
     }
     for (uint32_t r = 0; r < t->rows; r++)
@@ -260,15 +273,26 @@ static bool run_load(struct async_op *op) {
     return true;
 }
 
+/* Bytes that the box will fill without a gap; 0 where there are gaps, or a map that run_load will refuse. */
+static uint64_t landing_bytes(const struct tma_box *box) {
+    struct tile t = {0};
+    if (tmap_decode(box->map, &t.m) || t.m.rank != box->rank)
+        return 0;
+    tile_lay_out(box, &t);
+    return tile_dense(&t) ? tile_bytes(&t) : 0;
+}
+
 bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
                     const struct tma_target *to) {
     const char *name = "cp.async.bulk.tensor to shared memory";
     struct tma_place places[MACH_MAX_CLUSTER];
     uint32_t n = tma_places(cta, origin, name, to, 128, places);
+    const uint64_t bytes = n ? landing_bytes(box) : 0;
     for (uint32_t i = 0; i < n; i++) {
         struct load_op *l = async_op_create(sizeof *l, name, cta, origin, run_load);
         l->box = *box;
         l->place = places[i];
+        async_lands(&l->op, places[i].cta, places[i].off, bytes);
         async_issue(tma_load_queue(cta), &l->op);
     }
     return n != 0;
@@ -303,7 +327,8 @@ static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
     case TMAP_U64:
         return bits ? TMA_E_B64 : TMA_E_U64;
     case TMAP_S64:
-        return bits ? TMA_E_NONE : TMA_E_S64; /* an H200 refuses and, or and xor of INT64, though not of INT32 */
+        return bits ? TMA_E_NONE
+                    : TMA_E_S64; /* an H200 refuses and, or and xor of INT64, though not of INT32 */
     case TMAP_F16:
         return TMA_E_F16;
     case TMAP_BF16:
@@ -397,9 +422,11 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
             bad_box(&s->op, "a store's coordinates must not be negative");
             return false;
         }
-    if (s->reduce == TMA_COPY || (element != TMA_E_NONE && tma_reduce_exists(s->reduce, element, false, true)))
+    if (s->reduce == TMA_COPY ||
+        (element != TMA_E_NONE && tma_reduce_exists(s->reduce, element, false, true)))
         return true;
-    struct diag d = TMA_FAULT("tensor-reduce-type", "a reduction is defined for some element types of the tensor map only",
+    struct diag d = TMA_FAULT("tensor-reduce-type",
+                              "a reduction is defined for some element types of the tensor map only",
                               "PTX ISA 9.7.9.27.1.3", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
     mach_fault(s->op.cta->gpu, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
@@ -431,9 +458,10 @@ static bool run_store(struct async_op *op) {
     return true;
 }
 
-bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
-                     enum tma_reduce reduce, struct tma_track *track) {
-    const char *name = reduce == TMA_COPY ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
+bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
+                     uint32_t src, enum tma_reduce reduce, struct tma_track *track) {
+    const char *name =
+        reduce == TMA_COPY ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
     uint32_t off;
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;

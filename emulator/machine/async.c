@@ -43,6 +43,26 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     gpu->progress++;
 }
 
+void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes) {
+    if (!bytes || !dst->live_warps || off < MACH_SMEM_FIRST || off > dst->smem_end ||
+        bytes > dst->smem_end - off)
+        return;
+    op->dst = dst;
+    op->dst_off = off;
+    op->dst_bytes = (uint32_t)bytes;
+    smem_set_poison(dst, off, (uint32_t)bytes);
+}
+
+const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32_t bytes) {
+    const struct cluster *cl = cta->cluster;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (const struct async_queue *q = cl->cta[r].queues; q; q = q->next)
+            for (const struct async_op *op = q->head; op; op = op->next)
+                if (op->dst == cta && off < op->dst_off + op->dst_bytes && op->dst_off < off + bytes)
+                    return op;
+    return NULL;
+}
+
 /* The link to the operation that runs next. */
 static struct async_op **next_op(struct async_queue *q) {
     struct async_op **at = &q->head;

@@ -19,6 +19,9 @@ struct async_op {
     bool (*run)(struct async_op *op);
     const char *name; /* "tcgen05.mma": for reports of what is still in flight */
     struct mach_origin origin;
+    /* Shared memory that it will write, async_lands: dst_bytes at dst_off of dst. */
+    struct cta *dst;
+    uint32_t dst_off, dst_bytes;
     /* the operation's own data follows in the enclosing struct */
 };
 
@@ -27,7 +30,8 @@ struct async_queue {
     struct cta *cta;
     const char *name; /* "tensor core", "tma load", ... */
     struct async_op *head, *tail;
-    bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
+    bool
+        unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
 };
 
 /* A new, empty queue of a CTA; lives until cta_release. */
@@ -35,6 +39,12 @@ struct async_queue *async_queue_create(struct cta *cta, const char *name);
 /* A zeroed operation of `size` bytes, which starts with a struct async_op. */
 void *async_op_create(size_t size, const char *name, struct cta *cta, const struct mach_origin *origin,
                       bool (*run)(struct async_op *));
+/* The operation will write [off, off + bytes) of `dst`. Until it has run these bytes are poison: whoever reads them did
+ * not wait for it, or it was issued before they had been read. Nothing happens where they are no memory of a running
+ * CTA; its run function reports that. Call it before async_issue. */
+void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes);
+/* An operation under way in the cluster that will write a byte of [off, off + bytes) of `cta`, or NULL. */
+const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32_t bytes);
 /* Appends; ownership passes to the queue, which frees the operation with free() after it ran. */
 void async_issue(struct async_queue *q, struct async_op *op);
 /* Runs the head of the queue, or under MACH_SCHED_RANDOM any operation of an unordered one. True when an operation
