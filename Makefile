@@ -168,15 +168,15 @@ run-% check-%:
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/ptx/*.cu tests/steps/*.cu)
-DRIVERS := $(wildcard tests/negative/*.c)
+DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVERS:%.c=build/%)
 
 build/tests/%: tests/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
-build/tests/negative/%: tests/negative/%.c Makefile
+$(DRIVERS:%.c=build/%): build/%: %.c $(wildcard tests/silicon/*.h) Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O1 -g -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $< -o $@ -ldl
+	$(Q)$(CC) -O1 -g -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $< -o $@ -ldl -lm
 -include $(KERNELS:%.cu=build/%.d)
 
 CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
