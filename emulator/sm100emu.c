@@ -90,8 +90,8 @@ static void take_option(const char *arg) {
         set_environment("SM100EMU_WATCHDOG", value);
     } else if ((value = value_of(arg, "--gpc-sizes")) != NULL) {
         if (!rt_parse_gpc_sizes(value, &unused))
-            stop(WRONG_USE, "--gpc-sizes=%s: give the SMs of each GPC: up to %u numbers whose sum is %u", value,
-                 MACH_MAX_GPCS, MACH_B200_SMS);
+            stop(WRONG_USE, "--gpc-sizes=%s: give the SMs of each GPC: up to %u numbers whose sum is %u",
+                 value, MACH_MAX_GPCS, MACH_B200_SMS);
         set_environment("SM100EMU_GPC_SIZES", value);
     } else {
         stop(WRONG_USE, "%s is no option; --help lists them", arg);

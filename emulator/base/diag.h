@@ -26,10 +26,10 @@ struct diag_site {
     const char *src_file; /* CUDA source (.file/.loc, present with -lineinfo) */
     uint32_t src_line;
     const struct diag_inline *inlined; /* the call that brought it into `func`; NULL: none, or not known */
-    const char *ptx_name; /* name of the PTX text, for example "02_simple_umma.sm_100f.ptx" */
-    uint32_t ptx_line;    /* 1-based line in that text */
-    const char *ptx_text; /* the instruction as written, whitespace folded, NUL-terminated */
-    const char *func;     /* function or kernel that holds it */
+    const char *ptx_name;              /* name of the PTX text, for example "02_simple_umma.sm_100f.ptx" */
+    uint32_t ptx_line;                 /* 1-based line in that text */
+    const char *ptx_text;              /* the instruction as written, whitespace folded, NUL-terminated */
+    const char *func;                  /* function or kernel that holds it */
 };
 
 struct diag_dim3 {

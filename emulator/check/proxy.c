@@ -84,13 +84,14 @@ static const struct diag missing_fence = {
     .id = "missing-proxy-fence",
     .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
     .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
-    .hint = "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
-            "thread. Mostly the store has long arrived when the tensor core reads, so it works by luck on most runs",
+    .hint = "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that "
+            "tells the issuing thread. Mostly the store has long arrived when the tensor core reads, so it "
+            "works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
-static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size, const struct mach_origin *reader,
-                       const char *what) {
+static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
+                       const struct mach_origin *reader, const char *what) {
     struct watch *w = find(ctx, cta, false);
     if (!w || !size)
         return;
@@ -101,9 +102,10 @@ static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size, 
         char where[600] = "?";
         if (k->site)
             diag_where(k->site, where, sizeof where);
-        mach_warn(cta->gpu, reader, &missing_fence,
-                  "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since", what,
-                  c * CHUNK, k->thread, where);
+        mach_warn(
+            cta->gpu, reader, &missing_fence,
+            "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since",
+            what, c * CHUNK, k->thread, where);
         return;
     }
 }

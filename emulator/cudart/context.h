@@ -55,10 +55,10 @@ struct rt_module {
     bool registered;                      /* by __cudaRegisterFatBinary: unloaded with the program only */
     const struct fatbin_wrapper *wrapper; /* registered ones */
     struct fatbin_choice choice;          /* the PTX; text freed once parsed */
-    uint8_t *code;                        /* machine code beside it, for its register counts; freed once read */
+    uint8_t *code; /* machine code beside it, for its register counts; freed once read */
     size_t code_len;
-    char *name;                           /* of the PTX in diagnostics; owned */
-    bool tried;                           /* loading was tried; `status` is its outcome */
+    char *name; /* of the PTX in diagnostics; owned */
+    bool tried; /* loading was tried; `status` is its outcome */
     int status;
     struct exec_module *exec;
     struct rt_variable *variables;

@@ -192,10 +192,9 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
 bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
     bool shared = facts->needs_cudart != 0 || facts->imports_register;
     if (facts->fatbin && !shared)
-        return refuse(
-            why, why_size,
-            "links the CUDA runtime statically, so the emulator cannot take its place: build it with "
-            "nvcc -cudart shared");
+        return refuse(why, why_size,
+                      "links the CUDA runtime statically, so the emulator cannot take its place: build it "
+                      "with nvcc -cudart shared");
     if (!facts->dynamic)
         return refuse(why, why_size,
                       "is statically linked, so no library can be put in its way: build it without -static");
@@ -205,10 +204,9 @@ bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
         return false;
     }
     if (facts->rpath && !facts->runpath && (shared || facts->needs_cuda))
-        return refuse(
-            why, why_size,
-            "has a DT_RPATH, which the loader obeys before LD_LIBRARY_PATH, so it would not find the "
-            "emulator: link it with -Xlinker --enable-new-dtags (g++: -Wl,--enable-new-dtags)");
+        return refuse(why, why_size,
+                      "has a DT_RPATH, which the loader obeys before LD_LIBRARY_PATH, so it would not find "
+                      "the emulator: link it with -Xlinker --enable-new-dtags (g++: -Wl,--enable-new-dtags)");
     if (!facts->fatbin && !shared && !facts->needs_cuda && !facts->imports_dlopen)
         return refuse(
             why, why_size,

@@ -148,9 +148,8 @@ static int unpack_zstd(const struct fatbin_image *image, char *out, struct fatbi
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!find(library, "ZSTD_decompress", &decompress) || !find(library, "ZSTD_isError", &is_error))
         return fail(
-            err,
-            "the program's PTX is zstd-compressed and libzstd.so.1 is not installed: install the package "
-            "libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress");
+            err, "the program's PTX is zstd-compressed and libzstd.so.1 is not installed: install the "
+                 "package libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress");
     size_t n = decompress(out, image->plain, image->payload, image->stored);
     if (is_error(n) || n != image->plain)
         return fail(err, "fat binary: the zstd data of an image is damaged");

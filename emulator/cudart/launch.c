@@ -132,11 +132,11 @@ static size_t dynamic_limit(const struct rt_function *f) {
 static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l) {
     size_t limit = dynamic_limit(f);
     if (l->dynamic_shared > limit)
-        return rt_say(c, RT_ERROR_INVALID_VALUE,
-                      "%s: %zu bytes of dynamic shared memory beside %u static ones; allowed are %zu: more, "
-                      "up to %u in "
-                      "all, needs cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)",
-                      f->name, l->dynamic_shared, f->info.static_smem, limit, c->gpu->config.smem_per_cta);
+        return rt_say(
+            c, RT_ERROR_INVALID_VALUE,
+            "%s: %zu bytes of dynamic shared memory beside %u static ones; allowed are %zu: more, up to %u "
+            "in all, needs cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)",
+            f->name, l->dynamic_shared, f->info.static_smem, limit, c->gpu->config.smem_per_cta);
     if (f->info.static_smem + l->dynamic_shared > c->gpu->config.smem_per_cta)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %zu bytes of shared memory in a CTA; the chip has %u",
                       f->name, f->info.static_smem + l->dynamic_shared, c->gpu->config.smem_per_cta);

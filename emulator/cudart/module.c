@@ -67,10 +67,9 @@ static int registered_container(struct rt_context *c, const struct fatbin_wrappe
     if (list == NULL || list[0] == NULL)
         return rt_say(c, RT_ERROR_NO_BINARY, "the program's relocatable device code carries no image");
     if (list[1] != NULL)
-        return rt_say(
-            c, RT_ERROR_NO_BINARY,
-            "the program links relocatable device code of several objects, which the emulator does not do: "
-            "build it without -rdc=true (-dc)");
+        return rt_say(c, RT_ERROR_NO_BINARY,
+                      "the program links relocatable device code of several objects, which the emulator does "
+                      "not do: build it without -rdc=true (-dc)");
     *data = list[0];
     return RT_SUCCESS;
 }
@@ -90,8 +89,7 @@ static int choose(struct rt_context *c, struct rt_module *m) {
     if (m->choice.fit == FATBIN_FIT_GENERIC)
         rt_say(c, 0,
                "note: the program carries only generic PTX (%s), which has no tcgen05; for that build with "
-               "-gencode "
-               "'arch=compute_100f,code=[sm_100f,compute_100f]'",
+               "-gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'",
                m->choice.target);
     return RT_SUCCESS;
 }
@@ -192,10 +190,9 @@ static int from_bytes(struct rt_context *c, const void *image, size_t limit, str
     if (magic == FATBIN_MAGIC)
         return from_container(c, image, limit, m);
     if (magic == 0x464C457F) /* 0x7F, "ELF" */
-        return rt_say(
-            c, RT_ERROR_NO_BINARY,
-            "the image is machine code (a cubin), which the emulator does not run: give it PTX or a fat "
-            "binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
+        return rt_say(c, RT_ERROR_NO_BINARY,
+                      "the image is machine code (a cubin), which the emulator does not run: give it PTX or "
+                      "a fat binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
     return from_text(c, image, strnlen(image, limit), m);
 }
 

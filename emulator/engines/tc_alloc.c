@@ -86,27 +86,23 @@ static const struct diag no_peer = {
 static const struct diag peer_exited = {
     .id = "tcgen05-pair-exited",
     .rule = "when a CTA issues an instruction with .cta_group::2, its peer must be active and must not have "
-            "exited, nor "
-            "may it exit before the instruction has completed",
+            "exited, nor may it exit before the instruction has completed",
     .section = "PTX ISA 9.7.16.5",
     .hint = "a CTA of a pair must wait, with barrier.cluster or an mbarrier, until the pair's last "
-            "instruction is done "
-            "before it exits",
+            "instruction is done before it exits",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag pair_differs = {
     .id = "tcgen05-pair-mismatch",
     .rule = "the CTAs of a pair allocate and deallocate tensor memory collectively: one warp of each, with "
-            "the same "
-            "operands",
+            "the same operands",
     .section = "PTX ISA 9.7.16.7.1",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag closing = {
     .id = "tcgen05-pair-dealloc-early",
     .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
-            "attempts to "
-            "deallocate it",
+            "attempts to deallocate it",
     .section = "PTX ISA 9.7.16.7.1",
     .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,

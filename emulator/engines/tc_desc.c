@@ -23,8 +23,7 @@ static const struct diag bad_field = {
 static const struct diag bad_base = {
     .id = "tcgen05-smem-base-offset",
     .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or "
-            "256 bytes (32B), or the "
-            "base offset is (pattern start >> 7) & 7 (Table 41)",
+            "256 bytes (32B), or the base offset is (pattern start >> 7) & 7 (Table 41)",
     .section = SECTION,
     .hint =
         "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset",

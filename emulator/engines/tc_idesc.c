@@ -10,8 +10,7 @@ static const struct diag bad_idesc = {
     .rule = "the instruction descriptor's fields are those of Table 42",
     .section = "PTX ISA 9.7.16.4.2",
     .hint = "build the descriptor for the instruction's .kind; its format codes are f16: 0 f16, 1 bf16; "
-            "tf32: 2 tf32; "
-            "f8f6f4: 0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1; i8: 0 u8, 1 s8",
+            "tf32: 2 tf32; f8f6f4: 0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1; i8: 0 u8, 1 s8",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag bad_shape = {
@@ -24,8 +23,7 @@ static const struct diag bad_shape = {
 static const struct diag bad_transposed_n = {
     .id = "tcgen05-mma-shape",
     .rule = "an 8-bit transposed (N-major) B has N = 16, 32, ... 256 with cta_group::1 and N = 32, 64, ... "
-            "256 with "
-            "cta_group::2 (Table 52)",
+            "256 with cta_group::2 (Table 52)",
     .section = "PTX ISA 9.7.16.10.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };

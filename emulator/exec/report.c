@@ -225,9 +225,10 @@ static void list_strays(const struct exec_launch_state *st, struct out *o) {
                 if (mbar_peek(cta, cta->mbars[i].off, &v) != MBAR_OK || v.tx >= 0)
                     continue;
                 line(o,
-                     "  CTA (%u,%u,%u), rank %u: mbarrier 0x%x got %d bytes that no expect_tx announced: a copy "
-                     "signals it in place of another CTA's, or an expect_tx is missing or too small\n",
-                     cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off, -v.tx);
+                     "  CTA (%u,%u,%u), rank %u: mbarrier 0x%x got %d bytes that no expect_tx announced: a "
+                     "copy signals it in place of another CTA's, or an expect_tx is missing or too small\n",
+                     cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off,
+                     -v.tx);
             }
 }
 
@@ -256,8 +257,7 @@ static const struct diag deadlocks[WAIT_LAST] = {
                  "a full membermask in a branch that not all threads of the warp take"),
     [WAIT_PAIR] = DEADLOCK("PTX ISA 9.7.16.5",
                            "tcgen05.alloc and .dealloc with .cta_group::2 are performed by one warp of each "
-                           "CTA of the pair, and the first "
-                           "may wait for the second",
+                           "CTA of the pair, and the first may wait for the second",
                            "a CTA that waits for its peer elsewhere, so that each waits for the other (Table "
                            "48), or never comes here"),
     [WAIT_REGISTERS] =

@@ -73,7 +73,8 @@ void gpu_destroy(struct gpu *gpu) {
     free(gpu);
 }
 
-void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim, struct sm *const *sms) {
+void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim,
+                  struct sm *const *sms) {
     memset(cl, 0, sizeof *cl);
     cl->gpu = gpu;
     cl->id = id;
@@ -193,7 +194,8 @@ void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(ct
 
 /* --- faults and randomness --------------------------------------------------------------------------------------- */
 
-void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
+void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
+                ...) {
     if (gpu->fault)
         return;
     gpu->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
@@ -214,7 +216,8 @@ static bool already_warned(struct gpu *gpu, uint64_t key) {
     return false;
 }
 
-bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
+bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
+               ...) {
     const bool fault = gpu->config.check == MACH_CHECK_ERROR;
     if (gpu->fault)
         return false;

@@ -43,16 +43,17 @@ struct mach_config {
      * 18 or 20, so that each holds a cluster of 16. */
     uint32_t num_gpcs;
     uint32_t gpc_sms[MACH_MAX_GPCS];
-    uint32_t smem_per_sm;      /* bytes, 228 KiB */
-    uint32_t smem_per_cta;     /* bytes, 227 KiB opt-in limit */
-    uint32_t smem_reserved;    /* bytes a CTA costs beside its own, 1 KiB */
-    uint32_t regs_per_sm;      /* 65536 */
-    uint32_t threads_per_sm;   /* 2048 */
-    uint32_t ctas_per_sm;      /* 32 */
+    uint32_t smem_per_sm;    /* bytes, 228 KiB */
+    uint32_t smem_per_cta;   /* bytes, 227 KiB opt-in limit */
+    uint32_t smem_reserved;  /* bytes a CTA costs beside its own, 1 KiB */
+    uint32_t regs_per_sm;    /* 65536 */
+    uint32_t threads_per_sm; /* 2048 */
+    uint32_t ctas_per_sm;    /* 32 */
     enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
     uint64_t seed;     /* MACH_SCHED_RANDOM */
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
-    enum mach_check { MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF } check; /* ordering rules: observer.h */
+    /* ordering rules: observer.h */
+    enum mach_check { MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
 };
 struct mach_config mach_config_b200(void);
 
@@ -70,7 +71,7 @@ struct sm {
     /* tensor memory */
     struct tmem *tmem; /* allocated when the first tcgen05.alloc on this SM succeeds */
     struct cta *tmem_owner[TMEM_COLUMNS / TMEM_GRANULE]; /* NULL: free */
-    struct cta *tmem_lock; /* who may allocate now; NULL: nobody has taken the permit. See engines/tc_alloc.c */
+    struct cta *tmem_lock; /* who may allocate now; NULL: the permit is free. See engines/tc_alloc.c */
     struct tc_state *tmem_waiters; /* CTAs that wait for the permit, first come first served */
 };
 
@@ -85,11 +86,11 @@ struct cta {
     struct gpu *gpu;
     struct cluster *cluster;
     struct sm *sm;
-    struct diag_dim3 id;  /* %ctaid */
-    uint32_t rank;        /* %cluster_ctarank = x + y*nx + z*nx*ny of %cluster_ctaid */
+    struct diag_dim3 id;      /* %ctaid */
+    uint32_t rank;            /* %cluster_ctarank = x + y*nx + z*nx*ny of %cluster_ctaid */
     struct diag_dim3 rank_id; /* %cluster_ctaid */
-    uint64_t epoch;       /* bumped (mach_wake) whenever something changes that a warp of this CTA may wait for */
-    uint32_t live_warps;  /* not yet exited; 0: the CTA has exited */
+    uint64_t epoch; /* bumped (mach_wake) whenever something changes that a warp of this CTA may wait for */
+    uint32_t live_warps; /* not yet exited; 0: the CTA has exited */
     uint32_t num_warps;
 
     /* shared memory: offsets [MACH_SMEM_FIRST, smem_end) belong to the program */
@@ -103,25 +104,25 @@ struct cta {
 
     /* named barriers, exec/barrier.c */
     struct mach_barrier {
-        uint32_t expected; /* threads, 0: idle */
-        uint32_t arrived;  /* threads */
-        uint64_t phase;    /* completed generations */
+        uint32_t expected;                  /* threads, 0: idle */
+        uint32_t arrived;                   /* threads */
+        uint64_t phase;                     /* completed generations */
         uint32_t red_popc, red_and, red_or; /* bar.red accumulators */
         uint32_t last_popc, last_and, last_or;
     } bar[MACH_BARRIERS];
 
     bool cancel_failed; /* a thread has read that clusterlaunchcontrol.try_cancel failed: exec/grid.c */
 
-    struct tc_state *tc;  /* engines/: tcgen05 state of this CTA, NULL until first used */
+    struct tc_state *tc;        /* engines/: tcgen05 state of this CTA, NULL until first used */
     struct async_queue *queues; /* list of this CTA's queues, machine/async.h */
-    struct warp *warps;   /* exec/: num_warps of them, NULL until the CTA has started */
-    void *exec;           /* exec/: per-CTA data of the executor */
+    struct warp *warps;         /* exec/: num_warps of them, NULL until the CTA has started */
+    void *exec;                 /* exec/: per-CTA data of the executor */
 };
 
 struct cluster {
     struct gpu *gpu;
-    struct diag_dim3 id;   /* %clusterid */
-    struct diag_dim3 dim;  /* %cluster_nctaid */
+    struct diag_dim3 id;  /* %clusterid */
+    struct diag_dim3 dim; /* %cluster_nctaid */
     uint32_t num_ctas, live_ctas;
     struct cta *cta; /* num_ctas of them, index = rank */
     /* barrier.cluster (9.7.13.3), exec/barrier.c */
@@ -136,14 +137,15 @@ struct gpu {
     struct sm *sms; /* config.num_sms */
     struct diag_sink sink;
 
-    uint64_t clock;    /* warp instructions issued in this launch; %clock64 */
-    uint64_t progress; /* bumped by everything another agent can observe: stores, arrivals, completions, exits */
-    uint64_t rng;      /* MACH_SCHED_RANDOM */
-    uint64_t async_seq; /* numbers asynchronous operations in issue order */
+    uint64_t clock; /* warp instructions issued in this launch; %clock64 */
+    uint64_t
+        progress; /* bumped by everything another agent can observe: stores, arrivals, completions, exits */
+    uint64_t rng; /* MACH_SCHED_RANDOM */
+    uint64_t async_seq;     /* numbers asynchronous operations in issue order */
     uint64_t async_pending; /* operations queued and not yet run */
 
-    struct observer *observer; /* machine/observer.h; NULL: nobody watches. Owned by who set it */
-    uint32_t warnings; /* given in this launch */
+    struct observer *observer;          /* machine/observer.h; NULL: nobody watches. Owned by who set it */
+    uint32_t warnings;                  /* given in this launch */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
 
     int fault; /* 0, or the cuda_error of the first fault of this launch: everything stops */
@@ -161,7 +163,8 @@ struct gpu *gpu_create(const struct mach_config *config);
 void gpu_destroy(struct gpu *gpu);
 
 /* Fills a cluster's CTAs (rank order x fastest, then y, then z), without shared memory. `sms` has num_ctas entries. */
-void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim, struct sm *const *sms);
+void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim,
+                  struct sm *const *sms);
 /* Releases every CTA of a cluster (cta_release) and the CTAs themselves. */
 void cluster_release(struct cluster *cl);
 /* Gives a CTA its poisoned shared memory of `bytes` (static + dynamic) program bytes. */
@@ -199,8 +202,8 @@ struct mach_origin {
 
 /* Reports a fault of the user's kernel once per launch (later ones are dropped) and sets gpu->fault. `proto` gives id,
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
-void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
+                ...) __attribute__((format(printf, 4, 5)));
 
 /* xorshift64*: next random number of the schedule. */
 uint64_t mach_random(struct gpu *gpu);

@@ -189,12 +189,10 @@ uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_
 static const struct diag unpublished = {
     .id = "mbarrier-unpublished",
     .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: a "
-            "release at "
-            "cluster scope after mbarrier.init, and a cluster barrier after that",
+            "release at cluster scope after mbarrier.init, and a cluster barrier after that",
     .section = "PTX ISA 9.7.13.4, 9.7.13.3",
     .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then barrier.cluster.arrive "
-            "and .wait by "
-            "all threads; without them it works on most runs",
+            "and .wait by all threads; without them it works on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
@@ -252,8 +250,7 @@ struct mbar_error_info mbar_error_info(enum mbar_error e) {
                                         "a phase takes no more arrivals than mbarrier.init announced",
                                         "PTX ISA 9.7.13.15.2",
                                         "the count given to mbarrier.init is too small, or a thread arrives "
-                                        "twice in a phase, as when a wait for the "
-                                        "wrong parity let it pass"};
+                                        "twice in a phase, as when a wait for the wrong parity let it pass"};
     case MBAR_TX_RANGE:
         return (struct mbar_error_info){"mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1",
                                         "PTX ISA 9.7.13.15.2",

@@ -13,13 +13,13 @@
 
 enum mbar_error {
     MBAR_OK = 0,
-    MBAR_NOT_INITIALISED, /* no mbarrier.init since the memory was allocated, or after inval */
-    MBAR_CORRUPT,         /* the 8 bytes were overwritten by something else */
-    MBAR_BAD_COUNT,       /* init count outside 1 .. 2^20-1 */
-    MBAR_LIVE,            /* init over a live object */
+    MBAR_NOT_INITIALISED,   /* no mbarrier.init since the memory was allocated, or after inval */
+    MBAR_CORRUPT,           /* the 8 bytes were overwritten by something else */
+    MBAR_BAD_COUNT,         /* init count outside 1 .. 2^20-1 */
+    MBAR_LIVE,              /* init over a live object */
     MBAR_TOO_MANY_ARRIVALS, /* arrivals exceed what the phase still expects */
-    MBAR_TX_RANGE,        /* tx-count leaves -(2^20-1) .. 2^20-1 */
-    MBAR_CTA_EXITED,      /* the CTA that owns it has exited */
+    MBAR_TX_RANGE,          /* tx-count leaves -(2^20-1) .. 2^20-1 */
+    MBAR_CTA_EXITED,        /* the CTA that owns it has exited */
 };
 
 struct mbar_view {
@@ -35,7 +35,8 @@ enum mbar_error mbar_arrive(struct cta *cta, uint32_t off, uint32_t count, bool 
 enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes);
 enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes);
 /* expect_tx followed by arrive with count 1, as one step (no phase can complete in between). */
-enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop, uint64_t *state);
+enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop,
+                                      uint64_t *state);
 /* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
 enum mbar_error mbar_add_pending(struct cta *cta, uint32_t off);
 /* Has the phase named by `state` (from an arrive), or by parity, completed? */
@@ -51,8 +52,8 @@ uint32_t mbar_pending_count(uint64_t state);
  * false when the warning is a fault. */
 void mbar_release(struct cta *cta);
 void mbar_publish(struct cluster *cl);
-bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
-                       const char *what);
+bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off,
+                       const struct mach_origin *origin, const char *what);
 
 struct mbar_error_info {
     const char *id, *rule, *section, *hint;

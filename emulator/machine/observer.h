@@ -20,15 +20,15 @@ struct observer {
     void (*sync)(void *ctx, struct cta *cta);
     /* An asynchronous operation reads shared memory through the async proxy. `what` names it: "operand A of
      * tcgen05.mma". */
-    void (*async_read)(void *ctx, struct cta *cta, uint32_t off, uint32_t size, const struct mach_origin *reader,
-                       const char *what);
+    void (*async_read)(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
+                       const struct mach_origin *reader, const char *what);
     /* The CTA's memory is about to be released. */
     void (*cta_end)(void *ctx, struct cta *cta);
 };
 
 /* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
  * config.check == MACH_CHECK_ERROR it is a fault instead, and false is returned; with MACH_CHECK_OFF nothing happens. */
-bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
+               ...) __attribute__((format(printf, 4, 5)));
 
 #endif

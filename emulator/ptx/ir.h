@@ -112,12 +112,10 @@ struct ptx_var {
     const uint8_t *init; /* size bytes, or NULL when zero */
     const struct ptx_reloc *relocs;
     uint32_t num_relocs;
-    uint32_t index; /* dense within its owner (module or function) */
-    uint32_t line;  /* PTX line of the declaration */
-    const struct ptx_func
-        *owner; /* NULL for module scope, and for .global and .const declared inside a body */
-    const struct ptx_reg
-        *reg; /* formal parameter declared as .reg (space REG, function definitions): where it goes */
+    uint32_t index;               /* dense within its owner (module or function) */
+    uint32_t line;                /* PTX line of the declaration */
+    const struct ptx_func *owner; /* NULL: module scope, as .global and .const declared inside a body are */
+    const struct ptx_reg *reg; /* formal parameter declared as .reg (space REG, definitions): where it goes */
 };
 
 enum ptx_operand_kind {
@@ -200,21 +198,19 @@ const char *ptx_sreg_text(enum ptx_sreg r);
 
 struct ptx_func {
     const char *name;
-    const struct ptx_func
-        *alias_of; /* .alias (11.2.3): every use of this name already refers to that function */
+    const struct ptx_func *alias_of; /* .alias (11.2.3): uses of this name already refer to that function */
     bool is_entry;
     bool is_extern; /* a declaration without a body (vprintf, malloc, __assertfail, ...) */
     bool is_visible, is_weak, is_noreturn;
     uint32_t index;             /* dense within the module */
     const struct ptx_var *rets; /* return parameters (space PARAM) */
     uint32_t num_rets;
-    const struct ptx_var
-        *params; /* kernel: offset of each is in param_offset order; laid out by ptx_param_offset */
+    const struct ptx_var *params; /* laid out by ptx_param_offset */
     uint32_t num_params;
     const struct ptx_reg *regs;
     uint32_t num_regs;
-    const struct ptx_var *const
-        *vars; /* local, shared and call-.param variables of the body, any scope; index = position */
+    /* local, shared and call-.param variables of the body, any scope; index = position */
+    const struct ptx_var *const *vars;
     uint32_t num_vars;
     const struct ptx_insn *insns;
     uint32_t num_insns;
