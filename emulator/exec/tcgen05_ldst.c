@@ -53,6 +53,26 @@ struct form {
     exec_slot single; /* list of a register without braces */
 };
 
+static const struct diag beyond_lanes = {
+    .id = "tcgen05-lane-beyond-128",
+    .rule = "a tensor memory address names a lane from 0 to 127, of the CTA's own tensor memory: the CTAs of a pair do "
+            "not number theirs on",
+    .section = "PTX ISA 9.7.16.1",
+    .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip looks at seven "
+            "bits of the lane; the ISA does not promise it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* The lane field has 16 bits (9.7.16.1.1) for 128 lanes; the rest is ignored, with a warning. */
+static bool wrap_lane(struct warp *w, const struct mach_origin *origin, const char *name, uint32_t *taddr) {
+    uint32_t lane = *taddr >> 16;
+    if (lane < TMEM_LANES)
+        return true;
+    *taddr &= ((uint32_t)TMEM_LANES << 16) - 1;
+    return mach_warn(w->gpu, origin, &beyond_lanes, "%s starts at lane %u; lane %u is taken", name, lane,
+                     *taddr >> 16);
+}
+
 static bool access_of(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *address,
                       const char *name, struct mach_origin *origin, struct tc_access *a) {
     const struct form *f = in->data;
@@ -60,7 +80,7 @@ static bool access_of(struct warp *w, const struct insn *in, uint32_t mask, cons
     a->threads = mask;
     *origin = exec_origin(w, in, mask);
     return exec_tmem_uniform(w, in, mask, address, "the tensor memory address", &a->taddr) &&
-           tc_check_window(w->cta, origin, name, a, w->index);
+           wrap_lane(w, origin, name, &a->taddr) && tc_check_window(w->cta, origin, name, a, w->index);
 }
 
 static enum exec_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
