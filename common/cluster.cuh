@@ -53,6 +53,20 @@ static __device__ __forceinline__ uint32_t cluster_rank(void) {
     return rank;
 }
 
+/* This cluster's number in the grid, and how many clusters the grid has, for grids that extend along x only.
+ * Who: any thread. PTX ISA 10 (%clusterid, %nclusterid). */
+static __device__ __forceinline__ uint32_t cluster_index(void) {
+    uint32_t index;
+    asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(index));
+    return index;
+}
+
+static __device__ __forceinline__ uint32_t cluster_count(void) {
+    uint32_t count;
+    asm volatile("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
+    return count;
+}
+
 /* The same place in the shared memory of the CTA of that rank. address: 32-bit shared-window address of this CTA.
  * The result may be used with .shared::cluster only. Who: any thread. PTX ISA 9.7.9.23. */
 static __device__ __forceinline__ uint32_t cluster_map(uint32_t address, uint32_t rank) {

@@ -81,4 +81,26 @@ static __device__ __forceinline__ void mbarrier_wait_cluster(uint32_t bar, uint3
     }
 }
 
+/* 1 if the phase of this parity is complete, at once: unlike try_wait it never sleeps, so it can be asked early, before
+ * there is nothing else left to do. Acquire semantics at cluster scope when it says 1. PTX ISA 9.7.13.15.16. */
+static __device__ __forceinline__ uint32_t mbarrier_test_wait_cluster(uint32_t bar, uint32_t parity) {
+    uint32_t done;
+    asm volatile("{\n\t"
+                 ".reg .pred p;\n\t"
+                 "mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t"
+                 "}"
+                 : "=r"(done)
+                 : "r"(bar), "r"(parity)
+                 : "memory");
+    return done;
+}
+
+/* One arrival on a barrier of any CTA of the cluster, which must be there still. bar: shared-window address as
+ * cluster_map() or pair_leader_address() give it. Release semantics at cluster scope.
+ * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13. */
+static __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t bar) {
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+
 #endif

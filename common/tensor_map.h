@@ -69,4 +69,27 @@ static inline CUtensorMap tensor_map_2d(void *base, enum elem_type type, uint64_
     return map;
 }
 
+/* A batch of equal row-major matrices, one behind the other, in boxes of box_columns by box_rows by 1.
+ * base: 16-byte aligned. size: bytes of an element; a row's bytes must be a multiple of 16, a box's row's too and at
+ * most the swizzle's span. A copy that reaches over an edge of a matrix is filled with zeros there, or clipped. */
+static inline CUtensorMap tensor_map_3d(void *base, CUtensorMapDataType type, size_t size, uint64_t batch,
+                                        uint64_t rows, uint64_t columns, uint32_t box_rows,
+                                        uint32_t box_columns, CUtensorMapSwizzle swizzle) {
+    CUtensorMap map;
+    cuuint64_t extent[3] = {columns, rows, batch}, stride[2] = {columns * size, rows * columns * size};
+    cuuint32_t box[3] = {box_columns, box_rows, 1}, every[3] = {1, 1, 1};
+    CUresult result =
+        tensor_map_encoder()(&map, type, 3, base, extent, stride, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                             swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result != CUDA_SUCCESS) {
+        fprintf(stderr,
+                "cuTensorMapEncodeTiled: error %d for %llu x %llu x %llu elements of %zu bytes, "
+                "boxes of %u x %u\n",
+                (int)result, (unsigned long long)batch, (unsigned long long)rows, (unsigned long long)columns,
+                size, box_rows, box_columns);
+        exit(1);
+    }
+    return map;
+}
+
 #endif

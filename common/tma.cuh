@@ -38,4 +38,66 @@ static __device__ __forceinline__ void tma_load_2d_multicast_pair(uint32_t to, c
         : "memory");
 }
 
+/* ---------------------------------------------------------------- three dimensions: matrices in a batch
+ *
+ * x, y, z: column, row and matrix, in elements. Everything else as above. */
+
+/* Into this CTA alone; bar: of this CTA. */
+static __device__ __forceinline__ void tma_load_3d(uint32_t to, const CUtensorMap *map, int x, int y, int z,
+                                                   uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(z), "r"(bar)
+                 : "memory");
+}
+
+/* Into this CTA alone; bar: of this CTA or its peer. */
+static __device__ __forceinline__ void tma_load_3d_pair(uint32_t to, const CUtensorMap *map, int x, int y,
+                                                        int z, uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2"
+                 " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(z), "r"(bar)
+                 : "memory");
+}
+
+/* tma_load_2d_multicast_pair() of three dimensions. */
+static __device__ __forceinline__ void tma_load_3d_multicast_pair(uint32_t to, const CUtensorMap *map, int x,
+                                                                  int y, int z, uint32_t bar, uint16_t ctas) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+        ".cta_group::2 [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+        "l"((uint64_t)map), "r"(x), "r"(y), "r"(z), "r"(bar), "h"(ctas)
+        : "memory");
+}
+
+/* Copies a box from `from` in this CTA's shared memory to the tensor; what would lie outside it is not written.
+ * from: shared-window address, aligned as for a load, laid out as the map's swizzle has it.
+ * Who: one thread, after every writer of the box has executed fence_proxy_async_shared() and a barrier has told this
+ * thread so. Completion: asynchronous, by the bulk groups of this thread. PTX ISA 9.7.9.27.1.2. */
+static __device__ __forceinline__ void tma_store_3d(const CUtensorMap *map, int x, int y, int z,
+                                                    uint32_t from) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(
+                     (uint64_t)map),
+                 "r"(x), "r"(y), "r"(z), "r"(from)
+                 : "memory");
+}
+
+/* Closes a bulk group: this thread's stores since the last one. PTX ISA 9.7.9.25.4 (commit_group). */
+static __device__ __forceinline__ void tma_store_commit(void) {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Waits until all but the latest `GROUPS` bulk groups of this thread have read their shared memory, which may be
+ * overwritten or given back then; what they write may still be under way. Who: the thread that closed them.
+ * PTX ISA 9.7.9.25.4 (wait_group.read). */
+template <int GROUPS> static __device__ __forceinline__ void tma_store_wait_read(void) {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(GROUPS) : "memory");
+}
+
+/* Has the 128 bytes of a tensor map fetched into the cache that the TMA reads them from, before the first copy needs
+ * them. Who: one thread. Completion: a hint, nothing waits. PTX ISA 9.7.9.15 (prefetch). */
+static __device__ __forceinline__ void tma_prefetch_map(const CUtensorMap *map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"((uint64_t)map) : "memory");
+}
+
 #endif

@@ -1,0 +1,54 @@
+/* clc.cuh - cluster launch control: a running cluster takes over the work of one that has not been launched yet.
+ *
+ * A grid with a cluster for each piece of work: the first ones fill the GPU, and each, while it works, asks for the
+ * launch of a later one to be cancelled. If that succeeds it gets the number of that cluster's first CTA and does its
+ * work; if not, nothing is left. PTX ISA 9.7.13.17, 9.7.13.18.
+ */
+#ifndef COMMON_CLC_CUH
+#define COMMON_CLC_CUH
+
+#include <stdint.h>
+
+/* Asks once, for the whole cluster: 16 bytes are written at `response` in the shared memory of each of its CTAs and
+ * taken off the tx-count of the mbarrier at `bar` there. Both: shared-window addresses of this CTA.
+ * Who: one thread of the cluster, and none once an answer has been no. All CTAs of the cluster must be there.
+ * Completion: asynchronous, by the mbarriers. PTX ISA 9.7.13.17. */
+static __device__ __forceinline__ void clc_try_cancel(uint32_t response, uint32_t bar) {
+    asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster::all.b128 [%0], [%1];" ::"r"(response),
+                 "r"(bar)
+                 : "memory");
+}
+
+/* Reads an answer that has arrived: 1 if a cluster was cancelled; then *cta is the x of its first CTA.
+ * Who: any thread, after the wait. PTX ISA 9.7.13.18. */
+static __device__ __forceinline__ uint32_t clc_read(uint32_t response, uint32_t *cta) {
+    uint32_t yes, x;
+    asm volatile("{\n\t"
+                 ".reg .pred p;\n\t"
+                 ".reg .b128 r;\n\t"
+                 "ld.shared.b128 r, [%2];\n\t"
+                 "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, r;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t"
+                 "mov.u32 %1, 0;\n\t"
+                 "@p clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %1, r;\n\t"
+                 "}"
+                 : "=r"(yes), "=r"(x)
+                 : "r"(response)
+                 : "memory");
+    *cta = x;
+    return yes;
+}
+
+/* The answers are written through the async proxy and read through the generic one. Before the next answer may come to
+ * the same place: each reader releases after its read, then tells the asking thread, which acquires before it asks.
+ * PTX ISA 9.7.13.4, 9.7.13.17 (example). */
+static __device__ __forceinline__ void clc_release(void) {
+    asm volatile("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;" ::: "memory");
+}
+
+static __device__ __forceinline__ void clc_acquire(void) {
+    asm volatile("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+}
+
+#endif
