@@ -207,7 +207,10 @@ static bool next_form(FILE *file, Form *f) {
     if (!f->name[0])
         return false;
     f->threads = f->threads ? f->threads : default_threads(f);
-    f->block = f->block ? f->block : f->threads < 128 ? f->threads : 128;
+    if (!f->block && f->body)
+        f->block = f->threads < 128 ? f->threads : 128;
+    for (unsigned block = 512; !f->block; block /= 2)
+        f->block = f->threads % block == 0 ? block : 0;
     if (f->threads > MAX_THREADS || f->threads % f->block)
         die(f->name, "threads and block do not fit");
     return true;
