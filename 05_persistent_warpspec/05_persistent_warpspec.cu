@@ -1,0 +1,520 @@
+/* 05_persistent_warpspec - D = relu?(alpha A B^T + beta C), batched: every warp has one task, every CTA stays.
+ *
+ * The pairs and the multicast of step 04, now without pauses. A CTA is launched once and makes many tiles of D; its
+ * warps load, multiply, fetch C and write D at the same time, each on another part of the work, and talk through
+ * mbarriers alone. Any M, N, K and batch whose rows are multiples of 16 bytes.
+ *
+ * README.md walks through it. Ends with a PASS or FAIL line; exit code 0 or 1.
+ */
+#include <cuda.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../common/clc.cuh"
+#include "../common/cluster.cuh"
+#include "../common/cuda_check.h"
+#include "../common/descriptors.h"
+#include "../common/fence.cuh"
+#include "../common/mbarrier.cuh"
+#include "../common/tensor_map.h"
+#include "../common/tma.cuh"
+#include "../common/tmem.cuh"
+#include "../common/umma.cuh"
+#include "problem.h"
+#include "verify.h"
+
+/* ---------------------------------------------------------------- sizes */
+
+enum {
+    CTA_M = 128,      /* rows of A and D a CTA, half of the pair's 256 */
+    MAX_TILE_N = 256, /* columns of D a pair; 128 with --tile-n 128. Each CTA holds half of these rows of B */
+    TILE_K_BYTES = 128, /* of K: 64 f16, 32 tf32, 128 fp8 */
+    UMMA_K_BYTES = 32,  /* of K, that one UMMA multiplies */
+    UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
+    ACCUMULATORS = 2,     /* in tensor memory: one is filled while the other is read */
+    SUBTILE_COLUMNS = 32, /* of D, that the epilogue handles at a time: registers of a thread */
+    C_BUFFERS = 2,        /* subtiles of C in shared memory */
+    D_BUFFERS = 2,        /* subtiles of D */
+    ANSWERS = 2,          /* of cluster launch control */
+    MIN_STAGES = 2,
+    MAX_STAGES = 9,
+    MAX_CLUSTER = 8, /* CTAs; every GPU of the architecture places that many */
+};
+
+/* The tasks of a CTA's warps. Warps 0 ... 3 must be the epilogue: warp w reaches lanes 32 (w % 4) ... of TMEM. */
+enum {
+    EPILOGUE_WARPS = 4,
+    MMA_WARP = 4,
+    LOAD_WARP = 5,
+    C_WARP = 6,
+    SCHEDULE_WARP = 7, /* with --scheduler clc only */
+    THREADS = 7 * 32,
+    CLC_THREADS = 8 * 32,
+};
+
+static_assert(EPILOGUE_WARPS * TMEM_WINDOW == CTA_M, "a warp's window is its rows of D");
+static_assert(ACCUMULATORS * MAX_TILE_N <= TMEM_COLUMNS, "both accumulators fit into tensor memory");
+static_assert(MAX_TILE_N % SUBTILE_COLUMNS == 0 && SUBTILE_COLUMNS == 32, "tcgen05.ld.32x32b.x32 a subtile");
+
+/* ---------------------------------------------------------------- parameters, the same for all CTAs */
+
+/* How a CTA's part of a K tile of A or B is loaded, and how the tensor core reads it. */
+struct operand {
+    uint32_t mn_major; /* 1: M or N is contiguous in memory, 0: K */
+    uint32_t
+        boxes; /* that the part consists of side by side: M-major rows may be wider than a swizzle span */
+    uint32_t box_bytes;   /* from one box to the next in shared memory */
+    uint32_t box_columns; /* elements, from one box to the next in memory */
+    uint32_t slice_rows;  /* of a box, that one CTA loads for all who need them: rows of the tensor map */
+    uint32_t slice_bytes;
+    uint32_t umma_bytes; /* from one UMMA's operand to the next in shared memory */
+    uint64_t desc;       /* SMEM descriptor of a part at address 0 */
+};
+
+struct gemm {
+    struct operand a, b;
+    uint32_t k_tiles, tile_k;              /* tiles along K, and elements of each */
+    uint32_t tile_n;                       /* columns of D a pair: 256 or 128 */
+    uint32_t cluster_m, cluster_n;         /* CTAs of a cluster along M, two a pair, and along N */
+    uint32_t stages, stage_bytes, a_bytes; /* a stage is a_bytes of A, then B */
+    uint32_t c_at, d_at, subtile_bytes;    /* offsets in shared memory */
+    uint32_t ab_at;
+    struct raster raster; /* work item to place in D */
+    uint32_t works;       /* tiles of clusters in D, all matrices of the batch */
+    uint32_t clc;         /* 1: cluster launch control hands out the work */
+    enum umma_kind kind;
+    uint32_t idesc;
+    enum out_type out; /* of C and D */
+    uint32_t relu;
+    float alpha, beta;
+};
+
+/* ---------------------------------------------------------------- shared storage and barriers
+ * The same layout in all CTAs of a cluster. Behind it, where struct gemm says: stages of A and B, buffers of C and D. */
+
+struct shared_storage {
+    /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
+     * empty: cluster_m / 2 + cluster_n - 1 arrivals, the commits of all pairs that read what we write. */
+    uint64_t full[MAX_STAGES], empty[MAX_STAGES];
+    /* Accumulator i is complete: 1 arrival, the leader's commit, in both CTAs. It has been read: in the leader;
+     * 8 arrivals, one an epilogue warp of both CTAs. */
+    uint64_t acc_full[ACCUMULATORS], acc_empty[ACCUMULATORS];
+    /* C buffer i: 1 arrival, of the C warp, and its bytes; 4 arrivals, one an epilogue warp. */
+    uint64_t c_full[C_BUFFERS], c_empty[C_BUFFERS];
+    /* Answer i: 1 arrival, of the schedule warp, and 16 bytes; in rank 0, one arrival of each role of each CTA. */
+    uint64_t answer_full[ANSWERS], answer_empty[ANSWERS];
+    alignas(16) unsigned char answer[ANSWERS][16];
+    uint32_t tmem_base;
+};
+
+enum { STORAGE_BYTES = 1024 }; /* before the first stage, which is on the boundary of the swizzle pattern */
+static_assert(sizeof(struct shared_storage) <= STORAGE_BYTES, "the barriers fit in front of the stages");
+
+/* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
+ * filler waits for "empty" with the other parity, so its first round passes: the phase before the first counts as over.
+ */
+struct ring {
+    uint32_t at, parity;
+};
+
+static __device__ __forceinline__ void ring_next(struct ring *r, uint32_t size) {
+    if (++r->at == size) {
+        r->at = 0;
+        r->parity ^= 1;
+    }
+}
+
+/* ---------------------------------------------------------------- who shares what (step 04)
+ * Rank = x + cluster_m y, x counting CTAs along M, y along N. A bit of a mask is a rank; 2 i and 2 i + 1 are a pair. */
+
+struct place {
+    uint32_t x, y, leads; /* leads: 1 in the even CTA */
+    uint16_t a, b;        /* masks: who needs our half of A (same x), our half of B (same y, same parity) */
+    uint16_t pair;        /* we and our peer */
+    uint16_t commit;      /* both CTAs of every pair that loads for ours */
+};
+
+static __device__ __forceinline__ struct place find_place(const struct gemm *g) {
+    const uint32_t rank = cluster_rank();
+    struct place p = {rank % g->cluster_m, rank / g->cluster_m, !(rank & 1), 0, 0, 0, 0};
+    p.pair = 3u << (rank & ~1u);
+    for (uint32_t y = 0; y < g->cluster_n; y++) {
+        p.a |= 1u << (p.x + y * g->cluster_m);
+        p.commit |= 3u << ((p.x & ~1u) + y * g->cluster_m);
+    }
+    for (uint32_t x = p.x & 1; x < g->cluster_m; x += 2) {
+        p.b |= 1u << (x + p.y * g->cluster_m);
+        p.commit |= 3u << ((x & ~1u) + p.y * g->cluster_m);
+    }
+    return p;
+}
+
+/* ---------------------------------------------------------------- the work, item by item
+ * Every role walks the same sequence on its own. Static: item number = cluster number, then on by the number of
+ * clusters. clc: the cluster's own number, then what the answers say. */
+
+struct work {
+    uint32_t index, valid;
+    uint32_t m, n, matrix; /* this CTA's tile: first row of A and D, first column of D, number in the batch */
+    struct ring answer;
+};
+
+static __device__ __forceinline__ void work_locate(const struct gemm *g, const struct place *p,
+                                                   struct work *w) {
+    const struct raster_tile t = raster_tile(&g->raster, w->index);
+    w->m = (t.m * g->cluster_m + p->x) * CTA_M;
+    w->n = (t.n * g->cluster_n + p->y) * g->tile_n;
+    w->matrix = t.matrix;
+}
+
+static __device__ __forceinline__ struct work work_first(const struct gemm *g, const struct place *p) {
+    struct work w = {cluster_index(), 1, 0, 0, 0, {0, 0}};
+    work_locate(g, p, &w);
+    return w;
+}
+
+/* threads: 1 where one thread asks, 32 where a converged warp does. */
+static __device__ __forceinline__ void work_next(const struct gemm *g, const struct place *p,
+                                                 struct shared_storage *s, struct work *w, int threads) {
+    if (!g->clc) {
+        w->index += cluster_count();
+        w->valid = w->index < g->works;
+    } else {
+        uint32_t cta;
+        mbarrier_wait_cluster(smem_address(&s->answer_full[w->answer.at]), w->answer.parity);
+        w->valid = clc_read(smem_address(s->answer[w->answer.at]), &cta);
+        w->index = cta / (g->cluster_m * g->cluster_n); /* powers of two, not worth a struct divisor */
+        clc_release();
+        if (threads == 32)
+            __syncwarp();
+        if (threads == 1 || lane_index() == 0)
+            mbarrier_arrive_cluster(cluster_map(smem_address(&s->answer_empty[w->answer.at]), 0));
+        ring_next(&w->answer, ANSWERS);
+    }
+    work_locate(g, p, w);
+}
+
+/* ---------------------------------------------------------------- load warp: A and B, one thread of each CTA */
+
+/* Our slice of our part of a K tile, to all of `ctas`; the bytes are reported to the leaders. row: of A or B. */
+static __device__ __forceinline__ void load_operand(const struct operand *o, const CUtensorMap *map,
+                                                    uint32_t to, uint32_t full, uint16_t ctas, uint32_t slice,
+                                                    uint32_t row, uint32_t k, uint32_t matrix) {
+    const uint32_t skip = slice * o->slice_rows;
+    to += slice * o->slice_bytes;
+    for (uint32_t i = 0; i < o->boxes; i++, to += o->box_bytes, row += o->box_columns) {
+        const int x = o->mn_major ? row : k, y = o->mn_major ? k + skip : row + skip;
+        if (ctas & (ctas - 1))
+            tma_load_3d_multicast_pair(to, map, x, y, matrix, full, ctas);
+        else
+            tma_load_3d_pair(to, map, x, y, matrix, full);
+    }
+}
+
+static __device__ __forceinline__ void load_role(const struct gemm *g, const struct place *p,
+                                                 struct shared_storage *s, const CUtensorMap *a,
+                                                 const CUtensorMap *b) {
+    const uint32_t ab = smem_address(s) + g->ab_at, pair_bytes = 2 * g->stage_bytes;
+    struct ring stage = {0, 1};
+    uint32_t is_empty = 1; /* the answer of the peek */
+    for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
+        const uint32_t b_row = w.n + (p->leads ? 0 : g->tile_n / 2);
+#pragma unroll 1
+        for (uint32_t kt = 0; kt < g->k_tiles; kt++) {
+            const uint32_t full = smem_address(&s->full[stage.at]), to = ab + stage.at * g->stage_bytes;
+            if (!is_empty)
+                mbarrier_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
+            if (p->leads)
+                mbarrier_arrive_expect_tx(full, pair_bytes); /* ours and the peer's */
+            load_operand(&g->a, a, to, pair_leader_address(full), p->a, p->y, w.m, kt * g->tile_k, w.matrix);
+            load_operand(&g->b, b, to + g->a_bytes, pair_leader_address(full), p->b, p->x / 2, b_row,
+                         kt * g->tile_k, w.matrix);
+            ring_next(&stage, g->stages);
+            is_empty = mbarrier_test_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
+        }
+    }
+    /* The tail: wait until every stage is empty, so that no commit is still under way to a CTA that has exited. */
+    for (uint32_t i = 0; i < g->stages; i++, ring_next(&stage, g->stages))
+        mbarrier_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
+}
+
+/* ---------------------------------------------------------------- MMA warp: one thread of the leader, for the pair */
+
+/* The UMMAs of one K tile into the accumulator. */
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint32_t a,
+                                                    uint32_t b, uint32_t first) {
+    for (uint32_t i = 0; i < UMMAS_PER_TILE; i++) {
+        const uint32_t accumulate = !(first && i == 0); /* the first UMMA overwrites what TMEM held */
+        umma_pair_ss(g->kind, accumulator, umma_smem_advance(g->a.desc, a + i * g->a.umma_bytes),
+                     umma_smem_advance(g->b.desc, b + i * g->b.umma_bytes), g->idesc, accumulate);
+    }
+}
+
+static __device__ __forceinline__ void mma_role(const struct gemm *g, const struct place *p,
+                                                struct shared_storage *s) {
+    const uint32_t ab = smem_address(s) + g->ab_at;
+    struct ring stage = {0, 0}, acc = {0, 1};
+    for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
+        const uint32_t accumulator = tmem_at(s->tmem_base, 0, acc.at * g->tile_n);
+        mbarrier_wait_cluster(smem_address(&s->acc_empty[acc.at]), acc.parity); /* both epilogues have read */
+        tcgen05_fence_after(); /* their loads before the UMMAs that overwrite */
+#pragma unroll 1
+        for (uint32_t kt = 0; kt < g->k_tiles; kt++) {
+            const uint32_t a = ab + stage.at * g->stage_bytes;
+            mbarrier_wait_cluster(smem_address(&s->full[stage.at]), stage.parity);
+            tcgen05_fence_after();
+            issue_k_tile(g, accumulator, a, a + g->a_bytes, kt == 0);
+            umma_pair_commit_multicast(smem_address(&s->empty[stage.at]), p->commit);
+            ring_next(&stage, g->stages);
+        }
+        umma_pair_commit_multicast(smem_address(&s->acc_full[acc.at]), p->pair);
+        ring_next(&acc, ACCUMULATORS);
+    }
+}
+
+/* ---------------------------------------------------------------- C warp: one thread of each CTA, if beta is not 0 */
+
+static __device__ __forceinline__ void c_role(const struct gemm *g, const struct place *p,
+                                              struct shared_storage *s, const CUtensorMap *c) {
+    const uint32_t buffers = smem_address(s) + g->c_at;
+    struct ring buffer = {0, 1};
+    for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
+#pragma unroll 1
+        for (uint32_t column = 0; column < g->tile_n; column += SUBTILE_COLUMNS) {
+            const uint32_t full = smem_address(&s->c_full[buffer.at]);
+            mbarrier_wait(smem_address(&s->c_empty[buffer.at]), buffer.parity);
+            mbarrier_arrive_expect_tx(full, g->subtile_bytes);
+            tma_load_3d(buffers + buffer.at * g->subtile_bytes, c, w.n + column, w.m, w.matrix, full);
+            ring_next(&buffer, C_BUFFERS);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- epilogue: warps 0 ... 3 of each CTA
+ * Each warp has 32 rows of every subtile, a slab of shared memory, to itself, and stores it by itself, so that the four
+ * never wait for each other. Thread = row. A row of 32 f32 is 128 bytes, of 32 f16 or bf16 64: the swizzle's span. */
+
+/* x += beta times the thread's row of C. */
+static __device__ __forceinline__ void add_c(const struct gemm *g, const unsigned char *slab,
+                                             float x[SUBTILE_COLUMNS]) {
+    if (g->out == OUT_F32) {
+#pragma unroll
+        for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 4) {
+            const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_128B, lane_index() * 128 + i * 4);
+            const float4 c = *(const float4 *)(slab + at);
+            x[i] = fmaf(g->beta, c.x, x[i]);
+            x[i + 1] = fmaf(g->beta, c.y, x[i + 1]);
+            x[i + 2] = fmaf(g->beta, c.z, x[i + 2]);
+            x[i + 3] = fmaf(g->beta, c.w, x[i + 3]);
+        }
+        return;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 8) {
+        const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_64B, lane_index() * 64 + i * 2);
+        const uint4 c = *(const uint4 *)(slab + at);
+        const uint32_t word[4] = {c.x, c.y, c.z, c.w};
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++) {
+            const float2 two = unpack_two(g->out, word[j]);
+            x[i + 2 * j] = fmaf(g->beta, two.x, x[i + 2 * j]);
+            x[i + 2 * j + 1] = fmaf(g->beta, two.y, x[i + 2 * j + 1]);
+        }
+    }
+}
+
+/* The thread's row of D, rounded to its type. */
+static __device__ __forceinline__ void put_d(const struct gemm *g, unsigned char *slab,
+                                             const float x[SUBTILE_COLUMNS]) {
+    if (g->out == OUT_F32) {
+#pragma unroll
+        for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 4) {
+            const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_128B, lane_index() * 128 + i * 4);
+            *(float4 *)(slab + at) = make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]);
+        }
+        return;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 8) {
+        const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_64B, lane_index() * 64 + i * 2);
+        *(uint4 *)(slab + at) =
+            make_uint4(pack_two(g->out, x[i], x[i + 1]), pack_two(g->out, x[i + 2], x[i + 3]),
+                       pack_two(g->out, x[i + 4], x[i + 5]), pack_two(g->out, x[i + 6], x[i + 7]));
+    }
+}
+
+/* The thread's row of one subtile: alpha times the accumulator, in x. window: TMEM address, in the warp's lanes. */
+static __device__ __forceinline__ void get_accumulator(const struct gemm *g, uint32_t window,
+                                                       float x[SUBTILE_COLUMNS]) {
+    uint32_t bits[SUBTILE_COLUMNS];
+    tmem_ld_32x32b_x32(bits, window);
+    tmem_wait_ld();
+#pragma unroll
+    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
+        x[i] = g->alpha * __uint_as_float(bits[i]);
+}
+
+static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const struct place *p,
+                                                     struct shared_storage *s, const CUtensorMap *d) {
+    const uint32_t warp = warp_index(), lane = lane_index(), slab = g->subtile_bytes / EPILOGUE_WARPS;
+    unsigned char *const c_slab = (unsigned char *)s + g->c_at + warp * slab;
+    unsigned char *const d_slab = (unsigned char *)s + g->d_at + warp * slab;
+    struct ring acc = {0, 0}, c = {0, 0}, out = {0, 0};
+    for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 32)) {
+        mbarrier_wait_cluster(smem_address(&s->acc_full[acc.at]), acc.parity);
+        tcgen05_fence_after();
+#pragma unroll 1
+        for (uint32_t column = 0; column < g->tile_n; column += SUBTILE_COLUMNS) {
+            float x[SUBTILE_COLUMNS];
+            get_accumulator(g, tmem_at(s->tmem_base, warp * TMEM_WINDOW, acc.at * g->tile_n + column), x);
+            if (column + SUBTILE_COLUMNS == g->tile_n) { /* all read: the leader may have it overwritten */
+                tcgen05_fence_before();
+                __syncwarp();
+                if (lane == 0)
+                    mbarrier_arrive_cluster(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
+            }
+            if (g->beta != 0) {
+                mbarrier_wait(smem_address(&s->c_full[c.at]), c.parity);
+                add_c(g, c_slab + c.at * g->subtile_bytes, x);
+                fence_proxy_async_shared(); /* our reads before the TMA's next write */
+                __syncwarp();
+                if (lane == 0)
+                    mbarrier_arrive(smem_address(&s->c_empty[c.at]));
+                ring_next(&c, C_BUFFERS);
+            }
+            if (g->relu)
+#pragma unroll
+                for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
+                    x[i] = fmaxf(x[i], 0.0f);
+            if (lane == 0)
+                tma_store_wait_read<D_BUFFERS - 1>(); /* the buffer's last store has read it */
+            __syncwarp();
+            put_d(g, d_slab + out.at * g->subtile_bytes, x);
+            fence_proxy_async_shared(); /* every writer: its stores before the TMA's read */
+            __syncwarp();
+            if (lane == 0) { /* always the same lane: bulk groups belong to a thread */
+                tma_store_3d(d, w.n + column, w.m + warp * TMEM_WINDOW, w.matrix,
+                             smem_address(d_slab + out.at * g->subtile_bytes));
+                tma_store_commit();
+            }
+            ring_next(&out, D_BUFFERS);
+        }
+        ring_next(&acc, ACCUMULATORS);
+    }
+    if (lane == 0)
+        tma_store_wait_read<0>(); /* shared memory goes with the CTA */
+}
+
+/* ---------------------------------------------------------------- schedule warp: one thread of each CTA, with clc
+ * Every CTA expects the answer, rank 0 asks; it asks one ahead, while everybody still works. */
+
+static __device__ __forceinline__ void schedule_role(const struct gemm *g, const struct place *p,
+                                                     struct shared_storage *s) {
+    const uint32_t asks = cluster_rank() == 0;
+    struct ring empty = {0, 1};
+    struct work w = work_first(g, p);
+    while (w.valid) {
+        const uint32_t full = smem_address(&s->answer_full[empty.at]);
+        mbarrier_arrive_expect_tx(full, sizeof s->answer[0]); /* the last phase is over: we have read it */
+        if (asks) {
+            mbarrier_wait_cluster(smem_address(&s->answer_empty[empty.at]), empty.parity);
+            clc_acquire();
+            clc_try_cancel(smem_address(s->answer[empty.at]), full);
+        }
+        ring_next(&empty, ANSWERS);
+        work_next(g, p, s, &w, 1);
+    }
+    /* The tail: the arrivals of other CTAs come to rank 0, which stays until it has them all. */
+    if (asks)
+        for (uint32_t i = 0; i < ANSWERS; i++, ring_next(&empty, ANSWERS))
+            mbarrier_wait_cluster(smem_address(&s->answer_empty[empty.at]), empty.parity);
+}
+
+/* ---------------------------------------------------------------- the kernel */
+
+static __device__ __forceinline__ void init_barriers(const struct gemm *g, struct shared_storage *s) {
+    const uint32_t ctas = g->cluster_m * g->cluster_n;
+    for (uint32_t i = 0; i < g->stages; i++) {
+        mbarrier_init(smem_address(&s->full[i]), 1);
+        mbarrier_init(smem_address(&s->empty[i]), g->cluster_m / 2 + g->cluster_n - 1);
+    }
+    for (uint32_t i = 0; i < ACCUMULATORS; i++) {
+        mbarrier_init(smem_address(&s->acc_full[i]), 1);
+        mbarrier_init(smem_address(&s->acc_empty[i]), 2 * EPILOGUE_WARPS);
+    }
+    for (uint32_t i = 0; i < C_BUFFERS; i++) {
+        mbarrier_init(smem_address(&s->c_full[i]), 1);
+        mbarrier_init(smem_address(&s->c_empty[i]), EPILOGUE_WARPS);
+    }
+    for (uint32_t i = 0; i < ANSWERS; i++) { /* epilogue warps, load, schedule, C; MMA in every other CTA */
+        mbarrier_init(smem_address(&s->answer_full[i]), 1);
+        mbarrier_init(smem_address(&s->answer_empty[i]),
+                      ctas * (EPILOGUE_WARPS + 2 + (g->beta != 0)) + ctas / 2);
+    }
+    fence_mbarrier_init();
+}
+
+/* Grid: along x, whole clusters of cluster_m x cluster_n CTAs of 224 threads, 256 with clc. a, b, c: boxes to load;
+ * d: boxes of a warp's slab to store. Dynamic shared memory: struct shared_storage, then what struct gemm says. */
+__global__ void __launch_bounds__(CLC_THREADS, 1)
+    persistent_warpspec(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                        const __grid_constant__ CUtensorMap c, const __grid_constant__ CUtensorMap d,
+                        const __grid_constant__ struct gemm g) {
+    extern __shared__ __align__(1024) unsigned char storage[];
+    struct shared_storage *s = (struct shared_storage *)storage;
+    const struct place p = find_place(&g);
+    const uint32_t warp = warp_index();
+
+    if (threadIdx.x == 0)
+        init_barriers(&g, s);
+    if (threadIdx.x == LOAD_WARP * 32) {
+        tma_prefetch_map(&a);
+        tma_prefetch_map(&b);
+        tma_prefetch_map(&c);
+        tma_prefetch_map(&d);
+    }
+    __syncwarp();
+    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    if (warp == MMA_WARP) {
+        tmem_pair_alloc(smem_address(&s->tmem_base), ACCUMULATORS * g.tile_n); /* with the peer's MMA warp */
+        tmem_pair_relinquish_alloc_permit();
+    }
+    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+
+    if (warp < EPILOGUE_WARPS) {
+        epilogue_role(&g, &p, s, &d);
+    } else if (elect_one()) {
+        if (warp == MMA_WARP && p.leads)
+            mma_role(&g, &p, s);
+        else if (warp == LOAD_WARP)
+            load_role(&g, &p, s, &a, &b);
+        else if (warp == C_WARP && g.beta != 0)
+            c_role(&g, &p, s, &c);
+        else if (warp == SCHEDULE_WARP)
+            schedule_role(&g, &p, s);
+    }
+    __syncwarp();
+    tcgen05_fence_before(); /* the epilogue's loads before the columns are given back */
+    cluster_sync();         /* nobody else arrives on our barriers or writes into our stages any more */
+    tcgen05_fence_after();
+    if (warp == MMA_WARP)
+        tmem_pair_dealloc(s->tmem_base, ACCUMULATORS * g.tile_n); /* with the peer's MMA warp */
+}
+
+/* ---------------------------------------------------------------- host */
+
+#include "launch.h" /* the plan, the launch, the run: they need what is defined above */
+
+int main(int argc, char **argv) {
+    struct problem p = read_problem(argc, argv);
+    cuda_require_sm100();
+    print_problem(&p);
+    struct inputs in = inputs_make(&p);
+    void *d = checked_malloc(in.d_count * out_bytes(p.out));
+    run(&p, &in, d);
+    int status = verify(&p, &in, d);
+    inputs_free(&in);
+    free(d);
+    return status;
+}

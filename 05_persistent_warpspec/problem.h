@@ -1,0 +1,185 @@
+/* problem.h - what step 05 is asked to compute: the command line, what the kernel can do, inputs. Host only. */
+#ifndef STEP05_PROBLEM_H
+#define STEP05_PROBLEM_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../common/cmdline.h"
+#include "../common/gemm_host.h"
+#include "../common/types.h"
+#include "out_type.cuh"
+#include "raster.h"
+
+enum scheduler { SCHEDULER_STATIC, SCHEDULER_CLC };
+enum verify { VERIFY_AUTO, VERIFY_FULL, VERIFY_SAMPLED, VERIFY_NONE };
+
+/* A is m x k, B is n x k, C and D are m x n, `batch` of each, one behind the other. */
+struct problem {
+    int m, n, k, batch;
+    int type, out;        /* of A and B: enum elem_type; of C and D: enum out_type */
+    int a_major, b_major; /* enum umma_major */
+    float alpha, beta;
+    int relu, scheduler, verify, group;
+    int clusters; /* at most so many at the same time; 0: as many as the GPU takes */
+    int tile_n, cluster_m, cluster_n;
+    uint64_t seed;
+};
+
+/* ---------------------------------------------------------------- what the kernel can do */
+
+/* NULL, or why the kernel cannot compute this. Needs no GPU. */
+static inline const char *can_implement(const struct problem *p) {
+    const long bytes = (long)elem_info((enum elem_type)p->type).bytes, out = (long)out_bytes(p->out);
+    if ((p->a_major == UMMA_MAJOR_K ? p->k : p->m) * bytes % 16)
+        return p->a_major == UMMA_MAJOR_K
+                   ? "a row of A (K elements) is not a multiple of 16 bytes, which the TMA needs"
+                   : "a row of A (M elements) is not a multiple of 16 bytes, which the TMA needs";
+    if ((p->b_major == UMMA_MAJOR_K ? p->k : p->n) * bytes % 16)
+        return p->b_major == UMMA_MAJOR_K
+                   ? "a row of B (K elements) is not a multiple of 16 bytes, which the TMA needs"
+                   : "a row of B (N elements) is not a multiple of 16 bytes, which the TMA needs";
+    if (p->n * out % 16)
+        return "a row of D (N elements) is not a multiple of 16 bytes, which the TMA needs";
+    const uint64_t rows = 128u * (unsigned)p->cluster_m, columns = (unsigned)(p->tile_n * p->cluster_n);
+    if ((p->m + rows - 1) / rows * ((p->n + columns - 1) / columns) * (uint64_t)p->batch >= (uint64_t)1 << 27)
+        return "more than 2^27 tiles of D";
+    return NULL;
+}
+
+/* The swizzle of a part with rows of `span` bytes. K-major: 128 bytes. M-major tf32: in pieces of 32 bytes, since 8 K
+ * of one column are what an UMMA takes (PTX ISA 9.7.16.3, 9.7.16.4.1). */
+static inline enum umma_swizzle operand_swizzle(const struct elem_info *e, int mn_major, uint32_t span) {
+    if (mn_major && e->bytes == 4)
+        return UMMA_SWIZZLE_128B_ATOM32B;
+    return span == 128 ? UMMA_SWIZZLE_128B : UMMA_SWIZZLE_64B;
+}
+
+/* The TMA's name of the same pattern. */
+static inline CUtensorMapSwizzle tma_swizzle(enum umma_swizzle swizzle) {
+    return swizzle == UMMA_SWIZZLE_128B_ATOM32B ? CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B
+           : swizzle == UMMA_SWIZZLE_128B       ? CU_TENSOR_MAP_SWIZZLE_128B
+                                                : CU_TENSOR_MAP_SWIZZLE_64B;
+}
+
+/* ---------------------------------------------------------------- command line */
+
+static const char *const major_names[] = {"k", "mn", NULL};
+static const char *const cluster_names[] = {"2x1", "2x2", "4x1", "4x2", NULL};
+static const char *const tile_n_names[] = {"128", "256", NULL};
+static const char *const scheduler_names[] = {"static", "clc", NULL};
+static const char *const verify_names[] = {"auto", "full", "sampled", "none", NULL};
+static const char *const no_yes[] = {"off", "on", NULL};
+
+static inline struct problem read_problem(int argc, char **argv) {
+    struct problem p = {1024, 1024, 512, 1, ELEM_F16, OUT_F32, 0, 0, 1.0f, 0.5f, 0, 0, 0, 8, 0, 0, 0, 0, 1};
+    int cluster = 0, tile_n = 1;
+    const struct cl_option table[] = {
+        {"m", CL_INT, &p.m, "rows of A and D", 1, 1 << 20, 1, NULL},
+        {"n", CL_INT, &p.n, "rows of B, columns of D", 1, 1 << 20, 1, NULL},
+        {"k", CL_INT, &p.k, "columns of A and B", 1, 1 << 20, 1, NULL},
+        {"batch", CL_INT, &p.batch, "products of this size", 1, 1 << 16, 1, NULL},
+        {"type", CL_CHOICE, &p.type, "of A and B", 0, 0, 0, elem_names},
+        {"d-type", CL_CHOICE, &p.out, "of C and D", 0, 0, 0, out_names},
+        {"a-major", CL_CHOICE, &p.a_major, "what is contiguous in A, K or M", 0, 0, 0, major_names},
+        {"b-major", CL_CHOICE, &p.b_major, "what is contiguous in B, K or N", 0, 0, 0, major_names},
+        {"alpha", CL_FLOAT, &p.alpha, "factor of A B^T", 0, 0, 0, NULL},
+        {"beta", CL_FLOAT, &p.beta, "factor of C; with 0, C is NaN all over and must not be seen", 0, 0, 0,
+         NULL},
+        {"relu", CL_CHOICE, &p.relu, "negative elements of D become 0", 0, 0, 0, no_yes},
+        {"tile-n", CL_CHOICE, &tile_n, "columns of D of a CTA pair, rows are 256", 0, 0, 0, tile_n_names},
+        {"cluster", CL_CHOICE, &cluster, "CTAs along M x along N", 0, 0, 0, cluster_names},
+        {"group", CL_INT, &p.group, "rows of cluster tiles that are walked together", 1, 1 << 20, 1, NULL},
+        {"scheduler", CL_CHOICE, &p.scheduler, "who hands out tiles: a formula, or cluster launch control", 0,
+         0, 0, scheduler_names},
+        {"clusters", CL_INT, &p.clusters, "at most so many run, static only; 0: as many as fit", 0, 1 << 20,
+         1, NULL},
+        {"verify", CL_CHOICE, &p.verify, "elements of D to check; auto: sampled above 1024 cubed", 0, 0, 0,
+         verify_names},
+        {"seed", CL_SEED, &p.seed, "of the random A, B and C", 0, 0, 0, NULL},
+    };
+    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, batched: persistent and warp-specialised", table,
+                  sizeof table / sizeof table[0]);
+    p.cluster_m = cluster_names[cluster][0] - '0';
+    p.cluster_n = cluster_names[cluster][2] - '0';
+    p.tile_n = tile_n ? 256 : 128;
+    const char *why = can_implement(&p);
+    if (!why && p.clusters && p.scheduler == SCHEDULER_CLC)
+        why = "--clusters is for --scheduler static; with clc the GPU launches what fits";
+    if (why) {
+        fprintf(stderr, "05_persistent_warpspec: %s\n", why);
+        exit(2);
+    }
+    if (p.verify == VERIFY_AUTO)
+        p.verify = (double)p.m * p.n * p.k * p.batch > 1024.0 * 1024 * 1024 ? VERIFY_SAMPLED : VERIFY_FULL;
+    return p;
+}
+
+static inline void print_problem(const struct problem *p) {
+    printf("05_persistent_warpspec   D = %salpha A B^T + beta C%s\n", p->relu ? "relu(" : "",
+           p->relu ? ")" : "");
+    printf("  problem   M %d, N %d, K %d, batch %d, %s -> %s, A %s-major, B %s-major, alpha %g, beta %g, "
+           "seed %llu\n",
+           p->m, p->n, p->k, p->batch, elem_names[p->type], out_names[p->out],
+           p->a_major == UMMA_MAJOR_K ? "K" : "M", p->b_major == UMMA_MAJOR_K ? "K" : "N", (double)p->alpha,
+           (double)p->beta, (unsigned long long)p->seed);
+}
+
+/* ---------------------------------------------------------------- inputs */
+
+/* The floats are m x k and n x k, whatever the major is; the bytes lie as the GPU gets them. */
+struct inputs {
+    float *a, *b, *c;
+    unsigned char *a_bytes, *b_bytes, *c_bytes;
+    size_t a_count, b_count, d_count; /* elements, of the whole batch */
+};
+
+/* A batch of matrices of rows x k random elements. mn_major: the bytes of each are transposed, k x rows. */
+static inline void fill_operand(enum elem_type type, int mn_major, size_t batch, size_t rows, size_t k,
+                                float *values, unsigned char *bytes, uint64_t *state) {
+    const size_t size = elem_info(type).bytes;
+    if (!mn_major) {
+        elem_fill_random(type, batch * rows * k, bytes, values, state);
+        return;
+    }
+    for (size_t l = 0; l < batch; l++, values += rows * k, bytes += rows * k * size)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < k; j++)
+                values[i * k + j] = elem_store(type, random_float(state), bytes + (j * rows + i) * size);
+}
+
+/* inputs_free() frees them. */
+static inline struct inputs inputs_make(const struct problem *p) {
+    const enum elem_type type = (enum elem_type)p->type;
+    const size_t size = elem_info(type).bytes, out = out_bytes(p->out);
+    const size_t batch = (size_t)p->batch, m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
+    uint64_t state = p->seed;
+    struct inputs in;
+    in.a_count = batch * m * k;
+    in.b_count = batch * n * k;
+    in.d_count = batch * m * n;
+    in.a = (float *)checked_malloc(in.a_count * sizeof(float));
+    in.b = (float *)checked_malloc(in.b_count * sizeof(float));
+    in.c = (float *)checked_malloc(in.d_count * sizeof(float));
+    in.a_bytes = (unsigned char *)checked_malloc(in.a_count * size);
+    in.b_bytes = (unsigned char *)checked_malloc(in.b_count * size);
+    in.c_bytes = (unsigned char *)checked_malloc(in.d_count * out);
+    fill_operand(type, p->a_major, batch, m, k, in.a, in.a_bytes, &state);
+    fill_operand(type, p->b_major, batch, n, k, in.b, in.b_bytes, &state);
+    if (p->beta == 0) /* all bits set is a NaN in each type */
+        memset(in.c_bytes, 0xFF, in.d_count * out);
+    else
+        for (size_t i = 0; i < in.d_count; i++)
+            in.c[i] = out_store(p->out, random_float(&state), in.c_bytes + i * out);
+    return in;
+}
+
+static inline void inputs_free(struct inputs *in) {
+    void *all[] = {in->a, in->b, in->c, in->a_bytes, in->b_bytes, in->c_bytes};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]);
+}
+
+#endif
