@@ -124,7 +124,8 @@ enum exec_status exec_lanes_exit(struct warp *w, uint32_t lanes) {
 
 /* --- frames ------------------------------------------------------------------------------------------------------- */
 
-#define MAX_FRAMES 1024u
+#define MAX_DEPTH 1024u                    /* activations of one thread */
+#define MAX_FRAMES (MAX_DEPTH * MACH_WARP) /* of a warp whose threads have all parted */
 /* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
 #define MAX_LOCAL (512u * 1024u)
 
@@ -216,7 +217,7 @@ static const struct diag stack_overflow = {
 
 bool exec_push_frame(struct warp *w, const struct insn *call, const struct exec_func *f, uint32_t ret_pc) {
     struct group *g = w->g;
-    uint32_t top = 0, local = 0, parent = g->frame;
+    uint32_t top = 0, local = 0, depth = 0, parent = g->frame;
     for (uint32_t i = 0; i < w->num_frames; i++) {
         const struct exec_frame *fr = &w->frames[i];
         if (!fr->used)
@@ -225,9 +226,11 @@ bool exec_push_frame(struct warp *w, const struct insn *call, const struct exec_
             top = fr->base + fr->func->frame_slots;
     }
     bool root = w->num_frames == 0 || !w->frames[0].used;
-    if (!root)
+    if (!root) {
+        depth = w->frames[parent].depth + 1;
         local = w->frames[parent].local_base + w->frames[parent].func->local_bytes;
-    uint32_t index = frame_index(w);
+    }
+    uint32_t index = depth < MAX_DEPTH ? frame_index(w) : UINT32_MAX;
     if (index == UINT32_MAX || !reserve_local(w, local + f->local_bytes) || top > (1u << 22)) {
         exec_fault(w, call, g->mask, &stack_overflow, "stack overflow in a call of %s", f->src->name);
         return false;
@@ -236,6 +239,7 @@ bool exec_push_frame(struct warp *w, const struct insn *call, const struct exec_
     w->frames[index] = (struct exec_frame){.func = f,
                                            .base = top,
                                            .parent = root ? 0 : parent,
+                                           .depth = depth,
                                            .ret_pc = ret_pc,
                                            .local_base = local,
                                            .mask = g->mask,

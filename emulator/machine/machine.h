@@ -137,10 +137,9 @@ struct gpu {
     struct sm *sms; /* config.num_sms */
     struct diag_sink sink;
 
-    uint64_t clock; /* warp instructions issued in this launch; %clock64 */
-    uint64_t
-        progress; /* bumped by everything another agent can observe: stores, arrivals, completions, exits */
-    uint64_t rng; /* MACH_SCHED_RANDOM */
+    uint64_t clock;         /* warp instructions issued in this launch; %clock64 */
+    uint64_t progress;      /* bumped by all that others can observe: stores, arrivals, completions, exits */
+    uint64_t rng;           /* MACH_SCHED_RANDOM */
     uint64_t async_seq;     /* numbers asynchronous operations in issue order */
     uint64_t async_pending; /* operations queued and not yet run */
 

@@ -127,6 +127,25 @@ static void recursion(void) {
           fib_of_tid);
 }
 
+/* Every thread of a warp in an activation of its own, 40 to 71 deep. */
+static uint32_t depth_of_tid(uint32_t tid) { return 40 + tid % 32; }
+
+static void deep_and_apart(void) {
+    check(RUN_HEADER
+          ".func (.param .b32 ret) deep(.param .b32 n, .param .b32 tid) {\n"
+          ".reg .b32 %r<8>; .reg .pred %p<3>; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [tid];\n"
+          "mov.b32 %r3, 0; setp.eq.u32 %p1, %r1, 0; @%p1 bra END; sub.u32 %r4, %r1, 1; and.b32 %r5, %r2, 1;\n"
+          "setp.eq.u32 %p2, %r5, 0; shr.u32 %r5, %r2, 1;\n"
+          "{ .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r4; st.param.b32 [b], %r5;\n"
+          "@%p2 bra EVEN; call (c), deep, (a, b); bra BACK; EVEN: call (c), deep, (a, b);\n"
+          "BACK: ld.param.b32 %r3, [c]; } add.u32 %r3, %r3, 1;\n"
+          "END: st.param.b32 [ret], %r3; ret; }\n" KERNEL(
+              "and.b32 %r1, %r0, 31; add.u32 %r1, %r1, 40;\n"
+              "{ .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r1; st.param.b32 [b], %r0;\n"
+              "call (c), deep, (a, b); ld.param.b32 %r2, [c]; } st.global.u32 [%rd0], %r2; ret;"),
+          depth_of_tid);
+}
+
 /* Indirect calls to three functions, one of which ends some threads and another of which recurses. */
 static uint32_t indirect_reference(uint32_t tid) {
     switch (tid % 3) {
@@ -328,6 +347,7 @@ int main(void) {
     nested_loops();
     loop_that_ends_the_thread();
     recursion();
+    deep_and_apart();
     indirect_calls();
     guarded_calls();
     branch_tables();
