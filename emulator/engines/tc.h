@@ -164,7 +164,16 @@ void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t
 
 /* --- mma (tc_mma.c, 9.7.16.10) --- */
 
-enum tc_kind { TC_KIND_F16, TC_KIND_TF32, TC_KIND_F8F6F4, TC_KIND_I8 };
+enum tc_kind {
+    TC_KIND_F16,
+    TC_KIND_TF32,
+    TC_KIND_F8F6F4,
+    TC_KIND_I8,
+    TC_KIND_MXF8F6F4, /* with block scaling from here on */
+    TC_KIND_MXF4,
+    TC_KIND_MXF4NVF4
+};
+static inline bool tc_is_scaled(enum tc_kind kind) { return kind >= TC_KIND_MXF8F6F4; }
 
 struct tc_mma {
     enum tc_kind kind;
@@ -176,7 +185,9 @@ struct tc_mma {
     uint32_t idesc;
     bool accumulate; /* enable-input-d */
     bool ashift;
-    uint32_t scale_d; /* D enters as D * 2^-scale_d, 0 .. 15 */
+    uint32_t block;    /* block scaling: elements along K for each scale factor, 16 or 32 */
+    uint32_t sfa, sfb; /* and the TMEM addresses of scale_A and scale_B */
+    uint32_t scale_d;  /* D enters as D * 2^-scale_d, 0 .. 15 */
     uint32_t disable
         [8]; /* lanes of D that keep their content, bit per lane; of a pair, the even CTA's 128 first */
 };

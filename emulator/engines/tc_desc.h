@@ -51,7 +51,20 @@ static inline uint32_t tc_desc_unit_mn(const struct tc_desc *d, uint32_t chunk, 
                                   k % d->rows * d->width + k / d->rows * d->sbo);
 }
 
-enum tc_elem { TC_F16, TC_BF16, TC_TF32, TC_E4M3, TC_E5M2, TC_E2M3, TC_E3M2, TC_E2M1, TC_U8, TC_S8 };
+/* TC_E2M1X2: e2m1 without padding, two to a byte (9.7.16.10.4.5, .6) */
+enum tc_elem {
+    TC_F16,
+    TC_BF16,
+    TC_TF32,
+    TC_E4M3,
+    TC_E5M2,
+    TC_E2M3,
+    TC_E3M2,
+    TC_E2M1,
+    TC_U8,
+    TC_S8,
+    TC_E2M1X2
+};
 const char *tc_elem_name(enum tc_elem e);
 /* Bytes that an element takes in shared and tensor memory, padding included: 1, 2 or 4. */
 uint32_t tc_elem_bytes(enum tc_elem e);
@@ -62,14 +75,21 @@ struct tc_idesc {
     uint32_t m, n, k;
     enum tc_elem a, b;
     enum tc_dtype d;
+    uint32_t sfa_id, sfb_id; /* block scaling: byte of the scale factors in their cells */
+    bool scale_ue4m3;        /* else ue8m0 */
     bool negate_a, negate_b, mn_major_a, mn_major_b, saturate;
 };
-/* Table 42 for the kinds without block scaling, then Tables 39, 51, 52, 53 for the cta_group. */
+/* Table 42, or 43 and 44 for the kinds with block scaling, then Tables 39, 51, 52, 53 for the cta_group. Which scale
+ * factor IDs and types suit the number of scale factors is tc_check_scale's. */
 bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
                      struct tc_problem *problem);
 /* Tables 54 and 55: may this operand have this major-ness with this swizzling? */
 bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s,
                       struct tc_problem *problem);
+
+/* Tables 56 and 57: `factors` scale factors along K (1, 2, 4). */
+bool tc_check_scale(enum tc_kind kind, const struct tc_idesc *d, uint32_t factors,
+                    struct tc_problem *problem);
 
 const char *tc_kind_name(enum tc_kind kind);
 

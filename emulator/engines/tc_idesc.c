@@ -42,13 +42,14 @@ static const struct diag bad_swizzle = {
 };
 
 const char *tc_kind_name(enum tc_kind kind) {
-    static const char *const names[] = {".kind::f16", ".kind::tf32", ".kind::f8f6f4", ".kind::i8"};
+    static const char *const names[] = {".kind::f16",      ".kind::tf32", ".kind::f8f6f4",  ".kind::i8",
+                                        ".kind::mxf8f6f4", ".kind::mxf4", ".kind::mxf4nvf4"};
     return names[kind];
 }
 
 const char *tc_elem_name(enum tc_elem e) {
-    static const char *const names[] = {"f16",  "bf16", "tf32", "e4m3", "e5m2",
-                                        "e2m3", "e3m2", "e2m1", "u8",   "s8"};
+    static const char *const names[] = {"f16",  "bf16", "tf32", "e4m3", "e5m2", "e2m3",
+                                        "e3m2", "e2m1", "u8",   "s8",   "e2m1"};
     return names[e];
 }
 
@@ -70,7 +71,12 @@ static bool elem_of(enum tc_kind kind, uint32_t code, enum tc_elem *e) {
         v = code == 2 ? TC_TF32 : -1;
         break;
     case TC_KIND_F8F6F4:
+    case TC_KIND_MXF8F6F4:
         v = f8f6f4[code];
+        break;
+    case TC_KIND_MXF4:
+    case TC_KIND_MXF4NVF4:
+        v = code == 1 ? TC_E2M1X2 : -1;
         break;
     case TC_KIND_I8:
         v = code == 0 ? TC_U8 : code == 1 ? TC_S8 : -1;
@@ -92,6 +98,8 @@ static bool dtype_of(enum tc_kind kind, uint32_t code, enum tc_dtype *d) {
         return code == 1;
     case TC_KIND_I8:
         return code == 2;
+    default: /* with block scaling D is f32, without a field */
+        break;
     }
     return false;
 }
@@ -134,18 +142,55 @@ static bool check_shape(enum tc_kind kind, unsigned group, bool a_in_tmem, const
                         struct tc_problem *p) {
     static const char *const m_of[] = {"M (64 or 128 with cta_group::1, Table 39)",
                                        "M (128 or 256 with cta_group::2, Table 39)"};
+    static const char *const scaled_m[] = {"M (128 with cta_group::1, Table 39)",
+                                           "M (128 or 256 with cta_group::2, Table 39)"};
     static const char *const n_of[][2] = {{"N (8, 16, 24, ... 256 with cta_group::1, Table 39)",
                                            "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)"},
                                           {"N (16, 32, ... 256 with cta_group::2, Table 39)",
                                            "N (32, 64, ... 256 with cta_group::2, Table 39)"}};
-    if (d->m != 64 * group && d->m != 128 * group)
-        return refuse(p, &bad_shape, m_of[group - 1], kind, d->m);
+    if (tc_is_scaled(kind) ? d->m != 128 && d->m != 128 * group : d->m != 64 * group && d->m != 128 * group)
+        return refuse(p, &bad_shape, (tc_is_scaled(kind) ? scaled_m : m_of)[group - 1], kind, d->m);
     if (!legal_n(kind, group, d->n))
         return refuse(p, &bad_shape, n_of[group - 1][kind == TC_KIND_I8], kind, d->n);
     if (d->mn_major_b && tc_elem_bytes(d->b) == 1 && d->n % (16 * group))
         return refuse(p, &bad_transposed_n, "N with transposed 8-bit B (Table 52)", kind, d->n);
     if (a_in_tmem && d->mn_major_a)
         return refuse(p, &bad_major, "the transpose bit (15) of A in tensor memory (Table 53)", kind, 1);
+    return true;
+}
+
+/* The fixed bits of Tables 43 and 44. */
+static bool check_scaled_bits(enum tc_kind kind, uint32_t bits, struct tc_problem *p) {
+    static const struct {
+        unsigned first, count;
+        const char *what;
+    } zero[] = {{0, 2, "bits 0-1, reserved,"},
+                {2, 1, "the sparsity bit (2) of a dense tcgen05.mma"},
+                {3, 1, "reserved bit 3"},
+                {6, 1, "reserved bit 6"},
+                {24, 3, "bits 24-26, reserved,"},
+                {31, 1, "bit 31 (K = 96, a feature of sm_103a, with 4-bit types)"},
+                {12, 1, "reserved bit 12"},
+                {15, 2, "the transpose field (bits 15-16; Table 51 has none for 4-bit types)"}};
+    unsigned count = kind == TC_KIND_MXF8F6F4 ? 6 : 8;
+    for (unsigned i = 0; i < count; i++)
+        if (field(bits, zero[i].first, zero[i].count))
+            return refuse(p, &bad_idesc, zero[i].what, kind, field(bits, zero[i].first, zero[i].count));
+    if (kind != TC_KIND_MXF4NVF4 && !field(bits, 23, 1))
+        return refuse(p, &bad_idesc, "the scale matrix type (bit 23; 1 is ue8m0)", kind, 0);
+    return true;
+}
+
+bool tc_check_scale(enum tc_kind kind, const struct tc_idesc *d, uint32_t factors, struct tc_problem *p) {
+    if (d->scale_ue4m3 && factors != 4)
+        return refuse(p, &bad_idesc,
+                      "the scale matrix type (bit 23; 0 is ue4m3, for .scale_vec::4X only, Table 57)", kind,
+                      0);
+    if (factors > 1 && (d->sfa_id % factors || d->sfb_id % factors))
+        return refuse(p, &bad_idesc,
+                      factors == 2 ? "a scale factor ID (bits 4-5, 29-30; 0 or 2 with .scale_vec::2X)"
+                                   : "a scale factor ID (bits 4-5, 29-30; 0 with .scale_vec::4X)",
+                      kind, d->sfa_id % factors ? d->sfa_id : d->sfb_id);
     return true;
 }
 
@@ -162,9 +207,17 @@ bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in
         .mn_major_b = field(bits, 16, 1),
         .saturate = field(bits, 3, 1),
     };
-    if (!check_bits(kind, bits, p))
+    if (tc_is_scaled(kind)) {
+        d.m = field(bits, 27, 2) << 7;
+        d.saturate = false;
+        d.d = TC_D_F32;
+        d.sfa_id = field(bits, 29, 2);
+        d.sfb_id = field(bits, 4, 2);
+        d.scale_ue4m3 = !field(bits, 23, 1);
+    }
+    if (!(tc_is_scaled(kind) ? check_scaled_bits : check_bits)(kind, bits, p))
         return false;
-    if (!dtype_of(kind, field(bits, 4, 2), &d.d))
+    if (!tc_is_scaled(kind) && !dtype_of(kind, field(bits, 4, 2), &d.d))
         return refuse(p, &bad_idesc, "dtype (bits 4-5)", kind, field(bits, 4, 2));
     if (!elem_of(kind, field(bits, 7, 3), &d.a))
         return refuse(p, &bad_idesc, "atype (bits 7-9)", kind, field(bits, 7, 3));
@@ -176,7 +229,7 @@ bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in
         return refuse(p, &bad_major, "the transpose bit (15) of a 4- or 6-bit A (Table 54)", kind, 1);
     if (d.mn_major_b && is_sub_byte(d.b))
         return refuse(p, &bad_major, "the transpose bit (16) of a 4- or 6-bit B (Table 54)", kind, 1);
-    d.k = 32 / tc_elem_bytes(d.a);
+    d.k = d.a == TC_E2M1X2 ? 64 : 32 / tc_elem_bytes(d.a);
     if (!check_shape(kind, group, a_in_tmem, &d, p))
         return false;
     *out = d;

@@ -1,4 +1,4 @@
-/* engines/tc_mma.c - tcgen05.mma without block scaling (PTX ISA 9.7.16.10).
+/* engines/tc_mma.c - tcgen05.mma (PTX ISA 9.7.16.10).
  *
  * D lies in tensor memory as 9.7.16.10.5 names it (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp):
  *  - cta_group::1, M = 128 (layout D): row r in lane r.
@@ -13,7 +13,10 @@
  * the one descriptor names in each CTA's own shared memory. disable-output-lane: the even CTA's lanes come first.
  *
  * Numerics: tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
- * summed exactly, then added to D modulo 2^32 or saturated.
+ * summed exactly, then added to D modulo 2^32 or saturated. With block scaling the elements of A and B are multiplied
+ * by their scale factors first, in f32, which is exact unless it leaves f32's range; the chip's order is not documented.
+ * scale_A has the rows of A that the CTA multiplies, scale_B all N rows of B in every CTA (tc_operand.h); in layout B
+ * lanes 0-63 have scale_B of the first half of N and lanes 64-127 that of the second.
  */
 #include "base/arena.h"
 #include "engines/tc_kernel.h"
@@ -29,6 +32,8 @@ struct tc_scratch {
     float decoded[TC_MAX_ROWS * TC_MAX_K];
     float a[MAX_M * TC_MAX_K];
     float b[TC_MAX_ROWS * TC_MAX_K];
+    float scaled_b[TC_MAX_ROWS * TC_MAX_K]; /* of one part */
+    float factors[TC_MAX_ROWS * 4];
     uint32_t d[TC_MAX_ROWS * MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
 };
 
@@ -109,7 +114,7 @@ static void choose_part(struct job *j, uint32_t i) {
     uint32_t base = b ? i % 2 * 64 : j->mma->d >> 16;
     j->half = b ? i / 2 : i;
     j->cta = j->pair[j->half];
-    j->rows = j->id.m / j->mma->group;
+    j->rows = j->mma->group == 2 ? j->id.m / 2 : j->id.m;
     j->row0 = j->half * j->rows;
     j->n = b ? j->id.n / 2 : j->id.n;
     j->n0 = b ? i % 2 * j->n : 0;
@@ -221,6 +226,8 @@ static void exponents(const float *x, size_t n, uint32_t *low, uint32_t *high) {
 static bool products_exact(const struct job *j, enum tc_simd simd) {
     if (simd != TC_SIMD_PORTABLE) /* the vector paths have a fused multiply-add and do not ask */
         return false;
+    if (tc_is_scaled(j->mma->kind)) /* factors may take a product anywhere */
+        return false;
     if (j->id.a != TC_BF16 && j->id.a != TC_TF32 && j->id.b != TC_BF16)
         return true;
     uint32_t la, ha, lb, hb;
@@ -249,6 +256,40 @@ static bool load_b(const struct job *j) {
     for (uint32_t i = 0; i < j->mma->group; i++)
         if (!load_operand(j, j->pair[i], &b, false, j->mma->b, false, j->s->b + (size_t)i * rows * id->k))
             return false;
+    return true;
+}
+
+/* Block scaling: the rows of A, and those of B that this part multiplies, times their factors. */
+static bool scale_operands(const struct job *j) {
+    const struct tc_idesc *id = &j->id;
+    uint32_t block = j->mma->block, factors = id->k / block;
+    bool right = is_layout_b(j) && j->n0;
+    struct tc_scales a = {.matrix = "scale_A",
+                          .taddr = j->mma->sfa,
+                          .rows = j->rows,
+                          .factors = factors,
+                          .id = id->sfa_id,
+                          .count = 4,
+                          .ue4m3 = id->scale_ue4m3};
+    struct tc_scales b = {.matrix = "scale_B",
+                          .taddr = j->mma->sfb,
+                          .rows = j->n,
+                          .factors = factors,
+                          .id = id->sfb_id,
+                          .first = right ? 2 : 0,
+                          .count = is_layout_b(j) ? 2 : 4,
+                          .ue4m3 = id->scale_ue4m3};
+    float *f = j->s->factors;
+    if (!tc_fetch_scales(j->cta, j->origin, &a, f))
+        return false;
+    for (uint32_t k = 0; k < id->k; k++)
+        for (uint32_t r = 0; r < j->rows; r++)
+            j->s->a[k * j->rows + r] *= f[r * factors + k / block];
+    if (!tc_fetch_scales(j->cta, j->origin, &b, f))
+        return false;
+    for (uint32_t n = 0; n < j->n; n++)
+        for (uint32_t k = 0; k < id->k; k++)
+            j->s->scaled_b[n * id->k + k] = j->s->b[(j->n0 + n) * id->k + k] * f[n * factors + k / block];
     return true;
 }
 
@@ -321,7 +362,7 @@ static void multiply(const struct job *j) {
         .n = j->n,
         .k = j->id.k,
         .a = j->s->a,
-        .b = j->s->b + (size_t)j->n0 * j->id.k,
+        .b = tc_is_scaled(j->mma->kind) ? j->s->scaled_b : j->s->b + (size_t)j->n0 * j->id.k,
         .accumulate = j->mma->accumulate && !integer,
         .scale = 1.0f / (float)(1u << j->mma->scale_d),
         .exact_products = products_exact(j, simd),
@@ -342,6 +383,9 @@ static void multiply(const struct job *j) {
 static bool check_form(struct job *j) {
     struct tc_problem problem;
     if (!tc_idesc_decode(j->mma->kind, j->mma->group, j->mma->idesc, j->mma->a_in_tmem, &j->id, &problem))
+        return fault(j, &problem);
+    if (tc_is_scaled(j->mma->kind) &&
+        !tc_check_scale(j->mma->kind, &j->id, j->id.k / j->mma->block, &problem))
         return fault(j, &problem);
     if (j->mma->ashift && (j->id.m == 64 || !j->mma->a_in_tmem)) {
         mach_fault(j->gpu, j->origin, &bad_ashift, ".ashift with M = %u and A in %s memory", j->id.m,
@@ -374,9 +418,10 @@ static bool run_mma(struct async_op *op) {
     if (!load_a(&j) || !load_b(&j))
         return true;
     for (uint32_t i = 0; i < num_parts(&j); i++) {
-        bool same_a = is_layout_b(&j) && i % 2 && !j.mma->a_in_tmem;
+        bool scaled = tc_is_scaled(j.mma->kind);
+        bool same_a = is_layout_b(&j) && i % 2 && !j.mma->a_in_tmem && !scaled;
         choose_part(&j, i);
-        if (i && !same_a && !load_a(&j))
+        if ((i && !same_a && !load_a(&j)) || (scaled && !scale_operands(&j)))
             return true;
         multiply(&j);
     }

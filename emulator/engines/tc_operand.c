@@ -143,7 +143,7 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
 
 bool tc_fetch_smem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
                    const struct tc_desc *d, uint8_t *raw) {
-    uint32_t off[TC_MAX_ROWS * 2], elems = 16 / tc_elem_bytes(o->elem);
+    uint32_t off[TC_MAX_ROWS * 2], elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, o->mn_major ? o->rows / elems : 2, elems};
     uint32_t count = 0;
     if (o->mn_major)
@@ -202,6 +202,9 @@ void tc_decode(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, flo
     case TC_E2M1: /* one to a byte: in its bits 2-5, as in the containers of mma.sync's kind::f8f6f4
                      (9.7.14.5) */
         (in_tmem ? num_decode_row_e2m1_mid : num_decode_row_e2m1_p64)(raw, out, n);
+        return;
+    case TC_E2M1X2:
+        num_decode_row_e2m1_packed(raw, out, n);
         return;
     case TC_U8:
         num_decode_row_u8(raw, out, n);

@@ -11,7 +11,7 @@
 
 #define TC_MAX_ROWS 256u
 #define TC_ROW_BYTES 32u
-#define TC_MAX_K 32u
+#define TC_MAX_K 64u
 
 struct tc_operand {
     const char *matrix; /* "A" or "B" */
@@ -31,6 +31,17 @@ bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const stru
 /* Decodes rows * k elements in the order they lie in. Tensor memory holds 4- and 6-bit elements one to a
  * byte, shared memory 16 to a padded unit (9.7.16.10.4). */
 void tc_decode(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, float *out);
+/* Scale factors of `rows` rows, `factors` to each, decoded: out[row][factors] (tc_scale.c). Row r lies in lane r % 32 of
+ * each of the partitions [first, first + count) of 32 lanes, in column r / 32 after `taddr`, from byte `id` of the cell on
+ * (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp). The copies must be equal (9.7.16.10.7). Bits 30 and 31 of
+ * taddr, in which CUTLASS keeps the ID, are not looked at. */
+struct tc_scales {
+    const char *matrix; /* "scale_A" or "scale_B" */
+    uint32_t taddr, rows, factors, id, first, count;
+    bool ue4m3;
+};
+bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s,
+                     float *out);
 /* The unit fetcher by itself, for tcgen05.cp: units of a K-major matrix, `used` bytes of each 16 checked for
  * poison. */
 bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix,

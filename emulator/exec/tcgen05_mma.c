@@ -9,7 +9,8 @@ struct mma_form {
     enum tc_kind kind;
     bool a_in_tmem, ashift;
     uint32_t scale_d;
-    const struct exec_opnd *d, *a, *b, *idesc, *disable, *enable;
+    uint32_t block; /* block scaling: elements for each scale factor */
+    const struct exec_opnd *d, *a, *b, *idesc, *sfa, *sfb, *disable, *enable;
 };
 
 static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l, const struct mma_form *f) {
@@ -18,6 +19,9 @@ static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l
         !exec_tmem_known(w, in, l, f->b, "the descriptor of B") ||
         !exec_tmem_known(w, in, l, f->idesc, "the instruction descriptor") ||
         !exec_tmem_known(w, in, l, f->enable, "the predicate enable-input-d"))
+        return false;
+    if (f->sfa && (!exec_tmem_known(w, in, l, f->sfa, "the address of scale_A") ||
+                   !exec_tmem_known(w, in, l, f->sfb, "the address of scale_B")))
         return false;
     for (uint32_t i = 0; f->disable && i < f->disable->count; i++)
         if (exec_poison(w, f->disable->list[i]) >> l & 1) {
@@ -52,6 +56,11 @@ static enum exec_status do_mma(struct warp *w, const struct insn *in, uint32_t m
             .ashift = f->ashift,
             .scale_d = f->scale_d,
         };
+        if (f->sfa) {
+            mma.block = f->block;
+            mma.sfa = (uint32_t)exec_address(w, f->sfa, l);
+            mma.sfb = (uint32_t)exec_address(w, f->sfb, l);
+        }
         for (uint32_t i = 0; f->disable && i < f->disable->count; i++)
             mma.disable[i] = exec_src32(w, f->disable->list[i])[l];
         tc_issue_mma(w->cta, &origin, &mma);
@@ -72,7 +81,43 @@ static const uint16_t mma_mods[] = {PTX_MOD_cta_group__1,
                                     PTX_MOD_collector__a__discard,
                                     PTX_MOD_unknown};
 
-static bool mma_kind(struct exec_binder *b, const struct ptx_insn *p, enum tc_kind *kind) {
+/* Kinds with block scaling, and the elements for each scale factor (Tables 56, 57; aliases 9.7.16.10.9.1). */
+static bool scaled_kind(struct exec_binder *b, const struct ptx_insn *p, struct mma_form *f) {
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1,
+                                    PTX_MOD_cta_group__2,
+                                    PTX_MOD_kind__mxf8f6f4,
+                                    PTX_MOD_kind__mxf4,
+                                    PTX_MOD_kind__mxf4nvf4,
+                                    PTX_MOD_block_scale,
+                                    PTX_MOD_scale_vec__1X,
+                                    PTX_MOD_scale_vec__2X,
+                                    PTX_MOD_scale_vec__4X,
+                                    PTX_MOD_block16,
+                                    PTX_MOD_block32,
+                                    PTX_MOD_collector__a__fill,
+                                    PTX_MOD_collector__a__use,
+                                    PTX_MOD_collector__a__lastuse,
+                                    PTX_MOD_collector__a__discard,
+                                    PTX_MOD_unknown};
+    bool mx8 = ptx_has(p, PTX_MOD_kind__mxf8f6f4), nv = ptx_has(p, PTX_MOD_kind__mxf4nvf4);
+    bool one = ptx_has(p, PTX_MOD_scale_vec__1X), two = ptx_has(p, PTX_MOD_scale_vec__2X);
+    bool four = ptx_has(p, PTX_MOD_scale_vec__4X);
+    bool b16 = ptx_has(p, PTX_MOD_block16), b32 = ptx_has(p, PTX_MOD_block32);
+    if (!exec_tmem_mods_in(p, mods))
+        return false;
+    if (!ptx_has(p, PTX_MOD_block_scale))
+        return exec_tmem_refuse(b, "this .kind needs .block_scale");
+    if (one + two + four + b16 + b32 > 1 || (one && !mx8) || (two && mx8) || ((four || b16) && !nv) ||
+        (nv && !(two || four || b16 || b32)))
+        return exec_tmem_refuse(
+            b, "the .scale_vectorsize is .scale_vec::1X or .block32 for .kind::mxf8f6f4, .scale_vec::2X or "
+               ".block32 for mxf4, and one of these or .scale_vec::4X or .block16 for mxf4nvf4 (Table 56)");
+    f->kind = mx8 ? TC_KIND_MXF8F6F4 : nv ? TC_KIND_MXF4NVF4 : TC_KIND_MXF4;
+    f->block = four || b16 ? 16 : 32;
+    return true;
+}
+
+static bool mma_kind(struct exec_binder *b, const struct ptx_insn *p, struct mma_form *f) {
     static const struct {
         enum ptx_mod mod;
         enum tc_kind kind;
@@ -82,16 +127,16 @@ static bool mma_kind(struct exec_binder *b, const struct ptx_insn *p, enum tc_ki
                  {PTX_MOD_kind__i8, TC_KIND_I8}};
     if (ptx_has(p, PTX_MOD_block_scale) || ptx_has(p, PTX_MOD_kind__mxf8f6f4) ||
         ptx_has(p, PTX_MOD_kind__mxf4) || ptx_has(p, PTX_MOD_kind__mxf4nvf4))
-        return exec_tmem_refuse(b, "block scaling (.kind::mxf8f6f4, mxf4, mxf4nvf4) is not supported yet");
+        return scaled_kind(b, p, f);
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (ptx_has(p, kinds[i].mod)) {
-            *kind = kinds[i].kind;
+            f->kind = kinds[i].kind;
             return exec_tmem_mods_in(p, mma_mods);
         }
     return exec_tmem_refuse(b, "the .kind is missing");
 }
 
-/* [d], a | [a], b, idesc {, {m0, m1, m2, m3}}, p {, scale} */
+/* [d], a | [a], b, idesc {, {m0, m1, m2, m3}}, p {, scale}; with block scaling ... idesc, [sfa], [sfb], p */
 static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form *f) {
     static const char *const order =
         "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}";
@@ -108,7 +153,14 @@ static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form
     if ((!f->a_in_tmem && f->a->bits != 64) || f->b->bits != 64 || f->idesc->bits != 32)
         return exec_tmem_refuse(b,
                                 "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
-    if (in->o[i].kind == EXEC_VEC) {
+    if (tc_is_scaled(f->kind)) {
+        if (n != 7 || in->o[4].kind != EXEC_MEM || in->o[5].kind != EXEC_MEM)
+            return exec_tmem_refuse(
+                b, "with block scaling the operands are [d], a, b, idesc, [scale-A], [scale-B], "
+                   "enable-input-d");
+        f->sfa = &in->o[i++];
+        f->sfb = &in->o[i++];
+    } else if (in->o[i].kind == EXEC_VEC) {
         f->disable = &in->o[i++];
         if (f->disable->count != 4 * in->aux || f->disable->bits != 32)
             return exec_tmem_refuse(
@@ -135,7 +187,7 @@ static bool bind_mma(struct exec_binder *b, struct insn *in) {
                                        ? "sparse matrices (.sp) are not supported yet"
                                        : "weight-stationary mode (.ws) is not supported yet");
     struct mma_form *f = arena_alloc(b->arena, sizeof *f);
-    if (!exec_tmem_group(b, p, &group) || !mma_kind(b, p, &f->kind))
+    if (!exec_tmem_group(b, p, &group) || !mma_kind(b, p, f))
         return false;
     in->aux = group;
     if (!mma_operands(b, in, f))

@@ -1,0 +1,71 @@
+/* engines/tc_scale.c - scale factors of block-scaled tcgen05.mma; contract in tc_operand.h (PTX ISA 9.7.16.10.7). */
+#include "engines/tc_operand.h"
+#include "num/num.h"
+
+static const struct diag poisoned_scale = {
+    .id = "tcgen05-tmem-uninitialised",
+    .rule = "tensor memory must be written before the tensor core reads it",
+    .section = "PTX ISA 9.7.16.10.7",
+    .hint = "scale factors are copied by tcgen05.cp into all four partitions of 32 lanes",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag scale_copies = {
+    .id = "tcgen05-scale-duplicates",
+    .rule = "scale factors must be duplicated to all 32-lane partitions of tensor memory",
+    .section = "PTX ISA 9.7.16.10.7",
+    .hint = "copy them with tcgen05.cp.32x128b.warpx4 (or .64x128b.warpx2::02_13 for scale_B of a pair with "
+            "M = 128)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag scale_lane = {
+    .id = "tcgen05-scale-lane",
+    .rule = "the addresses of scale_A and scale_B have lane 0",
+    .section = "PTX ISA 9.7.16.10.7",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+/* The factors of one row, in their place in the cell, the same in every partition. */
+static bool scale_cell(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s,
+                       uint32_t row, uint32_t *cell) {
+    const struct tmem *t = cta->sm->tmem;
+    uint32_t column = (s->taddr & 0xffff) + row / 32;
+    uint32_t mask = (uint32_t)((UINT64_C(1) << 8 * s->factors) - 1) << 8 * s->id;
+    for (uint32_t p = s->first; p < s->first + s->count; p++) {
+        if (t->poison[column][p] >> (row % 32) & 1) {
+            mach_fault(cta->gpu, origin, &poisoned_scale, "%s, row %u: lane %u, column %u was never written",
+                       s->matrix, row, 32 * p + row % 32, column);
+            return false;
+        }
+        uint32_t v = t->cell[column][32 * p + row % 32] & mask;
+        if (p > s->first && v != *cell) {
+            mach_fault(cta->gpu, origin, &scale_copies,
+                       "%s, row %u, column %u: lanes %u and %u differ (0x%08x, 0x%08x)", s->matrix, row,
+                       column, 32 * s->first + row % 32, 32 * p + row % 32, *cell, v);
+            return false;
+        }
+        *cell = v;
+    }
+    return true;
+}
+
+bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s,
+                     float *out) {
+    uint32_t lane = s->taddr >> 16 & 0x3fff;
+    if (lane) {
+        mach_fault(cta->gpu, origin, &scale_lane, "%s starts at lane %u (address 0x%08x)", s->matrix, lane,
+                   s->taddr);
+        return false;
+    }
+    if (!tc_check_columns(cta, origin, s->matrix, s->taddr & 0xffff, (s->rows + 31) / 32))
+        return false;
+    for (uint32_t r = 0; r < s->rows; r++) {
+        uint32_t cell = 0;
+        if (!scale_cell(cta, origin, s, r, &cell))
+            return false;
+        for (uint32_t f = 0; f < s->factors; f++) {
+            uint8_t byte = (uint8_t)(cell >> 8 * (s->id + f));
+            out[r * s->factors + f] = s->ue4m3 ? num_decode_ue4m3(byte) : num_decode_ue8m0(byte);
+        }
+    }
+    return true;
+}
