@@ -48,7 +48,7 @@ INLINE uint64_t fetch(const uint8_t *p, unsigned size, bool sign) {
     uint64_t v = 0;
     memcpy(&v, p, size);
     if (sign && size < 8) {
-        uint64_t top = 1ull << (8 * size - 1);
+        uint64_t top = size == 1 ? 0x80 : size == 2 ? 0x8000 : 0x80000000;
         v = (v ^ top) - top;
     }
     return v;
