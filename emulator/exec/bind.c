@@ -20,6 +20,8 @@ static exec_bind_fn family(enum ptx_op op) {
     case PTX_OP_applypriority: case PTX_OP_discard: case PTX_OP_createpolicy: case PTX_OP_ldmatrix: case PTX_OP_stmatrix: case PTX_OP_movmatrix:
     case PTX_OP_st_bulk:
         return exec_bind_memory;
+    case PTX_OP_mma:
+        return exec_bind_mma_sync;
     case PTX_OP_atom: case PTX_OP_red:
         return exec_bind_atomic;
     case PTX_OP_bra: case PTX_OP_brx_idx: case PTX_OP_call: case PTX_OP_ret: case PTX_OP_exit: case PTX_OP_trap:
