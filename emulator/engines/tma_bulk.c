@@ -69,6 +69,7 @@ struct store_op {
     uint64_t dst;
     uint32_t src, size;
     uint16_t mask;
+    uint64_t digest; /* of the source when the copy was issued */
     enum tma_reduce reduce;
     enum tma_element type;
     struct tma_track *track;
@@ -104,7 +105,7 @@ static uint32_t first_poison(const struct cta *cta, uint32_t off, uint32_t size,
 
 static bool run_store(struct async_op *op) {
     const struct store_op *s = (const struct store_op *)op;
-    if (!tma_check_source(op, s->src, s->size))
+    if (!tma_check_source(op, s->src, s->size) || !tma_check_unchanged(op, s->src, s->size, s->digest))
         return true;
     uint32_t bad = first_poison(op->cta, s->src, s->size, s->mask);
     if (bad != UINT32_MAX) {
@@ -136,6 +137,7 @@ bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uin
     s->dst = dst;
     s->src = off;
     s->size = size;
+    s->digest = tma_digest(cta, off, size);
     s->mask = mask;
     s->reduce = op;
     s->type = type;

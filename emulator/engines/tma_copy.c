@@ -227,6 +227,38 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     return cta->gpu->fault == 0;
 }
 
+uint64_t tma_digest(const struct cta *cta, uint32_t off, uint64_t bytes) {
+    if (off < MACH_SMEM_FIRST || off > cta->smem_end || bytes > cta->smem_end - off)
+        return 0;
+    uint64_t h =
+        UINT64_C(0xcbf29ce484222325); /* FNV-1a, a word of 8 bytes at a time; `bytes` is a multiple of 16 */
+    for (uint64_t i = 0; i + 8 <= bytes; i += 8) {
+        uint64_t word;
+        memcpy(&word, cta->smem + off + i, sizeof word);
+        h = (h ^ word) * UINT64_C(0x100000001b3);
+    }
+    return h;
+}
+
+static const struct diag overwritten = {
+    .id = "bulk-store-overwritten",
+    .rule = "the source of a bulk copy must not change before the copy has read it",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
+    .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the "
+            "copy, then a barrier, "
+            "before the buffer is written again",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+bool tma_check_unchanged(const struct async_op *op, uint32_t off, uint64_t bytes, uint64_t digest) {
+    if (!digest || tma_digest(op->cta, off, bytes) == digest)
+        return true;
+    return mach_warn(
+        op->cta->gpu, &op->origin, &overwritten,
+        "%s reads %llu bytes at shared offset 0x%x, some of which have been overwritten since it was issued",
+        op->name, (unsigned long long)bytes, off);
+}
+
 void tma_fault_poison(const struct async_op *op, uint32_t off) {
     struct diag d = TMA_FAULT(
         "bulk-store-uninitialised", "a store must find written bytes in shared memory", "PTX ISA 9.7.9.25.1",

@@ -33,6 +33,10 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
 
 /* The source of a store: the CTA is alive and [off, off + bytes) lies in its shared memory; tells the observer. */
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes);
+/* A digest of [off, off + bytes) of shared memory as a store is issued; 0 where that is no memory of the CTA. */
+uint64_t tma_digest(const struct cta *cta, uint32_t off, uint64_t bytes);
+/* As the store reads them: warns if they have changed since. False when the warning is a fault. */
+bool tma_check_unchanged(const struct async_op *op, uint32_t off, uint64_t bytes, uint64_t digest);
 /* A byte of the source was never written. */
 void tma_fault_poison(const struct async_op *op, uint32_t off);
 /* Host pointer to global memory, or NULL after a fault. */

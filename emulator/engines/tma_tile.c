@@ -175,6 +175,15 @@ static bool tile_dense(const struct tile *t) {
     return t->width == t->pitch && (t->m.swizzle == TMAP_SWIZZLE_NONE || tile_bytes(t) % 128 == 0);
 }
 
+/* Bytes of shared memory that the box takes without a gap; 0 where there are gaps, or the map will be refused. */
+static uint64_t dense_bytes(const struct tma_box *box) {
+    struct tile t = {0};
+    if (tmap_decode(box->map, &t.m) || t.m.rank != box->rank)
+        return 0;
+    tile_lay_out(box, &t);
+    return tile_dense(&t) ? tile_bytes(&t) : 0;
+}
+
 /* --- elements --------------------------------------------------------------------------------------------------------- */
 
 /* Fills [0, lo) and [hi, inner) of a row with the value for elements outside the tensor (5.5.3.3). */
@@ -273,21 +282,12 @@ static bool run_load(struct async_op *op) {
     return true;
 }
 
-/* Bytes that the box will fill without a gap; 0 where there are gaps, or a map that run_load will refuse. */
-static uint64_t landing_bytes(const struct tma_box *box) {
-    struct tile t = {0};
-    if (tmap_decode(box->map, &t.m) || t.m.rank != box->rank)
-        return 0;
-    tile_lay_out(box, &t);
-    return tile_dense(&t) ? tile_bytes(&t) : 0;
-}
-
 bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
                     const struct tma_target *to) {
     const char *name = "cp.async.bulk.tensor to shared memory";
     struct tma_place places[MACH_MAX_CLUSTER];
     uint32_t n = tma_places(cta, origin, name, to, 128, places);
-    const uint64_t bytes = n ? landing_bytes(box) : 0;
+    const uint64_t bytes = n ? dense_bytes(box) : 0;
     for (uint32_t i = 0; i < n; i++) {
         struct load_op *l = async_op_create(sizeof *l, name, cta, origin, run_load);
         l->box = *box;
@@ -304,6 +304,7 @@ struct store_op {
     struct async_op op;
     struct tma_box box;
     uint32_t src;
+    uint64_t digest; /* of the source when the copy was issued; 0: of gaps too */
     enum tma_reduce reduce;
     struct tma_track *track;
 };
@@ -437,7 +438,8 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
 static bool run_store(struct async_op *op) {
     const struct store_op *s = (const struct store_op *)op;
     struct tile t;
-    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)))
+    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)) ||
+        !tma_check_unchanged(op, s->src, tile_bytes(&t), s->digest))
         return true;
     const enum tma_element element = element_of(t.m.type, s->reduce);
     if (!check_store(s, &t, element))
@@ -468,6 +470,8 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
     struct store_op *s = async_op_create(sizeof *s, name, cta, origin, run_store);
     s->box = *box;
     s->src = off;
+    const uint64_t bytes = dense_bytes(box);
+    s->digest = bytes ? tma_digest(cta, off, bytes) : 0;
     s->reduce = reduce;
     s->track = track;
     track->reading++;

@@ -76,6 +76,15 @@ static const struct diag BAD_SHARED = {
     .hint = "the launch asks for too little dynamic shared memory, or an offset runs past a tile",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
+static const struct diag NO_SUCH_RANK = {
+    .id = "shared-rank",
+    .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
+    .section = "PTX ISA 9.7.9.23, 5.1.7",
+    .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits "
+            "24 and up were "
+            "computed wrongly",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
 static const struct diag NOT_OWN = {
     .id = "shared-cta-not-own",
     .rule = ".shared::cta names the executing CTA's own shared memory; other CTAs' needs .shared::cluster",
@@ -147,7 +156,7 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
     const char *verb = write ? "writes" : "reads";
     const struct cluster *cl = w->cta->cluster;
     if (rank >= cl->num_ctas)
-        exec_fault(w, in, 1u << lane, &BAD_SHARED,
+        exec_fault(w, in, 1u << lane, &NO_SUCH_RANK,
                    "lane %u %s %u bytes at shared address 0x%x: rank %u in a cluster of %u CTAs", lane, verb,
                    size, addr, rank, cl->num_ctas);
     else if (!cl->cta[rank].smem || (&cl->cta[rank] != w->cta && !cl->cta[rank].live_warps))
