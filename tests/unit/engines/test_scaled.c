@@ -33,7 +33,7 @@ static struct matrix plain(enum tc_elem e, uint32_t at, uint32_t rows) {
     return (struct matrix){e, false, TC_SW_NONE, at, rows * 16, 128};
 }
 
-/* One row of a matrix: its elements as numbers, and its bytes in memory. `tmem`: lanes of A beside or NULL. */
+/* One row of a matrix: its elements as numbers, and its bytes in memory. */
 static void fill_row(struct cta *cta, const struct setup *s, const struct matrix *x, uint32_t row,
                      float *value, uint64_t *state) {
     for (uint32_t k = 0; k < (is_packed(s) ? 64u : 32u); k++) {

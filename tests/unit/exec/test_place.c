@@ -1,6 +1,6 @@
 /* Where clusters become resident: one GPC each, pairs on TPCs, and as many as the capacity says. */
-#include "exec/place.h"
 #include "check.h"
+#include "exec/place.h"
 
 static uint32_t gpc_of(const struct mach_config *c, uint32_t sm) {
     uint32_t first, count;
