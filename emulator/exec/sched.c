@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "engines/tc.h"
+#include "machine/mbarrier.h"
 
 #define QUANTUM 256u         /* instructions of a warp's turn */
 #define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn */
@@ -82,6 +83,7 @@ static void note_exit(struct warp *w) {
     if (--cta->live_warps)
         return;
     cta->cluster->live_ctas--;
+    mbar_cta_exit(cta);
     tc_cta_exit(cta);
     for (uint32_t r = 0; r < cta->cluster->num_ctas; r++)
         mach_wake(&cta->cluster->cta[r]);

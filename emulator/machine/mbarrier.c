@@ -223,6 +223,30 @@ bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t
                                            : "no cluster barrier has completed");
 }
 
+static const struct diag unannounced = {
+    .id = "mbarrier-bytes-unannounced",
+    .rule = "expect_tx announces every byte that the copies of a phase bring to its mbarrier",
+    .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.6",
+    .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
+            "has landed; count "
+            "those that other CTAs send, too (of a CTA pair: both halves)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+void mbar_cta_exit(const struct cta *cta) {
+    for (uint32_t i = 0; i < cta->num_mbars; i++) {
+        struct mbar b;
+        if (!mbar_unpack(cta->mbars[i].bits, &b) || b.tx >= 0)
+            continue;
+        mach_warn(
+            cta->gpu, NULL, &unannounced,
+            "CTA (%u,%u,%u), rank %u, exits, and the mbarrier at shared offset 0x%x got %d bytes that no "
+            "expect_tx announced",
+            cta->id.x, cta->id.y, cta->id.z, cta->rank, cta->mbars[i].off, (int)-b.tx);
+        return;
+    }
+}
+
 struct mbar_error_info mbar_error_info(enum mbar_error e) {
     switch (e) {
     case MBAR_OK:

@@ -55,6 +55,9 @@ void mbar_publish(struct cluster *cl);
 bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off,
                        const struct mach_origin *origin, const char *what);
 
+/* The CTA's last warp has exited: warns about bytes that landed on an mbarrier and that no expect_tx announced. */
+void mbar_cta_exit(const struct cta *cta);
+
 struct mbar_error_info {
     const char *id, *rule, *section, *hint;
 };
