@@ -39,7 +39,6 @@ enum {
     ANSWERS = 2,          /* of cluster launch control */
     MIN_STAGES = 2,
     MAX_STAGES = 9,
-    MAX_CLUSTER = 8, /* CTAs; every GPU of the architecture places that many */
 };
 
 /* The tasks of a CTA's warps. Warps 0 ... 3 must be the epilogue: warp w reaches lanes 32 (w % 4) ... of TMEM. */

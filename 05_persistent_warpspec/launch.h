@@ -61,6 +61,11 @@ static struct gemm make_plan(const struct problem *p, uint32_t shared, uint32_t 
     g.ab_at = g.c_at + (p->beta != 0 ? C_BUFFERS * g.subtile_bytes : 0);
     g.stages = (shared - g.ab_at) / g.stage_bytes; /* all that is left */
     g.stages = g.stages < MAX_STAGES ? g.stages : MAX_STAGES;
+    if (g.stages < MIN_STAGES) {
+        fprintf(stderr, "%u bytes of shared memory do not hold %d stages of %u\n", shared, MIN_STAGES,
+                g.stage_bytes);
+        exit(1);
+    }
     *used = g.ab_at + g.stages * g.stage_bytes;
     const uint32_t rows = CTA_M * g.cluster_m, columns = g.tile_n * g.cluster_n;
     g.raster = raster_make(((uint32_t)p->m + rows - 1) / rows, ((uint32_t)p->n + columns - 1) / columns,
@@ -100,6 +105,11 @@ static void make_launch(struct launch *l, const struct problem *p, const struct 
     CUDA_CHECK(cudaFuncSetAttribute((const void *)persistent_warpspec,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
     CUDA_CHECK(cudaOccupancyMaxActiveClusters(&resident, (const void *)persistent_warpspec, &l->config));
+    if (resident < 1) {
+        fprintf(stderr, "the GPU takes no cluster of %u CTAs with %u bytes of shared memory each\n", ctas,
+                shared);
+        exit(1);
+    }
     if (p->clusters && p->clusters < resident)
         resident = p->clusters;
     uint32_t clusters = (uint32_t)resident < g->works ? (uint32_t)resident : g->works;

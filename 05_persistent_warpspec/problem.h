@@ -71,7 +71,6 @@ static const char *const cluster_names[] = {"2x1", "2x2", "4x1", "4x2", NULL};
 static const char *const tile_n_names[] = {"128", "256", NULL};
 static const char *const scheduler_names[] = {"static", "clc", NULL};
 static const char *const verify_names[] = {"auto", "full", "sampled", "none", NULL};
-static const char *const no_yes[] = {"off", "on", NULL};
 
 static inline struct problem read_problem(int argc, char **argv) {
     struct problem p = {1024, 1024, 512, 1, ELEM_F16, OUT_F32, 0, 0, 1.0f, 0.5f, 0, 0, 0, 8, 0, 0, 0, 0, 1};
@@ -88,7 +87,7 @@ static inline struct problem read_problem(int argc, char **argv) {
         {"alpha", CL_FLOAT, &p.alpha, "factor of A B^T", 0, 0, 0, NULL},
         {"beta", CL_FLOAT, &p.beta, "factor of C; with 0, C is NaN all over and must not be seen", 0, 0, 0,
          NULL},
-        {"relu", CL_CHOICE, &p.relu, "negative elements of D become 0", 0, 0, 0, no_yes},
+        {"relu", CL_FLAG, &p.relu, "negative elements of D become 0", 0, 0, 0, NULL},
         {"tile-n", CL_CHOICE, &tile_n, "columns of D of a CTA pair, rows are 256", 0, 0, 0, tile_n_names},
         {"cluster", CL_CHOICE, &cluster, "CTAs along M x along N", 0, 0, 0, cluster_names},
         {"group", CL_INT, &p.group, "rows of cluster tiles that are walked together", 1, 1 << 20, 1, NULL},

@@ -1,4 +1,4 @@
-/* cmdline.h - one command line for all steps: `--name value` or `--name=value`, from a table.
+/* cmdline.h - one command line for all steps: `--name value`, `--name=value` or `--flag`, from a table.
  *
  * A step fills an array of struct cl_option; what a variable holds when cmdline_parse() is called is its
  * default and is shown by --help. A value that is not allowed gets one line on stderr that says what is, and
@@ -23,6 +23,7 @@ enum cl_kind {
     CL_FLOAT,  /* float: any finite number */
     CL_SEED,   /* uint64_t */
     CL_CHOICE, /* int: index of a word in `choices`, which ends with NULL */
+    CL_FLAG,   /* int: 1 where the option stands, with nothing behind it */
 };
 
 struct cl_option {
@@ -52,6 +53,9 @@ static inline void cl_allowed(const struct cl_option *o, char *text, size_t size
     case CL_SEED:
         snprintf(text, size, "a whole number from 0 to 2^64 - 1");
         break;
+    case CL_FLAG:
+        snprintf(text, size, "no value");
+        break;
     case CL_CHOICE:
         text[0] = '\0';
         for (int i = 0; o->choices[i]; i++) {
@@ -71,6 +75,9 @@ static inline void cl_default(const struct cl_option *o, char *text, size_t size
     case CL_INT:
     case CL_POW2:
         snprintf(text, size, "%d", *(const int *)o->value);
+        break;
+    case CL_FLAG:
+        snprintf(text, size, "off");
         break;
     case CL_FLOAT:
         snprintf(text, size, "%g", (double)*(const float *)o->value);
@@ -122,6 +129,8 @@ static inline int cl_store(const struct cl_option *o, const char *text) {
         *(uint64_t *)o->value = x;
         return 1;
     }
+    if (o->kind == CL_FLAG)
+        return 0;
     long x = strtol(text, &end, 10);
     if (end == text || *end || errno || x < o->min || x > o->max)
         return 0;
@@ -157,6 +166,10 @@ static inline void cmdline_parse(int argc, char **argv, const char *purpose, con
             exit(2);
         }
         value = strchr(word, '=');
+        if (o->kind == CL_FLAG && !value) {
+            *(int *)o->value = 1;
+            continue;
+        }
         value = value ? value + 1 : i + 1 < argc ? argv[++i] : "";
         if (!cl_store(o, value)) {
             char allowed[160];

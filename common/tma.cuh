@@ -82,20 +82,20 @@ static __device__ __forceinline__ void tma_store_3d(const CUtensorMap *map, int 
                  : "memory");
 }
 
-/* Closes a bulk group: this thread's stores since the last one. PTX ISA 9.7.9.25.4 (commit_group). */
+/* Closes a bulk group: this thread's stores since the last one. PTX ISA 9.7.9.27.2.1. */
 static __device__ __forceinline__ void tma_store_commit(void) {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 /* Waits until all but the latest `GROUPS` bulk groups of this thread have read their shared memory, which may be
  * overwritten or given back then; what they write may still be under way. Who: the thread that closed them.
- * PTX ISA 9.7.9.25.4 (wait_group.read). */
+ * PTX ISA 9.7.9.27.2.2. */
 template <int GROUPS> static __device__ __forceinline__ void tma_store_wait_read(void) {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(GROUPS) : "memory");
 }
 
 /* Has the 128 bytes of a tensor map fetched into the cache that the TMA reads them from, before the first copy needs
- * them. Who: one thread. Completion: a hint, nothing waits. PTX ISA 9.7.9.15 (prefetch). */
+ * them. Who: one thread. Completion: a hint, nothing waits. PTX ISA 9.7.9.15. */
 static __device__ __forceinline__ void tma_prefetch_map(const CUtensorMap *map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"((uint64_t)map) : "memory");
 }
