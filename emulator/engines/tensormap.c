@@ -12,10 +12,12 @@
 
 #define MARK UINT64_C(0x31504d5430303153) /* "S100TMP1": format 1 */
 
-/* Little-endian fields at fixed places. */
+/* Little-endian fields at fixed places. Bytes 8 to 15 say nothing: CUTLASS (copy_traits_sm90_tma.hpp, make_tma_copy_desc)
+ * clears bit 21 of the 64-bit word 1 for tensors below 128 KiB when cudaDriverGetVersion is 13010 or less, a flag of the
+ * real map that must not matter here. */
 enum {
     AT_MARK = 0,
-    AT_ADDRESS = 8,
+    AT_FLAGS = 8,
     AT_TYPE = 16,
     AT_RANK = 17,
     AT_INTERLEAVE = 18,
@@ -28,6 +30,8 @@ enum {
     AT_BOX = 96,    /* 5 x 2 */
     AT_STEP = 106,  /* 5 x 1 */
     AT_END = 111,
+    AT_ADDRESS = 112,
+    AT_TAIL = 120,
 };
 
 static const struct {
@@ -206,9 +210,9 @@ static const char *const not_a_map = "these 128 bytes were not made by cuTensorM
 
 static bool is_map(const uint8_t *in) {
     for (unsigned i = AT_END; i < TMAP_BYTES; i++)
-        if (in[i])
+        if (in[i] && (i < AT_ADDRESS || i >= AT_TAIL))
             return false;
-    return get(in + AT_MARK, 8) == MARK;
+    return !get(in + AT_FLAGS, 8) && get(in + AT_MARK, 8) == MARK;
 }
 
 const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m) {
