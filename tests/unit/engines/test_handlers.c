@@ -164,6 +164,23 @@ static void register_dependency(void) {
     run_close(&r);
 }
 
+/* Lanes are numbered in seven bits: an address with more of them names the lane below, and is warned about. */
+static void lane_beyond(void) {
+    struct run r;
+    if (run_open(&r, kernel("add.u32 %r40, %ta, 0x800000;\n"
+                            "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r40], {%r4};\n"
+                            "tcgen05.wait::st.sync.aligned;\n"
+                            "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%ta];\n"
+                            "tcgen05.wait::ld.sync.aligned;\nst.global.u32 [%out], %r30;\n",
+                            END, NULL))) {
+        uint64_t out = run_alloc(&r, 128);
+        CHECK(run_ok(&r, "k", WARP, 1, &out));
+        CHECK_EQ(run_u32(&r, out, 7), 32);
+        CHECK_HAS(r.log, "tcgen05.st starts at lane 128; lane 0 is taken");
+    }
+    run_close(&r);
+}
+
 static void faults(void) {
     const char *mma = "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %none;\n";
     fails(kernel("add.u32 %r40, %ta, %lane;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%r40];\n", END,
@@ -243,6 +260,7 @@ int main(void) {
     a_from_tmem();
     stores();
     register_dependency();
+    lane_beyond();
     faults();
     refusals();
     return check_report();
