@@ -17,6 +17,7 @@
 
 #define CHUNK 16u
 #define THREADS (MACH_MAX_WARPS * MACH_WARP)
+#define BUCKETS 512u
 
 struct chunk {
     uint64_t when; /* clock of the store + 1; 0: none */
@@ -36,16 +37,23 @@ struct watch { /* one CTA */
 
 struct proxy {
     struct observer observer;
-    struct watch *watches;
+    struct watch
+        *watches[BUCKETS]; /* by the CTA's address: there are hundreds, and each store looks one up */
 };
 
+static struct watch **bucket(struct proxy *p, const struct cta *cta) {
+    uint64_t h = (uint64_t)(uintptr_t)cta * 0x9E3779B97F4A7C15u;
+    return &p->watches[(h >> 32) % BUCKETS];
+}
+
 static struct watch *find(struct proxy *p, struct cta *cta, bool make) {
-    for (struct watch **at = &p->watches; *at; at = &(*at)->next)
+    struct watch **first = bucket(p, cta);
+    for (struct watch **at = first; *at; at = &(*at)->next)
         if ((*at)->cta == cta) { /* most recently used first */
             struct watch *w = *at;
             *at = w->next;
-            w->next = p->watches;
-            p->watches = w;
+            w->next = *first;
+            *first = w;
             return w;
         }
     if (!make)
@@ -54,8 +62,8 @@ static struct watch *find(struct proxy *p, struct cta *cta, bool make) {
     struct watch *w = xcalloc(1, sizeof *w + n * sizeof *w->chunks);
     w->cta = cta;
     w->num_chunks = n;
-    w->next = p->watches;
-    p->watches = w;
+    w->next = *first;
+    *first = w;
     return w;
 }
 
@@ -115,7 +123,7 @@ static void cta_end(void *ctx, struct cta *cta) {
     struct watch *w = find(p, cta, false);
     if (!w)
         return;
-    p->watches = w->next; /* find put it first */
+    *bucket(p, cta) = w->next; /* find put it first */
     free(w);
 }
 
@@ -129,7 +137,8 @@ void check_proxy_destroy(struct observer *o) {
     if (!o)
         return;
     struct proxy *p = o->ctx;
-    while (p->watches)
-        cta_end(p, p->watches->cta);
+    for (uint32_t b = 0; b < BUCKETS; b++)
+        while (p->watches[b])
+            cta_end(p, p->watches[b]->cta);
     free(p);
 }
