@@ -13,6 +13,9 @@
 #include "exec/access.h"
 #include "exec/core.h"
 
+#include "machine/async.h"
+#include "machine/observer.h"
+
 struct mem_form {
     enum exec_space space;
     uint8_t size;  /* bytes of an element */
@@ -109,7 +112,8 @@ static bool contiguous(const struct exec_span *s, uint32_t n) {
     return s->affine && s->stride == n && (s->at[0] & 7) == 0;
 }
 
-static void load_poison(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
+/* True when a lane read poison. */
+static bool load_poison(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
     uint32_t bits[MACH_WARP], any = 0, n = (uint32_t)f->size * f->count;
     bool clean = !s->poison;
     if (s->poison && contiguous(s, n)) {
@@ -128,9 +132,42 @@ static void load_poison(struct warp *w, const struct mem_form *f, const struct e
             EXEC_FOR_LANES(l, mask) { lanes |= bits[l] & part ? 1u << l : 0; }
         exec_set_poison(w, f->slot[e], mask, lanes);
     }
+    return any != 0;
 }
 
-static void load_span(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
+static const struct diag LANDING = {
+    .id = "shared-load-in-flight",
+    .rule = "the destination of an asynchronous copy may be read once the phase of the mbarrier that it "
+            "signals has completed",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
+    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all "
+            "copies bring; or the "
+            "copy did not wait until what it overwrites had been read",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* Lanes read poison: warns where an asynchronous copy is under way to it. False when the warning is a fault. */
+static bool check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size,
+                          uint32_t mask) {
+    if (s->space != XS_SHARED_CTA || !w->gpu->async_pending)
+        return true;
+    EXEC_FOR_LANES(l, mask) {
+        const struct async_op *op = async_landing(s->cta, (uint32_t)exec_span_at(s, l), size);
+        if (!op)
+            continue;
+        char where[600];
+        struct mach_origin o = exec_origin(w, in, 1u << l);
+        return mach_warn(
+            w->gpu, &o, &LANDING,
+            "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s",
+            l, (uint32_t)exec_span_at(s, l), op->name, op->cta->rank,
+            diag_where(&op->origin.site, where, sizeof where));
+    }
+    return true;
+}
+
+/* True when a lane read poison. */
+static bool load_span(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
     if (f->size == 4 && f->reg == 32)
         load_lanes(w, f, s, mask, 4, 32, false);
     else if (f->size == 8 && f->reg == 64)
@@ -139,7 +176,7 @@ static void load_span(struct warp *w, const struct mem_form *f, const struct exe
         load_lanes(w, f, s, mask, 2, 16, false);
     else
         load_lanes(w, f, s, mask, f->size, f->reg, f->sign);
-    load_poison(w, f, s, mask);
+    return load_poison(w, f, s, mask);
 }
 
 static enum exec_status run_ld(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -149,7 +186,8 @@ static enum exec_status run_ld(struct warp *w, const struct insn *in, uint32_t m
     if (!exec_address_known(w, in, f->addr, mask))
         return EXEC_FAULT;
     if (exec_span(w, f->addr, mask, f->space, size, size, false, &s) && !(f->wide && s.space != XS_GLOBAL)) {
-        load_span(w, f, &s, mask);
+        if (load_span(w, f, &s, mask) && !check_landing(w, in, &s, size, mask))
+            return EXEC_FAULT;
         return EXEC_NEXT;
     }
     uint64_t addr[MACH_WARP]; /* the destination may be the address register */
@@ -160,7 +198,8 @@ static enum exec_status run_ld(struct warp *w, const struct insn *in, uint32_t m
         if (f->wide && s.space != XS_GLOBAL)
             return exec_fault(w, in, 1u << l, &WIDE_SPACE,
                               "lane %u loads 32 bytes from outside global memory", l);
-        load_span(w, f, &s, 1u << l);
+        if (load_span(w, f, &s, 1u << l) && !check_landing(w, in, &s, size, 1u << l))
+            return EXEC_FAULT;
     }
     return EXEC_NEXT;
 }
