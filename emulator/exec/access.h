@@ -43,6 +43,10 @@ bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, e
 bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr,
                     enum exec_space space, uint32_t size, uint32_t align, bool write, struct exec_span *s);
 
+/* Lanes read poison from [at, at + size): warns where an asynchronous copy into shared memory is under way to it. False
+ * when the warning is a fault. */
+bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size, uint32_t mask);
+
 /* A register of `bits` that may be written: neither a constant nor a special register. */
 static inline bool exec_is_dst(const struct exec_opnd *o, unsigned bits) {
     return o->kind == EXEC_SLOT && o->src->kind == PTX_OPND_REG && o->bits == bits;

@@ -7,6 +7,9 @@
 #include "exec/access.h"
 #include "exec/core.h"
 
+#include "machine/async.h"
+#include "machine/observer.h"
+
 #include <stdio.h>
 
 enum exec_space exec_space_of(const struct ptx_insn *in) {
@@ -434,6 +437,38 @@ bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
         s->host = w->local;
         s->poison = w->local_poison;
         s->at[lane] = (uint64_t)lane * w->local_stride + loc.off;
+    }
+    return true;
+}
+
+/* --- bytes under way --------------------------------------------------------------------------------------- */
+
+static const struct diag LANDING = {
+    .id = "shared-load-in-flight",
+    .rule = "the destination of an asynchronous copy may be read once the phase of the mbarrier that it "
+            "signals has completed",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
+    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all "
+            "copies bring; or the "
+            "copy did not wait until what it overwrites had been read",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size,
+                        uint32_t mask) {
+    if (s->space != XS_SHARED_CTA || !w->gpu->async_pending)
+        return true;
+    EXEC_FOR_LANES(l, mask) {
+        const struct async_op *op = async_landing(s->cta, (uint32_t)exec_span_at(s, l), size);
+        if (!op)
+            continue;
+        char where[600];
+        struct mach_origin o = exec_origin(w, in, 1u << l);
+        return mach_warn(
+            w->gpu, &o, &LANDING,
+            "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s",
+            l, (uint32_t)exec_span_at(s, l), op->name, op->cta->rank,
+            diag_where(&op->origin.site, where, sizeof where));
     }
     return true;
 }

@@ -13,9 +13,6 @@
 #include "exec/access.h"
 #include "exec/core.h"
 
-#include "machine/async.h"
-#include "machine/observer.h"
-
 struct mem_form {
     enum exec_space space;
     uint8_t size;  /* bytes of an element */
@@ -135,37 +132,6 @@ static bool load_poison(struct warp *w, const struct mem_form *f, const struct e
     return any != 0;
 }
 
-static const struct diag LANDING = {
-    .id = "shared-load-in-flight",
-    .rule = "the destination of an asynchronous copy may be read once the phase of the mbarrier that it "
-            "signals has completed",
-    .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
-    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all "
-            "copies bring; or the "
-            "copy did not wait until what it overwrites had been read",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
-/* Lanes read poison: warns where an asynchronous copy is under way to it. False when the warning is a fault. */
-static bool check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size,
-                          uint32_t mask) {
-    if (s->space != XS_SHARED_CTA || !w->gpu->async_pending)
-        return true;
-    EXEC_FOR_LANES(l, mask) {
-        const struct async_op *op = async_landing(s->cta, (uint32_t)exec_span_at(s, l), size);
-        if (!op)
-            continue;
-        char where[600];
-        struct mach_origin o = exec_origin(w, in, 1u << l);
-        return mach_warn(
-            w->gpu, &o, &LANDING,
-            "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s",
-            l, (uint32_t)exec_span_at(s, l), op->name, op->cta->rank,
-            diag_where(&op->origin.site, where, sizeof where));
-    }
-    return true;
-}
-
 /* True when a lane read poison. */
 static bool load_span(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
     if (f->size == 4 && f->reg == 32)
@@ -186,7 +152,7 @@ static enum exec_status run_ld(struct warp *w, const struct insn *in, uint32_t m
     if (!exec_address_known(w, in, f->addr, mask))
         return EXEC_FAULT;
     if (exec_span(w, f->addr, mask, f->space, size, size, false, &s) && !(f->wide && s.space != XS_GLOBAL)) {
-        if (load_span(w, f, &s, mask) && !check_landing(w, in, &s, size, mask))
+        if (load_span(w, f, &s, mask) && !exec_check_landing(w, in, &s, size, mask))
             return EXEC_FAULT;
         return EXEC_NEXT;
     }
@@ -198,7 +164,7 @@ static enum exec_status run_ld(struct warp *w, const struct insn *in, uint32_t m
         if (f->wide && s.space != XS_GLOBAL)
             return exec_fault(w, in, 1u << l, &WIDE_SPACE,
                               "lane %u loads 32 bytes from outside global memory", l);
-        if (load_span(w, f, &s, 1u << l) && !check_landing(w, in, &s, size, 1u << l))
+        if (load_span(w, f, &s, 1u << l) && !exec_check_landing(w, in, &s, size, 1u << l))
             return EXEC_FAULT;
     }
     return EXEC_NEXT;
