@@ -95,6 +95,9 @@ $(EMU)/objects: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(EMU_OBJ)' | cmp -s - $@ || printf '%s\n' '$(EMU_OBJ)' >$@
 
+# The loops over matrices are worth the time that the compiler takes.
+$(EMU)/obj/engines/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
+
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

@@ -16,11 +16,11 @@
 #include <stdlib.h>
 
 #define CHUNK 16u
+#define BLOCK 64u /* chunks whose open stores are counted together */
 #define THREADS (MACH_MAX_WARPS * MACH_WARP)
-#define BUCKETS 512u
 
 struct chunk {
-    uint64_t when; /* clock of the store + 1; 0: none */
+    uint64_t when; /* clock of the store + 1; 0: none, or known to be fenced */
     const struct diag_site *site;
     uint32_t thread;
 };
@@ -32,50 +32,40 @@ struct watch { /* one CTA */
     uint64_t last_sync;       /* when threads last synchronised */
     uint64_t covered;         /* stores up to here were fenced by a thread that synchronised after them */
     uint32_t num_chunks;
+    uint32_t *open; /* by block: chunks with a store not known to be fenced */
     struct chunk chunks[];
 };
 
 struct proxy {
     struct observer observer;
-    struct watch
-        *watches[BUCKETS]; /* by the CTA's address: there are hundreds, and each store looks one up */
+    struct watch *watches;
 };
 
-static struct watch **bucket(struct proxy *p, const struct cta *cta) {
-    uint64_t h = (uint64_t)(uintptr_t)cta * 0x9E3779B97F4A7C15u;
-    return &p->watches[(h >> 32) % BUCKETS];
-}
-
-static struct watch *find(struct proxy *p, struct cta *cta, bool make) {
-    struct watch **first = bucket(p, cta);
-    for (struct watch **at = first; *at; at = &(*at)->next)
-        if ((*at)->cta == cta) { /* most recently used first */
-            struct watch *w = *at;
-            *at = w->next;
-            w->next = *first;
-            *first = w;
-            return w;
-        }
-    if (!make)
-        return NULL;
+static struct watch *make(struct proxy *p, struct cta *cta) {
+    if (cta->check)
+        return cta->check;
     uint32_t n = (cta->smem_end + CHUNK - 1) / CHUNK;
     struct watch *w = xcalloc(1, sizeof *w + n * sizeof *w->chunks);
     w->cta = cta;
     w->num_chunks = n;
-    w->next = *first;
-    *first = w;
+    w->open = xcalloc(n / BLOCK + 1, sizeof *w->open);
+    w->next = p->watches;
+    p->watches = w;
+    cta->check = w;
     return w;
 }
 
 static void generic_write(void *ctx, struct cta *cta, uint32_t off, uint32_t size, uint32_t thread,
                           const struct diag_site *site) {
-    struct watch *w = find(ctx, cta, true);
-    for (uint32_t c = off / CHUNK; size && c <= (off + size - 1) / CHUNK && c < w->num_chunks; c++)
+    struct watch *w = make(ctx, cta);
+    for (uint32_t c = off / CHUNK; size && c <= (off + size - 1) / CHUNK && c < w->num_chunks; c++) {
+        w->open[c / BLOCK] += w->chunks[c].when == 0;
         w->chunks[c] = (struct chunk){cta->gpu->clock + 1, site, thread};
+    }
 }
 
 static void proxy_fence(void *ctx, struct cta *cta, uint32_t warp, uint32_t lanes) {
-    struct watch *w = find(ctx, cta, true);
+    struct watch *w = make(ctx, cta);
     for (uint32_t l = 0; l < MACH_WARP; l++)
         if (lanes >> l & 1)
             w->fenced[warp * MACH_WARP + l] = cta->gpu->clock + 1;
@@ -83,7 +73,8 @@ static void proxy_fence(void *ctx, struct cta *cta, uint32_t warp, uint32_t lane
 }
 
 static void sync_threads(void *ctx, struct cta *cta) {
-    struct watch *w = find(ctx, cta, false);
+    struct watch *w = cta->check;
+    (void)ctx;
     if (w)
         w->last_sync = cta->gpu->clock + 1;
 }
@@ -100,13 +91,19 @@ static const struct diag missing_fence = {
 
 static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
                        const struct mach_origin *reader, const char *what) {
-    struct watch *w = find(ctx, cta, false);
+    struct watch *w = cta->check;
+    (void)ctx;
     if (!w || !size)
         return;
     for (uint32_t c = off / CHUNK; c <= (off + size - 1) / CHUNK && c < w->num_chunks; c++) {
         struct chunk *k = &w->chunks[c];
-        if (!k->when || w->fenced[k->thread % THREADS] >= k->when || w->covered >= k->when)
+        if (!k->when)
             continue;
+        if (w->fenced[k->thread % THREADS] >= k->when || w->covered >= k->when) { /* and will remain so */
+            k->when = 0;
+            w->open[c / BLOCK]--;
+            continue;
+        }
         char where[600] = "?";
         if (k->site)
             diag_where(k->site, where, sizeof where);
@@ -118,18 +115,39 @@ static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
     }
 }
 
+static bool settled(void *ctx, struct cta *cta, uint32_t off, uint32_t size) {
+    const struct watch *w = cta->check;
+    (void)ctx;
+    if (!w || !size)
+        return true;
+    for (uint32_t b = off / CHUNK / BLOCK;
+         b <= (off + size - 1) / CHUNK / BLOCK && b <= w->num_chunks / BLOCK; b++)
+        if (w->open[b])
+            return false;
+    return true;
+}
+
+static void release(struct watch *w) {
+    w->cta->check = NULL;
+    free(w->open);
+    free(w);
+}
+
 static void cta_end(void *ctx, struct cta *cta) {
     struct proxy *p = ctx;
-    struct watch *w = find(p, cta, false);
-    if (!w)
-        return;
-    *bucket(p, cta) = w->next; /* find put it first */
-    free(w);
+    for (struct watch **at = &p->watches; *at; at = &(*at)->next)
+        if ((*at)->cta == cta) {
+            struct watch *w = *at;
+            *at = w->next;
+            release(w);
+            return;
+        }
 }
 
 struct observer *check_proxy_create(void) {
     struct proxy *p = xcalloc(1, sizeof *p);
-    p->observer = (struct observer){p, generic_write, proxy_fence, sync_threads, async_read, cta_end};
+    p->observer =
+        (struct observer){p, generic_write, proxy_fence, sync_threads, async_read, settled, cta_end};
     return &p->observer;
 }
 
@@ -137,8 +155,7 @@ void check_proxy_destroy(struct observer *o) {
     if (!o)
         return;
     struct proxy *p = o->ctx;
-    for (uint32_t b = 0; b < BUCKETS; b++)
-        while (p->watches[b])
-            cta_end(p, p->watches[b]->cta);
+    while (p->watches)
+        cta_end(p, p->watches->cta);
     free(p);
 }

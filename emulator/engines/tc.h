@@ -41,8 +41,6 @@ struct tc_request {
     struct mach_origin origin;
 };
 
-struct tc_scratch; /* tc_mma.c: decoded operands */
-
 struct tc_state {
     struct cta *cta;
     unsigned cta_group;    /* 1 or 2 once an instruction with the qualifier was executed, else 0 */
@@ -55,7 +53,6 @@ struct tc_state {
     struct tc_request alloc, dealloc; /* of a pair */
     struct async_queue *queue;        /* mma, cp, shift, commit */
     enum tc_simd simd;
-    struct tc_scratch *scratch;
 };
 
 /* The tcgen05 state of a CTA, made at the first call. */

@@ -148,7 +148,6 @@ void tc_cta_release(struct cta *cta) {
     leave_waiters(cta->tc);
     if (cta->sm->tmem_lock == cta)
         cta->sm->tmem_lock = NULL;
-    free(cta->tc->scratch);
     free(cta->tc);
     cta->tc = NULL;
 }

@@ -15,7 +15,7 @@
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define UNROLL _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 8")
 #endif
 
 /* --- portable --- */
@@ -47,13 +47,13 @@ static void store_segment(uint32_t *d, const vec4 acc[4]) {
 
 /* One segment, two columns. */
 static void pair_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
-    uint32_t rows = t->segments * TC_SEGMENT;
     uint32_t *d0 = t->d + (size_t)n * t->d_stride + t->lane[seg], *d1 = d0 + t->d_stride;
-    const float *a = t->a + seg * TC_SEGMENT, *b0 = t->b + (size_t)n * t->k, *b1 = b0 + t->k;
+    const float *a = t->a + tc_tile_a(t->k, seg * TC_SEGMENT, 0), *b0 = t->b + (size_t)n * t->k,
+                *b1 = b0 + t->k;
     vec4 x[4], y[4];
     load_segment(t, d0, x);
     load_segment(t, d1, y);
-    for (uint32_t k = 0; k < t->k; k++, a += rows) {
+    for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL) {
         vec4 v[4];
         memcpy(v, a, sizeof v);
         vec4 p = {b0[k], b0[k], b0[k], b0[k]}, q = {b1[k], b1[k], b1[k], b1[k]};
@@ -69,7 +69,6 @@ static void pair_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
 
 /* Products may leave f32's range: one rounding needs fmaf. */
 static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
-    uint32_t rows = t->segments * TC_SEGMENT;
     uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
     for (uint32_t i = 0; i < TC_SEGMENT; i++) {
         float acc = 0;
@@ -78,7 +77,7 @@ static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
             acc *= t->scale;
         }
         for (uint32_t k = 0; k < t->k; k++)
-            acc = fmaf(t->a[(size_t)k * rows + seg * TC_SEGMENT + i], t->b[(size_t)n * t->k + k], acc);
+            acc = fmaf(t->a[tc_tile_a(t->k, seg * TC_SEGMENT + i, k)], t->b[(size_t)n * t->k + k], acc);
         uint32_t bits = NAN_BITS;
         if (!isnan(acc))
             memcpy(&bits, &acc, sizeof bits);
@@ -106,12 +105,14 @@ static void run_portable(const struct tc_tile *t) {
 #define AVX512 __attribute__((target("avx512f")))
 #define AVX2 __attribute__((target("avx2,fma")))
 
-/* Four segments, four columns: 16 accumulators. */
-AVX512 static void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n) {
-    uint32_t rows = t->segments * TC_SEGMENT;
-    __m512 acc[4][4];
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Four segments, C columns: 4 * C accumulators, of which 24 and what is multiplied fit the registers. */
+AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n,
+                                              const int C) {
+    __m512 acc[6][4];
     UNROLL
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < C; c++)
         UNROLL
     for (int s = 0; s < 4; s++) {
         acc[c][s] = _mm512_setzero_ps();
@@ -120,15 +121,16 @@ AVX512 static void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t 
                                           t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
                                       _mm512_set1_ps(t->scale));
     }
-    const float *a = t->a + seg * TC_SEGMENT, *b = t->b + (size_t)n * t->k;
-    for (uint32_t k = 0; k < t->k; k++, a += rows, b++) {
+    const float *a = t->a + tc_tile_a(t->k, seg * TC_SEGMENT, 0), *b = t->b + (size_t)n * t->k;
+    const size_t step = t->k;
+    for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL, b++) {
         __m512 v[4];
         UNROLL
         for (int s = 0; s < 4; s++)
             v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
         UNROLL
-        for (int c = 0; c < 4; c++) {
-            __m512 w = _mm512_set1_ps(b[c * (size_t)t->k]);
+        for (int c = 0; c < C; c++) {
+            __m512 w = _mm512_set1_ps(b[c * step]);
             UNROLL
             for (int s = 0; s < 4; s++)
                 acc[c][s] = _mm512_fmadd_ps(v[s], w, acc[c][s]);
@@ -136,7 +138,7 @@ AVX512 static void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t 
     }
     const __m512i nan = _mm512_set1_epi32((int32_t)NAN_BITS);
     UNROLL
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < C; c++)
         UNROLL
     for (int s = 0; s < 4; s++) {
         __mmask16 bad = _mm512_cmp_ps_mask(acc[c][s], acc[c][s], _CMP_UNORD_Q);
@@ -146,17 +148,22 @@ AVX512 static void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t 
 }
 
 AVX512 static void run_avx512(const struct tc_tile *t) {
-    for (uint32_t s = 0; s < t->segments; s += 4)
-        for (uint32_t n = 0; n < t->n; n += 4)
-            block_avx512(t, s, n);
+    for (uint32_t s = 0; s < t->segments; s += 4) {
+        uint32_t n = 0;
+        for (; n + 6 <= t->n; n += 6)
+            block_avx512(t, s, n, 6);
+        if (t->n - n == 4)
+            block_avx512(t, s, n, 4);
+        else if (t->n - n == 2)
+            block_avx512(t, s, n, 2);
+    }
 }
 
-/* One segment, four columns: 8 accumulators. */
-AVX2 static void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n) {
-    uint32_t rows = t->segments * TC_SEGMENT;
-    __m256 acc[4][2];
+/* One segment, C columns: 2 * C accumulators, of which 12 fit. */
+AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, const int C) {
+    __m256 acc[6][2];
     UNROLL
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < C; c++)
         UNROLL
     for (int h = 0; h < 2; h++) {
         acc[c][h] = _mm256_setzero_ps();
@@ -167,19 +174,20 @@ AVX2 static void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n) {
                               _mm256_set1_ps(t->scale));
         }
     }
-    const float *a = t->a + seg * TC_SEGMENT, *b = t->b + (size_t)n * t->k;
-    for (uint32_t k = 0; k < t->k; k++, a += rows, b++) {
+    const float *a = t->a + tc_tile_a(t->k, seg * TC_SEGMENT, 0), *b = t->b + (size_t)n * t->k;
+    const size_t step = t->k;
+    for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL, b++) {
         __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
         UNROLL
-        for (int c = 0; c < 4; c++) {
-            __m256 w = _mm256_set1_ps(b[c * (size_t)t->k]);
+        for (int c = 0; c < C; c++) {
+            __m256 w = _mm256_set1_ps(b[c * step]);
             acc[c][0] = _mm256_fmadd_ps(v0, w, acc[c][0]);
             acc[c][1] = _mm256_fmadd_ps(v1, w, acc[c][1]);
         }
     }
     const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
     UNROLL
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < C; c++)
         UNROLL
     for (int h = 0; h < 2; h++) {
         __m256 bad = _mm256_cmp_ps(acc[c][h], acc[c][h], _CMP_UNORD_Q);
@@ -189,9 +197,15 @@ AVX2 static void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n) {
 }
 
 AVX2 static void run_avx2(const struct tc_tile *t) {
-    for (uint32_t n = 0; n < t->n; n += 4)
-        for (uint32_t s = 0; s < t->segments; s++)
-            block_avx2(t, s, n);
+    for (uint32_t s = 0; s < t->segments; s++) {
+        uint32_t n = 0;
+        for (; n + 6 <= t->n; n += 6)
+            block_avx2(t, s, n, 6);
+        if (t->n - n == 4)
+            block_avx2(t, s, n, 4);
+        else if (t->n - n == 2)
+            block_avx2(t, s, n, 2);
+    }
 }
 
 bool tc_simd_available(enum tc_simd simd) {

@@ -20,12 +20,17 @@ struct tc_tile {
     uint32_t lane[8];    /* first lane of each segment */
     uint32_t segments;   /* M / 16: 4 or 8 */
     uint32_t n, k;       /* n is a multiple of 8 */
-    const float *a;      /* a[k * 16 * segments + row] */
+    const float *a;      /* tc_tile_a(k_count, row, k): panels of 64 rows, each k after k */
     const float *b;      /* b[n * k_count + k] */
     bool accumulate;     /* else D is not read */
     float scale;         /* factor of D when it is */
     bool exact_products; /* every product is representable in f32 */
 };
+
+#define TC_PANEL 64u /* rows of A that are neighbours for each k */
+static inline size_t tc_tile_a(uint32_t k_count, uint32_t row, uint32_t k) {
+    return ((size_t)(row / TC_PANEL) * k_count + k) * TC_PANEL + row % TC_PANEL;
+}
 
 void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t);
 /* What TC_SIMD_BEST means here, and whether this host can run `simd`. */

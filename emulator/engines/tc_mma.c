@@ -26,12 +26,13 @@
 #include <string.h>
 
 #define MAX_M 128u
+#define MAX_STEPS 4u /* operations that are multiplied at once: 128 bytes along K */
+#define MAX_K 128u   /* of all together */
 
 struct tc_scratch {
-    uint8_t raw[TC_MAX_ROWS * TC_ROW_BYTES];
-    float decoded[TC_MAX_ROWS * TC_MAX_K];
-    float a[MAX_M * TC_MAX_K];
-    float b[TC_MAX_ROWS * TC_MAX_K];
+    struct tc_decoder decoder;
+    float a[MAX_M * MAX_K];
+    float b[TC_MAX_ROWS * MAX_K];
     float scaled_b[TC_MAX_ROWS * TC_MAX_K]; /* of one part */
     float factors[TC_MAX_ROWS * 4];
     uint32_t d[TC_MAX_ROWS * MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
@@ -40,14 +41,17 @@ struct tc_scratch {
 struct mma_op {
     struct async_op op;
     struct tc_mma mma;
+    bool done; /* together with an earlier operation */
 };
 
-/* One execution of an operation, and the part of D that is worked on: some rows and columns in the tensor memory of one
+/* One execution of an operation, or of some that follow each other along K, and the part of D that is worked on: some rows and columns in the tensor memory of one
  * CTA. cta_group::1 has one part, a pair with M = 256 two, a pair with M = 128 four. */
 struct job {
     const struct mach_origin *origin;
     const struct tc_mma *mma;
     struct tc_idesc id;
+    const struct mma_op *step[MAX_STEPS]; /* the operations, the first's origin and mma are those above */
+    uint32_t steps, k;                    /* their number, and K of all together */
     struct tc_scratch *s;
     enum tc_simd simd;
     struct gpu *gpu;
@@ -152,57 +156,33 @@ static bool check_accumulator(const struct job *j) {
     return true;
 }
 
-/* rows x columns, both multiples of 4, in blocks of 4 x 4. */
-static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to) {
-    typedef float vec4 __attribute__((vector_size(16)));
-    for (uint32_t r = 0; r < rows; r += 4)
-        for (uint32_t c = 0; c < columns; c += 4) {
-            vec4 v[4];
-            for (uint32_t i = 0; i < 4; i++)
-                memcpy(&v[i], from + (size_t)(r + i) * columns + c, sizeof v[i]);
-            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
-                 q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
-                 y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-            v[0] = __builtin_shufflevector(p, q, 0, 1, 4, 5);
-            v[1] = __builtin_shufflevector(p, q, 2, 3, 6, 7);
-            v[2] = __builtin_shufflevector(x, y, 0, 1, 4, 5);
-            v[3] = __builtin_shufflevector(x, y, 2, 3, 6, 7);
-            for (uint32_t i = 0; i < 4; i++)
-                memcpy(to + (size_t)(c + i) * rows + r, &v[i], sizeof v[i]);
-        }
-}
-
-/* Fetches and decodes an operand of one CTA to out[k][row] (`by_k`) or out[row][k]. `bits`: descriptor or tensor memory
- * address. */
+/* Fetches and decodes an operand of step i out of one CTA. `bits`: descriptor or tensor memory address; out: where the
+ * first step's elements go. */
 static bool load_operand(const struct job *j, struct cta *cta, const struct tc_operand *o, bool in_tmem,
-                         uint64_t bits, bool by_k, float *out) {
-    struct tc_scratch *s = j->s;
+                         uint32_t i, float *out) {
+    const struct mach_origin *origin = &j->step[i]->op.origin;
+    uint64_t bits = o->panels ? j->step[i]->mma.a : j->step[i]->mma.b;
+    struct tc_decoder *s = &j->s->decoder;
     struct tc_problem problem;
     struct tc_desc d;
+    s->simd = j->simd;
+    out += o->panels ? (size_t)i * o->k * TC_PANEL : (size_t)i * o->k;
     if (in_tmem) {
         uint32_t column = bits & 0xffff;
-        if (!tc_check_columns(cta, j->origin, "matrix A", column, TC_ROW_BYTES / 4) ||
-            !tc_fetch_tmem(cta, j->origin, o, column, j->lane, s->raw))
+        if (!tc_check_columns(cta, origin, "matrix A", column, TC_ROW_BYTES / 4) ||
+            !tc_fetch_tmem(cta, origin, o, column, j->lane, s->raw))
             return false;
         if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
             memmove(s->raw, s->raw + TC_ROW_BYTES, (size_t)(o->rows - 1) * TC_ROW_BYTES);
-    } else if (!tc_desc_decode(bits, o->matrix, &d, &problem) ||
-               !tc_check_swizzle(o->matrix, o->elem, o->mn_major, d.swizzle, &problem)) {
-        return fault(j, &problem);
-    } else if (!tc_fetch_smem(cta, j->origin, o, &d, s->raw)) {
-        return false;
-    }
-    if (o->mn_major == by_k) {
-        tc_decode(o, in_tmem, s->raw, out);
+        tc_decode(s, o, true, out);
         return true;
     }
-    tc_decode(o, in_tmem, s->raw, s->decoded);
-    if (o->mn_major)
-        transpose(s->decoded, o->k, o->rows, out);
-    else
-        transpose(s->decoded, o->rows, o->k, out);
-    return true;
+    if (!tc_desc_decode(bits, o->matrix, &d, &problem) ||
+        !tc_check_swizzle(o->matrix, o->elem, o->mn_major, d.swizzle, &problem)) {
+        mach_fault(j->gpu, origin, problem.rule, "%s", problem.text);
+        return false;
+    }
+    return tc_load_smem(s, cta, origin, o, &d, out);
 }
 
 /* Smallest and largest biased exponent of the finite non-zero elements (subnormals count as 1). */
@@ -231,19 +211,20 @@ static bool products_exact(const struct job *j, enum tc_simd simd) {
     if (j->id.a != TC_BF16 && j->id.a != TC_TF32 && j->id.b != TC_BF16)
         return true;
     uint32_t la, ha, lb, hb;
-    exponents(j->s->a, (size_t)j->rows * j->id.k, &la, &ha);
-    exponents(j->s->b + (size_t)j->n0 * j->id.k, (size_t)j->n * j->id.k, &lb, &hb);
+    exponents(j->s->a, (size_t)j->rows * j->k, &la, &ha);
+    exponents(j->s->b + (size_t)j->n0 * j->k, (size_t)j->n * j->k, &lb, &hb);
     return la + lb >= 125 && ha + hb <= 380;
 }
 
 /* The rows of A that this part multiplies. */
 static bool load_a(const struct job *j) {
     const struct tc_idesc *id = &j->id;
-    struct tc_operand a = {"A", id->a, j->rows, id->k, id->mn_major_a};
-    if (!load_operand(j, j->cta, &a, j->mma->a_in_tmem, j->mma->a, true, j->s->a))
-        return false;
+    struct tc_operand a = {"A", id->a, j->rows, id->k, id->mn_major_a, true, j->k};
+    for (uint32_t i = 0; i < j->steps; i++)
+        if (!load_operand(j, j->cta, &a, j->mma->a_in_tmem, i, j->s->a))
+            return false;
     if (id->negate_a != id->negate_b)
-        for (uint32_t i = 0; i < j->rows * id->k; i++)
+        for (uint32_t i = 0; i < j->rows * j->k; i++)
             j->s->a[i] = -j->s->a[i];
     return true;
 }
@@ -252,10 +233,11 @@ static bool load_a(const struct job *j) {
 static bool load_b(const struct job *j) {
     const struct tc_idesc *id = &j->id;
     uint32_t rows = j->mma->group == 2 ? id->n / 2 : id->n;
-    struct tc_operand b = {"B", id->b, rows, id->k, id->mn_major_b};
-    for (uint32_t i = 0; i < j->mma->group; i++)
-        if (!load_operand(j, j->pair[i], &b, false, j->mma->b, false, j->s->b + (size_t)i * rows * id->k))
-            return false;
+    struct tc_operand b = {"B", id->b, rows, id->k, id->mn_major_b, false, j->k};
+    for (uint32_t h = 0; h < j->mma->group; h++)
+        for (uint32_t i = 0; i < j->steps; i++)
+            if (!load_operand(j, j->pair[h], &b, false, i, j->s->b + (size_t)h * rows * j->k))
+                return false;
     return true;
 }
 
@@ -284,7 +266,7 @@ static bool scale_operands(const struct job *j) {
         return false;
     for (uint32_t k = 0; k < id->k; k++)
         for (uint32_t r = 0; r < j->rows; r++)
-            j->s->a[k * j->rows + r] *= f[r * factors + k / block];
+            j->s->a[tc_tile_a(id->k, r, k)] *= f[r * factors + k / block];
     if (!tc_fetch_scales(j->cta, j->origin, &b, f))
         return false;
     for (uint32_t n = 0; n < j->n; n++)
@@ -353,16 +335,16 @@ static void write_side(const struct job *j) {
 }
 
 static void multiply(const struct job *j) {
-    enum tc_simd simd = j->simd == TC_SIMD_BEST ? tc_simd_best() : j->simd;
+    enum tc_simd simd = j->simd;
     bool side = j->id.d != TC_D_F32 || j->partial, integer = j->id.d == TC_D_S32;
     struct tc_tile t = {
         .d = side ? j->s->d : j->cta->sm->tmem->cell[j->column],
         .d_stride = side ? j->rows : TMEM_LANES,
         .segments = j->rows / TC_SEGMENT,
         .n = j->n,
-        .k = j->id.k,
+        .k = j->k,
         .a = j->s->a,
-        .b = tc_is_scaled(j->mma->kind) ? j->s->scaled_b : j->s->b + (size_t)j->n0 * j->id.k,
+        .b = tc_is_scaled(j->mma->kind) ? j->s->scaled_b : j->s->b + (size_t)j->n0 * j->k,
         .accumulate = j->mma->accumulate && !integer,
         .scale = 1.0f / (float)(1u << j->mma->scale_d),
         .exact_products = products_exact(j, simd),
@@ -395,36 +377,72 @@ static bool check_form(struct job *j) {
     return true;
 }
 
-static bool run_mma(struct async_op *op) {
-    struct tc_state *tc = tc_state_of(op->cta);
-    if (!tc->scratch)
-        tc->scratch = xcalloc(1, sizeof *tc->scratch);
-    struct job j = {.gpu = op->cta->gpu,
-                    .origin = &op->origin,
-                    .mma = &((struct mma_op *)op)->mma,
-                    .s = tc->scratch,
-                    .simd = tc->simd,
-                    .column = ((struct mma_op *)op)->mma.d & 0xffff};
-    if (!check_form(&j) || !check_lanes(&j) ||
-        !tc_pair(op->cta, &op->origin, j.mma->group, "tcgen05.mma", j.pair))
-        return true;
+/* Does `next` continue the sum of `first`: the same but for the operands, D read as it was written? An f32 D is the
+ * same whether it is kept between the two or stored and read again, so they may run as one. */
+static bool continues(const struct mma_op *first, const struct mma_op *next) {
+    const struct tc_mma *a = &first->mma, *b = &next->mma;
+    return b->kind == a->kind && b->group == a->group && b->d == a->d && b->idesc == a->idesc &&
+           !tc_is_scaled(a->kind) && !b->a_in_tmem && !a->a_in_tmem && b->accumulate && !b->scale_d &&
+           !b->ashift && !a->ashift && memcmp(a->disable, b->disable, sizeof a->disable) == 0;
+}
+
+/* The operation and those behind it that continue it, unless a seed chooses when each runs. */
+static void choose_steps(struct job *j, struct mma_op *first) {
+    j->step[0] = first;
+    j->steps = 1;
+    for (struct async_op *n = first->op.next; n && n->run == first->op.run && j->steps < MAX_STEPS;
+         n = n->next) {
+        struct mma_op *next = (struct mma_op *)n;
+        if (j->id.d != TC_D_F32 || j->gpu->config.schedule == MACH_SCHED_RANDOM || !continues(first, next))
+            break;
+        next->done = true;
+        j->step[j->steps++] = next;
+    }
+    j->k = j->steps * j->id.k;
+}
+
+/* A and B are multiplied part by part. */
+static void run_job(struct job *j) {
+    if (!check_lanes(j) || !tc_pair(j->step[0]->op.cta, j->origin, j->mma->group, "tcgen05.mma", j->pair))
+        return;
     /* everything is checked before anything is written */
-    for (uint32_t i = 0; i < num_parts(&j); i++) {
-        choose_part(&j, i);
-        if (!check_accumulator(&j))
-            return true;
+    for (uint32_t i = 0; i < num_parts(j); i++) {
+        choose_part(j, i);
+        if (!check_accumulator(j))
+            return;
     }
-    choose_part(&j, 0);
-    if (!load_a(&j) || !load_b(&j))
+    choose_part(j, 0);
+    if (!load_a(j) || !load_b(j))
+        return;
+    for (uint32_t i = 0; i < num_parts(j); i++) {
+        bool scaled = tc_is_scaled(j->mma->kind);
+        bool same_a = is_layout_b(j) && i % 2 && !j->mma->a_in_tmem && !scaled;
+        choose_part(j, i);
+        if ((i && !same_a && !load_a(j)) || (scaled && !scale_operands(j)))
+            return;
+        multiply(j);
+    }
+}
+
+static bool run_mma(struct async_op *op) {
+    struct mma_op *o = (struct mma_op *)op;
+    struct gpu *gpu = op->cta->gpu;
+    if (o->done)
         return true;
-    for (uint32_t i = 0; i < num_parts(&j); i++) {
-        bool scaled = tc_is_scaled(j.mma->kind);
-        bool same_a = is_layout_b(&j) && i % 2 && !j.mma->a_in_tmem && !scaled;
-        choose_part(&j, i);
-        if ((i && !same_a && !load_a(&j)) || (scaled && !scale_operands(&j)))
-            return true;
-        multiply(&j);
-    }
+    struct job j = {.gpu = gpu,
+                    .origin = &op->origin,
+                    .mma = &o->mma,
+                    .simd = tc_state_of(op->cta)->simd,
+                    .column = o->mma.d & 0xffff};
+    if (j.simd == TC_SIMD_BEST || !tc_simd_available(j.simd))
+        j.simd = tc_simd_best();
+    if (!check_form(&j))
+        return true;
+    choose_steps(&j, o);
+    if (!gpu->tc_scratch)
+        gpu->tc_scratch = xcalloc(1, sizeof *j.s);
+    j.s = gpu->tc_scratch;
+    run_job(&j);
     return true;
 }
 

@@ -82,8 +82,6 @@ static void name_poison(struct cta *cta, const struct mach_origin *origin, const
 static void observe(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
                     const uint32_t *off, uint32_t count) {
     const struct observer *o = cta->gpu->observer;
-    if (!o || !o->async_read)
-        return;
     const char *what = names->matrix[0] == 'A'   ? "operand A of tcgen05.mma"
                        : names->matrix[0] == 'B' ? "operand B of tcgen05.mma"
                                                  : "tcgen05.cp";
@@ -97,17 +95,13 @@ static void observe(struct cta *cta, const struct mach_origin *origin, const str
     }
 }
 
-/* Copies `count` units whose offsets are in off[]; `used` leading bytes of each are data. */
-static bool copy_units(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
-                       const uint32_t *off, uint32_t count, uint32_t used, uint8_t *raw) {
-    uint32_t low = UINT32_MAX, high = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        low = off[i] < low ? off[i] : low;
-        high = off[i] > high ? off[i] : high;
-    }
-    uint32_t end = cta->smem_end;
+/* May `count` units whose offsets are in off[] be read? `used` leading bytes of each are data. */
+static bool check_units(enum tc_simd simd, struct cta *cta, const struct mach_origin *origin,
+                        const struct naming *names, const uint32_t *off, uint32_t count, uint32_t used) {
     if (!count)
         return true;
+    uint32_t low, high, end = cta->smem_end;
+    tc_span(simd, off, count, &low, &high);
     if (low < MACH_SMEM_FIRST || end < 16 || high > end - 16) {
         uint32_t i = 0;
         while (i + 1 < count && off[i] >= MACH_SMEM_FIRST && end >= 16 && off[i] <= end - 16)
@@ -121,10 +115,15 @@ static bool copy_units(struct cta *cta, const struct mach_origin *origin, const 
                 name_poison(cta, origin, names, i, off[i], used);
                 return false;
             }
-    observe(cta, origin, names, off, count);
+    const struct observer *o = cta->gpu->observer;
+    if (o && o->async_read && !(o->settled && o->settled(o->ctx, cta, low, high + 16 - low)))
+        observe(cta, origin, names, off, count);
+    return true;
+}
+
+static void copy_units(const struct cta *cta, const uint32_t *off, uint32_t count, uint8_t *raw) {
     for (uint32_t i = 0; i < count; i++)
         memcpy(raw + 16 * (size_t)i, cta->smem + off[i], 16);
-    return true;
 }
 
 static uint32_t data_bytes(enum tc_elem e) {
@@ -133,29 +132,36 @@ static uint32_t data_bytes(enum tc_elem e) {
 
 bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix,
                     const struct tc_desc *d, uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw) {
-    uint32_t off[TC_MAX_ROWS * 2];
+    uint32_t off[TC_MAX_ROWS * 2] = {0};
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < chunks; c++)
             off[r * chunks + c] = tc_desc_unit_k(d, r, c);
     struct naming names = {matrix, false, chunks, 16};
-    return copy_units(cta, origin, &names, off, rows * chunks, used, raw);
+    if (!check_units(TC_SIMD_PORTABLE, cta, origin, &names, off, rows * chunks, used))
+        return false;
+    copy_units(cta, off, rows * chunks, raw);
+    return true;
 }
 
-bool tc_fetch_smem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
-                   const struct tc_desc *d, uint8_t *raw) {
-    uint32_t off[TC_MAX_ROWS * 2], elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
+bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin,
+                  const struct tc_operand *o, const struct tc_desc *d, float *out) {
+    uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2, count = o->rows * 2;
     struct naming names = {o->matrix, o->mn_major, o->mn_major ? o->rows / elems : 2, elems};
-    uint32_t count = 0;
-    if (o->mn_major)
+    if (o->mn_major) {
+        count = 0;
         for (uint32_t k = 0; k < o->k; k++)
             for (uint32_t c = 0; c < names.per_line; c++)
                 off[count++] = tc_desc_unit_mn(d, c, k);
-    else
-        for (uint32_t r = 0; r < o->rows; r++) {
-            off[count++] = tc_desc_unit_k(d, r, 0);
-            off[count++] = tc_desc_unit_k(d, r, 1);
-        }
-    return copy_units(cta, origin, &names, off, count, data_bytes(o->elem), raw);
+    } else {
+        tc_locate_k(t->simd, d, o->rows, off);
+    }
+    if (!check_units(t->simd, cta, origin, &names, off, count, data_bytes(o->elem)))
+        return false;
+    if (tc_gather16(t->simd, o, cta->smem, off, out))
+        return true;
+    copy_units(cta, off, count, t->raw);
+    tc_decode(t, o, false, out);
+    return true;
 }
 
 bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
@@ -175,7 +181,35 @@ bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const stru
     return true;
 }
 
-void tc_decode(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, float *out) {
+/* rows x columns, both multiples of 4, in blocks of 4 x 4. */
+static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to, uint32_t stride) {
+    typedef float vec4 __attribute__((vector_size(16)));
+    for (uint32_t r = 0; r < rows; r += 4)
+        for (uint32_t c = 0; c < columns; c += 4) {
+            vec4 v[4];
+            for (uint32_t i = 0; i < 4; i++)
+                memcpy(&v[i], from + (size_t)(r + i) * columns + c, sizeof v[i]);
+            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+                 q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+                 y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+            v[0] = __builtin_shufflevector(p, q, 0, 1, 4, 5);
+            v[1] = __builtin_shufflevector(p, q, 2, 3, 6, 7);
+            v[2] = __builtin_shufflevector(x, y, 0, 1, 4, 5);
+            v[3] = __builtin_shufflevector(x, y, 2, 3, 6, 7);
+            for (uint32_t i = 0; i < 4; i++)
+                memcpy(to + (size_t)(c + i) * stride + r, &v[i], sizeof v[i]);
+        }
+}
+
+static void copy_rows(const float *from, uint32_t rows, uint32_t from_stride, uint32_t columns, float *to,
+                      uint32_t stride) {
+    for (uint32_t r = 0; r < rows; r++)
+        memcpy(to + (size_t)r * stride, from + (size_t)r * from_stride, columns * sizeof *to);
+}
+
+/* Elements in the order they lie in. */
+static void decode_row(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, float *out) {
     size_t n = (size_t)o->rows * o->k;
     switch (o->elem) {
     case TC_F16:
@@ -214,4 +248,19 @@ void tc_decode(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, flo
         return;
     }
     diag_broken("element type %d", (int)o->elem);
+}
+
+void tc_decode(struct tc_decoder *t, const struct tc_operand *o, bool in_tmem, float *out) {
+    decode_row(o, in_tmem, t->raw, t->decoded);
+    if (!o->panels && o->mn_major)
+        transpose(t->decoded, o->k, o->rows, out, o->k_total);
+    else if (!o->panels)
+        copy_rows(t->decoded, o->rows, o->k, o->k, out, o->k_total);
+    for (uint32_t r = 0; o->panels && r < o->rows; r += TC_PANEL) {
+        float *to = out + tc_tile_a(o->k_total, r, 0);
+        if (o->mn_major)
+            copy_rows(t->decoded + r, o->k, o->rows, TC_PANEL, to, TC_PANEL);
+        else
+            transpose(t->decoded + (size_t)r * o->k, TC_PANEL, o->k, to, TC_PANEL);
+    }
 }

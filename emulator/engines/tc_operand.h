@@ -8,6 +8,7 @@
 #define ENGINES_TC_OPERAND_H
 
 #include "engines/tc_desc.h"
+#include "engines/tc_kernel.h"
 
 #define TC_MAX_ROWS 256u
 #define TC_ROW_BYTES 32u
@@ -18,19 +19,30 @@ struct tc_operand {
     enum tc_elem elem;
     uint32_t rows, k; /* rows along M or N */
     bool mn_major;
+    /* where element (row, k) goes: out[tc_tile_a(k_total, row, k)] with `panels`, else out[row * k_total + k] */
+    bool panels;
+    uint32_t k_total;
 };
 
-/* Copies the operand's bytes out of shared memory: raw[row][32] when K-major, raw[k][rows * element bytes]
- * when MN-major. Faults on bytes outside the CTA's shared memory and on poison, naming row and k. */
-bool tc_fetch_smem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
-                   const struct tc_desc *d, uint8_t *raw);
-/* The same out of tensor memory, always K-major: row r is lane lane[r / 16] + r % 16, its 32 bytes are 8
- * columns. */
+/* Working memory of one operand. */
+struct tc_decoder {
+    enum tc_simd simd; /* not TC_SIMD_BEST */
+    uint32_t off[TC_MAX_ROWS * TC_ROW_BYTES / 16];
+    uint8_t raw[TC_MAX_ROWS * TC_ROW_BYTES];
+    float decoded[TC_MAX_ROWS * TC_MAX_K];
+};
+
+/* Takes the operand out of shared memory and decodes it. Faults on bytes outside the CTA's shared memory and on poison,
+ * naming row and k. */
+bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin,
+                  const struct tc_operand *o, const struct tc_desc *d, float *out);
+/* Copies A out of tensor memory, always K-major: row r is lane lane[r / 16] + r % 16, its 32 bytes are 8
+ * columns; raw[row][32]. */
 bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
                    uint32_t column, const uint32_t *lane, uint8_t *raw);
-/* Decodes rows * k elements in the order they lie in. Tensor memory holds 4- and 6-bit elements one to a
- * byte, shared memory 16 to a padded unit (9.7.16.10.4). */
-void tc_decode(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, float *out);
+/* Decodes t->raw: raw[row][32] when K-major, raw[k][rows * element bytes] when MN-major. Tensor memory holds 4- and
+ * 6-bit elements one to a byte, shared memory 16 to a padded unit (9.7.16.10.4). */
+void tc_decode(struct tc_decoder *t, const struct tc_operand *o, bool in_tmem, float *out);
 /* Scale factors of `rows` rows, `factors` to each, decoded: out[row][factors] (tc_scale.c). Row r lies in lane r % 32 of
  * each of the partitions [first, first + count) of 32 lanes, in column r / 32 after `taddr`, from byte `id` of the cell on
  * (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp). The copies must be equal (9.7.16.10.7). Bits 30 and 31 of
@@ -46,5 +58,15 @@ bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const st
  * poison. */
 bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix,
                     const struct tc_desc *d, uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw);
+
+/* --- vector units (tc_gather.c) --- */
+
+/* Shared-memory offsets of a K-major matrix' units, two for each row. */
+void tc_locate_k(enum tc_simd simd, const struct tc_desc *d, uint32_t rows, uint32_t *off);
+/* Smallest and largest of off[0 .. count). */
+void tc_span(enum tc_simd simd, const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high);
+/* tc_decode of f16 and bf16 straight out of shared memory. False: no vector unit for it here, nothing done. */
+bool tc_gather16(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
+                 float *out);
 
 #endif

@@ -69,6 +69,7 @@ void gpu_destroy(struct gpu *gpu) {
     for (uint32_t i = 0; i < gpu->config.num_sms; i++)
         free(gpu->sms[i].tmem);
     free(gpu->sms);
+    free(gpu->tc_scratch);
     mem_destroy(gpu->mem);
     free(gpu);
 }
@@ -161,6 +162,12 @@ bool smem_poisoned(const struct cta *cta, uint32_t off, uint32_t n) {
     for (; off < end && (off & 7); off++)
         if (p[off >> 3] >> (off & 7) & 1)
             return true;
+    for (; off + 512 <= end; off += 512) {
+        uint64_t v[8];
+        memcpy(v, p + (off >> 3), sizeof v);
+        if (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7])
+            return true;
+    }
     for (; off + 64 <= end; off += 64) {
         uint64_t v;
         memcpy(&v, p + (off >> 3), sizeof v);

@@ -117,6 +117,7 @@ struct cta {
     struct async_queue *queues; /* list of this CTA's queues, machine/async.h */
     struct warp *warps;         /* exec/: num_warps of them, NULL until the CTA has started */
     void *exec;                 /* exec/: per-CTA data of the executor */
+    void *check;                /* check/: what it knows of this CTA's shared memory */
 };
 
 struct cluster {
@@ -143,6 +144,7 @@ struct gpu {
     uint64_t async_seq;     /* numbers asynchronous operations in issue order */
     uint64_t async_pending; /* operations queued and not yet run */
 
+    void *tc_scratch; /* engines/: decoded operands of tcgen05.mma; made with malloc, freed with the GPU */
     struct observer *observer;          /* machine/observer.h; NULL: nobody watches. Owned by who set it */
     uint32_t warnings;                  /* given in this launch */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */

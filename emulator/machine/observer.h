@@ -22,6 +22,8 @@ struct observer {
      * tcgen05.mma". */
     void (*async_read)(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
                        const struct mach_origin *reader, const char *what);
+    /* Nothing to be said about an asynchronous read inside [off, off + size): async_read need not be called. */
+    bool (*settled)(void *ctx, struct cta *cta, uint32_t off, uint32_t size);
     /* The CTA's memory is about to be released. */
     void (*cta_end)(void *ctx, struct cta *cta);
 };
