@@ -26,6 +26,8 @@ BACKEND ?=
 SANITIZE ?=
 WHEELS ?=
 FUZZ_SECONDS ?= 600
+BENCH_SIZE ?= 1024
+BENCH_RUNS ?= 3
 SEEDS ?= 200
 export CC WHEELS NVCC CUDA_HOME
 
@@ -201,6 +203,16 @@ test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSa
 
 test-full: tests ## the tests and the long suites
 	@$(CTEST)
+
+# ---------------------------------------------------------------- speed
+$(BUILD)/tests/bench_emulator: tests/bench/bench_emulator.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) -I tests $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+
+.PHONY: bench-emulator
+bench-emulator: $(BUILD)/tests/bench_emulator all ## the emulator's speed on one core beside OpenBLAS (BENCH_SIZE=1024 BENCH_RUNS=3)
+	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) sh scripts/bench_emulator.sh $(BUILD) $< $(STEPS)
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run

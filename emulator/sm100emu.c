@@ -40,6 +40,7 @@ static const char help_text[] =
     "  --gpc-sizes=N,N,...\n"
     "                  SMs of each GPC; a cluster lives in one GPC (default: 20,18,18,18,20,18,18,18)\n"
     "  --watchdog=N    stop a kernel after N warp instructions\n"
+    "  --stats         after each kernel its time and warp instructions, on stderr\n"
     "  --version       version of the emulator\n"
     "  --help          this text\n";
 
@@ -93,6 +94,8 @@ static void take_option(const char *arg) {
             stop(WRONG_USE, "--gpc-sizes=%s: give the SMs of each GPC: up to %u numbers whose sum is %u",
                  value, MACH_MAX_GPCS, MACH_B200_SMS);
         set_environment("SM100EMU_GPC_SIZES", value);
+    } else if (strcmp(arg, "--stats") == 0) {
+        set_environment("SM100EMU_STATS", "1");
     } else {
         stop(WRONG_USE, "%s is no option; --help lists them", arg);
     }

@@ -109,6 +109,7 @@ static int create_gpu(struct rt_context *c) {
         return e;
     }
     c->gpu = gpu_create(&config);
+    c->stats = getenv("SM100EMU_STATS") != NULL;
     if (config.check != MACH_CHECK_OFF)
         c->gpu->observer = check_proxy_create();
     c->gpu->print = on_print;

@@ -92,6 +92,7 @@ struct rt_context {
     bool driver_ready; /* cuInit or any runtime call was made */
 
     struct gpu *gpu;  /* NULL until the first call that needs it */
+    bool stats;       /* say after each kernel how long it took */
     bool gpu_refused; /* options in the environment make no sense: every call fails */
     int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
     size_t limits[RT_LIMIT_COUNT];

@@ -9,8 +9,10 @@
 #include "base/arena.h"
 #include "cudart/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define DIM "%u x %u x %u"
 #define DIM_ARGS(d) (d).x, (d).y, (d).z
@@ -263,6 +265,19 @@ static int check_launch(struct rt_context *c, const struct rt_function *f, const
     return e;
 }
 
+/* A launch returns when the kernel has ended, so this is the time from launch to synchronise. */
+static int timed_launch(struct rt_context *c, const struct rt_function *f, const struct exec_launch *x) {
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    int fault = exec_launch(c->gpu, x);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double s = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    if (c->stats)
+        fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions\n", f->name, s,
+                (unsigned long long)c->gpu->clock);
+    return fault;
+}
+
 int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l) {
     struct exec_launch x;
     uint8_t *params;
@@ -275,7 +290,7 @@ int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launc
     if (e == RT_SUCCESS) {
         rt_flush_printed(c);
         x.params = params;
-        c->sticky = exec_launch(c->gpu, &x);
+        c->sticky = timed_launch(c, f, &x);
     }
     free(params);
     return e;

@@ -1,0 +1,275 @@
+/* bench_emulator.c - the emulator's speed on one core, in one run with OpenBLAS where the host has it.
+ *
+ *     bench_emulator            tensor core against sgemm, every inner loop, and the interpreter
+ *     bench_emulator sgemm N    seconds of an N x N x N sgemm on one core
+ *
+ * Figures are medians of several measurements in turn (the other's beside each), so that a noisy host disturbs both.
+ * OpenBLAS is loaded at run time, never linked; where it is older than the CPU it takes a kernel for a generic one, so
+ * the best core type that the CPU has is asked for, unless OPENBLAS_CORETYPE is set.
+ */
+#include "../unit/engines/fixture.h"
+#include "../unit/exec/run_ptx.h"
+
+#include "engines/tc_kernel.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+enum { ROUNDS = 7, N = 1024 };
+
+/* CPU time of the one thread that works: other processes on the host do not count. */
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, int n) {
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    return x[n / 2];
+}
+
+/* --- OpenBLAS --- */
+
+typedef void sgemm_fn(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
+                      const float *b, int ldb, float beta, float *c, int ldc);
+
+struct blas {
+    sgemm_fn *sgemm;
+    const char *core;
+    float *a, *b, *c;
+    int n;
+};
+
+static void choose_core(void) {
+#if defined(__x86_64__)
+    setenv("OPENBLAS_CORETYPE",
+           __builtin_cpu_supports("avx512bf16") ? "Cooperlake"
+           : __builtin_cpu_supports("avx512f")  ? "SkylakeX"
+           : __builtin_cpu_supports("avx2")     ? "Haswell"
+                                                : "Prescott",
+           0);
+#endif
+}
+
+static bool blas_open(struct blas *x, int n) {
+    choose_core();
+    memset(x, 0, sizeof *x);
+    void *lib = dlopen("libopenblas.so.0", RTLD_NOW);
+    if (!lib)
+        lib = dlopen("libopenblas.so", RTLD_NOW);
+    if (!lib)
+        return false;
+    void (*threads)(int);
+    char *(*core)(void);
+    *(void **)&x->sgemm = dlsym(lib, "cblas_sgemm");
+    *(void **)&threads = dlsym(lib, "openblas_set_num_threads");
+    *(void **)&core = dlsym(lib, "openblas_get_corename");
+    if (!x->sgemm || !threads)
+        return false;
+    threads(1);
+    x->core = core ? core() : "?";
+    x->n = n;
+    size_t count = (size_t)n * (size_t)n;
+    x->a = xcalloc(count, sizeof(float));
+    x->b = xcalloc(count, sizeof(float));
+    x->c = xcalloc(count, sizeof(float));
+    for (size_t i = 0; i < count; i++) {
+        x->a[i] = (float)(i % 7) - 3;
+        x->b[i] = (float)(i % 5) - 2;
+    }
+    return true;
+}
+
+/* Seconds of one product, both operands with their K contiguous. */
+static double blas_run(const struct blas *x) {
+    double t = now();
+    x->sgemm(102, 112, 111, x->n, x->n, x->n, 1, x->a, x->n, x->b, x->n, 0, x->c, x->n);
+    return now() - t;
+}
+
+static void blas_close(struct blas *x) {
+    free(x->a);
+    free(x->b);
+    free(x->c);
+}
+
+static int only_sgemm(int n) {
+    struct blas x;
+    double t[5];
+    if (n < 1 || !blas_open(&x, n))
+        return 1;
+    blas_run(&x);
+    for (int i = 0; i < 5; i++)
+        t[i] = blas_run(&x);
+    printf("%.6f %s\n", median(t, 5), x.core);
+    blas_close(&x);
+    return 0;
+}
+
+/* --- the tensor core --- */
+
+struct product {
+    const char *name;
+    enum tc_kind kind;
+    uint32_t type, k, group;
+};
+static const struct product products[] = {
+    {"f16  128x256x16", TC_KIND_F16, 0, 16, 1}, {"f16  pair 256x256x16", TC_KIND_F16, 0, 16, 2},
+    {"bf16 128x256x16", TC_KIND_F16, 1, 16, 1}, {"bf16 pair 256x256x16", TC_KIND_F16, 1, 16, 2},
+    {"tf32 128x256x8", TC_KIND_TF32, 2, 8, 1},  {"e4m3 128x256x32", TC_KIND_F8F6F4, 0, 32, 1},
+    {"s8   128x256x32", TC_KIND_I8, 1, 32, 1},
+};
+
+/* Tiles of 128 bytes along K at the start of shared memory, 128-byte swizzle: A 128 rows, then B 256 (a pair: 128). */
+static uint64_t descriptor(uint32_t offset) {
+    return (uint64_t)(MACH_SMEM_FIRST + offset) >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 |
+           UINT64_C(1) << 46 | UINT64_C(2) << 61;
+}
+
+static void fill(struct cta *cta) {
+    uint64_t state = 1;
+    for (uint32_t i = MACH_SMEM_FIRST; i < cta->smem_end; i += 2) {
+        /* moderate numbers of either sign in every type */
+        uint32_t r = (uint32_t)(fixture_random(&state) >> 20), v = (r & 0x83ff) | 0x3800;
+        cta->smem[i] = (uint8_t)(v & 0xbf);
+        cta->smem[i + 1] = (uint8_t)(v >> 8);
+    }
+    smem_clear_poison(cta, MACH_SMEM_FIRST, cta->smem_end - MACH_SMEM_FIRST);
+}
+
+/* Seconds for N^3 multiply-adds, four MMAs to a tile as a kernel issues them. */
+static double mma_run(struct fixture *f, const struct product *p, uint32_t column) {
+    uint32_t m = 128 * p->group;
+    uint32_t tiles = (uint32_t)((uint64_t)N * N * N / ((uint64_t)m * 256 * p->k * 4));
+    uint32_t d = p->kind == TC_KIND_I8 ? 2 : 1;
+    struct tc_mma mma = {.kind = p->kind, .group = p->group, .d = column};
+    mma.idesc = d << 4 | p->type << 7 | p->type << 10 | 256u >> 3 << 17 | m >> 4 << 24;
+    double t = now();
+    for (uint32_t i = 0; i < tiles; i++) {
+        for (uint32_t s = 0; s < 4; s++) {
+            mma.a = descriptor(32 * s);
+            mma.b = descriptor(16384 + 32 * s);
+            mma.accumulate = i || s;
+            tc_issue_mma(f->cta, NULL, &mma);
+        }
+        fixture_drain(f);
+    }
+    t = now() - t;
+    if (f->gpu->fault)
+        diag_broken("%s: %s", p->name, f->report);
+    return t;
+}
+
+static uint32_t open_product(struct fixture *f, const struct product *p, enum tc_simd simd) {
+    uint32_t column = 0;
+    fixture_open_on(f, p->group, 48 * 1024, p->group);
+    struct cta *cta = f->cluster.cta;
+    for (uint32_t i = 0; i < p->group; i++)
+        fill(&cta[i]);
+    if (p->group == 1) {
+        tc_alloc(f->cta, NULL, 256, &column);
+    } else {
+        tc_pair_alloc(&cta[0], NULL, 0, 256, &column);
+        tc_pair_alloc(&cta[1], NULL, 0, 256, &column);
+        tc_pair_alloc(&cta[0], NULL, 0, 256, &column);
+    }
+    tc_state_of(f->cta)->simd = simd;
+    return column;
+}
+
+static void bench_mma(const struct product *p, enum tc_simd simd, const struct blas *blas) {
+    static const char *const names[] = {"best", "portable", "AVX2", "AVX-512"};
+    const double flops = 2e-9 * N * N * N;
+    struct fixture f;
+    double mma[ROUNDS], sgemm[ROUNDS], ratio[ROUNDS];
+    int rounds = simd == TC_SIMD_PORTABLE ? 3 : ROUNDS;
+    uint32_t column = open_product(&f, p, simd);
+    mma_run(&f, p, column);
+    for (int i = 0; i < rounds; i++) {
+        mma[i] = mma_run(&f, p, column);
+        if (blas->sgemm) {
+            sgemm[i] = blas_run(blas);
+            ratio[i] = mma[i] / sgemm[i];
+        }
+    }
+    printf("  %-21s %-9s %7.1f GFLOP/s", p->name, names[simd], flops / median(mma, rounds));
+    if (blas->sgemm)
+        printf("   sgemm %7.1f GFLOP/s   time ratio %.2f", flops / median(sgemm, rounds),
+               median(ratio, rounds));
+    putchar('\n');
+    fixture_close(&f);
+}
+
+static void bench_tensor_core(void) {
+    struct blas blas;
+    bool have = blas_open(&blas, N);
+    printf("tensor core, one core, %d^3 multiply-adds", N);
+    if (have)
+        printf("; OpenBLAS %s\n", blas.core);
+    else
+        printf("; OpenBLAS is not installed (Debian, Ubuntu: libopenblas0; Fedora: openblas): no ratios\n");
+    enum tc_simd best = tc_simd_best();
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        bench_mma(&products[i], best, &blas);
+    for (enum tc_simd s = TC_SIMD_PORTABLE; s <= TC_SIMD_AVX512; s++)
+        if (s != best && tc_simd_available(s))
+            bench_mma(&products[0], s, &blas);
+    blas_close(&blas);
+}
+
+/* --- the interpreter --- */
+
+static const char kernels[] = RUN_HEADER
+    ".visible .entry alu(.param .u64 out) { .reg .u32 %r<10>; .reg .f32 %f<4>; .reg .u64 %d<3>; .reg .pred "
+    "%p<3>;\n"
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f3F000000; mov.u32 %r6, 1;\n"
+    "top: mad.lo.s32 %r3, %r1, %r2, 7; shl.b32 %r4, %r3, 3; xor.b32 %r5, %r4, %r1; and.b32 %r4, %r5, 1023;\n"
+    "fma.rn.f32 %f1, %f1, %f2, %f2; add.f32 %f3, %f1, %f2; mul.f32 %f1, %f3, %f2; shr.u32 %r7, %r5, 5;\n"
+    "or.b32 %r8, %r7, %r4; sub.s32 %r9, %r8, %r1; setp.lt.s32 %p1, %r9, 100; selp.b32 %r6, %r9, %r6, %p1;\n"
+    "max.s32 %r6, %r6, %r4; add.s32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 2000; @%p2 bra top;\n"
+    "ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r6; ret; }\n"
+    ".visible .entry memory(.param .u64 out) { .reg .u32 %r<10>; .reg .b32 %v<5>; .reg .u64 %d<6>; .reg "
+    ".pred %p<3>;\n"
+    ".shared .align 16 .b8 tile[4096];\n"
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, 0; ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %r1, 16; add.u64 %d3, "
+    "%d1, %d2;\n"
+    "mov.u32 %r3, tile; shl.b32 %r4, %r1, 4; add.u32 %r5, %r3, %r4;\n"
+    "top: ld.global.v4.b32 {%v1, %v2, %v3, %v4}, [%d3]; xor.b32 %r6, %r4, 112; add.u32 %r7, %r3, %r6;\n"
+    "st.shared.v4.b32 [%r7], {%v1, %v2, %v3, %v4}; ld.shared.b32 %v1, [%r5]; add.u32 %r8, %v1, %r2;\n"
+    "st.global.b32 [%d3], %r8; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 2000; @%p1 bra top; ret; }\n";
+
+static void bench_kernel(struct run *r, const char *name, uint64_t out) {
+    double rate[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        double t = now();
+        if (!run_ok(r, name, (struct run_shape){.grid = 4, .block = 256}, 1, (uint64_t[]){out}))
+            exit(1);
+        rate[i] = (double)r->gpu->clock / (now() - t) * 1e-6;
+    }
+    printf("  %-21s %7.1f million warp instructions a second\n", name, median(rate, ROUNDS));
+}
+
+static void bench_interpreter(void) {
+    struct run r;
+    puts("interpreter, one core");
+    if (!run_open(&r, kernels))
+        exit(1);
+    uint64_t out = run_alloc(&r, 4096);
+    bench_kernel(&r, "alu", out);
+    bench_kernel(&r, "memory", out);
+    run_close(&r);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "sgemm") == 0)
+        return only_sgemm(atoi(argv[2]));
+    bench_tensor_core();
+    bench_interpreter();
+    return 0;
+}
