@@ -20,6 +20,8 @@ struct verdict {
 /* The half unit in the last place of D's type, of 11 or 8 significant bits, that rounding x may lose. */
 static inline double rounding_loss(int type, double x) {
     int exponent; /* |x| < 2^exponent */
+    if (!isfinite(x))
+        return 0;
     frexp(x, &exponent);
     if (type == OUT_F16)
         return fmax(ldexp(1, exponent - 12), 0x1p-25);
@@ -38,10 +40,9 @@ static inline void check_element(const struct problem *p, const struct inputs *i
         want = 0;
     if (p->out == OUT_F16 && fabs(want) >= 65520) /* beyond f16: an infinity is right */
         want = copysign(INFINITY, want);
-    double off = got == want ? 0 : fmax(fabs(got - want) - rounding_loss(p->out, want), 0),
-           error = off / scale;
-    if (off == 0)
-        error = 0;
+    double off = got == want ? 0 : fabs(got - want); /* not by fmax() below: that would make a NaN a 0 */
+    off = off <= rounding_loss(p->out, want) ? 0 : off - rounding_loss(p->out, want);
+    double error = off == 0 ? 0 : off / scale;
     if (!(error < INFINITY)) /* NaN compares false with everything: name what is wanted */
         error = INFINITY;
     v->checked++;
