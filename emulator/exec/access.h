@@ -45,7 +45,8 @@ bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
 
 /* Lanes read poison from [at, at + size): warns where an asynchronous copy into shared memory is under way to it. False
  * when the warning is a fault. */
-bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size, uint32_t mask);
+bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size,
+                        uint32_t mask);
 
 /* A register of `bits` that may be written: neither a constant nor a special register. */
 static inline bool exec_is_dst(const struct exec_opnd *o, unsigned bits) {

@@ -360,9 +360,9 @@ static const struct diag TENSORMAP_FENCE = {
 
 static enum exec_status run_fence(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct observer *o = w->gpu->observer;
-    if (in->src->op != PTX_OP_fence_proxy && in->src->op != PTX_OP_membar_proxy && !ptx_has(in->src, PTX_MOD_cta) &&
-        !ptx_has(in->src, PTX_MOD_acquire))
-        mbar_release(w->cta); /* a release at cluster scope or wider */
+    if (in->src->op != PTX_OP_fence_proxy && in->src->op != PTX_OP_membar_proxy &&
+        !ptx_has(in->src, PTX_MOD_cta) && !ptx_has(in->src, PTX_MOD_acquire))
+        mbar_release(w->cta);           /* a release at cluster scope or wider */
     if (in->aux && o && o->proxy_fence) /* covers shared memory, towards the async proxy */
         o->proxy_fence(o->ctx, w->cta, w->index, mask);
     return EXEC_NEXT;

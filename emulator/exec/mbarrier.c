@@ -100,7 +100,8 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
 }
 
 /* May lane l use an mbarrier of another CTA yet? */
-static bool published(const struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta, uint32_t off) {
+static bool published(const struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta,
+                      uint32_t off) {
     if (cta == w->cta)
         return true;
     struct mach_origin origin = exec_origin(w, in, 1u << l);

@@ -1,6 +1,6 @@
 /* libFuzzer target of the fat-binary reader: any bytes as a container, as an image's text and as a whole program. */
-#include "cudart/elfcheck.h"
 #include "cudart/cubin.h"
+#include "cudart/elfcheck.h"
 #include "cudart/fatbin.h"
 
 #include <stdlib.h>

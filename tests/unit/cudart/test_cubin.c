@@ -9,12 +9,12 @@
 
 enum { NAMES, SYMBOLS, INFO, SECTIONS };
 static const char strings[] = "\0.nv.info\0kernel\0helper";
-static const uint8_t info[] = {4, 0x11, 4, 0, 9, 9, 9, 9,                          /* another attribute */
-                               4, 0x2f, 8, 0, 1, 0, 0, 0, 24, 0, 0, 0,             /* symbol 1: 24 */
-                               3, 0x1b, 0xff, 0,                                   /* its value is in its head */
-                               4, 0x2f, 8, 0, 2, 0, 0, 0, 168, 0, 0, 0,            /* symbol 2: 168 */
-                               4, 0x2f, 8, 0, 7, 0, 0, 0, 10, 0, 0, 0,             /* no such symbol */
-                               4, 0x2f, 8, 0, 1, 0, 0, 0, 0, 1, 0, 0};             /* 256 registers do not exist */
+static const uint8_t info[] = {4, 0x11, 4,    0, 9, 9, 9, 9,                /* another attribute */
+                               4, 0x2f, 8,    0, 1, 0, 0, 0, 24,  0, 0, 0,  /* symbol 1: 24 */
+                               3, 0x1b, 0xff, 0,                            /* its value is in its head */
+                               4, 0x2f, 8,    0, 2, 0, 0, 0, 168, 0, 0, 0,  /* symbol 2: 168 */
+                               4, 0x2f, 8,    0, 7, 0, 0, 0, 10,  0, 0, 0,  /* no such symbol */
+                               4, 0x2f, 8,    0, 1, 0, 0, 0, 0,   1, 0, 0}; /* 256 registers do not exist */
 
 struct image {
     Elf64_Ehdr head;
@@ -33,10 +33,14 @@ static struct image make(void) {
     m.head.e_shentsize = sizeof(Elf64_Shdr);
     m.head.e_shnum = SECTIONS;
     m.head.e_shstrndx = NAMES;
-    m.sections[NAMES] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, strings), .sh_size = sizeof strings};
-    m.sections[SYMBOLS] = (Elf64_Shdr){.sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct image, symbols),
-                                       .sh_size = sizeof m.symbols, .sh_link = NAMES};
-    m.sections[INFO] = (Elf64_Shdr){.sh_name = 1, .sh_offset = offsetof(struct image, info), .sh_size = sizeof info};
+    m.sections[NAMES] = (Elf64_Shdr){
+        .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, strings), .sh_size = sizeof strings};
+    m.sections[SYMBOLS] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                                       .sh_offset = offsetof(struct image, symbols),
+                                       .sh_size = sizeof m.symbols,
+                                       .sh_link = NAMES};
+    m.sections[INFO] =
+        (Elf64_Shdr){.sh_name = 1, .sh_offset = offsetof(struct image, info), .sh_size = sizeof info};
     m.symbols[1].st_name = 10;
     m.symbols[2].st_name = 17;
     memcpy(m.strings, strings, sizeof strings);

@@ -90,7 +90,8 @@ static void decompressed_operand(void) {
         for (uint32_t n = 0; n < 16; n++)
             for (uint32_t k = 0; k < 32; k++)
                 put(f.cta, &y, n, k, (uint32_t)fixture_random(&state) & 0x77);
-        struct tc_mma m = {.group = 1, .kind = TC_KIND_F8F6F4,
+        struct tc_mma m = {.group = 1,
+                           .kind = TC_KIND_F8F6F4,
                            .d = taddr,
                            .a = descriptor(&x, 0),
                            .b = descriptor(&y, 0),
@@ -125,7 +126,8 @@ static void copy_faults(void) {
     } lanes[] = {{TC_CP_128X256B, 1},      {TC_CP_128X128B, 1}, {TC_CP_64X128B_02_13, 1},
                  {TC_CP_64X128B_01_23, 1}, {TC_CP_32X128B, 1},  {TC_CP_4X256B, 32}};
     for (int i = 0; i < 6; i++) {
-        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | lanes[i].lane << 16, descriptor(&x, 0));
+        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | lanes[i].lane << 16,
+                    descriptor(&x, 0));
         fixture_drain(&f);
         CHECK(fixture_faulted(&f, "tcgen05-cp-lanes"));
         tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16,
