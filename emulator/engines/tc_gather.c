@@ -23,6 +23,7 @@ static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *lo
 }
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f")))
@@ -208,6 +209,12 @@ AVX2 static void gather_bf16_avx2(const struct tc_operand *o, const uint8_t *sme
     gather_avx2(o, smem, off, out, true);
 }
 
+/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. */
+static bool host_has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
 bool tc_gather16(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
                  float *out) {
     if (o->mn_major || (o->elem != TC_F16 && o->elem != TC_BF16))
@@ -216,7 +223,7 @@ bool tc_gather16(enum tc_simd simd, const struct tc_operand *o, const uint8_t *s
         (o->elem == TC_F16 ? gather_f16_avx512 : gather_bf16_avx512)(o, smem, off, out);
         return true;
     }
-    if (simd == TC_SIMD_AVX2 && __builtin_cpu_supports("f16c")) {
+    if (simd == TC_SIMD_AVX2 && host_has_f16c()) {
         (o->elem == TC_F16 ? gather_f16_avx2 : gather_bf16_avx2)(o, smem, off, out);
         return true;
     }
