@@ -277,14 +277,6 @@ uint32_t exec_loc_poison(const struct warp *w, uint32_t lane, const struct exec_
     return 0;
 }
 
-void exec_loc_set_poison(struct warp *w, uint32_t lane, const struct exec_loc *loc, uint32_t size,
-                         uint32_t poison) {
-    if (loc->space == XS_SHARED_CTA)
-        exec_bits_set(loc->cta->smem_poison, loc->off, size, poison);
-    else if (loc->space == XS_LOCAL)
-        exec_bits_set(w->local_poison, (uint64_t)lane * w->local_stride + loc->off, size, poison);
-}
-
 bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
                        bool cluster, bool generic, uint32_t size, struct cta **cta, uint32_t *off) {
     if (!exec_address_known(w, in, o, 1u << lane))

@@ -289,9 +289,6 @@ bool exec_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum exe
                   uint32_t size, uint32_t align, bool write, struct exec_loc *loc);
 /* Poison of size bytes at a location as a bit per byte (LSB = first byte); size <= 32. Always 0 for global and param. */
 uint32_t exec_loc_poison(const struct warp *w, uint32_t lane, const struct exec_loc *loc, uint32_t size);
-/* After a store: bytes become clean, or poison where `poison` has their bit. */
-void exec_loc_set_poison(struct warp *w, uint32_t lane, const struct exec_loc *loc, uint32_t size,
-                         uint32_t poison);
 /* A shared-memory operand ([addr] of mbarrier, tcgen05.alloc, ...): the CTA and offset it names, checked for `size` bytes and
  * alignment; `cluster` allows other CTAs. Accepts generic addresses when `generic`. False after reporting. */
 bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
