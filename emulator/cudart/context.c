@@ -7,6 +7,7 @@
 #include "cudart/device.h"
 #include "cudart/errors.h"
 #include "cudart/options.h"
+#include "num/num.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -108,6 +109,10 @@ static int create_gpu(struct rt_context *c) {
         c->gpu_refused = true;
         return e;
     }
+    if (!num_env_is_default())
+        rt_say(c, 0,
+               "note: the program changed its processor's rounding or flushing (as -ffast-math does), "
+               "which changes what the emulated GPU computes");
     c->gpu = gpu_create(&config);
     c->stats = getenv("SM100EMU_STATS") != NULL;
     if (config.check != MACH_CHECK_OFF)
