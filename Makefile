@@ -172,7 +172,7 @@ run-% check-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
 
 # ---------------------------------------------------------------- tests
-KERNELS := $(wildcard tests/negative/*.cu tests/ptx/*.cu tests/steps/*.cu)
+KERNELS := $(wildcard tests/negative/*.cu tests/ptx/*.cu tests/steps/*.cu tests/bench/*.cu)
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVERS:%.c=build/%)
 
@@ -205,12 +205,20 @@ test-full: tests ## the tests and the long suites
 	@$(CTEST)
 
 # ---------------------------------------------------------------- speed
+.PHONY: bench bench-emulator
+bench: all build/tests/bench/bench_cublas ## on a B200 or B300 the steps beside cuBLAS, a table and a plot; elsewhere bench-emulator
+	@if [ "$$(sh scripts/doctor.sh backend)" = gpu ]; then \
+	    sh scripts/bench.sh build/bench.txt build/tests/bench/bench_cublas $(STEPS:%=build/%); \
+	else \
+	    echo "no B200 or B300 here, so nothing to measure the steps on: this is the emulator's speed on the CPU"; \
+	    $(MAKE) bench-emulator; \
+	fi
+
 $(BUILD)/tests/bench_emulator: tests/bench/bench_emulator.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -I tests $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
 
-.PHONY: bench-emulator
 bench-emulator: $(BUILD)/tests/bench_emulator all ## the emulator's speed on one core beside OpenBLAS (BENCH_SIZE=1024 BENCH_RUNS=3)
 	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) sh scripts/bench_emulator.sh $(BUILD) $< $(STEPS)
 

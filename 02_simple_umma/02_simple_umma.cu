@@ -13,12 +13,12 @@
 
 #include "../common/cluster.cuh"
 #include "../common/cmdline.h"
-#include "../common/compare.h"
 #include "../common/cuda_check.h"
 #include "../common/descriptors.h"
 #include "../common/fence.cuh"
+#include "../common/gemm_host.h"
 #include "../common/mbarrier.cuh"
-#include "../common/reference.h"
+#include "../common/timing.h"
 #include "../common/tmem.cuh"
 #include "../common/types.h"
 #include "../common/umma.cuh"
@@ -226,33 +226,29 @@ __global__ void __launch_bounds__(THREADS) simple_umma(const struct gemm g, stru
 /* ---------------------------------------------------------------- host */
 
 struct options {
-    int m, n, k, type, a_from;
-    float alpha, beta;
-    uint64_t seed;
+    struct gemm_problem p;
+    int a_from;
 };
 
 static struct options read_options(int argc, char **argv) {
     static const char *const sources[] = {"smem", "tmem-cp", "tmem-st", "tmem", NULL};
-    struct options o = {512, 1024, 256, ELEM_F16, A_SMEM, 1.0f, 0.5f, 1};
+    struct options o = {{512, 1024, 256, ELEM_F16, 1.0f, 0.5f, 1}, A_SMEM};
     const struct cl_option table[] = {
-        {"m", CL_INT, &o.m, "rows of A and D", TILE_M, 16384, TILE_M, NULL},
-        {"n", CL_INT, &o.n, "rows of B, columns of D", TILE_N, 16384, TILE_N, NULL},
-        {"k", CL_INT, &o.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
-        {"alpha", CL_FLOAT, &o.alpha, "factor of A B^T", 0, 0, 0, NULL},
-        {"beta", CL_FLOAT, &o.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
-        {"type", CL_CHOICE, &o.type, "of A and B", 0, 0, 0, elem_names},
+        {"m", CL_INT, &o.p.m, "rows of A and D", TILE_M, 16384, TILE_M, NULL},
+        {"n", CL_INT, &o.p.n, "rows of B, columns of D", TILE_N, 16384, TILE_N, NULL},
+        {"k", CL_INT, &o.p.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
+        {"alpha", CL_FLOAT, &o.p.alpha, "factor of A B^T", 0, 0, 0, NULL},
+        {"beta", CL_FLOAT, &o.p.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
+        {"type", CL_CHOICE, &o.p.type, "of A and B", 0, 0, 0, elem_names},
         {"a-from", CL_CHOICE, &o.a_from, "where the UMMA reads A (tmem is tmem-cp)", 0, 0, 0, sources},
-        {"seed", CL_SEED, &o.seed, "of the random A, B and C", 0, 0, 0, NULL},
+        {"seed", CL_SEED, &o.p.seed, "of the random A, B and C", 0, 0, 0, NULL},
+        gemm_verify_option(&o.p.verify),
+        gemm_time_option(&o.p.time),
     };
     cmdline_parse(argc, argv, "D = alpha A B^T + beta C, one 128x256 tile a CTA, one thread issuing UMMAs",
                   table, sizeof table / sizeof table[0]);
-    int tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.type).bytes;
-    if (o.k % tile_k) {
-        fprintf(stderr,
-                "02_simple_umma: --k takes a multiple of %d with --type %s (128 bytes of a row), not '%d'\n",
-                tile_k, elem_names[o.type], o.k);
-        exit(2);
-    }
+    int tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.p.type).bytes;
+    gemm_require_multiple("02_simple_umma", "k", o.p.k, tile_k, "128 bytes of a row");
     if (o.a_from == A_TMEM)
         o.a_from = A_TMEM_CP;
     return o;
@@ -261,15 +257,16 @@ static struct options read_options(int argc, char **argv) {
 static void print_plan(const struct options *o) {
     static const char *const from[] = {"shared memory", "tensor memory, by tcgen05.cp",
                                        "tensor memory, by tcgen05.st"};
-    struct elem_info e = elem_info((enum elem_type)o->type);
+    const struct gemm_problem *p = &o->p;
+    struct elem_info e = elem_info((enum elem_type)p->type);
     int tile_k = TILE_K_BYTES / (int)e.bytes;
     printf("02_simple_umma   D = alpha A B^T + beta C\n");
-    printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", o->m, o->n, o->k,
-           elem_names[o->type], (double)o->alpha, (double)o->beta, (unsigned long long)o->seed);
-    printf("  grid      %d x %d CTAs of %d threads, one 128 x 256 tile of D each\n", o->m / TILE_M,
-           o->n / TILE_N, THREADS);
+    printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
+           elem_names[p->type], (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
+    printf("  grid      %d x %d CTAs of %d threads, one 128 x 256 tile of D each\n", p->m / TILE_M,
+           p->n / TILE_N, THREADS);
     printf("  K loop    %d tiles of 128 bytes (%d %s), %d UMMAs of 128x256x%u each; A from %s\n",
-           o->k / tile_k, tile_k, elem_names[o->type], UMMAS_PER_TILE, umma_k(e.kind), from[o->a_from]);
+           p->k / tile_k, tile_k, elem_names[p->type], UMMAS_PER_TILE, umma_k(e.kind), from[o->a_from]);
 }
 
 static void print_witness(const struct witness *w, uint32_t idesc, enum umma_kind kind) {
@@ -280,73 +277,39 @@ static void print_witness(const struct witness *w, uint32_t idesc, enum umma_kin
     printf("  TMEM: accumulator at 0x%08x, %u columns allocated\n\n", w->tmem_base, w->tmem_columns);
 }
 
-/* A, B and C on the host, each input also as the bytes of its type. The caller frees all five. */
-struct inputs {
-    float *a, *b, *c;
-    void *a_bytes, *b_bytes;
-    size_t a_count, b_count, d_count;
-};
-
-static struct inputs make_inputs(const struct options *o) {
-    struct inputs in;
-    enum elem_type type = (enum elem_type)o->type;
-    size_t size = elem_info(type).bytes;
-    uint64_t state = o->seed;
-    in.a_count = (size_t)o->m * o->k;
-    in.b_count = (size_t)o->n * o->k;
-    in.d_count = (size_t)o->m * o->n;
-    in.a = (float *)checked_malloc(in.a_count * sizeof(float));
-    in.b = (float *)checked_malloc(in.b_count * sizeof(float));
-    in.c = (float *)checked_malloc(in.d_count * sizeof(float));
-    in.a_bytes = checked_malloc(in.a_count * size);
-    in.b_bytes = checked_malloc(in.b_count * size);
-    elem_fill_random(type, in.a_count, in.a_bytes, in.a, &state);
-    elem_fill_random(type, in.b_count, in.b_bytes, in.b, &state);
-    for (size_t i = 0; i < in.d_count; i++)
-        in.c[i] = random_float(&state);
-    return in;
-}
-
-/* A copy of host memory on the GPU. The caller frees it. */
-static void *upload(const void *host, size_t bytes) {
-    void *gpu;
-    CUDA_CHECK(cudaMalloc(&gpu, bytes));
-    CUDA_CHECK(cudaMemcpy(gpu, host, bytes, cudaMemcpyHostToDevice));
-    return gpu;
-}
-
 /* Runs the kernel and fills d (M x N) and w. */
-static void run(const struct options *o, const struct inputs *in, uint32_t idesc, float *d,
+static void run(const struct options *o, const struct gemm_inputs *in, uint32_t idesc, float *d,
                 struct witness *w) {
-    struct elem_info e = elem_info((enum elem_type)o->type);
-    void *a_gpu = upload(in->a_bytes, in->a_count * e.bytes),
-         *b_gpu = upload(in->b_bytes, in->b_count * e.bytes);
-    void *c_gpu = upload(in->c, in->d_count * sizeof(float)), *d_gpu, *w_gpu;
-    CUDA_CHECK(cudaMalloc(&d_gpu, in->d_count * sizeof(float)));
-    CUDA_CHECK(cudaMalloc(&w_gpu, sizeof *w));
-    CUDA_CHECK(
-        cudaMemset(d_gpu, 0xFF, in->d_count * sizeof(float))); /* NaN: an element never written is seen */
+    const struct gemm_problem *p = &o->p;
+    struct elem_info e = elem_info((enum elem_type)p->type);
+    size_t d_bytes = in->d_count * sizeof(float);
+    void *a_gpu = gpu_upload(in->a_bytes, in->a_count * e.bytes);
+    void *b_gpu = gpu_upload(in->b_bytes, in->b_count * e.bytes);
+    void *c_gpu = gpu_upload(in->c, d_bytes);
+    void *d_gpu = gpu_alloc_unwritten(d_bytes), *w_gpu = gpu_alloc_unwritten(sizeof *w);
 
-    struct gemm g = {o->n,
-                     o->k * e.bytes,
+    struct gemm g = {p->n,
+                     p->k * e.bytes,
                      (const unsigned char *)a_gpu,
                      (const unsigned char *)b_gpu,
                      (const float *)c_gpu,
                      (float *)d_gpu,
-                     o->alpha,
-                     o->beta,
+                     p->alpha,
+                     p->beta,
                      idesc,
                      e.kind,
                      (enum a_from)o->a_from};
-    dim3 grid(o->n / TILE_N, o->m / TILE_M);
+    dim3 grid(p->n / TILE_N, p->m / TILE_M);
     int smem = sizeof(struct shared_storage);
     CUDA_CHECK(
         cudaFuncSetAttribute((const void *)simple_umma, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
-    simple_umma<<<grid, THREADS, smem>>>(g, (struct witness *)w_gpu);
-    CUDA_CHECK_LAUNCH();
+    struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
+    while (timing_next(&t)) /* once, or as --time says */
+        simple_umma<<<grid, THREADS, smem>>>(g, (struct witness *)w_gpu);
+    gemm_timing_report(&t, "02_simple_umma", p);
 
     CUDA_CHECK(cudaMemcpy(w, w_gpu, sizeof *w, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(d, d_gpu, in->d_count * sizeof(float), cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));
     void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu, w_gpu};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         CUDA_CHECK(cudaFree(all[i]));
@@ -354,27 +317,18 @@ static void run(const struct options *o, const struct inputs *in, uint32_t idesc
 
 int main(int argc, char **argv) {
     struct options o = read_options(argc, argv);
-    struct elem_info e = elem_info((enum elem_type)o.type);
+    struct elem_info e = elem_info((enum elem_type)o.p.type);
     uint32_t idesc = umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K);
     struct witness w;
     cuda_require_sm100();
     print_plan(&o);
 
-    struct inputs in = make_inputs(&o);
+    struct gemm_inputs in = gemm_inputs_make(&o.p);
     float *d = (float *)checked_malloc(in.d_count * sizeof(float));
     run(&o, &in, idesc, d, &w);
     print_witness(&w, idesc, e.kind);
-
-    double *product = (double *)checked_malloc(in.d_count * sizeof(double));
-    reference_product(o.m, o.n, o.k, in.a, in.b, product);
-    struct compare_result r = compare_gemm(o.m, o.n, o.k, o.alpha, in.a, in.b, product, o.beta, in.c, d,
-                                           compare_bound(o.k, e.kind));
-    char what[96];
-    snprintf(what, sizeof what, "02_simple_umma %dx%dx%d %s", o.m, o.n, o.k, elem_names[o.type]);
-    int status = compare_report(what, &r);
-
-    void *all[] = {in.a, in.b, in.c, in.a_bytes, in.b_bytes, d, product};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
+    int status = gemm_verdict("02_simple_umma", &o.p, &in, d);
+    gemm_inputs_free(&in);
+    free(d);
     return status;
 }

@@ -241,6 +241,8 @@ static struct options read_options(int argc, char **argv) {
         {"type", CL_CHOICE, &o.p.type, "of A and B", 0, 0, 0, elem_names},
         {"cluster", CL_CHOICE, &o.shape, "CTAs along M x along N", 0, 0, 0, shapes},
         {"seed", CL_SEED, &o.p.seed, "of the random A, B and C", 0, 0, 0, NULL},
+        gemm_verify_option(&o.p.verify),
+        gemm_time_option(&o.p.time),
     };
     cmdline_parse(argc, argv, "D = alpha A B^T + beta C, TMA multicast in a cluster, one 128x256 tile a CTA",
                   table, sizeof table / sizeof table[0]);
@@ -314,8 +316,11 @@ static void run(const struct options *o, const struct gemm_inputs *in, float *d,
                      umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
                      e.kind};
     void *args[] = {&a, &b, &g, &w_gpu};
-    launch_clusters((const void *)tma_multicast, dim3(p->m / TILE_M, p->n / TILE_N),
-                    dim3(o->cluster_m, o->cluster_n), THREADS, SHARED_BYTES, args);
+    struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
+    while (timing_next(&t)) /* once, or as --time says */
+        launch_clusters((const void *)tma_multicast, dim3(p->m / TILE_M, p->n / TILE_N),
+                        dim3(o->cluster_m, o->cluster_n), THREADS, SHARED_BYTES, args);
+    gemm_timing_report(&t, "03_tma_multicast", p);
 
     CUDA_CHECK(cudaMemcpy(w, w_gpu, w_bytes, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));

@@ -276,6 +276,8 @@ static struct options read_options(int argc, char **argv) {
         {"mma-m", CL_CHOICE, &o.mma, "rows of D of one UMMA, half of them a CTA", 0, 0, 0, mma_ms},
         {"cluster", CL_CHOICE, &o.shape, "CTAs along M x along N", 0, 0, 0, shapes},
         {"seed", CL_SEED, &o.p.seed, "of the random A, B and C", 0, 0, 0, NULL},
+        gemm_verify_option(&o.p.verify),
+        gemm_time_option(&o.p.time),
     };
     cmdline_parse(argc, argv, "D = alpha A B^T + beta C, UMMAs of CTA pairs, one 256x256 tile a pair", table,
                   sizeof table / sizeof table[0]);
@@ -371,8 +373,11 @@ static void run(const struct options *o, const struct gemm_inputs *in, float *d,
         umma_idesc(2 * o->half_m, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
         e.kind};
     void *args[] = {&a, &b, &g, &w_gpu};
-    launch_clusters((const void *)pair_umma, dim3(p->m / o->half_m, p->n / TILE_N),
-                    dim3(o->cluster_m, o->cluster_n), THREADS, SHARED_BYTES, args);
+    struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
+    while (timing_next(&t)) /* once, or as --time says */
+        launch_clusters((const void *)pair_umma, dim3(p->m / o->half_m, p->n / TILE_N),
+                        dim3(o->cluster_m, o->cluster_n), THREADS, SHARED_BYTES, args);
+    gemm_timing_report(&t, "04_pair_umma", p);
 
     CUDA_CHECK(cudaMemcpy(w, w_gpu, w_bytes, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));

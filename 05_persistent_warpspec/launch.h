@@ -135,6 +135,14 @@ static void print_plan(const struct problem *p, const struct gemm *g, uint32_t u
            65536 / CLC_THREADS < 255 ? 65536 / CLC_THREADS : 255, CLC_THREADS);
 }
 
+/* The line of --time. */
+static void report_time(const struct problem *p, struct timing *t) {
+    char size[64], type[32];
+    snprintf(size, sizeof size, p->batch > 1 ? "%dx%dx%dx%d" : "%dx%dx%d", p->m, p->n, p->k, p->batch);
+    snprintf(type, sizeof type, "%s->%s", elem_names[p->type], out_names[p->out]);
+    timing_report(t, "05_persistent_warpspec", size, type, 2.0 * p->m * p->n * p->k * p->batch);
+}
+
 /* Runs the kernel on the inputs' bytes and fills d. */
 static void run(const struct problem *p, struct inputs *in, void *d) {
     const struct elem_info e = elem_info((enum elem_type)p->type);
@@ -160,8 +168,12 @@ static void run(const struct problem *p, struct inputs *in, void *d) {
     struct launch l;
     make_launch(&l, p, &g, used);
     void *args[] = {&a, &b, &c, &m, &g};
-    CUDA_CHECK(cudaLaunchKernelExC(&l.config, (const void *)persistent_warpspec, args));
-    CUDA_CHECK_LAUNCH();
+    const struct timing_input inputs[] = {{a_gpu, in->a_bytes, in->a_count * e.bytes},
+                                          {b_gpu, in->b_bytes, in->b_count * e.bytes}};
+    struct timing t = timing_make(p->time, inputs, 2);
+    while (timing_next(&t)) /* once, or as --time says */
+        CUDA_CHECK(cudaLaunchKernelExC(&l.config, (const void *)persistent_warpspec, args));
+    report_time(p, &t);
 
     CUDA_CHECK(cudaMemcpy(d, d_gpu, in->d_count * out, cudaMemcpyDeviceToHost));
     void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu};

@@ -14,7 +14,6 @@
 #include "raster.h"
 
 enum scheduler { SCHEDULER_STATIC, SCHEDULER_CLC };
-enum verify { VERIFY_AUTO, VERIFY_FULL, VERIFY_SAMPLED, VERIFY_NONE };
 
 /* A is m x k, B is n x k, C and D are m x n, `batch` of each, one behind the other. */
 struct problem {
@@ -26,6 +25,7 @@ struct problem {
     int clusters; /* at most so many at the same time; 0: as many as the GPU takes */
     int tile_n, cluster_m, cluster_n;
     uint64_t seed;
+    int time; /* runs to measure, 0 for one launch and none */
 };
 
 /* ---------------------------------------------------------------- what the kernel can do */
@@ -70,7 +70,6 @@ static const char *const major_names[] = {"k", "mn", NULL};
 static const char *const cluster_names[] = {"2x1", "2x2", "4x1", "4x2", NULL};
 static const char *const tile_n_names[] = {"128", "256", NULL};
 static const char *const scheduler_names[] = {"static", "clc", NULL};
-static const char *const verify_names[] = {"auto", "full", "sampled", "none", NULL};
 
 static inline struct problem read_problem(int argc, char **argv) {
     struct problem p = {1024, 1024, 512, 1, ELEM_F16, OUT_F32, 0, 0, 1.0f, 0.5f, 0, 0, 0, 8, 0, 0, 0, 0, 1};
@@ -95,9 +94,9 @@ static inline struct problem read_problem(int argc, char **argv) {
          0, 0, scheduler_names},
         {"clusters", CL_INT, &p.clusters, "at most so many run, static only; 0: as many as fit", 0, 1 << 20,
          1, NULL},
-        {"verify", CL_CHOICE, &p.verify, "elements of D to check; auto: sampled above 1024 cubed", 0, 0, 0,
-         verify_names},
         {"seed", CL_SEED, &p.seed, "of the random A, B and C", 0, 0, 0, NULL},
+        gemm_verify_option(&p.verify),
+        gemm_time_option(&p.time),
     };
     cmdline_parse(argc, argv, "D = alpha A B^T + beta C, batched: persistent and warp-specialised", table,
                   sizeof table / sizeof table[0]);
@@ -111,8 +110,7 @@ static inline struct problem read_problem(int argc, char **argv) {
         fprintf(stderr, "05_persistent_warpspec: %s\n", why);
         exit(2);
     }
-    if (p.verify == VERIFY_AUTO)
-        p.verify = (double)p.m * p.n * p.k * p.batch > 1024.0 * 1024 * 1024 ? VERIFY_SAMPLED : VERIFY_FULL;
+    p.verify = verify_mode(p.verify, (double)p.m * p.n * p.k * p.batch);
     return p;
 }
 

@@ -9,8 +9,6 @@
 #include "../common/compare.h"
 #include "problem.h"
 
-enum { SAMPLES = 4096 }; /* at least */
-
 struct verdict {
     struct compare_result worst; /* the row counts through the whole batch */
     size_t checked;
@@ -40,21 +38,8 @@ static inline void check_element(const struct problem *p, const struct inputs *i
         want = 0;
     if (p->out == OUT_F16 && fabs(want) >= 65520) /* beyond f16: an infinity is right */
         want = copysign(INFINITY, want);
-    double off = got == want ? 0 : fabs(got - want); /* not by fmax() below: that would make a NaN a 0 */
-    off = off <= rounding_loss(p->out, want) ? 0 : off - rounding_loss(p->out, want);
-    double error = off == 0 ? 0 : off / scale;
-    if (!(error < INFINITY)) /* NaN compares false with everything: name what is wanted */
-        error = INFINITY;
+    compare_element(&v->worst, (int)row, column, got, want, scale, rounding_loss(p->out, want));
     v->checked++;
-    if (!(error <= v->worst.bound))
-        v->worst.bad++;
-    if (error > v->worst.worst) {
-        v->worst.worst = error;
-        v->worst.row = (int)row;
-        v->worst.column = column;
-        v->worst.got = got;
-        v->worst.want = want;
-    }
 }
 
 static inline void check_all(const struct problem *p, const struct inputs *in, const unsigned char *d,
@@ -70,40 +55,33 @@ static inline void check_all(const struct problem *p, const struct inputs *in, c
     free(product);
 }
 
-static inline void check_sample(const struct problem *p, const struct inputs *in, const unsigned char *d,
-                                int l, int row, int column, struct verdict *v) {
-    const float *a = in->a + ((size_t)l * p->m + row) * p->k, *b = in->b + ((size_t)l * p->n + column) * p->k;
+/* The matrix of the batch that a sample is taken from. */
+struct sampled_matrix {
+    const struct problem *p;
+    const struct inputs *in;
+    const unsigned char *d;
+    int index;
+    struct verdict *v;
+};
+
+static inline void check_sample(void *context, int row, int column) {
+    const struct sampled_matrix *s = (const struct sampled_matrix *)context;
+    const struct problem *p = s->p;
+    const size_t d_row = (size_t)s->index * p->m + row;
+    const float *a = s->in->a + d_row * p->k, *b = s->in->b + ((size_t)s->index * p->n + column) * p->k;
     double sum = 0;
     for (int i = 0; i < p->k; i++)
         sum += (double)a[i] * b[i];
-    check_element(p, in, d, (size_t)l * p->m + row, column, sum, v);
+    check_element(p, s->in, s->d, d_row, column, sum, s->v);
 }
 
-/* Of every CTA's tile of 128 rows the corners, a random place on each edge and four random places inside; then
- * random places of D until there are enough. */
+/* A sample of every matrix of the batch. */
 static inline void check_some(const struct problem *p, const struct inputs *in, const unsigned char *d,
                               struct verdict *v) {
     uint64_t state = p->seed ^ 0x5A5A5A5A5A5A5A5Aull;
-    for (int l = 0; l < p->batch; l++)
-        for (int m = 0; m < p->m; m += 128)
-            for (int n = 0; n < p->n; n += p->tile_n) {
-                const int rows = p->m - m < 128 ? p->m - m : 128;
-                const int columns = p->n - n < p->tile_n ? p->n - n : p->tile_n;
-                for (int i = 0; i < 12; i++) {
-                    int row = (int)((random_float(&state) + 1) / 2 * (float)rows) % rows;
-                    int column = (int)((random_float(&state) + 1) / 2 * (float)columns) % columns;
-                    if (i < 4 || i == 4 || i == 5) /* corners and the edges above and below */
-                        row = i & 1 ? rows - 1 : 0;
-                    if (i < 4 || i == 6 || i == 7) /* corners and the edges left and right */
-                        column = i < 4 ? (i & 2 ? columns - 1 : 0) : (i & 1 ? columns - 1 : 0);
-                    check_sample(p, in, d, l, m + row, n + column, v);
-                }
-            }
-    while (v->checked < SAMPLES) {
-        const double where = ((double)random_float(&state) + 1) / 2 * (double)p->batch * p->m;
-        const size_t row = (size_t)where % ((size_t)p->batch * p->m);
-        const int column = (int)((random_float(&state) + 1) / 2 * (float)p->n) % p->n;
-        check_sample(p, in, d, (int)(row / p->m), (int)(row % p->m), column, v);
+    for (int l = 0; l < p->batch; l++) {
+        struct sampled_matrix s = {p, in, d, l, v};
+        compare_sample(p->m, p->n, p->tile_n, (SAMPLES + p->batch - 1) / p->batch, &state, check_sample, &s);
     }
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "descriptors.h"
+#include "random.h"
 #include "reference.h"
 
 struct compare_result {
@@ -32,6 +33,26 @@ struct compare_result {
 static inline double compare_bound(int k, enum umma_kind kind) {
     double ulp = 0x1p-23, steps = (double)k / (double)umma_k(kind);
     return (k + steps + 1.5) * ulp;
+}
+
+/* Counts one element of D in. scale: what its error is measured against; loss: what rounding to D's type may take, 0
+ * for f32. */
+static inline void compare_element(struct compare_result *r, int row, int column, double got, double want,
+                                   double scale, double loss) {
+    double off = got == want ? 0 : fabs(got - want); /* not by fmax() below: that would make a NaN a 0 */
+    off = off <= loss ? 0 : off - loss;
+    double error = off == 0 ? 0 : off / scale;
+    if (!(error < INFINITY)) /* NaN compares false with everything: name what is wanted, not what is not */
+        error = INFINITY;
+    if (!(error <= r->bound))
+        r->bad++;
+    if (error > r->worst) {
+        r->worst = error;
+        r->row = row;
+        r->column = column;
+        r->got = got;
+        r->want = want;
+    }
 }
 
 /* The Euclidean length of each of `rows` rows of k floats. The caller frees it. */
@@ -59,23 +80,62 @@ static inline struct compare_result compare_gemm(int m, int n, int k, float alph
             double add = beta != 0 ? (double)beta * c[at] : 0;
             double want = (double)alpha * product[at] + add, got = d[at];
             double scale = fabs((double)alpha) * a_length[i] * b_length[j] + fabs(add);
-            double error = got == want ? 0 : fabs(got - want) / scale;
-            if (!(error <
-                  INFINITY)) /* NaN compares false with everything: name what is wanted, not what is not */
-                error = INFINITY;
-            if (!(error <= bound))
-                r.bad++;
-            if (error > r.worst) {
-                r.worst = error;
-                r.row = i;
-                r.column = j;
-                r.got = got;
-                r.want = want;
-            }
+            compare_element(&r, i, j, got, want, scale, 0);
         }
     free(a_length);
     free(b_length);
     return r;
+}
+
+/* ---------------------------------------------------------------- how much of D is looked at */
+
+enum verify { VERIFY_AUTO, VERIFY_FULL, VERIFY_SAMPLED, VERIFY_NONE };
+
+/* In the order of enum verify; ends with NULL, as cmdline.h wants it. */
+static const char *const verify_names[] = {"auto", "full", "sampled", "none", NULL};
+
+enum { SAMPLES = 4096 }; /* elements of D, at least */
+
+/* What auto stands for: the reference takes a CPU about a second for 1024 cubed multiply-adds, which is the most that is
+ * checked in full. */
+static inline int verify_mode(int verify, double multiply_adds) {
+    if (verify != VERIFY_AUTO)
+        return verify;
+    return multiply_adds > 1024.0 * 1024 * 1024 ? VERIFY_SAMPLED : VERIFY_FULL;
+}
+
+typedef void compare_look_fn(void *context, int row, int column);
+
+/* A place from 0 to count - 1. */
+static inline int compare_pick(uint64_t *state, int count) {
+    return (int)(((double)random_float(state) + 1) / 2 * count) % count;
+}
+
+/* Calls look(context, row, column) for a sample of an m x n matrix: of each tile of 128 x tile_n the four corners, a
+ * random place on each edge and four inside; then random places until there have been `least`. Returns how many. state:
+ * of random_float(). */
+static inline size_t compare_sample(int m, int n, int tile_n, size_t least, uint64_t *state,
+                                    compare_look_fn *look, void *context) {
+    size_t looked = 0;
+    for (int m0 = 0; m0 < m; m0 += 128)
+        for (int n0 = 0; n0 < n; n0 += tile_n) {
+            const int rows = m - m0 < 128 ? m - m0 : 128, columns = n - n0 < tile_n ? n - n0 : tile_n;
+            for (int i = 0; i < 12; i++, looked++) {
+                int row = compare_pick(state, rows), column = compare_pick(state, columns);
+                if (i < 6) /* corners and the edges above and below */
+                    row = i & 1 ? rows - 1 : 0;
+                if (i < 4) /* corners */
+                    column = i & 2 ? columns - 1 : 0;
+                if (i == 6 || i == 7) /* the edges left and right */
+                    column = i & 1 ? columns - 1 : 0;
+                look(context, m0 + row, n0 + column);
+            }
+        }
+    for (; looked < least; looked++) {
+        const int row = compare_pick(state, m);
+        look(context, row, compare_pick(state, n));
+    }
+    return looked;
 }
 
 /* The last line of a step: PASS or FAIL, what was computed, and the figures. Returns the exit code, 0 or 1.

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "descriptors.h"
+#include "random.h"
 
 enum elem_type { ELEM_F16, ELEM_BF16, ELEM_TF32, ELEM_E4M3, ELEM_E5M2 };
 
@@ -62,15 +63,6 @@ static inline float elem_store(enum elem_type type, float x, void *to) {
         memcpy(to, &e, 1);
         return __half2float(__half(__nv_cvt_fp8_to_halfraw(e, type == ELEM_E4M3 ? __NV_E4M3 : __NV_E5M2)));
     }
-}
-
-/* The next number of a splitmix64 sequence as a float in [-1, 1). */
-static inline float random_float(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15ull;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    z ^= z >> 31;
-    return (float)(int32_t)(z >> 32) * 0x1p-31f;
 }
 
 /* Fills count elements: bytes for the GPU, and the same values as floats. state: of random_float(). */

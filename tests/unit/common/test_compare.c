@@ -86,7 +86,55 @@ static void bound(void) {
     CHECK_EQ(judge(1, 0).bad, 0);
 }
 
+/* A map of what a sample has looked at. */
+struct looked {
+    int m, n;
+    unsigned char *at;
+};
+
+static void look(void *context, int row, int column) {
+    struct looked *l = context;
+    CHECK(row >= 0 && row < l->m && column >= 0 && column < l->n);
+    l->at[row * l->n + column] = 1;
+}
+
+static bool any(const struct looked *l, int m0, int m1, int n0, int n1) {
+    for (int i = m0; i < m1; i++)
+        for (int j = n0; j < n1; j++)
+            if (l->at[i * l->n + j])
+                return true;
+    return false;
+}
+
+/* Of every tile: the corners, and each edge between them. */
+static void sample_looks(int m, int n, int tile_n, size_t least) {
+    struct looked l = {m, n, calloc((size_t)m * (size_t)n, 1)};
+    uint64_t state = 5;
+    size_t tiles = 0, count = compare_sample(m, n, tile_n, least, &state, look, &l);
+    for (int m0 = 0; m0 < m; m0 += 128)
+        for (int n0 = 0; n0 < n; n0 += tile_n, tiles++) {
+            int m1 = (m0 + 128 < m ? m0 + 128 : m) - 1, n1 = (n0 + tile_n < n ? n0 + tile_n : n) - 1;
+            CHECK(any(&l, m0, m0 + 1, n0, n0 + 1) && any(&l, m1, m1 + 1, n0, n0 + 1));
+            CHECK(any(&l, m0, m0 + 1, n1, n1 + 1) && any(&l, m1, m1 + 1, n1, n1 + 1));
+            CHECK(any(&l, m0, m1 + 1, n0, n1 + 1));
+        }
+    CHECK_EQ(count, tiles * 12 > least ? tiles * 12 : least);
+    free(l.at);
+}
+
+/* "auto" is a full check up to 1024 cubed and a sample above; what is asked for is done. */
+static void modes(void) {
+    CHECK_EQ(verify_mode(VERIFY_AUTO, 0x1p30), VERIFY_FULL);
+    CHECK_EQ(verify_mode(VERIFY_AUTO, 0x1p30 + 1), VERIFY_SAMPLED);
+    CHECK_EQ(verify_mode(VERIFY_FULL, 0x1p40), VERIFY_FULL);
+    CHECK_EQ(verify_mode(VERIFY_NONE, 1), VERIFY_NONE);
+}
+
 int main(void) {
+    modes();
+    sample_looks(300, 520, 256, SAMPLES);
+    sample_looks(1, 8, 256, 20);
+    sample_looks(128, 256, 128, 0);
     fill();
     reference();
     right_passes();

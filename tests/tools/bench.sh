@@ -1,0 +1,87 @@
+#!/bin/sh
+# bench.sh ROOT: scripts/bench.sh and scripts/bench_report.sh, with programs and a clock that stand in for a GPU's: what was
+# measured is in the table and the plot, what was not is not, and a failure is one.
+set -u
+root=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+bad=0
+
+# says FILE TEXT...: each TEXT stands in FILE; lacks FILE TEXT...: none does
+says() {
+    file=$1
+    shift
+    for text in "$@"; do
+        grep -qF -e "$text" "$file" || { echo "FAILED: $file does not say: $text"; bad=1; sed 's/^/    /' "$file"; }
+    done
+}
+lacks() {
+    file=$1
+    shift
+    for text in "$@"; do
+        if grep -qF -e "$text" "$file"; then echo "FAILED: $file says: $text"; bad=1; fi
+    done
+}
+
+# program NAME TFLOPS CODE: prints a TIME line of that rate for the --m it is given, unless it ends with CODE
+program() {
+    cat >"$1" <<STAND_IN
+#!/bin/sh
+[ "\$*" = "\${*#*--time 7}" ] && { echo "no --time 7"; exit 1; }
+while [ \$# -gt 0 ]; do [ "\$1" = --m ] && m=\$2; shift; done
+echo "a line that is nobody's business"
+[ $3 -eq 0 ] || { echo "$1 cannot"; exit $3; }
+echo "TIME  $1 \${m}x\${m}x\$m f16->f32: median 12.34 us, 11.50 to 20.75, 7 runs, $2 TFLOPS on NVIDIA B200"
+STAND_IN
+    chmod +x "$1"
+}
+program cublas 1000.00 0
+program 01_first 1.00 1
+program 02_second 250.00 0
+program 05_fifth 875.50 0
+program 06_broken 1.00 1
+mkdir bin
+cat >bin/nvidia-smi <<'STAND_IN'
+#!/bin/sh
+echo "1830 MHz, 1965 MHz, 3996 MHz, 640.10 W, 61"
+STAND_IN
+chmod +x bin/nvidia-smi
+PATH=$scratch/bin:$PATH
+
+SIZES='512 1024' RUNS=7 sh "$root/scripts/bench.sh" rec.txt ./cublas ./01_first ./02_second ./05_fifth >table 2>&1 ||
+    { echo "FAILED: bench.sh ends with $?"; bad=1; }
+says table 'TFLOPS on NVIDIA B200, f16->f32' 'median of 7 launches' '1000.0' '250.0 (0.25)' '875.5 (0.88)' \
+    '12.3 (11.5-20.8)' 'CLOCKS before size 512: 1830 MHz, 1965 MHz' 'CLOCKS after size 1024' 'plot: rec.svg'
+lacks table 01_first Emulated FAILED "nobody's"
+says rec.svg '<svg ' '</svg>' '02_second' '05_fifth 1024x1024x1024: 875.50 TFLOPS' 'NVIDIA B200'
+[ "$(grep -c '<polyline' rec.svg)" -eq 3 ] && [ "$(grep -c '<circle' rec.svg)" -eq 6 ] ||
+    { echo "FAILED: the plot has not 3 lines of 2 points"; bad=1; }
+
+# no cuBLAS, a program that fails: said in the table, no ratio, no line in the plot, exit code 1
+program cublas 1 3
+if SIZES=512 RUNS=7 sh "$root/scripts/bench.sh" rec.txt ./cublas ./02_second ./06_broken >table 2>&1; then
+    echo "FAILED: bench.sh forgives a program that fails"
+    bad=1
+fi
+says table absent FAILED '250.0' 'NONE  cublas 512x512x512: cublas cannot' \
+    'FAILED  06_broken 512x512x512: exit code 1: 06_broken cannot'
+lacks table '(0.' '1000'
+[ "$(grep -c '<polyline' rec.svg)" -eq 1 ] || { echo "FAILED: the plot draws what was not measured"; bad=1; }
+says rec.svg 'cublas (not measured)' '06_broken (not measured)'
+
+# nothing at all; the emulator's times; records of two GPUs
+: >rec.txt
+sh "$root/scripts/bench_report.sh" rec.txt none.svg >table 2>&1 || bad=1
+says table 'nothing was measured'
+[ ! -e none.svg ] || { echo "FAILED: a plot of nothing"; bad=1; }
+line='TIME  02_second 512x512x512 f16->f32: median 1.00 us, 1.00 to 1.00, 1 runs, 2.00 TFLOPS on'
+echo "$line Emulated NVIDIA B200 (sm100emu)" >rec.txt
+sh "$root/scripts/bench_report.sh" rec.txt emu.svg >table 2>&1 || bad=1
+says table 'times of the emulator on this computer, not of a GPU'
+echo "$line NVIDIA B200" >>rec.txt
+if sh "$root/scripts/bench_report.sh" rec.txt two.svg >table 2>&1; then
+    echo "FAILED: a table of two devices"
+    bad=1
+fi
+exit $bad
