@@ -135,6 +135,7 @@ static void leave_waiters(struct tc_state *tc) {
 
 static void free_block(struct tc_state *tc, uint32_t index) {
     const struct tc_allocation *a = &tc->allocs[index];
+    tc_sync(tc->cta, a->column, a->columns);
     for (uint32_t i = 0; i < a->columns / TMEM_GRANULE; i++)
         tc->cta->sm->tmem_owner[a->column / TMEM_GRANULE + i] = NULL;
     memmove(&tc->allocs[index], &tc->allocs[index + 1], (--tc->num_allocs - index) * sizeof *a);
@@ -143,6 +144,7 @@ static void free_block(struct tc_state *tc, uint32_t index) {
 void tc_cta_release(struct cta *cta) {
     if (!cta->tc)
         return;
+    tc_drop(cta);
     while (cta->tc->num_allocs) /* a launch that failed */
         free_block(cta->tc, cta->tc->num_allocs - 1);
     leave_waiters(cta->tc);

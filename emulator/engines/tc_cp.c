@@ -89,6 +89,7 @@ static bool copy_one(const struct cp_op *cp, struct cta *cta, const struct cp_sh
         widen(cp->format, raw + 16 * u, wide);
         memcpy(raw + 16 * u, wide, sizeof wide);
     }
+    tc_sync(cta, cp->taddr & 0xffff, s->bytes / 4);
     for (uint32_t r = 0; r < s->rows; r++)
         write_row(cp, cta, s, r, raw + r * s->bytes);
     return true;
@@ -145,6 +146,7 @@ struct shift_op {
  * the lane below. */
 static void shift_one(struct cta *cta, uint32_t lane, uint32_t column) {
     struct tmem *t = cta->sm->tmem;
+    tc_sync(cta, column, 8);
     for (uint32_t c = column; c < column + 8; c++) {
         memmove(&t->cell[c][lane], &t->cell[c][lane + 1], 31 * sizeof t->cell[c][0]);
         uint32_t p = t->poison[c][lane / 32];

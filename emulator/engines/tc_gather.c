@@ -124,7 +124,7 @@ AVX512 static ALWAYS_INLINE void gather_avx512(const struct tc_operand *o, const
                                                const uint32_t *off, float *out, bool bf16) {
     if (!o->panels) {
         for (uint32_t r = 0; r < o->rows; r++)
-            _mm512_storeu_ps(out + (size_t)r * o->k_total, row_avx512(smem, off + 2 * r, bf16));
+            _mm512_storeu_ps(out + tc_tile_b(r, 0), row_avx512(smem, off + 2 * r, bf16));
         return;
     }
     for (uint32_t r = 0; r < o->rows; r += 16) {
@@ -133,7 +133,7 @@ AVX512 static ALWAYS_INLINE void gather_avx512(const struct tc_operand *o, const
         for (int i = 0; i < 16; i++)
             v[i] = row_avx512(smem, off + 2 * (r + i), bf16);
         transpose_avx512(v);
-        float *to = out + tc_tile_a(o->k_total, r, 0);
+        float *to = out + tc_tile_a(r, 0);
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++)
             _mm512_storeu_ps(to + i * TC_PANEL, v[i]);
@@ -183,7 +183,7 @@ AVX2 static ALWAYS_INLINE void gather_avx2(const struct tc_operand *o, const uin
                                            const uint32_t *off, float *out, bool bf16) {
     if (!o->panels) {
         for (uint32_t i = 0; i < 2 * o->rows; i++)
-            _mm256_storeu_ps(out + (size_t)(i / 2) * o->k_total + i % 2 * 8, half_avx2(smem, off[i], bf16));
+            _mm256_storeu_ps(out + tc_tile_b(i / 2, i % 2 * 8), half_avx2(smem, off[i], bf16));
         return;
     }
     for (uint32_t r = 0; r < o->rows; r += 8)
@@ -193,7 +193,7 @@ AVX2 static ALWAYS_INLINE void gather_avx2(const struct tc_operand *o, const uin
             for (int i = 0; i < 8; i++)
                 v[i] = half_avx2(smem, off[2 * (r + i) + h], bf16);
             transpose_avx2(v);
-            float *to = out + tc_tile_a(o->k_total, r, 8 * h);
+            float *to = out + tc_tile_a(r, 8 * h);
 #pragma GCC unroll 8
             for (int i = 0; i < 8; i++)
                 _mm256_storeu_ps(to + i * TC_PANEL, v[i]);

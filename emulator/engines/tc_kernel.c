@@ -48,8 +48,8 @@ static void store_segment(uint32_t *d, const vec4 acc[4]) {
 /* One segment, two columns. */
 static void pair_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
     uint32_t *d0 = t->d + (size_t)n * t->d_stride + t->lane[seg], *d1 = d0 + t->d_stride;
-    const float *a = t->a + tc_tile_a(t->k, seg * TC_SEGMENT, 0), *b0 = t->b + (size_t)n * t->k,
-                *b1 = b0 + t->k;
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b0 = t->b + tc_tile_b(n, 0),
+                *b1 = t->b + tc_tile_b(n + 1, 0);
     vec4 x[4], y[4];
     load_segment(t, d0, x);
     load_segment(t, d1, y);
@@ -77,7 +77,7 @@ static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
             acc *= t->scale;
         }
         for (uint32_t k = 0; k < t->k; k++)
-            acc = fmaf(t->a[tc_tile_a(t->k, seg * TC_SEGMENT + i, k)], t->b[(size_t)n * t->k + k], acc);
+            acc = fmaf(t->a[tc_tile_a(seg * TC_SEGMENT + i, k)], t->b[tc_tile_b(n, k)], acc);
         uint32_t bits = NAN_BITS;
         if (!isnan(acc))
             memcpy(&bits, &acc, sizeof bits);
@@ -121,8 +121,7 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t 
                                           t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
                                       _mm512_set1_ps(t->scale));
     }
-    const float *a = t->a + tc_tile_a(t->k, seg * TC_SEGMENT, 0), *b = t->b + (size_t)n * t->k;
-    const size_t step = t->k;
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
     for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL, b++) {
         __m512 v[4];
         UNROLL
@@ -130,7 +129,7 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t 
             v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
         UNROLL
         for (int c = 0; c < C; c++) {
-            __m512 w = _mm512_set1_ps(b[c * step]);
+            __m512 w = _mm512_set1_ps(b[c * TC_B_STRIDE]);
             UNROLL
             for (int s = 0; s < 4; s++)
                 acc[c][s] = _mm512_fmadd_ps(v[s], w, acc[c][s]);
@@ -174,13 +173,12 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg,
                               _mm256_set1_ps(t->scale));
         }
     }
-    const float *a = t->a + tc_tile_a(t->k, seg * TC_SEGMENT, 0), *b = t->b + (size_t)n * t->k;
-    const size_t step = t->k;
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
     for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL, b++) {
         __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
         UNROLL
         for (int c = 0; c < C; c++) {
-            __m256 w = _mm256_set1_ps(b[c * step]);
+            __m256 w = _mm256_set1_ps(b[c * TC_B_STRIDE]);
             acc[c][0] = _mm256_fmadd_ps(v0, w, acc[c][0]);
             acc[c][1] = _mm256_fmadd_ps(v1, w, acc[c][1]);
         }

@@ -20,17 +20,23 @@ struct tc_tile {
     uint32_t lane[8];    /* first lane of each segment */
     uint32_t segments;   /* M / 16: 4 or 8 */
     uint32_t n, k;       /* n is a multiple of 8 */
-    const float *a;      /* tc_tile_a(k_count, row, k): panels of 64 rows, each k after k */
-    const float *b;      /* b[n * k_count + k] */
+    const float *a;      /* element (row, k) at tc_tile_a */
+    const float *b;      /* element (n, k) at tc_tile_b */
     bool accumulate;     /* else D is not read */
     float scale;         /* factor of D when it is */
     bool exact_products; /* every product is representable in f32 */
 };
 
-#define TC_PANEL 64u /* rows of A that are neighbours for each k */
-static inline size_t tc_tile_a(uint32_t k_count, uint32_t row, uint32_t k) {
-    return ((size_t)(row / TC_PANEL) * k_count + k) * TC_PANEL + row % TC_PANEL;
+/* Operands are laid out for TC_CHAIN_K elements along K, of which a product has the first k. A: panels of 64 rows that
+ * are neighbours for each k. B: rows along K, a cache line apart more than a power of two. */
+#define TC_CHAIN_K 256u
+#define TC_PANEL 64u
+#define TC_A_STRIDE TC_CHAIN_K         /* elements that a row takes */
+#define TC_B_STRIDE (TC_CHAIN_K + 16u) /* the same */
+static inline size_t tc_tile_a(uint32_t row, uint32_t k) {
+    return ((size_t)(row / TC_PANEL) * TC_CHAIN_K + k) * TC_PANEL + row % TC_PANEL;
 }
+static inline size_t tc_tile_b(uint32_t n, uint32_t k) { return (size_t)n * TC_B_STRIDE + k; }
 
 void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t);
 /* What TC_SIMD_BEST means here, and whether this host can run `simd`. */

@@ -106,6 +106,13 @@ static bool check_owned(struct cta *cta, const struct mach_origin *origin, const
            (a->shape != TC_16X32BX2 || tc_check_columns(cta, origin, name, column + a->split, n));
 }
 
+static void sync_columns(struct cta *cta, const struct tc_access *a) {
+    uint32_t column = a->taddr & 0xffff, n = tmem_columns(a);
+    tc_sync(cta, column, n);
+    if (a->shape == TC_16X32BX2)
+        tc_sync(cta, column + a->split, n);
+}
+
 /* Where a register of a thread lies in the SM's tensor memory. */
 static struct tc_cell place(const struct tc_access *a, uint32_t thread, uint32_t reg) {
     struct tc_cell c = tc_image(a->shape, thread, reg);
@@ -133,6 +140,7 @@ bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_
              uint32_t *poison) {
     if (!check_owned(cta, origin, "tcgen05.ld", a))
         return false;
+    sync_columns(cta, a);
     const struct tmem *t = cta->sm->tmem;
     uint32_t regs = tc_image_regs(a->shape, a->num);
     for (uint32_t r = 0; r < regs; r++) {
@@ -162,6 +170,7 @@ bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc
               const uint32_t *data, const uint32_t *poison) {
     if (!check_owned(cta, origin, "tcgen05.st", a))
         return false;
+    sync_columns(cta, a);
     struct tmem *t = cta->sm->tmem;
     uint32_t regs = tc_image_regs(a->shape, a->num);
     for (uint32_t r = 0; r < regs; r++) {

@@ -253,11 +253,11 @@ static void decode_row(const struct tc_operand *o, bool in_tmem, const uint8_t *
 void tc_decode(struct tc_decoder *t, const struct tc_operand *o, bool in_tmem, float *out) {
     decode_row(o, in_tmem, t->raw, t->decoded);
     if (!o->panels && o->mn_major)
-        transpose(t->decoded, o->k, o->rows, out, o->k_total);
+        transpose(t->decoded, o->k, o->rows, out, TC_B_STRIDE);
     else if (!o->panels)
-        copy_rows(t->decoded, o->rows, o->k, o->k, out, o->k_total);
+        copy_rows(t->decoded, o->rows, o->k, o->k, out, TC_B_STRIDE);
     for (uint32_t r = 0; o->panels && r < o->rows; r += TC_PANEL) {
-        float *to = out + tc_tile_a(o->k_total, r, 0);
+        float *to = out + tc_tile_a(r, 0);
         if (o->mn_major)
             copy_rows(t->decoded + r, o->k, o->rows, TC_PANEL, to, TC_PANEL);
         else

@@ -19,9 +19,7 @@ struct tc_operand {
     enum tc_elem elem;
     uint32_t rows, k; /* rows along M or N */
     bool mn_major;
-    /* where element (row, k) goes: out[tc_tile_a(k_total, row, k)] with `panels`, else out[row * k_total + k] */
-    bool panels;
-    uint32_t k_total;
+    bool panels; /* element (row, k) goes to out[tc_tile_a(row, k)], else to out[tc_tile_b(row, k)] */
 };
 
 /* Working memory of one operand. */

@@ -158,8 +158,9 @@ static double mma_run(struct fixture *f, const struct product *p, uint32_t colum
             mma.accumulate = i || s;
             tc_issue_mma(f->cta, NULL, &mma);
         }
-        fixture_drain(f);
+        fixture_run(f);
     }
+    tc_flush(&f->cluster);
     t = now() - t;
     if (f->gpu->fault)
         diag_broken("%s: %s", p->name, f->report);
