@@ -26,8 +26,9 @@ BACKEND ?=
 SANITIZE ?=
 WHEELS ?=
 FUZZ_SECONDS ?= 600
-BENCH_SIZE ?= 1024
+BENCH_SIZE ?= 4096
 BENCH_RUNS ?= 3
+BENCH_MEMORY ?=
 SEEDS ?= 200
 export CC WHEELS NVCC CUDA_HOME
 
@@ -214,13 +215,18 @@ bench: all build/tests/bench/bench_cublas ## on a B200 or B300 the steps beside 
 	    $(MAKE) bench-emulator; \
 	fi
 
-$(BUILD)/tests/bench_emulator: tests/bench/bench_emulator.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+$(BUILD)/tests/bench_emulator: tests/bench/bench_emulator.c tests/bench/blas.h $(EMU)/libsm100emu.a $(EMU)/flags Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -I tests $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
 
-bench-emulator: $(BUILD)/tests/bench_emulator all ## the emulator's speed on one core beside OpenBLAS (BENCH_SIZE=1024 BENCH_RUNS=3)
-	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) sh scripts/bench_emulator.sh $(BUILD) $< $(STEPS)
+$(BUILD)/tests/bench_host: tests/bench/bench_host.c tests/bench/blas.h $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< -ldl -o $@
+
+bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
+	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) sh scripts/bench_emulator.sh $(BUILD) $(STEPS)
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run

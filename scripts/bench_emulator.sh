@@ -1,39 +1,90 @@
 #!/bin/sh
-# bench_emulator.sh BUILD BENCH STEP...: the emulator's speed, each figure beside OpenBLAS in the same run.
+# bench_emulator.sh BUILD STEP...: the emulator's speed beside OpenBLAS in the same run, on the CPU that is here.
 #
-# BENCH is the program of tests/bench. A step runs with its defaults (wall-clock time of the whole program), then
-# SIZE x SIZE x SIZE (default 1024) RUNS times (default 3): the kernel from launch to synchronise against sgemm of that
-# size on one core, medians.
+#   BUILD/tests/bench_emulator   on one core: the tensor core by shape and type, the interpreter
+#   steps, whole programs        with their defaults
+#   steps at SIZE cubed          (default 4096) on all cores: the kernel from launch to synchronise, and step 05 as a
+#                                whole program with a sampled check, against sgemm of that size on all cores, which is run
+#                                right before each. RUNS times (default 3), medians, the least and the most in brackets
+#   MEMORY=1                     step 05 at 8192 cubed too, for the memory that it takes: minutes
 set -eu
-build=$1 bench=$2
-shift 2
-size=${SIZE:-1024} runs=${RUNS:-3}
+build=$1
+shift
+size=${SIZE:-4096} runs=${RUNS:-3} memory=${MEMORY:-}
+host=$build/tests/bench_host
+stats=$(mktemp)
+trap 'rm -f "$stats" "$stats.all"' EXIT
 
-"$bench"
-echo "steps: defaults as a whole; kernel alone at $size cubed"
-blas=$("$bench" sgemm "$size") || blas=
-[ -n "$blas" ] && echo "  OpenBLAS sgemm $size cubed, ${blas#* }, one core: ${blas%% *} s"
-
-# seconds of every kernel that the program started, one line a run
-kernels() {
-    "$build/sm100emu" --stats "$@" 2>&1 >/dev/null |
-        awk '/^sm100emu: .* s, [0-9]+ warp instructions$/ { t += $(NF - 4); n += $(NF - 2) } END { print t + 0, n + 0 }'
+failed() {
+    echo "  $1 failed:" >&2
+    tail -n 5 "$stats" >&2
+    exit 1
 }
 
+# whole COMMAND...: seconds and MiB of the program on the emulator; what --stats says is in $stats
+whole() {
+    "$host" run "$build/sm100emu" --stats "$@" 2>"$stats" || failed "$1"
+}
+
+# kernel: seconds and warp instructions of the kernels of the last whole()
+kernel() {
+    awk '/^sm100emu: .* s, [0-9]+ warp instructions$/ { t += $(NF - 4); n += $(NF - 2) } END { print t + 0, n + 0 }' "$stats"
+}
+
+# beside NAME COMMAND...: RUNS lines: sgemm's seconds (0 without OpenBLAS), kernel seconds, warp instructions, program's
+# seconds, MiB
+beside() {
+    i=0
+    while [ $((i += 1)) -le "$runs" ]; do
+        blas=$("$host" sgemm "$size" 2>/dev/null) || blas=0
+        all=$(whole "$@") || exit 1
+        echo "${blas%% *} $(kernel) $all"
+    done
+}
+
+# row NAME COLUMN: of what beside() printed, on stdin, medians of a column of seconds and of its ratio to sgemm
+row() {
+    awk -v name="$1" -v column="$2" -v size="$size" '
+        function sorted(x, n,    i, j, t) {
+            for (i = 2; i <= n; i++) { t = x[i]; for (j = i - 1; j > 0 && x[j] > t; j--) x[j + 1] = x[j]; x[j + 1] = t }
+        }
+        { t[NR] = $column; blas[NR] = $1; ratio[NR] = $1 > 0 ? $column / $1 : 0; n = $3; mib = $5 > mib ? $5 : mib }
+        END {
+            sorted(t, NR); sorted(ratio, NR); sorted(blas, NR)
+            middle = int((NR + 1) / 2)
+            printf "  %-40s %7.2f s (%.2f-%.2f)", name, t[middle], t[1], t[NR]
+            if (column == 2) printf " %7.1f GFLOP/s %7.1f M warp instr.", 2e-9 * size ^ 3 / t[middle], n / 1e6
+            else printf " %34.0f MiB at most", mib
+            if (blas[1] > 0) printf "   sgemm %.2f s (%.2f-%.2f): %.2f times (%.2f-%.2f)", blas[middle], blas[1], blas[NR], ratio[middle], ratio[1], ratio[NR]
+            print ""
+        }'
+}
+
+"$build/tests/bench_emulator"
+
+echo "steps, whole programs with their defaults"
 for step in "$@"; do
-    start=$(date +%s%N)
-    "$build/sm100emu" "build/$step" >/dev/null || { echo "  $step failed" >&2; exit 1; }
-    end=$(date +%s%N)
-    line=
-    case $step in
-    01_*) ;;
-    *)
-        line=$(for i in $(seq "$runs"); do kernels "build/$step" --m "$size" --n "$size" --k "$size"; done |
-            sort -n | awk -v blas="${blas%% *}" '{ t[NR] = $1; n = $2 } END {
-                m = t[int((NR + 1) / 2)]
-                printf "   kernel %.3f s, %.1f million warp instructions", m, n / 1e6
-                if (blas > 0) printf ", %.2f of sgemm", m / blas }')
-        ;;
-    esac
-    awk -v s="$step" -v t="$((end - start))" -v l="$line" 'BEGIN { printf "  %-24s %6.2f s%s\n", s, t / 1e9, l }'
+    all=$(whole "build/$step") || exit 1
+    printf '  %-40s %7.2f s %7.1f MiB at most\n' "$step" ${all% *} ${all#* }
 done
+
+blas=$("$host" sgemm 64 2>/dev/null) || blas=
+echo "steps at $size cubed on all $(nproc) cores, medians of $runs; $([ -n "$blas" ] &&
+    echo "beside OpenBLAS ${blas##* }, ${blas#* }" | sed 's/ [^ ]*$/ threads/' || echo 'OpenBLAS is not installed')"
+for step in "$@"; do
+    case $step in 01_*) continue ;; esac
+    beside "build/$step" --m "$size" --n "$size" --k "$size" --verify none >"$stats.all" || exit 1
+    row "$step f16, kernel" 2 <"$stats.all"
+done
+case $step in
+05_*)
+    beside "build/$step" --m "$size" --n "$size" --k "$size" --type bf16 --verify none >"$stats.all" || exit 1
+    row "$step bf16, kernel" 2 <"$stats.all"
+    beside "build/$step" --m "$size" --n "$size" --k "$size" --verify sampled >"$stats.all" || exit 1
+    row "$step f16, program" 4 <"$stats.all"
+    if [ -n "$memory" ]; then
+        all=$(whole "build/$step" --m 8192 --n 8192 --k 8192 --verify sampled) || exit 1
+        printf '  %-40s %7.2f s %7.0f MiB at most, all of 8192 cubed\n' "$step f16, program" ${all% *} ${all#* }
+    fi
+    ;;
+esac

@@ -1,18 +1,15 @@
 /* bench_emulator.c - the emulator's speed on one core, in one run with OpenBLAS where the host has it.
  *
- *     bench_emulator            tensor core against sgemm, every inner loop, and the interpreter
- *     bench_emulator sgemm N    seconds of an N x N x N sgemm on one core
- *
- * Figures are medians of several measurements in turn (the other's beside each), so that a noisy host disturbs both.
- * OpenBLAS is loaded at run time, never linked; where it is older than the CPU it takes a kernel for a generic one, so
- * the best core type that the CPU has is asked for, unless OPENBLAS_CORETYPE is set.
+ * The tensor core against sgemm, every inner loop, and the interpreter. Figures are medians of several measurements in
+ * turn (the other's beside each), so that a noisy host disturbs both.
  */
 #include "../unit/engines/fixture.h"
 #include "../unit/exec/run_ptx.h"
 
 #include "engines/tc_kernel.h"
 
-#include <dlfcn.h>
+#include "blas.h"
+
 #include <time.h>
 
 enum { ROUNDS = 7, N = 1024 };
@@ -32,84 +29,6 @@ static int by_value(const void *a, const void *b) {
 static double median(double *x, int n) {
     qsort(x, (size_t)n, sizeof *x, by_value);
     return x[n / 2];
-}
-
-/* --- OpenBLAS --- */
-
-typedef void sgemm_fn(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
-                      const float *b, int ldb, float beta, float *c, int ldc);
-
-struct blas {
-    sgemm_fn *sgemm;
-    const char *core;
-    float *a, *b, *c;
-    int n;
-};
-
-static void choose_core(void) {
-#if defined(__x86_64__)
-    setenv("OPENBLAS_CORETYPE",
-           __builtin_cpu_supports("avx512bf16") ? "Cooperlake"
-           : __builtin_cpu_supports("avx512f")  ? "SkylakeX"
-           : __builtin_cpu_supports("avx2")     ? "Haswell"
-                                                : "Prescott",
-           0);
-#endif
-}
-
-static bool blas_open(struct blas *x, int n) {
-    choose_core();
-    memset(x, 0, sizeof *x);
-    void *lib = dlopen("libopenblas.so.0", RTLD_NOW);
-    if (!lib)
-        lib = dlopen("libopenblas.so", RTLD_NOW);
-    if (!lib)
-        return false;
-    void (*threads)(int);
-    char *(*core)(void);
-    *(void **)&x->sgemm = dlsym(lib, "cblas_sgemm");
-    *(void **)&threads = dlsym(lib, "openblas_set_num_threads");
-    *(void **)&core = dlsym(lib, "openblas_get_corename");
-    if (!x->sgemm || !threads)
-        return false;
-    threads(1);
-    x->core = core ? core() : "?";
-    x->n = n;
-    size_t count = (size_t)n * (size_t)n;
-    x->a = xcalloc(count, sizeof(float));
-    x->b = xcalloc(count, sizeof(float));
-    x->c = xcalloc(count, sizeof(float));
-    for (size_t i = 0; i < count; i++) {
-        x->a[i] = (float)(i % 7) - 3;
-        x->b[i] = (float)(i % 5) - 2;
-    }
-    return true;
-}
-
-/* Seconds of one product, both operands with their K contiguous. */
-static double blas_run(const struct blas *x) {
-    double t = now();
-    x->sgemm(102, 112, 111, x->n, x->n, x->n, 1, x->a, x->n, x->b, x->n, 0, x->c, x->n);
-    return now() - t;
-}
-
-static void blas_close(struct blas *x) {
-    free(x->a);
-    free(x->b);
-    free(x->c);
-}
-
-static int only_sgemm(int n) {
-    struct blas x;
-    double t[5];
-    if (n < 1 || !blas_open(&x, n))
-        return 1;
-    blas_run(&x);
-    for (int i = 0; i < 5; i++)
-        t[i] = blas_run(&x);
-    printf("%.6f %s\n", median(t, 5), x.core);
-    blas_close(&x);
-    return 0;
 }
 
 /* --- the tensor core --- */
@@ -184,6 +103,12 @@ static uint32_t open_product(struct fixture *f, const struct product *p, enum tc
     return column;
 }
 
+static double blas_seconds(const struct blas *blas) {
+    double t = now();
+    blas_run(blas);
+    return now() - t;
+}
+
 static void bench_mma(const struct product *p, enum tc_simd simd, const struct blas *blas) {
     static const char *const names[] = {"best", "portable", "AVX2", "AVX-512"};
     const double flops = 2e-9 * N * N * N;
@@ -195,7 +120,7 @@ static void bench_mma(const struct product *p, enum tc_simd simd, const struct b
     for (int i = 0; i < rounds; i++) {
         mma[i] = mma_run(&f, p, column);
         if (blas->sgemm) {
-            sgemm[i] = blas_run(blas);
+            sgemm[i] = blas_seconds(blas);
             ratio[i] = mma[i] / sgemm[i];
         }
     }
@@ -209,7 +134,7 @@ static void bench_mma(const struct product *p, enum tc_simd simd, const struct b
 
 static void bench_tensor_core(void) {
     struct blas blas;
-    bool have = blas_open(&blas, N);
+    bool have = blas_open(&blas, N, 1);
     printf("tensor core, one core, %d^3 multiply-adds", N);
     if (have)
         printf("; OpenBLAS %s\n", blas.core);
@@ -267,9 +192,7 @@ static void bench_interpreter(void) {
     run_close(&r);
 }
 
-int main(int argc, char **argv) {
-    if (argc == 3 && strcmp(argv[1], "sgemm") == 0)
-        return only_sgemm(atoi(argv[2]));
+int main(void) {
     bench_tensor_core();
     bench_interpreter();
     return 0;

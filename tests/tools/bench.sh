@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh ROOT: scripts/bench.sh and scripts/bench_report.sh, with programs and a clock that stand in for a GPU's: what was
-# measured is in the table and the plot, what was not is not, and a failure is one.
+# measured is in the table and the plot, what was not is not, and a failure is one. scripts/bench_emulator.sh the same way.
 set -u
 root=$1
 scratch=$(mktemp -d)
@@ -84,4 +84,41 @@ if sh "$root/scripts/bench_report.sh" rec.txt two.svg >table 2>&1; then
     echo "FAILED: a table of two devices"
     bad=1
 fi
+
+# the emulator: sgemm takes 2 s, kernels 1, 3 and 1.6 s in turn, programs 5 s
+mkdir -p build/tests
+cat >build/tests/bench_emulator <<'STAND_IN'
+#!/bin/sh
+echo "tensor core and interpreter"
+STAND_IN
+cat >build/tests/bench_host <<'STAND_IN'
+#!/bin/sh
+# bench_host sgemm N | run EMULATOR --stats PROGRAM ARGS
+if [ "$1" = sgemm ]; then
+    [ -e no_blas ] && exit 1
+    echo 2.000000 4 Core
+else
+    [ "$4" = build/06_broken ] && { echo "it broke" >&2; exit 9; }
+    echo run >>runs
+    case $(($(wc -l <runs) % 3)) in 0) t=1.000000 ;; 1) t=3.000000 ;; *) t=1.600000 ;; esac
+    echo "sm100emu: kernel: $t s, 4000000 warp instructions" >&2
+    echo "5.000 123.4"
+fi
+STAND_IN
+chmod +x build/tests/*
+SIZE=1000 RUNS=3 sh "$root/scripts/bench_emulator.sh" build 01_first 05_fifth >table 2>&1 ||
+    { echo "FAILED: bench_emulator.sh ends with $?"; bad=1; }
+says table 'tensor core and interpreter' '1000 cubed' 'OpenBLAS Core, 4 threads' '05_fifth f16, kernel' '05_fifth bf16, kernel' \
+    ' 1.60 s (1.00-3.00)     1.2 GFLOP/s     4.0 M warp instr.   sgemm 2.00 s (2.00-2.00): 0.80 times (0.50-1.50)' \
+    ' 5.00 s (5.00-5.00)' ' 2.50 times (2.50-2.50)' '123 MiB at most'
+lacks table '01_first f16' 8192
+touch no_blas
+SIZE=1000 RUNS=1 MEMORY=1 sh "$root/scripts/bench_emulator.sh" build 05_fifth >table 2>&1 || bad=1
+says table 'OpenBLAS is not installed' 'MiB at most, all of 8192 cubed'
+lacks table times sgemm
+if SIZE=1000 RUNS=1 sh "$root/scripts/bench_emulator.sh" build 02_second 06_broken >table 2>&1; then
+    echo "FAILED: bench_emulator.sh forgives a program that fails"
+    bad=1
+fi
+says table 'build/06_broken failed' 'it broke'
 exit $bad
