@@ -39,6 +39,9 @@ static const char help_text[] =
     "                  what to make of a missing fence or wait that most runs survive (default: warn)\n"
     "  --gpc-sizes=N,N,...\n"
     "                  SMs of each GPC; a cluster lives in one GPC (default: 20,18,18,18,20,18,18,18)\n"
+    "  --threads=N     host threads that run clusters side by side (default: one for each CPU); results are "
+    "the\n"
+    "                  same with any number\n"
     "  --watchdog=N    stop a kernel after N warp instructions\n"
     "  --stats         after each kernel its time and warp instructions, on stderr\n"
     "  --version       version of the emulator\n"
@@ -68,7 +71,6 @@ static void set_environment(const char *name, const char *value) {
 /* Handles one option. Wrong values stop here, so that the library need not. */
 static void take_option(const char *arg) {
     struct mach_config unused;
-    const char *value;
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
         fputs(help_text, stdout);
         exit(0);
@@ -77,28 +79,21 @@ static void take_option(const char *arg) {
         puts("sm100emu " VERSION);
         exit(0);
     }
-    if ((value = value_of(arg, "--schedule")) != NULL) {
-        if (!rt_parse_schedule(value, &unused))
-            stop(WRONG_USE, "--schedule=%s: choose default, eager, lazy or random:SEED (a number)", value);
-        set_environment("SM100EMU_SCHEDULE", value);
-    } else if ((value = value_of(arg, "--check")) != NULL) {
-        if (!rt_parse_check(value, &unused))
-            stop(WRONG_USE, "--check=%s: choose warn, error or off", value);
-        set_environment("SM100EMU_CHECK", value);
-    } else if ((value = value_of(arg, "--watchdog")) != NULL) {
-        if (!rt_parse_watchdog(value, &unused))
-            stop(WRONG_USE, "--watchdog=%s: give a number of warp instructions, 1 or more", value);
-        set_environment("SM100EMU_WATCHDOG", value);
-    } else if ((value = value_of(arg, "--gpc-sizes")) != NULL) {
-        if (!rt_parse_gpc_sizes(value, &unused))
-            stop(WRONG_USE, "--gpc-sizes=%s: give the SMs of each GPC: up to %u numbers whose sum is %u",
-                 value, MACH_MAX_GPCS, MACH_B200_SMS);
-        set_environment("SM100EMU_GPC_SIZES", value);
-    } else if (strcmp(arg, "--stats") == 0) {
+    if (strcmp(arg, "--stats") == 0) {
         set_environment("SM100EMU_STATS", "1");
-    } else {
-        stop(WRONG_USE, "%s is no option; --help lists them", arg);
+        return;
     }
+    for (unsigned i = 0; i < RT_NUM_OPTIONS; i++) {
+        const struct rt_option *o = &rt_options[i];
+        const char *value = value_of(arg, o->name);
+        if (value == NULL)
+            continue;
+        if (!o->parse(value, &unused))
+            stop(WRONG_USE, "%s=%s: expected %s", o->name, value, o->expects);
+        set_environment(o->env, value);
+        return;
+    }
+    stop(WRONG_USE, "%s is no option; --help lists them", arg);
 }
 
 static int is_program(const char *path) {

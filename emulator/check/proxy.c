@@ -11,10 +11,6 @@
  */
 #include "check/check.h"
 
-#include "base/arena.h"
-
-#include <stdlib.h>
-
 #define CHUNK 16u
 #define BLOCK 64u /* chunks whose open stores are counted together */
 #define THREADS (MACH_MAX_WARPS * MACH_WARP)
@@ -25,9 +21,7 @@ struct chunk {
     uint32_t thread;
 };
 
-struct watch { /* one CTA */
-    struct watch *next;
-    struct cta *cta;
+struct watch {                /* one CTA */
     uint64_t fenced[THREADS]; /* when each thread last executed the fence */
     uint64_t last_sync;       /* when threads last synchronised */
     uint64_t covered;         /* stores up to here were fenced by a thread that synchronised after them */
@@ -36,39 +30,34 @@ struct watch { /* one CTA */
     struct chunk chunks[];
 };
 
-struct proxy {
-    struct observer observer;
-    struct watch *watches;
-};
-
-static struct watch *make(struct proxy *p, struct cta *cta) {
+static struct watch *make(struct cta *cta) {
     if (cta->check)
         return cta->check;
     uint32_t n = (cta->smem_end + CHUNK - 1) / CHUNK;
-    struct watch *w = xcalloc(1, sizeof *w + n * sizeof *w->chunks);
-    w->cta = cta;
+    struct worker *worker = cta->island->worker;
+    struct watch *w = worker_alloc(worker, sizeof *w + n * sizeof *w->chunks);
     w->num_chunks = n;
-    w->open = xcalloc(n / BLOCK + 1, sizeof *w->open);
-    w->next = p->watches;
-    p->watches = w;
+    w->open = worker_alloc(worker, (n / BLOCK + 1) * sizeof *w->open);
     cta->check = w;
     return w;
 }
 
 static void generic_write(void *ctx, struct cta *cta, uint32_t off, uint32_t size, uint32_t thread,
                           const struct diag_site *site) {
-    struct watch *w = make(ctx, cta);
+    struct watch *w = make(cta);
+    (void)ctx;
     for (uint32_t c = off / CHUNK; size && c <= (off + size - 1) / CHUNK && c < w->num_chunks; c++) {
         w->open[c / BLOCK] += w->chunks[c].when == 0;
-        w->chunks[c] = (struct chunk){cta->gpu->clock + 1, site, thread};
+        w->chunks[c] = (struct chunk){cta->island->clock + 1, site, thread};
     }
 }
 
 static void proxy_fence(void *ctx, struct cta *cta, uint32_t warp, uint32_t lanes) {
-    struct watch *w = make(ctx, cta);
+    struct watch *w = make(cta);
+    (void)ctx;
     for (uint32_t l = 0; l < MACH_WARP; l++)
         if (lanes >> l & 1)
-            w->fenced[warp * MACH_WARP + l] = cta->gpu->clock + 1;
+            w->fenced[warp * MACH_WARP + l] = cta->island->clock + 1;
     w->covered = w->last_sync;
 }
 
@@ -76,7 +65,7 @@ static void sync_threads(void *ctx, struct cta *cta) {
     struct watch *w = cta->check;
     (void)ctx;
     if (w)
-        w->last_sync = cta->gpu->clock + 1;
+        w->last_sync = cta->island->clock + 1;
 }
 
 static const struct diag missing_fence = {
@@ -108,7 +97,7 @@ static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
         if (k->site)
             diag_where(k->site, where, sizeof where);
         mach_warn(
-            cta->gpu, reader, &missing_fence,
+            cta->island, reader, &missing_fence,
             "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since",
             what, c * CHUNK, k->thread, where);
         return;
@@ -127,35 +116,24 @@ static bool settled(void *ctx, struct cta *cta, uint32_t off, uint32_t size) {
     return true;
 }
 
-static void release(struct watch *w) {
-    w->cta->check = NULL;
-    free(w->open);
-    free(w);
-}
-
 static void cta_end(void *ctx, struct cta *cta) {
-    struct proxy *p = ctx;
-    for (struct watch **at = &p->watches; *at; at = &(*at)->next)
-        if ((*at)->cta == cta) {
-            struct watch *w = *at;
-            *at = w->next;
-            release(w);
-            return;
-        }
-}
-
-struct observer *check_proxy_create(void) {
-    struct proxy *p = xcalloc(1, sizeof *p);
-    p->observer =
-        (struct observer){p, generic_write, proxy_fence, sync_threads, async_read, settled, cta_end};
-    return &p->observer;
-}
-
-void check_proxy_destroy(struct observer *o) {
-    if (!o)
+    struct watch *w = cta->check;
+    (void)ctx;
+    if (!w)
         return;
-    struct proxy *p = o->ctx;
-    while (p->watches)
-        cta_end(p, p->watches->cta);
-    free(p);
+    worker_free(cta->island->worker, w->open);
+    worker_free(cta->island->worker, w);
+    cta->check = NULL;
 }
+
+/* All it knows hangs on the CTAs, so it has no state of its own. */
+static const struct observer proxy = {
+    .generic_write = generic_write,
+    .proxy_fence = proxy_fence,
+    .sync = sync_threads,
+    .async_read = async_read,
+    .settled = settled,
+    .cta_end = cta_end,
+};
+
+const struct observer *check_proxy(void) { return &proxy; }

@@ -82,26 +82,18 @@ void rt_flush_printed(struct rt_context *c) {
 
 /* The launcher's options arrive in the environment (emulator/sm100emu.c). */
 static int read_options(struct rt_context *c, struct mach_config *config) {
-    const char *schedule = getenv("SM100EMU_SCHEDULE"), *watchdog = getenv("SM100EMU_WATCHDOG");
-    const char *check = getenv("SM100EMU_CHECK"), *gpcs = getenv("SM100EMU_GPC_SIZES");
-    if (schedule != NULL && !rt_parse_schedule(schedule, config))
-        return rt_say(c, RT_ERROR_NOT_INITIALIZED,
-                      "SM100EMU_SCHEDULE=%s is not a schedule: default, eager, lazy or random:SEED",
-                      schedule);
-    if (check != NULL && !rt_parse_check(check, config))
-        return rt_say(c, RT_ERROR_NOT_INITIALIZED, "SM100EMU_CHECK=%s is none of warn, error, off", check);
-    if (gpcs != NULL && !rt_parse_gpc_sizes(gpcs, config))
-        return rt_say(c, RT_ERROR_NOT_INITIALIZED,
-                      "SM100EMU_GPC_SIZES=%s: the SMs of each GPC, up to %u numbers whose sum is %u", gpcs,
-                      MACH_MAX_GPCS, MACH_B200_SMS);
-    if (watchdog != NULL && !rt_parse_watchdog(watchdog, config))
-        return rt_say(c, RT_ERROR_NOT_INITIALIZED,
-                      "SM100EMU_WATCHDOG=%s is not a number of warp instructions, 1 or more", watchdog);
+    for (unsigned i = 0; i < RT_NUM_OPTIONS; i++) {
+        const struct rt_option *o = &rt_options[i];
+        const char *text = getenv(o->env);
+        if (text != NULL && !o->parse(text, config))
+            return rt_say(c, RT_ERROR_NOT_INITIALIZED, "%s=%s: expected %s", o->env, text, o->expects);
+    }
     return RT_SUCCESS;
 }
 
 static int create_gpu(struct rt_context *c) {
     struct mach_config config = mach_config_b200();
+    config.threads = worker_host_cpus();
     if (c->gpu_refused)
         return RT_ERROR_NOT_INITIALIZED;
     int e = read_options(c, &config);
@@ -116,7 +108,7 @@ static int create_gpu(struct rt_context *c) {
     c->gpu = gpu_create(&config);
     c->stats = getenv("SM100EMU_STATS") != NULL;
     if (config.check != MACH_CHECK_OFF)
-        c->gpu->observer = check_proxy_create();
+        c->gpu->observer = check_proxy();
     c->gpu->print = on_print;
     c->gpu->print_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)
@@ -158,11 +150,7 @@ void rt_reset(struct rt_context *c) {
         rt_stream_destroy(c, c->streams);
     while (c->events != NULL)
         rt_event_destroy(c, c->events);
-    if (c->gpu != NULL) {
-        struct observer *o = c->gpu->observer;
-        gpu_destroy(c->gpu);
-        check_proxy_destroy(o);
-    }
+    gpu_destroy(c->gpu);
     c->gpu = NULL;
     c->gpu_refused = false;
     c->sticky = RT_SUCCESS;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RT_MAX_THREADS 1024u
+
 /* Reads a whole decimal number; false for anything else. */
 static bool read_number(const char *text, uint64_t *out) {
     char *end;
@@ -30,7 +32,7 @@ bool rt_parse_schedule(const char *text, struct mach_config *config) {
     return true;
 }
 
-bool rt_parse_check(const char *text, struct mach_config *config) {
+static bool parse_check(const char *text, struct mach_config *config) {
     static const char *const names[] = {"warn", "error", "off"};
     static const enum mach_check values[] = {MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -45,7 +47,7 @@ bool rt_parse_watchdog(const char *text, struct mach_config *config) {
     return read_number(text, &config->watchdog) && config->watchdog != 0;
 }
 
-bool rt_parse_gpc_sizes(const char *text, struct mach_config *config) {
+static bool parse_gpc_sizes(const char *text, struct mach_config *config) {
     uint32_t gpcs = 0, sum = 0;
     for (;; text++) {
         char *end = NULL;
@@ -61,3 +63,20 @@ bool rt_parse_gpc_sizes(const char *text, struct mach_config *config) {
     config->num_gpcs = gpcs;
     return *text == 0 && sum == MACH_B200_SMS;
 }
+
+static bool parse_threads(const char *text, struct mach_config *config) {
+    uint64_t n;
+    if (!read_number(text, &n) || n == 0 || n > RT_MAX_THREADS)
+        return false;
+    config->threads = (uint32_t)n;
+    return true;
+}
+
+const struct rt_option rt_options[RT_NUM_OPTIONS] = {
+    {"--schedule", "SM100EMU_SCHEDULE", rt_parse_schedule, "default, eager, lazy or random:SEED (a number)"},
+    {"--check", "SM100EMU_CHECK", parse_check, "warn, error or off"},
+    {"--watchdog", "SM100EMU_WATCHDOG", rt_parse_watchdog, "a number of warp instructions, 1 or more"},
+    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes,
+     "the SMs of each GPC: up to 16 numbers whose sum is 148"},
+    {"--threads", "SM100EMU_THREADS", parse_threads, "a number of host threads, 1 to 1024"},
+};

@@ -6,13 +6,18 @@
 
 #include <stdbool.h>
 
+/* One option: `--name=value` of the launcher, the variable `env` of the library. */
+struct rt_option {
+    const char *name, *env;
+    bool (*parse)(const char *text, struct mach_config *config); /* false: not a value of this option */
+    const char *expects; /* what its values are, to be put behind "expected: " */
+};
+extern const struct rt_option rt_options[];
+#define RT_NUM_OPTIONS 5u
+
 /* "default", "eager", "lazy" or "random:SEED" into config; false for anything else. */
 bool rt_parse_schedule(const char *text, struct mach_config *config);
-/* "warn", "error" or "off": what becomes of a broken ordering rule. */
-bool rt_parse_check(const char *text, struct mach_config *config);
 /* A number of warp instructions, at least 1. */
 bool rt_parse_watchdog(const char *text, struct mach_config *config);
-/* The SMs of each GPC, "20,18,18": at most MACH_MAX_GPCS numbers whose sum is MACH_B200_SMS. */
-bool rt_parse_gpc_sizes(const char *text, struct mach_config *config);
 
 #endif

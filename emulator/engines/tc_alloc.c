@@ -139,6 +139,12 @@ static void free_block(struct tc_state *tc, uint32_t index) {
     for (uint32_t i = 0; i < a->columns / TMEM_GRANULE; i++)
         tc->cta->sm->tmem_owner[a->column / TMEM_GRANULE + i] = NULL;
     memmove(&tc->allocs[index], &tc->allocs[index + 1], (--tc->num_allocs - index) * sizeof *a);
+    struct sm *sm = tc->cta->sm;
+    for (uint32_t g = 0; g < TC_GRANULES; g++)
+        if (sm->tmem_owner[g])
+            return;
+    worker_free(tc->cta->island->worker, sm->tmem);
+    sm->tmem = NULL;
 }
 
 void tc_cta_release(struct cta *cta) {
@@ -157,7 +163,7 @@ void tc_cta_release(struct cta *cta) {
 bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group) {
     struct tc_state *tc = tc_state_of(cta);
     if (tc->cta_group && tc->cta_group != group) {
-        mach_fault(cta->gpu, origin, &mixed_groups,
+        mach_fault(cta->island, origin, &mixed_groups,
                    "this instruction has .cta_group::%u, an earlier one .cta_group::%u", group,
                    tc->cta_group);
         return false;
@@ -174,13 +180,13 @@ bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, 
         return true;
     struct cta *peer = cta_peer(cta);
     if (!peer) {
-        mach_fault(cta->gpu, origin, &no_peer,
+        mach_fault(cta->island, origin, &no_peer,
                    "%s.cta_group::2 in CTA %u of a cluster of %u: CTA %u does not exist", name, cta->rank,
                    cta->cluster->num_ctas, cta->rank ^ 1);
         return false;
     }
     if (!peer->live_warps) {
-        mach_fault(cta->gpu, origin, &peer_exited,
+        mach_fault(cta->island, origin, &peer_exited,
                    "%s.cta_group::2 of cluster CTA %u, whose peer, CTA %u, has exited", name, cta->rank,
                    peer->rank);
         return false;
@@ -244,22 +250,22 @@ static uint32_t find_block(struct tc_state *const *tcs, unsigned count, uint32_t
 }
 
 static bool check_alloc(struct tc_state *tc, const struct mach_origin *origin, uint32_t columns) {
-    struct gpu *gpu = tc->cta->gpu;
+    struct island *isl = tc->cta->island;
     if (columns < TMEM_GRANULE || columns > TMEM_COLUMNS || (columns & (columns - 1)))
-        mach_fault(gpu, origin, &bad_columns, "tcgen05.alloc of %u columns", columns);
+        mach_fault(isl, origin, &bad_columns, "tcgen05.alloc of %u columns", columns);
     else if (tc->relinquished)
-        mach_fault(gpu, origin, &alloc_after_relinquish,
+        mach_fault(isl, origin, &alloc_after_relinquish,
                    "tcgen05.alloc of %u columns in a CTA that gave up its permit to allocate", columns);
     else if (tc->last_columns && columns > tc->last_columns)
-        mach_fault(gpu, origin, &alloc_increase, "tcgen05.alloc of %u columns after one of %u", columns,
+        mach_fault(isl, origin, &alloc_increase, "tcgen05.alloc of %u columns after one of %u", columns,
                    tc->last_columns);
-    return !gpu->fault;
+    return !isl->fault;
 }
 
 static void grant(struct tc_state *tc, const struct mach_origin *origin, uint32_t column, uint32_t columns) {
     struct sm *sm = tc->cta->sm;
     if (!sm->tmem)
-        sm->tmem = xcalloc(1, sizeof *sm->tmem);
+        sm->tmem = worker_alloc(tc->cta->island->worker, sizeof *sm->tmem);
     for (uint32_t i = 0; i < columns / TMEM_GRANULE; i++)
         sm->tmem_owner[column / TMEM_GRANULE + i] = tc->cta;
     memset(sm->tmem->poison[column], 0xff, columns * sizeof sm->tmem->poison[0]);
@@ -268,7 +274,7 @@ static void grant(struct tc_state *tc, const struct mach_origin *origin, uint32_
     *a = (struct tc_allocation){.column = column, .columns = columns};
     if (origin)
         a->origin = *origin;
-    tc->cta->gpu->progress++;
+    tc->cta->island->progress++;
 }
 
 enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns,
@@ -289,9 +295,9 @@ enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint3
 /* The allocation that a tcgen05.dealloc names, or NULL after a fault. */
 static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_origin *origin, uint32_t taddr,
                                         uint32_t columns) {
-    struct gpu *gpu = tc->cta->gpu;
+    struct island *isl = tc->cta->island;
     if (columns < TMEM_GRANULE || columns > TMEM_COLUMNS || (columns & (columns - 1))) {
-        mach_fault(gpu, origin, &bad_columns, "tcgen05.dealloc of %u columns", columns);
+        mach_fault(isl, origin, &bad_columns, "tcgen05.dealloc of %u columns", columns);
         return NULL;
     }
     for (uint32_t i = 0; i < tc->num_allocs; i++) {
@@ -301,12 +307,12 @@ static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_o
         if (a->columns == columns)
             return a;
         char where[600];
-        mach_fault(gpu, origin, &bad_dealloc,
+        mach_fault(isl, origin, &bad_dealloc,
                    "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns, taddr,
                    a->columns, diag_where(&a->origin.site, where, sizeof where));
         return NULL;
     }
-    mach_fault(gpu, origin, &bad_dealloc,
+    mach_fault(isl, origin, &bad_dealloc,
                "tcgen05.dealloc of %u columns at 0x%08x, where no allocation of this CTA starts", columns,
                taddr);
     return NULL;
@@ -315,7 +321,7 @@ static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_o
 static void release(struct tc_state *tc, const struct tc_allocation *a) {
     free_block(tc, (uint32_t)(a - tc->allocs));
     wake_allocators(tc->cta->sm);
-    tc->cta->gpu->progress++;
+    tc->cta->island->progress++;
 }
 
 bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t taddr, uint32_t columns) {
@@ -345,12 +351,12 @@ static enum tc_result request(struct tc_request *r, uint32_t warp, uint32_t colu
 }
 
 /* Operands of the two CTAs' instructions, which must be equal. */
-static bool check_equal(struct gpu *gpu, struct cta *const pair[2], const struct tc_request *even,
+static bool check_equal(struct island *isl, struct cta *const pair[2], const struct tc_request *even,
                         const struct tc_request *odd, const char *name) {
     if (even->columns == odd->columns && even->taddr == odd->taddr)
         return true;
     char where[600];
-    mach_fault(gpu, &even->origin, &pair_differs,
+    mach_fault(isl, &even->origin, &pair_differs,
                "%s.cta_group::2 of %u columns at 0x%08x in cluster CTA %u, and of %u columns at 0x%08x in "
                "CTA %u, at %s",
                name, even->columns, even->taddr, pair[0]->rank, odd->columns, odd->taddr, pair[1]->rank,
@@ -375,7 +381,7 @@ enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, 
     struct tc_state *tcs[2] = {tc_state_of(pair[0]), tc_state_of(pair[1])};
     if (tcs[0]->alloc.state != TC_ASKED || tcs[1]->alloc.state != TC_ASKED)
         return TC_BLOCKED;
-    if (!check_equal(cta->gpu, pair, &tcs[0]->alloc, &tcs[1]->alloc, "tcgen05.alloc"))
+    if (!check_equal(cta->island, pair, &tcs[0]->alloc, &tcs[1]->alloc, "tcgen05.alloc"))
         return TC_FAULT;
     uint32_t g;
     if (!take_permits(tcs, 2) || (g = find_block(tcs, 2, columns / TMEM_GRANULE)) == TC_GRANULES)
@@ -410,7 +416,7 @@ enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin
             tcs[i]->allocs[k].closing |= tcs[i]->allocs[k].column == taddr;
     if (tcs[0]->dealloc.state != TC_ASKED || tcs[1]->dealloc.state != TC_ASKED)
         return TC_BLOCKED;
-    if (!check_equal(cta->gpu, pair, &tcs[0]->dealloc, &tcs[1]->dealloc, "tcgen05.dealloc"))
+    if (!check_equal(cta->island, pair, &tcs[0]->dealloc, &tcs[1]->dealloc, "tcgen05.dealloc"))
         return TC_FAULT;
     for (unsigned i = 0; i < 2; i++) {
         const struct tc_allocation *a = find_alloc(tcs[i], &tcs[i]->dealloc.origin, taddr, columns);
@@ -448,7 +454,7 @@ bool tc_cta_exit(struct cta *cta) {
     if (!tc->num_allocs)
         return true;
     const struct tc_allocation a = tc->allocs[0];
-    mach_fault(cta->gpu, &a.origin, &missing_dealloc,
+    mach_fault(cta->island, &a.origin, &missing_dealloc,
                "the CTA exited without tcgen05.dealloc of the %u columns at 0x%08x that were allocated here",
                a.columns, a.column);
     while (tc->num_allocs)
@@ -478,7 +484,7 @@ static const struct tc_allocation *closing_alloc(const struct tc_state *tc, uint
 bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column,
                       uint32_t n) {
     if (!tc_owns(cta, column, n)) {
-        mach_fault(cta->gpu, origin, &unallocated,
+        mach_fault(cta->island, origin, &unallocated,
                    "%s covers columns %u to %u, which are not all allocated to %s", what, column,
                    column + n - 1,
                    !cta->tc || cta->tc->cta_group != 2 ? "this CTA"
@@ -492,7 +498,7 @@ bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const c
     const struct tc_request *own = &cta->tc->dealloc;
     const struct tc_request *r = own->state == TC_ASKED ? own : &peer->dealloc;
     char where[600];
-    return mach_warn(cta->gpu, origin, &closing,
+    return mach_warn(cta->island, origin, &closing,
                      "%s uses columns %u to %u of cluster CTA %u; CTA %u has already executed the pair's "
                      "tcgen05.dealloc, at %s",
                      what, column, column + n - 1, cta->rank, r == own ? cta->rank : cta->rank ^ 1,

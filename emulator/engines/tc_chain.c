@@ -10,7 +10,7 @@
 _Static_assert(TC_CHAIN_K * 255 * 255 < 1 << 24, "a chain of 8-bit integers is exact");
 
 /* Where the working memory of the thread that runs this CTA hangs; freed with free(). */
-static void **slot(const struct cta *cta) { return &cta->gpu->tc_scratch; }
+static void **slot(const struct cta *cta) { return &cta->island->worker->tc_scratch; }
 
 struct tc_scratch *tc_scratch_of(const struct cta *cta) {
     void **at = slot(cta);

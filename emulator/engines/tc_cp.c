@@ -105,13 +105,13 @@ static bool run_cp(struct async_op *op) {
     struct tc_desc d;
     struct cta *pair[2];
     if (lane + extent(s) > TMEM_LANES) {
-        mach_fault(op->cta->gpu, &op->origin, &cp_extent,
+        mach_fault(op->cta->island, &op->origin, &cp_extent,
                    "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)", extent(s), lane, cp->taddr);
         return true;
     }
     if (!tc_desc_decode(cp->desc, "s-desc", &d, &problem) ||
         !tc_check_swizzle("s-desc", TC_E4M3, false, d.swizzle, &problem)) {
-        mach_fault(op->cta->gpu, &op->origin, problem.rule, "%s", problem.text);
+        mach_fault(op->cta->island, &op->origin, problem.rule, "%s", problem.text);
         return true;
     }
     if (!tc_pair(op->cta, &op->origin, cp->group, "tcgen05.cp", pair))
@@ -159,8 +159,8 @@ static bool run_shift(struct async_op *op) {
     uint32_t lane = s->taddr >> 16, column = s->taddr & 0xffff;
     struct cta *pair[2];
     if (lane % 32 || lane >= TMEM_LANES) {
-        mach_fault(op->cta->gpu, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)", lane,
-                   s->taddr);
+        mach_fault(op->cta->island, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)",
+                   lane, s->taddr);
         return true;
     }
     if (!tc_pair(op->cta, &op->origin, s->group, "tcgen05.shift", pair))
@@ -202,7 +202,7 @@ static bool run_commit(struct async_op *op) {
                          .section = info.section,
                          .hint = info.hint,
                          .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-        mach_fault(op->cta->gpu, &op->origin, &d,
+        mach_fault(op->cta->island, &op->origin, &d,
                    "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off,
                    rank);
         return true;

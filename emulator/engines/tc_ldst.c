@@ -87,16 +87,16 @@ bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const ch
     uint32_t first = warp % 4 * 32;
     uint32_t end = column + tmem_columns(a) + (a->shape == TC_16X32BX2 ? a->split : 0);
     if (lane < first || lane + lanes > first + 32)
-        mach_fault(cta->gpu, origin, &lane_window,
+        mach_fault(cta->island, origin, &lane_window,
                    "%s by warp %u touches lanes %u to %u (address 0x%08x); its window is lanes %u to %u",
                    name, warp, lane, lane + lanes - 1, a->taddr, first, first + 31);
     else if (lane % 16)
-        mach_fault(cta->gpu, origin, &lane_alignment, "%s starts at lane %u (address 0x%08x)", name, lane,
+        mach_fault(cta->island, origin, &lane_alignment, "%s starts at lane %u (address 0x%08x)", name, lane,
                    a->taddr);
     else if (a->split > TMEM_COLUMNS || end > TMEM_COLUMNS)
-        mach_fault(cta->gpu, origin, &out_of_columns, "%s covers columns %u to %u (address 0x%08x)", name,
+        mach_fault(cta->island, origin, &out_of_columns, "%s covers columns %u to %u (address 0x%08x)", name,
                    column, end - 1, a->taddr);
-    return !cta->gpu->fault;
+    return !cta->island->fault;
 }
 
 static bool check_owned(struct cta *cta, const struct mach_origin *origin, const char *name,

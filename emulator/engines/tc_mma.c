@@ -29,7 +29,7 @@ struct mma_op {
 
 /* One execution of an operation. What it has in common with those that continue it is in the chain. */
 struct job {
-    struct gpu *gpu;
+    struct island *island;
     struct cta *cta; /* the issuer */
     const struct mach_origin *origin;
     const struct tc_mma *mma;
@@ -61,7 +61,7 @@ static const struct diag poisoned_d = {
 };
 
 static bool fault(const struct job *j, const struct tc_problem *p) {
-    mach_fault(j->gpu, j->origin, p->rule, "%s", p->text);
+    mach_fault(j->island, j->origin, p->rule, "%s", p->text);
     return false;
 }
 
@@ -77,7 +77,7 @@ static bool check_form(const struct job *j, struct tc_idesc *id) {
     if (tc_is_scaled(j->mma->kind) && !tc_check_scale(j->mma->kind, id, id->k / j->mma->block, &problem))
         return fault(j, &problem);
     if (j->mma->ashift && (id->m == 64 || !j->mma->a_in_tmem)) {
-        mach_fault(j->gpu, j->origin, &bad_ashift, ".ashift with M = %u and A in %s memory", id->m,
+        mach_fault(j->island, j->origin, &bad_ashift, ".ashift with M = %u and A in %s memory", id->m,
                    j->mma->a_in_tmem ? "tensor" : "shared");
         return false;
     }
@@ -88,12 +88,12 @@ static bool check_form(const struct job *j, struct tc_idesc *id) {
 static bool check_lanes(const struct job *j) {
     uint32_t base = j->mma->d >> 16, a_lane = (uint32_t)j->mma->a >> 16;
     if (base != 0 && !(is_layout_f(j) && base == 16))
-        mach_fault(j->gpu, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)", base,
+        mach_fault(j->island, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)", base,
                    j->c->id.m, j->mma->d);
     else if (j->mma->a_in_tmem && a_lane != base)
-        mach_fault(j->gpu, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u", a_lane,
+        mach_fault(j->island, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u", a_lane,
                    base, j->c->id.m);
-    return !j->gpu->fault;
+    return !j->island->fault;
 }
 
 /* Extent and lanes of part i; of a pair's M = 128 the parts of a CTA share the rows of A. */
@@ -136,7 +136,7 @@ static bool check_content(const struct job *j, const struct tc_part *p) {
             uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
             uint32_t row = is_layout_f(j) ? lane / 32 * 16 + lane % 16 : lane % p->rows;
             mach_fault(
-                j->gpu, j->origin, &poisoned_d,
+                j->island, j->origin, &poisoned_d,
                 "accumulator D, row %u, column %u: lane %u, column %u of tensor memory%s was never written",
                 p->row0 + row, p->n0 + n, lane, j->c->column + n,
                 j->mma->group == 1 ? ""
@@ -315,7 +315,7 @@ static bool run_mma(struct async_op *op) {
     struct tc_chain *c = &s->chain;
     if (o->mma.a_in_tmem)
         tc_sync(op->cta, o->mma.a & 0xffff, TC_ROW_BYTES / 4);
-    struct job j = {op->cta->gpu, op->cta, &op->origin, &o->mma, s, c, continues(c, op->cta, &o->mma)};
+    struct job j = {op->cta->island, op->cta, &op->origin, &o->mma, s, c, continues(c, op->cta, &o->mma)};
     if (!j.continues) {
         tc_finish(s);
         if (!begin(&j))

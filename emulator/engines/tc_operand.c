@@ -57,11 +57,11 @@ static void name_fault(struct cta *cta, const struct mach_origin *origin, const 
                        const struct naming *n, uint32_t unit, uint32_t off, const char *what) {
     uint32_t line = unit / n->per_line, along = unit % n->per_line * n->elems;
     if (n->mn_major)
-        mach_fault(cta->gpu, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s", n->matrix,
-                   line, along, along + n->elems - 1, off, what);
+        mach_fault(cta->island, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s",
+                   n->matrix, line, along, along + n->elems - 1, off, what);
     else
-        mach_fault(cta->gpu, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s", n->matrix,
-                   line, along, along + n->elems - 1, off, what);
+        mach_fault(cta->island, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s",
+                   n->matrix, line, along, along + n->elems - 1, off, what);
 }
 
 /* A unit that was never written, or that a copy is writing. */
@@ -171,7 +171,7 @@ bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const stru
         for (uint32_t r = 0; r < o->rows; r++) {
             uint32_t l = lane[r / 16] + r % 16;
             if (t->poison[column + c][l / 32] >> (l % 32) & 1) {
-                mach_fault(cta->gpu, origin, &poisoned_tmem,
+                mach_fault(cta->island, origin, &poisoned_tmem,
                            "matrix %s in tensor memory, row %u: lane %u, column %u was never written",
                            o->matrix, r, l, column + c);
                 return false;

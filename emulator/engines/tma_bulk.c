@@ -12,9 +12,9 @@ static bool judge(struct cta *cta, const struct mach_origin *origin, const char 
                               "round the last piece up to 16 bytes, or copy its tail with ordinary loads");
     d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
     if (size % 16)
-        mach_fault(cta->gpu, origin, &d, "%s of %u bytes", name, size);
+        mach_fault(cta->island, origin, &d, "%s of %u bytes", name, size);
     else if (addr % 16)
-        mach_fault(cta->gpu, origin, &d, "%s with the global address 0x%llx", name, (unsigned long long)addr);
+        mach_fault(cta->island, origin, &d, "%s with the global address 0x%llx", name, (unsigned long long)addr);
     else
         return true;
     return false;
@@ -174,7 +174,7 @@ static bool run_peer(struct async_op *op) {
             struct diag d = TMA_FAULT("bulk-reduce-uninitialised",
                                       "a reduction must find written bytes at its destination",
                                       "PTX ISA 9.7.9.25.4.2", NULL);
-            mach_fault(op->cta->gpu, &op->origin, &d, "%s finds shared offset 0x%x of rank %u never written",
+            mach_fault(op->cta->island, &op->origin, &d, "%s finds shared offset 0x%x of rank %u never written",
                        op->name, bad, to->rank);
             return true;
         }
@@ -200,7 +200,7 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
         struct diag d =
             TMA_FAULT("bulk-copy-own", "a copy from .shared::cta to .shared::cluster goes to another CTA",
                       "PTX ISA 9.7.9.25.4.1", "map the destination and the mbarrier with mapa");
-        mach_fault(cta->gpu, origin, &d, "%s of rank %u, which is the executing CTA", name, cta->rank);
+        mach_fault(cta->island, origin, &d, "%s of rank %u, which is the executing CTA", name, cta->rank);
         return false;
     }
     struct peer_op *p = async_op_create(sizeof *p, name, cta, origin, run_peer);

@@ -39,7 +39,7 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
         d.hint = "declare the buffer with alignas(128), with alignas(1024) where a 128-byte swizzle is to "
                  "begin anew";
         d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
-        mach_fault(cta->gpu, origin, &d, "%s to shared address 0x%08x, which is no multiple of %u", name,
+        mach_fault(cta->island, origin, &d, "%s to shared address 0x%08x, which is no multiple of %u", name,
                    to->dst, align);
         return false;
     }
@@ -47,14 +47,14 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
         d.rule = "an mbarrier object is aligned to 8 bytes";
         d.section = "PTX ISA 9.7.13.15.1";
         d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
-        mach_fault(cta->gpu, origin, &d, "%s signals shared address 0x%08x, which is no multiple of 8", name,
+        mach_fault(cta->island, origin, &d, "%s signals shared address 0x%08x, which is no multiple of 8", name,
                    to->mbar);
         return false;
     }
     if (to->own && RANK(to->dst) != cta->rank) {
         d = TMA_FAULT("bulk-copy-not-own", ".shared::cta names the executing CTA's own shared memory",
                       "PTX ISA 9.7.9.27.1.2", "write .shared::cluster for a destination in another CTA");
-        mach_fault(cta->gpu, origin, &d, "%s from the CTA of rank %u to shared address 0x%08x of rank %u",
+        mach_fault(cta->island, origin, &d, "%s from the CTA of rank %u to shared address 0x%08x of rank %u",
                    name, cta->rank, to->dst, RANK(to->dst));
         return false;
     }
@@ -62,7 +62,7 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
         const uint32_t bad = RANK(to->dst) >= ctas ? to->dst : to->mbar;
         d = TMA_FAULT("bulk-copy-rank", "a shared::cluster address names a CTA of the cluster",
                       "PTX ISA 5.1.7", "an address whose bits 24 and up were computed wrongly");
-        mach_fault(cta->gpu, origin, &d, "%s uses shared address 0x%08x: rank %u in a cluster of %u CTAs",
+        mach_fault(cta->island, origin, &d, "%s uses shared address 0x%08x: rank %u in a cluster of %u CTAs",
                    name, bad, RANK(bad), ctas);
         return false;
     }
@@ -82,7 +82,7 @@ static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, co
             : "the mbarrier lies in the CTA of the destination, unless the copy says .cta_group::2",
         "PTX ISA 9.7.9.27.1.2",
         "to signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2");
-    mach_fault(cta->gpu, origin, &d, "%s to the CTA of rank %u signals an mbarrier of rank %u", name, dst,
+    mach_fault(cta->island, origin, &d, "%s to the CTA of rank %u signals an mbarrier of rank %u", name, dst,
                mbar);
     return false;
 }
@@ -94,7 +94,7 @@ static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, c
         "multicast-mask", "bit r of ctaMask is the CTA of rank r in the cluster: bits beyond it must be 0",
         "PTX ISA 9.7.9.27.1.2", "a mask made for a larger cluster, or built from the wrong coordinates");
     if (to->multicast && to->ctas >> ctas) {
-        mach_fault(cta->gpu, origin, &d, "%s with ctaMask 0x%04x in a cluster of %u CTAs", name, to->ctas,
+        mach_fault(cta->island, origin, &d, "%s with ctaMask 0x%04x in a cluster of %u CTAs", name, to->ctas,
                    ctas);
         return false;
     }
@@ -117,7 +117,7 @@ uint32_t tma_places(struct cta *cta, const struct mach_origin *origin, const cha
                 TMA_FAULT("multicast-no-peer",
                           ".cta_group::2 signals a CTA of the destination's pair, which must exist",
                           "PTX ISA 9.7.9.27.1.2", "launch clusters of an even number of CTAs");
-            mach_fault(cta->gpu, origin, &d, "%s: the CTA of rank %u has no peer in a cluster of %u CTAs",
+            mach_fault(cta->island, origin, &d, "%s: the CTA of rank %u has no peer in a cluster of %u CTAs",
                        name, r, cl->num_ctas);
             return 0;
         }
@@ -126,7 +126,7 @@ uint32_t tma_places(struct cta *cta, const struct mach_origin *origin, const cha
     if (n == 0) {
         struct diag d = TMA_FAULT("multicast-mask", "a multicast names at least one destination",
                                   "PTX ISA 9.7.9.27.1.2", NULL);
-        mach_fault(cta->gpu, origin, &d, "%s with ctaMask 0", name);
+        mach_fault(cta->island, origin, &d, "%s with ctaMask 0", name);
     }
     return n;
 }
@@ -139,7 +139,7 @@ bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint6
             "PTX ISA 5.1.7, 9.7.9.25.1",
             "before a CTA exits it must have waited for every copy into it, those of its peers too: wait "
             "on the mbarrier, or end the kernel with barrier.cluster.arrive and .wait");
-        mach_fault(op->cta->gpu, &op->origin, &d, "%s into the CTA of rank %u, which has exited", op->name,
+        mach_fault(op->cta->island, &op->origin, &d, "%s into the CTA of rank %u, which has exited", op->name,
                    to->rank);
         return false;
     }
@@ -150,7 +150,7 @@ bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint6
         "the launch asks for too little dynamic shared memory, or the box of the tensor map is larger "
         "than the buffer");
     d.cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS;
-    mach_fault(op->cta->gpu, &op->origin, &d,
+    mach_fault(op->cta->island, &op->origin, &d,
                "%s writes %llu bytes at shared offset 0x%x of the CTA of rank %u, whose %u bytes end at 0x%x",
                op->name, (unsigned long long)bytes, p->off, to->rank, to->smem_end - MACH_SMEM_FIRST,
                to->smem_end);
@@ -167,8 +167,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
         return true;
     struct mbar_error_info info = mbar_error_info(e);
     struct diag d = TMA_FAULT(info.id, info.rule, info.section, info.hint);
-    mach_fault(
-        op->cta->gpu, &op->origin, &d,
+    mach_fault(op->cta->island, &op->origin, &d,
         "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
         op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
     return false;
@@ -186,7 +185,7 @@ bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *n
                   "PTX ISA 9.7.9.25.4.1, 5.5.7", "declare the buffer with alignas(128)");
     d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
     if (src % align) {
-        mach_fault(cta->gpu, origin, &d, "%s from shared address 0x%08x, which is no multiple of %u", name,
+        mach_fault(cta->island, origin, &d, "%s from shared address 0x%08x, which is no multiple of %u", name,
                    src, align);
         return false;
     }
@@ -194,7 +193,7 @@ bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *n
         return true;
     d = TMA_FAULT("bulk-copy-not-own", ".shared::cta names the executing CTA's own shared memory",
                   "PTX ISA 9.7.9.27.1.2", NULL);
-    mach_fault(cta->gpu, origin, &d, "%s by the CTA of rank %u from shared address 0x%08x of rank %u", name,
+    mach_fault(cta->island, origin, &d, "%s by the CTA of rank %u from shared address 0x%08x of rank %u", name,
                cta->rank, src, RANK(src));
     return false;
 }
@@ -208,7 +207,7 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
             "PTX ISA 9.7.9.27.2.2",
             "the thread that issues stores ends with cp.async.bulk.commit_group and "
             "cp.async.bulk.wait_group.read 0");
-        mach_fault(cta->gpu, &op->origin, &d,
+        mach_fault(cta->island, &op->origin, &d,
                    "%s reads shared memory of the CTA of rank %u, which has exited", op->name, cta->rank);
         return false;
     }
@@ -216,7 +215,7 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
         struct diag d = TMA_FAULT("bulk-copy-bounds", "a copy must lie inside the shared memory of its CTA",
                                   "PTX ISA 9.7.9.25.4.1", NULL);
         d.cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS;
-        mach_fault(cta->gpu, &op->origin, &d,
+        mach_fault(cta->island, &op->origin, &d,
                    "%s reads %llu bytes at shared offset 0x%x; the CTA's %u bytes end at 0x%x", op->name,
                    (unsigned long long)bytes, off, cta->smem_end - MACH_SMEM_FIRST, cta->smem_end);
         return false;
@@ -224,7 +223,7 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     const struct observer *o = cta->gpu->observer;
     if (o && o->async_read)
         o->async_read(o->ctx, cta, off, (uint32_t)bytes, &op->origin, op->name);
-    return cta->gpu->fault == 0;
+    return cta->island->fault == 0;
 }
 
 uint64_t tma_digest(const struct cta *cta, uint32_t off, uint64_t bytes) {
@@ -253,8 +252,7 @@ static const struct diag overwritten = {
 bool tma_check_unchanged(const struct async_op *op, uint32_t off, uint64_t bytes, uint64_t digest) {
     if (!digest || tma_digest(op->cta, off, bytes) == digest)
         return true;
-    return mach_warn(
-        op->cta->gpu, &op->origin, &overwritten,
+    return mach_warn(op->cta->island, &op->origin, &overwritten,
         "%s reads %llu bytes at shared offset 0x%x, some of which have been overwritten since it was issued",
         op->name, (unsigned long long)bytes, off);
 }
@@ -264,7 +262,7 @@ void tma_fault_poison(const struct async_op *op, uint32_t off) {
         "bulk-store-uninitialised", "a store must find written bytes in shared memory", "PTX ISA 9.7.9.25.1",
         "threads that have not stored yet: a barrier is missing before the thread that issues the copy, or "
         "the box is larger than what was written");
-    mach_fault(op->cta->gpu, &op->origin, &d, "%s reads shared offset 0x%x, which was never written",
+    mach_fault(op->cta->island, &op->origin, &d, "%s reads shared offset 0x%x, which was never written",
                op->name, off);
 }
 
@@ -278,16 +276,16 @@ uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bo
     d.cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS;
     struct mem_block b;
     if (!mem_is_device(op->cta->gpu->mem, addr))
-        mach_fault(op->cta->gpu, &op->origin, &d, "%s %s %llu bytes at 0x%llx, which is no device address",
+        mach_fault(op->cta->island, &op->origin, &d, "%s %s %llu bytes at 0x%llx, which is no device address",
                    op->name, write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr);
     else if (mem_nearest(op->cta->gpu->mem, addr, &b))
-        mach_fault(op->cta->gpu, &op->origin, &d,
+        mach_fault(op->cta->island, &op->origin, &d,
                    "%s %s %llu bytes at 0x%llx: byte %llu of the %llu-byte allocation at 0x%llx", op->name,
                    write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr,
                    (unsigned long long)(addr - b.addr), (unsigned long long)b.size,
                    (unsigned long long)b.addr);
     else
-        mach_fault(op->cta->gpu, &op->origin, &d, "%s %s %llu bytes at 0x%llx, below every allocation",
+        mach_fault(op->cta->island, &op->origin, &d, "%s %s %llu bytes at 0x%llx, below every allocation",
                    op->name, write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr);
     return NULL;
 }

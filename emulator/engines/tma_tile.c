@@ -35,7 +35,7 @@ static bool refuse(const struct async_op *op, const char *why) {
                               "every form is either executed as the PTX ISA states or refused by name",
                               "PTX ISA 9.7.9.27.1.2", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
+    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
     return false;
 }
 
@@ -45,7 +45,7 @@ static bool bad_map(const struct async_op *op, const char *why) {
         "PTX ISA 5.5.8",
         "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
         "cuTensorMapEncodeTiled returned");
-    mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
+    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
     return false;
 }
 
@@ -53,7 +53,7 @@ static bool bad_box(const struct async_op *op, const char *why) {
     struct diag d = TMA_FAULT("tensor-copy-box", "the instruction's coordinates must fit the tensor map",
                               "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(op->cta->gpu, &op->origin, &d, "%s: %s", op->name, why);
+    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
     return false;
 }
 
@@ -63,7 +63,7 @@ static bool fits(const struct async_op *op, const struct tma_box *box, const str
         struct diag d =
             TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
                       "PTX ISA 9.7.9.27.1.2", NULL);
-        mach_fault(op->cta->gpu, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name,
+        mach_fault(op->cta->island, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name,
                    box->rank, m->rank);
         return false;
     }
@@ -430,7 +430,7 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
                               "a reduction is defined for some element types of the tensor map only",
                               "PTX ISA 9.7.9.27.1.3", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(s->op.cta->gpu, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
+    mach_fault(s->op.cta->island, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
                tmap_type_name(t->m.type));
     return false;
 }

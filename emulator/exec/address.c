@@ -448,7 +448,7 @@ static const struct diag LANDING = {
 
 bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size,
                         uint32_t mask) {
-    if (s->space != XS_SHARED_CTA || !w->gpu->async_pending)
+    if (s->space != XS_SHARED_CTA || !w->island->async_pending)
         return true;
     EXEC_FOR_LANES(l, mask) {
         const struct async_op *op = async_landing(s->cta, (uint32_t)exec_span_at(s, l), size);
@@ -456,8 +456,7 @@ bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec
             continue;
         char where[600];
         struct mach_origin o = exec_origin(w, in, 1u << l);
-        return mach_warn(
-            w->gpu, &o, &LANDING,
+        return mach_warn(w->island, &o, &LANDING,
             "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s",
             l, (uint32_t)exec_span_at(s, l), op->name, op->cta->rank,
             diag_where(&op->origin.site, where, sizeof where));

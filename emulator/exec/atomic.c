@@ -168,7 +168,7 @@ static enum exec_status run_atom(struct warp *w, const struct insn *in, uint32_t
     uint32_t size = (uint32_t)f->size * f->count;
     if (!exec_address_known(w, in, f->addr, mask))
         return EXEC_FAULT;
-    w->gpu->progress++;
+    w->island->progress++;
     struct exec_span s;
     uint64_t addr[MACH_WARP]; /* the destination may be the address register */
     bool together = exec_span(w, f->addr, mask, f->space, size, size, true, &s);

@@ -124,7 +124,7 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
     bar->red_popc += (uint32_t)__builtin_popcount(pred);
     bar->red_and &= pred == mask;
     bar->red_or |= pred != 0;
-    cta->gpu->progress++;
+    cta->island->progress++;
     return true;
 }
 
@@ -302,7 +302,7 @@ static enum exec_status run_cluster_arrive(struct warp *w, const struct insn *in
     w->cluster_arrived = mask;
     w->cluster_phase = cl->bar_phase;
     cl->bar_arrived += (uint32_t)__builtin_popcount(mask);
-    w->gpu->progress++;
+    w->island->progress++;
     cluster_check(cl);
     return EXEC_NEXT;
 }

@@ -69,8 +69,7 @@ struct text {
 };
 
 static void flush(struct warp *w, struct text *t) {
-    if (w->gpu->print && t->len)
-        w->gpu->print(w->gpu->print_ctx, t->buf, t->len);
+    mach_print(w->island, t->buf, t->len);
     t->len = 0;
 }
 
@@ -206,7 +205,7 @@ static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, str
             continue;
         }
         char letter = read_spec(w, in, lane, &fmt, spec, &size);
-        if (w->gpu->fault)
+        if (w->island->fault)
             return false;
         if (letter == '%')
             put(w, t, "%", 1);
@@ -259,7 +258,7 @@ static enum exec_status do_assertfail(struct warp *w, const struct insn *in, uin
             text[k][n] = c;
         text[k][n] = 0;
     }
-    if (w->gpu->fault)
+    if (w->island->fault)
         return EXEC_FAULT;
     return exec_fault(w, in, mask, &assert_failed, "%s:%u: %s: assertion `%s` failed", text[1],
                       (unsigned)arg(w, in, 2, lane), text[2], text[0]);

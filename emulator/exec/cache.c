@@ -222,7 +222,7 @@ static enum exec_status run_bulk(struct warp *w, const struct insn *in, uint32_t
         smem_clear_poison(loc.cta, loc.off, (uint32_t)n);
         exec_saw_write(w, in, loc.cta, loc.off, (uint32_t)n, l);
     }
-    w->gpu->progress++;
+    w->island->progress++;
     return EXEC_NEXT;
 }
 

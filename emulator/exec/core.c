@@ -129,20 +129,29 @@ enum exec_status exec_lanes_exit(struct warp *w, uint32_t lanes) {
 /* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
 #define MAX_LOCAL (512u * 1024u)
 
+/* Memory for `need` instead of `have` bytes, the rest zeroed. */
+static void *grow(struct warp *w, void *old, size_t have, size_t need) {
+    void *p = worker_alloc(w->island->worker, need);
+    if (have)
+        memcpy(p, old, have);
+    worker_free(w->island->worker, old);
+    return p;
+}
+
 static void reserve_slots(struct warp *w, uint32_t need) {
     if (need <= w->num_slots)
         return;
     uint32_t n = w->num_slots ? w->num_slots : 64;
     while (n < need)
         n *= 2;
-    w->slots = xrealloc_array(w->slots, (size_t)n * MACH_WARP, sizeof *w->slots);
-    w->poison = xrealloc_array(w->poison, n, sizeof *w->poison);
-    memset(w->slots + (size_t)w->num_slots * MACH_WARP, 0,
-           (size_t)(n - w->num_slots) * MACH_WARP * sizeof *w->slots);
+    const size_t slot = MACH_WARP * sizeof *w->slots;
+    w->slots = grow(w, w->slots, w->num_slots * slot, n * slot);
+    w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison);
     w->num_slots = n;
 }
 
 static bool reserve_local(struct warp *w, uint32_t need) {
+    struct worker *worker = w->island->worker;
     if (need <= w->local_stride)
         return true;
     if (need > MAX_LOCAL)
@@ -150,15 +159,16 @@ static bool reserve_local(struct warp *w, uint32_t need) {
     uint32_t stride = w->local_stride ? w->local_stride : 64;
     while (stride < need)
         stride *= 2;
-    uint8_t *bytes = xcalloc(stride, MACH_WARP), *poison = xcalloc(stride / 8, MACH_WARP);
+    uint8_t *bytes = worker_alloc(worker, (size_t)stride * MACH_WARP),
+            *poison = worker_alloc(worker, (size_t)(stride / 8) * MACH_WARP);
     memset(poison, 0xff, (size_t)(stride / 8) * MACH_WARP);
     for (unsigned l = 0; l < MACH_WARP && w->local_stride; l++) {
         memcpy(bytes + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
         memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8,
                w->local_stride / 8);
     }
-    free(w->local);
-    free(w->local_poison);
+    worker_free(worker, w->local);
+    worker_free(worker, w->local_poison);
     w->local = bytes;
     w->local_poison = poison;
     w->local_stride = stride;
@@ -200,8 +210,7 @@ static uint32_t frame_index(struct warp *w) {
     if (w->num_frames == MAX_FRAMES)
         return UINT32_MAX;
     uint32_t n = w->num_frames ? 2 * w->num_frames : 4;
-    w->frames = xrealloc_array(w->frames, n, sizeof *w->frames);
-    memset(w->frames + w->num_frames, 0, (n - w->num_frames) * sizeof *w->frames);
+    w->frames = grow(w, w->frames, w->num_frames * sizeof *w->frames, n * sizeof *w->frames);
     uint32_t i = w->num_frames;
     w->num_frames = n;
     return i;
@@ -268,7 +277,7 @@ void exec_pop_frame(struct warp *w) {
 /* --- warps ---------------------------------------------------------------------------------------------------------- */
 
 void exec_warp_create(struct warp *w, struct exec_launch_state *st, struct cta *cta, uint32_t index) {
-    *w = (struct warp){.cta = cta, .gpu = st->gpu, .launch = st, .index = index};
+    *w = (struct warp){.cta = cta, .gpu = st->gpu, .island = cta->island, .launch = st, .index = index};
     uint32_t first = index * MACH_WARP, n = st->threads - first;
     w->live = n >= MACH_WARP ? EXEC_ALL_LANES : (1u << n) - 1;
     w->g = exec_new_group(w, w->live, 0, 0, -1);
@@ -277,11 +286,12 @@ void exec_warp_create(struct warp *w, struct exec_launch_state *st, struct cta *
 }
 
 void exec_warp_destroy(struct warp *w) {
-    free(w->slots);
-    free(w->poison);
-    free(w->frames);
-    free(w->local);
-    free(w->local_poison);
+    struct worker *worker = w->island->worker;
+    worker_free(worker, w->slots);
+    worker_free(worker, w->poison);
+    worker_free(worker, w->frames);
+    worker_free(worker, w->local);
+    worker_free(worker, w->local_poison);
     exec_group_destroy(w);
     exec_tmem_destroy(w);
 }
@@ -457,16 +467,16 @@ static uint32_t join_pc(const struct warp *w) {
 }
 
 static void drain(struct cta *cta) {
-    for (struct async_queue *q = cta->queues; q && !cta->gpu->fault; q = q->next)
-        while (q->head && async_step(q) && !cta->gpu->fault)
+    for (struct async_queue *q = cta->queues; q && !cta->island->fault; q = q->next)
+        while (q->head && async_step(q) && !cta->island->fault)
             ;
 }
 
 /* Runs the current group until it waits, parks, exits, faults or has used its budget. */
 static uint64_t run_group(struct warp *w, uint64_t budget) {
-    struct gpu *gpu = w->gpu;
+    struct island *isl = w->island;
     struct group *g = w->g;
-    const bool eager = gpu->config.schedule == MACH_SCHED_EAGER;
+    const bool eager = w->gpu->config.schedule == MACH_SCHED_EAGER;
     uint64_t ran = 0;
 reload:
     exec_load_frame(w);
@@ -481,7 +491,7 @@ reload:
         enum exec_status s = EXEC_NEXT;
         uint32_t mask = guarded(w, in, &s);
         ran++;
-        gpu->clock++;
+        isl->clock++;
         if (mask && s == EXEC_NEXT) {
             if (in->aligned && mask != w->live) {
                 s = wait_aligned(w, in, mask);
@@ -494,9 +504,9 @@ reload:
             if (w->riding)
                 unride(w, s != EXEC_WAIT);
         }
-        if (eager && gpu->async_pending)
+        if (eager && isl->async_pending)
             drain(w->cta);
-        if (gpu->fault)
+        if (isl->fault)
             return ran;
         switch (s) {
         case EXEC_NEXT:
@@ -520,7 +530,7 @@ reload:
 uint64_t exec_run_warp(struct warp *w, uint64_t budget) {
     uint64_t ran = 0;
     w->yielded = false;
-    while (ran < budget && w->live && !w->gpu->fault && !w->yielded) {
+    while (ran < budget && w->live && !w->island->fault && !w->yielded) {
         struct group *g = next_group(w);
         if (!g)
             break;

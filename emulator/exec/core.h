@@ -5,6 +5,8 @@
 #include "exec/exec.h"
 #include "exec/launch.h"
 
+#include <stdatomic.h>
+
 /* A hidden slot that is filled when a frame is made. */
 struct exec_init {
     enum { INIT_SREG, INIT_SHARED, INIT_LOCAL } kind;
@@ -44,8 +46,21 @@ struct exec_launch_state {
     uint32_t regs;             /* per thread, for residency */
     struct diag_dim3 clusters; /* grid in clusters */
     uint64_t next_cluster, num_clusters;
-    struct cluster *resident, **resident_tail;
-    uint32_t num_resident;
+    bool shares;                 /* exec_kernel_shares: there is one island */
+    struct exec_island *islands; /* in the order of their SMs */
+    uint32_t num_islands;
+    uint32_t *island_of; /* by SM */
+    atomic_uint stop;    /* islands that come later in this round need not go on */
+};
+
+/* What the scheduler knows of an island (exec/sched.c). */
+struct exec_island {
+    struct island m;
+    struct exec_launch_state *st;
+    struct cluster *resident, **resident_tail; /* by number */
+    uint32_t order;                            /* in this round, from 1 */
+    uint64_t limit;                            /* m.clock at which its turn ends */
+    bool idle;                                 /* nothing in it can go on */
     uint64_t stuck_progress;
     uint32_t stuck_rounds;
 };
@@ -89,8 +104,13 @@ bool exec_sreg_is_static(enum ptx_sreg r);
 /* Call of a function without a body (vprintf, __assertfail, malloc, ...): exec/builtin.c. NULL: unknown. */
 exec_fn exec_builtin(const char *name);
 
+/* May clusters of this kernel see what others do while they run? exec/shares.c */
+bool exec_kernel_shares(const struct exec_func *kernel);
 /* %clusterid of the cluster with that number (exec/sched.c). */
 struct diag_dim3 exec_cluster_id(const struct exec_launch_state *st, uint64_t number);
+
+/* The resident cluster with the next number after that of `cl` (NULL: the first), or NULL; between turns only. */
+struct cluster *exec_next_resident(const struct exec_launch_state *st, const struct cluster *cl);
 
 /* Reports (exec/report.c). */
 void exec_report_deadlock(struct exec_launch_state *st);

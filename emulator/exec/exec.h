@@ -171,6 +171,7 @@ struct exec_pending; /* exec/tcgen05.c: tcgen05.ld results on their way into reg
 struct warp {
     struct cta *cta;
     struct gpu *gpu;
+    struct island *island;
     struct exec_launch_state *launch;
     uint32_t index; /* warp in CTA */
     uint32_t live;  /* lanes not exited */

@@ -66,7 +66,7 @@ struct cancel_op {
 static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t response[4]) {
     const struct async_op *op = &c->op;
     if (!to->live_warps) {
-        mach_fault(op->cta->gpu, &op->origin, &cancel_exited,
+        mach_fault(op->cta->island, &op->origin, &cancel_exited,
                    "the response of cluster CTA %u's try_cancel comes after the exit of CTA %u",
                    op->cta->rank, to->rank);
         return false;
@@ -84,7 +84,7 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
                      .section = info.section,
                      .hint = info.hint,
                      .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-    mach_fault(op->cta->gpu, &op->origin, &d,
+    mach_fault(op->cta->island, &op->origin, &d,
                "clusterlaunchcontrol.try_cancel completes %u bytes on the mbarrier at shared offset 0x%x of "
                "cluster CTA %u",
                RESPONSE_BYTES, c->mbar, to->rank);

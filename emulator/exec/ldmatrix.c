@@ -110,7 +110,7 @@ static enum exec_status run_stmatrix(struct warp *w, const struct insn *in, uint
                 exec_saw_write(w, in, row[r].cta, row[r].off + 2 * c, 2, l);
             }
     }
-    w->gpu->progress++;
+    w->island->progress++;
     return EXEC_NEXT;
 }
 

@@ -274,7 +274,7 @@ static enum exec_status run_st(struct warp *w, const struct insn *in, uint32_t m
     if (!exec_address_known(w, in, f->addr, mask))
         return EXEC_FAULT;
     uint32_t poisoned = store_poisoned(w, f, mask);
-    w->gpu->progress++;
+    w->island->progress++;
     if (exec_span(w, f->addr, mask, f->space, size, size, true, &s) && !(f->wide && s.space != XS_GLOBAL))
         return store_span(w, in, f, &s, mask, poisoned) ? EXEC_NEXT : EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {

@@ -84,7 +84,7 @@ static bool dynamic_value(uint32_t sreg, uint64_t clock, uint64_t *v) {
 
 static enum exec_status mov_sreg(struct warp *w, const struct insn *in, uint32_t mask) {
     uint64_t v = 0;
-    dynamic_value(in->o[1].src->sreg, w->gpu->clock, &v);
+    dynamic_value(in->o[1].src->sreg, w->island->clock, &v);
     if (in->o[0].bits == 64) {
         uint64_t *d = exec_dst64(w, in->o[0].slot);
         ALU_LANES(mask, d[l] = v);

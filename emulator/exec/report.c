@@ -28,7 +28,7 @@ enum exec_status exec_fault(struct warp *w, const struct insn *in, uint32_t lane
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    mach_fault(w->gpu, &o, proto, "%s", text);
+    mach_fault(w->island, &o, proto, "%s", text);
     return EXEC_FAULT;
 }
 
@@ -194,7 +194,7 @@ struct culprit {
 
 static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
     struct culprit c = {0};
-    for (struct cluster *cl = st->resident; cl; cl = cl->next)
+    for (struct cluster *cl = NULL; (cl = exec_next_resident(st, cl));)
         for (uint32_t r = 0; r < cl->num_ctas && cl->cta[r].warps; r++)
             for (uint32_t i = 0; i < st->warps; i++) {
                 struct warp *w = &cl->cta[r].warps[i];
@@ -217,7 +217,7 @@ static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
 
 /* Barriers that got bytes which no expect_tx announced: where the bytes of a barrier that lacks them may have gone. */
 static void list_strays(const struct exec_launch_state *st, struct out *o) {
-    for (const struct cluster *cl = st->resident; cl; cl = cl->next)
+    for (const struct cluster *cl = NULL; (cl = exec_next_resident(st, cl));)
         for (uint32_t r = 0; r < cl->num_ctas; r++)
             for (uint32_t i = 0; i < cl->cta[r].num_mbars && o->lines < MAX_STRAYS; i++) {
                 const struct cta *cta = &cl->cta[r];
@@ -287,7 +287,9 @@ static void report(struct exec_launch_state *st, const struct diag *proto, const
         origin = exec_origin(c.w, c.in, c.lanes);
     if (!proto)
         proto = &deadlocks[deadlocks[c.kind].id ? c.kind : WAIT_NONE];
-    mach_fault(st->gpu, c.in ? &origin : NULL, proto, "%s", what);
+    struct island *isl = c.in ? c.w->island : &st->islands[0].m;
+    mach_fault(isl, c.in ? &origin : NULL, proto, "%s", what);
+    island_tell(isl);
     st->gpu->sink.write(st->gpu->sink.ctx, o->text, strlen(o->text));
     free(o);
 }

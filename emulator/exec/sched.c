@@ -1,10 +1,16 @@
 /* exec/sched.c - launches: which CTAs are resident, and who runs next.
  *
- * CTAs become resident as exec/place.h says, in the order of their numbers. A resident CTA costs host memory only once it
- * has run. The default schedule is deterministic: the warps of a cluster take turns of
- * QUANTUM instructions, after each round every asynchronous queue of the cluster completes one operation, and the next
- * cluster runs when this one can do nothing more. `eager` completes an operation when it is issued, `lazy` only when no
- * warp of the launch can run, `random` draws every choice from the seed.
+ * CTAs become resident as exec/place.h says, in the order of their numbers; one costs host memory only once it has run.
+ * A launch goes in rounds: clusters are admitted, every island (machine/island.h) has a turn, and what they said is told in
+ * the order of their clusters. The islands are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their
+ * size; they run on all host threads and a turn lasts until nothing in the island can go on. A kernel whose clusters may
+ * see one another (exec/shares.c) has one island. What happens in an island does not depend on the others, so results are the same
+ * on any number of threads.
+ *
+ * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round every
+ * asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this one can do
+ * nothing more. `eager` completes an operation when it is issued, `lazy` only when no warp of the island can run, `random`
+ * draws every choice from the seed.
  */
 #include "exec/core.h"
 #include "exec/place.h"
@@ -14,8 +20,10 @@
 #include "engines/tc.h"
 #include "machine/mbarrier.h"
 
-#define QUANTUM 256u         /* instructions of a warp's turn */
-#define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn */
+#define QUANTUM 256u             /* instructions of a warp's turn */
+#define CLUSTER_ROUNDS 2000u     /* rounds before the next cluster gets a turn, where it may wait for that */
+#define TURN (UINT64_C(1) << 24) /* instructions of an island's turn */
+#define TURN_SAID (1u << 20)     /* bytes that it says */
 #define STUCK_ROUNDS                                                                                         \
     32u /* times that polling waits are resumed without any progress before it is a deadlock */
 #define RANDOM_WINDOW 16u /* clusters that random mode interleaves */
@@ -43,15 +51,24 @@ static bool admit(struct exec_launch_state *st) {
     struct sm *sms[MACH_MAX_CLUSTER];
     if (!place_cluster(st->gpu, &n, dim.x * dim.y * dim.z, sms))
         return false;
-    struct diag_dim3 id = exec_cluster_id(st, st->next_cluster++);
+    struct exec_island *isl = &st->islands[st->island_of[sms[0]->id]];
     struct cluster *cl = xcalloc(1, sizeof *cl);
-    cluster_init(cl, st->gpu, id, dim, sms);
+    cluster_init(cl, &isl->m, exec_cluster_id(st, st->next_cluster), dim, sms);
+    cl->number = st->next_cluster++;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         cl->cta[r].live_warps = cl->cta[r].num_warps = st->warps;
-    *st->resident_tail = cl;
-    st->resident_tail = &cl->next;
-    st->num_resident++;
+    *isl->resident_tail = cl;
+    isl->resident_tail = &cl->next;
     return true;
+}
+
+struct cluster *exec_next_resident(const struct exec_launch_state *st, const struct cluster *after) {
+    struct cluster *next = NULL;
+    for (uint32_t i = 0; i < st->num_islands; i++)
+        for (struct cluster *cl = st->islands[i].resident; cl; cl = cl->next)
+            if ((!after || cl->number > after->number) && (!next || cl->number < next->number))
+                next = cl;
+    return next;
 }
 
 /* --- starting and ending CTAs --------------------------------------------------------------------------------------- */
@@ -60,7 +77,7 @@ static void start_cluster(struct exec_launch_state *st, struct cluster *cl) {
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
         struct cta *cta = &cl->cta[r];
         cta_alloc_smem(cta, st->smem.static_bytes + st->cfg->dynamic_smem);
-        cta->warps = xcalloc(st->warps, sizeof *cta->warps);
+        cta->warps = worker_alloc(cl->island->worker, st->warps * sizeof *cta->warps);
         for (uint32_t i = 0; i < st->warps; i++)
             exec_warp_create(&cta->warps[i], st, cta, i);
     }
@@ -95,31 +112,29 @@ static void free_cluster(struct exec_launch_state *st, struct cluster *cl) {
         struct cta *cta = &cl->cta[r];
         for (uint32_t i = 0; cta->warps && i < st->warps; i++)
             exec_warp_destroy(&cta->warps[i]);
-        free(cta->warps);
+        worker_free(cl->island->worker, cta->warps);
         tc_cta_release(cta);
         place_leave(cta->sm, &n);
     }
     cluster_release(cl);
     free(cl);
-    st->num_resident--;
 }
 
 /* Removes the clusters that have ended; true when there was one. */
-static bool reap(struct exec_launch_state *st, bool all) {
+static bool reap(struct exec_island *isl, bool all) {
     bool any = false;
-    for (struct cluster **p = &st->resident; *p;) {
+    struct cluster **p = &isl->resident;
+    while (*p) {
         struct cluster *cl = *p;
         if (!all && (cl->live_ctas || !queues_empty(cl))) {
             p = &cl->next;
             continue;
         }
         *p = cl->next;
-        free_cluster(st, cl);
+        free_cluster(isl->st, cl);
         any = true;
     }
-    st->resident_tail = &st->resident;
-    while (*st->resident_tail)
-        st->resident_tail = &(*st->resident_tail)->next;
+    isl->resident_tail = p;
     return any;
 }
 
@@ -131,9 +146,9 @@ static bool started(const struct cluster *cl) { return cl->cta[0].warps != NULL;
  * given way. */
 static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
     bool ran = false;
-    for (uint32_t r = 0; r < cl->num_ctas && !cl->gpu->fault; r++) {
+    for (uint32_t r = 0; r < cl->num_ctas && !cl->island->fault; r++) {
         struct cta *cta = &cl->cta[r];
-        for (uint32_t i = 0; i < cta->num_warps && !cl->gpu->fault; i++) {
+        for (uint32_t i = 0; i < cta->num_warps && !cl->island->fault; i++) {
             struct warp *w = &cta->warps[i];
             if (!exec_runnable(w))
                 continue;
@@ -149,25 +164,30 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
 static bool step_queues(struct cluster *cl) {
     bool any = false;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
-        for (struct async_queue *q = cl->cta[r].queues; q && !cl->gpu->fault; q = q->next)
+        for (struct async_queue *q = cl->cta[r].queues; q && !cl->island->fault; q = q->next)
             any |= async_step(q);
     return any;
 }
 
-static bool over_budget(struct gpu *gpu) { return gpu->clock >= gpu->config.watchdog; }
+/* The island's turn is over: it faulted, or one did that comes before it, or it has run long enough. */
+static bool turn_over(struct exec_island *isl) {
+    return isl->m.fault || isl->m.clock >= isl->limit || isl->m.said_bytes > TURN_SAID ||
+           isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
+}
 
 /* Runs a cluster until it is idle or its turn is over; true when anything happened. */
-static bool run_cluster(struct exec_launch_state *st, struct cluster *cl) {
-    struct gpu *gpu = st->gpu;
+static bool run_cluster(struct exec_island *isl, struct cluster *cl) {
+    const bool lazy = isl->st->gpu->config.schedule == MACH_SCHED_LAZY;
+    const uint32_t rounds = isl->st->shares ? CLUSTER_ROUNDS : UINT32_MAX;
     bool any = false;
     if (!started(cl)) {
-        start_cluster(st, cl);
+        start_cluster(isl->st, cl);
         any = true;
     }
-    for (uint32_t round = 0; round < CLUSTER_ROUNDS && !gpu->fault && !over_budget(gpu); round++) {
+    for (uint32_t round = 0; round < rounds && !turn_over(isl); round++) {
         bool busy = false;
         any |= run_warps(cl, QUANTUM, &busy);
-        if (gpu->async_pending && gpu->config.schedule != MACH_SCHED_LAZY)
+        if (isl->m.async_pending && !lazy)
             busy |= step_queues(cl);
         if (!busy)
             break;
@@ -176,16 +196,16 @@ static bool run_cluster(struct exec_launch_state *st, struct cluster *cl) {
     return any;
 }
 
-static bool run_all(struct exec_launch_state *st) {
+static bool run_all(struct exec_island *isl) {
     bool any = false;
-    for (struct cluster *cl = st->resident; cl && !st->gpu->fault && !over_budget(st->gpu); cl = cl->next)
-        any |= run_cluster(st, cl);
+    for (struct cluster *cl = isl->resident; cl && !turn_over(isl); cl = cl->next)
+        any |= run_cluster(isl, cl);
     return any;
 }
 
 /* lazy: no warp can run, so one asynchronous operation completes. */
-static bool step_one(struct exec_launch_state *st) {
-    for (struct cluster *cl = st->resident; cl; cl = cl->next)
+static bool step_one(struct exec_island *isl) {
+    for (struct cluster *cl = isl->resident; cl; cl = cl->next)
         for (uint32_t r = 0; r < cl->num_ctas; r++)
             for (struct async_queue *q = cl->cta[r].queues; q; q = q->next)
                 if (async_step(q))
@@ -194,44 +214,43 @@ static bool step_one(struct exec_launch_state *st) {
 }
 
 /* random: one choice among the warps that can run and the queues that hold something, in a window of clusters. */
-static bool run_random(struct exec_launch_state *st) {
-    struct gpu *gpu = st->gpu;
+static bool run_random(struct exec_island *isl) {
     struct agent {
         struct warp *w;
         struct async_queue *q;
     } pick = {0};
     uint32_t seen = 0, clusters = 0;
-    for (struct cluster *cl = st->resident; cl && clusters < RANDOM_WINDOW; cl = cl->next, clusters++) {
+    for (struct cluster *cl = isl->resident; cl && clusters < RANDOM_WINDOW; cl = cl->next, clusters++) {
         if (!started(cl))
-            start_cluster(st, cl);
+            start_cluster(isl->st, cl);
         for (uint32_t r = 0; r < cl->num_ctas; r++) {
             struct cta *cta = &cl->cta[r];
             for (uint32_t i = 0; i < cta->num_warps; i++)
-                if (exec_runnable(&cta->warps[i]) && mach_random(gpu) % ++seen == 0)
+                if (exec_runnable(&cta->warps[i]) && mach_random(&isl->m) % ++seen == 0)
                     pick = (struct agent){.w = &cta->warps[i]};
             for (struct async_queue *q = cta->queues; q; q = q->next)
-                if (q->head && mach_random(gpu) % ++seen == 0)
+                if (q->head && mach_random(&isl->m) % ++seen == 0)
                     pick = (struct agent){.q = q};
         }
     }
     if (pick.w) {
-        exec_run_warp(pick.w, 1 + mach_random(gpu) % 64);
+        exec_run_warp(pick.w, 1 + mach_random(&isl->m) % 64);
         note_exit(pick.w);
         return true;
     }
     if (pick.q && async_step(pick.q))
         return true;
-    return pick.q ? step_one(st) : false;
+    return pick.q ? step_one(isl) : false;
 }
 
 /* --- when nothing can run --------------------------------------------------------------------------------------------- */
 
 /* Calls fn for every waiting group; true when one of them did something. */
-static bool each_waiting(struct exec_launch_state *st, bool (*fn)(struct warp *, struct group *)) {
+static bool each_waiting(struct exec_island *isl, bool (*fn)(struct warp *, struct group *)) {
     bool any = false;
-    for (struct cluster *cl = st->resident; cl; cl = cl->next)
+    for (struct cluster *cl = isl->resident; cl; cl = cl->next)
         for (uint32_t r = 0; r < cl->num_ctas && started(cl); r++)
-            for (uint32_t i = 0; i < st->warps; i++) {
+            for (uint32_t i = 0; i < isl->st->warps; i++) {
                 struct warp *w = &cl->cta[r].warps[i];
                 for (unsigned k = 0; k < MACH_WARP && w->live; k++)
                     if (w->groups[k].state == GROUP_WAITING)
@@ -266,40 +285,151 @@ static bool release_one(struct warp *w, struct group *g) {
 
 /* Nothing can run. Instructions that may time out do; then lanes parked at a reconvergence point go on alone; when
  * neither helps it is a deadlock. */
-static bool unstick(struct exec_launch_state *st) {
-    if (st->stuck_progress != st->gpu->progress) {
-        st->stuck_progress = st->gpu->progress;
-        st->stuck_rounds = 0;
+static bool unstick(struct exec_island *isl) {
+    if (isl->stuck_progress != isl->m.progress) {
+        isl->stuck_progress = isl->m.progress;
+        isl->stuck_rounds = 0;
     }
-    if (each_waiting(st, resume_aligned))
+    if (each_waiting(isl, resume_aligned))
         return true;
-    if (++st->stuck_rounds <= STUCK_ROUNDS && each_waiting(st, resume_poll))
+    if (++isl->stuck_rounds <= STUCK_ROUNDS && each_waiting(isl, resume_poll))
         return true;
-    if (each_waiting(st, release_one)) {
-        st->stuck_rounds = 0;
+    if (each_waiting(isl, release_one)) {
+        isl->stuck_rounds = 0;
         return true;
     }
     return false;
 }
 
+/* --- rounds ---------------------------------------------------------------------------------------------------------- */
+
+/* Islands that come later in this round are not told what they find now. */
+static void stop_later(struct exec_island *isl) {
+    unsigned old = atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
+    while (isl->order < old && !atomic_compare_exchange_weak(&isl->st->stop, &old, isl->order))
+        ;
+}
+
+static void take_turn(struct exec_island *isl) {
+    struct exec_launch_state *st = isl->st;
+    const bool random = st->gpu->config.schedule == MACH_SCHED_RANDOM;
+    while (isl->resident && !turn_over(isl)) {
+        bool any = random ? run_random(isl) : run_all(isl);
+        if (isl->m.fault)
+            break;
+        /* where clusters may wait for later ones, these come in as soon as there is room */
+        if (reap(isl, false)) {
+            if (st->shares && st->next_cluster < st->num_clusters)
+                return;
+            continue;
+        }
+        if (!any && !turn_over(isl) && !step_one(isl) && !unstick(isl)) {
+            isl->idle = true;
+            return;
+        }
+    }
+    if (isl->m.fault)
+        stop_later(isl);
+}
+
+static void run_island(void *arg, uint32_t item, struct worker *worker) {
+    struct exec_island *isl = ((struct exec_island **)arg)[item];
+    isl->m.worker = worker;
+    take_turn(isl);
+    if (isl->resident) /* another thread may have its next turn */
+        tc_flush(isl->resident);
+}
+
+static int by_cluster(const void *a, const void *b) {
+    const struct exec_island *x = *(struct exec_island *const *)a, *y = *(struct exec_island *const *)b;
+    return x->resident->number < y->resident->number ? -1 : x->resident->number > y->resident->number;
+}
+
+/* The islands with clusters, in the order of these, ready for a turn. */
+static uint32_t begin_round(struct exec_launch_state *st, struct exec_island **active) {
+    struct gpu *gpu = st->gpu;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < st->num_islands; i++)
+        if (st->islands[i].resident)
+            active[n++] = &st->islands[i];
+    qsort(active, n, sizeof(struct exec_island *), by_cluster);
+    uint64_t left = gpu->config.watchdog - gpu->clock, turn = n && left / n < TURN ? left / n + 1 : TURN;
+    atomic_store(&st->stop, UINT32_MAX);
+    for (uint32_t i = 0; i < n; i++) {
+        active[i]->order = i + 1;
+        active[i]->idle = false;
+        active[i]->m.clock = gpu->clock;
+        active[i]->limit = gpu->clock + turn;
+    }
+    return n;
+}
+
+/* Adds up what the islands did. True when one of them can go on. */
+static bool end_round(struct exec_launch_state *st, struct exec_island **active, uint32_t n) {
+    struct gpu *gpu = st->gpu;
+    uint64_t start = gpu->clock;
+    bool any = false;
+    for (uint32_t i = 0; i < n && !gpu->fault; i++) {
+        gpu->clock += active[i]->m.clock - start;
+        any |= !active[i]->idle;
+        island_tell(&active[i]->m);
+    }
+    return any;
+}
+
 static void run_grid(struct exec_launch_state *st) {
     struct gpu *gpu = st->gpu;
+    struct exec_island **active = xcalloc(st->num_islands, sizeof(struct exec_island *));
     while (!gpu->fault) {
         while (admit(st))
             ;
-        if (!st->resident)
-            return;
-        bool any = gpu->config.schedule == MACH_SCHED_RANDOM ? run_random(st) : run_all(st);
+        uint32_t n = begin_round(st, active);
+        if (!n)
+            break;
+        crew_run(&gpu->crew, gpu->workers, gpu->config.threads, n, run_island, active);
+        bool any = end_round(st, active, n);
         if (gpu->fault)
-            return;
-        if (over_budget(gpu)) {
+            break;
+        if (gpu->clock >= gpu->config.watchdog)
             exec_report_watchdog(st);
-            return;
-        }
-        any |= reap(st, false);
-        if (!any && !step_one(st) && !unstick(st))
+        else if (!any)
             exec_report_deadlock(st);
     }
+    free(active);
+}
+
+/* Which SMs make an island: those that the kernel's clusters may lie on together. */
+static void make_islands(struct exec_launch_state *st) {
+    struct gpu *gpu = st->gpu;
+    const uint32_t sms = gpu->config.num_sms;
+    const struct diag_dim3 dim = st->cfg->cluster;
+    const uint32_t ctas = dim.x * dim.y * dim.z;
+    st->shares = exec_kernel_shares(st->kernel);
+    st->island_of = xcalloc(sms, sizeof *st->island_of);
+    uint32_t first, count;
+    for (uint32_t g = 0; !st->shares && ctas > 2 && mach_gpc(&gpu->config, g, &first, &count); g++)
+        for (uint32_t i = first; i < first + count; i++)
+            st->island_of[i] = g;
+    for (uint32_t i = 0; !st->shares && ctas <= 2 && i < sms; i++)
+        st->island_of[i] = i / ctas;
+    st->num_islands = st->island_of[sms - 1] + 1;
+    st->islands = xcalloc(st->num_islands, sizeof *st->islands);
+    for (uint32_t i = 0; i < st->num_islands; i++) {
+        struct exec_island *isl = &st->islands[i];
+        island_init(&isl->m, gpu, i);
+        isl->st = st;
+        isl->resident_tail = &isl->resident;
+    }
+}
+
+static void close_islands(struct exec_launch_state *st) {
+    for (uint32_t i = 0; i < st->num_islands; i++) {
+        st->islands[i].m.worker = &st->gpu->workers[0];
+        reap(&st->islands[i], true);
+        island_close(&st->islands[i].m);
+    }
+    free(st->islands);
+    free(st->island_of);
 }
 
 int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
@@ -312,7 +442,6 @@ int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
     st.clusters = (struct diag_dim3){cfg->grid.x / cfg->cluster.x, cfg->grid.y / cfg->cluster.y,
                                      cfg->grid.z / cfg->cluster.z};
     st.num_clusters = (uint64_t)st.clusters.x * st.clusters.y * st.clusters.z;
-    st.resident_tail = &st.resident;
     st.param_bytes = info.param_bytes;
     st.params = xcalloc(info.param_bytes + 1, 1);
     if (cfg->param_bytes < info.param_bytes || !st.threads || st.warps > MACH_MAX_WARPS || !st.num_clusters)
@@ -322,7 +451,6 @@ int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
     gpu->fault = 0;
     gpu->warnings = 0;
     gpu->clock = 0;
-    gpu->async_pending = 0;
     struct place_needs n = cta_needs(&st);
     struct sm *sms[MACH_MAX_CLUSTER];
     uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;
@@ -330,8 +458,9 @@ int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
         diag_broken("a cluster of %s does not fit an empty GPU", cfg->kernel->src->name);
     for (uint32_t i = 0; i < ctas; i++)
         place_leave(sms[i], &n);
+    make_islands(&st);
     run_grid(&st);
-    reap(&st, true);
+    close_islands(&st);
     free(st.smem.offset);
     free(st.params);
     return gpu->fault;

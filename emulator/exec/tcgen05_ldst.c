@@ -71,7 +71,7 @@ static bool wrap_lane(struct warp *w, const struct mach_origin *origin, const ch
     if (lane < TMEM_LANES)
         return true;
     *taddr &= ((uint32_t)TMEM_LANES << 16) - 1;
-    return mach_warn(w->gpu, origin, &beyond_lanes, "%s starts at lane %u; lane %u is taken", name, lane,
+    return mach_warn(w->island, origin, &beyond_lanes, "%s starts at lane %u; lane %u is taken", name, lane,
                      *taddr >> 16);
 }
 
@@ -220,7 +220,7 @@ enum exec_status exec_tmem_use(struct warp *w, const struct insn *in, uint32_t m
     enum exec_status s = EXEC_NEXT;
     if (tells_others(in->src->op)) {
         struct mach_origin origin = exec_origin(w, in, mask);
-        if (!mach_warn(w->gpu, &origin, &not_waited, "%u tcgen05.ld of this warp have not been waited for",
+        if (!mach_warn(w->island, &origin, &not_waited, "%u tcgen05.ld of this warp have not been waited for",
                        w->tmem_loads))
             return EXEC_FAULT;
         w->tmem_loads = w->tmem_pending->first != NULL; /* said once */

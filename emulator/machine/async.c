@@ -31,16 +31,15 @@ void *async_op_create(size_t size, const char *name, struct cta *cta, const stru
 }
 
 void async_issue(struct async_queue *q, struct async_op *op) {
-    struct gpu *gpu = q->cta->gpu;
-    op->seq = gpu->async_seq++;
+    struct island *isl = q->cta->island;
     op->next = NULL;
     if (q->tail)
         q->tail->next = op;
     else
         q->head = op;
     q->tail = op;
-    gpu->async_pending++;
-    gpu->progress++;
+    isl->async_pending++;
+    isl->progress++;
 }
 
 void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes) {
@@ -71,7 +70,7 @@ static struct async_op **next_op(struct async_queue *q) {
     uint32_t count = 0;
     for (const struct async_op *op = q->head; op; op = op->next)
         count++;
-    for (uint64_t skip = count ? mach_random(q->cta->gpu) % count : 0; skip; skip--)
+    for (uint64_t skip = count ? mach_random(q->cta->island) % count : 0; skip; skip--)
         at = &(*at)->next;
     return at;
 }
@@ -87,7 +86,7 @@ bool async_step(struct async_queue *q) {
         while (q->tail && q->tail->next)
             q->tail = q->tail->next;
     }
-    q->cta->gpu->async_pending--;
+    q->cta->island->async_pending--;
     mach_wake(q->cta);
     free(op);
     return true;

@@ -13,7 +13,6 @@
 struct async_op {
     struct async_op *next;
     struct cta *cta; /* issuer */
-    uint64_t seq;    /* issue order over the whole launch */
     /* Does the work. Returns true when done, false when it cannot proceed yet (it stays at the head and is tried again
      * after other agents made progress). Faults through mach_fault(&op->origin). */
     bool (*run)(struct async_op *op);

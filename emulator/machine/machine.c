@@ -1,4 +1,4 @@
-/* machine/machine.c - creation, shared memory and faults of the emulated GPU; contracts in machine.h. */
+/* machine/machine.c - creation and shared memory of the emulated GPU; contracts in machine.h. */
 #include "machine/machine.h"
 
 #include "base/arena.h"
@@ -23,6 +23,7 @@ struct mach_config mach_config_b200(void) {
         .ctas_per_sm = 32,
         .schedule = MACH_SCHED_DEFAULT,
         .seed = 1,
+        .threads = 1,
         .watchdog = 20000000000ull,
     };
 }
@@ -44,7 +45,11 @@ bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uin
 struct gpu *gpu_create(const struct mach_config *config) {
     struct gpu *gpu = xcalloc(1, sizeof *gpu);
     gpu->config = *config;
-    gpu->rng = config->seed * 0x9E3779B97F4A7C15ull + 1;
+    if (!config->threads)
+        diag_broken("a GPU with no host thread to run it");
+    gpu->workers = xcalloc(config->threads, sizeof *gpu->workers);
+    for (uint32_t i = 0; i < config->threads; i++)
+        gpu->workers[i].index = i;
     gpu->sink = diag_stderr();
     /* A host may refuse to reserve that much address space (ulimit -v): take what it gives. */
     for (uint64_t bytes = GPU_MEMORY; !gpu->mem && bytes >= (1ull << 30); bytes /= 2)
@@ -66,18 +71,21 @@ struct gpu *gpu_create(const struct mach_config *config) {
 void gpu_destroy(struct gpu *gpu) {
     if (!gpu)
         return;
+    crew_end(gpu->crew);
     for (uint32_t i = 0; i < gpu->config.num_sms; i++)
-        free(gpu->sms[i].tmem);
+        worker_free(&gpu->workers[0], gpu->sms[i].tmem);
     free(gpu->sms);
-    free(gpu->tc_scratch);
+    for (uint32_t i = 0; i < gpu->config.threads; i++)
+        worker_close(&gpu->workers[i]);
+    free(gpu->workers);
     mem_destroy(gpu->mem);
     free(gpu);
 }
 
-void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim,
+void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, struct diag_dim3 dim,
                   struct sm *const *sms) {
     memset(cl, 0, sizeof *cl);
-    cl->gpu = gpu;
+    cl->island = isl;
     cl->id = id;
     cl->dim = dim;
     cl->num_ctas = cl->live_ctas = dim.x * dim.y * dim.z;
@@ -86,7 +94,8 @@ void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, stru
     cl->cta = xcalloc(cl->num_ctas, sizeof *cl->cta);
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
         struct cta *cta = &cl->cta[r];
-        cta->gpu = gpu;
+        cta->gpu = isl->gpu;
+        cta->island = isl;
         cta->cluster = cl;
         cta->sm = sms[r];
         cta->rank = r;
@@ -98,8 +107,8 @@ void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, stru
 
 void cta_alloc_smem(struct cta *cta, uint32_t bytes) {
     cta->smem_end = MACH_SMEM_FIRST + bytes;
-    cta->smem = xcalloc(cta->smem_end, 1);
-    cta->smem_poison = xcalloc((cta->smem_end + 7) / 8, 1);
+    cta->smem = worker_alloc(cta->island->worker, cta->smem_end);
+    cta->smem_poison = worker_alloc(cta->island->worker, (cta->smem_end + 7) / 8);
     memset(cta->smem_poison, 0xff, (cta->smem_end + 7) / 8);
 }
 
@@ -119,8 +128,8 @@ void cta_release(struct cta *cta) {
         queue_free(q);
     }
     cta->queues = NULL;
-    free(cta->smem);
-    free(cta->smem_poison);
+    worker_free(cta->island->worker, cta->smem);
+    worker_free(cta->island->worker, cta->smem_poison);
     free(cta->mbars);
     cta->smem = NULL;
     cta->smem_poison = NULL;
@@ -198,61 +207,3 @@ static void poison_fill(struct cta *cta, uint32_t off, uint32_t n, bool value) {
 
 void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(cta, off, n, false); }
 void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(cta, off, n, true); }
-
-/* --- faults and randomness --------------------------------------------------------------------------------------- */
-
-void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
-                ...) {
-    if (gpu->fault)
-        return;
-    gpu->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
-    struct diag d = *proto;
-    d.site = origin ? &origin->site : NULL;
-    d.thread = origin ? &origin->thread : NULL;
-    va_list ap;
-    va_start(ap, fmt);
-    diag_vreport(&gpu->sink, &d, fmt, ap);
-    va_end(ap);
-}
-
-/* The same rule broken in the same function again. */
-static bool already_warned(struct gpu *gpu, uint64_t key) {
-    for (uint32_t i = 0; i < gpu->warnings; i++)
-        if (gpu->warned[i] == key)
-            return true;
-    return false;
-}
-
-bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
-               ...) {
-    const bool fault = gpu->config.check == MACH_CHECK_ERROR;
-    if (gpu->fault)
-        return false;
-    if (gpu->config.check == MACH_CHECK_OFF)
-        return true;
-    uint64_t key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin ? origin->site.func : NULL);
-    if (!fault && (gpu->warnings == MACH_MAX_WARNINGS || already_warned(gpu, key)))
-        return true;
-    struct diag d = *proto;
-    d.warning = !fault;
-    d.site = origin ? &origin->site : NULL;
-    d.thread = origin ? &origin->thread : NULL;
-    va_list ap;
-    va_start(ap, fmt);
-    diag_vreport(&gpu->sink, &d, fmt, ap);
-    va_end(ap);
-    if (fault)
-        gpu->fault = d.cuda_error;
-    else
-        gpu->warned[gpu->warnings++] = key;
-    return !fault;
-}
-
-uint64_t mach_random(struct gpu *gpu) {
-    uint64_t x = gpu->rng;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    gpu->rng = x;
-    return x * 0x2545F4914F6CDD1Dull;
-}

@@ -1,7 +1,8 @@
 /* machine/machine.h - the state of the emulated GPU: SMs, clusters, CTAs and their memories.
  *
  * State only: who executes instructions lives in exec/, asynchronous units in engines/. Structures are grouped by who
- * writes them and when. One host thread drives one gpu.
+ * writes them and when. One host thread at a time launches on a gpu; while a kernel runs, each of its SMs and what is
+ * resident there belong to the thread that runs their island (island.h), and the gpu itself is only read.
  *
  * Addresses. Global addresses are those of memory.h. A shared address is 32 bits: cluster rank << 24 | byte offset; a
  * CTA's own variables carry its rank, and offsets below MACH_SMEM_FIRST belong to the system (measured on an H200).
@@ -11,7 +12,9 @@
 #define MACHINE_MACHINE_H
 
 #include "base/diag.h"
+#include "machine/island.h"
 #include "machine/memory.h"
+#include "machine/worker.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,6 +54,7 @@ struct mach_config {
     uint32_t ctas_per_sm;    /* 32 */
     enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
     uint64_t seed;     /* MACH_SCHED_RANDOM */
+    uint32_t threads;  /* of the host, 1 or more: how many islands run at a time */
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
     /* ordering rules: observer.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
@@ -69,7 +73,7 @@ struct sm {
     /* residency: what the resident CTAs leave free */
     uint32_t free_threads, free_regs, free_smem, free_ctas;
     /* tensor memory */
-    struct tmem *tmem; /* allocated when the first tcgen05.alloc on this SM succeeds */
+    struct tmem *tmem;                                   /* NULL while nothing is allocated in it */
     struct cta *tmem_owner[TMEM_COLUMNS / TMEM_GRANULE]; /* NULL: free */
     struct cta *tmem_lock; /* who may allocate now; NULL: the permit is free. See engines/tc_alloc.c */
     struct tc_state *tmem_waiters; /* CTAs that wait for the permit, first come first served */
@@ -84,6 +88,7 @@ struct mach_mbar {
 
 struct cta {
     struct gpu *gpu;
+    struct island *island;
     struct cluster *cluster;
     struct sm *sm;
     struct diag_dim3 id;      /* %ctaid */
@@ -121,7 +126,8 @@ struct cta {
 };
 
 struct cluster {
-    struct gpu *gpu;
+    struct island *island;
+    uint64_t number;      /* in the grid: x fastest, then y, then z */
     struct diag_dim3 id;  /* %clusterid */
     struct diag_dim3 dim; /* %cluster_nctaid */
     uint32_t num_ctas, live_ctas;
@@ -138,18 +144,15 @@ struct gpu {
     struct sm *sms; /* config.num_sms */
     struct diag_sink sink;
 
-    uint64_t clock;         /* warp instructions issued in this launch; %clock64 */
-    uint64_t progress;      /* bumped by all that others can observe: stores, arrivals, completions, exits */
-    uint64_t rng;           /* MACH_SCHED_RANDOM */
-    uint64_t async_seq;     /* numbers asynchronous operations in issue order */
-    uint64_t async_pending; /* operations queued and not yet run */
+    struct worker *workers;    /* config.threads of them */
+    struct crew *crew;         /* their threads, NULL until needed */
+    const struct observer *observer; /* machine/observer.h; NULL: nobody watches. Set by the shim */
 
-    void *tc_scratch; /* engines/: decoded operands of tcgen05.mma; made with malloc, freed with the GPU */
-    struct observer *observer;          /* machine/observer.h; NULL: nobody watches. Owned by who set it */
-    uint32_t warnings;                  /* given in this launch */
+    /* of the last or the running launch, changed between the turns of its islands */
+    uint64_t clock;                     /* warp instructions issued */
+    int fault;                          /* 0, or the cuda_error of its first fault: everything stops */
+    uint32_t warnings;                  /* given */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
-
-    int fault; /* 0, or the cuda_error of the first fault of this launch: everything stops */
 
     /* device-side printf and asserts: bytes go to the host program's stdout/stderr. Set by the shim. */
     void (*print)(void *ctx, const char *text, size_t len);
@@ -163,8 +166,9 @@ bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uin
 struct gpu *gpu_create(const struct mach_config *config);
 void gpu_destroy(struct gpu *gpu);
 
-/* Fills a cluster's CTAs (rank order x fastest, then y, then z), without shared memory. `sms` has num_ctas entries. */
-void cluster_init(struct cluster *cl, struct gpu *gpu, struct diag_dim3 id, struct diag_dim3 dim,
+/* Fills a cluster's CTAs (rank order x fastest, then y, then z), without shared memory. `sms` has num_ctas entries, SMs of
+ * the island. */
+void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, struct diag_dim3 dim,
                   struct sm *const *sms);
 /* Releases every CTA of a cluster (cta_release) and the CTAs themselves. */
 void cluster_release(struct cluster *cl);
@@ -176,7 +180,7 @@ void cta_release(struct cta *cta);
 /* Something changed that warps of this CTA may wait for. Also counts as progress. */
 static inline void mach_wake(struct cta *cta) {
     cta->epoch++;
-    cta->gpu->progress++;
+    cta->island->progress++;
 }
 
 /* The peer of a CTA in its pair (rank ^ 1), or NULL when the cluster has no such CTA (9.7.16.5.1). */
@@ -192,21 +196,5 @@ bool smem_poisoned(const struct cta *cta, uint32_t off, uint32_t n);
 /* Marks [off, off + n) as written (clear) or as poison (set). */
 void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n);
 void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n);
-
-/* --- faults -------------------------------------------------------------------------------------------------- */
-
-/* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
-struct mach_origin {
-    struct diag_site site;
-    struct diag_thread thread;
-};
-
-/* Reports a fault of the user's kernel once per launch (later ones are dropped) and sets gpu->fault. `proto` gives id,
- * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
-void mach_fault(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
-                ...) __attribute__((format(printf, 4, 5)));
-
-/* xorshift64*: next random number of the schedule. */
-uint64_t mach_random(struct gpu *gpu);
 
 #endif

@@ -59,7 +59,7 @@ static void mbar_store(struct cta *cta, uint32_t off, struct mbar *b) {
     uint64_t bits = mbar_pack(b);
     memcpy(cta->smem + off, &bits, sizeof bits);
     cta->mbars[mbar_find(cta, off)].bits = bits;
-    cta->gpu->progress++;
+    cta->island->progress++;
     if (!complete)
         return;
     mach_wake(cta);
@@ -93,7 +93,7 @@ enum mbar_error mbar_inval(struct cta *cta, uint32_t off) {
         return e;
     cta->mbars[mbar_find(cta, off)] = cta->mbars[--cta->num_mbars];
     smem_set_poison(cta, off, 8); /* what the bytes hold now is not defined */
-    cta->gpu->progress++;
+    cta->island->progress++;
     return MBAR_OK;
 }
 
@@ -216,7 +216,7 @@ bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t
         owner->mbars[i].seen == MBAR_PUBLISHED) /* none there is the operation's own error */
         return true;
     return mach_warn(
-        from->gpu, origin, &unpublished,
+        from->island, origin, &unpublished,
         "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
         what, from->rank, off, owner->rank,
         owner->mbars[i].seen == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
@@ -239,7 +239,7 @@ void mbar_cta_exit(const struct cta *cta) {
         if (!mbar_unpack(cta->mbars[i].bits, &b) || b.tx >= 0)
             continue;
         mach_warn(
-            cta->gpu, NULL, &unannounced,
+            cta->island, NULL, &unannounced,
             "CTA (%u,%u,%u), rank %u, exits, and the mbarrier at shared offset 0x%x got %d bytes that no "
             "expect_tx announced",
             cta->id.x, cta->id.y, cta->id.z, cta->rank, cta->mbars[i].off, (int)-b.tx);

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +21,7 @@ struct devmem {
     int fd;                   /* memfd behind both mappings */
     struct mem_block *blocks; /* sorted by addr, disjoint, each followed by at least one unallocated byte */
     size_t num, cap;
-    size_t last;                            /* index of the last hit */
+    atomic_size_t last;                     /* index of the last hit; a hint that several threads share */
     struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
     uint64_t num_freed;
 };
@@ -142,7 +143,8 @@ bool mem_free(struct devmem *m, uint64_t addr) {
 uint8_t *mem_at(struct devmem *m, uint64_t addr, uint64_t size) {
     if (m->num == 0)
         return NULL;
-    const struct mem_block *b = &m->blocks[m->last < m->num ? m->last : 0];
+    size_t last = atomic_load_explicit(&m->last, memory_order_relaxed);
+    const struct mem_block *b = &m->blocks[last < m->num ? last : 0];
     if (addr < b->addr || addr - b->addr > b->size || size > b->size - (addr - b->addr)) {
         size_t i = upper(m, addr);
         if (i == 0)
@@ -150,7 +152,7 @@ uint8_t *mem_at(struct devmem *m, uint64_t addr, uint64_t size) {
         b = &m->blocks[i - 1];
         if (addr - b->addr > b->size || size > b->size - (addr - b->addr))
             return NULL;
-        m->last = i - 1;
+        atomic_store_explicit(&m->last, i - 1, memory_order_relaxed);
     }
     return m->backing + (addr - m->base);
 }

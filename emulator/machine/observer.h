@@ -1,7 +1,7 @@
 /* machine/observer.h - what the machine tells those who watch it: the only view that check/ and trace/ have.
  *
  * An observer is told of accesses and synchronisation as they happen; it reads the machine but never changes it. It
- * reports through mach_warn. Every function may be NULL. gpu->observer is NULL when nobody watches, and callers test
+ * reports through mach_warn. Every function may be NULL, and is called by whichever host thread runs the CTA's island. gpu->observer is NULL when nobody watches, and callers test
  * that first, so watching costs nothing when it is off.
  */
 #ifndef MACHINE_OBSERVER_H
@@ -27,10 +27,5 @@ struct observer {
     /* The CTA's memory is about to be released. */
     void (*cta_end)(void *ctx, struct cta *cta);
 };
-
-/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
- * config.check == MACH_CHECK_ERROR it is a fault instead, and false is returned; with MACH_CHECK_OFF nothing happens. */
-bool mach_warn(struct gpu *gpu, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
-               ...) __attribute__((format(printf, 4, 5)));
 
 #endif

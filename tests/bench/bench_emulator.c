@@ -81,8 +81,8 @@ static double mma_run(struct fixture *f, const struct product *p, uint32_t colum
     }
     tc_flush(&f->cluster);
     t = now() - t;
-    if (f->gpu->fault)
-        diag_broken("%s: %s", p->name, f->report);
+    if (f->island.fault)
+        diag_broken("%s: %s", p->name, fixture_report(f));
     return t;
 }
 

@@ -8,6 +8,7 @@
 
 struct fixture {
     struct gpu *gpu;
+    struct island island;
     struct cluster cluster;
     struct cta *cta;   /* rank 0 */
     char report[4096]; /* everything reported since the last fixture_clear */
@@ -32,7 +33,8 @@ static inline void fixture_open_on(struct fixture *f, uint32_t ctas, uint32_t sm
     struct sm *sms[MACH_MAX_CLUSTER];
     for (uint32_t i = 0; i < ctas; i++)
         sms[i] = &f->gpu->sms[i % num_sms];
-    cluster_init(&f->cluster, f->gpu, (struct diag_dim3){0, 0, 0}, (struct diag_dim3){ctas, 1, 1}, sms);
+    island_init(&f->island, f->gpu, 0);
+    cluster_init(&f->cluster, &f->island, (struct diag_dim3){0, 0, 0}, (struct diag_dim3){ctas, 1, 1}, sms);
     for (uint32_t i = 0; i < ctas; i++) {
         cta_alloc_smem(&f->cluster.cta[i], smem);
         f->cluster.cta[i].live_warps = 4;
@@ -49,18 +51,27 @@ static inline void fixture_close(struct fixture *f) {
     for (uint32_t i = 0; i < f->cluster.num_ctas; i++)
         tc_cta_release(&f->cluster.cta[i]);
     cluster_release(&f->cluster);
+    island_close(&f->island);
     gpu_destroy(f->gpu);
 }
 
+/* What the island has said so far, into f->report. */
+static inline const char *fixture_report(struct fixture *f) {
+    island_tell(&f->island);
+    return f->report;
+}
+
 static inline void fixture_clear(struct fixture *f) {
-    f->gpu->fault = 0;
+    island_close(&f->island);
+    f->island.fault = f->gpu->fault = 0;
+    f->island.warnings = f->gpu->warnings = 0;
     f->length = 0;
     f->report[0] = 0;
 }
 
 /* Did a fault with this id come, and nothing before it? Forgets it. */
 static inline bool fixture_faulted(struct fixture *f, const char *id) {
-    bool ok = f->gpu->fault != 0 && strstr(f->report, id) != NULL;
+    bool ok = f->island.fault != 0 && strstr(fixture_report(f), id) != NULL;
     if (!ok)
         fprintf(stderr, "expected %s, got: %s\n", id, f->length ? f->report : "(nothing)");
     fixture_clear(f);
@@ -87,7 +98,7 @@ static inline uint32_t fixture_alloc(struct fixture *f, struct cta *cta, uint32_
     enum tc_result r = tc_alloc(cta, NULL, columns, &taddr);
     CHECK_EQ(r, TC_DONE);
     if (r != TC_DONE)
-        fprintf(stderr, "%s\n", f->report);
+        fprintf(stderr, "%s\n", fixture_report(f));
     return taddr;
 }
 

@@ -127,8 +127,8 @@ static void missing_dealloc(void) {
     uint32_t taddr;
     CHECK_EQ(tc_alloc(f.cta, &origin, 128, &taddr), TC_DONE);
     CHECK(!tc_cta_exit(f.cta));
-    CHECK_HAS(f.report, "4711");
-    CHECK_HAS(f.report, "128 columns");
+    CHECK_HAS(fixture_report(&f), "4711");
+    CHECK_HAS(fixture_report(&f), "128 columns");
     CHECK(fixture_faulted(&f, "tcgen05-dealloc-missing"));
     CHECK_EQ(f.gpu->sms[0].tmem_owner[0], NULL);
     fixture_close(&f);

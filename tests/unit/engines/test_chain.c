@@ -168,7 +168,7 @@ static void run(const struct form *x, bool at_once, struct outcome *o) {
         for (uint32_t i = 0; i < 8 * TMEM_LANES; i++)
             f.gpu->sms[c].tmem->cell[192 + i / TMEM_LANES][i % TMEM_LANES] = 0x3c013802 + i;
     }
-    for (uint32_t i = 0; i < STEPS && !f.gpu->fault; i++) {
+    for (uint32_t i = 0; i < STEPS && !f.island.fault; i++) {
         if (fixture_random(&state) >> 40 & 7)
             issue_mma(&f, x, o, &state);
         else
@@ -177,8 +177,8 @@ static void run(const struct form *x, bool at_once, struct outcome *o) {
         uint32_t k = tc_scratch_of(f.cta)->chain.k;
         o->longest = k > o->longest ? k : o->longest;
     }
-    if (!CHECK_EQ(f.gpu->fault, 0))
-        fprintf(stderr, "%s\n", f.report);
+    if (!CHECK_EQ(f.island.fault, 0))
+        fprintf(stderr, "%s\n", fixture_report(&f));
     tc_flush(&f.cluster);
     for (uint32_t c = 0; c < x->group; c++) {
         memcpy(o->cell[c], f.gpu->sms[c].tmem->cell, sizeof o->cell[c]);
@@ -251,6 +251,7 @@ static void owners(void) {
     struct tc_mma mma = ordinary(&x, 0, 64);
     mma.accumulate = false;
     CHECK_EQ(fixture_alloc(&f, &cta[0], 64), 0);
+    CHECK_EQ(fixture_alloc(&f, &cta[0], 64), 64); /* an SM keeps its tensor memory while it has an owner */
     tc_issue_mma(&cta[0], NULL, &mma);
     run_queues(&f, false);
     CHECK(tc_dealloc(&cta[0], NULL, 0, 64));
@@ -295,8 +296,8 @@ static void scale_factors(void) {
     tc_issue_mma(f.cta, NULL, &zero);
     tc_issue_mma(f.cta, NULL, &scaled);
     run_queues(&f, false);
-    if (!CHECK_EQ(f.gpu->fault, 0))
-        fprintf(stderr, "%s\n", f.report);
+    if (!CHECK_EQ(f.island.fault, 0))
+        fprintf(stderr, "%s\n", fixture_report(&f));
     tc_flush(&f.cluster);
     uint32_t large = 0;
     for (uint32_t c = 64; c < 128; c++)

@@ -54,8 +54,8 @@ static void copies(void) {
                 tc_issue_cp(f.cta, NULL, 1, SHAPES[s].shape, (enum tc_cp_format)format, taddr | lane0 << 16,
                             descriptor(&x, 0));
                 fixture_drain(&f);
-                if (!CHECK_EQ(f.gpu->fault, 0))
-                    fprintf(stderr, "%s\n", f.report);
+                if (!CHECK_EQ(f.island.fault, 0))
+                    fprintf(stderr, "%s\n", fixture_report(&f));
                 const struct tmem *t = f.gpu->sms[0].tmem;
                 uint32_t bad = 0;
                 for (uint32_t c = 0; c < 32; c++)
@@ -103,7 +103,7 @@ static void decompressed_operand(void) {
         m.d = taddr + 16;
         tc_issue_mma(f.cta, NULL, &m);
         fixture_drain(&f);
-        CHECK_EQ(f.gpu->fault, 0);
+        CHECK_EQ(f.island.fault, 0);
         const struct tmem *t = f.gpu->sms[0].tmem;
         CHECK_MEM(t->cell[taddr], t->cell[taddr + 16], 16 * sizeof t->cell[0]);
         uint32_t nonzero = 0;
@@ -133,7 +133,7 @@ static void copy_faults(void) {
         tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16,
                     descriptor(&x, 0));
         fixture_drain(&f);
-        CHECK_EQ(f.gpu->fault, 0);
+        CHECK_EQ(f.island.fault, 0);
     }
     tc_issue_cp(f.cta, NULL, 1, TC_CP_128X256B, TC_CP_RAW, taddr + 25, descriptor(&x, 0));
     fixture_drain(&f);
@@ -149,11 +149,11 @@ static void copy_faults(void) {
     smem_set_poison(f.cta, SRC + 5 * 16 + 12, 4);
     tc_issue_cp(f.cta, NULL, 1, TC_CP_32X128B, TC_CP_RAW, taddr, descriptor(&x, 0));
     fixture_drain(&f);
-    CHECK_HAS(f.report, "row 5");
+    CHECK_HAS(fixture_report(&f), "row 5");
     CHECK(fixture_faulted(&f, "tcgen05-smem-uninitialised"));
     tc_issue_cp(f.cta, NULL, 1, TC_CP_32X128B, TC_CP_B6X16_P32, taddr, descriptor(&x, 0));
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0); /* padding */
+    CHECK_EQ(f.island.fault, 0); /* padding */
     fixture_close(&f);
 }
 
@@ -169,7 +169,7 @@ static void shift(void) {
     t->poison[5][1] = 1u << 7 | 1u << 31;
     tc_issue_shift(f.cta, NULL, 1, (taddr + 4) | 32u << 16);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
     uint32_t bad = 0;
     for (uint32_t c = 0; c < 32; c++)
         for (uint32_t l = 0; l < 128; l++) {
@@ -220,8 +220,8 @@ static void commits(void) {
     CHECK(!async_step(q));
     tc_issue_commit(f.cta, NULL, 1, off + 8);
     fixture_drain(&f);
-    CHECK(f.gpu->fault != 0);
-    CHECK_HAS(f.report, "tcgen05.commit");
+    CHECK(f.island.fault != 0);
+    CHECK_HAS(fixture_report(&f), "tcgen05.commit");
     fixture_close(&f);
 }
 

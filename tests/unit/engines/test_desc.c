@@ -194,7 +194,7 @@ static struct tc_mma good_mma(uint32_t taddr) {
 static bool faults(struct fixture *f, const struct tc_mma *mma, const char *id, const char *part) {
     tc_issue_mma(f->cta, NULL, mma);
     fixture_drain(f);
-    bool has = strstr(f->report, part) != NULL;
+    bool has = strstr(fixture_report(f), part) != NULL;
     if (!has)
         fprintf(stderr, "expected \"%s\", got: %s\n", part, f->report);
     return fixture_faulted(f, id) && has;
@@ -208,11 +208,11 @@ static void operations(void) {
     struct tc_mma good = good_mma(taddr), m = good;
     tc_issue_mma(f.cta, NULL, &m);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
     m.accumulate = true;
     tc_issue_mma(f.cta, NULL, &m);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
 
     m = good, m.idesc = idesc(1, 0, 0, 128, 264);
     CHECK(faults(&f, &m, "tcgen05-mma-shape", "264"));
@@ -241,7 +241,7 @@ static void operations(void) {
     m = good, m.a += 32 >> 4;
     tc_issue_mma(f.cta, NULL, &m);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0); /* an advance along K */
+    CHECK_EQ(f.island.fault, 0); /* an advance along K */
     m = good, m.b |= 1ull << 61, m.b &= ~(2ull << 61);
     CHECK(faults(&f, &m, "tcgen05-mma-swizzle", "Table 55"));
     m = good, m.kind = TC_KIND_TF32, m.idesc = idesc(1, 2, 2, 128, 64) | 1u << 15;
@@ -255,7 +255,7 @@ static void operations(void) {
     m = good, m.idesc = idesc(1, 0, 0, 128, 8), m.b = descriptor(&last, 0);
     tc_issue_mma(f.cta, NULL, &m);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
     m.b = descriptor(&last, 16);
     CHECK(faults(&f, &m, "tcgen05-smem-bounds", "matrix B, row 7, k 8 to 15"));
     smem_set_poison(f.cta, (A_AT + 17 * 128 + 16) ^ 1 << 4, 1); /* row 17, second chunk */
@@ -264,14 +264,14 @@ static void operations(void) {
     smem_set_poison(f.cta, B_AT + 32 + 2, 2); /* the next K step's bytes */
     tc_issue_mma(f.cta, NULL, &good);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
     f.gpu->sms[0].tmem->poison[taddr + 9][2] |= 4;
     m = good, m.accumulate = true;
     CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 66, column 9"));
     m = good, m.accumulate = true, m.disable[2] = 4;
     tc_issue_mma(f.cta, NULL, &m);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0); /* the row is not read */
+    CHECK_EQ(f.island.fault, 0); /* the row is not read */
     m = good, m.a_in_tmem = true, m.a = taddr + 4;
     CHECK(faults(&f, &m, "tcgen05-tmem-uninitialised", "row 66: lane 66, column 9"));
     CHECK(tc_dealloc(f.cta, NULL, taddr, 64));
@@ -291,7 +291,7 @@ static void padding(void) {
     m.idesc = idesc(1, 3, 5, 128, 64);
     tc_issue_mma(f.cta, NULL, &m);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
     m.idesc = idesc(1, 3, 0, 128, 64);
     CHECK(faults(&f, &m, "tcgen05-smem-uninitialised", "matrix B"));
     fixture_close(&f);

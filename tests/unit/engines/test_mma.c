@@ -182,8 +182,8 @@ static void run(const struct setup *s, enum tc_simd simd) {
             }
     }
     fixture_drain(&f);
-    if (!CHECK_EQ(f.gpu->fault, 0))
-        fprintf(stderr, "%s\n", f.report);
+    if (!CHECK_EQ(f.island.fault, 0))
+        fprintf(stderr, "%s\n", fixture_report(&f));
     uint32_t bad = 0, poison = 0;
     for (uint32_t n = 0; n < s->n; n++)
         for (uint32_t l = 0; l < 128; l++) {

@@ -189,8 +189,8 @@ static void run(const struct setup *s) {
     memcpy(mma.disable, s->disable, sizeof mma.disable);
     tc_issue_mma(&f.cluster.cta[s->issuer], NULL, &mma);
     fixture_drain(&f);
-    if (!CHECK_EQ(f.gpu->fault, 0))
-        fprintf(stderr, "%s\n", f.report);
+    if (!CHECK_EQ(f.island.fault, 0))
+        fprintf(stderr, "%s\n", fixture_report(&f));
     compare(&f, s, d_column, k);
     fixture_close(&f);
 }
@@ -321,11 +321,11 @@ static void faults(void) {
     mma.d = base + 32;
     tc_issue_mma(f.cta, NULL, &mma);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
     tc_issue_mma(f.cta, NULL, &mma);
     f.cluster.cta[1].live_warps = 0;
     fixture_drain(&f);
-    CHECK_HAS(f.report, "cluster CTA 0, whose peer, CTA 1, has exited");
+    CHECK_HAS(fixture_report(&f), "cluster CTA 0, whose peer, CTA 1, has exited");
     CHECK(fixture_faulted(&f, "tcgen05-pair-exited"));
     fixture_close(&f);
     fixture_open(&f, 1, SPACE);
@@ -347,7 +347,7 @@ static void copies(void) {
     tc_issue_cp(&f.cluster.cta[1], NULL, 2, TC_CP_128X256B, TC_CP_RAW, base, descriptor(&x, 0));
     tc_issue_shift(&f.cluster.cta[1], NULL, 2, base | 32u << 16);
     fixture_drain(&f);
-    CHECK_EQ(f.gpu->fault, 0);
+    CHECK_EQ(f.island.fault, 0);
     for (uint32_t c = 0; c < 2; c++)
         for (uint32_t r = 0; r < 128; r++)
             for (uint32_t k = 0; k < 32; k++) {
@@ -380,7 +380,7 @@ static void collective_allocation(void) {
     CHECK(tc_owns(&cta[0], t0, 128) && tc_owns(&cta[1], t0, 128));
     CHECK(tc_check_columns(&cta[1], NULL, "tcgen05.ld", t1, 64));
     CHECK(!tc_check_columns(&cta[1], NULL, "tcgen05.ld", t0 + 120, 8));
-    CHECK_HAS(f.report, "of cluster CTA 1; CTA 0 has already executed");
+    CHECK_HAS(fixture_report(&f), "of cluster CTA 1; CTA 0 has already executed");
     CHECK(fixture_faulted(&f, "tcgen05-pair-dealloc-early"));
     CHECK_EQ(tc_pair_dealloc(&cta[1], NULL, 3, t0, 128), TC_DONE);
     CHECK(!tc_owns(&cta[0], t0, 1) && !tc_owns(&cta[1], t0, 1));
@@ -395,7 +395,7 @@ static void collective_allocation(void) {
     cta = f.cluster.cta;
     CHECK_EQ(tc_pair_alloc(&cta[1], NULL, 0, 64, &x), TC_BLOCKED);
     CHECK_EQ(tc_pair_alloc(&cta[0], NULL, 0, 32, &x), TC_FAULT);
-    CHECK_HAS(f.report, "of 32 columns at 0x00000000 in cluster CTA 0, and of 64");
+    CHECK_HAS(fixture_report(&f), "of 32 columns at 0x00000000 in cluster CTA 0, and of 64");
     CHECK(fixture_faulted(&f, "tcgen05-pair-mismatch"));
     fixture_close(&f);
 }

@@ -151,8 +151,8 @@ static void run(const struct setup *s) {
     uint32_t bad = 0, rows = s->m / s->group;
     tc_issue_mma(f.cta, NULL, &mma);
     fixture_drain(&f);
-    if (!CHECK_EQ(f.gpu->fault, 0))
-        fprintf(stderr, "%s\n", f.report);
+    if (!CHECK_EQ(f.island.fault, 0))
+        fprintf(stderr, "%s\n", fixture_report(&f));
     for (uint32_t r = 0; r < s->m; r++)
         for (uint32_t n = 0; n < s->n; n++) {
             bool layout_b = s->group == 2 && s->m == 128, right = layout_b && n >= s->n / 2;
@@ -235,13 +235,13 @@ static void illegal(void) {
     f.gpu->sms[0].tmem->cell[SFA + 1][64 + 7] ^= 1;
     tc_issue_mma(f.cta, NULL, &mma);
     fixture_drain(&f);
-    CHECK_HAS(f.report, "scale_A, row 39");
+    CHECK_HAS(fixture_report(&f), "scale_A, row 39");
     CHECK(fixture_faulted(&f, "tcgen05-scale-duplicates"));
     f.gpu->sms[0].tmem->cell[SFA + 1][64 + 7] ^= 1;
     f.gpu->sms[0].tmem->poison[SFB + 1][3] = 2;
     tc_issue_mma(f.cta, NULL, &mma);
     fixture_drain(&f);
-    CHECK_HAS(f.report, "scale_B, row 33: lane 97");
+    CHECK_HAS(fixture_report(&f), "scale_B, row 33: lane 97");
     CHECK(fixture_faulted(&f, "tcgen05-tmem-uninitialised"));
     mma.sfb |= 16u << 16;
     tc_issue_mma(f.cta, NULL, &mma);

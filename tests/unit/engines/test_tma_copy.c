@@ -137,7 +137,7 @@ static void test_order(void) {
         struct bench b;
         bench_open(&b, 1);
         b.f.gpu->config.schedule = seed == 1 ? MACH_SCHED_DEFAULT : MACH_SCHED_RANDOM;
-        b.f.gpu->rng = seed * 0x9E3779B97F4A7C15ull;
+        b.f.island.rng = seed * 0x9E3779B97F4A7C15ull;
         CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
         for (uint32_t i = 0; i < 8; i++)
             CHECK(tma_issue_bulk_load(
@@ -151,7 +151,7 @@ static void test_order(void) {
             }
         fixture_drain(&b.f);
         CHECK(!smem_poisoned(b.f.cta, DATA, 128));
-        CHECK_EQ(b.f.gpu->async_pending, 0);
+        CHECK_EQ(b.f.island.async_pending, 0);
         CHECK(b.f.cta->queues->tail == NULL);
         bench_close(&b);
     }

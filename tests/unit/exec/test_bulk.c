@@ -251,12 +251,11 @@ static void watched(struct run *r) {
     uint8_t map[TMAP_BYTES];
     uint64_t out = run_alloc(r, 256);
     words(r, map, 4);
-    r->gpu->observer = check_proxy_create();
+    r->gpu->observer = check_proxy();
     CHECK(run_faults(r, "nofence", (struct run_shape){.block = 64}, 1, &out, "missing-proxy-fence"));
     CHECK_HAS(r->log, "cp.async.bulk to global memory");
     launch_ok(r, "roundtrip", 1, map, NULL, 0);
     CHECK_EQ(r->log_len, 0);
-    check_proxy_destroy(r->gpu->observer);
     r->gpu->observer = NULL;
 }
 

@@ -8,6 +8,7 @@
 
 struct fixture {
     struct gpu *gpu;
+    struct island island;
     struct cluster cl;
     struct cta *cta;
 };
@@ -16,7 +17,8 @@ static void setup(struct fixture *f) {
     struct mach_config c = mach_config_b200();
     f->gpu = gpu_create(&c);
     struct sm *sm = &f->gpu->sms[0];
-    cluster_init(&f->cl, f->gpu, (struct diag_dim3){0, 0, 0}, (struct diag_dim3){1, 1, 1}, &sm);
+    island_init(&f->island, f->gpu, 0);
+    cluster_init(&f->cl, &f->island, (struct diag_dim3){0, 0, 0}, (struct diag_dim3){1, 1, 1}, &sm);
     f->cta = &f->cl.cta[0];
     f->cta->live_warps = f->cta->num_warps = 1;
     cta_alloc_smem(f->cta, 1024);
@@ -24,6 +26,7 @@ static void setup(struct fixture *f) {
 
 static void teardown(struct fixture *f) {
     cluster_release(&f->cl);
+    island_close(&f->island);
     gpu_destroy(f->gpu);
 }
 

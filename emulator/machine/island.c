@@ -1,0 +1,138 @@
+/* machine/island.c - faults, warnings, printf and randomness of an island; contracts in island.h. */
+#include "machine/island.h"
+
+#include "base/arena.h"
+#include "machine/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct said {
+    struct said *next;
+    enum { SAID_PRINT, SAID_WARNING, SAID_FAULT } kind;
+    uint64_t key; /* SAID_WARNING: what it is about */
+    size_t len;
+    char text[];
+};
+
+void island_init(struct island *isl, struct gpu *gpu, uint32_t number) {
+    memset(isl, 0, sizeof *isl);
+    isl->gpu = gpu;
+    isl->worker = &gpu->workers[0];
+    isl->rng = (gpu->config.seed + number * UINT64_C(0xD1B54A32D192ED03)) * 0x9E3779B97F4A7C15ull + 1;
+    isl->said_tail = &isl->said;
+}
+
+void island_close(struct island *isl) {
+    for (struct said *s = isl->said, *next; s; s = next) {
+        next = s->next;
+        free(s);
+    }
+    isl->said = NULL;
+    isl->said_tail = &isl->said;
+    isl->said_bytes = 0;
+}
+
+/* A piece of text at the end; where a report's text goes. */
+struct pen {
+    struct island *isl;
+    int kind;
+    uint64_t key;
+};
+
+static void write_said(void *ctx, const char *text, size_t len) {
+    const struct pen *p = ctx;
+    struct said *s = xcalloc(1, sizeof *s + len);
+    s->kind = p->kind;
+    s->key = p->key;
+    s->len = len;
+    memcpy(s->text, text, len);
+    *p->isl->said_tail = s;
+    p->isl->said_tail = &s->next;
+    p->isl->said_bytes += sizeof *s + len;
+}
+
+void mach_print(struct island *isl, const char *text, size_t len) {
+    struct pen p = {.isl = isl, .kind = SAID_PRINT};
+    if (len)
+        write_said(&p, text, len);
+}
+
+static void report(struct pen *p, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
+                   va_list ap) {
+    struct diag d = *proto;
+    d.warning = p->kind == SAID_WARNING;
+    d.site = origin ? &origin->site : NULL;
+    d.thread = origin ? &origin->thread : NULL;
+    diag_vreport(&(struct diag_sink){write_said, p}, &d, fmt, ap);
+}
+
+void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
+                const char *fmt, ...) {
+    if (isl->fault)
+        return;
+    isl->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
+    struct pen p = {.isl = isl, .kind = SAID_FAULT};
+    va_list ap;
+    va_start(ap, fmt);
+    report(&p, origin, proto, fmt, ap);
+    va_end(ap);
+}
+
+/* Notes a warning about `key`; false when it was given before, or enough were. */
+static bool note_warning(uint64_t *warned, uint32_t *count, uint64_t key) {
+    for (uint32_t i = 0; i < *count; i++)
+        if (warned[i] == key)
+            return false;
+    if (*count == MACH_MAX_WARNINGS)
+        return false;
+    warned[(*count)++] = key;
+    return true;
+}
+
+bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
+               const char *fmt, ...) {
+    const enum mach_check check = isl->gpu->config.check;
+    if (isl->fault)
+        return false;
+    if (check == MACH_CHECK_OFF)
+        return true;
+    /* the same rule broken in the same function again */
+    struct pen p = {.isl = isl, .kind = check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING};
+    p.key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin ? origin->site.func : NULL);
+    if (p.kind == SAID_WARNING && !note_warning(isl->warned, &isl->warnings, p.key))
+        return true;
+    va_list ap;
+    va_start(ap, fmt);
+    report(&p, origin, proto, fmt, ap);
+    va_end(ap);
+    if (p.kind == SAID_FAULT)
+        isl->fault = proto->cuda_error;
+    return p.kind == SAID_WARNING;
+}
+
+void island_tell(struct island *isl) {
+    struct gpu *gpu = isl->gpu;
+    for (const struct said *s = isl->said; s && !gpu->fault; s = s->next) {
+        if (s->kind == SAID_PRINT) {
+            if (gpu->print)
+                gpu->print(gpu->print_ctx, s->text, s->len);
+            continue;
+        }
+        if (s->kind == SAID_FAULT)
+            gpu->fault = isl->fault;
+        else if (!note_warning(gpu->warned, &gpu->warnings, s->key))
+            continue;
+        gpu->sink.write(gpu->sink.ctx, s->text, s->len);
+    }
+    island_close(isl);
+}
+
+uint64_t mach_random(struct island *isl) {
+    uint64_t x = isl->rng;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    isl->rng = x;
+    return x * 0x2545F4914F6CDD1Dull;
+}

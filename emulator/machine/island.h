@@ -1,0 +1,65 @@
+/* machine/island.h - what one host thread runs at a time, and what it has to say.
+ *
+ * An island is a set of SMs whose clusters can reach one another's state: shared and tensor memory, mbarriers, cluster
+ * barriers. Islands share nothing but device memory, and a kernel that synchronises through that has one island, the
+ * whole GPU (exec/sched.c). So islands may run on different host threads, and what one of them does is the same
+ * whatever the others do meanwhile. What they say (reports, printf) is kept until all have had their turn, and then told
+ * in their order: island_tell.
+ */
+#ifndef MACHINE_ISLAND_H
+#define MACHINE_ISLAND_H
+
+#include "base/diag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpu;
+struct worker;
+
+/* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
+struct mach_origin {
+    struct diag_site site;
+    struct diag_thread thread;
+};
+
+struct island {
+    struct gpu *gpu;
+    struct worker *worker; /* whose host thread runs it now: memory to work in */
+
+    uint64_t clock;         /* warp instructions of this launch up to here; %clock64 */
+    uint64_t progress;      /* bumped by all that others can observe: stores, arrivals, completions, exits */
+    uint64_t rng;           /* MACH_SCHED_RANDOM */
+    uint64_t async_pending; /* operations queued and not yet run */
+    int fault; /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
+
+    struct said *said, **said_tail; /* oldest first */
+    size_t said_bytes;
+    uint32_t warnings;  /* given in this launch */
+    uint64_t warned[8]; /* what they were about, so that each is given once */
+};
+
+/* An island of `gpu` that has said nothing; `number` tells its random numbers from those of other islands. */
+void island_init(struct island *isl, struct gpu *gpu, uint32_t number);
+/* Drops what was not told. */
+void island_close(struct island *isl);
+
+/* Reports a fault of the user's kernel once per island (later ones are dropped) and sets isl->fault. `proto` gives id,
+ * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
+void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
+                const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
+ * config.check == MACH_CHECK_ERROR it is a fault instead, and false is returned; with MACH_CHECK_OFF nothing happens. */
+bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
+               const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Bytes of the device's printf. */
+void mach_print(struct island *isl, const char *text, size_t len);
+/* Tells all of it: reports to gpu->sink, printf to gpu->print. A fault becomes the launch's, gpu->fault; what comes after a
+ * fault is dropped, in this island and in those told later. */
+void island_tell(struct island *isl);
+
+/* xorshift64*: next random number of the schedule. */
+uint64_t mach_random(struct island *isl);
+
+#endif
