@@ -47,6 +47,7 @@ struct exec_launch_state {
     struct diag_dim3 clusters; /* grid in clusters */
     uint64_t next_cluster, num_clusters;
     bool shares;                 /* exec_kernel_shares: there is one island */
+    bool grid_free;              /* next_cluster may be taken: no other island runs */
     struct exec_island *islands; /* in the order of their SMs */
     uint32_t num_islands;
     uint32_t *island_of; /* by SM */
@@ -61,6 +62,7 @@ struct exec_island {
     uint32_t order;                            /* in this round, from 1 */
     uint64_t limit;                            /* m.clock at which its turn ends */
     bool idle;                                 /* nothing in it can go on */
+    bool wants_grid; /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
     uint32_t stuck_rounds;
 };
@@ -104,6 +106,8 @@ bool exec_sreg_is_static(enum ptx_sreg r);
 /* Call of a function without a body (vprintf, __assertfail, malloc, ...): exec/builtin.c. NULL: unknown. */
 exec_fn exec_builtin(const char *name);
 
+/* Runs the cluster's queued clusterlaunchcontrol.try_cancel; true when there was one. exec/grid.c */
+bool exec_serve_cancels(struct cluster *cl);
 /* May clusters of this kernel see what others do while they run? exec/shares.c */
 bool exec_kernel_shares(const struct exec_func *kernel);
 /* %clusterid of the cluster with that number (exec/sched.c). */

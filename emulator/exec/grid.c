@@ -91,10 +91,14 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
     return false;
 }
 
-/* Takes the next cluster that is not resident yet off the launch. */
+/* Takes the next cluster that is not resident yet off the launch, which no island may do while others run. */
 static bool run_cancel(struct async_op *op) {
     const struct cancel_op *c = (const struct cancel_op *)op;
     struct exec_launch_state *st = op->cta->warps->launch;
+    if (!st->grid_free) {
+        ((struct exec_island *)op->cta->island)->wants_grid = true;
+        return false;
+    }
     uint32_t response[4] = {0, 0, RESPONSE_MARK, 0};
     if (st->next_cluster < st->num_clusters) {
         struct diag_dim3 id = exec_cluster_id(st, st->next_cluster++), dim = st->cfg->cluster;
@@ -115,6 +119,15 @@ static struct async_queue *cancel_queue(struct cta *cta) {
     while (q && q->name != name)
         q = q->next;
     return q ? q : async_queue_create(cta, name);
+}
+
+bool exec_serve_cancels(struct cluster *cl) {
+    bool any = false;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (struct async_queue *q = cl->cta[r].queues; q; q = q->next)
+            while (q->head && q->head->run == run_cancel && async_step(q))
+                any = true;
+    return any;
 }
 
 static enum exec_status do_try_cancel(struct warp *w, const struct insn *in, uint32_t mask) {

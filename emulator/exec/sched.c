@@ -323,7 +323,11 @@ static void take_turn(struct exec_island *isl) {
                 return;
             continue;
         }
-        if (!any && !turn_over(isl) && !step_one(isl) && !unstick(isl)) {
+        if (any || turn_over(isl) || step_one(isl))
+            continue;
+        if (isl->wants_grid)
+            return;
+        if (!unstick(isl)) {
             isl->idle = true;
             return;
         }
@@ -355,16 +359,26 @@ static uint32_t begin_round(struct exec_launch_state *st, struct exec_island **a
     qsort(active, n, sizeof(struct exec_island *), by_cluster);
     uint64_t left = gpu->config.watchdog - gpu->clock, turn = n && left / n < TURN ? left / n + 1 : TURN;
     atomic_store(&st->stop, UINT32_MAX);
+    st->grid_free = st->shares;
     for (uint32_t i = 0; i < n; i++) {
         active[i]->order = i + 1;
-        active[i]->idle = false;
+        active[i]->idle = active[i]->wants_grid = false;
         active[i]->m.clock = gpu->clock;
         active[i]->limit = gpu->clock + turn;
     }
     return n;
 }
 
-/* Adds up what the islands did. True when one of them can go on. */
+/* Gives the clusters of an island the work that they asked the grid for. */
+static bool serve(struct exec_island *isl) {
+    bool any = false;
+    for (struct cluster *cl = isl->resident; cl && !isl->m.fault; cl = cl->next)
+        any |= exec_serve_cancels(cl);
+    island_tell(&isl->m);
+    return any;
+}
+
+/* Adds up what the islands did, and serves them in their order. True when one of them can go on. */
 static bool end_round(struct exec_launch_state *st, struct exec_island **active, uint32_t n) {
     struct gpu *gpu = st->gpu;
     uint64_t start = gpu->clock;
@@ -374,6 +388,9 @@ static bool end_round(struct exec_launch_state *st, struct exec_island **active,
         any |= !active[i]->idle;
         island_tell(&active[i]->m);
     }
+    st->grid_free = true;
+    for (uint32_t i = 0; i < n && !gpu->fault; i++)
+        any |= active[i]->wants_grid && serve(active[i]);
     return any;
 }
 

@@ -3,7 +3,8 @@
  * Clusters meet in global memory alone. Weak accesses do not synchronise (PTX ISA 8.9): a kernel in which one cluster
  * reads what another writes with them has a data race. So clusters can be run apart, each to its end, unless the kernel has
  * strong accesses to memory that may be global (8.4: .volatile, .relaxed, .acquire, .release, .mmio; atomics and
- * reductions), fences wider than a cluster, or takes work from the grid's queue (clusterlaunchcontrol).
+ * reductions) or fences wider than a cluster. Work that they take from the grid (clusterlaunchcontrol) is given out between
+ * their turns.
  */
 #include "exec/core.h"
 
@@ -38,7 +39,6 @@ static bool insn_shares(const struct ptx_insn *in) {
     case PTX_OP_cp_reduce_async_bulk:
         return ptx_has(in, PTX_MOD_global);
     case PTX_OP_cp_reduce_async_bulk_tensor:
-    case PTX_OP_clusterlaunchcontrol_try_cancel:
         return true;
     case PTX_OP_membar:
     case PTX_OP_membar_proxy:
