@@ -207,8 +207,8 @@ test-full: tests ## the tests and the long suites
 
 # ---------------------------------------------------------------- speed
 .PHONY: bench bench-emulator
-bench: all build/tests/bench/bench_cublas ## on a B200 or B300 the steps beside cuBLAS, a table and a plot; elsewhere bench-emulator
-	@if [ "$$(sh scripts/doctor.sh backend)" = gpu ]; then \
+bench: all build/tests/bench/bench_cublas ## on a B200 or B300 the steps beside cuBLAS, table and plot (SIZES='1024 ...' RUNS=20 TYPE=f16); elsewhere bench-emulator
+	@if [ "$(or $(BACKEND),$$(sh scripts/doctor.sh backend))" = gpu ]; then \
 	    sh scripts/bench.sh build/bench.txt build/tests/bench/bench_cublas $(STEPS:%=build/%); \
 	else \
 	    echo "no B200 or B300 here, so nothing to measure the steps on: this is the emulator's speed on the CPU"; \

@@ -110,6 +110,29 @@ struct shared_storage {
 enum { STORAGE_BYTES = 1024 }; /* before the first stage, which is on the boundary of the swizzle pattern */
 static_assert(sizeof(struct shared_storage) <= STORAGE_BYTES, "the barriers fit in front of the stages");
 
+/* One thread of each CTA. */
+static __device__ __forceinline__ void init_barriers(const struct gemm *g, struct shared_storage *s) {
+    const uint32_t ctas = g->cluster_m * g->cluster_n;
+    for (uint32_t i = 0; i < g->stages; i++) {
+        mbarrier_init(smem_address(&s->full[i]), 1);
+        mbarrier_init(smem_address(&s->empty[i]), g->cluster_m / 2 + g->cluster_n - 1);
+    }
+    for (uint32_t i = 0; i < ACCUMULATORS; i++) {
+        mbarrier_init(smem_address(&s->acc_full[i]), 1);
+        mbarrier_init(smem_address(&s->acc_empty[i]), 2 * EPILOGUE_WARPS);
+    }
+    for (uint32_t i = 0; i < C_BUFFERS; i++) {
+        mbarrier_init(smem_address(&s->c_full[i]), 1);
+        mbarrier_init(smem_address(&s->c_empty[i]), EPILOGUE_WARPS);
+    }
+    for (uint32_t i = 0; i < ANSWERS; i++) { /* epilogue warps, load, schedule, C; MMA in every other CTA */
+        mbarrier_init(smem_address(&s->answer_full[i]), 1);
+        mbarrier_init(smem_address(&s->answer_empty[i]),
+                      ctas * (EPILOGUE_WARPS + 2 + (g->beta != 0)) + ctas / 2);
+    }
+    fence_mbarrier_init();
+}
+
 /* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
  * filler waits for "empty" with the other parity, so its first round passes: the phase before the first counts as over.
  */
@@ -385,7 +408,7 @@ static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const
             if (g->relu)
 #pragma unroll
                 for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
-                    x[i] = fmaxf(x[i], 0.0f);
+                    x[i] = relu(x[i]);
             if (lane == 0)
                 tma_store_wait_read<D_BUFFERS - 1>(); /* the buffer's last store has read it */
             __syncwarp();
@@ -431,28 +454,6 @@ static __device__ __forceinline__ void schedule_role(const struct gemm *g, const
 }
 
 /* ---------------------------------------------------------------- the kernel */
-
-static __device__ __forceinline__ void init_barriers(const struct gemm *g, struct shared_storage *s) {
-    const uint32_t ctas = g->cluster_m * g->cluster_n;
-    for (uint32_t i = 0; i < g->stages; i++) {
-        mbarrier_init(smem_address(&s->full[i]), 1);
-        mbarrier_init(smem_address(&s->empty[i]), g->cluster_m / 2 + g->cluster_n - 1);
-    }
-    for (uint32_t i = 0; i < ACCUMULATORS; i++) {
-        mbarrier_init(smem_address(&s->acc_full[i]), 1);
-        mbarrier_init(smem_address(&s->acc_empty[i]), 2 * EPILOGUE_WARPS);
-    }
-    for (uint32_t i = 0; i < C_BUFFERS; i++) {
-        mbarrier_init(smem_address(&s->c_full[i]), 1);
-        mbarrier_init(smem_address(&s->c_empty[i]), EPILOGUE_WARPS);
-    }
-    for (uint32_t i = 0; i < ANSWERS; i++) { /* epilogue warps, load, schedule, C; MMA in every other CTA */
-        mbarrier_init(smem_address(&s->answer_full[i]), 1);
-        mbarrier_init(smem_address(&s->answer_empty[i]),
-                      ctas * (EPILOGUE_WARPS + 2 + (g->beta != 0)) + ctas / 2);
-    }
-    fence_mbarrier_init();
-}
 
 /* Grid: along x, whole clusters of cluster_m x cluster_n CTAs of 224 threads, 256 with clc. a, b, c: boxes to load;
  * d: boxes of a warp's slab to store. Dynamic shared memory: struct shared_storage, then what struct gemm says. */

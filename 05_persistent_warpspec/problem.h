@@ -43,6 +43,13 @@ static inline const char *can_implement(const struct problem *p) {
                    : "a row of B (N elements) is not a multiple of 16 bytes, which the TMA needs";
     if (p->n * out % 16)
         return "a row of D (N elements) is not a multiple of 16 bytes, which the TMA needs";
+    /* the stride from matrix to matrix in a tensor map is less than 2^40 bytes, in a batch of one too */
+    const double a = (double)p->m * p->k * bytes, b = (double)p->n * p->k * bytes,
+                 d = (double)p->m * p->n * out;
+    if (a >= 0x1p40 || b >= 0x1p40 || d >= 0x1p40)
+        return "a matrix of A, B or D has 2^40 bytes or more, which the TMA cannot stride over";
+    if ((double)p->m * p->batch >= 0x1p31 || (double)p->n * p->batch >= 0x1p31)
+        return "more than 2^31 - 1 rows of A or B in the batch";
     const uint64_t rows = 128u * (unsigned)p->cluster_m, columns = (unsigned)(p->tile_n * p->cluster_n);
     if ((p->m + rows - 1) / rows * ((p->n + columns - 1) / columns) * (uint64_t)p->batch >= (uint64_t)1 << 27)
         return "more than 2^27 tiles of D";
