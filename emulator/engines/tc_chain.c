@@ -19,6 +19,10 @@ struct tc_scratch *tc_scratch_of(const struct cta *cta) {
         if (!s)
             diag_broken("out of host memory: %zu bytes for tcgen05.mma", sizeof *s);
         s->chain.k = 0;
+        s->best = tc_simd_best();
+        s->available = 0;
+        for (enum tc_simd i = TC_SIMD_PORTABLE; i <= TC_SIMD_AVX512; i++)
+            s->available |= (uint32_t)tc_simd_available(i) << i;
         *at = s;
     }
     return *at;
@@ -56,60 +60,77 @@ static bool products_exact(const struct tc_chain *c, const struct tc_part *p) {
 
 /* --- D on the side --- */
 
-/* The row's cell in a column of tensor memory. */
-static uint32_t *cell(const struct tc_chain *c, const struct tc_part *p, uint32_t n, uint32_t row) {
-    return &p->cta->sm->tmem->cell[c->column + n][p->lane[row / 16] + row % 16];
+/* The cells of 16 rows in a column of tensor memory. */
+static uint32_t *cells(const struct tc_chain *c, const struct tc_part *p, uint32_t n, uint32_t segment) {
+    return &p->cta->sm->tmem->cell[c->column + n][p->lane[segment]];
 }
 
 /* D as f32 bits into the side buffer, element (row, n) at d[n * rows + row]. */
 static void read_side(struct tc_scratch *s, const struct tc_part *p) {
-    for (uint32_t n = 0; n < p->n; n++) {
-        uint32_t *to = s->d + (size_t)n * p->rows;
-        uint8_t half[2 * TC_MAX_M];
-        float wide[TC_MAX_M];
-        for (uint32_t r = 0; r < p->rows; r++) {
-            to[r] = *cell(&s->chain, p, n, r);
-            half[2 * r] = (uint8_t)to[r];
-            half[2 * r + 1] = (uint8_t)(to[r] >> 8);
+    for (uint32_t n = 0; n < p->n; n++)
+        for (uint32_t i = 0; i < p->rows / TC_SEGMENT; i++) {
+            uint32_t *to = s->d + (size_t)n * p->rows + i * TC_SEGMENT;
+            const uint32_t *from = cells(&s->chain, p, n, i);
+            if (s->chain.id.d != TC_D_F16) {
+                memcpy(to, from, TC_SEGMENT * sizeof *to);
+                continue;
+            }
+            uint8_t half[2 * TC_SEGMENT];
+            float wide[TC_SEGMENT];
+            for (uint32_t r = 0; r < TC_SEGMENT; r++) {
+                half[2 * r] = (uint8_t)from[r];
+                half[2 * r + 1] = (uint8_t)(from[r] >> 8);
+            }
+            num_decode_row_f16(half, wide, TC_SEGMENT);
+            memcpy(to, wide, sizeof wide);
         }
-        if (s->chain.id.d != TC_D_F16)
-            continue;
-        num_decode_row_f16(half, wide, p->rows);
-        memcpy(to, wide, p->rows * sizeof *to);
-    }
 }
 
-/* f32 bits to f16 bits, to nearest even; NaN is 0x7fff. */
-static uint32_t f16_of(uint32_t bits) {
+/* f32 bits to f16 bits, to nearest even; NaN is 0x7fff. Without branches, for the compiler's vectors. */
+static inline uint32_t f16_of(uint32_t bits) {
     uint32_t sign = bits >> 16 & 0x8000, a = bits & UINT32_C(0x7fffffff);
-    if (a > UINT32_C(0x7f800000))
-        return NUM_NAN_F16;
-    if (a >= UINT32_C(0x477ff000)) /* 65520 and more */
-        return sign | 0x7c00;
-    if (a < UINT32_C(0x38800000)) /* below 2^-14: adding 0.5 rounds at 2^-24, the last place of a subnormal */
-        return sign | (num_f32_bits(num_f32_from_bits(a) + 0.5f) - UINT32_C(0x3f000000));
-    return sign | (a - UINT32_C(0x38000000) + 0xfff + (a >> 13 & 1)) >> 13;
+    uint32_t normal = (a - UINT32_C(0x38000000) + 0xfff + (a >> 13 & 1)) >> 13;
+    /* below 2^-14: adding 0.5 rounds at 2^-24, the last place of a subnormal */
+    uint32_t small = a < UINT32_C(0x38800000) ? a : 0;
+    uint32_t subnormal = num_f32_bits(num_f32_from_bits(small) + 0.5f) - UINT32_C(0x3f000000);
+    uint32_t v = a < UINT32_C(0x38800000) ? subnormal : normal;
+    v = a >= UINT32_C(0x477ff000) ? 0x7c00 : v; /* 65520 and more */
+    return a > UINT32_C(0x7f800000) ? NUM_NAN_F16 : sign | v;
 }
 
-static uint32_t integer_result(const struct tc_chain *c, uint32_t old, uint32_t sum_bits) {
-    int64_t sum = (int64_t)num_f32_from_bits(sum_bits) + (c->mma.accumulate ? (int32_t)old : 0);
-    if (c->id.saturate)
+/* Integers, whose sum is an f32: added to D or in place of it. */
+static void integer_results(const struct tc_chain *c, const uint32_t *sum_bits, uint32_t *to) {
+    const uint32_t old = c->mma.accumulate ? UINT32_MAX : 0;
+    if (!c->id.saturate) {
+        for (uint32_t i = 0; i < TC_SEGMENT; i++)
+            to[i] = (to[i] & old) + (uint32_t)(int32_t)num_f32_from_bits(sum_bits[i]);
+        return;
+    }
+    for (uint32_t i = 0; i < TC_SEGMENT; i++) {
+        int64_t sum = (int64_t)num_f32_from_bits(sum_bits[i]) + (int32_t)(to[i] & old);
         sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-    return (uint32_t)(uint64_t)sum;
+        to[i] = (uint32_t)(uint64_t)sum;
+    }
 }
 
 static void write_side(struct tc_scratch *s, const struct tc_part *p) {
     for (uint32_t n = 0; n < p->n; n++)
-        for (uint32_t r = 0; r < p->rows; r++) {
-            uint32_t lane = p->lane[r / 16] + r % 16, v = s->d[n * p->rows + r];
-            if (!(p->keep[lane / 32] >> (lane % 32) & 1))
+        for (uint32_t i = 0; i < p->rows / TC_SEGMENT; i++) {
+            const uint32_t *from = s->d + (size_t)n * p->rows + i * TC_SEGMENT;
+            uint32_t *to = cells(&s->chain, p, n, i), v[TC_SEGMENT];
+            memcpy(v, to, sizeof v);
+            if (s->chain.id.d == TC_D_S32)
+                integer_results(&s->chain, from, v);
+            for (uint32_t r = 0; s->chain.id.d == TC_D_F16 && r < TC_SEGMENT; r++)
+                v[r] = f16_of(from[r]);
+            const uint32_t *result = s->chain.id.d == TC_D_F32 ? from : v;
+            uint32_t keep = p->keep[p->lane[i] / 32] >> p->lane[i] % 32;
+            if ((keep & 0xffff) == 0xffff) {
+                memcpy(to, result, sizeof v);
                 continue;
-            uint32_t *to = cell(&s->chain, p, n, r);
-            if (s->chain.id.d == TC_D_F16)
-                v = f16_of(v);
-            else if (s->chain.id.d == TC_D_S32)
-                v = integer_result(&s->chain, *to, v);
-            *to = v;
+            }
+            for (uint32_t r = 0; r < TC_SEGMENT; r++)
+                to[r] = keep >> r & 1 ? result[r] : to[r];
         }
 }
 

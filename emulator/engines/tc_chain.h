@@ -41,6 +41,8 @@ struct tc_chain {
 };
 
 struct tc_scratch {
+    enum tc_simd best;  /* of this host */
+    uint32_t available; /* bit per enum tc_simd */
     struct tc_chain chain;
     struct tc_decoder decoder;
     float factors[TC_MAX_ROWS * 4];

@@ -46,9 +46,9 @@ static inline uint32_t tc_desc_unit_k(const struct tc_desc *d, uint32_t row, uin
 static inline uint32_t tc_desc_unit_mn(const struct tc_desc *d, uint32_t chunk, uint32_t k) {
     if (d->swizzle == TC_SW_NONE)
         return d->start + chunk * d->sbo + k % 8 * 16 + k / 8 * d->lbo;
-    uint32_t units = d->width / 16;
-    return tc_desc_swizzle(d, d->start + chunk % units * 16 + chunk / units * d->lbo +
-                                  k % d->rows * d->width + k / d->rows * d->sbo);
+    uint32_t units = (uint32_t)__builtin_ctz(d->width / 16), rows = (uint32_t)__builtin_ctz(d->rows);
+    return tc_desc_swizzle(d, d->start + (chunk & ((1u << units) - 1)) * 16 + (chunk >> units) * d->lbo +
+                                  (k & (d->rows - 1)) * d->width + (k >> rows) * d->sbo);
 }
 
 /* TC_E2M1X2: e2m1 without padding, two to a byte (9.7.16.10.4.5, .6) */

@@ -4,12 +4,28 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
+/* The same loops, compiled for each vector unit. */
+#define VECTOR_LOOPS(NAME, TARGET)                                                                           \
+    TARGET static void locate_##NAME(const struct tc_desc *d, const struct tc_operand *o, uint32_t *off) {   \
+        locate(d, o, off);                                                                                   \
+    }                                                                                                        \
+    TARGET static void span_##NAME(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {     \
+        span(off, count, low, high);                                                                         \
+    }
+
 /* --- where units lie --- */
 
-static ALWAYS_INLINE void locate(const struct tc_desc *d, uint32_t rows, uint32_t *off) {
+static ALWAYS_INLINE void locate(const struct tc_desc *d, const struct tc_operand *o, uint32_t *off) {
     const struct tc_desc c = *d;
-    for (uint32_t i = 0; i < 2 * rows; i++)
-        off[i] = tc_desc_unit_k(&c, i / 2, i % 2);
+    const uint32_t lines = tc_lines(o), units = tc_line_units(o);
+    if (o->mn_major) {
+        for (uint32_t l = 0; l < lines; l++)
+            for (uint32_t u = 0; u < units; u++)
+                off[l * units + u] = tc_desc_unit_mn(&c, u, l);
+    } else {
+        for (uint32_t i = 0; i < 2 * lines; i++)
+            off[i] = tc_desc_unit_k(&c, i / 2, i % 2);
+    }
 }
 
 static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
@@ -23,38 +39,29 @@ static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *lo
 }
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f")))
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 
-AVX512 static void locate_avx512(const struct tc_desc *d, uint32_t rows, uint32_t *off) {
-    locate(d, rows, off);
-}
-AVX2 static void locate_avx2(const struct tc_desc *d, uint32_t rows, uint32_t *off) { locate(d, rows, off); }
-AVX512 static void span_avx512(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
-    span(off, count, low, high);
-}
-AVX2 static void span_avx2(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
-    span(off, count, low, high);
-}
+VECTOR_LOOPS(avx512, AVX512)
+VECTOR_LOOPS(avx2, AVX2)
 #endif
 
-void tc_locate_k(enum tc_simd simd, const struct tc_desc *d, uint32_t rows, uint32_t *off) {
+void tc_locate(enum tc_simd simd, const struct tc_desc *d, const struct tc_operand *o, uint32_t *off) {
 #if defined(__x86_64__)
     if (simd == TC_SIMD_AVX512) {
-        locate_avx512(d, rows, off);
+        locate_avx512(d, o, off);
         return;
     }
     if (simd == TC_SIMD_AVX2) {
-        locate_avx2(d, rows, off);
+        locate_avx2(d, o, off);
         return;
     }
 #else
     (void)simd;
 #endif
-    locate(d, rows, off);
+    locate(d, o, off);
 }
 
 void tc_span(enum tc_simd simd, const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
@@ -73,7 +80,7 @@ void tc_span(enum tc_simd simd, const uint32_t *off, uint32_t count, uint32_t *l
     span(off, count, low, high);
 }
 
-/* --- 16-bit elements --- */
+/* --- elements --- */
 
 #if defined(__x86_64__)
 
@@ -149,10 +156,29 @@ AVX512 static void gather_bf16_avx512(const struct tc_operand *o, const uint8_t 
     gather_avx512(o, smem, off, out, true);
 }
 
-/* Half a row: 8 elements. */
-AVX2 static ALWAYS_INLINE __m256 half_avx2(const uint8_t *smem, uint32_t off, bool bf16) {
-    __m128i v = unit(smem, off);
-    return bf16 ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(v), 16)) : _mm256_cvtph_ps(v);
+/* Elements 8 j .. 8 j + 7 of the line whose units lie at off[]. e4m3 is f16 with another bias and one NaN. */
+AVX2 static ALWAYS_INLINE __m256 octet(enum tc_elem e, const uint8_t *smem, const uint32_t *off, uint32_t j) {
+    if (e == TC_TF32) {
+        __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(unit(smem, off[2 * j])),
+                                            unit(smem, off[2 * j + 1]), 1);
+        return _mm256_castsi256_ps(_mm256_and_si256(v, _mm256_set1_epi32((int32_t)0xffffe000)));
+    }
+    if (e == TC_F16)
+        return _mm256_cvtph_ps(unit(smem, off[j]));
+    if (e == TC_BF16)
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(unit(smem, off[j])), 16));
+    __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(smem + off[j / 2] + j % 2 * 8));
+    if (e == TC_S8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(v));
+    if (e == TC_U8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(v));
+    if (e == TC_E5M2) /* the upper half of an f16 */
+        return _mm256_cvtph_ps(_mm_unpacklo_epi8(_mm_setzero_si128(), v));
+    const __m128i sign_and_number = _mm_set1_epi16((int16_t)0xbf80), number = _mm_set1_epi16(0x3f80);
+    v = _mm_and_si128(_mm_slli_epi16(_mm_cvtepi8_epi16(v), 7), sign_and_number);
+    __m128i nan = _mm_cmpeq_epi16(_mm_and_si128(v, number), number);
+    v = _mm_or_si128(v, _mm_and_si128(nan, _mm_set1_epi16(0x7e00)));
+    return _mm256_mul_ps(_mm256_cvtph_ps(v), _mm256_set1_ps(256)); /* bias 15 for 7 */
 }
 
 AVX2 static ALWAYS_INLINE void transpose_avx2(__m256 r[8]) {
@@ -179,61 +205,78 @@ AVX2 static ALWAYS_INLINE void transpose_avx2(__m256 r[8]) {
         r[c] = t[c];
 }
 
-AVX2 static ALWAYS_INLINE void gather_avx2(const struct tc_operand *o, const uint8_t *smem,
-                                           const uint32_t *off, float *out, bool bf16) {
-    if (!o->panels) {
-        for (uint32_t i = 0; i < 2 * o->rows; i++)
-            _mm256_storeu_ps(out + tc_tile_b(i / 2, i % 2 * 8), half_avx2(smem, off[i], bf16));
+/* Lines run along K, or along M or N; in the multiplier's layout 8 elements of a line are neighbours, or one each of 8
+ * lines. */
+AVX2 static ALWAYS_INLINE void gather(enum tc_elem e, const struct tc_operand *o, const uint8_t *smem,
+                                      const uint32_t *off, float *out) {
+    const bool mn = o->mn_major, panels = o->panels;
+    const uint32_t lines = tc_lines(o), units = tc_line_units(o), octets = (mn ? o->rows : o->k) / 8;
+    if (mn == panels) {
+        for (uint32_t l = 0; l < lines; l++)
+            for (uint32_t j = 0; j < octets; j++)
+                _mm256_storeu_ps(out + (mn ? tc_tile_a(8 * j, l) : tc_tile_b(l, 8 * j)),
+                                 octet(e, smem, off + l * units, j));
         return;
     }
-    for (uint32_t r = 0; r < o->rows; r += 8)
-        for (uint32_t h = 0; h < 2; h++) {
+    const size_t step = panels ? TC_PANEL : TC_B_STRIDE;
+    for (uint32_t l = 0; l < lines; l += 8)
+        for (uint32_t j = 0; j < octets; j++) {
             __m256 v[8];
 #pragma GCC unroll 8
-            for (int i = 0; i < 8; i++)
-                v[i] = half_avx2(smem, off[2 * (r + i) + h], bf16);
+            for (uint32_t i = 0; i < 8; i++)
+                v[i] = octet(e, smem, off + (l + i) * units, j);
             transpose_avx2(v);
-            float *to = out + tc_tile_a(r, 8 * h);
+            float *to = out + (panels ? tc_tile_a(l, 8 * j) : tc_tile_b(8 * j, l));
 #pragma GCC unroll 8
-            for (int i = 0; i < 8; i++)
-                _mm256_storeu_ps(to + i * TC_PANEL, v[i]);
+            for (uint32_t i = 0; i < 8; i++)
+                _mm256_storeu_ps(to + i * step, v[i]);
         }
 }
 
-AVX2 static void gather_f16_avx2(const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                                 float *out) {
-    gather_avx2(o, smem, off, out, false);
-}
-AVX2 static void gather_bf16_avx2(const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                                  float *out) {
-    gather_avx2(o, smem, off, out, true);
-}
-
-/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. */
-static bool host_has_f16c(void) {
-    unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-
-bool tc_gather16(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                 float *out) {
-    if (o->mn_major || (o->elem != TC_F16 && o->elem != TC_BF16))
+AVX2 static bool gather_avx2(const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
+                             float *out) {
+    switch (o->elem) {
+    case TC_F16:
+        gather(TC_F16, o, smem, off, out);
+        return true;
+    case TC_BF16:
+        gather(TC_BF16, o, smem, off, out);
+        return true;
+    case TC_TF32:
+        gather(TC_TF32, o, smem, off, out);
+        return true;
+    case TC_E4M3:
+        gather(TC_E4M3, o, smem, off, out);
+        return true;
+    case TC_E5M2:
+        gather(TC_E5M2, o, smem, off, out);
+        return true;
+    case TC_U8:
+        gather(TC_U8, o, smem, off, out);
+        return true;
+    case TC_S8:
+        gather(TC_S8, o, smem, off, out);
+        return true;
+    default:
         return false;
-    if (simd == TC_SIMD_AVX512) {
+    }
+}
+
+bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
+               float *out) {
+    if (simd == TC_SIMD_PORTABLE)
+        return false;
+    if (simd == TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16) {
         (o->elem == TC_F16 ? gather_f16_avx512 : gather_bf16_avx512)(o, smem, off, out);
         return true;
     }
-    if (simd == TC_SIMD_AVX2 && host_has_f16c()) {
-        (o->elem == TC_F16 ? gather_f16_avx2 : gather_bf16_avx2)(o, smem, off, out);
-        return true;
-    }
-    return false;
+    return gather_avx2(o, smem, off, out);
 }
 
 #else
 
-bool tc_gather16(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                 float *out) {
+bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
+               float *out) {
     (void)simd, (void)o, (void)smem, (void)off, (void)out;
     return false;
 }

@@ -100,6 +100,7 @@ static void run_portable(const struct tc_tile *t) {
 /* --- x86-64 with FMA --- */
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f")))
@@ -206,17 +207,23 @@ AVX2 static void run_avx2(const struct tc_tile *t) {
     }
 }
 
+/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. */
+static bool host_has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
 bool tc_simd_available(enum tc_simd simd) {
-    if (simd == TC_SIMD_AVX512)
-        return __builtin_cpu_supports("avx512f");
-    if (simd == TC_SIMD_AVX2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return true;
+    if (simd == TC_SIMD_PORTABLE)
+        return true;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !host_has_f16c())
+        return false;
+    return simd == TC_SIMD_AVX2 || (simd == TC_SIMD_AVX512 && __builtin_cpu_supports("avx512f"));
 }
 
 #else
 
-bool tc_simd_available(enum tc_simd simd) { return simd == TC_SIMD_BEST || simd == TC_SIMD_PORTABLE; }
+bool tc_simd_available(enum tc_simd simd) { return simd == TC_SIMD_PORTABLE; }
 
 #endif
 
@@ -227,8 +234,6 @@ enum tc_simd tc_simd_best(void) {
 }
 
 void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t) {
-    if (simd == TC_SIMD_BEST || !tc_simd_available(simd))
-        simd = tc_simd_best();
 #if defined(__x86_64__)
     if (simd == TC_SIMD_AVX512) {
         run_avx512(t);
@@ -238,6 +243,8 @@ void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t) {
         run_avx2(t);
         return;
     }
+#else
+    (void)simd;
 #endif
     run_portable(t);
 }

@@ -38,9 +38,10 @@ static inline size_t tc_tile_a(uint32_t row, uint32_t k) {
 }
 static inline size_t tc_tile_b(uint32_t n, uint32_t k) { return (size_t)n * TC_B_STRIDE + k; }
 
+/* `simd`: one that this host has. */
 void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t);
-/* What TC_SIMD_BEST means here, and whether this host can run `simd`. */
-enum tc_simd tc_simd_best(void);
+/* Can this host run `simd`, and which is the best? They ask the CPU, which is slow in a virtual machine. */
 bool tc_simd_available(enum tc_simd simd);
+enum tc_simd tc_simd_best(void);
 
 #endif

@@ -274,8 +274,8 @@ static bool begin(const struct job *j) {
     c->mma = *j->mma;
     c->column = j->mma->d & 0xffff;
     c->simd = tc_state_of(j->cta)->simd;
-    if (c->simd == TC_SIMD_BEST || !tc_simd_available(c->simd))
-        c->simd = tc_simd_best();
+    if (!(j->s->available >> c->simd & 1))
+        c->simd = j->s->best;
     return check_form(j, &c->id);
 }
 

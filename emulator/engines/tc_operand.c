@@ -145,19 +145,13 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
 
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin,
                   const struct tc_operand *o, const struct tc_desc *d, float *out) {
-    uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2, count = o->rows * 2;
-    struct naming names = {o->matrix, o->mn_major, o->mn_major ? o->rows / elems : 2, elems};
-    if (o->mn_major) {
-        count = 0;
-        for (uint32_t k = 0; k < o->k; k++)
-            for (uint32_t c = 0; c < names.per_line; c++)
-                off[count++] = tc_desc_unit_mn(d, c, k);
-    } else {
-        tc_locate_k(t->simd, d, o->rows, off);
-    }
+    uint32_t *off = t->off, units = tc_line_units(o), count = tc_lines(o) * units;
+    uint32_t elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
+    struct naming names = {o->matrix, o->mn_major, units, elems};
+    tc_locate(t->simd, d, o, off);
     if (!check_units(t->simd, cta, origin, &names, off, count, data_bytes(o->elem)))
         return false;
-    if (tc_gather16(t->simd, o, cta->smem, off, out))
+    if (tc_gather(t->simd, o, cta->smem, off, out))
         return true;
     copy_units(cta, off, count, t->raw);
     tc_decode(t, o, false, out);

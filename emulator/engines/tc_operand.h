@@ -22,6 +22,12 @@ struct tc_operand {
     bool panels; /* element (row, k) goes to out[tc_tile_a(row, k)], else to out[tc_tile_b(row, k)] */
 };
 
+/* In shared memory a matrix is lines of 16-byte units: along K, or along M or N. */
+static inline uint32_t tc_lines(const struct tc_operand *o) { return o->mn_major ? o->k : o->rows; }
+static inline uint32_t tc_line_units(const struct tc_operand *o) {
+    return o->mn_major ? o->rows * tc_elem_bytes(o->elem) / 16 : TC_ROW_BYTES / 16;
+}
+
 /* Working memory of one operand. */
 struct tc_decoder {
     enum tc_simd simd; /* not TC_SIMD_BEST */
@@ -59,12 +65,12 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
 
 /* --- vector units (tc_gather.c) --- */
 
-/* Shared-memory offsets of a K-major matrix' units, two for each row. */
-void tc_locate_k(enum tc_simd simd, const struct tc_desc *d, uint32_t rows, uint32_t *off);
+/* Shared-memory offsets of the operand's units, line by line. */
+void tc_locate(enum tc_simd simd, const struct tc_desc *d, const struct tc_operand *o, uint32_t *off);
 /* Smallest and largest of off[0 .. count). */
 void tc_span(enum tc_simd simd, const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high);
-/* tc_decode of f16 and bf16 straight out of shared memory. False: no vector unit for it here, nothing done. */
-bool tc_gather16(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                 float *out);
+/* tc_decode straight out of shared memory. False: no vector unit for this type here, nothing done. */
+bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
+               float *out);
 
 #endif
