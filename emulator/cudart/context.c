@@ -7,6 +7,7 @@
 #include "cudart/device.h"
 #include "cudart/errors.h"
 #include "cudart/options.h"
+#include "engines/tc_kernel.h"
 #include "num/num.h"
 
 #include <pthread.h>
@@ -107,6 +108,10 @@ static int create_gpu(struct rt_context *c) {
                "which changes what the emulated GPU computes");
     c->gpu = gpu_create(&config);
     c->stats = getenv("SM100EMU_STATS") != NULL;
+    if (c->stats && config.umma == MACH_UMMA_FAST)
+        rt_say(c, 0, "--umma=fast: %s",
+               tc_fast_available() ? "this CPU's matrix unit sums"
+                                   : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         c->gpu->observer = check_proxy();
     c->gpu->print = on_print;

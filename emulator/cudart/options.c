@@ -43,6 +43,12 @@ static bool parse_check(const char *text, struct mach_config *config) {
     return false;
 }
 
+static bool parse_umma(const char *text, struct mach_config *config) {
+    bool fast = strcmp(text, "fast") == 0;
+    config->umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
+    return fast || strcmp(text, "exact") == 0;
+}
+
 bool rt_parse_watchdog(const char *text, struct mach_config *config) {
     return read_number(text, &config->watchdog) && config->watchdog != 0;
 }
@@ -75,6 +81,7 @@ static bool parse_threads(const char *text, struct mach_config *config) {
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--schedule", "SM100EMU_SCHEDULE", rt_parse_schedule, "default, eager, lazy or random:SEED (a number)"},
     {"--check", "SM100EMU_CHECK", parse_check, "warn, error or off"},
+    {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", rt_parse_watchdog, "a number of warp instructions, 1 or more"},
     {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes,
      "the SMs of each GPC: up to 16 numbers whose sum is 148"},

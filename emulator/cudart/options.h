@@ -13,7 +13,7 @@ struct rt_option {
     const char *expects; /* what its values are, to be put behind "expected: " */
 };
 extern const struct rt_option rt_options[];
-#define RT_NUM_OPTIONS 5u
+#define RT_NUM_OPTIONS 6u
 
 /* "default", "eager", "lazy" or "random:SEED" into config; false for anything else. */
 bool rt_parse_schedule(const char *text, struct mach_config *config);

@@ -20,6 +20,7 @@ struct tc_scratch *tc_scratch_of(const struct cta *cta) {
             diag_broken("out of host memory: %zu bytes for tcgen05.mma", sizeof *s);
         s->chain.k = 0;
         s->best = tc_simd_best();
+        s->fast_available = tc_fast_available();
         s->available = 0;
         for (enum tc_simd i = TC_SIMD_PORTABLE; i <= TC_SIMD_AVX512; i++)
             s->available |= (uint32_t)tc_simd_available(i) << i;
@@ -136,6 +137,14 @@ static void write_side(struct tc_scratch *s, const struct tc_part *p) {
 
 /* --- the product --- */
 
+/* bf16 numbers whose sum an element is. */
+static unsigned parts_of(enum tc_elem e) { return e == TC_F16 || e == TC_TF32 ? 2 : 1; }
+
+static bool run_fast(struct tc_scratch *s, const struct tc_part *p, const struct tc_tile *t) {
+    return p->cta->gpu->config.umma == MACH_UMMA_FAST && s->fast_available &&
+           tc_fast_run(t, parts_of(s->chain.id.a), parts_of(s->chain.id.b), &s->fast);
+}
+
 void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p) {
     const struct tc_chain *c = &s->chain;
     bool side = c->id.d != TC_D_F32 || p->partial, integer = c->id.d == TC_D_S32;
@@ -155,7 +164,8 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p) {
         t.lane[i] = side ? i * TC_SEGMENT : p->lane[i];
     if (side && t.accumulate)
         read_side(s, p);
-    tc_kernel_run(c->simd, &t);
+    if (!run_fast(s, p, &t))
+        tc_kernel_run(c->simd, &t);
     if (side)
         write_side(s, p);
 }

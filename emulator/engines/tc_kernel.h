@@ -44,4 +44,22 @@ void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t);
 bool tc_simd_available(enum tc_simd simd);
 enum tc_simd tc_simd_best(void);
 
+/* --- by the host's matrix unit (tc_fast.c) ---
+ *
+ * --umma=fast. Every operand is split into bf16 parts: one is exact for bf16, fp8, fp6, fp4 and 8-bit integers, two for
+ * f16 and tf32; all products of parts are formed, and each is exact. What differs from the numerics above is the order of
+ * summation: even and odd k of 32 are summed apart, then added to D, part by part; and subnormals: those of bf16 and of
+ * every sum are 0. So for an element of D, with u = 2^-24 and P the products of parts (1, 2 or 4),
+ *     |fast - exact| <= (K + 17 + P K / 32) u (|D| + sum |a b|) (1 + 2^-10) + 2^-126 (4 P K + sum |a| + |b|)
+ * where nothing is infinite and no sum leaves f32's range. Integers are exact. An infinity or NaN among operands in two
+ * parts, and a scaled D, are left to the other loops. */
+struct tc_fast { /* working memory: bf16 tiles */
+    _Alignas(64) uint16_t a[128 * TC_CHAIN_K * 2];
+    _Alignas(64) uint16_t b[256 * TC_CHAIN_K * 2];
+};
+/* Does the host have it, and may this process use it? Asks CPU and kernel. */
+bool tc_fast_available(void);
+/* False: not for these operands, D is as it was. K is even. */
+bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, struct tc_fast *work);
+
 #endif

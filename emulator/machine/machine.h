@@ -53,8 +53,10 @@ struct mach_config {
     uint32_t threads_per_sm; /* 2048 */
     uint32_t ctas_per_sm;    /* 32 */
     enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
-    uint64_t seed;     /* MACH_SCHED_RANDOM */
-    uint32_t threads;  /* of the host, 1 or more: how many islands run at a time */
+    uint64_t seed;    /* MACH_SCHED_RANDOM */
+    uint32_t threads; /* of the host, 1 or more: how many islands run at a time */
+    /* how tcgen05.mma sums: engines/tc_kernel.h */
+    enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST } umma;
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
     /* ordering rules: observer.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
@@ -144,8 +146,8 @@ struct gpu {
     struct sm *sms; /* config.num_sms */
     struct diag_sink sink;
 
-    struct worker *workers;    /* config.threads of them */
-    struct crew *crew;         /* their threads, NULL until needed */
+    struct worker *workers;          /* config.threads of them */
+    struct crew *crew;               /* their threads, NULL until needed */
     const struct observer *observer; /* machine/observer.h; NULL: nobody watches. Set by the shim */
 
     /* of the last or the running launch, changed between the turns of its islands */

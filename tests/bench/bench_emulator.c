@@ -109,13 +109,14 @@ static double blas_seconds(const struct blas *blas) {
     return now() - t;
 }
 
-static void bench_mma(const struct product *p, enum tc_simd simd, const struct blas *blas) {
+static void bench_mma(const struct product *p, enum tc_simd simd, bool fast, const struct blas *blas) {
     static const char *const names[] = {"best", "portable", "AVX2", "AVX-512"};
     const double flops = 2e-9 * N * N * N;
     struct fixture f;
     double mma[ROUNDS], sgemm[ROUNDS], ratio[ROUNDS];
     int rounds = simd == TC_SIMD_PORTABLE ? 3 : ROUNDS;
     uint32_t column = open_product(&f, p, simd);
+    f.gpu->config.umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
     mma_run(&f, p, column);
     for (int i = 0; i < rounds; i++) {
         mma[i] = mma_run(&f, p, column);
@@ -124,7 +125,8 @@ static void bench_mma(const struct product *p, enum tc_simd simd, const struct b
             ratio[i] = mma[i] / sgemm[i];
         }
     }
-    printf("  %-21s %-9s %7.1f GFLOP/s", p->name, names[simd], flops / median(mma, rounds));
+    printf("  %-21s %-9s %7.1f GFLOP/s", p->name, fast ? "AMX, fast" : names[simd],
+           flops / median(mma, rounds));
     if (blas->sgemm)
         printf("   sgemm %7.1f GFLOP/s   time ratio %.2f", flops / median(sgemm, rounds),
                median(ratio, rounds));
@@ -142,10 +144,12 @@ static void bench_tensor_core(void) {
         printf("; OpenBLAS is not installed (Debian, Ubuntu: libopenblas0; Fedora: openblas): no ratios\n");
     enum tc_simd best = tc_simd_best();
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
-        bench_mma(&products[i], best, &blas);
+        bench_mma(&products[i], best, false, &blas);
     for (enum tc_simd s = TC_SIMD_PORTABLE; s <= TC_SIMD_AVX512; s++)
         if (s != best && tc_simd_available(s))
-            bench_mma(&products[0], s, &blas);
+            bench_mma(&products[0], s, false, &blas);
+    for (size_t i = 0; tc_fast_available() && i < sizeof products / sizeof *products; i++)
+        bench_mma(&products[i], best, true, &blas);
     blas_close(&blas);
 }
 

@@ -404,6 +404,10 @@ static void test_faults(void) {
     CHECK_EQ(cudaDeviceReset(), 0);
     CHECK_EQ(cudaDeviceSynchronize(), RT_ERROR_NOT_INITIALIZED);
     unsetenv("SM100EMU_SCHEDULE");
+    setenv("SM100EMU_UMMA", "faster", 1);
+    CHECK_EQ(cudaDeviceReset(), 0);
+    CHECK_EQ(cudaDeviceSynchronize(), RT_ERROR_NOT_INITIALIZED);
+    unsetenv("SM100EMU_UMMA");
     CHECK_EQ(cudaDeviceReset(), 0);
     CHECK_EQ(cudaDeviceSynchronize(), 0);
     cudaGetLastError();

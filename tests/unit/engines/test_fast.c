@@ -1,0 +1,202 @@
+/* --umma=fast (tc_fast.c) beside the exact loops: the bound that tc_kernel.h states, and what must be equal. On a host
+ * without a matrix unit only that nothing is done.
+ */
+#include "engines/tc_chain.h"
+#include "fixture.h"
+
+#include <math.h>
+
+static float a[128 * TC_A_STRIDE], b[256 * TC_B_STRIDE];
+static uint32_t fast_d[256 * 128], exact_d[256 * 128], first_d[256 * 128];
+static struct tc_fast work;
+
+static float float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* `bits` significant bits, of either sign, exponents from -range to range. */
+static float random_float(uint64_t *state, uint32_t bits, uint32_t range) {
+    uint32_t r = (uint32_t)(fixture_random(state) >> 20);
+    uint32_t exponent = 127 + (r >> 24) % (2 * range + 1) - range;
+    return float_of((r & 1) << 31 | exponent << 23 | ((r >> 1 & 0x7fffff) & ~((1u << (24 - bits)) - 1)));
+}
+
+struct setup {
+    uint32_t m, n, k, bits_a, bits_b, range;
+    bool accumulate, split_lanes;
+};
+
+static struct tc_tile make_tile(const struct setup *s, uint64_t *state) {
+    struct tc_tile t = {.d_stride = 128,
+                        .segments = s->m / 16,
+                        .n = s->n,
+                        .k = s->k,
+                        .a = a,
+                        .b = b,
+                        .accumulate = s->accumulate,
+                        .scale = 1};
+    for (uint32_t i = 0; i < t.segments; i++)
+        t.lane[i] = i * (s->split_lanes ? 32 : 16);
+    memset(a, 0xff, sizeof a); /* NaN where nothing may be read */
+    memset(b, 0xff, sizeof b);
+    for (uint32_t k = 0; k < s->k; k++) {
+        for (uint32_t r = 0; r < s->m; r++)
+            a[tc_tile_a(r, k)] = random_float(state, s->bits_a, s->range);
+        for (uint32_t n = 0; n < s->n; n++)
+            b[tc_tile_b(n, k)] = random_float(state, s->bits_b, s->range);
+    }
+    for (uint32_t i = 0; i < 256 * 128; i++) {
+        float x = random_float(state, 24, 4);
+        memcpy(&first_d[i], &x, sizeof x);
+    }
+    return t;
+}
+
+/* Both ways; false: the fast one did nothing. */
+static bool multiply(struct tc_tile *t, unsigned parts_a, unsigned parts_b) {
+    memcpy(fast_d, first_d, sizeof first_d);
+    memcpy(exact_d, first_d, sizeof first_d);
+    t->d = exact_d;
+    tc_kernel_run(tc_simd_best(), t);
+    t->d = fast_d;
+    return tc_fast_run(t, parts_a, parts_b, &work);
+}
+
+/* How far the two are apart, as a share of what tc_kernel.h allows; 2 where something else was written. */
+static double distance(const struct setup *s, const struct tc_tile *t, uint32_t products) {
+    static bool inside[256 * 128];
+    double worst = 0, u = ldexp(1, -24), tiny = ldexp(1, -126);
+    memset(inside, 0, sizeof inside);
+    for (uint32_t n = 0; n < s->n; n++)
+        for (uint32_t r = 0; r < s->m; r++) {
+            uint32_t at = n * 128 + t->lane[r / 16] + r % 16;
+            double sum = s->accumulate ? fabs((double)float_of(first_d[at])) : 0, ab = 0;
+            for (uint32_t k = 0; k < s->k; k++) {
+                double x = fabs((double)a[tc_tile_a(r, k)]), y = fabs((double)b[tc_tile_b(n, k)]);
+                sum += x * y;
+                ab += x + y;
+            }
+            double bound = (s->k + 17 + products * s->k / 32.0) * u * sum * (1 + ldexp(1, -10)) +
+                           tiny * (4 * products * s->k + ab);
+            double d = fabs((double)float_of(fast_d[at]) - (double)float_of(exact_d[at])) / bound;
+            worst = !(d <= worst) ? d : worst; /* and NaN */
+            inside[at] = true;
+        }
+    for (uint32_t i = 0; i < 256 * 128; i++)
+        if (!inside[i] && fast_d[i] != first_d[i])
+            worst = 2;
+    return worst;
+}
+
+static void bounds(void) {
+    uint64_t state = 1;
+    for (unsigned form = 0; form < 48; form++) {
+        static const uint32_t ks[] = {256, 8, 16, 40, 144, 32};
+        static const uint32_t ns[] = {256, 8, 24, 16, 48, 120, 64};
+        struct setup s = {.m = form % 3 ? 128 : 64,
+                          .n = ns[form % 7],
+                          .k = ks[form % 6],
+                          .bits_a = form & 1 ? 11 : 8,
+                          .bits_b = form & 2 ? 11 : 8,
+                          .range = form % 5 == 4 ? 63 : 7,
+                          .accumulate = form % 4 != 1,
+                          .split_lanes = form % 3 == 0};
+        unsigned parts_a = s.bits_a > 8 ? 2 : 1, parts_b = s.bits_b > 8 ? 2 : 1;
+        struct tc_tile t = make_tile(&s, &state);
+        CHECK(multiply(&t, parts_a, parts_b));
+        double d = distance(&s, &t, parts_a * parts_b);
+        if (!CHECK(d <= 1))
+            fprintf(stderr, "    %g of the bound: M %u N %u K %u, parts %u %u\n", d, s.m, s.n, s.k, parts_a,
+                    parts_b);
+    }
+}
+
+/* Subnormals count as 0, and the bound says so. */
+static void subnormals(void) {
+    uint64_t state = 2;
+    struct setup s = {.m = 64, .n = 16, .k = 32, .bits_a = 8, .bits_b = 8, .range = 2, .accumulate = true};
+    struct tc_tile t = make_tile(&s, &state);
+    for (uint32_t k = 0; k < s.k; k++)
+        for (uint32_t r = 0; r < s.m; r++)
+            a[tc_tile_a(r, k)] = float_of(r % 2 ? 0x00010000 * (1 + k) : 0x00800000 * (1 + k % 3));
+    for (uint32_t i = 0; i < 256 * 128; i++)
+        first_d[i] = i % 0x7fffff;
+    CHECK(multiply(&t, 1, 1));
+    CHECK(distance(&s, &t, 1) <= 1);
+    CHECK_EQ(fast_d[1], 0); /* all of odd rows are */
+}
+
+/* Infinities and NaN: as they are in one part, refused in two. */
+static void not_finite(void) {
+    uint64_t state = 3;
+    struct setup s = {.m = 128, .n = 24, .k = 32, .bits_a = 8, .bits_b = 8, .range = 3, .accumulate = true};
+    struct tc_tile t = make_tile(&s, &state);
+    a[tc_tile_a(5, 3)] = INFINITY;
+    b[tc_tile_b(17, 9)] = NAN;
+    CHECK(multiply(&t, 1, 1));
+    for (uint32_t n = 0; n < s.n; n++)
+        CHECK_EQ(fast_d[n * 128 + 5], n == 17 ? 0x7fffffff : exact_d[n * 128 + 5]);
+    for (uint32_t r = 0; r < s.m; r++)
+        CHECK_EQ(fast_d[17 * 128 + r], 0x7fffffff);
+    for (unsigned i = 0; i < 3; i++) {
+        t = make_tile(&s, &state);
+        *(i % 2 ? &a[tc_tile_a(127, 31)] : &b[tc_tile_b(23, 0)]) = i == 2 ? NAN : -INFINITY;
+        CHECK(!multiply(&t, 2, 2));
+        CHECK(memcmp(fast_d, first_d, sizeof first_d) == 0);
+    }
+    t = make_tile(&s, &state);
+    t.scale = 0.5f;
+    CHECK(!multiply(&t, 1, 1));
+}
+
+/* Whole operations: integers are equal, f16 is not, but near. */
+static void operations(bool available) {
+    for (unsigned form = 0; form < 2; form++) {
+        uint32_t d[2][256 * 128], differ = 0;
+        for (unsigned fast = 0; fast < 2; fast++) {
+            struct fixture f;
+            uint64_t state = 4;
+            fixture_open(&f, 1, 48 * 1024);
+            f.gpu->config.umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
+            for (uint32_t i = MACH_SMEM_FIRST; i < f.cta->smem_end; i++)
+                f.cta->smem[i] = (uint8_t)(fixture_random(&state) >> 40 & (i & 1 && !form ? 0xbb : 0xff));
+            smem_clear_poison(f.cta, MACH_SMEM_FIRST, f.cta->smem_end - MACH_SMEM_FIRST);
+            struct tc_mma mma = {.kind = form ? TC_KIND_I8 : TC_KIND_F16, .group = 1};
+            mma.d = fixture_alloc(&f, f.cta, 256);
+            mma.idesc = (form ? 2u : 1u) << 4 | 256u >> 3 << 17 | 128u >> 4 << 24;
+            for (uint32_t i = 0; i < 8; i++) {
+                const uint64_t tile = (uint64_t)MACH_SMEM_FIRST >> 4 | UINT64_C(1) << 16 |
+                                      UINT64_C(64) << 32 | UINT64_C(1) << 46 | UINT64_C(2) << 61;
+                mma.a = tile + i % 4 * 2;
+                mma.b = mma.a + 1024;
+                mma.accumulate = i;
+                tc_issue_mma(f.cta, NULL, &mma);
+            }
+            fixture_drain(&f);
+            CHECK_EQ(f.gpu->fault, 0);
+            memcpy(d[fast], f.gpu->sms[0].tmem->cell[mma.d], sizeof d[fast]);
+            fixture_close(&f);
+        }
+        for (uint32_t i = 0; i < 256 * 128; i++) {
+            differ += d[0][i] != d[1][i];
+            if (!form)
+                CHECK(fabsf(float_of(d[0][i]) - float_of(d[1][i])) < 1e-4f * (1 + fabsf(float_of(d[0][i]))));
+        }
+        CHECK((differ > 0) == (available && !form));
+    }
+}
+
+int main(void) {
+    bool available = tc_fast_available();
+    if (available) {
+        bounds();
+        subnormals();
+        not_finite();
+    } else {
+        printf("no matrix unit here: only that exact sums stand in\n");
+    }
+    operations(available);
+    return check_report();
+}
