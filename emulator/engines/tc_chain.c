@@ -140,12 +140,12 @@ static void write_side(struct tc_scratch *s, const struct tc_part *p) {
 /* bf16 numbers whose sum an element is. */
 static unsigned parts_of(enum tc_elem e) { return e == TC_F16 || e == TC_TF32 ? 2 : 1; }
 
-static bool run_fast(struct tc_scratch *s, const struct tc_part *p, const struct tc_tile *t) {
+static bool run_fast(struct tc_scratch *s, const struct tc_part *p, const struct tc_tile *t, bool same_b) {
     return p->cta->gpu->config.umma == MACH_UMMA_FAST && s->fast_available &&
-           tc_fast_run(t, parts_of(s->chain.id.a), parts_of(s->chain.id.b), &s->fast);
+           tc_fast_run(t, parts_of(s->chain.id.a), parts_of(s->chain.id.b), same_b, &s->fast);
 }
 
-void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p) {
+void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b) {
     const struct tc_chain *c = &s->chain;
     bool side = c->id.d != TC_D_F32 || p->partial, integer = c->id.d == TC_D_S32;
     struct tc_tile t = {
@@ -164,15 +164,16 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p) {
         t.lane[i] = side ? i * TC_SEGMENT : p->lane[i];
     if (side && t.accumulate)
         read_side(s, p);
-    if (!run_fast(s, p, &t))
+    if (!run_fast(s, p, &t, same_b))
         tc_kernel_run(c->simd, &t);
     if (side)
         write_side(s, p);
 }
 
 void tc_finish(struct tc_scratch *s) {
+    const struct tc_part *p = s->chain.part;
     for (uint32_t i = 0; s->chain.k && i < s->chain.num_parts; i++)
-        tc_multiply_part(s, &s->chain.part[i]);
+        tc_multiply_part(s, &p[i], i && p[i].b == p[i - 1].b);
     s->chain.k = 0;
 }
 

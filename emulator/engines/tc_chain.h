@@ -58,8 +58,8 @@ struct tc_scratch {
 /* The working memory of the host thread that runs this CTA, made at the first call. */
 struct tc_scratch *tc_scratch_of(const struct cta *cta);
 
-/* Multiplies one part of what the chain has gathered and writes D. */
-void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p);
+/* Multiplies one part of what the chain has gathered and writes D. same_b: its B is that of the part before. */
+void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b);
 /* Multiplies the chain, if there is one; then there is none. */
 void tc_finish(struct tc_scratch *s);
 

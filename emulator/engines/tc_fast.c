@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define AVX512 __attribute__((target("avx512f")))
-#define AMX __attribute__((target("avx512f,amx-tile,amx-bf16")))
+#define AVX512 __attribute__((target("avx512f,avx512bw")))
+#define AMX __attribute__((target("avx512f,avx512bw,amx-tile,amx-bf16")))
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 #define TILE 512u     /* 16-bit elements of a tile register: 16 rows of 64 bytes */
@@ -25,7 +25,8 @@ bool tc_fast_available(void) {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
     const unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
     unsigned a, b, c, d;
-    if (!tc_simd_available(TC_SIMD_AVX512) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
+    if (!tc_simd_available(TC_SIMD_AVX512) || !__builtin_cpu_supports("avx512bw") ||
+        !__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return false;
     return (d & amx_bf16) && (d & amx_tile) &&
            syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
@@ -42,11 +43,14 @@ AVX512 static ALWAYS_INLINE __mmask16 not_finite(__m512 x) {
     const __m512i e = _mm512_set1_epi32(0x7f800000);
     return _mm512_cmpeq_epi32_mask(_mm512_and_si512(_mm512_castps_si512(x), e), e);
 }
-/* bf16 of 16 numbers that are one. */
-AVX512 static ALWAYS_INLINE __m256i narrow(__m512 x) {
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_castps_si512(x), 16));
+/* bf16 of 32 numbers that are one, in their order. */
+AVX512 static ALWAYS_INLINE __m512i narrow(__m512 x, __m512 y) {
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    return _mm512_permutexvar_epi64(order,
+                                    _mm512_packus_epi32(_mm512_srli_epi32(_mm512_castps_si512(x), 16),
+                                                        _mm512_srli_epi32(_mm512_castps_si512(y), 16)));
 }
-/* The same of two, interleaved. */
+/* The same, one of x and one of y in turn. */
 AVX512 static ALWAYS_INLINE __m512i narrow_pair(__m512 x, __m512 y) {
     return _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(x), 16), _mm512_castps_si512(high_part(y)));
 }
@@ -57,21 +61,24 @@ static ALWAYS_INLINE size_t tile_at(uint32_t group, uint32_t parts, uint32_t par
     return ((size_t)(group * parts + part) * steps + step) * TILE;
 }
 
+/* Elements of a row of B from k on, 0 behind its end. */
+AVX512 static ALWAYS_INLINE __m512 load_b(const struct tc_tile *t, uint32_t n, uint32_t k) {
+    uint32_t left = t->k > k ? t->k - k : 0;
+    return _mm512_maskz_loadu_ps(left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1), t->b + tc_tile_b(n, k));
+}
+
 /* Rows of B: a tile has 16 rows, 32 elements along K each. False: some number is not finite. */
 AVX512 static bool pack_b(const struct tc_tile *t, uint32_t parts, uint32_t steps, uint16_t *out) {
     __mmask16 bad = 0;
     for (uint32_t n = 0; n < t->n; n++)
-        for (uint32_t k = 0; k < steps * TILE_K; k += TILE_ROWS) {
-            uint32_t left = t->k > k ? t->k - k : 0;
-            __m512 x = _mm512_maskz_loadu_ps(left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1),
-                                             t->b + tc_tile_b(n, k));
-            uint16_t *to = out + tile_at(n / TILE_ROWS, parts, 0, steps, k / TILE_K) +
-                           n % TILE_ROWS * TILE_K + k % TILE_K;
-            _mm256_storeu_si256((__m256i *)(void *)to, narrow(x));
-            bad |= not_finite(x);
+        for (uint32_t i = 0; i < steps; i++) {
+            __m512 x = load_b(t, n, i * TILE_K), y = load_b(t, n, i * TILE_K + 16);
+            uint16_t *to = out + tile_at(n / TILE_ROWS, parts, 0, steps, i) + n % TILE_ROWS * TILE_K;
+            _mm512_storeu_si512(to, narrow(x, y));
+            bad |= not_finite(x) | not_finite(y);
             if (parts == 2)
-                _mm256_storeu_si256((__m256i *)(void *)(to + steps * TILE),
-                                    narrow(_mm512_sub_ps(x, high_part(x))));
+                _mm512_storeu_si512(to + steps * TILE,
+                                    narrow(_mm512_sub_ps(x, high_part(x)), _mm512_sub_ps(y, high_part(y))));
         }
     return !bad;
 }
@@ -133,25 +140,27 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
             _tile_loadd(3, d11, row);
         }
     }
-    for (uint32_t p = o->parts_a * o->parts_b; p-- > 0;) { /* the smallest products first */
-        const uint32_t pa = p % o->parts_a, pb = p / o->parts_a;
-        const uint16_t *a0 = o->a + tile_at(seg, o->parts_a, pa, o->steps, 0),
-                       *a1 = o->a + tile_at(seg + 1, o->parts_a, pa, o->steps, 0);
-        const uint16_t *b0 = o->b + tile_at(n / TILE_ROWS, o->parts_b, pb, o->steps, 0),
-                       *b1 = o->b + tile_at(n / TILE_ROWS + 1, o->parts_b, pb, o->steps, 0);
-        for (size_t i = 0; i < o->steps * (size_t)TILE; i += TILE) {
-            _tile_loadd(4, b0 + i, 64);
-            _tile_loadd(6, a0 + i, 64);
-            _tile_loadd(7, a1 + i, 64);
-            _tile_dpbf16ps(0, 4, 6);
-            _tile_dpbf16ps(1, 4, 7);
-            if (wide) {
-                _tile_loadd(5, b1 + i, 64);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_dpbf16ps(3, 5, 7);
+    const uint16_t *a0 = o->a + tile_at(seg, o->parts_a, 0, o->steps, 0),
+                   *a1 = o->a + tile_at(seg + 1, o->parts_a, 0, o->steps, 0);
+    const uint16_t *b0 = o->b + tile_at(n / TILE_ROWS, o->parts_b, 0, o->steps, 0),
+                   *b1 = o->b + tile_at(n / TILE_ROWS + 1, o->parts_b, 0, o->steps, 0);
+    const size_t part = o->steps * (size_t)TILE;
+    for (size_t i = 0; i < part; i += TILE)
+        for (size_t pb = i; pb < o->parts_b * part; pb += part) {
+            _tile_loadd(4, b0 + pb, 64);
+            if (wide)
+                _tile_loadd(5, b1 + pb, 64);
+            for (size_t pa = i; pa < o->parts_a * part; pa += part) {
+                _tile_loadd(6, a0 + pa, 64);
+                _tile_loadd(7, a1 + pa, 64);
+                _tile_dpbf16ps(0, 4, 6);
+                _tile_dpbf16ps(1, 4, 7);
+                if (wide) {
+                    _tile_dpbf16ps(2, 5, 6);
+                    _tile_dpbf16ps(3, 5, 7);
+                }
             }
         }
-    }
     _tile_stored(0, d00, row);
     _tile_stored(1, d01, row);
     if (wide) {
@@ -192,13 +201,15 @@ AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
         unify_nan(t, s, 0, t->n);
 }
 
-bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, struct tc_fast *work) {
+bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                 struct tc_fast *work) {
     struct operands o = {work->a, work->b, parts_a, parts_b, (t->k + TILE_K - 1) / TILE_K};
     if (t->accumulate && t->scale != 1)
         return false;
     bool finite = pack_a(t, parts_a, o.steps, work->a);
-    finite &= pack_b(t, parts_b, o.steps, work->b);
-    if (parts_a * parts_b > 1 && !finite) /* an infinity times a part that is 0 */
+    if (!same_b)
+        work->b_finite = pack_b(t, parts_b, o.steps, work->b);
+    if (parts_a * parts_b > 1 && !(finite && work->b_finite)) /* an infinity times a part that is 0 */
         return false;
     multiply(t, &o);
     return true;
@@ -208,8 +219,9 @@ bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, st
 
 bool tc_fast_available(void) { return false; }
 
-bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, struct tc_fast *work) {
-    (void)t, (void)parts_a, (void)parts_b, (void)work;
+bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                 struct tc_fast *work) {
+    (void)t, (void)parts_a, (void)parts_b, (void)same_b, (void)work;
     return false;
 }
 

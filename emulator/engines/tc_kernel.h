@@ -48,7 +48,7 @@ enum tc_simd tc_simd_best(void);
  *
  * --umma=fast. Every operand is split into bf16 parts: one is exact for bf16, fp8, fp6, fp4 and 8-bit integers, two for
  * f16 and tf32; all products of parts are formed, and each is exact. What differs from the numerics above is the order of
- * summation: even and odd k of 32 are summed apart, then added to D, part by part; and subnormals: those of bf16 and of
+ * summation: even and odd k of 32 are summed apart, then added to D, one product of parts after the other; and subnormals: those of bf16 and of
  * every sum are 0. So for an element of D, with u = 2^-24 and P the products of parts (1, 2 or 4),
  *     |fast - exact| <= (K + 17 + P K / 32) u (|D| + sum |a b|) (1 + 2^-10) + 2^-126 (4 P K + sum |a| + |b|)
  * where nothing is infinite and no sum leaves f32's range. Integers are exact. An infinity or NaN among operands in two
@@ -56,10 +56,13 @@ enum tc_simd tc_simd_best(void);
 struct tc_fast { /* working memory: bf16 tiles */
     _Alignas(64) uint16_t a[128 * TC_CHAIN_K * 2];
     _Alignas(64) uint16_t b[256 * TC_CHAIN_K * 2];
+    bool b_finite;
 };
 /* Does the host have it, and may this process use it? Asks CPU and kernel. */
 bool tc_fast_available(void);
-/* False: not for these operands, D is as it was. K is even. */
-bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, struct tc_fast *work);
+/* False: not for these operands, D is as it was. K is even. same_b: B is that of the call before, with this k and n, and
+ * this scale and `accumulate`. */
+bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                 struct tc_fast *work);
 
 #endif

@@ -304,7 +304,7 @@ static void run_scaled(const struct job *j) {
     struct tc_chain *c = j->c;
     for (uint32_t i = 0; i < c->num_parts && scale_operands(j, &c->part[i]); i++) {
         c->k = c->id.k;
-        tc_multiply_part(j->s, &c->part[i]);
+        tc_multiply_part(j->s, &c->part[i], false);
         c->k = 0;
     }
 }

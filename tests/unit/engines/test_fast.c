@@ -61,7 +61,7 @@ static bool multiply(struct tc_tile *t, unsigned parts_a, unsigned parts_b) {
     t->d = exact_d;
     tc_kernel_run(tc_simd_best(), t);
     t->d = fast_d;
-    return tc_fast_run(t, parts_a, parts_b, &work);
+    return tc_fast_run(t, parts_a, parts_b, false, &work);
 }
 
 /* How far the two are apart, as a share of what tc_kernel.h allows; 2 where something else was written. */
@@ -151,40 +151,73 @@ static void not_finite(void) {
     CHECK(!multiply(&t, 1, 1));
 }
 
-/* Whole operations: integers are equal, f16 is not, but near. */
+/* Whole operations, K of 128 bytes twice: integers are equal, f16 is not, but near. */
+struct operation {
+    enum tc_kind kind;
+    unsigned group;
+    uint32_t m;
+};
+
+static void open_operation(struct fixture *f, const struct operation *x, bool fast) {
+    uint64_t state = 4;
+    uint32_t base;
+    fixture_open_on(f, x->group, 48 * 1024, x->group);
+    f->gpu->config.umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
+    struct cta *cta = f->cluster.cta;
+    for (uint32_t c = 0; c < x->group; c++) {
+        for (uint32_t i = MACH_SMEM_FIRST; i < cta[c].smem_end; i++)
+            cta[c].smem[i] =
+                (uint8_t)(fixture_random(&state) >> 40 & (i & 1 && x->kind == TC_KIND_F16 ? 0xbb : 0xff));
+        smem_clear_poison(&cta[c], MACH_SMEM_FIRST, cta[c].smem_end - MACH_SMEM_FIRST);
+    }
+    if (x->group == 1) {
+        CHECK_EQ(fixture_alloc(f, cta, 256), 0);
+        return;
+    }
+    CHECK_EQ(tc_pair_alloc(&cta[0], NULL, 0, 256, &base), TC_BLOCKED);
+    CHECK_EQ(tc_pair_alloc(&cta[1], NULL, 0, 256, &base), TC_DONE);
+    CHECK_EQ(tc_pair_alloc(&cta[0], NULL, 0, 256, &base), TC_DONE);
+}
+
+/* D in the tensor memory of each CTA. */
+static void run_operation(const struct operation *x, bool fast, uint32_t d[2][256 * 128]) {
+    struct fixture f;
+    open_operation(&f, x, fast);
+    struct tc_mma mma = {.kind = x->kind, .group = x->group};
+    mma.idesc = (x->kind == TC_KIND_I8 ? 2u : 1u) << 4 | 256u >> 3 << 17 | x->m >> 4 << 24;
+    for (uint32_t i = 0; i < 8; i++) {
+        mma.a = ((uint64_t)MACH_SMEM_FIRST >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 | UINT64_C(1) << 46 |
+                 UINT64_C(2) << 61) +
+                i % 4 * 2;
+        mma.b = mma.a + (16384 >> 4);
+        mma.accumulate = i;
+        tc_issue_mma(f.cta, NULL, &mma);
+    }
+    fixture_drain(&f);
+    if (!CHECK_EQ(f.island.fault, 0))
+        fprintf(stderr, "%s\n", fixture_report(&f));
+    for (uint32_t c = 0; c < x->group; c++)
+        memcpy(d[c], f.gpu->sms[c].tmem->cell[0], sizeof d[c]);
+    fixture_close(&f);
+}
+
 static void operations(bool available) {
-    for (unsigned form = 0; form < 2; form++) {
-        uint32_t d[2][256 * 128], differ = 0;
-        for (unsigned fast = 0; fast < 2; fast++) {
-            struct fixture f;
-            uint64_t state = 4;
-            fixture_open(&f, 1, 48 * 1024);
-            f.gpu->config.umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
-            for (uint32_t i = MACH_SMEM_FIRST; i < f.cta->smem_end; i++)
-                f.cta->smem[i] = (uint8_t)(fixture_random(&state) >> 40 & (i & 1 && !form ? 0xbb : 0xff));
-            smem_clear_poison(f.cta, MACH_SMEM_FIRST, f.cta->smem_end - MACH_SMEM_FIRST);
-            struct tc_mma mma = {.kind = form ? TC_KIND_I8 : TC_KIND_F16, .group = 1};
-            mma.d = fixture_alloc(&f, f.cta, 256);
-            mma.idesc = (form ? 2u : 1u) << 4 | 256u >> 3 << 17 | 128u >> 4 << 24;
-            for (uint32_t i = 0; i < 8; i++) {
-                const uint64_t tile = (uint64_t)MACH_SMEM_FIRST >> 4 | UINT64_C(1) << 16 |
-                                      UINT64_C(64) << 32 | UINT64_C(1) << 46 | UINT64_C(2) << 61;
-                mma.a = tile + i % 4 * 2;
-                mma.b = mma.a + 1024;
-                mma.accumulate = i;
-                tc_issue_mma(f.cta, NULL, &mma);
+    static const struct operation all[] = {{TC_KIND_F16, 1, 128}, {TC_KIND_F16, 2, 256},
+                                           {TC_KIND_F16, 2, 128}, {TC_KIND_I8, 1, 128},
+                                           {TC_KIND_I8, 2, 256},  {TC_KIND_I8, 2, 128}};
+    static uint32_t exact[2][256 * 128], fast[2][256 * 128];
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+        uint32_t differ = 0, far = 0;
+        run_operation(&all[i], false, exact);
+        run_operation(&all[i], true, fast);
+        for (uint32_t c = 0; c < all[i].group; c++)
+            for (uint32_t e = 0; e < 256 * 128; e++) {
+                float x = float_of(exact[c][e]), y = float_of(fast[c][e]);
+                differ += exact[c][e] != fast[c][e];
+                far += all[i].kind == TC_KIND_F16 && !(fabsf(x - y) < 1e-4f * (1 + fabsf(x)));
             }
-            fixture_drain(&f);
-            CHECK_EQ(f.gpu->fault, 0);
-            memcpy(d[fast], f.gpu->sms[0].tmem->cell[mma.d], sizeof d[fast]);
-            fixture_close(&f);
-        }
-        for (uint32_t i = 0; i < 256 * 128; i++) {
-            differ += d[0][i] != d[1][i];
-            if (!form)
-                CHECK(fabsf(float_of(d[0][i]) - float_of(d[1][i])) < 1e-4f * (1 + fabsf(float_of(d[0][i]))));
-        }
-        CHECK((differ > 0) == (available && !form));
+        CHECK((differ > 0) == (available && all[i].kind == TC_KIND_F16));
+        CHECK_EQ(far, 0);
     }
 }
 
