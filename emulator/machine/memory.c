@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,55 +11,108 @@
 
 #define MEM_ALIGN 256u /* cudaMalloc's alignment guarantee */
 #define PAGE 4096ull
+#define HUGE_PAGE (2ull << 20)
 
 struct devmem {
     uint64_t base;    /* device address of the region; never accessible, except managed pages */
     uint8_t *backing; /* the same bytes, accessible to the emulator */
     uint64_t capacity;
     uint64_t used;
-    int fd;                   /* memfd behind both mappings */
-    struct mem_block *blocks; /* sorted by addr, disjoint, each followed by at least one unallocated byte */
+    void *front_map, *back_map; /* what mem_create mapped: each HUGE_PAGE longer than the region */
+    int fd;                     /* memfd behind both sides of managed blocks; -1 before the first */
+    struct mem_block *blocks;   /* sorted by addr, disjoint, each followed by at least one unallocated byte */
     size_t num, cap;
-    atomic_size_t last;                     /* index of the last hit; a hint that several threads share */
     struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
     uint64_t num_freed;
 };
 
+static uint8_t *huge_aligned(void *p) { return (uint8_t *)p + (-(uintptr_t)p & (HUGE_PAGE - 1)); }
+
+/* Rows of a tile lie on a page each: with huge pages, where the host grants them, a copy does not miss the TLB for
+ * every row. Only pages that belong to the block as a whole, so that small blocks stay cheap to touch. */
+static void want_huge_pages(const struct devmem *m, uint64_t at, uint64_t bytes) {
+    uint8_t *p = m->backing + (at - m->base), *first = huge_aligned(p);
+    const uint64_t lost = (uint64_t)(first - p);
+    if (bytes >= lost + HUGE_PAGE)
+        madvise(first, (bytes - lost) & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+}
+
 struct devmem *mem_create(uint64_t capacity) {
     capacity = (capacity + PAGE - 1) & ~(PAGE - 1);
-    int fd = memfd_create("sm100emu-device-memory", MFD_CLOEXEC);
-    if (fd < 0)
+    if (capacity > UINT64_MAX / 2)
         return NULL;
-    if (ftruncate(fd, (off_t)capacity) != 0) {
-        close(fd);
-        return NULL;
-    }
-    void *front = mmap(NULL, capacity, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    void *back = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    const uint64_t bytes = capacity + HUGE_PAGE;
+    void *front = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *back =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (front == MAP_FAILED || back == MAP_FAILED) {
         if (front != MAP_FAILED)
-            munmap(front, capacity);
+            munmap(front, bytes);
         if (back != MAP_FAILED)
-            munmap(back, capacity);
-        close(fd);
+            munmap(back, bytes);
         return NULL;
     }
     struct devmem *m = xcalloc(1, sizeof *m);
-    m->base = (uint64_t)(uintptr_t)front;
-    m->backing = back;
+    m->base = (uint64_t)(uintptr_t)huge_aligned(front);
+    m->backing = huge_aligned(back);
     m->capacity = capacity;
-    m->fd = fd;
+    m->front_map = front;
+    m->back_map = back;
+    m->fd = -1;
     return m;
 }
 
 void mem_destroy(struct devmem *m) {
     if (!m)
         return;
-    munmap((void *)(uintptr_t)m->base, m->capacity);
-    munmap(m->backing, m->capacity);
-    close(m->fd);
+    munmap(m->front_map, m->capacity + HUGE_PAGE);
+    munmap(m->back_map, m->capacity + HUGE_PAGE);
+    if (m->fd >= 0)
+        close(m->fd);
     free(m->blocks);
     free(m);
+}
+
+/* --- managed memory: pages of a memfd on both sides ---------------------------------------------------------------- */
+
+static bool open_shared(struct devmem *m) {
+    if (m->fd >= 0)
+        return true;
+    int fd = memfd_create("sm100emu-managed-memory", MFD_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (ftruncate(fd, (off_t)m->capacity) != 0) {
+        close(fd);
+        return false;
+    }
+    m->fd = fd;
+    return true;
+}
+
+static bool map_at(void *at, uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
+    return mmap(at, bytes, prot, flags | MAP_FIXED, fd, (off_t)offset) != MAP_FAILED;
+}
+
+/* Takes [at, at + bytes) away from the host again: private, unshared pages. */
+static void unshare(struct devmem *m, uint64_t at, uint64_t bytes) {
+    const uint64_t offset = at - m->base;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    if (!map_at((void *)(uintptr_t)at, bytes, PROT_NONE, flags, -1, 0) ||
+        !map_at(m->backing + offset, bytes, PROT_READ | PROT_WRITE, flags, -1, 0))
+        diag_broken("the host refuses to take back %llu bytes of managed memory", (unsigned long long)bytes);
+}
+
+/* False when the host refuses; nothing has changed then. */
+static bool share(struct devmem *m, uint64_t at, uint64_t bytes) {
+    const uint64_t offset = at - m->base;
+    const int prot = PROT_READ | PROT_WRITE;
+    if (!open_shared(m))
+        return false;
+    if (map_at(m->backing + offset, bytes, prot, MAP_SHARED, m->fd, offset) &&
+        map_at((void *)(uintptr_t)at, bytes, prot, MAP_SHARED, m->fd, offset))
+        return true;
+    unshare(m, at, bytes);
+    return false;
 }
 
 /* Bytes a block occupies: at least one past its end stays free, so that one-past-the-end never hits a neighbour. */
@@ -101,9 +153,10 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
     }
     if (i > m->num)
         return 0;
-    if (kind == MEM_MANAGED && mmap((void *)(uintptr_t)at, need, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_FIXED, m->fd, (off_t)(at - m->base)) == MAP_FAILED)
+    if (kind == MEM_MANAGED && !share(m, at, need))
         return 0;
+    if (kind != MEM_MANAGED)
+        want_huge_pages(m, at, size);
     if (m->num == m->cap) {
         m->cap = m->cap ? 2 * m->cap : 64;
         m->blocks = xrealloc_array(m->blocks, m->cap, sizeof *m->blocks);
@@ -122,42 +175,32 @@ bool mem_free(struct devmem *m, uint64_t addr) {
         return false;
     struct mem_block *b = &m->blocks[--i];
     uint64_t need = footprint(b);
-    if (b->kind == MEM_MANAGED &&
-        mmap((void *)(uintptr_t)addr, need, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-        diag_broken("the host refuses to take back %llu bytes of managed memory", (unsigned long long)need);
     /* Hand whole pages back to the host; a partial page keeps its bytes, as freed device memory would. */
     uint64_t first = (addr - m->base + PAGE - 1) & ~(PAGE - 1), last = (addr - m->base + need) & ~(PAGE - 1);
     if (last > first)
-        madvise(m->backing + first, last - first, MADV_REMOVE);
+        madvise(m->backing + first, last - first, b->kind == MEM_MANAGED ? MADV_REMOVE : MADV_DONTNEED);
+    if (b->kind == MEM_MANAGED)
+        unshare(m, addr, need);
     m->used -= need;
     struct mem_block *kept = &m->freed[m->num_freed++ % MEM_FREED_KEPT];
     *kept = *b;
     kept->name = NULL; /* the name lives as long as the block */
     m->num--;
     memmove(b, b + 1, (m->num - i) * sizeof *b);
-    m->last = 0;
     return true;
 }
 
-uint8_t *mem_at(struct devmem *m, uint64_t addr, uint64_t size) {
-    if (m->num == 0)
+uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size) {
+    size_t i = upper(m, addr);
+    if (i == 0)
         return NULL;
-    size_t last = atomic_load_explicit(&m->last, memory_order_relaxed);
-    const struct mem_block *b = &m->blocks[last < m->num ? last : 0];
-    if (addr < b->addr || addr - b->addr > b->size || size > b->size - (addr - b->addr)) {
-        size_t i = upper(m, addr);
-        if (i == 0)
-            return NULL;
-        b = &m->blocks[i - 1];
-        if (addr - b->addr > b->size || size > b->size - (addr - b->addr))
-            return NULL;
-        atomic_store_explicit(&m->last, i - 1, memory_order_relaxed);
-    }
+    const struct mem_block *b = &m->blocks[i - 1];
+    if (addr - b->addr > b->size || size > b->size - (addr - b->addr))
+        return NULL;
     return m->backing + (addr - m->base);
 }
 
-bool mem_nearest(struct devmem *m, uint64_t addr, struct mem_block *out) {
+bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out) {
     size_t i = upper(m, addr);
     if (i == 0)
         return false;

@@ -1,8 +1,9 @@
 /* machine/memory.h - device memory of the emulated GPU.
  *
  * A device pointer is an address in a region that is reserved but never accessible to the host, so a host program that
- * dereferences one faults as it would with a real GPU; the bytes live in a second mapping at a constant distance.
- * Managed and host-mapped allocations are readable by the host at the device address too.
+ * dereferences one faults as it would with a real GPU; the bytes live in a second mapping at a constant distance, private
+ * memory of the process in huge pages where the host grants them. Managed and host-mapped allocations are readable by
+ * the host at the device address too: their pages are shared by both mappings.
  */
 #ifndef MACHINE_MEMORY_H
 #define MACHINE_MEMORY_H
@@ -36,11 +37,12 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
 /* Frees the block that starts at addr; false when none does. */
 bool mem_free(struct devmem *m, uint64_t addr);
 
-/* Host pointer to [addr, addr + size) when that lies wholly inside one live allocation, else NULL. Fast on repeated
- * hits in the same allocation. The pointer is valid until the allocation is freed. */
-uint8_t *mem_at(struct devmem *m, uint64_t addr, uint64_t size);
+/* Host pointer to [addr, addr + size) when that lies wholly inside one live allocation, else NULL: a binary search. Any
+ * number of host threads may ask at once while none allocates or frees. The pointer is valid until the allocation is
+ * freed. */
+uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size);
 /* The live allocation that holds addr, or the nearest one before it (for messages); false when there is none. */
-bool mem_nearest(struct devmem *m, uint64_t addr, struct mem_block *out);
+bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out);
 /* The block freed last that held addr, of the latest MEM_FREED_KEPT (for messages); false when none did. */
 #define MEM_FREED_KEPT 256u
 bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out);

@@ -1,0 +1,88 @@
+/* Device memory: bounds, reuse, and the two sides of managed memory. */
+#include "machine/memory.h"
+
+#include "tests/check.h"
+
+#include <string.h>
+
+#define MIB (1ull << 20)
+
+static void test_bounds(void) {
+    struct devmem *m = mem_create(64 * MIB);
+    CHECK(mem_at(m, 0, 1) == NULL);
+    uint64_t a = mem_alloc(m, 1000, 0, MEM_DEVICE, NULL), b = mem_alloc(m, 3 * MIB, 0, MEM_DEVICE, NULL);
+    CHECK(a && b > a);
+    CHECK_EQ(a % 256, 0);
+    CHECK_EQ(b % 256, 0);
+    CHECK(mem_at(m, a, 1000) != NULL);
+    CHECK(mem_at(m, a, 1001) == NULL);
+    CHECK(mem_at(m, a + 1000, 0) != NULL);
+    CHECK(mem_at(m, a + 1000, 1) == NULL);
+    CHECK(mem_at(m, a - 1, 1) == NULL);
+    CHECK(mem_at(m, a, b - a + 1) == NULL); /* two blocks are no object */
+    CHECK(mem_at(m, b, UINT64_MAX) == NULL);
+    CHECK_EQ(mem_at(m, b, 1) - mem_at(m, a, 1), (int64_t)(b - a));
+    CHECK(mem_alloc(m, 65 * MIB, 0, MEM_DEVICE, NULL) == 0);
+    mem_destroy(m);
+}
+
+static bool all(const uint8_t *p, uint8_t value, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++)
+        if (p[i] != value)
+            return false;
+    return true;
+}
+
+/* Freed whole pages go back to the host; what lies beside them stays. */
+static void test_free(void) {
+    struct devmem *m = mem_create(64 * MIB);
+    uint64_t a = mem_alloc(m, 100, 0, MEM_DEVICE, NULL), b = mem_alloc(m, 5 * MIB, 0, MEM_DEVICE, NULL),
+             c = mem_alloc(m, 100, 0, MEM_DEVICE, NULL), used, capacity;
+    memset(mem_at(m, a, 100), 1, 100);
+    memset(mem_at(m, b, 5 * MIB), 2, 5 * MIB);
+    memset(mem_at(m, c, 100), 3, 100);
+    CHECK(mem_free(m, b));
+    CHECK(!mem_free(m, b));
+    CHECK(!mem_free(m, a + 1));
+    CHECK(mem_at(m, b, 1) == NULL);
+    CHECK(all(mem_at(m, a, 100), 1, 100));
+    CHECK(all(mem_at(m, c, 100), 3, 100));
+    struct mem_block old;
+    CHECK(mem_freed(m, b + 17, &old) && old.addr == b);
+    CHECK_EQ(mem_alloc(m, 5 * MIB, 0, MEM_DEVICE, NULL), b);
+    CHECK(all(mem_at(m, b + 4096, 4 * MIB), 0, 4 * MIB));
+    mem_usage(m, &used, &capacity);
+    CHECK(used >= 5 * MIB && used < 6 * MIB);
+    CHECK_EQ(capacity, 64 * MIB);
+    mem_destroy(m);
+}
+
+/* The host reads and writes managed memory at its device address; its pages are zero when they are given again. */
+static void test_managed(void) {
+    struct devmem *m = mem_create(64 * MIB);
+    uint64_t d = mem_alloc(m, 100, 0, MEM_DEVICE, NULL);
+    memset(mem_at(m, d, 100), 7, 100);
+    for (uint8_t round = 1; round <= 2; round++) {
+        uint64_t a = mem_alloc(m, 3 * MIB, 0, MEM_MANAGED, NULL), b = mem_alloc(m, 100, 0, MEM_MANAGED, NULL);
+        CHECK(a && b);
+        CHECK_EQ(a % 4096, 0);
+        uint8_t *host = (uint8_t *)(uintptr_t)a, *dev = mem_at(m, a, 3 * MIB);
+        CHECK(all(host, 0, 3 * MIB));
+        memset(host, round, 2 * MIB);
+        CHECK(all(dev, round, 2 * MIB));
+        memset(dev, 0x55, MIB);
+        CHECK(all(host, 0x55, MIB));
+        CHECK(all((uint8_t *)(uintptr_t)b, 0, 100));
+        CHECK(mem_free(m, a));
+        CHECK(mem_free(m, b));
+    }
+    CHECK(all(mem_at(m, d, 100), 7, 100));
+    mem_destroy(m);
+}
+
+int main(void) {
+    test_bounds();
+    test_free();
+    test_managed();
+    return check_report();
+}
