@@ -6,6 +6,7 @@
  */
 #include "exec/core.h"
 #include "exec/async_group.h"
+#include "machine/mbarrier.h"
 
 #include <stdlib.h>
 
@@ -17,6 +18,8 @@ struct group *exec_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_
         if (g->state != GROUP_FREE)
             continue;
         *g = (struct group){.mask = mask, .pc = pc, .frame = frame, .join = join, .state = GROUP_READY};
+        if (i >= w->num_groups)
+            w->num_groups = i + 1;
         return g;
     }
     diag_broken("a warp has more than 32 groups of lanes");
@@ -417,16 +420,24 @@ static enum exec_status wait_aligned(struct warp *w, const struct insn *in, uint
     return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_ALIGNED});
 }
 
-static bool group_runnable(const struct warp *w, const struct group *g) {
+/* Asked of every warp in every round. A group that waits runs again after a change of its CTA; where the change was none
+ * of the mbarrier that it waits for, running would only suspend it again. */
+static bool group_runnable(const struct warp *w, struct group *g) {
+    const struct cta *cta = w->cta;
     if (g->state == GROUP_READY)
         return true;
-    if (g->state != GROUP_WAITING || g->wait.kind == WAIT_JOIN || g->wait.kind == WAIT_RIDING)
+    if (g->state != GROUP_WAITING || g->epoch == cta->epoch || g->wait.kind == WAIT_JOIN ||
+        g->wait.kind == WAIT_RIDING)
         return false;
-    return g->epoch != w->cta->epoch;
+    const uint32_t off = g->wait.addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1);
+    if (!g->wait.one_mbar || !mbar_waits(cta, g->wait.mbar, off, (uint32_t)g->wait.value))
+        return true;
+    g->epoch = cta->epoch;
+    return false;
 }
 
-bool exec_runnable(const struct warp *w) {
-    for (unsigned i = 0; w->live && i < MACH_WARP; i++)
+bool exec_runnable(struct warp *w) {
+    for (unsigned i = 0; w->live && i < w->num_groups; i++)
         if (group_runnable(w, &w->groups[i]))
             return true;
     return false;
@@ -435,8 +446,8 @@ bool exec_runnable(const struct warp *w) {
 /* The next group after the one that ran last. */
 static struct group *next_group(struct warp *w) {
     unsigned start = w->g ? (unsigned)(w->g - w->groups) : 0;
-    for (unsigned i = 1; i <= MACH_WARP; i++) {
-        struct group *g = &w->groups[(start + i) % MACH_WARP];
+    for (unsigned i = 1; i <= w->num_groups; i++) {
+        struct group *g = &w->groups[(start + i) % w->num_groups];
         if (group_runnable(w, g))
             return g;
     }

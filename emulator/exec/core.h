@@ -82,7 +82,8 @@ void exec_load_frame(struct warp *w);
 
 /* Runs one group of `w` for at most `budget` instructions; returns how many it ran. */
 uint64_t exec_run_warp(struct warp *w, uint64_t budget);
-bool exec_runnable(const struct warp *w);
+/* Has the warp a group that would do something? */
+bool exec_runnable(struct warp *w);
 
 void exec_warp_create(struct warp *w, struct exec_launch_state *st, struct cta *cta, uint32_t index);
 void exec_warp_destroy(struct warp *w);

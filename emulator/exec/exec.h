@@ -128,7 +128,10 @@ enum exec_wait_kind {
 
 struct exec_wait {
     enum exec_wait_kind kind;
-    bool polls;    /* may be resumed with exec_timed_out(): try_wait and repeated test_wait */
+    bool polls; /* may be resumed with exec_timed_out(): try_wait and repeated test_wait */
+    bool
+        one_mbar; /* a try_wait whose lanes all wait for one phase of one object: mbar_waits(mbar) says how long */
+    uint32_t mbar; /* mbar_index */
     uint32_t addr; /* shared address or barrier number */
     uint64_t value;
     const struct insn *in;
@@ -189,7 +192,8 @@ struct warp {
     struct exec_frame *frames;
     uint32_t num_frames;
     struct group groups[MACH_WARP];
-    uint32_t riding; /* lanes that share the current instruction only (exec/core.c) */
+    uint32_t num_groups; /* groups behind these were never used */
+    uint32_t riding;     /* lanes that share the current instruction only (exec/core.c) */
     struct exec_join joins[MACH_WARP];
     uint8_t *local;        /* .local memory: lane l, byte b at local[l * local_stride + b] */
     uint8_t *local_poison; /* bit per byte, same order */

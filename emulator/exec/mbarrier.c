@@ -172,36 +172,79 @@ static enum exec_status run_arrive(struct warp *w, const struct insn *in, uint32
 
 /* --- test_wait, try_wait ------------------------------------------------------------------------------- */
 
+/* Do all lanes of `mask` name one object and one phase, by addresses that are known? */
+static bool ask_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
+    const uint32_t first = exec_lowest(mask);
+    uint64_t rest = 0;
+    if (f->addr->has_base && (exec_poison(w, f->addr->slot) & mask))
+        return false;
+    if (!(mask & (mask - 1)))
+        return true;
+    if (f->addr->has_base && f->addr->bits == 64) {
+        const uint64_t *b = exec_src64(w, f->addr->slot);
+        EXEC_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
+    } else if (f->addr->has_base) {
+        const uint32_t *b = exec_src32(w, f->addr->slot);
+        EXEC_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
+    }
+    if (!f->value->is_imm && !f->parity) {
+        const uint64_t *v = exec_src64(w, f->value->slot);
+        EXEC_FOR_LANES(l, mask) { rest |= v[l] ^ v[first]; }
+    } else if (!f->value->is_imm) {
+        const uint32_t *v = exec_src32(w, f->value->slot);
+        EXEC_FOR_LANES(l, mask) { rest |= v[l] ^ v[first]; }
+    }
+    return !rest;
+}
+
+/* Is the phase that lane l asks for complete? Else *wait, where it is still empty, says what the lane waits for. False
+ * after a fault. */
+static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *complete,
+                      struct exec_wait *wait) {
+    const struct mbar_form *f = in->data;
+    struct cta *cta;
+    uint32_t off;
+    if (!locate(w, in, f, l, &cta, &off))
+        return false;
+    uint64_t state = f->parity ? exec_u32(w, f->value, l) : exec_src64(w, f->value->slot)[l];
+    if (f->parity && state > 1) {
+        exec_fault(w, in, 1u << l, &BAD_PARITY, "lane %u waits for phase parity %u", l, (uint32_t)state);
+        return false;
+    }
+    enum mbar_error e = f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete)
+                                  : mbar_test_state(cta, off, state, complete);
+    if (e != MBAR_OK) {
+        mbar_fault(w, in, l, cta, off, e, (uint32_t)state);
+        return false;
+    }
+    if (!*complete && wait->kind == WAIT_NONE)
+        *wait = (struct exec_wait){.kind = WAIT_MBARRIER,
+                                   .polls = true,
+                                   .mbar = mbar_index(cta, off),
+                                   .addr = cta->rank << MACH_SMEM_RANK_SHIFT | off,
+                                   .value = f->parity ? state : state >> MBAR_PHASE_BIT & 1};
+    return true;
+}
+
 /* Lanes whose phase is complete in *done; *wait: what the lowest of the others waits for. False after a
  * fault. */
 static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uint32_t *done,
                        struct exec_wait *wait) {
     const struct mbar_form *f = in->data;
+    bool complete = false, same = ask_the_same(w, f, mask);
     *done = 0;
+    if (same) {
+        if (!test_lane(w, in, exec_lowest(mask), &complete, wait))
+            return false;
+        *done = complete ? mask : 0;
+        wait->one_mbar = f->is_try;
+        return true;
+    }
     EXEC_FOR_LANES(l, mask) {
-        struct cta *cta;
-        uint32_t off;
-        if (!locate(w, in, f, l, &cta, &off))
+        if (!test_lane(w, in, l, &complete, wait))
             return false;
-        uint64_t state = f->parity ? exec_u32(w, f->value, l) : exec_src64(w, f->value->slot)[l];
-        if (f->parity && state > 1) {
-            exec_fault(w, in, 1u << l, &BAD_PARITY, "lane %u waits for phase parity %u", l, (uint32_t)state);
-            return false;
-        }
-        bool complete = false;
-        enum mbar_error e = f->parity ? mbar_test_parity(cta, off, (uint32_t)state, &complete)
-                                      : mbar_test_state(cta, off, state, &complete);
-        if (e != MBAR_OK) {
-            mbar_fault(w, in, l, cta, off, e, (uint32_t)state);
-            return false;
-        }
         if (complete)
             *done |= 1u << l;
-        else if (wait->kind == WAIT_NONE)
-            *wait = (struct exec_wait){.kind = WAIT_MBARRIER,
-                                       .polls = true,
-                                       .addr = cta->rank << MACH_SMEM_RANK_SHIFT | off,
-                                       .value = f->parity ? state : state >> 61 & 1};
     }
     return true;
 }

@@ -19,7 +19,7 @@ struct mbar {
 
 static uint64_t mbar_pack(const struct mbar *b) {
     return (uint64_t)b->pending | (uint64_t)b->expected << 20 | ((uint64_t)b->tx & 0x1fffff) << 40 |
-           (uint64_t)b->phase << 61 | (uint64_t)MBAR_TAG << 62;
+           (uint64_t)b->phase << MBAR_PHASE_BIT | (uint64_t)MBAR_TAG << 62;
 }
 
 static bool mbar_unpack(uint64_t bits, struct mbar *b) {
@@ -27,7 +27,7 @@ static bool mbar_unpack(uint64_t bits, struct mbar *b) {
     b->expected = (uint32_t)(bits >> 20) & MBAR_MAX_COUNT;
     uint32_t tx = (uint32_t)(bits >> 40) & 0x1fffff;
     b->tx = tx & 0x100000 ? (int64_t)tx - 0x200000 : (int64_t)tx;
-    b->phase = (uint32_t)(bits >> 61) & 1;
+    b->phase = (uint32_t)(bits >> MBAR_PHASE_BIT) & 1;
     return bits >> 62 == MBAR_TAG && b->tx >= -(int64_t)MBAR_MAX_COUNT;
 }
 
@@ -163,7 +163,7 @@ enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes) 
 }
 
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done) {
-    return mbar_test_parity(cta, off, (uint32_t)(state >> 61) & 1, done);
+    return mbar_test_parity(cta, off, (uint32_t)(state >> MBAR_PHASE_BIT) & 1, done);
 }
 
 /* 9.7.13.15.16: only the current, incomplete phase and the one before it can be asked for, so that one bit
@@ -174,6 +174,11 @@ enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity,
     if (e == MBAR_OK)
         *done = b.phase != (parity & 1);
     return e;
+}
+
+uint32_t mbar_index(const struct cta *cta, uint32_t off) {
+    uint32_t i = mbar_find(cta, off);
+    return i < cta->num_mbars ? i : UINT32_MAX;
 }
 
 enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view *out) {

@@ -11,6 +11,10 @@
 
 #include "machine/machine.h"
 
+#include <string.h>
+
+#define MBAR_PHASE_BIT 61
+
 enum mbar_error {
     MBAR_OK = 0,
     MBAR_NOT_INITIALISED,   /* no mbarrier.init since the memory was allocated, or after inval */
@@ -45,6 +49,18 @@ enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity,
 enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view *out);
 /* Pending count in an opaque state (mbarrier.pending_count). */
 uint32_t mbar_pending_count(uint64_t state);
+
+/* For those who look at one object often. mbar_index: its number in the CTA's table, or UINT32_MAX where there is none; it
+ * stays the object's own until another object of the CTA is invalidated. mbar_waits: the object with that number still
+ * lies at `off`, nobody but mbarrier operations wrote its bytes, and mbar_test_parity would answer "not completed". */
+uint32_t mbar_index(const struct cta *cta, uint32_t off);
+static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t off, uint32_t parity) {
+    uint64_t bits;
+    if (cta->live_warps == 0 || index >= cta->num_mbars || cta->mbars[index].off != off)
+        return false;
+    memcpy(&bits, cta->smem + off, sizeof bits);
+    return bits == cta->mbars[index].bits && (bits >> MBAR_PHASE_BIT & 1) == (parity & 1);
+}
 
 /* Publication to the other CTAs of the cluster (9.7.13.4, 8.9): after mbarrier.init a thread of the CTA executes
  * fence.mbarrier_init or another release at cluster scope (mbar_release), and then a cluster barrier completes

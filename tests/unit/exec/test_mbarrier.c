@@ -16,6 +16,9 @@
 /* Waits for parity `par` of [addr] */
 #define WAIT(label, addr, par)                                                                               \
     label ": mbarrier.try_wait.parity.shared::cta.b64 %p7, [" addr "], " par "; @!%p7 bra " label ";\n"
+/* Barriers 0 and 1, of one arrival */
+#define INIT_BOTH                                                                                            \
+    "@%p8 mbarrier.init.shared.b64 [mb], 1; @%p8 mbarrier.init.shared.b64 [mb+8], 1; bar.sync 0;\n"
 #define INIT(addr, count) "@%p8 mbarrier.init.shared::cta.b64 [" addr "], " count "; bar.sync 0;\n"
 
 /* clang-format off */
@@ -126,7 +129,48 @@ static const char text[] = RUN_HEADER
     HEAD("state_cluster")
     "mbarrier.arrive.shared::cluster.b64 %rd5, [%r20]; ret; }\n"
     HEAD("sem_alone")
-    "mbarrier.arrive.release.shared.b64 _, [%r20]; ret; }\n";
+    "mbarrier.arrive.release.shared.b64 _, [%r20]; ret; }\n"
+    HEAD("quiet") /* 500 phases of another barrier pass before the one that 31 warps wait for */
+    INIT_BOTH
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; mov.u32 %r10, 500;\n"
+    "next: nanosleep.u32 10; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; sub.u32 %r10, %r10, 1; "
+    "setp.ne.u32 %p3, %r10, 0; @%p3 bra next; @%p8 mbarrier.arrive.shared.b64 _, [mb];\n"
+    "waiter:\n"
+    WAIT("w", "%r20", "0")
+    "mov.u64 %rd9, %clock64; cvt.u32.u64 %r9, %rd9; st.global.u32 [%rd2], %r9; ret; }\n"
+    HEAD("moved") /* while others wait for barrier 7, barrier 0 is invalidated, and initialised again */
+    "setp.lt.u32 %p1, %r1, 8; shl.b32 %r9, %r1, 3; add.u32 %r9, %r20, %r9; "
+    "@%p1 mbarrier.init.shared.b64 [%r9], 1; bar.sync 0;\n"
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; nanosleep.u32 10; @%p8 mbarrier.inval.shared.b64 [mb]; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb+8]; nanosleep.u32 10; @%p8 mbarrier.init.shared.b64 [mb], 1; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb+16]; nanosleep.u32 10; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb+56];\n"
+    "waiter:\n"
+    WAIT("w", "mb+56", "0")
+    "st.global.u32 [%rd2], 3; ret; }\n"
+    HEAD("gone") /* the barrier that a warp waits for is invalidated */
+    INIT_BOTH
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; nanosleep.u32 10; nanosleep.u32 10; "
+    "@%p8 mbarrier.inval.shared.b64 [mb]; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; ret;\n"
+    "waiter:\n"
+    WAIT("w", "%r20", "0")
+    "ret; }\n"
+    HEAD("trampled") /* or its bytes are changed, though not its phase */
+    INIT_BOTH
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; nanosleep.u32 10; nanosleep.u32 10; "
+    "ld.shared.u64 %rd9, [mb]; add.s64 %rd9, %rd9, 1; @%p8 st.shared.u64 [mb], %rd9; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb+8]; ret;\n"
+    "waiter:\n"
+    WAIT("w", "%r20", "0")
+    "ret; }\n"
+    HEAD("either") /* test_wait of two barriers in turn: the wait for one ends with the other's phase */
+    INIT_BOTH
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; mov.u32 %r10, 40;\n"
+    "next: nanosleep.u32 10; sub.u32 %r10, %r10, 1; setp.ne.u32 %p3, %r10, 0; @%p3 bra next; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb+8]; ret;\n"
+    "waiter: mbarrier.test_wait.parity.shared.b64 %p4, [mb], 0; @%p4 bra done; "
+    "mbarrier.test_wait.parity.shared.b64 %p5, [mb+8], 0; @!%p5 bra waiter;\n"
+    "done: mov.u64 %rd9, %clock64; cvt.u32.u64 %r9, %rd9; st.global.u32 [%rd2], %r9; ret; }\n";
 /* clang-format on */
 
 /* clang-format off */
@@ -191,6 +235,21 @@ static void test_runs(struct run *r, uint64_t out) {
             CHECK_EQ(v[i], i - 32);
 }
 
+/* A waiter is not run again by changes that are not its own, and misses none that is. The times are the launch's count
+ * of instructions. */
+static void test_wakes(struct run *r, uint64_t out) {
+    uint32_t *v = run_at(r, out, 4096);
+    struct run_shape two = {.block = 64};
+    if (run_ok(r, "quiet", (struct run_shape){.block = 1024}, 1, &out))
+        CHECK(v[1023] > 2500 && v[1023] < 8000);
+    if (run_ok(r, "moved", two, 1, &out))
+        CHECK_EQ(v[63], 3);
+    if (run_ok(r, "either", two, 1, &out))
+        CHECK(v[63] < 10000);
+    run_faults(r, "gone", two, 1, &out, "mbarrier-not-initialised");
+    run_faults(r, "trampled", two, 1, &out, "mbarrier-overwritten");
+}
+
 static void test_faults(struct run *r, uint64_t out) {
     static const char *const faults[][3] = {
         {"dead_try", "2 of 3 arrivals pending", "tx-count 0"},
@@ -243,6 +302,7 @@ int main(void) {
         if (run_open_config(&r, text, &c)) {
             uint64_t out = run_alloc(&r, 4096);
             test_runs(&r, out);
+            test_wakes(&r, out);
             test_faults(&r, out);
         }
         run_close(&r);
