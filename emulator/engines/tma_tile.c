@@ -22,10 +22,13 @@ struct tile {
     bool rows4;
     uint32_t count[TMAP_MAX_RANK]; /* elements along each dimension; [0] is not used */
     uint64_t rows;
-    uint32_t inner; /* bytes of a row in global memory */
-    uint32_t width; /* bytes of a row in shared memory */
-    uint32_t pitch; /* bytes from a row to the next in shared memory */
-    uint32_t unit;  /* bytes of global memory in 16 bytes of shared memory: less with the padded types */
+    uint32_t planes; /* runs of rows along dimension 1; gather4 and scatter4: a plane each */
+    uint32_t plane_rows;
+    uint32_t lo, hi; /* bytes [lo, hi) of every row lie inside the tensor along dimension 0 */
+    uint32_t inner;  /* bytes of a row in global memory */
+    uint32_t width;  /* bytes of a row in shared memory */
+    uint32_t pitch;  /* bytes from a row to the next in shared memory */
+    uint32_t unit;   /* bytes of global memory in 16 bytes of shared memory: less with the padded types */
 };
 
 /* --- geometry ------------------------------------------------------------------------------------------------------ */
@@ -94,6 +97,14 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
     t->unit = m->type == TMAP_4X16_P64 ? 8 : m->type == TMAP_6X16_P32 ? 12 : 16;
     t->width = t->inner / t->unit * 16;
     t->pitch = m->swizzle == TMAP_SWIZZLE_NONE ? t->width : tmap_swizzle_span(m->swizzle);
+    t->plane_rows = box->rows4 || m->rank == 1 ? 1 : t->count[1];
+    t->planes = (uint32_t)(t->rows / t->plane_rows);
+    const unsigned bits = tmap_element_bits(m->type);
+    const int64_t first = (int64_t)t->coord[0] * bits / 8, end = (int64_t)(m->dim[0] * bits / 8);
+    t->lo = first >= 0 ? 0 : -first < t->inner ? (uint32_t)-first : t->inner;
+    t->hi = end - first >= t->inner ? t->inner : end > first ? (uint32_t)(end - first) : 0;
+    if (t->lo >= t->hi)
+        t->lo = t->hi = 0;
 }
 
 /* Reads the map and lays out the box. False after a fault. */
@@ -110,35 +121,51 @@ static bool tile_make(const struct async_op *op, const struct tma_box *box, stru
 
 static uint64_t tile_bytes(const struct tile *t) { return t->rows * t->pitch; }
 
-/* What of a row lies inside the tensor: its bytes [lo, hi), and where they begin in global memory. */
-struct row {
-    uint64_t addr;
-    uint32_t lo, hi;
+/* Rows [in, out) of a plane lie inside the tensor. Row in's byte t->lo is at `addr`, and from row to row it is `stride`
+ * further. A plane whose rows have no byte inside has in == out. */
+struct plane {
+    uint32_t in, out;
+    uint64_t addr, stride;
 };
 
-static struct row tile_row(const struct tile *t, uint64_t r) {
+/* The n-th of `count` places from coord on, step apart, that lie in [0, dim): n from *in to *out. */
+static void inside(int64_t coord, uint32_t count, uint32_t step, uint64_t dim, uint32_t *in, uint32_t *out) {
+    const int64_t n = coord < 0 ? (-coord + step - 1) / step : 0; /* dim is at most 2^32 */
+    const int64_t end = (int64_t)dim > coord ? ((int64_t)dim - coord + step - 1) / step : 0;
+    *out = end < count ? (uint32_t)end : count;
+    *in = n < *out ? (uint32_t)n : *out;
+}
+
+static struct plane tile_plane(const struct tile *t, uint32_t p) {
     const struct tmap *m = &t->m;
-    const unsigned bits = tmap_element_bits(m->type);
-    const struct row outside = {0, 0, 0};
-    uint64_t addr = m->address;
+    struct plane plane = {.out = 1, .addr = m->address};
     if (t->rows4) {
-        int64_t y = t->coord[1 + r];
-        if (y < 0 || (uint64_t)y >= m->dim[1])
-            return outside;
-        addr += (uint64_t)y * m->stride[0];
+        inside(t->coord[1 + p], 1, 1, m->dim[1], &plane.in, &plane.out);
+        plane.addr += (uint64_t)t->coord[1 + p] * m->stride[0];
+    } else if (m->rank > 1) {
+        inside(t->coord[1], t->count[1], m->step[1], m->dim[1], &plane.in, &plane.out);
+        plane.stride = m->step[1] * m->stride[0];
+        plane.addr += (uint64_t)t->coord[1] * m->stride[0] + plane.in * plane.stride;
     }
-    for (uint32_t i = 1; i < m->rank && !t->rows4; i++) {
-        int64_t at = t->coord[i] + (int64_t)(r % t->count[i]) * m->step[i];
-        r /= t->count[i];
+    for (uint32_t i = 2; i < m->rank && !t->rows4; i++) {
+        const int64_t at = t->coord[i] + (int64_t)(p % t->count[i]) * m->step[i];
+        p /= t->count[i];
         if (at < 0 || (uint64_t)at >= m->dim[i])
-            return outside;
-        addr += (uint64_t)at * m->stride[i - 1];
+            plane.out = plane.in;
+        plane.addr += (uint64_t)at * m->stride[i - 1];
     }
-    int64_t first = (int64_t)t->coord[0] * bits / 8, end = (int64_t)(m->dim[0] * bits / 8);
-    int64_t lo = first < 0 ? -first : 0, hi = end - first < t->inner ? end - first : t->inner;
-    if (lo >= hi)
-        return outside;
-    return (struct row){addr + (uint64_t)(first + lo), (uint32_t)lo, (uint32_t)hi};
+    if (t->lo == t->hi)
+        plane.out = plane.in;
+    plane.addr += (uint64_t)((int64_t)t->coord[0] * tmap_element_bits(m->type) / 8 + t->lo);
+    return plane;
+}
+
+/* Host address of the plane's row `in`, where `bytes` of all its rows up to `out` lie in one allocation: nothing is left
+ * to check then. NULL: they may still do so row by row. */
+static uint8_t *plane_at(const struct async_op *op, const struct plane *p, uint32_t bytes) {
+    if (p->in == p->out)
+        return NULL;
+    return mem_at(op->cta->gpu->mem, p->addr, (p->out - p->in - 1) * p->stride + bytes);
 }
 
 /* The chunk of 16 bytes at shared address `a`, not swizzled, lies at this address (5.5.7). */
@@ -215,18 +242,39 @@ struct load_op {
     struct tma_place place;
 };
 
-/* A row into its chunks. */
+/* Bytes [0, t->inner) of a row into their chunks. */
 static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *row) {
+    if (t->m.swizzle == TMAP_SWIZZLE_NONE && t->unit == 16) {
+        memcpy(cta->smem + at, row, t->inner);
+        return;
+    }
     for (uint32_t c = 0, from = 0; c < t->width; c += 16, from += t->unit) {
         uint32_t to = swizzled(t->m.swizzle, at + c);
         uint8_t *p = cta->smem + to;
         if (flipped(t->m.swizzle, at + c)) {
             memcpy(p, row + from + 8, 8);
             memcpy(p + 8, row + from, 8);
-        } else
+        } else if (t->unit == 16)
+            memcpy(p, row + from, 16);
+        else {
             memcpy(p, row + from, t->unit);
-        if (t->unit < 16) /* the padding is left as it is: uninitialised (5.5.1.1) */
+            /* the padding is left as it is: uninitialised (5.5.1.1) */
             smem_set_poison(cta, to + t->unit, 16u - t->unit);
+        }
+    }
+}
+
+/* Rows of one whole line of 128 bytes each, which the swizzle turns by the line's number: what matrices in half
+ * precision come as. `at` is a multiple of 128. */
+static void scatter_lines(struct cta *cta, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
+    for (uint32_t r = 0; r < rows; r++, at += 128, from += stride) {
+        const uint32_t turn = swizzled(TMAP_SWIZZLE_128B, at) - at;
+        uint8_t *to = cta->smem + at;
+        __builtin_prefetch(from +
+                           128); /* the next box mostly lies beside this one, each row in a page of its own */
+        __builtin_prefetch(from + 192);
+        for (uint32_t c = 0; c < 128; c += 16)
+            memcpy(to + (c ^ turn), from + c, 16);
     }
 }
 
@@ -241,33 +289,50 @@ static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
             smem_clear_poison(cta, swizzled(t->m.swizzle, off + r * t->pitch + c), 16);
 }
 
-static bool load_rows(const struct load_op *l, const struct tile *t) {
-    struct cta *cta = l->place.cta;
+/* A row that does not come as it is: `from` is its byte `lo` in global memory, or NULL where nothing of it is inside. */
+static void load_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *from) {
     uint8_t buffer[MAX_ROW];
-    const bool tf32 = t->m.type == TMAP_TF32 || t->m.type == TMAP_TF32_FTZ;
-    const bool plain = t->m.swizzle == TMAP_SWIZZLE_NONE && t->unit == 16;
-    cover(cta, t, l->place.off);
-    for (uint64_t r = 0; r < t->rows; r++) {
-        struct row row = tile_row(t, r);
-        const uint8_t *from = buffer;
-        if (row.hi > row.lo) {
-            from = tma_global(&l->op, row.addr, row.hi - row.lo, false);
+    const uint32_t lo = from ? t->lo : 0, hi = from ? t->hi : 0;
+    if (from)
+        memcpy(buffer + lo, from, hi - lo);
+    if (t->m.type == TMAP_TF32 || t->m.type == TMAP_TF32_FTZ)
+        round_tf32(buffer, lo, hi);
+    fill_outside(t, buffer, lo, hi);
+    scatter_row(cta, t, at, buffer);
+}
+
+static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t at, const struct plane *p) {
+    struct cta *cta = l->place.cta;
+    const uint32_t bytes = t->hi - t->lo;
+    const bool as_it_is = bytes == t->inner && t->m.type != TMAP_TF32 && t->m.type != TMAP_TF32_FTZ;
+    const uint8_t *whole = plane_at(&l->op, p, bytes);
+    if (whole && as_it_is && p->out - p->in == t->plane_rows && t->m.swizzle == TMAP_SWIZZLE_128B &&
+        t->width == 128 && t->unit == 16) {
+        scatter_lines(cta, at, t->plane_rows, whole, p->stride);
+        return true;
+    }
+    for (uint32_t r = 0; r < t->plane_rows; r++, at += t->pitch) {
+        const uint8_t *from = NULL;
+        if (r >= p->in && r < p->out) {
+            const uint64_t further = (r - p->in) * p->stride;
+            from = whole ? whole + further : tma_global(&l->op, p->addr + further, bytes, false);
             if (!from)
                 return false;
         }
-        if (tf32 || row.hi - row.lo < t->inner) {
-            if (row.hi > row.lo)
-                memcpy(buffer + row.lo, from, row.hi - row.lo);
-            if (tf32)
-                round_tf32(buffer, row.lo, row.hi);
-            fill_outside(t, buffer, row.lo, row.hi);
-            from = buffer;
-        }
-        uint32_t at = l->place.off + (uint32_t)r * t->pitch;
-        if (plain)
-            memcpy(cta->smem + at, from, t->inner);
-        else
+        if (from && as_it_is)
             scatter_row(cta, t, at, from);
+        else
+            load_row(cta, t, at, from);
+    }
+    return true;
+}
+
+static bool load_planes(const struct load_op *l, const struct tile *t) {
+    cover(l->place.cta, t, l->place.off);
+    for (uint32_t i = 0; i < t->planes; i++) {
+        const struct plane p = tile_plane(t, i);
+        if (!load_plane(l, t, l->place.off + i * t->plane_rows * t->pitch, &p))
+            return false;
     }
     return true;
 }
@@ -275,7 +340,8 @@ static bool load_rows(const struct load_op *l, const struct tile *t) {
 static bool run_load(struct async_op *op) {
     const struct load_op *l = (const struct load_op *)op;
     struct tile t;
-    if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_rows(l, &t))
+    if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) ||
+        !load_planes(l, &t))
         return true;
     /* elements outside the tensor count as well as those inside; the padding of 4- and 6-bit types does not */
     tma_signal(op, &l->place, (uint32_t)t.rows * t.inner);
@@ -346,32 +412,40 @@ static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
 /* Where a row is written, and in *bytes how much of it. Elements outside the tensor are not written, but memory is
  * written, and reduced, 16 bytes at a time: where a row ends inside such a chunk, the rest of the chunk takes part
  * (measured on an H200). Behind the end of an allocation that rest is left out. NULL after a fault. */
-static uint8_t *written_row(struct write_op *w, const struct row *row, uint32_t *bytes) {
-    const uint32_t end = (row->hi + 15) & ~15u;
-    *bytes = (end < w->tile.inner ? end : w->tile.inner) - row->lo;
-    uint8_t *to = mem_at(w->op.cta->gpu->mem, row->addr, *bytes);
+static uint8_t *written_row(struct write_op *w, uint64_t addr, uint32_t *bytes) {
+    uint8_t *to = mem_at(w->op.cta->gpu->mem, addr, *bytes);
     if (to)
         return to;
-    *bytes = row->hi - row->lo;
-    return tma_global(&w->op, row->addr, *bytes, true);
+    *bytes = w->tile.hi - w->tile.lo;
+    return tma_global(&w->op, addr, *bytes, true);
+}
+
+static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t *rows) {
+    const struct tile *t = &w->tile;
+    const uint32_t end = (t->hi + 15) & ~15u, most = (end < t->inner ? end : t->inner) - t->lo;
+    uint8_t *whole = plane_at(&w->op, p, most);
+    for (uint32_t r = p->in; r < p->out; r++) {
+        const uint64_t further = (r - p->in) * p->stride;
+        const uint8_t *from = rows + (size_t)r * t->inner + t->lo;
+        uint32_t bytes = most;
+        uint8_t *to = whole ? whole + further : written_row(w, p->addr + further, &bytes);
+        if (!to)
+            return false;
+        if (w->reduce == TMA_COPY)
+            memcpy(to, from, bytes);
+        else
+            tma_reduce_bytes(w->reduce, w->element, to, from, bytes);
+    }
+    return true;
 }
 
 static bool run_write(struct async_op *op) {
     struct write_op *w = (struct write_op *)op;
     const struct tile *t = &w->tile;
-    for (uint64_t r = 0; r < t->rows; r++) {
-        struct row row = tile_row(t, r);
-        if (row.lo == row.hi)
-            continue;
-        uint32_t bytes;
-        uint8_t *to = written_row(w, &row, &bytes);
-        if (!to)
+    for (uint32_t i = 0; i < t->planes; i++) {
+        const struct plane p = tile_plane(t, i);
+        if (!write_plane(w, &p, w->rows + (size_t)i * t->plane_rows * t->inner))
             return true;
-        const uint8_t *from = w->rows + r * t->inner + row.lo;
-        if (w->reduce == TMA_COPY)
-            memcpy(to, from, bytes);
-        else
-            tma_reduce_bytes(w->reduce, w->element, to, from, bytes);
     }
     w->track->writing--;
     return true;
@@ -385,30 +459,51 @@ static void pack6(const uint8_t from[16], uint8_t to[12]) {
             to[(6 * i + b) / 8] |= (uint8_t)((from[i] >> b & 1) << (6 * i + b) % 8);
 }
 
-/* A row out of its chunks; `row` takes t->inner bytes. False at bytes never written that the tensor would get. */
-static bool gather_row(const struct store_op *s, const struct tile *t, uint64_t r, uint8_t *row) {
-    const struct cta *cta = s->op.cta;
-    const struct row used = tile_row(t, r);
-    const uint32_t at = s->src + (uint32_t)r * t->pitch;
+/* Are the bytes of the row's chunk [to, to + unit) that the tensor gets written? `used`: the row lies inside. */
+static bool chunk_written(const struct store_op *s, const struct tile *t, bool used, uint32_t to,
+                          uint32_t from, bool flip) {
+    uint32_t lo = 0, hi = 16;
+    if (!used || t->hi <= to || t->lo >= to + t->unit)
+        return true;
+    if (t->unit == 16 && !flip) { /* only what lies inside the tensor must be written */
+        lo = t->lo > to ? t->lo - to : 0;
+        hi = t->hi < to + 16 ? t->hi - to : 16;
+    }
+    if (!smem_poisoned(s->op.cta, from + lo, hi - lo))
+        return true;
+    tma_fault_poison(&s->op, from + lo);
+    return false;
+}
+
+/* The row at shared offset `at` out of its chunks; `row` takes t->inner bytes. `clean`: all of the box is known to be
+ * written. False at bytes never written that the tensor would get. */
+static bool gather_row(const struct store_op *s, const struct tile *t, uint32_t at, bool used, bool clean,
+                       uint8_t *row) {
+    const uint8_t *smem = s->op.cta->smem;
     for (uint32_t c = 0, to = 0; c < t->width; c += 16, to += t->unit) {
-        uint32_t from = swizzled(t->m.swizzle, at + c), lo = 0, hi = 16;
-        const uint8_t *p = cta->smem + from;
+        const uint32_t from = swizzled(t->m.swizzle, at + c);
         const bool flip = flipped(t->m.swizzle, at + c);
-        if (t->unit == 16 && !flip) { /* only what lies inside the tensor must be written */
-            lo = used.lo > to ? used.lo - to : 0;
-            hi = used.hi < to + 16 ? (used.hi > to ? used.hi - to : 0) : 16;
-        }
-        if (used.hi > to && used.lo < to + t->unit && lo < hi && smem_poisoned(cta, from + lo, hi - lo)) {
-            tma_fault_poison(&s->op, from + lo);
+        if (!clean && !chunk_written(s, t, used, to, from, flip))
             return false;
-        }
         if (t->unit == 12)
-            pack6(p, row + to);
+            pack6(smem + from, row + to);
         else if (flip) {
-            memcpy(row + to, p + 8, 8);
-            memcpy(row + to + 8, p, 8);
+            memcpy(row + to, smem + from + 8, 8);
+            memcpy(row + to + 8, smem + from, 8);
         } else
-            memcpy(row + to, p, 16);
+            memcpy(row + to, smem + from, 16);
+    }
+    return true;
+}
+
+static bool gather_rows(const struct store_op *s, const struct tile *t, uint8_t *rows) {
+    const bool clean = tile_dense(t) && !smem_poisoned(s->op.cta, s->src, (uint32_t)tile_bytes(t));
+    uint32_t at = s->src;
+    for (uint32_t i = 0; i < t->planes; i++) {
+        const struct plane p = tile_plane(t, i);
+        for (uint32_t r = 0; r < t->plane_rows; r++, at += t->pitch, rows += t->inner)
+            if (!gather_row(s, t, at, r >= p.in && r < p.out, clean, rows))
+                return false;
     }
     return true;
 }
@@ -450,11 +545,10 @@ static bool run_store(struct async_op *op) {
     w->reduce = s->reduce;
     w->element = element;
     w->track = s->track;
-    for (uint64_t r = 0; r < t.rows; r++)
-        if (!gather_row(s, &t, r, w->rows + r * t.inner)) {
-            free(w);
-            return true;
-        }
+    if (!gather_rows(s, &t, w->rows)) {
+        free(w);
+        return true;
+    }
     async_issue(tma_store_queue(op->cta), &w->op);
     s->track->reading--;
     return true;

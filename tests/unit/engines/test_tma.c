@@ -151,6 +151,82 @@ static void test_loads(void) {
     bench_close(&b);
 }
 
+/* Tiles of matrices: whole lines of 128 bytes, all of them inside or some of them not. */
+static void test_lines(void) {
+    static const uint32_t types[] = {TMAP_U8, TMAP_F16, TMAP_F32};
+    struct bench b;
+    bench_open(&b, 1);
+    CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
+    for (unsigned i = 0; i < 120; i++) {
+        struct tmap m = map_2d(&b);
+        m.type = types[i % 3];
+        m.swizzle = TMAP_SWIZZLE_128B;
+        const uint32_t size = tmap_element_bits(m.type) / 8;
+        m.rank = 2 + i / 3 % 2;
+        m.box[0] = 128 / size;
+        m.box[1] = 1 + below(&b, 64);
+        m.box[2] = m.rank == 3 ? 1 + below(&b, 3) : 1;
+        m.step[1] = 1 + (i % 5 == 0);
+        m.dim[0] = 512 / size;
+        m.dim[1] = 100;
+        m.dim[2] = m.rank == 3 ? 4 : 1;
+        m.stride[0] = 512;
+        m.stride[1] = 512 * 100 + 16;
+        const int32_t coord[5] = {(int32_t)(below(&b, 4) * 128 / size), (int32_t)below(&b, 60) - 8,
+                                  m.rank == 3 ? (int32_t)below(&b, 3) : 0};
+        load_case(&b, &m, coord, DATA + 128 * below(&b, 16));
+    }
+    bench_close(&b);
+}
+
+/* A tensor whose two rows lie in an allocation each: no object holds the box, and every row is inside one. */
+static void test_two_allocations(void) {
+    struct bench b;
+    bench_open(&b, 1);
+    struct cta *cta = b.f.cta;
+    struct devmem *mem = b.f.gpu->mem;
+    const uint64_t one = mem_alloc(mem, 1024, 256, MEM_DEVICE, NULL),
+                   two = mem_alloc(mem, 1024, 256, MEM_DEVICE, NULL);
+    struct tmap m = map_2d(&b);
+    m.address = one + 128;
+    m.stride[0] = two - one;
+    m.dim[1] = m.box[1] = 2;
+    m.swizzle = TMAP_SWIZZLE_128B;
+    for (uint32_t i = 0; i < 128; i++) {
+        mem_at(mem, one + 128, 128)[i] = (uint8_t)i;
+        mem_at(mem, two + 128, 128)[i] = (uint8_t)~i;
+    }
+    encode(&b, &m);
+    CHECK_EQ(mbar_init(cta, MBAR, 1), MBAR_OK);
+    expect(cta, 256);
+    struct tma_box box = {.map = b.map, .rank = 2};
+    const struct tma_target to = {.dst = DATA, .mbar = MBAR, .cta_group = 1};
+    CHECK(tma_issue_load(cta, NULL, &box, &to));
+    fixture_drain(&b.f);
+    CHECK_EQ(b.f.length, 0);
+    CHECK_EQ(phase(cta), 1);
+    for (uint32_t i = 0; i < 128; i++) {
+        CHECK_EQ(cta->smem[place(m.swizzle, DATA + i)], (uint8_t)i);
+        CHECK_EQ(cta->smem[place(m.swizzle, DATA + 128 + i)], (uint8_t)~i);
+    }
+    memset(cta->smem + DATA, 0x5a, 256);
+    struct tma_track track = {0};
+    CHECK(tma_issue_store(cta, NULL, &box, at(0, DATA), TMA_COPY, &track));
+    fixture_drain(&b.f);
+    CHECK_EQ(b.f.length, 0);
+    for (uint32_t i = 0; i < 1024; i++) {
+        const uint8_t want = i >= 128 && i < 256 ? 0x5a : 0;
+        CHECK_EQ(mem_at(mem, one, 1024)[i], want);
+        CHECK_EQ(mem_at(mem, two, 1024)[i], want);
+    }
+    mem_free(mem, two);
+    expect(cta, 256);
+    CHECK(tma_issue_load(cta, NULL, &box, &to));
+    fixture_drain(&b.f);
+    CHECK(fixture_faulted(&b.f, "bulk-copy-global-bounds"));
+    bench_close(&b);
+}
+
 /* What an H200 makes of f32 elements in a load of type TFLOAT32 and TFLOAT32_FTZ. */
 static void test_tf32(void) {
     static const uint32_t pairs[][2] = {{0, 0},
@@ -434,6 +510,8 @@ static void test_padded(void) {
 
 int main(void) {
     test_loads();
+    test_lines();
+    test_two_allocations();
     test_tf32();
     test_stores();
     test_reductions();
