@@ -58,36 +58,39 @@ struct exec_opnd {
     uint8_t kind; /* enum exec_opnd_kind */
     uint8_t bits; /* register width: 1 (predicate), 16, 32, 64, 128; immediates take the width of their use */
     bool neg;     /* predicate source written as !p */
-    bool
-        is_imm; /* SLOT that holds an immediate: imm has its bits as written, imm_float whether 0f/0d/decimal */
-    bool has_base; /* MEM */
-    bool imm_float;
+    bool is_imm;  /* SLOT that holds an immediate: imm has its bits as written */
+    bool imm_float; /* its form: 0f, 0d or decimal */
+    bool has_base;  /* MEM */
     exec_slot slot;
-    uint32_t count;              /* VEC */
-    const exec_slot *list;       /* VEC */
-    const struct exec_opnd *sub; /* MEM: compound parts after the first comma */
-    uint32_t num_sub;
     int64_t offset; /* MEM, PARAM */
     uint64_t imm;
-    uint32_t target; /* LABEL: instruction index */
-    const struct exec_func *func;
-    const struct ptx_table *table;
+    uint32_t count;              /* VEC */
+    uint32_t num_sub;            /* MEM, VEC */
+    const exec_slot *list;       /* VEC */
+    const struct exec_opnd *sub; /* MEM: compound parts after the first comma; VEC: the elements */
+    union {
+        uint32_t target;               /* LABEL: instruction index */
+        const struct exec_func *func;  /* FUNC */
+        const struct ptx_table *table; /* TABLE */
+    };
     const struct ptx_operand *src;
 };
 
+/* A kernel's instructions and operands are read in turn by all its warps: they lie close together. */
 #define EXEC_MAX_OPNDS 12
 struct insn {
     exec_fn fn;
-    const struct ptx_insn *src; /* site, modifiers, operands as written */
-    exec_slot guard;            /* predicate slot, or EXEC_SINK when unguarded */
+    /* destinations and sources in the order written, num_opnds of them; a d|p pair is two. While the instruction is
+     * bound, those up to EXEC_MAX_OPNDS are there too, and empty. */
+    struct exec_opnd *o;
+    uint64_t aux;     /* free for the family: set by bind, read by fn */
+    const void *data; /* free for the family: arena memory of the function */
+    exec_slot guard;  /* predicate slot, or EXEC_SINK when unguarded */
     bool guard_neg;
     bool aligned; /* .aligned: all live lanes of the warp must execute it together (checked by the core) */
     uint8_t num_opnds;
-    uint64_t aux;     /* free for the family: set by bind, read by fn */
-    const void *data; /* free for the family: arena memory of the function */
-    uint32_t join;    /* branches: pc where split lanes meet again, or UINT32_MAX */
-    /* destinations and sources in the order written; a d|p pair is two */
-    struct exec_opnd o[EXEC_MAX_OPNDS];
+    uint32_t join;              /* branches: pc where split lanes meet again, or UINT32_MAX */
+    const struct ptx_insn *src; /* site, modifiers, operands as written */
 };
 
 struct exec_func {

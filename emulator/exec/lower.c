@@ -432,6 +432,17 @@ static bool layout_frame(struct lowering *lo) {
     return lo->next_slot <= MAX_SLOTS;
 }
 
+/* As many as lower_insn may make, and EXEC_MAX_OPNDS that stay empty. */
+static size_t count_operands(const struct ptx_func *p) {
+    size_t n = EXEC_MAX_OPNDS;
+    for (uint32_t i = 0; i < p->num_insns; i++)
+        for (unsigned k = 0; k < p->insns[i].num_operands; k++) {
+            const struct ptx_operand *o = &p->insns[i].operands[k];
+            n += o->kind == PTX_OPND_PAIR ? o->num_elems : 1;
+        }
+    return n;
+}
+
 bool exec_lower_func(struct exec_module *m, struct exec_func *f) {
     const struct ptx_func *p = f->src;
     struct lowering lo = {.m = m, .f = f};
@@ -443,13 +454,16 @@ bool exec_lower_func(struct exec_module *m, struct exec_func *f) {
     end->op = PTX_OP_ret; /* every `ret` jumps here, so that lanes that return apart can meet first */
     end->site.func = p->name;
     end->site.ptx_text = "ret;";
+    struct exec_opnd *o = arena_array(&m->arena, count_operands(p), sizeof *o);
     for (uint32_t i = 0; i < f->num_insns; i++) {
         struct insn *in = &f->code[i];
+        in->o = o;
         bool ok = lower_insn(&lo, i < p->num_insns ? &p->insns[i] : end, in);
         if (ok)
             exec_bind(m, f, in);
         else
             exec_bind_refused(in);
+        o += in->num_opnds;
     }
     f->inits = lo.inits;
     f->num_inits = lo.num_inits;
