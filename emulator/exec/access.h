@@ -72,8 +72,12 @@ static inline uint32_t exec_bits_get(const uint8_t *p, uint64_t at, uint32_t n) 
     uint32_t r = 0;
     if (n <= 8 && (at & 7) + n <= 8)
         return (uint32_t)p[at >> 3] >> (at & 7) & ((1u << n) - 1);
-    if ((at & 7) == 0 && (n == 16 || n == 32)) {
-        memcpy(&r, p + (at >> 3), n / 8);
+    if ((at & 7) == 0 && n == 16) {
+        memcpy(&r, p + (at >> 3), 2);
+        return r;
+    }
+    if ((at & 7) == 0 && n == 32) {
+        memcpy(&r, p + (at >> 3), 4);
         return r;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -86,8 +90,12 @@ static inline void exec_bits_set(uint8_t *p, uint64_t at, uint32_t n, uint32_t v
         p[at >> 3] = (uint8_t)((p[at >> 3] & ~m) | (value << (at & 7) & m));
         return;
     }
-    if ((at & 7) == 0 && (n == 16 || n == 32)) {
-        memcpy(p + (at >> 3), &value, n / 8);
+    if ((at & 7) == 0 && n == 16) {
+        memcpy(p + (at >> 3), &value, 2);
+        return;
+    }
+    if ((at & 7) == 0 && n == 32) {
+        memcpy(p + (at >> 3), &value, 4);
         return;
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -340,14 +340,26 @@ static void address_range(const struct warp *w, const struct exec_opnd *o, uint3
         *hi = s->stride < 0 ? s->at[0] : last;
         return;
     }
-    *lo = UINT64_MAX;
-    *hi = *any = 0;
-    EXEC_FOR_LANES(l, mask) {
-        uint64_t a = s->at[l] = exec_address(w, o, l);
-        *any |= a;
-        *lo = a < *lo ? a : *lo;
-        *hi = a > *hi ? a : *hi;
-    }
+    uint64_t least = UINT64_MAX, most = 0, bits = 0;
+    if (mask == EXEC_ALL_LANES) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            s->at[l] = exec_address(w, o, l);
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            const uint64_t a = s->at[l];
+            bits |= a;
+            least = a < least ? a : least;
+            most = a > most ? a : most;
+        }
+    } else
+        EXEC_FOR_LANES(l, mask) {
+            const uint64_t a = s->at[l] = exec_address(w, o, l);
+            bits |= a;
+            least = a < least ? a : least;
+            most = a > most ? a : most;
+        }
+    *lo = least;
+    *hi = most;
+    *any = bits;
 }
 
 /* Addresses become indices: `add` is what lies between, `lane` what each lane adds on top. */

@@ -12,6 +12,7 @@
  */
 #include "exec/access.h"
 #include "exec/core.h"
+#include "exec/quad.h"
 
 struct mem_form {
     enum exec_space space;
@@ -21,6 +22,7 @@ struct mem_form {
     bool sign;     /* loads extend the sign */
     bool sinks;    /* some vector elements are `_` */
     bool wide;     /* 32 bytes: global memory only */
+    bool quad;     /* four 32-bit registers */
     const struct exec_opnd *addr;
     exec_slot slot[8];
 };
@@ -134,7 +136,9 @@ static bool load_poison(struct warp *w, const struct mem_form *f, const struct e
 
 /* True when a lane read poison. */
 static bool load_span(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
-    if (f->size == 4 && f->reg == 32)
+    if (f->quad && mask == EXEC_ALL_LANES)
+        exec_load_quads(w, f->slot, s);
+    else if (f->size == 4 && f->reg == 32)
         load_lanes(w, f, s, mask, 4, 32, false);
     else if (f->size == 8 && f->reg == 64)
         load_lanes(w, f, s, mask, 8, 64, false);
@@ -252,7 +256,9 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
                    __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
         return false;
     }
-    if (f->size == 4 && f->reg == 32)
+    if (f->quad && mask == EXEC_ALL_LANES)
+        exec_store_quads(w, f->slot, s);
+    else if (f->size == 4 && f->reg == 32)
         store_lanes(w, f, s, mask, 4, 32);
     else if (f->size == 8 && f->reg == 64)
         store_lanes(w, f, s, mask, 8, 64);
@@ -558,6 +564,7 @@ static bool bind_access(struct exec_binder *b, struct insn *in) {
         b->why = "the access lies outside the parameter";
         return false;
     }
+    f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
     in->data = f;
     in->fn = choose(f, store);
     return true;

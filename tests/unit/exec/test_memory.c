@@ -331,7 +331,58 @@ static void test_matrix(void) {
     run_close(&r);
 }
 
+/* 16 bytes a lane at addresses that are not evenly spaced, as in a swizzled tile: lane l's lie in line l, chunk l % 8. */
+/* clang-format off */
+#define QUAD(name)                                                                                           \
+    KERNEL(name, "16")                                                                                       \
+    "mov.u32 %r20, %r1; and.b32 %r4, %r1, 7; shl.b32 %r4, %r4, 4; shl.b32 %r5, %r1, 7; add.u32 %r4, %r4, %r5;\n" \
+    "add.u32 %r4, %r4, %r2; add.u32 %r10, %r1, 100; add.u32 %r11, %r1, 200; add.u32 %r12, %r1, 300; "        \
+    "add.u32 %r13, %r1, 400; xor.b32 %r6, %r1, 31; and.b32 %r7, %r6, 7; shl.b32 %r7, %r7, 4;\n"             \
+    "shl.b32 %r8, %r6, 7; add.u32 %r7, %r7, %r8; add.u32 %r7, %r7, %r2; setp.eq.u32 %p1, %r1, 5; "           \
+    "@!%p1 mov.u32 %r21, %r12;\n"
+static const char quads[] = RUN_HEADER
+    QUAD("swizzled") /* each lane reads what lane 31 - l stored, over its own address */
+    "st.shared.v4.u32 [%r4], {%r10,%r11,%r12,%r13}; bar.warp.sync -1;\n"
+    "ld.shared.v4.u32 {%r14,%r7,%r15,%r16}, [%r7];\n"
+    "st.global.v4.u32 [%rd2], {%r14,%r7,%r15,%r16}; ret; }\n"
+    QUAD("same") /* all lanes store to one place: one of them is seen whole */
+    "st.shared.v4.u32 [sm], {%r10,%r11,%r12,%r13}; bar.warp.sync -1; ld.shared.v4.u32 {%r14,%r17,%r15,%r16}, [sm];\n"
+    "st.global.v4.u32 [%rd2], {%r14,%r17,%r15,%r16}; ret; }\n"
+    QUAD("hole") /* the third word of lane 5 was never written: lane 26 may store the others */
+    "st.shared.v4.u32 [%r4], {%r10,%r11,%r21,%r13}; bar.warp.sync -1;\n"
+    "ld.shared.v4.u32 {%r14,%r17,%r15,%r16}, [%r7];\n"
+    "st.global.v2.u32 [%rd2], {%r14,%r17}; st.global.u32 [%rd2+12], %r16; st.global.u32 [%rd2+8], %r15; ret; }\n"
+    QUAD("unwritten")
+    "@!%p1 st.shared.v4.u32 [%r4], {%r10,%r11,%r12,%r13}; bar.warp.sync -1;\n"
+    "ld.shared.v4.u32 {%r14,%r17,%r15,%r16}, [%r7]; st.global.u32 [%rd2], %r16; ret; }\n";
+/* clang-format on */
+
+static void test_quads(void) {
+    struct run r;
+    if (!run_open(&r, quads))
+        return run_close(&r);
+    uint64_t in = run_alloc(&r, 512), out = run_alloc(&r, 32 * 64), args[] = {in, out};
+    const struct run_shape warp = {.block = 32};
+    if (run_ok(&r, "swizzled", warp, 2, args))
+        for (unsigned i = 0; i < 128; i++)
+            CHECK_EQ(run_u32(&r, out, i / 4 * 16 + i % 4), 31 - i / 4 + 100 * (i % 4 + 1));
+    if (run_ok(&r, "same", warp, 2, args))
+        for (unsigned i = 0; i < 128; i++)
+            CHECK_EQ(run_u32(&r, out, i / 4 * 16 + i % 4), run_u32(&r, out, 0) - 100 + 100 * (i % 4 + 1));
+    CHECK(run_u32(&r, out, 0) >= 100 && run_u32(&r, out, 0) < 132);
+    memset(run_at(&r, out, 32 * 64), 0, 32 * 64);
+    run_faults(&r, "hole", warp, 2, args, "uninitialised-global-store");
+    CHECK_HAS(r.log, "1 of 32 lanes");
+    CHECK_HAS(r.log, "lane 26");
+    CHECK_EQ(run_u32(&r, out, 26 * 16), 105);
+    CHECK_EQ(run_u32(&r, out, 26 * 16 + 3), 405);
+    run_faults(&r, "unwritten", warp, 2, args, "uninitialised-global-store");
+    CHECK_HAS(r.log, "1 of 32 lanes");
+    run_close(&r);
+}
+
 int main(void) {
+    test_quads();
     test_widths();
     test_spaces();
     test_remote();
