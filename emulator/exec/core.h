@@ -89,7 +89,10 @@ void exec_warp_create(struct warp *w, struct exec_launch_state *st, struct cta *
 void exec_warp_destroy(struct warp *w);
 
 /* --- lowering --- */
-bool exec_lower_func(struct exec_module *m, struct exec_func *f);            /* exec/lower.c */
+bool exec_lower_func(struct exec_module *m, struct exec_func *f); /* exec/lower.c */
+/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index: exec/registers.c. False, with nothing
+ * given, where each is to have its own. */
+bool exec_share_registers(const struct ptx_func *p, exec_slot *slot, uint32_t *next_slot);
 void exec_find_joins(struct exec_module *m, struct exec_func *f);            /* exec/cfg.c */
 void exec_bind(struct exec_module *m, struct exec_func *f, struct insn *in); /* exec/bind.c */
 void exec_bind_refused(

@@ -1,6 +1,6 @@
 /* exec/lower.c - from typed PTX to instructions on slots: contract in exec.h.
  *
- * Every operand becomes a slot: registers get frame slots in order, immediates and load-time addresses become constants,
+ * Every operand becomes a slot: registers get frame slots (exec/registers.c), immediates and load-time addresses become constants,
  * and what is fixed for a thread (special registers, addresses of shared and local variables) becomes a hidden slot that
  * is filled once when a frame is made.
  */
@@ -405,7 +405,8 @@ static bool layout_frame(struct lowering *lo) {
     f->param_slot = arena_array(a, p->num_params + 1, sizeof *f->param_slot);
     f->ret_slot = arena_array(a, p->num_rets + 1, sizeof *f->ret_slot);
     lo->local_offset = arena_array(a, p->num_vars + 1, sizeof *lo->local_offset);
-    for (uint32_t i = 0; i < p->num_regs; i++) {
+    const bool shared = exec_share_registers(p, f->reg_slot, &lo->next_slot);
+    for (uint32_t i = 0; i < p->num_regs && !shared; i++) {
         f->reg_slot[i] = (exec_slot)lo->next_slot;
         lo->next_slot += slots_for(ptx_type_bits(p->regs[i].type));
     }
