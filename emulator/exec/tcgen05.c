@@ -3,6 +3,10 @@
  */
 #include "exec/tcgen05.h"
 
+#include "exec/core.h"
+
+#include <string.h>
+
 bool exec_tmem_refuse(struct exec_binder *b, const char *why) {
     b->why = why;
     return false;
@@ -170,7 +174,30 @@ static enum exec_status do_fence(struct warp *w, const struct insn *in, uint32_t
     return EXEC_NEXT;
 }
 
+/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with the
+ * family's `f` than with `a`. */
+static bool target_has(struct exec_binder *b, const struct ptx_insn *p) {
+    const char *target = b->func->module->ptx->target;
+    size_t n = strlen(target);
+    char suffix = n > 0 ? target[n - 1] : 0;
+    if (suffix == 'a')
+        return true;
+    if (suffix != 'f')
+        return exec_tmem_refuse(b, "tcgen05 needs .target sm_100f or sm_100a");
+    if (p->op == PTX_OP_tcgen05_shift)
+        return exec_tmem_refuse(b, "tcgen05.shift needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_kind__i8))
+        return exec_tmem_refuse(b, ".kind::i8 needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) ||
+        ptx_has(p, PTX_MOD_scale_vec__4X))
+        return exec_tmem_refuse(
+            b, ".scale_vec::1X, ::2X and ::4X need .target sm_100a; for sm_100f say .block32 or .block16");
+    return true;
+}
+
 bool exec_bind_tcgen05(struct exec_binder *b, struct insn *in) {
+    if (!target_has(b, in->src))
+        return false;
     switch (in->src->op) {
     case PTX_OP_tcgen05_alloc:
     case PTX_OP_tcgen05_dealloc:

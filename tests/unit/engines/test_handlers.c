@@ -257,6 +257,53 @@ static void refusals(void) {
         fails(kernel(forms[i].insn, "\n", END, NULL), "unsupported", forms[i].why);
 }
 
+/* `target`: 7 characters in the place of sm_100a */
+static const char *for_target(const char *target, const char *insn, const char *result) {
+    char *at = strstr((kernel(insn, "\n", result, END, NULL), text), "sm_100a");
+    if (CHECK(at != NULL))
+        memcpy(at, target, 7);
+    return text;
+}
+
+/* Not refused, whatever else is wrong with its operands. */
+static void supported(const char *ptx) {
+    struct run r;
+    if (run_open(&r, ptx)) {
+        uint64_t out = run_alloc(&r, 128);
+        run_kernel(&r, "k", WARP, 1, &out);
+        if (!CHECK(strstr(r.log, "unsupported") == NULL))
+            fprintf(stderr, "%s\n", r.log);
+    }
+    run_close(&r);
+}
+
+/* What .target has not is refused, as by ptxas. */
+static void targets(void) {
+    static const char f16[] = "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %none;";
+    static const struct {
+        const char *insn, *why;
+    } forms[] = {
+        {"tcgen05.shift.cta_group::1.down [%ta];", "tcgen05.shift needs .target sm_100a"},
+        {"tcgen05.mma.cta_group::1.kind::i8 [%ta], %da, %db, %id, %one;", ".kind::i8 needs .target sm_100a"},
+        {"tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%ta], %da, %db, %id, [%ta], "
+         "[%ta], %one;",
+         "say .block32"},
+        {"tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%ta], %da, %db, %id, [%ta], [%ta], "
+         "%one;",
+         "say .block32"},
+        {"tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [%ta], %da, %db, %id, [%ta], "
+         "[%ta], %one;",
+         "say .block32"},
+    };
+    gives(for_target("sm_100f", f16, RESULT), 16);
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+        fails(for_target("sm_100f", forms[i].insn, ""), "unsupported", forms[i].why);
+        supported(for_target("sm_100a", forms[i].insn, ""));
+    }
+    fails(for_target("sm_100 ", f16, RESULT), "unsupported", "tcgen05 needs .target sm_100f or sm_100a");
+    fails(for_target("sm_90  ", f16, RESULT), "unsupported", "tcgen05 needs .target sm_100f or sm_100a");
+}
+
 int main(void) {
     multiplies();
     a_from_tmem();
@@ -265,5 +312,6 @@ int main(void) {
     lane_beyond();
     faults();
     refusals();
+    targets();
     return check_report();
 }
