@@ -9,6 +9,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,27 +37,47 @@ static inline struct elem_info elem_info(enum elem_type type) {
     return table[type];
 }
 
-/* Rounds x to nearest even in the type, writes the type's bytes at `to`, returns the value they stand for.
+/* x rounded to nearest even, with `drop` bits fewer in the fraction than a float has. x: finite, and not so large that it
+ * would round to an infinity. */
+static inline float round_fraction(float x, uint32_t drop) {
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    bits = (bits + (1u << (drop - 1)) - 1 + (bits >> drop & 1)) & ~((1u << drop) - 1);
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+/* elem_store() of f16. The library's conversions are right for every x; those of its normal numbers, which nearly all
+ * inputs are, are a rounding, a shift and another bias of the exponent (15, not 127): a tenth of the time. */
+static inline float store_f16(float x, void *to) {
+    uint32_t bits;
+    if (!(fabsf(x) >= 0x1p-14f && fabsf(x) < 65504)) {
+        const __half h = __float2half_rn(x);
+        memcpy(to, &h, 2);
+        return __half2float(h);
+    }
+    x = round_fraction(x, 13);
+    memcpy(&bits, &x, 4);
+    const uint16_t half =
+        (uint16_t)((bits >> 16 & 0x8000) | (((bits & 0x7FFFFFFF) >> 13) - ((127 - 15) << 10)));
+    memcpy(to, &half, 2);
+    return x;
+}
+
+/* Rounds x to nearest even in the type, writes the type's bytes at `to`, returns the value they stand for. x: finite.
  * The fp8 types have no room for large values: those saturate to the largest finite one. */
 static inline float elem_store(enum elem_type type, float x, void *to) {
-    uint32_t bits;
-    __half h;
-    __nv_bfloat16 b;
     __nv_fp8_storage_t e;
     switch (type) {
     case ELEM_F16:
-        h = __float2half_rn(x);
-        memcpy(to, &h, 2);
-        return __half2float(h);
-    case ELEM_BF16:
-        b = __float2bfloat16_rn(x);
-        memcpy(to, &b, 2);
-        return __bfloat162float(b);
+        return store_f16(x, to);
+    case ELEM_BF16: /* the top 16 bits of a float */
+        x = round_fraction(x, 16);
+        memcpy(to, (const char *)&x + 2, 2);
+        return x;
     case ELEM_TF32: /* 10 stored bits of fraction: the top 19 bits of a float */
-        memcpy(&bits, &x, 4);
-        bits = (bits + 0xFFFu + (bits >> 13 & 1)) & ~0x1FFFu;
-        memcpy(to, &bits, 4);
-        memcpy(&x, &bits, 4);
+        x = round_fraction(x, 13);
+        memcpy(to, &x, 4);
         return x;
     default:
         e = __nv_cvt_float_to_fp8(x, __NV_SATFINITE, type == ELEM_E4M3 ? __NV_E4M3 : __NV_E5M2);
