@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #define MEM_ALIGN 256u /* cudaMalloc's alignment guarantee */
-#define PAGE 4096ull
+/* The unit of what the host maps and takes back: a multiple of every host's page (4, 16 or 64 KiB; 64 on most that have a
+ * GB200), and the same on all, so that device addresses differ by the same amounts. */
+#define PAGE 65536ull
 #define HUGE_PAGE (2ull << 20)
 
 struct devmem {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MIB (1ull << 20)
+#define HOST_PAGE 65536u /* the largest page of the hosts that the emulator runs on */
 
 static void test_bounds(void) {
     struct devmem *m = mem_create(64 * MIB);
@@ -50,7 +51,7 @@ static void test_free(void) {
     struct mem_block old;
     CHECK(mem_freed(m, b + 17, &old) && old.addr == b);
     CHECK_EQ(mem_alloc(m, 5 * MIB, 0, MEM_DEVICE, NULL), b);
-    CHECK(all(mem_at(m, b + 4096, 4 * MIB), 0, 4 * MIB));
+    CHECK(all(mem_at(m, b + HOST_PAGE, 4 * MIB), 0, 4 * MIB));
     mem_usage(m, &used, &capacity);
     CHECK(used >= 5 * MIB && used < 6 * MIB);
     CHECK_EQ(capacity, 64 * MIB);
@@ -65,7 +66,7 @@ static void test_managed(void) {
     for (uint8_t round = 1; round <= 2; round++) {
         uint64_t a = mem_alloc(m, 3 * MIB, 0, MEM_MANAGED, NULL), b = mem_alloc(m, 100, 0, MEM_MANAGED, NULL);
         CHECK(a && b);
-        CHECK_EQ(a % 4096, 0);
+        CHECK_EQ(a % HOST_PAGE, 0);
         uint8_t *host = (uint8_t *)(uintptr_t)a, *dev = mem_at(m, a, 3 * MIB);
         CHECK(all(host, 0, 3 * MIB));
         memset(host, round, 2 * MIB);
@@ -80,9 +81,30 @@ static void test_managed(void) {
     mem_destroy(m);
 }
 
+/* A managed block is mapped over whole pages of any host: its neighbours begin in pages of their own. */
+static void test_managed_neighbours(void) {
+    struct devmem *m = mem_create(64 * MIB);
+    uint64_t first = mem_alloc(m, 100, 1, MEM_MANAGED, NULL), second = mem_alloc(m, 1, 1, MEM_MANAGED, NULL);
+    uint64_t device = mem_alloc(m, 100, 1, MEM_DEVICE, NULL);
+    uint64_t third = mem_alloc(m, HOST_PAGE, 1, MEM_MANAGED, NULL);
+    CHECK(first && second && device && third);
+    CHECK_EQ(second - first, HOST_PAGE);
+    CHECK_EQ(device - second, HOST_PAGE);
+    CHECK_EQ(third - device, HOST_PAGE);
+    memset(mem_at(m, second, 1), 8, 1);
+    memset(mem_at(m, device, 100), 9, 100);
+    CHECK(mem_free(m, first));
+    CHECK_EQ(mem_alloc(m, HOST_PAGE - 1, 1, MEM_MANAGED, NULL), first);
+    memset((void *)(uintptr_t)first, 7, HOST_PAGE - 1);
+    CHECK_EQ(*(uint8_t *)(uintptr_t)second, 8);
+    CHECK(all(mem_at(m, device, 100), 9, 100));
+    mem_destroy(m);
+}
+
 int main(void) {
     test_bounds();
     test_free();
     test_managed();
+    test_managed_neighbours();
     return check_report();
 }
