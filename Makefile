@@ -6,7 +6,8 @@
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator
 #   build/tests/               programs of the tests, and CTest's own files
-#   build-asan/                the same for the emulator's own code under SANITIZE=1
+#   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
+#   build-aarch64/             the emulator and its tests for ARM64 (make test-aarch64)
 #   .toolkit/                  nvcc and its headers, where the machine has none that will do
 
 .DELETE_ON_ERROR:
@@ -44,8 +45,13 @@ endif
 endif
 endif
 
+ifneq ($(filter-out 1 thread,$(SANITIZE)),)
+$(error SANITIZE=$(SANITIZE) is not known: SANITIZE=1 is AddressSanitizer and UBSan, SANITIZE=thread ThreadSanitizer)
+endif
+
 # ---------------------------------------------------------------- what there is
-BUILD := build$(if $(SANITIZE),-asan)
+BUILD := build$(if $(SANITIZE),$(if $(filter thread,$(SANITIZE)),-tsan,-asan))
+PROGRAMS := build
 STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
 STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
@@ -68,16 +74,24 @@ EXPORTS := $(wildcard emulator/cudart/exports.map)
 
 OPT ?= -O2 -g
 CFLAGS ?=
-EMU_CFLAGS = $(OPT) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fPIC -fvisibility=hidden -I emulator \
+# A product and a sum are two roundings, whatever the host and the compiler: a result has the same bits everywhere.
+EXACT := -ffp-contract=off
+EMU_CFLAGS = $(OPT) $(EXACT) -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fPIC -fvisibility=hidden -I emulator \
              $(SAN_FLAGS) $(CFLAGS)
 ifneq ($(SANITIZE),)
 OPT = -O1 -g
-SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
-SAN_LIB := $(shell $(CC) -print-file-name=libclang_rt.asan-$(shell uname -m).so)
-SAN_LINK := -shared-libasan -Wl,-rpath,$(dir $(SAN_LIB))
+ifeq ($(SANITIZE),thread)
+SAN_NAME := tsan
+SAN_FLAGS := -fsanitize=thread -fno-omit-frame-pointer
 else
-SAN_LIB := $(shell $(CC) -print-file-name=libasan.so)
+SAN_NAME := asan
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null)),)
+SAN_LIB := $(shell $(CC) -print-file-name=libclang_rt.$(SAN_NAME)-$(shell uname -m).so)
+SAN_LINK := -shared-libsan -Wl,-rpath,$(dir $(SAN_LIB))
+else
+SAN_LIB := $(shell $(CC) -print-file-name=lib$(SAN_NAME).so)
 endif
 endif
 EMU_LINK = $(SAN_FLAGS) $(SAN_LINK) $(LDFLAGS)
@@ -175,11 +189,12 @@ run-% check-%:
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/ptx/*.cu tests/steps/*.cu tests/bench/*.cu)
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
-TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVERS:%.c=build/%)
+DRIVER_PROGRAMS := $(DRIVERS:%.c=$(PROGRAMS)/%)
+TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVER_PROGRAMS)
 
 build/tests/%: tests/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
-$(DRIVERS:%.c=build/%): build/%: %.c $(wildcard tests/silicon/*.h) Makefile
+$(DRIVER_PROGRAMS): $(PROGRAMS)/%: %.c $(wildcard tests/silicon/*.h) Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O1 -g -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $< -o $@ -ldl -lm
@@ -187,22 +202,42 @@ $(DRIVERS:%.c=build/%): build/%: %.c $(wildcard tests/silicon/*.h) Makefile
 
 CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
 
-.PHONY: tests
-tests: all $(TEST_PROGRAMS) ## build the tests, run none
+# UNDER: the command before a program of another machine (test-aarch64); TEST_FLAGS: how the unit tests are compiled.
+UNDER ?=
+TEST_FLAGS = $(OPT) $(EXACT) $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS)
+define cmake_tests
 	@sh scripts/doctor.sh need cmake ctest
 	@mkdir -p $(BUILD)/tests
 	@cc=$$(command -v $(firstword $(CC))); cd $(BUILD)/tests; \
 	grep -qsxF "CMAKE_C_COMPILER:STRING=$$cc" CMakeCache.txt || rm -rf CMakeCache.txt CMakeFiles; \
 	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DCMAKE_RULE_MESSAGES=OFF -DROOT=$(CURDIR) -DPRODUCTS=$(CURDIR)/$(BUILD) \
-	    -DPROGRAMS=$(CURDIR)/build -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
-	    -DTEST_CFLAGS="$(OPT) $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS)" >cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
+	    -DPROGRAMS=$(CURDIR)/$(PROGRAMS) -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
+	    $(if $(UNDER),-DCMAKE_SYSTEM_NAME=Linux) -DUNDER="$(UNDER)" \
+	    -DTEST_CFLAGS="$(TEST_FLAGS)" >cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
 	$(call say,CMAKE,tests/unit)
 	@MAKEFLAGS= cmake --build $(BUILD)/tests -j $$(nproc) -- -s
+endef
 
-test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan)
+.PHONY: tests
+tests: all $(TEST_PROGRAMS) ## build the tests, run none
+	$(cmake_tests)
+
+test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan; SANITIZE=thread: TSan)
 	@$(CTEST) -LE full
 
 test-full: tests ## the tests and the long suites
+	@$(CTEST)
+
+# qemu keeps a record of every page that a program reserves; with 4 GiB to reserve the emulator makes do with less device
+# memory.
+ARM := aarch64-linux-gnu
+.PHONY: test-aarch64 host-tests
+test-aarch64: ## the emulator built for ARM64, its unit tests and the tests in PTX under qemu-user
+	@sh scripts/doctor.sh need $(ARM)-gcc qemu-aarch64 cmake ctest
+	@$(MAKE) CC=$(ARM)-gcc BUILD=build-aarch64 PROGRAMS=build-aarch64 UNDER='qemu-aarch64 -R 4G -L /usr/$(ARM)' host-tests
+
+host-tests: emulator $(DRIVER_PROGRAMS) # the tests that need no CUDA compiler
+	$(cmake_tests)
 	@$(CTEST)
 
 # ---------------------------------------------------------------- speed
@@ -250,7 +285,7 @@ fuzz: ## libFuzzer (clang) on every tests/fuzz/fuzz_*.c, FUZZ_SECONDS=600 each
 	@sh scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 clean: ## remove what was built
-	rm -rf build build-asan build-fuzz
+	rm -rf build build-asan build-tsan build-aarch64 build-fuzz
 
 distclean: clean ## remove the fetched toolkit too
 	rm -rf .toolkit

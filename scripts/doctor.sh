@@ -21,6 +21,8 @@ install_line() {
     python3) apt=python3 dnf=python3 ;;
     pip) apt=python3-pip dnf=python3-pip ;;
     clang) apt=clang dnf="clang compiler-rt" ;;
+    aarch64-linux-gnu-gcc) apt="gcc-aarch64-linux-gnu libc6-dev-arm64-cross" dnf=gcc-aarch64-linux-gnu ;;
+    qemu-aarch64) apt=qemu-user dnf=qemu-user ;;
     clang-format) apt=clang-format dnf=clang-tools-extra ;;
     clang-tidy) apt=clang-tidy dnf=clang-tools-extra ;;
     *) apt=$1 dnf=$1 ;;
@@ -40,6 +42,9 @@ have() {
     case $1 in
     cc) found=$(command -v "${CC:-cc}" || command -v gcc || command -v clang) ;;
     c++) found=$(command -v "${NVCC_CCBIN:-g++}" || command -v clang++) ;;
+    aarch64-linux-gnu-gcc) # with a C library for ARM64, which is a package of its own
+        echo '#include <stdio.h>' | "$1" -E - >/dev/null 2>&1 && found=$(command -v "$1")
+        ;;
     pip) python3 -m pip --version >/dev/null 2>&1 && found="python3 -m pip" ;;
     *) found=$(command -v "$1") ;;
     esac
@@ -159,8 +164,25 @@ report_gpus() {
     done
 }
 
+# What only some targets of the Makefile want, a line a target.
+report_optional() {
+    echo "For some targets only"
+    while read -r target tools; do
+        lacking=
+        for tool in $tools; do
+            have "$tool" || lacking="$lacking; $(install_line "$tool")"
+        done
+        row "$target" "$([ -n "$lacking" ] && echo "MISSING: ${lacking#; }" || echo "$tools")"
+    done <<'TARGETS'
+test-aarch64 aarch64-linux-gnu-gcc qemu-aarch64
+lint clang-format clang-tidy
+fuzz clang
+TARGETS
+}
+
 report() {
     report_tools
+    report_optional
     report_gpus
     echo "So"
     if [ "$(backend)" = gpu ]; then

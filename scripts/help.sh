@@ -3,10 +3,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-echo "usage: make TARGET [ARGS='...'] [BACKEND=gpu|emulator] [SANITIZE=1] [WHEELS=dir] [V=1]"
+echo "usage: make TARGET [ARGS='...'] [BACKEND=gpu|emulator] [SANITIZE=1|thread] [WHEELS=dir] [V=1]"
 echo
 for step in "$@"; do
     printf '  %-11s %s\n' "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
 done
 printf '  %-11s %s\n' "check-NN" "a step on the emulator under eager, lazy and SEEDS=200 random schedules: the same result"
-awk '/^[a-z-]+:.*## / { name = $1; sub(/:.*/, "", name); sub(/.*## /, ""); printf "  %-11s %s\n", name, $0 }' Makefile
+awk '/^[a-z0-9-]+:.*## / { name = $1; sub(/:.*/, "", name); sub(/.*## /, ""); printf "  %-11s %s\n", name, $0 }' Makefile

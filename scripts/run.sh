@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh BUILD PROGRAM [ARGS]: runs a step where RUN_ON says, gpu or emulator; the exit code is the step's.
-# SAN_LIB names AddressSanitizer's runtime where BUILD is instrumented: the host program is not, so it is preloaded.
+# SAN_LIB names the sanitizer's runtime where BUILD is instrumented: the host program is not, so it is preloaded.
 set -eu
 build=$1 program=$2
 shift 2

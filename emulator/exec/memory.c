@@ -317,7 +317,7 @@ static enum exec_status run_ld_slots(struct warp *w, const struct insn *in, uint
             uint64_t v = slot_bytes(w, f->addr->slot, k, f->size, l), hi = 0;
             if (f->size == 16)
                 hi = slot_bytes(w, f->addr->slot, k + 8, 8, l);
-            if (f->sign)
+            if (f->sign && f->size < 8)
                 v = fetch((const uint8_t *)&v, f->size, true);
             put_reg(w, f->slot[e], f->reg, l, v, hi);
         }

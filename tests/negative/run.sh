@@ -43,7 +43,7 @@ limit=$(field SECONDS)
 # shellcheck disable=SC2046 # words on purpose
 set -- timeout -k 5 "${limit:-60}" env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} \
     ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" \
-    "$emulator" $(field EMU) "$@" $(field ARGS)
+    TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$emulator" $(field EMU) "$@" $(field ARGS)
 "$@" >"$out" 2>&1
 code=$?
 

@@ -10,7 +10,7 @@ shift
 out=$(mktemp) err=$(mktemp)
 trap 'rm -f "$out" "$err"' EXIT
 env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" \
-    UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" "$@" >"$out" 2>"$err"
+    UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$@" >"$out" 2>"$err"
 code=$?
 
 bad=0

@@ -63,7 +63,15 @@ if [ ! -d "$root/.toolkit" ]; then
     same "report: toolkit" "$report" '*nvcc * fetches CUDA*python3 * MISSING*'
 fi
 same "report: where" "$report" '*runs on the emulator*'
+same "report: test-aarch64" "$report" '*test-aarch64 * MISSING: install gcc-aarch64-linux-gnu *; install qemu-user *'
 same "need" "$(doctor need cmake)" '*cmake is missing: install cmake*'
+
+# A cross compiler that finds no C library is half an installation.
+printf '#!/bin/sh\ncat >/dev/null\nexit 1\n' >"$scratch/bin/aarch64-linux-gnu-gcc"
+chmod +x "$scratch/bin/aarch64-linux-gnu-gcc"
+same "need without libc" "$(doctor need aarch64-linux-gnu-gcc)" '*libc6-dev-arm64-cross*'
+printf '#!/bin/sh\ncat >/dev/null\n' >"$scratch/bin/aarch64-linux-gnu-gcc"
+same "need with libc" "$(doctor need aarch64-linux-gnu-gcc)" ''
 
 while IFS=: read -r wanted line; do
     pretend "$line"

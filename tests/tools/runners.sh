@@ -3,6 +3,7 @@
 # steps/ptxas_log.sh and scripts/check.sh, each driven with a stand-in for the emulator.
 set -u
 root=$1
+unset SAN_LIB # the stand-ins are shell scripts, in which ThreadSanitizer's runtime cannot start
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
