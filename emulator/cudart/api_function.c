@@ -259,15 +259,12 @@ RT_API int cudaLibraryGetKernel(void **kernel, void *library, const char *name) 
 
 RT_API int cudaLibraryGetGlobal(void **out, size_t *bytes, void *library, const char *name) {
     int e;
-    uint64_t address = 0, size = 0;
+    uint64_t address = 0;
     struct rt_context *c = enter_library("cudaLibraryGetGlobal", library, &e);
-    if (e == RT_SUCCESS &&
-        (name == NULL || !exec_find_var(((struct rt_module *)library)->exec, name, &address, &size)))
-        e = rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
+    if (e == RT_SUCCESS)
+        e = rt_variable_by_name(c, library, name, &address, bytes);
     if (e == RT_SUCCESS && out != NULL)
         *out = (void *)(uintptr_t)address;
-    if (e == RT_SUCCESS && bytes != NULL)
-        *bytes = size;
     return rt_leave(c, e);
 }
 

@@ -170,6 +170,10 @@ struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_h
 /* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
 int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name,
                         struct rt_function **out);
+/* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not NULL);
+ * RT_ERROR_NOT_FOUND when the module has none of that name. */
+int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address,
+                        size_t *bytes);
 /* Loads the function's module and finds its kernel. */
 int rt_function_ready(struct rt_context *c, struct rt_function *f);
 /* rt_function_find and rt_function_ready in one, with CUDA's codes: 98 for NULL, 400 for an unknown address. */

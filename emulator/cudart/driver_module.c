@@ -93,17 +93,9 @@ RT_ALIAS(cuLibraryGetKernel, cuModuleGetFunction);
 
 RT_API int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name) {
     int e;
-    uint64_t a = 0, size = 0;
     struct rt_context *c = enter_module("cuModuleGetGlobal", module, &e);
     if (e == RT_SUCCESS)
-        e = rt_module_ready(c, module);
-    if (e == RT_SUCCESS &&
-        (name == NULL || !exec_find_var(((struct rt_module *)module)->exec, name, &a, &size)))
-        e = rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
-    if (e == RT_SUCCESS && address != NULL)
-        *address = a;
-    if (e == RT_SUCCESS && bytes != NULL)
-        *bytes = size;
+        e = rt_variable_by_name(c, module, name, address, bytes);
     return rt_leave_driver(c, e);
 }
 RT_ALIAS(cuLibraryGetGlobal, cuModuleGetGlobal_v2);

@@ -331,6 +331,21 @@ int rt_function_get(struct rt_context *c, const void *host_or_handle, struct rt_
     return rt_function_ready(c, *out);
 }
 
+int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address,
+                        size_t *bytes) {
+    uint64_t at, size;
+    int e = rt_module_ready(c, m);
+    if (e != RT_SUCCESS)
+        return e;
+    if (name == NULL || !exec_find_var(m->exec, name, &at, &size))
+        return rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
+    if (address != NULL)
+        *address = at;
+    if (bytes != NULL)
+        *bytes = size;
+    return RT_SUCCESS;
+}
+
 int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name,
                         struct rt_function **out) {
     if (name == NULL || out == NULL)

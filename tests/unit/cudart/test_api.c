@@ -81,6 +81,10 @@ int cudaEventElapsedTime(float *, void *, void *);
 int cudaEventDestroy(void *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, unsigned long long, int *);
 int cudaGraphCreate(void);
+int cudaLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
+int cudaLibraryGetGlobal(void **, size_t *, void *, const char *);
+int cudaLibraryGetKernel(void **, void *, const char *);
+int cudaLibraryUnload(void *);
 int cuInit(unsigned);
 int cuCtxCreate_v2(void **, unsigned, int);
 int cuCtxDestroy_v2(void *);
@@ -474,6 +478,29 @@ static void test_driver(void) {
 }
 
 /* Host threads share the device and keep their own last error. */
+static void test_libraries(void) {
+    void *library, *global = NULL, *kernel = NULL;
+    size_t size = 0;
+    /* A module of the program itself, not loaded yet: asking for its variable loads it. */
+    CHECK_EQ(cudaDeviceReset(), 0);
+    CHECK_EQ(cudaLibraryGetGlobal(&global, &size, registered, "gv"), 0);
+    CHECK(global != NULL && size == 16);
+    CHECK_EQ(cudaLibraryGetGlobal(&global, &size, &size, "gv"), RT_ERROR_INVALID_HANDLE);
+    if (!CHECK_EQ(cudaLibraryLoadData(&library, kernels, NULL, NULL, 0, NULL, NULL, 0), 0))
+        return;
+    size = 0;
+    CHECK_EQ(cudaLibraryGetGlobal(NULL, &size, library, "gv"), 0);
+    CHECK_EQ(size, 16);
+    CHECK_EQ(cudaLibraryGetGlobal(&global, NULL, library, "gv"), 0);
+    CHECK_EQ(cudaLibraryGetGlobal(&global, &size, library, "work"), RT_ERROR_NOT_FOUND);
+    CHECK_EQ(cudaLibraryGetGlobal(&global, &size, library, NULL), RT_ERROR_NOT_FOUND);
+    CHECK_EQ(cudaLibraryGetKernel(&kernel, library, "work"), 0);
+    CHECK(kernel != NULL);
+    CHECK_EQ(cudaLibraryUnload(library), 0);
+    CHECK_EQ(cudaLibraryGetGlobal(&global, &size, library, "gv"), RT_ERROR_INVALID_HANDLE);
+    cudaGetLastError();
+}
+
 static void *on_thread(void *out) {
     uint32_t *d, h[32] = {0}, scale = 7;
     uint8_t pad = 0;
@@ -516,6 +543,7 @@ int main(void) {
     test_threads();
     test_faults();
     test_driver();
+    test_libraries();
     __cudaUnregisterFatBinary(registered);
     CHECK_EQ(launch(&big, DIM(1), DIM(1), 0), RT_ERROR_INVALID_HANDLE);
     return check_report();
