@@ -40,15 +40,19 @@ static inline uint32_t tc_desc_swizzle(const struct tc_desc *d, uint32_t address
 static inline uint32_t tc_desc_unit_k(const struct tc_desc *d, uint32_t row, uint32_t chunk) {
     return tc_desc_swizzle(d, d->start + row % 8 * d->width + row / 8 * d->sbo + chunk * d->along_k);
 }
-/* The same of an MN-major matrix: 16-byte chunk along M or N, row along K.
+/* The same of an MN-major matrix: 16-byte chunk along M or N, line along K; the two add up, and are swizzled together.
  * ((T,1,m),(8,k)):((1,T,SBO),(T,LBO)) without swizzling, ((T,W/16,m),(8,k)):((1,T,LBO),(W,SBO)) with it; the
  * 32-byte-atom layout has 4 rows for the 8. */
-static inline uint32_t tc_desc_unit_mn(const struct tc_desc *d, uint32_t chunk, uint32_t k) {
+static inline uint32_t tc_desc_chunk_mn(const struct tc_desc *d, uint32_t chunk) {
+    uint32_t units = (uint32_t)__builtin_ctz(d->width / 16);
     if (d->swizzle == TC_SW_NONE)
-        return d->start + chunk * d->sbo + k % 8 * 16 + k / 8 * d->lbo;
-    uint32_t units = (uint32_t)__builtin_ctz(d->width / 16), rows = (uint32_t)__builtin_ctz(d->rows);
-    return tc_desc_swizzle(d, d->start + (chunk & ((1u << units) - 1)) * 16 + (chunk >> units) * d->lbo +
-                                  (k & (d->rows - 1)) * d->width + (k >> rows) * d->sbo);
+        return chunk * d->sbo;
+    return (chunk & ((1u << units) - 1)) * 16 + (chunk >> units) * d->lbo;
+}
+static inline uint32_t tc_desc_line_mn(const struct tc_desc *d, uint32_t k) {
+    if (d->swizzle == TC_SW_NONE)
+        return k % 8 * 16 + k / 8 * d->lbo;
+    return k % d->rows * d->width + k / d->rows * d->sbo;
 }
 
 /* TC_E2M1X2: e2m1 without padding, two to a byte (9.7.16.10.4.5, .6) */

@@ -19,9 +19,14 @@ static ALWAYS_INLINE void locate(const struct tc_desc *d, const struct tc_operan
     const struct tc_desc c = *d;
     const uint32_t lines = tc_lines(o), units = tc_line_units(o);
     if (o->mn_major) {
-        for (uint32_t l = 0; l < lines; l++)
+        uint32_t chunk[TC_MAX_ROWS * 4 / 16];
+        for (uint32_t u = 0; u < units; u++)
+            chunk[u] = c.start + tc_desc_chunk_mn(&c, u);
+        for (uint32_t l = 0; l < lines; l++) {
+            const uint32_t line = tc_desc_line_mn(&c, l);
             for (uint32_t u = 0; u < units; u++)
-                off[l * units + u] = tc_desc_unit_mn(&c, u, l);
+                off[l * units + u] = tc_desc_swizzle(&c, chunk[u] + line);
+        }
     } else {
         for (uint32_t i = 0; i < 2 * lines; i++)
             off[i] = tc_desc_unit_k(&c, i / 2, i % 2);
