@@ -14,8 +14,10 @@
 
 #include <stdlib.h>
 
-/* Bits of the sets of one kernel: beyond that, no register shares. */
-#define MAX_SET_BITS (UINT64_C(1) << 28)
+/* Beyond these no register shares, so that strange code is loaded as fast as any: words of sets that one pass over the
+ * flow graph looks at, and passes. */
+#define MAX_PASS_WORDS (UINT64_C(1) << 22)
+#define MAX_PASSES 64u
 
 struct span { /* places in the text, inclusive; first > last: none */
     uint32_t first, last;
@@ -24,11 +26,12 @@ struct span { /* places in the text, inclusive; first > last: none */
 struct flow {
     const struct ptx_func *p;
     uint32_t num_blocks, words; /* of a set */
-    uint32_t *first;            /* of each block; first[num_blocks] is the end of the text */
-    uint32_t *block_of;         /* by instruction */
-    uint64_t *in, *kills;       /* live at the block's beginning; written before anything reads it */
-    struct span *spans;         /* by register */
-    bool *own;                  /* by register: shares with none */
+    uint64_t num_edges;
+    uint32_t *first;      /* of each block; first[num_blocks] is the end of the text */
+    uint32_t *block_of;   /* by instruction */
+    uint64_t *in, *kills; /* live at the block's beginning; written before anything reads it */
+    struct span *spans;   /* by register */
+    bool *own;            /* by register: shares with none */
 };
 
 static uint64_t *set_of(const struct flow *f, uint64_t *sets, uint32_t block) {
@@ -113,6 +116,7 @@ static void find_blocks(struct flow *f) {
                 leads[list[k]] = 1;
         if (count || !on)
             leads[i + 1] = 1;
+        f->num_edges += count;
     }
     for (uint32_t i = 0; i < n; i++) {
         if (leads[i])
@@ -162,14 +166,17 @@ static bool each_next(struct flow *f, uint32_t block, bool (*fn)(struct flow *, 
     return any;
 }
 
-static void find_liveness(struct flow *f) {
+/* False when MAX_PASSES are not enough. */
+static bool find_liveness(struct flow *f) {
     for (uint32_t i = 0; i < f->p->num_insns; i++)
         each_use(f, i, first_read, first_write);
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (uint32_t pass = 0; changed && pass < MAX_PASSES; pass++) {
         changed = false;
         for (uint32_t b = f->num_blocks; b-- > 0;)
             changed |= each_next(f, b, pull);
     }
+    return !changed;
 }
 
 /* --- spans ------------------------------------------------------------------------------------------------------------ */
@@ -281,13 +288,15 @@ bool exec_share_registers(const struct ptx_func *p, exec_slot *slot, uint32_t *n
     f.block_of = arena_array(&a, n, sizeof *f.block_of);
     find_blocks(&f);
     const size_t words = (size_t)f.num_blocks * f.words;
-    const bool small = words <= MAX_SET_BITS / 64;
-    if (small) {
+    bool share = (f.num_blocks + f.num_edges) * f.words <= MAX_PASS_WORDS;
+    if (share) {
         f.in = arena_array(&a, words, sizeof *f.in);
         f.kills = arena_array(&a, words, sizeof *f.kills);
+        share = find_liveness(&f);
+    }
+    if (share) {
         f.spans = arena_array(&a, regs, sizeof *f.spans);
         f.own = arena_array(&a, regs, sizeof *f.own);
-        find_liveness(&f);
         find_spans(&f);
         struct lists l = {numbers(&a, n),    numbers(&a, n),    numbers(&a, regs),
                           numbers(&a, regs), numbers(&a, regs), {0}};
@@ -295,5 +304,5 @@ bool exec_share_registers(const struct ptx_func *p, exec_slot *slot, uint32_t *n
         give_slots(&f, &l, slot, next_slot);
     }
     arena_free(&a);
-    return small;
+    return share;
 }

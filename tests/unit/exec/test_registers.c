@@ -141,6 +141,32 @@ static void test_size(void) {
     run_close(&r);
 }
 
+/* A hundred blocks, each of which goes on to the one above it: too many passes to follow %r1 through, so that nobody
+ * shares. */
+static void test_limit(void) {
+    static char long_text[65536];
+    struct run r;
+    size_t n = (size_t)snprintf(
+        long_text, sizeof long_text,
+        RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<303>; .reg .b64 %%rd<4>; "
+                   "ld.param.u64 %%rd1, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, 0; bra b99;\n"
+                   "b0: add.u32 %%r3, %%r1, 5; mul.wide.u32 %%rd2, %%r1, 4; "
+                   "add.s64 %%rd3, %%rd1, %%rd2; st.global.u32 [%%rd3], %%r3; ret;\n");
+    for (unsigned i = 1; i < 100; i++)
+        n += (size_t)snprintf(long_text + n, sizeof long_text - n,
+                              "b%u: add.u32 %%r%u, %%r2, 1; add.u32 %%r2, %%r%u, 1; bra b%u;\n", i, i + 100,
+                              i + 100, i - 1);
+    snprintf(long_text + n, sizeof long_text - n, "}\n");
+    if (run_open(&r, long_text)) {
+        uint64_t out = run_alloc(&r, 128);
+        if (run_ok(&r, "k", (struct run_shape){.block = 32}, 1, &out))
+            for (uint32_t l = 0; l < 32; l++)
+                CHECK_EQ(run_u32(&r, out, l), l + 5);
+        CHECK(exec_find_kernel(r.module, "k")->frame_slots > 100);
+    }
+    run_close(&r);
+}
+
 int main(void) {
     static const enum mach_schedule order[] = {MACH_SCHED_DEFAULT, MACH_SCHED_RANDOM};
     for (unsigned i = 0; i < 2; i++) {
@@ -156,5 +182,6 @@ int main(void) {
         run_close(&r);
     }
     test_size();
+    test_limit();
     return check_report();
 }
