@@ -120,6 +120,7 @@ enum exec_status exec_lanes_exit(struct warp *w, uint32_t lanes) {
             join_complete(w, i);
     }
     /* Barriers, the cluster's too, wait only for threads that have not exited. */
+    w->cta->cluster->exits++;
     for (uint32_t r = 0; r < w->cta->cluster->num_ctas; r++)
         mach_wake(&w->cta->cluster->cta[r]);
     return gone ? EXEC_GONE : EXEC_NEXT;
@@ -305,6 +306,7 @@ enum exec_status exec_wait(struct warp *w, const struct insn *in, const struct e
     struct group *g = w->g;
     g->wait = *wait;
     g->wait.in = in;
+    g->wait.exits = w->cta->cluster->exits;
     g->state = GROUP_WAITING;
     g->epoch = w->cta->epoch;
     return EXEC_WAIT;
@@ -420,8 +422,23 @@ static enum exec_status wait_aligned(struct warp *w, const struct insn *in, uint
     return exec_wait(w, in, &(struct exec_wait){.kind = WAIT_ALIGNED});
 }
 
-/* Asked of every warp in every round. A group that waits runs again after a change of its CTA; where the change was none
- * of the mbarrier that it waits for, running would only suspend it again. */
+/* Does the group still lack what it waits for, so that running would only suspend it again? */
+static bool still_waits(const struct warp *w, const struct exec_wait *wait) {
+    const struct cta *cta = w->cta;
+    switch (wait->kind) {
+    case WAIT_MBARRIER:
+        return wait->one_mbar && mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1),
+                                            (uint32_t)wait->value);
+    case WAIT_BARRIER:
+        return cta->bar[wait->addr].phase == wait->value && cta->cluster->exits == wait->exits;
+    case WAIT_CLUSTER:
+        return cta->cluster->bar_phase == wait->value && cta->cluster->exits == wait->exits;
+    default:
+        return false;
+    }
+}
+
+/* Asked of every warp in every round. A group that waits runs again after a change of its CTA. */
 static bool group_runnable(const struct warp *w, struct group *g) {
     const struct cta *cta = w->cta;
     if (g->state == GROUP_READY)
@@ -429,8 +446,7 @@ static bool group_runnable(const struct warp *w, struct group *g) {
     if (g->state != GROUP_WAITING || g->epoch == cta->epoch || g->wait.kind == WAIT_JOIN ||
         g->wait.kind == WAIT_RIDING)
         return false;
-    const uint32_t off = g->wait.addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1);
-    if (!g->wait.one_mbar || !mbar_waits(cta, g->wait.mbar, off, (uint32_t)g->wait.value))
+    if (!still_waits(w, &g->wait))
         return true;
     g->epoch = cta->epoch;
     return false;

@@ -134,8 +134,9 @@ struct exec_wait {
     bool polls; /* may be resumed with exec_timed_out(): try_wait and repeated test_wait */
     bool
         one_mbar; /* a try_wait whose lanes all wait for one phase of one object: mbar_waits(mbar) says how long */
-    uint32_t mbar; /* mbar_index */
-    uint32_t addr; /* shared address or barrier number */
+    uint32_t mbar;  /* mbar_index */
+    uint32_t exits; /* cluster->exits when it was suspended */
+    uint32_t addr;  /* shared address or barrier number */
     uint64_t value;
     const struct insn *in;
 };

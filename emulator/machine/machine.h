@@ -137,6 +137,7 @@ struct cluster {
     /* barrier.cluster (9.7.13.3), exec/barrier.c */
     uint32_t bar_arrived; /* threads */
     uint64_t bar_phase;
+    uint32_t exits;       /* times that threads of the cluster have exited: barriers do not wait for those */
     struct cluster *next; /* exec/: resident list */
 };
 

@@ -138,6 +138,20 @@ static const char text[] = RUN_HEADER
     "waiter:\n"
     WAIT("w", "%r20", "0")
     "mov.u64 %rd9, %clock64; cvt.u32.u64 %r9, %rd9; st.global.u32 [%rd2], %r9; ret; }\n"
+    HEAD("quiet_bar") /* the same while they wait at a barrier of the CTA, the last for a warp that exits */
+    INIT_BOTH
+    "setp.eq.u32 %p2, %r2, 0; @!%p2 bra waiter; mov.u32 %r10, 500;\n"
+    "next: nanosleep.u32 10; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; sub.u32 %r10, %r10, 1; "
+    "setp.ne.u32 %p3, %r10, 0; @%p3 bra next; bar.sync 0; ret;\n"
+    "waiter: bar.sync 0; bar.sync 0; "
+    "mov.u64 %rd9, %clock64; cvt.u32.u64 %r9, %rd9; st.global.u32 [%rd2], %r9; ret; }\n"
+    HEAD("quiet_cluster")
+    INIT_BOTH
+    "setp.eq.u32 %p2, %r2, 0; @!%p2 bra waiter; mov.u32 %r10, 500;\n"
+    "next: nanosleep.u32 10; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; sub.u32 %r10, %r10, 1; "
+    "setp.ne.u32 %p3, %r10, 0; @%p3 bra next; barrier.cluster.arrive; barrier.cluster.wait; ret;\n"
+    "waiter: barrier.cluster.arrive; barrier.cluster.wait; barrier.cluster.arrive; barrier.cluster.wait; "
+    "mov.u64 %rd9, %clock64; cvt.u32.u64 %r9, %rd9; st.global.u32 [%rd2], %r9; ret; }\n"
     HEAD("moved") /* while others wait for barrier 7, barrier 0 is invalidated, and initialised again */
     "setp.lt.u32 %p1, %r1, 8; shl.b32 %r9, %r1, 3; add.u32 %r9, %r20, %r9; "
     "@%p1 mbarrier.init.shared.b64 [%r9], 1; bar.sync 0;\n"
@@ -240,8 +254,10 @@ static void test_runs(struct run *r, uint64_t out) {
 static void test_wakes(struct run *r, uint64_t out) {
     uint32_t *v = run_at(r, out, 4096);
     struct run_shape two = {.block = 64};
-    if (run_ok(r, "quiet", (struct run_shape){.block = 1024}, 1, &out))
-        CHECK(v[1023] > 2500 && v[1023] < 8000);
+    static const char *const quiet[] = {"quiet", "quiet_bar", "quiet_cluster"};
+    for (unsigned i = 0; i < 3; i++)
+        if (run_ok(r, quiet[i], (struct run_shape){.block = 1024}, 1, &out))
+            CHECK(v[1023] > 2500 && v[1023] < 8000);
     if (run_ok(r, "moved", two, 1, &out))
         CHECK_EQ(v[63], 3);
     if (run_ok(r, "either", two, 1, &out))
