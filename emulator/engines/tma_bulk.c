@@ -94,7 +94,7 @@ static bool run_write(struct async_op *op) {
 }
 
 /* First byte of the source that would be copied and was never written, or UINT32_MAX. */
-static uint32_t first_poison(const struct cta *cta, uint32_t off, uint32_t size, uint16_t mask) {
+static uint32_t first_poison(struct cta *cta, uint32_t off, uint32_t size, uint16_t mask) {
     if (!size || !smem_poisoned(cta, off, size))
         return UINT32_MAX;
     for (uint32_t i = 0; i < size; i++)

@@ -14,6 +14,7 @@ struct exec_span {
     struct cta *cta;       /* XS_SHARED_CTA: at[l] is the offset in its shared memory */
     enum exec_space space; /* XS_GLOBAL, XS_SHARED_CTA, XS_LOCAL or XS_PARAM */
     bool affine;
+    bool clean; /* shared memory without poison, known without a look at the bitmap */
     int64_t stride;
     uint64_t at[MACH_WARP];
 };

@@ -386,6 +386,7 @@ bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, e
             return false;
     }
     s->poison = NULL;
+    s->clean = false;
     s->space = XS_GLOBAL;
     if (space == XS_GLOBAL || space == XS_CONST) {
         s->host = mem_at(w->gpu->mem, lo, span);
@@ -403,6 +404,7 @@ bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, e
         s->host = cta->smem;
         s->cta = cta;
         s->poison = cta->smem_poison;
+        s->clean = smem_known_clean(cta, off, span);
         rebase(s, mask, off - lo, 0);
         return true;
     }
@@ -428,7 +430,7 @@ bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
     if (!exec_resolve(w, in, lane, space, addr, size, align, write, &loc))
         return false;
     s->space = loc.space;
-    s->affine = false;
+    s->affine = s->clean = false;
     s->poison = NULL;
     s->host = loc.host;
     s->at[lane] = 0;
@@ -468,7 +470,8 @@ bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec
             continue;
         char where[600];
         struct mach_origin o = exec_origin(w, in, 1u << l);
-        return mach_warn(w->island, &o, &LANDING,
+        return mach_warn(
+            w->island, &o, &LANDING,
             "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s",
             l, (uint32_t)exec_span_at(s, l), op->name, op->cta->rank,
             diag_where(&op->origin.site, where, sizeof where));

@@ -158,6 +158,8 @@ static bool atom_element(struct warp *w, const struct insn *in, const struct ato
         memcpy(p + 8, &now.hi, 8);
     if (s->poison)
         exec_bits_set(s->poison, at, f->size, now_bad ? 0xffffffffu : 0);
+    if (now_bad && s->space == XS_SHARED_CTA)
+        smem_doubt(s->cta, (uint32_t)at, f->size);
     old.poison = old_bad;
     *result = old;
     return true;

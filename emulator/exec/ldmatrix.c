@@ -107,6 +107,8 @@ static enum exec_status run_stmatrix(struct warp *w, const struct insn *in, uint
                 element_of(l, h, f->trans, &r, &c);
                 memcpy(row[r].host + 2 * c, &v, 2);
                 exec_bits_set(row[r].cta->smem_poison, row[r].off + 2 * c, 2, poison >> l & 1 ? 3 : 0);
+                if (poison >> l & 1)
+                    smem_doubt(row[r].cta, row[r].off + 2 * c, 2);
                 exec_saw_write(w, in, row[r].cta, row[r].off + 2 * c, 2, l);
             }
     }

@@ -114,8 +114,8 @@ static bool contiguous(const struct exec_span *s, uint32_t n) {
 /* True when a lane read poison. */
 static bool load_poison(struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask) {
     uint32_t bits[MACH_WARP], any = 0, n = (uint32_t)f->size * f->count;
-    bool clean = !s->poison;
-    if (s->poison && contiguous(s, n)) {
+    bool clean = !s->poison || s->clean;
+    if (!clean && contiguous(s, n)) {
         const uint8_t *p = s->poison + (s->at[0] >> 3);
         for (uint32_t i = 0; i < MACH_WARP / 8 * n; i++)
             any |= p[i];
@@ -228,7 +228,7 @@ static uint32_t store_poisoned(const struct warp *w, const struct mem_form *f, u
 
 static void store_poison(const struct warp *w, const struct mem_form *f, const struct exec_span *s,
                          uint32_t mask, uint32_t poisoned) {
-    if (!s->poison)
+    if (!s->poison || (s->clean && !poisoned))
         return;
     if (!poisoned && !f->sinks) {
         uint32_t n = (uint32_t)f->size * f->count;
@@ -246,6 +246,10 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
             exec_bits_set(s->poison, exec_span_at(s, l) + e * f->size, f->size, p >> l & 1 ? 0xffffffffu : 0);
         }
     }
+    if (s->space == XS_SHARED_CTA)
+        EXEC_FOR_LANES(l, mask) {
+            smem_doubt(s->cta, (uint32_t)exec_span_at(s, l), (uint32_t)f->size * f->count);
+        }
 }
 
 static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f,

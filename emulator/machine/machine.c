@@ -107,6 +107,9 @@ void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, s
 
 void cta_alloc_smem(struct cta *cta, uint32_t bytes) {
     cta->smem_end = MACH_SMEM_FIRST + bytes;
+    if (cta->smem_end > sizeof cta->smem_clean * 8 * 1024)
+        diag_broken("a CTA with %u bytes of shared memory", bytes);
+    memset(cta->smem_clean, 0, sizeof cta->smem_clean);
     cta->smem = worker_alloc(cta->island->worker, cta->smem_end);
     cta->smem_poison = worker_alloc(cta->island->worker, (cta->smem_end + 7) / 8);
     memset(cta->smem_poison, 0xff, (cta->smem_end + 7) / 8);
@@ -165,8 +168,7 @@ struct cta *smem_resolve(struct cta *cta, uint32_t addr, uint32_t size, uint32_t
 
 /* --- poison bitmap: bit per byte, LSB first -------------------------------------------------------------------- */
 
-bool smem_poisoned(const struct cta *cta, uint32_t off, uint32_t n) {
-    const uint8_t *p = cta->smem_poison;
+static bool any_poison(const uint8_t *p, uint32_t off, uint32_t n) {
     uint32_t end = off + n;
     for (; off < end && (off & 7); off++)
         if (p[off >> 3] >> (off & 7) & 1)
@@ -192,6 +194,26 @@ bool smem_poisoned(const struct cta *cta, uint32_t off, uint32_t n) {
     return false;
 }
 
+/* The KiB that lie wholly in [off, off + n) have no poison. */
+static void note_clean(struct cta *cta, uint32_t off, uint32_t n) {
+    for (uint32_t k = (off + 1023) >> 10; k < (off + n) >> 10; k++)
+        cta->smem_clean[k / 64] |= UINT64_C(1) << k % 64;
+}
+
+void smem_doubt(struct cta *cta, uint32_t off, uint32_t n) {
+    for (uint32_t k = off >> 10; n && k <= (off + n - 1) >> 10; k++)
+        cta->smem_clean[k / 64] &= ~(UINT64_C(1) << k % 64);
+}
+
+bool smem_poisoned(struct cta *cta, uint32_t off, uint32_t n) {
+    if (smem_known_clean(cta, off, n))
+        return false;
+    if (any_poison(cta->smem_poison, off, n))
+        return true;
+    note_clean(cta, off, n);
+    return false;
+}
+
 static void poison_fill(struct cta *cta, uint32_t off, uint32_t n, bool value) {
     uint8_t *p = cta->smem_poison;
     uint32_t end = off + n;
@@ -205,5 +227,14 @@ static void poison_fill(struct cta *cta, uint32_t off, uint32_t n, bool value) {
         p[off >> 3] = (uint8_t)(value ? p[off >> 3] | 1u << (off & 7) : p[off >> 3] & ~(1u << (off & 7)));
 }
 
-void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(cta, off, n, false); }
-void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) { poison_fill(cta, off, n, true); }
+void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) {
+    if (smem_known_clean(cta, off, n))
+        return;
+    poison_fill(cta, off, n, false);
+    note_clean(cta, off, n);
+}
+
+void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) {
+    smem_doubt(cta, off, n);
+    poison_fill(cta, off, n, true);
+}

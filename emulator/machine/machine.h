@@ -104,6 +104,7 @@ struct cta {
     uint8_t *smem;        /* smem_end bytes; index = offset */
     uint8_t *smem_poison; /* bit per byte, LSB first: never written */
     uint32_t smem_end;
+    uint64_t smem_clean[4]; /* bit per KiB: known to have no poison; clear says nothing */
 
     /* live mbarriers, in no order: offsets of objects that were initialised and not invalidated (machine/mbarrier.h) */
     struct mach_mbar *mbars;
@@ -195,9 +196,19 @@ struct cta *cta_peer(struct cta *cta);
  * [addr, addr + size) is not wholly inside the program's part of a CTA of this cluster. */
 struct cta *smem_resolve(struct cta *cta, uint32_t addr, uint32_t size, uint32_t *offset);
 /* Any byte of [off, off + n) poisoned? The range must be inside [0, smem_end). */
-bool smem_poisoned(const struct cta *cta, uint32_t off, uint32_t n);
+bool smem_poisoned(struct cta *cta, uint32_t off, uint32_t n);
 /* Marks [off, off + n) as written (clear) or as poison (set). */
 void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n);
+/* To be called when bits of smem_poison were set by other means. */
+void smem_doubt(struct cta *cta, uint32_t off, uint32_t n);
+/* smem_poisoned is false and that is known without a look at the bytes; false says nothing. */
+static inline bool smem_known_clean(const struct cta *cta, uint32_t off, uint32_t n) {
+    uint32_t last = (off + n - 1) >> 10;
+    for (uint32_t k = off >> 10; k <= last; k++)
+        if (!(cta->smem_clean[k / 64] >> k % 64 & 1))
+            return false;
+    return n != 0;
+}
 void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n);
 
 #endif
