@@ -525,8 +525,8 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
                               "a reduction is defined for some element types of the tensor map only",
                               "PTX ISA 9.7.9.27.1.3", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(s->op.cta->island, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
-               tmap_type_name(t->m.type));
+    mach_fault(s->op.cta->island, &s->op.origin, &d, "%s: no such reduction for elements of type %s",
+               s->op.name, tmap_type_name(t->m.type));
     return false;
 }
 
