@@ -270,9 +270,9 @@ static void scatter_lines(struct cta *cta, uint32_t at, uint32_t rows, const uin
     for (uint32_t r = 0; r < rows; r++, at += 128, from += stride) {
         const uint32_t turn = swizzled(TMAP_SWIZZLE_128B, at) - at;
         uint8_t *to = cta->smem + at;
-        __builtin_prefetch(from +
-                           128); /* the next box mostly lies beside this one, each row in a page of its own */
-        __builtin_prefetch(from + 192);
+        /* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. */
+        __builtin_prefetch(from + 128, 0, 2);
+        __builtin_prefetch(from + 192, 0, 2);
         for (uint32_t c = 0; c < 128; c += 16)
             memcpy(to + (c ^ turn), from + c, 16);
     }
