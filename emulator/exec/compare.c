@@ -5,13 +5,19 @@
  */
 #include "exec/alu.h"
 
-/* Bit l: lane l of a compares true with lane l of b. Words as in the frame, u32[32] or u64[32]. */
-typedef uint32_t (*compare_fn)(const void *a, const void *b);
+/* Bit l, of the lanes in `mask` at least: lane l of a compares true with lane l of b. Words as in the frame, u32[32] or
+ * u64[32]. */
+typedef uint32_t (*compare_fn)(const void *a, const void *b, uint32_t mask);
 
 #define COMPARE(name, word, elem, load, cond)                                                                \
-    static uint32_t name(const void *va, const void *vb) {                                                   \
+    static uint32_t name(const void *va, const void *vb, uint32_t mask) {                                    \
         const word *pa = va, *pb = vb;                                                                       \
         uint8_t t[MACH_WARP];                                                                                \
+        if (!(mask & (mask - 1))) { /* a thread that was elected */                                          \
+            const unsigned l = exec_lowest(mask);                                                            \
+            const elem a = load(pa[l]), b = load(pb[l]);                                                     \
+            return (uint32_t)(cond) << l;                                                                    \
+        }                                                                                                    \
         for (uint32_t l = 0; l < MACH_WARP; l++) {                                                           \
             const elem a = load(pa[l]), b = load(pb[l]);                                                     \
             t[l] = (uint8_t)(cond);                                                                          \
@@ -103,10 +109,11 @@ static void decode_half(uint32_t dst[MACH_WARP], const uint32_t *src, const stru
     }
 }
 
-static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const struct plan *p, unsigned h) {
+static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const struct plan *p, unsigned h,
+                              uint32_t mask) {
     const uint32_t *a = exec_src32(w, in->o[p->src].slot), *b = exec_src32(w, in->o[p->src + 1].slot);
     if (!p->half && !p->ftz)
-        return p->compare(a, b);
+        return p->compare(a, b, mask);
     uint32_t x[MACH_WARP], y[MACH_WARP];
     if (p->half) {
         decode_half(x, a, p, h);
@@ -117,7 +124,7 @@ static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const
             y[l] = (uint32_t)num_ftz(NUM_F32, b[l]);
         }
     }
-    return p->compare(x, y);
+    return p->compare(x, y, mask);
 }
 
 /* BoolOp(t, c) and its poison, where t's poison is *poison. */
@@ -148,7 +155,7 @@ static void write_pred(struct warp *w, const struct exec_opnd *o, uint32_t mask,
 /* setp of one register and no BoolOp, which is nearly all of them. */
 static enum exec_status setp_plain(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct plan *p = in->data;
-    const uint32_t t = p->compare(exec_src32(w, in->o[1].slot), exec_src32(w, in->o[2].slot));
+    const uint32_t t = p->compare(exec_src32(w, in->o[1].slot), exec_src32(w, in->o[2].slot), mask);
     exec_set_pred(w, in->o[0].slot, mask, t);
     alu_poison(w, in, mask, 2);
     return EXEC_NEXT;
@@ -158,10 +165,11 @@ static enum exec_status setp_plain(struct warp *w, const struct insn *in, uint32
 static enum exec_status setp(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct plan *p = in->data;
     const uint32_t from = source_poison(w, in, p);
-    const uint32_t t = compare_lanes(w, in, p, 0);
+    const uint32_t t = compare_lanes(w, in, p, 0, mask);
     uint32_t pp = from, pq = from;
     const uint32_t vp = combine(w, in, p, t, &pp);
-    const uint32_t vq = p->has_q ? combine(w, in, p, p->packed ? compare_lanes(w, in, p, 1) : ~t, &pq) : 0;
+    const uint32_t vq =
+        p->has_q ? combine(w, in, p, p->packed ? compare_lanes(w, in, p, 1, mask) : ~t, &pq) : 0;
     write_pred(w, &in->o[0], mask, vp, pp);
     if (p->has_q)
         write_pred(w, &in->o[1], mask, vq, pq);
@@ -172,8 +180,8 @@ static enum exec_status setp(struct warp *w, const struct insn *in, uint32_t mas
 static enum exec_status set(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct plan *p = in->data;
     uint32_t poison = source_poison(w, in, p), ignored = poison;
-    const uint32_t lo = combine(w, in, p, compare_lanes(w, in, p, 0), &poison);
-    const uint32_t hi = p->packed ? combine(w, in, p, compare_lanes(w, in, p, 1), &ignored) : 0;
+    const uint32_t lo = combine(w, in, p, compare_lanes(w, in, p, 0, mask), &poison);
+    const uint32_t hi = p->packed ? combine(w, in, p, compare_lanes(w, in, p, 1, mask), &ignored) : 0;
     uint32_t *d = exec_dst32(w, in->o[0].slot);
     EXEC_FOR_LANES(l, mask) {
         const uint32_t low = lo >> l & 1 ? p->true_word : 0, high = hi >> l & 1 ? p->true_word : 0;
