@@ -14,7 +14,8 @@ static bool judge(struct cta *cta, const struct mach_origin *origin, const char 
     if (size % 16)
         mach_fault(cta->island, origin, &d, "%s of %u bytes", name, size);
     else if (addr % 16)
-        mach_fault(cta->island, origin, &d, "%s with the global address 0x%llx", name, (unsigned long long)addr);
+        mach_fault(cta->island, origin, &d, "%s with the global address 0x%llx", name,
+                   (unsigned long long)addr);
     else
         return true;
     return false;
@@ -174,8 +175,8 @@ static bool run_peer(struct async_op *op) {
             struct diag d = TMA_FAULT("bulk-reduce-uninitialised",
                                       "a reduction must find written bytes at its destination",
                                       "PTX ISA 9.7.9.25.4.2", NULL);
-            mach_fault(op->cta->island, &op->origin, &d, "%s finds shared offset 0x%x of rank %u never written",
-                       op->name, bad, to->rank);
+            mach_fault(op->cta->island, &op->origin, &d,
+                       "%s finds shared offset 0x%x of rank %u never written", op->name, bad, to->rank);
             return true;
         }
         tma_reduce_bytes(p->reduce, p->type, to->smem + p->place.off, op->cta->smem + p->src, p->size);

@@ -47,8 +47,8 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
         d.rule = "an mbarrier object is aligned to 8 bytes";
         d.section = "PTX ISA 9.7.13.15.1";
         d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
-        mach_fault(cta->island, origin, &d, "%s signals shared address 0x%08x, which is no multiple of 8", name,
-                   to->mbar);
+        mach_fault(cta->island, origin, &d, "%s signals shared address 0x%08x, which is no multiple of 8",
+                   name, to->mbar);
         return false;
     }
     if (to->own && RANK(to->dst) != cta->rank) {
@@ -167,7 +167,8 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
         return true;
     struct mbar_error_info info = mbar_error_info(e);
     struct diag d = TMA_FAULT(info.id, info.rule, info.section, info.hint);
-    mach_fault(op->cta->island, &op->origin, &d,
+    mach_fault(
+        op->cta->island, &op->origin, &d,
         "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
         op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
     return false;
@@ -193,8 +194,8 @@ bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *n
         return true;
     d = TMA_FAULT("bulk-copy-not-own", ".shared::cta names the executing CTA's own shared memory",
                   "PTX ISA 9.7.9.27.1.2", NULL);
-    mach_fault(cta->island, origin, &d, "%s by the CTA of rank %u from shared address 0x%08x of rank %u", name,
-               cta->rank, src, RANK(src));
+    mach_fault(cta->island, origin, &d, "%s by the CTA of rank %u from shared address 0x%08x of rank %u",
+               name, cta->rank, src, RANK(src));
     return false;
 }
 
@@ -258,7 +259,8 @@ static const struct diag overwritten = {
 bool tma_check_unchanged(const struct async_op *op, uint32_t off, uint64_t bytes, uint64_t digest) {
     if (!digest || tma_digest(op->cta, off, bytes) == digest)
         return true;
-    return mach_warn(op->cta->island, &op->origin, &overwritten,
+    return mach_warn(
+        op->cta->island, &op->origin, &overwritten,
         "%s reads %llu bytes at shared offset 0x%x, some of which have been overwritten since it was issued",
         op->name, (unsigned long long)bytes, off);
 }

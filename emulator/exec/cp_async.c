@@ -273,7 +273,8 @@ static void mbar_failed(struct cta *cta, const struct mach_origin *origin, enum 
                      .section = info.section,
                      .hint = info.hint,
                      .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-    mach_fault(cta->island, origin, &d, "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
+    mach_fault(cta->island, origin, &d, "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x",
+               off);
 }
 
 static bool run_arrive(struct async_op *op) {

@@ -428,7 +428,7 @@ static void make_islands(struct exec_launch_state *st) {
         for (uint32_t i = first; i < first + count; i++)
             st->island_of[i] = g;
     for (uint32_t i = 0; !st->shares && ctas <= 2 && i < sms; i++)
-        st->island_of[i] = i / ctas;
+        st->island_of[i] = ctas == 2 ? i / 2 : i;
     st->num_islands = st->island_of[sms - 1] + 1;
     st->islands = xcalloc(st->num_islands, sizeof *st->islands);
     for (uint32_t i = 0; i < st->num_islands; i++) {
