@@ -11,7 +11,6 @@
  */
 #include "engines/tma_copy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ROW 2048u /* bytes: 256 elements of 8 */
@@ -546,7 +545,7 @@ static bool run_store(struct async_op *op) {
     w->element = element;
     w->track = s->track;
     if (!gather_rows(s, &t, w->rows)) {
-        free(w);
+        async_op_free(&w->op);
         return true;
     }
     async_issue(tma_store_queue(op->cta), &w->op);

@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 
-#include <stdlib.h>
 
 struct async_queue *async_queue_create(struct cta *cta, const char *name) {
     struct async_queue *q = xcalloc(1, sizeof *q);
@@ -21,7 +20,7 @@ void *async_op_create(size_t size, const char *name, struct cta *cta, const stru
                       bool (*run)(struct async_op *)) {
     if (size < sizeof(struct async_op))
         diag_broken("asynchronous operation of %zu bytes", size);
-    struct async_op *op = xcalloc(1, size);
+    struct async_op *op = worker_alloc(cta->island->worker, size);
     op->cta = cta;
     op->name = name;
     op->run = run;
@@ -29,6 +28,8 @@ void *async_op_create(size_t size, const char *name, struct cta *cta, const stru
         op->origin = *origin;
     return op;
 }
+
+void async_op_free(struct async_op *op) { worker_free(op->cta->island->worker, op); }
 
 void async_issue(struct async_queue *q, struct async_op *op) {
     struct island *isl = q->cta->island;
@@ -88,6 +89,6 @@ bool async_step(struct async_queue *q) {
     }
     q->cta->island->async_pending--;
     mach_wake(q->cta);
-    free(op);
+    async_op_free(op);
     return true;
 }

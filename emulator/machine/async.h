@@ -44,7 +44,9 @@ void *async_op_create(size_t size, const char *name, struct cta *cta, const stru
 void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes);
 /* An operation under way in the cluster that will write a byte of [off, off + bytes) of `cta`, or NULL. */
 const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32_t bytes);
-/* Appends; ownership passes to the queue, which frees the operation with free() after it ran. */
+/* Gives back an operation that was not issued. */
+void async_op_free(struct async_op *op);
+/* Appends; ownership passes to the queue, which frees the operation after it ran. */
 void async_issue(struct async_queue *q, struct async_op *op);
 /* Runs the head of the queue, or under MACH_SCHED_RANDOM any operation of an unordered one. True when an operation
  * completed. Counts as progress and wakes the issuer's CTA. */

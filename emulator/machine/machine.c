@@ -118,7 +118,7 @@ void cta_alloc_smem(struct cta *cta, uint32_t bytes) {
 static void queue_free(struct async_queue *q) {
     for (struct async_op *op = q->head, *next; op; op = next) {
         next = op->next;
-        free(op);
+        async_op_free(op);
     }
     free(q);
 }
