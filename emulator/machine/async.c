@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 
-
 struct async_queue *async_queue_create(struct cta *cta, const char *name) {
     struct async_queue *q = xcalloc(1, sizeof *q);
     q->cta = cta;
