@@ -329,6 +329,21 @@ static bool affine_address(const struct warp *w, const struct exec_opnd *o, uint
     return !rest && d < INT32_MAX && d > INT32_MIN && (d < 0 ? last < *first : last >= *first);
 }
 
+/* exec_address of all lanes. */
+static void all_addresses(const struct warp *w, const struct exec_opnd *o, uint64_t at[MACH_WARP]) {
+    const uint64_t offset = (uint64_t)o->offset;
+    if (o->has_base && o->bits == 64) {
+        const uint64_t *b = exec_src64(w, o->slot);
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            at[l] = b[l] + offset;
+        return;
+    }
+    static const uint32_t none[MACH_WARP];
+    const uint32_t *b = o->has_base ? exec_src32(w, o->slot) : none;
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        at[l] = b[l] + offset;
+}
+
 /* Lowest and highest address and the OR of what alignment looks at; addresses go to s->at. */
 static void address_range(const struct warp *w, const struct exec_opnd *o, uint32_t mask, struct exec_span *s,
                           uint64_t *lo, uint64_t *hi, uint64_t *any) {
@@ -342,8 +357,7 @@ static void address_range(const struct warp *w, const struct exec_opnd *o, uint3
     }
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     if (mask == EXEC_ALL_LANES) {
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            s->at[l] = exec_address(w, o, l);
+        all_addresses(w, o, s->at);
         for (uint32_t l = 0; l < MACH_WARP; l++) {
             const uint64_t a = s->at[l];
             bits |= a;
@@ -369,7 +383,11 @@ static void rebase(struct exec_span *s, uint32_t mask, uint64_t add, uint64_t la
         s->stride += (int64_t)lane;
         return;
     }
-    EXEC_FOR_LANES(l, mask) { s->at[l] += add + l * lane; }
+    if (mask == EXEC_ALL_LANES)
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            s->at[l] += add + l * lane;
+    else
+        EXEC_FOR_LANES(l, mask) { s->at[l] += add + l * lane; }
 }
 
 bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space,
