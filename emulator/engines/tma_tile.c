@@ -419,6 +419,8 @@ static uint8_t *written_row(struct write_op *w, uint64_t addr, uint32_t *bytes) 
     return tma_global(&w->op, addr, *bytes, true);
 }
 
+#define AHEAD 8u /* rows that are fetched before they are written */
+
 static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t *rows) {
     const struct tile *t = &w->tile;
     const uint32_t end = (t->hi + 15) & ~15u, most = (end < t->inner ? end : t->inner) - t->lo;
@@ -430,6 +432,9 @@ static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t
         uint8_t *to = whole ? whole + further : written_row(w, p->addr + further, &bytes);
         if (!to)
             return false;
+        if (whole && r + AHEAD < p->out) /* each row in a page of its own */
+            for (uint32_t line = 0; line < bytes; line += 64)
+                __builtin_prefetch(to + AHEAD * p->stride + line, 1);
         if (w->reduce == TMA_COPY)
             memcpy(to, from, bytes);
         else
