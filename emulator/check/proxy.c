@@ -42,13 +42,17 @@ static struct watch *make(struct cta *cta) {
     return w;
 }
 
-static void generic_write(void *ctx, struct cta *cta, uint32_t off, uint32_t size, uint32_t thread,
-                          const struct diag_site *site) {
+static void generic_write(void *ctx, struct cta *cta, const uint32_t off[MACH_WARP], uint32_t size,
+                          uint32_t warp, uint32_t lanes, const struct diag_site *site) {
     struct watch *w = make(cta);
+    const uint64_t when = cta->island->clock + 1;
     (void)ctx;
-    for (uint32_t c = off / CHUNK; size && c <= (off + size - 1) / CHUNK && c < w->num_chunks; c++) {
-        w->open[c / BLOCK] += w->chunks[c].when == 0;
-        w->chunks[c] = (struct chunk){cta->island->clock + 1, site, thread};
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m), last = (off[l] + size - 1) / CHUNK;
+        for (uint32_t c = off[l] / CHUNK; c <= last && c < w->num_chunks; c++) {
+            w->open[c / BLOCK] += w->chunks[c].when == 0;
+            w->chunks[c] = (struct chunk){when, site, warp * MACH_WARP + l};
+        }
     }
 }
 

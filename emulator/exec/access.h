@@ -109,8 +109,10 @@ static inline void exec_bits_set(uint8_t *p, uint64_t at, uint32_t n, uint32_t v
 static inline void exec_saw_write(const struct warp *w, const struct insn *in, struct cta *cta, uint64_t off,
                                   uint32_t n, uint32_t l) {
     const struct observer *o = w->gpu->observer;
-    if (o && o->generic_write)
-        o->generic_write(o->ctx, cta, (uint32_t)off, n, w->index * MACH_WARP + l, &in->src->site);
+    uint32_t at[MACH_WARP];
+    at[l] = (uint32_t)off;
+    if (o && o->generic_write && n)
+        o->generic_write(o->ctx, cta, at, n, w->index, 1u << l, &in->src->site);
 }
 
 /* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the

@@ -131,8 +131,10 @@ static bool run_copy(struct async_op *op) {
             memcpy(data, k->from, k->bytes);
         memcpy(cta->smem + k->off, data, c->size);
         smem_clear_poison(cta, k->off, c->size);
-        if (o && o->generic_write)
-            o->generic_write(o->ctx, cta, k->off, c->size, c->warp * MACH_WARP + l, c->site);
+        uint32_t at[MACH_WARP];
+        at[l] = k->off;
+        if (o && o->generic_write && c->size)
+            o->generic_write(o->ctx, cta, at, c->size, c->warp, 1u << l, c->site);
         k->track->reading--;
         k->track->writing--;
     }

@@ -271,9 +271,13 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     else
         store_lanes(w, f, s, mask, f->size, f->reg);
     store_poison(w, f, s, mask, poisoned);
-    if (s->space == XS_SHARED_CTA && w->gpu->observer)
-        EXEC_FOR_LANES(l, mask)
-    exec_saw_write(w, in, s->cta, exec_span_at(s, l), (uint32_t)f->size * f->count, l);
+    const struct observer *o = s->space == XS_SHARED_CTA ? w->gpu->observer : NULL;
+    if (o && o->generic_write) {
+        uint32_t at[MACH_WARP];
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            at[l] = mask >> l & 1 ? (uint32_t)exec_span_at(s, l) : 0;
+        o->generic_write(o->ctx, s->cta, at, (uint32_t)f->size * f->count, w->index, mask, &in->src->site);
+    }
     return true;
 }
 

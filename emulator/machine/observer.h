@@ -11,9 +11,10 @@
 
 struct observer {
     void *ctx;
-    /* A thread (index in its CTA) wrote shared memory [off, off + size) of `cta` through the generic proxy. */
-    void (*generic_write)(void *ctx, struct cta *cta, uint32_t off, uint32_t size, uint32_t thread,
-                          const struct diag_site *site);
+    /* Lane l of a warp wrote shared memory [off[l], off[l] + size) of `cta` through the generic proxy, for each in `lanes`;
+     * size is not 0. */
+    void (*generic_write)(void *ctx, struct cta *cta, const uint32_t off[MACH_WARP], uint32_t size,
+                          uint32_t warp, uint32_t lanes, const struct diag_site *site);
     /* Lanes of a warp executed a fence between the generic and the async proxy that covers shared memory. */
     void (*proxy_fence)(void *ctx, struct cta *cta, uint32_t warp, uint32_t lanes);
     /* Threads of the CTA synchronised: a barrier, a cluster barrier, or a phase of an mbarrier completed. */
