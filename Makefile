@@ -228,13 +228,13 @@ test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSa
 test-full: tests ## the tests and the long suites
 	@$(CTEST)
 
-# qemu keeps a record of every page that a program reserves; with 4 GiB to reserve the emulator makes do with less device
+# qemu keeps a record of every page that a program reserves; with 8 GiB to reserve the emulator makes do with less device
 # memory.
 ARM := aarch64-linux-gnu
 .PHONY: test-aarch64 host-tests
 test-aarch64: ## the emulator built for ARM64, its unit tests and the tests in PTX under qemu-user
 	@sh scripts/doctor.sh need $(ARM)-gcc qemu-aarch64 cmake ctest
-	@$(MAKE) CC=$(ARM)-gcc BUILD=build-aarch64 PROGRAMS=build-aarch64 UNDER='qemu-aarch64 -R 4G -L /usr/$(ARM)' host-tests
+	@$(MAKE) CC=$(ARM)-gcc BUILD=build-aarch64 PROGRAMS=build-aarch64 UNDER='qemu-aarch64 -R 8G -L /usr/$(ARM)' host-tests
 
 host-tests: emulator $(DRIVER_PROGRAMS) # the tests that need no CUDA compiler
 	$(cmake_tests)

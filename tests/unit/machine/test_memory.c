@@ -60,6 +60,8 @@ static void test_free(void) {
 
 /* The host reads and writes managed memory at its device address; its pages are zero when they are given again. */
 static void test_managed(void) {
+    const char *under = getenv("UNDER");       /* the emulator of the host, if any: tests/CMakeLists.txt */
+    const bool given_back = !under || !*under; /* qemu-user keeps madvise to itself */
     struct devmem *m = mem_create(64 * MIB);
     uint64_t d = mem_alloc(m, 100, 0, MEM_DEVICE, NULL);
     memset(mem_at(m, d, 100), 7, 100);
@@ -68,12 +70,12 @@ static void test_managed(void) {
         CHECK(a && b);
         CHECK_EQ(a % HOST_PAGE, 0);
         uint8_t *host = (uint8_t *)(uintptr_t)a, *dev = mem_at(m, a, 3 * MIB);
-        CHECK(all(host, 0, 3 * MIB));
+        CHECK(all(host, 0, 3 * MIB) || (round > 1 && !given_back));
         memset(host, round, 2 * MIB);
         CHECK(all(dev, round, 2 * MIB));
         memset(dev, 0x55, MIB);
         CHECK(all(host, 0x55, MIB));
-        CHECK(all((uint8_t *)(uintptr_t)b, 0, 100));
+        CHECK(all((uint8_t *)(uintptr_t)b, 0, 100) || (round > 1 && !given_back));
         CHECK(mem_free(m, a));
         CHECK(mem_free(m, b));
     }
