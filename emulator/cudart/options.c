@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RT_MAX_THREADS 1024u
+#define MAX_THREADS 1024u
+
+/* What rt_options says of them in words. */
+_Static_assert(MACH_MAX_GPCS == 16 && MACH_B200_SMS == 148 && MAX_THREADS == 1024, "the options' limits");
 
 /* Reads a whole decimal number; false for anything else. */
 static bool read_number(const char *text, uint64_t *out) {
@@ -18,7 +21,7 @@ static bool read_number(const char *text, uint64_t *out) {
     return true;
 }
 
-bool rt_parse_schedule(const char *text, struct mach_config *config) {
+static bool parse_schedule(const char *text, struct mach_config *config) {
     if (strcmp(text, "default") == 0)
         config->schedule = MACH_SCHED_DEFAULT;
     else if (strcmp(text, "eager") == 0)
@@ -49,7 +52,7 @@ static bool parse_umma(const char *text, struct mach_config *config) {
     return fast || strcmp(text, "exact") == 0;
 }
 
-bool rt_parse_watchdog(const char *text, struct mach_config *config) {
+static bool parse_watchdog(const char *text, struct mach_config *config) {
     return read_number(text, &config->watchdog) && config->watchdog != 0;
 }
 
@@ -72,17 +75,17 @@ static bool parse_gpc_sizes(const char *text, struct mach_config *config) {
 
 static bool parse_threads(const char *text, struct mach_config *config) {
     uint64_t n;
-    if (!read_number(text, &n) || n == 0 || n > RT_MAX_THREADS)
+    if (!read_number(text, &n) || n == 0 || n > MAX_THREADS)
         return false;
     config->threads = (uint32_t)n;
     return true;
 }
 
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
-    {"--schedule", "SM100EMU_SCHEDULE", rt_parse_schedule, "default, eager, lazy or random:SEED (a number)"},
+    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, "default, eager, lazy or random:SEED (a number)"},
     {"--check", "SM100EMU_CHECK", parse_check, "warn, error or off"},
     {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
-    {"--watchdog", "SM100EMU_WATCHDOG", rt_parse_watchdog, "a number of warp instructions, 1 or more"},
+    {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, "a number of warp instructions, 1 or more"},
     {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes,
      "the SMs of each GPC: up to 16 numbers whose sum is 148"},
     {"--threads", "SM100EMU_THREADS", parse_threads, "a number of host threads, 1 to 1024"},

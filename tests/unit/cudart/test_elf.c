@@ -247,21 +247,57 @@ static void test_hostile(void) {
     }
 }
 
+/* A value of an option by its name. */
+static bool parse(const char *name, const char *text, struct mach_config *c) {
+    for (unsigned i = 0; i < RT_NUM_OPTIONS; i++)
+        if (strcmp(rt_options[i].name, name) == 0)
+            return rt_options[i].parse(text, c);
+    return CHECK(false);
+}
+
 static void test_options(void) {
     struct mach_config c = {0};
-    CHECK(rt_parse_schedule("random:18446744073709551615", &c));
+    CHECK(parse("--schedule", "random:18446744073709551615", &c));
     CHECK_EQ(c.schedule, MACH_SCHED_RANDOM);
     CHECK_EQ(c.seed, UINT64_MAX);
-    CHECK(rt_parse_schedule("eager", &c) && c.schedule == MACH_SCHED_EAGER);
-    CHECK(rt_parse_schedule("lazy", &c) && c.schedule == MACH_SCHED_LAZY);
-    CHECK(rt_parse_schedule("default", &c) && c.schedule == MACH_SCHED_DEFAULT);
-    static const char *const bad[] = {"",          "Eager",     "random",
-                                      "random:",   "random:x",  "random:-1",
-                                      "random: 1", "random:1x", "random:18446744073709551616"};
+    CHECK(parse("--schedule", "eager", &c) && c.schedule == MACH_SCHED_EAGER);
+    CHECK(parse("--schedule", "lazy", &c) && c.schedule == MACH_SCHED_LAZY);
+    CHECK(parse("--schedule", "default", &c) && c.schedule == MACH_SCHED_DEFAULT);
+    CHECK(parse("--watchdog", "1000", &c) && c.watchdog == 1000);
+    CHECK(parse("--threads", "1", &c) && c.threads == 1);
+    CHECK(parse("--threads", "1024", &c) && c.threads == 1024);
+    CHECK(parse("--umma", "fast", &c) && c.umma == MACH_UMMA_FAST);
+    CHECK(parse("--umma", "exact", &c) && c.umma == MACH_UMMA_EXACT);
+    CHECK(parse("--check", "off", &c) && c.check == MACH_CHECK_OFF);
+    CHECK(parse("--check", "error", &c) && c.check == MACH_CHECK_ERROR);
+    CHECK(parse("--check", "warn", &c) && c.check == MACH_CHECK_WARN);
+    CHECK(parse("--gpc-sizes", "100,48", &c) && c.num_gpcs == 2 && c.gpc_sms[1] == 48);
+    static const char *const bad[][2] = {
+        {"--schedule", ""},
+        {"--schedule", "Eager"},
+        {"--schedule", "random"},
+        {"--schedule", "random:"},
+        {"--schedule", "random:x"},
+        {"--schedule", "random:-1"},
+        {"--schedule", "random: 1"},
+        {"--schedule", "random:1x"},
+        {"--schedule", "random:18446744073709551616"},
+        {"--watchdog", "0"},
+        {"--watchdog", ""},
+        {"--watchdog", "1k"},
+        {"--threads", "0"},
+        {"--threads", "1025"},
+        {"--threads", "two"},
+        {"--umma", ""},
+        {"--umma", "faster"},
+        {"--check", "on"},
+        {"--gpc-sizes", "100,47"},
+        {"--gpc-sizes", "148,"},
+        {"--gpc-sizes", "0,148"},
+    };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK(!rt_parse_schedule(bad[i], &c));
-    CHECK(rt_parse_watchdog("1000", &c) && c.watchdog == 1000);
-    CHECK(!rt_parse_watchdog("0", &c) && !rt_parse_watchdog("", &c) && !rt_parse_watchdog("1k", &c));
+        if (!CHECK(!parse(bad[i][0], bad[i][1], &c)))
+            fprintf(stderr, "    %s=%s\n", bad[i][0], bad[i][1]);
 }
 
 int main(void) {
