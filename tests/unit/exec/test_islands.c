@@ -38,6 +38,8 @@ static const char text[] = RUN_HEADER
     HEAD("fail") SAY "setp.lt.u32 %p2, %r1, 20; @%p2 ret; sub.u32 %r11, 40, %r1; max.s32 %r11, %r11, 1; "
     "mul.lo.u32 %r11, %r11, 100;\n"
     LOOP("top", "%r11") "st.global.u32 [0], %r1; ret; }\n"
+    /* CTA 100 is not done when others follow those that were resident with it */
+    HEAD("slow") "setp.eq.u32 %p2, %r1, 100; selp.u32 %r11, 8000, 1, %p2;\n" LOOP("top", "%r11") SAY "ret; }\n"
     HEAD("spin") "top: bra top; }\n"
     /* CTA n waits for CTA n - 1, whichever ran first */
     HEAD("chain") "setp.eq.u32 %p2, %r1, 0; @%p2 bra go;\n"
@@ -154,6 +156,10 @@ static void test_told(void) {
         at += n;
     }
     CHECK_EQ(*at, 0);
+    observe(&o, "slow", (struct run_shape){.grid = 200, .block = 1, .smem = 200 * 1024}, 3,
+            MACH_SCHED_DEFAULT);
+    CHECK_HAS(o.printed, "\n99\n101\n");
+    CHECK_HAS(o.printed, "\n147\n100\n148\n");
     observe(&o, "fail", (struct run_shape){.grid = 148, .block = 1}, 3, MACH_SCHED_DEFAULT);
     CHECK_EQ(o.error, DIAG_CUDA_ILLEGAL_ADDRESS);
     CHECK_HAS(o.log, "CTA (20,0,0)");
