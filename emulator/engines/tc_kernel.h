@@ -48,8 +48,8 @@ enum tc_simd tc_simd_best(void);
  *
  * --umma=fast. Every operand is split into bf16 parts: one is exact for bf16, fp8, fp6, fp4 and 8-bit integers, two for
  * f16 and tf32; all products of parts are formed, and each is exact. What differs from the numerics above is the order of
- * summation: even and odd k of 32 are summed apart, then added to D, one product of parts after the other; and subnormals: those of bf16 and of
- * every sum are 0. So for an element of D, with u = 2^-24 and P the products of parts (1, 2 or 4),
+ * summation: even and odd k of 32 are summed apart, then added to D, one product of parts after the other; and
+ * subnormals: those of bf16 and of every sum are 0. So for an element of D, with u = 2^-24 and P the products of parts (1, 2 or 4),
  *     |fast - exact| <= (K + 17 + P K / 32) u (|D| + sum |a b|) (1 + 2^-10) + 2^-126 (4 P K + sum |a| + |b|)
  * where nothing is infinite and no sum leaves f32's range. Integers are exact. An infinity or NaN among operands in two
  * parts, and a scaled D, are left to the other loops. */

@@ -1,8 +1,8 @@
 /* exec/lower.c - from typed PTX to instructions on slots: contract in exec.h.
  *
- * Every operand becomes a slot: registers get frame slots (exec/registers.c), immediates and load-time addresses become constants,
- * and what is fixed for a thread (special registers, addresses of shared and local variables) becomes a hidden slot that
- * is filled once when a frame is made.
+ * Every operand becomes a slot: registers get frame slots (exec/registers.c), immediates and load-time addresses become
+ * constants, and what is fixed for a thread (special registers, addresses of shared and local variables) becomes a hidden
+ * slot that is filled once when a frame is made.
  */
 #include "exec/core.h"
 

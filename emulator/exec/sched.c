@@ -4,8 +4,8 @@
  * A launch goes in rounds: clusters are admitted, every island (machine/island.h) has a turn, and what they said is told in
  * the order of their clusters. The islands are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their
  * size; they run on all host threads and a turn lasts until nothing in the island can go on. A kernel whose clusters may
- * see one another (exec/shares.c) has one island. What happens in an island does not depend on the others, so results are the same
- * on any number of threads.
+ * see one another (exec/shares.c) has one island. What happens in an island does not depend on the others, so results are
+ * the same on any number of threads.
  *
  * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round every
  * asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this one can do
@@ -315,8 +315,6 @@ static void take_turn(struct exec_island *isl) {
     const bool random = st->gpu->config.schedule == MACH_SCHED_RANDOM;
     while (isl->resident && !turn_over(isl)) {
         bool any = random ? run_random(isl) : run_all(isl);
-        if (isl->m.fault)
-            break;
         /* where clusters may wait for later ones, these come in as soon as there is room */
         if (reap(isl, false)) {
             if (st->shares && st->next_cluster < st->num_clusters)

@@ -18,6 +18,8 @@
 struct gpu;
 struct worker;
 
+#define MACH_MAX_WARNINGS 8u /* of one launch */
+
 /* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
 struct mach_origin {
     struct diag_site site;
@@ -36,8 +38,8 @@ struct island {
 
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
-    uint32_t warnings;  /* given in this launch */
-    uint64_t warned[8]; /* what they were about, so that each is given once */
+    uint32_t warnings;                  /* given in this launch */
+    uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
 };
 
 /* An island of `gpu` that has said nothing; `number` tells its random numbers from those of other islands. */

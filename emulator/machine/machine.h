@@ -24,7 +24,6 @@
 #define MACH_MAX_CLUSTER 16u   /* CTAs, non-portable size */
 #define MACH_SMEM_FIRST 0x400u /* first byte of a CTA's shared memory that a program owns */
 #define MACH_SMEM_RANK_SHIFT 24
-#define MACH_MAX_WARNINGS 8u /* of one launch */
 #define MACH_MAX_GPCS 16u
 #define MACH_B200_SMS 148u
 #define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
@@ -199,6 +198,7 @@ struct cta *smem_resolve(struct cta *cta, uint32_t addr, uint32_t size, uint32_t
 bool smem_poisoned(struct cta *cta, uint32_t off, uint32_t n);
 /* Marks [off, off + n) as written (clear) or as poison (set). */
 void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n);
+void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n);
 /* To be called when bits of smem_poison were set by other means. */
 void smem_doubt(struct cta *cta, uint32_t off, uint32_t n);
 /* smem_poisoned is false and that is known without a look at the bytes; false says nothing. */
@@ -209,6 +209,5 @@ static inline bool smem_known_clean(const struct cta *cta, uint32_t off, uint32_
             return false;
     return n != 0;
 }
-void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /* machine/observer.h - what the machine tells those who watch it: the only view that check/ and trace/ have.
  *
  * An observer is told of accesses and synchronisation as they happen; it reads the machine but never changes it. It
- * reports through mach_warn. Every function may be NULL, and is called by whichever host thread runs the CTA's island. gpu->observer is NULL when nobody watches, and callers test
- * that first, so watching costs nothing when it is off.
+ * reports through mach_warn. Every function may be NULL, and is called by whichever host thread runs the CTA's island.
+ * gpu->observer is NULL when nobody watches, and callers test that first, so watching costs nothing when it is off.
  */
 #ifndef MACHINE_OBSERVER_H
 #define MACHINE_OBSERVER_H

@@ -79,8 +79,9 @@ struct crew {
     /* the job, changed under the lock while nobody works */
     uint64_t job; /* counts them */
     bool quit;
-    uint32_t count, hands,
-        working; /* hands: threads that may still join; working: those that have not finished */
+    uint32_t count;   /* items */
+    uint32_t hands;   /* threads that may still join */
+    uint32_t working; /* threads that have not finished */
     void (*fn)(void *arg, uint32_t item, struct worker *w);
     void *arg;
     struct worker *workers;
