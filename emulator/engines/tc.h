@@ -23,8 +23,8 @@
 
 #define TC_GRANULES (TMEM_COLUMNS / TMEM_GRANULE)
 
-/* Which inner loops run; all give the same bits. TC_SIMD_BEST asks the host. */
-enum tc_simd { TC_SIMD_BEST, TC_SIMD_PORTABLE, TC_SIMD_AVX2, TC_SIMD_AVX512 };
+/* Which inner loops run, each with what those before it have; all give the same bits. TC_SIMD_BEST asks the host. */
+enum tc_simd { TC_SIMD_BEST, TC_SIMD_PORTABLE, TC_SIMD_AVX2, TC_SIMD_AVX512, TC_SIMD_AMX };
 
 struct tc_allocation {
     uint32_t column, columns;

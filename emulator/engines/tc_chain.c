@@ -20,9 +20,8 @@ struct tc_scratch *tc_scratch_of(const struct cta *cta) {
             diag_broken("out of host memory: %zu bytes for tcgen05.mma", sizeof *s);
         s->chain.k = 0;
         s->best = tc_simd_best();
-        s->fast_available = tc_fast_available();
         s->available = 0;
-        for (enum tc_simd i = TC_SIMD_PORTABLE; i <= TC_SIMD_AVX512; i++)
+        for (enum tc_simd i = TC_SIMD_PORTABLE; i <= TC_SIMD_AMX; i++)
             s->available |= (uint32_t)tc_simd_available(i) << i;
         *at = s;
     }
@@ -140,9 +139,17 @@ static void write_side(struct tc_scratch *s, const struct tc_part *p) {
 /* bf16 numbers whose sum an element is. */
 static unsigned parts_of(enum tc_elem e) { return e == TC_F16 || e == TC_TF32 ? 2 : 1; }
 
-static bool run_fast(struct tc_scratch *s, const struct tc_part *p, const struct tc_tile *t, bool same_b) {
-    return p->cta->gpu->config.umma == MACH_UMMA_FAST && s->fast_available &&
-           tc_fast_run(t, parts_of(s->chain.id.a), parts_of(s->chain.id.b), same_b, &s->fast);
+/* Elements along K whose even and odd ones are summed apart (tc_kernel.h). */
+static uint32_t step_of(const struct tc_idesc *id) {
+    if (parts_of(id->a) * parts_of(id->b) > 1)
+        return 0;
+    return id->a == TC_BF16 ? 16 : 32;
+}
+
+static bool run_amx(struct tc_scratch *s, const struct tc_part *p, const struct tc_tile *t, bool same_b) {
+    const struct tc_chain *c = &s->chain;
+    return c->simd == TC_SIMD_AMX && (t->step || p->cta->gpu->config.umma == MACH_UMMA_FAST) &&
+           tc_amx_run(t, parts_of(c->id.a), parts_of(c->id.b), same_b, &s->amx);
 }
 
 void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b) {
@@ -154,6 +161,7 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b
         .segments = p->rows / TC_SEGMENT,
         .n = p->n,
         .k = c->k,
+        .step = step_of(&c->id),
         .a = p->a,
         .b = p->b,
         .accumulate = c->mma.accumulate && !integer,
@@ -164,7 +172,7 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b
         t.lane[i] = side ? i * TC_SEGMENT : p->lane[i];
     if (side && t.accumulate)
         read_side(s, p);
-    if (!run_fast(s, p, &t, same_b))
+    if (!run_amx(s, p, &t, same_b))
         tc_kernel_run(c->simd, &t);
     if (side)
         write_side(s, p);

@@ -43,7 +43,6 @@ struct tc_chain {
 struct tc_scratch {
     enum tc_simd best;  /* of this host */
     uint32_t available; /* bit per enum tc_simd */
-    bool fast_available;
     struct tc_chain chain;
     struct tc_decoder decoder;
     float factors[TC_MAX_ROWS * 4];
@@ -52,7 +51,7 @@ struct tc_scratch {
     _Alignas(64) float scaled_b[TC_MAX_ROWS * TC_B_STRIDE]; /* of one part */
     _Alignas(
         64) uint32_t d[TC_MAX_ROWS * TC_MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
-    struct tc_fast fast;
+    struct tc_amx amx;
 };
 
 /* The working memory of the host thread that runs this CTA, made at the first call. */

@@ -55,7 +55,7 @@ VECTOR_LOOPS(avx2, AVX2)
 
 void tc_locate(enum tc_simd simd, const struct tc_desc *d, const struct tc_operand *o, uint32_t *off) {
 #if defined(__x86_64__)
-    if (simd == TC_SIMD_AVX512) {
+    if (simd >= TC_SIMD_AVX512) {
         locate_avx512(d, o, off);
         return;
     }
@@ -71,7 +71,7 @@ void tc_locate(enum tc_simd simd, const struct tc_desc *d, const struct tc_opera
 
 void tc_span(enum tc_simd simd, const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
 #if defined(__x86_64__)
-    if (simd == TC_SIMD_AVX512) {
+    if (simd >= TC_SIMD_AVX512) {
         span_avx512(off, count, low, high);
         return;
     }
@@ -271,7 +271,7 @@ bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *sme
                float *out) {
     if (simd == TC_SIMD_PORTABLE)
         return false;
-    if (simd == TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16) {
+    if (simd >= TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16) {
         (o->elem == TC_F16 ? gather_f16_avx512 : gather_bf16_avx512)(o, smem, off, out);
         return true;
     }

@@ -67,17 +67,54 @@ static void pair_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
     store_segment(d1, y);
 }
 
+/* One segment, one column, by steps. */
+static void steps_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+    uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
+    vec4 acc[4];
+    load_segment(t, d, acc);
+    for (uint32_t k = 0; k < t->k; k += t->step) {
+        vec4 even[4] = {0}, odd[4] = {0};
+        for (uint32_t i = k; i < k + t->step; i += 2, a += 2 * TC_PANEL) {
+            vec4 v[4], w[4];
+            memcpy(v, a, sizeof v);
+            memcpy(w, a + TC_PANEL, sizeof w);
+            vec4 p = {b[i], b[i], b[i], b[i]}, q = {b[i + 1], b[i + 1], b[i + 1], b[i + 1]};
+            UNROLL
+            for (int j = 0; j < 4; j++) {
+                even[j] += v[j] * p;
+                odd[j] += w[j] * q;
+            }
+        }
+        UNROLL
+        for (int j = 0; j < 4; j++)
+            acc[j] += even[j] + odd[j];
+    }
+    store_segment(d, acc);
+}
+
+/* sum a * b over k from `first` on, every `by`-th of `count`, added to acc. */
+static float sum_fmaf(const struct tc_tile *t, uint32_t row, uint32_t n, uint32_t first, uint32_t count,
+                      uint32_t by, float acc) {
+    for (uint32_t k = first; k < first + count; k += by)
+        acc = fmaf(t->a[tc_tile_a(row, k)], t->b[tc_tile_b(n, k)], acc);
+    return acc;
+}
+
 /* Products may leave f32's range: one rounding needs fmaf. */
 static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
     uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
     for (uint32_t i = 0; i < TC_SEGMENT; i++) {
+        const uint32_t row = seg * TC_SEGMENT + i;
         float acc = 0;
         if (t->accumulate) {
             memcpy(&acc, d + i, sizeof acc);
             acc *= t->scale;
         }
-        for (uint32_t k = 0; k < t->k; k++)
-            acc = fmaf(t->a[tc_tile_a(seg * TC_SEGMENT + i, k)], t->b[tc_tile_b(n, k)], acc);
+        if (!t->step)
+            acc = sum_fmaf(t, row, n, 0, t->k, 1, acc);
+        for (uint32_t k = 0; t->step && k < t->k; k += t->step)
+            acc += sum_fmaf(t, row, n, k, t->step, 2, 0) + sum_fmaf(t, row, n, k + 1, t->step - 1, 2, 0);
         uint32_t bits = NAN_BITS;
         if (!isnan(acc))
             memcpy(&bits, &acc, sizeof bits);
@@ -88,11 +125,14 @@ static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
 static void run_portable(const struct tc_tile *t) {
     for (uint32_t n = 0; n < t->n; n += 2)
         for (uint32_t s = 0; s < t->segments; s++) {
-            if (t->exact_products) {
-                pair_portable(t, s, n);
-            } else {
+            if (!t->exact_products) {
                 segment_fmaf(t, s, n);
                 segment_fmaf(t, s, n + 1);
+            } else if (t->step) {
+                steps_portable(t, s, n);
+                steps_portable(t, s, n + 1);
+            } else {
+                pair_portable(t, s, n);
             }
         }
 }
@@ -147,6 +187,49 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t 
     }
 }
 
+/* The same by steps, with two sums for each of D, which stays in memory. */
+AVX512 static ALWAYS_INLINE void steps_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n,
+                                              const int C) {
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
+    const __m512i nan = _mm512_set1_epi32((int32_t)NAN_BITS);
+    for (uint32_t k = 0; k < t->k; k += t->step) {
+        __m512 sum[2][3][4];
+        UNROLL
+        for (int c = 0; c < C; c++)
+            UNROLL
+        for (int s = 0; s < 4; s++)
+            sum[0][c][s] = sum[1][c][s] = _mm512_setzero_ps();
+        for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
+            UNROLL
+            for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
+                __m512 v[4];
+                UNROLL
+                for (int s = 0; s < 4; s++)
+                    v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
+                UNROLL
+                for (int c = 0; c < C; c++) {
+                    __m512 w = _mm512_set1_ps(b[c * TC_B_STRIDE + odd]);
+                    UNROLL
+                    for (int s = 0; s < 4; s++)
+                        sum[odd][c][s] = _mm512_fmadd_ps(v[s], w, sum[odd][c][s]);
+                }
+            }
+        }
+        UNROLL
+        for (int c = 0; c < C; c++)
+            UNROLL
+        for (int s = 0; s < 4; s++) {
+            uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s];
+            __m512 acc = _mm512_setzero_ps();
+            if (k || t->accumulate)
+                acc = _mm512_mul_ps(_mm512_loadu_ps(d), _mm512_set1_ps(k ? 1 : t->scale));
+            acc = _mm512_add_ps(acc, _mm512_add_ps(sum[0][c][s], sum[1][c][s]));
+            _mm512_storeu_si512(d, _mm512_mask_mov_epi32(_mm512_castps_si512(acc),
+                                                         _mm512_cmp_ps_mask(acc, acc, _CMP_UNORD_Q), nan));
+        }
+    }
+}
+
 AVX512 static void run_avx512(const struct tc_tile *t) {
     for (uint32_t s = 0; s < t->segments; s += 4) {
         uint32_t n = 0;
@@ -156,6 +239,18 @@ AVX512 static void run_avx512(const struct tc_tile *t) {
             block_avx512(t, s, n, 4);
         else if (t->n - n == 2)
             block_avx512(t, s, n, 2);
+    }
+}
+
+AVX512 static void run_steps_avx512(const struct tc_tile *t) {
+    for (uint32_t s = 0; s < t->segments; s += 4) {
+        uint32_t n = 0;
+        for (; n + 3 <= t->n; n += 3)
+            steps_avx512(t, s, n, 3);
+        if (t->n - n == 2)
+            steps_avx512(t, s, n, 2);
+        else if (t->n - n == 1)
+            steps_avx512(t, s, n, 1);
     }
 }
 
@@ -195,6 +290,43 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg,
     }
 }
 
+/* The same by steps, with two sums for each of D, which stays in memory. */
+AVX2 static ALWAYS_INLINE void steps_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, const int C) {
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
+    for (uint32_t k = 0; k < t->k; k += t->step) {
+        __m256 sum[2][3][2];
+        UNROLL
+        for (int c = 0; c < C; c++)
+            UNROLL
+        for (int h = 0; h < 2; h++)
+            sum[0][c][h] = sum[1][c][h] = _mm256_setzero_ps();
+        for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
+            UNROLL
+            for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
+                __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
+                UNROLL
+                for (int c = 0; c < C; c++) {
+                    __m256 w = _mm256_set1_ps(b[c * TC_B_STRIDE + odd]);
+                    sum[odd][c][0] = _mm256_fmadd_ps(v0, w, sum[odd][c][0]);
+                    sum[odd][c][1] = _mm256_fmadd_ps(v1, w, sum[odd][c][1]);
+                }
+            }
+        }
+        UNROLL
+        for (int c = 0; c < C; c++)
+            UNROLL
+        for (int h = 0; h < 2; h++) {
+            float *d = (float *)(void *)(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h);
+            __m256 acc = _mm256_setzero_ps();
+            if (k || t->accumulate)
+                acc = _mm256_mul_ps(_mm256_loadu_ps(d), _mm256_set1_ps(k ? 1 : t->scale));
+            acc = _mm256_add_ps(acc, _mm256_add_ps(sum[0][c][h], sum[1][c][h]));
+            _mm256_storeu_ps(d, _mm256_blendv_ps(acc, nan, _mm256_cmp_ps(acc, acc, _CMP_UNORD_Q)));
+        }
+    }
+}
+
 AVX2 static void run_avx2(const struct tc_tile *t) {
     for (uint32_t s = 0; s < t->segments; s++) {
         uint32_t n = 0;
@@ -204,6 +336,18 @@ AVX2 static void run_avx2(const struct tc_tile *t) {
             block_avx2(t, s, n, 4);
         else if (t->n - n == 2)
             block_avx2(t, s, n, 2);
+    }
+}
+
+AVX2 static void run_steps_avx2(const struct tc_tile *t) {
+    for (uint32_t s = 0; s < t->segments; s++) {
+        uint32_t n = 0;
+        for (; n + 3 <= t->n; n += 3)
+            steps_avx2(t, s, n, 3);
+        if (t->n - n == 2)
+            steps_avx2(t, s, n, 2);
+        else if (t->n - n == 1)
+            steps_avx2(t, s, n, 1);
     }
 }
 
@@ -218,7 +362,9 @@ bool tc_simd_available(enum tc_simd simd) {
         return true;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !host_has_f16c())
         return false;
-    return simd == TC_SIMD_AVX2 || (simd == TC_SIMD_AVX512 && __builtin_cpu_supports("avx512f"));
+    if (simd == TC_SIMD_AMX)
+        return tc_amx_available();
+    return simd == TC_SIMD_AVX2 || __builtin_cpu_supports("avx512f");
 }
 
 #else
@@ -228,19 +374,20 @@ bool tc_simd_available(enum tc_simd simd) { return simd == TC_SIMD_PORTABLE; }
 #endif
 
 enum tc_simd tc_simd_best(void) {
-    if (tc_simd_available(TC_SIMD_AVX512))
-        return TC_SIMD_AVX512;
-    return tc_simd_available(TC_SIMD_AVX2) ? TC_SIMD_AVX2 : TC_SIMD_PORTABLE;
+    enum tc_simd best = TC_SIMD_AMX;
+    while (!tc_simd_available(best))
+        best--;
+    return best;
 }
 
 void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t) {
 #if defined(__x86_64__)
-    if (simd == TC_SIMD_AVX512) {
-        run_avx512(t);
+    if (simd >= TC_SIMD_AVX512) {
+        (t->step ? run_steps_avx512 : run_avx512)(t);
         return;
     }
     if (simd == TC_SIMD_AVX2) {
-        run_avx2(t);
+        (t->step ? run_steps_avx2 : run_avx2)(t);
         return;
     }
 #else

@@ -1,11 +1,14 @@
 /* engines/tc_kernel.h - the inner loops of tcgen05.mma.
  *
- * Numerics, the same bits on every host and path: for each element, acc = D * 2^-scale or 0; then for k
- * ascending acc = fma(a, b, acc), one rounding to nearest f32 a step, subnormals kept; a NaN result is
- * 0x7fffffff. Products of f16, fp8, fp6, fp4 and 8-bit integers are exact in f32, and so are those of bf16
- * and tf32 unless they leave f32's range, so a separate multiplication gives the same bits; only where it
- * might not does the portable loop call fmaf. The order in which the chip sums, and its width while it does,
- * are not documented.
+ * Numerics, the same bits on every host and path, each step rounded to nearest f32, subnormals kept; a NaN result is
+ * 0x7fffffff. acc = D * 2^-scale or 0; then
+ *  - f16 and tf32: for k ascending acc = fma(a, b, acc);
+ *  - types of at most 8 significant bits (bf16, fp8, fp6, fp4): for each 16 k of bf16, 32 of the others, which is what
+ *    an operation has or half of it, even = fma(a, b, even) for even k ascending from +0, odd likewise, and
+ *    acc = acc + (even + odd). So sum matrix units that take bf16 (Intel AMX), but for subnormals.
+ * Products of f16, fp8, fp6, fp4 and 8-bit integers are exact in f32, and so are those of bf16 and tf32 unless they leave
+ * f32's range, so a separate multiplication gives the same bits; only where it might not does the portable loop call fmaf.
+ * The order in which the chip sums, and its width while it does, are not documented.
  */
 #ifndef ENGINES_TC_KERNEL_H
 #define ENGINES_TC_KERNEL_H
@@ -17,13 +20,14 @@
 struct tc_tile {
     uint32_t *d; /* bits of f32: element (row, n) at d[n * d_stride + lane[row / 16] + row % 16] */
     uint32_t d_stride;
-    uint32_t lane[8];    /* first lane of each segment */
-    uint32_t segments;   /* M / 16: 4 or 8 */
-    uint32_t n, k;       /* n is a multiple of 8 */
-    const float *a;      /* element (row, k) at tc_tile_a */
-    const float *b;      /* element (n, k) at tc_tile_b */
-    bool accumulate;     /* else D is not read */
-    float scale;         /* factor of D when it is */
+    uint32_t lane[8];  /* first lane of each segment */
+    uint32_t segments; /* M / 16: 4 or 8 */
+    uint32_t n, k;     /* n is a multiple of 8 */
+    uint32_t step;   /* elements along K whose even and odd ones are summed apart, k a multiple; 0: one sum */
+    const float *a;  /* element (row, k) at tc_tile_a */
+    const float *b;  /* element (n, k) at tc_tile_b */
+    bool accumulate; /* else D is not read */
+    float scale;     /* factor of D when it is */
     bool exact_products; /* every product is representable in f32 */
 };
 
@@ -38,31 +42,36 @@ static inline size_t tc_tile_a(uint32_t row, uint32_t k) {
 }
 static inline size_t tc_tile_b(uint32_t n, uint32_t k) { return (size_t)n * TC_B_STRIDE + k; }
 
-/* `simd`: one that this host has. */
+/* `simd`: one that this host has; of TC_SIMD_AMX only its vector unit is used. */
 void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t);
-/* Can this host run `simd`, and which is the best? They ask the CPU, which is slow in a virtual machine. */
+/* Can this host run `simd`, and which is the best? They ask CPU and kernel, which is slow in a virtual machine. */
 bool tc_simd_available(enum tc_simd simd);
 enum tc_simd tc_simd_best(void);
 
-/* --- by the host's matrix unit (tc_fast.c) ---
+/* --- by the host's matrix unit (tc_amx.c) ---
  *
- * --umma=fast. Every operand is split into bf16 parts: one is exact for bf16, fp8, fp6, fp4 and 8-bit integers, two for
- * f16 and tf32; all products of parts are formed, and each is exact. What differs from the numerics above is the order of
- * summation: even and odd k of 32 are summed apart, then added to D, one product of parts after the other; and
- * subnormals: those of bf16 and of every sum are 0. So for an element of D, with u = 2^-24 and P the products of parts (1, 2 or 4),
+ * Operands whose sums go by steps are one bf16 part each, and the unit gives the bits of the numerics above. It takes a
+ * subnormal for 0, in and out. So all that is not 0 must be at least 2^-126 among the elements; 2^-103 in D, whose last
+ * bit is then worth 2^-126; and of the products' last bits, 2^-14 times the smallest of A times the smallest of B, the
+ * same. Then no sum can be subnormal. Otherwise the other loops have to do it.
+ *
+ * --umma=fast: operands of 11 bits (f16, tf32) are split into two bf16 parts; all products of parts are formed, and each
+ * is exact. What differs from the numerics above is the order of summation: even and odd k of 32 are summed apart, then
+ * added to D, one product of parts after the other; and subnormals: those of bf16 and of every sum are 0. So for an
+ * element of D, with u = 2^-24 and P the products of parts (2 or 4),
  *     |fast - exact| <= (K + 17 + P K / 32) u (|D| + sum |a b|) (1 + 2^-10) + 2^-126 (4 P K + sum |a| + |b|)
- * where nothing is infinite and no sum leaves f32's range. Integers are exact. An infinity or NaN among operands in two
- * parts, and a scaled D, are left to the other loops. */
-struct tc_fast { /* working memory: bf16 tiles */
+ * where nothing is infinite and no sum leaves f32's range. An infinity or NaN among these operands, and a scaled D, are
+ * left to the other loops. */
+struct tc_amx { /* working memory: bf16 tiles */
     _Alignas(64) uint16_t a[128 * TC_CHAIN_K * 2];
     _Alignas(64) uint16_t b[256 * TC_CHAIN_K * 2];
-    bool b_finite;
+    uint32_t low_b, high_b; /* bits of B's smallest number but 0, less 1, and of its largest */
 };
 /* Does the host have it, and may this process use it? Asks CPU and kernel. */
-bool tc_fast_available(void);
-/* False: not for these operands, D is as it was. K is even. same_b: B is that of the call before, with this k and n, and
- * this scale and `accumulate`. */
-bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
-                 struct tc_fast *work);
+bool tc_amx_available(void);
+/* False: not for these operands, D is as it was. K is even; with t->step both have one part, otherwise it is --umma=fast.
+ * same_b: B is that of the call before, with this k and n. */
+bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                struct tc_amx *work);
 
 #endif

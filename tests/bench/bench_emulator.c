@@ -110,7 +110,7 @@ static double blas_seconds(const struct blas *blas) {
 }
 
 static void bench_mma(const struct product *p, enum tc_simd simd, bool fast, const struct blas *blas) {
-    static const char *const names[] = {"best", "portable", "AVX2", "AVX-512"};
+    static const char *const names[] = {"best", "portable", "AVX2", "AVX-512", "AMX"};
     const double flops = 2e-9 * N * N * N;
     struct fixture f;
     double mma[ROUNDS], sgemm[ROUNDS], ratio[ROUNDS];
@@ -145,10 +145,10 @@ static void bench_tensor_core(void) {
     enum tc_simd best = tc_simd_best();
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         bench_mma(&products[i], best, false, &blas);
-    for (enum tc_simd s = TC_SIMD_PORTABLE; s <= TC_SIMD_AVX512; s++)
+    for (enum tc_simd s = TC_SIMD_PORTABLE; s <= TC_SIMD_AMX; s++)
         if (s != best && tc_simd_available(s))
             bench_mma(&products[0], s, false, &blas);
-    for (size_t i = 0; tc_fast_available() && i < sizeof products / sizeof *products; i++)
+    for (size_t i = 0; tc_amx_available() && i < sizeof products / sizeof *products; i++)
         bench_mma(&products[i], best, true, &blas);
     blas_close(&blas);
 }

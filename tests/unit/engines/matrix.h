@@ -99,4 +99,20 @@ static inline double value_of(enum tc_elem e, uint32_t code) {
     return num_decode(types[e], code);
 }
 
+/* acc and the products x[k] * y[k], in the order that tc_kernel.h states for operands of these types. */
+static inline float sum_products(enum tc_elem a, enum tc_elem b, const float *x, const float *y,
+                                 uint32_t count, float acc) {
+    const bool wide = a == TC_F16 || a == TC_TF32 || b == TC_F16 || b == TC_TF32;
+    const uint32_t step = a == TC_BF16 ? 16 : 32;
+    for (uint32_t k = 0; wide && k < count; k++)
+        acc = fmaf(x[k], y[k], acc);
+    for (uint32_t k = 0; !wide && k < count; k += step) {
+        float sum[2] = {0, 0};
+        for (uint32_t i = k; i < k + step; i++)
+            sum[i % 2] = fmaf(x[i], y[i], sum[i % 2]);
+        acc += sum[0] + sum[1];
+    }
+    return acc;
+}
+
 #endif

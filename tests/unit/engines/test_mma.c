@@ -33,12 +33,13 @@ static uint32_t idesc_of(const struct setup *s) {
            (uint32_t)s->mn_b << 16 | s->n >> 3 << 17 | s->m >> 4 << 24;
 }
 
-/* A code of the type: any at all when wild, else a finite one of moderate size. */
+/* A code of the type: any at all when wild, else a finite one of moderate size, of sizes so different that a sum depends
+ * on its order. */
 static uint32_t random_code(enum tc_elem e, bool wild, uint64_t *state) {
     uint32_t r = (uint32_t)(fixture_random(state) >> 20);
     if (wild || e >= TC_E2M3)
         return elem_bits(e) == 32 ? r : r & ((1u << elem_bits(e)) - 1);
-    double x = ((int)(r % 513) - 256) / 32.0;
+    double x = ldexp((int)(r % 513) - 256, -(int)(r >> 13 & 15));
     static const num_type types[] = {NUM_F16, NUM_BF16, NUM_TF32, NUM_E4M3, NUM_E5M2};
     return (uint32_t)num_encode(types[e], x, NUM_RN, NUM_SATFINITE) | (e == TC_TF32 ? r & 0x1fff : 0);
 }
@@ -127,10 +128,12 @@ static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint3
     if (accumulate)
         acc = (s->d == TC_D_F16 ? num_decode_f16((uint16_t)old) : num_f32_from_bits(old)) *
               ldexpf(1, -(int)s->scale_d);
-    for (uint32_t k = k0; k < k0 + k_count; k++) {
-        float a = (float)value_of(s->a, a_codes[from][k]), b = (float)value_of(s->b, b_codes[n][k]);
-        acc = fmaf(s->negate_a ? -a : a, s->negate_b ? -b : b, acc);
+    float x[32], y[32];
+    for (uint32_t i = 0; i < k_count; i++) {
+        x[i] = (float)value_of(s->a, a_codes[from][k0 + i]) * (s->negate_a ? -1 : 1);
+        y[i] = (float)value_of(s->b, b_codes[n][k0 + i]) * (s->negate_b ? -1 : 1);
     }
+    acc = sum_products(s->a, s->b, x, y, k_count, acc);
     uint32_t bits = isnan(acc) ? 0x7fffffff : num_f32_bits(acc);
     return s->d == TC_D_F16 ? (uint32_t)num_encode(NUM_F16, (double)num_f32_from_bits(bits), NUM_RN, 0)
                             : bits;
@@ -204,7 +207,7 @@ static void run(const struct setup *s, enum tc_simd simd) {
 }
 
 static void run_all(const struct setup *s) {
-    for (enum tc_simd simd = TC_SIMD_PORTABLE; simd <= TC_SIMD_AVX512; simd++)
+    for (enum tc_simd simd = TC_SIMD_PORTABLE; simd <= TC_SIMD_AMX; simd++)
         if (tc_simd_available(simd))
             run(s, simd);
 }

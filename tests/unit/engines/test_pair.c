@@ -49,7 +49,8 @@ static uint32_t random_code(enum tc_elem e, uint64_t *state) {
     static const num_type types[] = {NUM_F16, NUM_BF16, NUM_TF32, NUM_E4M3, NUM_E5M2};
     if (e > TC_E5M2)
         return r & ((1u << elem_bits(e)) - 1);
-    return (uint32_t)num_encode(types[e], ((int)(r % 513) - 256) / 32.0, NUM_RN, NUM_SATFINITE);
+    return (uint32_t)num_encode(types[e], ldexp((int)(r % 513) - 256, -(int)(r >> 13 & 15)), NUM_RN,
+                                NUM_SATFINITE);
 }
 
 /* Where element (row, n) of D is: CTA, lane and column offset. */
@@ -116,15 +117,15 @@ static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint3
     float acc = !s->accumulate     ? 0
                 : s->d == TC_D_F16 ? num_decode_f16((uint16_t)old)
                                    : num_f32_from_bits(old);
+    float x[32], y[32];
     for (uint32_t i = 0; i < k; i++) {
-        double x = value_of(s->a, a_codes[from][i]), y = value_of(s->b, b_codes[n][i]);
-        if (s->d == TC_D_S32)
-            sum += (int64_t)x * (int64_t)y;
-        else
-            acc = fmaf((float)x, (float)y, acc);
+        x[i] = (float)value_of(s->a, a_codes[from][i]);
+        y[i] = (float)value_of(s->b, b_codes[n][i]);
+        sum += s->d == TC_D_S32 ? (int64_t)x[i] * (int64_t)y[i] : 0;
     }
     if (s->d == TC_D_S32)
         return (uint32_t)(uint64_t)sum;
+    acc = sum_products(s->a, s->b, x, y, k, acc);
     return s->d == TC_D_F16 ? (uint32_t)num_encode(NUM_F16, (double)acc, NUM_RN, 0) : num_f32_bits(acc);
 }
 

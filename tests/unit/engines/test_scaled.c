@@ -158,11 +158,13 @@ static void run(const struct setup *s) {
             bool layout_b = s->group == 2 && s->m == 128, right = layout_b && n >= s->n / 2;
             uint32_t lane = r % rows + (right ? 64 : 0), column = layout_b ? n % (s->n / 2) : n, c = r / rows;
             float acc = s->accumulate ? num_f32_from_bits(before[c][column][lane]) : 0;
-            for (uint32_t k = 0; k < (is_packed(s) ? 64u : 32u); k++) {
-                float x = a_value[r][k] * a_scale[r][k / s->block],
-                      y = b_value[n][k] * b_scale[n][k / s->block];
-                acc = fmaf(x, s->negate_b ? -y : y, acc);
+            const uint32_t count = is_packed(s) ? 64 : 32;
+            float x[64], y[64];
+            for (uint32_t k = 0; k < count; k++) {
+                x[k] = a_value[r][k] * a_scale[r][k / s->block];
+                y[k] = b_value[n][k] * b_scale[n][k / s->block] * (s->negate_b ? -1 : 1);
             }
+            acc = sum_products(TC_E4M3, TC_E4M3, x, y, count, acc);
             uint32_t got = f.gpu->sms[c].tmem->cell[column][lane];
             if (got != num_f32_bits(acc) && !bad++)
                 fprintf(stderr, "    row %u n %u: %08x, want %08x\n", r, n, got, num_f32_bits(acc));

@@ -1,4 +1,4 @@
-/* engines/tc_fast.c - D += A * B by the host's matrix unit (Intel AMX); contract and bound in tc_kernel.h. */
+/* engines/tc_amx.c - D += A * B by the host's matrix unit (Intel AMX); contract and bound in tc_kernel.h. */
 #include "engines/tc_kernel.h"
 
 #if defined(__x86_64__)
@@ -21,7 +21,7 @@
 
 /* --- may it be used? --- */
 
-bool tc_fast_available(void) {
+bool tc_amx_available(void) {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
     const unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
     unsigned a, b, c, d;
@@ -39,10 +39,24 @@ AVX512 static ALWAYS_INLINE __m512 high_part(__m512 x) {
     return _mm512_castsi512_ps(
         _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32((int32_t)0xffff0000)));
 }
-AVX512 static ALWAYS_INLINE __mmask16 not_finite(__m512 x) {
-    const __m512i e = _mm512_set1_epi32(0x7f800000);
-    return _mm512_cmpeq_epi32_mask(_mm512_and_si512(_mm512_castps_si512(x), e), e);
+/* Of the numbers seen: bits of the smallest but 0, less 1; and of the largest, which tell infinities and NaN. Without
+ * signs. */
+struct range {
+    __m512i low, high;
+};
+AVX512 static ALWAYS_INLINE struct range range_start(void) {
+    return (struct range){_mm512_set1_epi32(-1), _mm512_setzero_si512()};
 }
+AVX512 static ALWAYS_INLINE void range_add(struct range *r, __m512 x) {
+    const __m512i bits = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(INT32_MAX));
+    r->low = _mm512_min_epu32(r->low, _mm512_sub_epi32(bits, _mm512_set1_epi32(1))); /* 0 wraps round */
+    r->high = _mm512_max_epu32(r->high, bits);
+}
+AVX512 static void range_end(const struct range *r, uint32_t *low, uint32_t *high) {
+    *low = _mm512_reduce_min_epu32(r->low);
+    *high = _mm512_reduce_max_epu32(r->high);
+}
+
 /* bf16 of 32 numbers that are one, in their order. */
 AVX512 static ALWAYS_INLINE __m512i narrow(__m512 x, __m512 y) {
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
@@ -67,25 +81,26 @@ AVX512 static ALWAYS_INLINE __m512 load_b(const struct tc_tile *t, uint32_t n, u
     return _mm512_maskz_loadu_ps(left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1), t->b + tc_tile_b(n, k));
 }
 
-/* Rows of B: a tile has 16 rows, 32 elements along K each. False: some number is not finite. */
-AVX512 static bool pack_b(const struct tc_tile *t, uint32_t parts, uint32_t steps, uint16_t *out) {
-    __mmask16 bad = 0;
+/* Rows of B: a tile has 16 rows, 32 elements along K each. */
+AVX512 static struct range pack_b(const struct tc_tile *t, uint32_t parts, uint32_t steps, uint16_t *out) {
+    struct range all = range_start();
     for (uint32_t n = 0; n < t->n; n++)
         for (uint32_t i = 0; i < steps; i++) {
             __m512 x = load_b(t, n, i * TILE_K), y = load_b(t, n, i * TILE_K + 16);
             uint16_t *to = out + tile_at(n / TILE_ROWS, parts, 0, steps, i) + n % TILE_ROWS * TILE_K;
             _mm512_storeu_si512(to, narrow(x, y));
-            bad |= not_finite(x) | not_finite(y);
+            range_add(&all, x);
+            range_add(&all, y);
             if (parts == 2)
                 _mm512_storeu_si512(to + steps * TILE,
                                     narrow(_mm512_sub_ps(x, high_part(x)), _mm512_sub_ps(y, high_part(y))));
         }
-    return !bad;
+    return all;
 }
 
 /* Rows of A: a tile has 16 pairs of elements along K, of 16 rows each. */
-AVX512 static bool pack_a(const struct tc_tile *t, uint32_t parts, uint32_t steps, uint16_t *out) {
-    __mmask16 bad = 0;
+AVX512 static struct range pack_a(const struct tc_tile *t, uint32_t parts, uint32_t steps, uint16_t *out) {
+    struct range all = range_start();
     for (uint32_t s = 0; s < t->segments; s++)
         for (uint32_t k = 0; k < steps * TILE_K; k += 2) {
             __m512 x = _mm512_setzero_ps(), y = x;
@@ -95,30 +110,38 @@ AVX512 static bool pack_a(const struct tc_tile *t, uint32_t parts, uint32_t step
             }
             uint16_t *to = out + tile_at(s, parts, 0, steps, k / TILE_K) + k % TILE_K / 2 * 2 * TC_SEGMENT;
             _mm512_storeu_si512(to, narrow_pair(x, y));
-            bad |= not_finite(x) | not_finite(y);
+            range_add(&all, x);
+            range_add(&all, y);
             if (parts == 2)
                 _mm512_storeu_si512(to + steps * TILE, narrow_pair(_mm512_sub_ps(x, high_part(x)),
                                                                    _mm512_sub_ps(y, high_part(y))));
         }
-    return !bad;
+    return all;
 }
 
 /* --- the product --- */
 
-/* Palette 1, eight tiles: 0 to 3 are D's, 4 and 5 B's, 6 and 7 A's. Of D and B all 16 rows, or 8. */
+/* Palette 1, eight tiles: 0 to 3 are D's, 4 and 5 B's, 6 and 7 A's. */
 struct config {
     uint8_t palette, start_row, reserved[14];
     uint16_t bytes[16];
     uint8_t rows[16];
 };
-static const struct config whole = {
-    .palette = 1, .bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
-static const struct config half = {
-    .palette = 1, .bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {8, 8, 8, 8, 8, 8, 16, 16}};
+
+/* Of D and B all 16 rows, or 8; of A and B `k` elements along K. */
+static struct config config_of(uint8_t rows, uint32_t k) {
+    struct config c = {.palette = 1};
+    for (unsigned i = 0; i < 8; i++) {
+        c.bytes[i] = (uint16_t)(i == 4 || i == 5 ? k * 2 : 64);
+        c.rows[i] = i < 6 ? rows : (uint8_t)(k / 2);
+    }
+    return c;
+}
 
 struct operands {
     const uint16_t *a, *b;
     uint32_t parts_a, parts_b, steps;
+    uint32_t k; /* elements along K of an instruction: those of a tile or half of them */
 };
 
 /* 32 rows of A and 32 columns of D, or with !wide 16 (or 8). */
@@ -145,14 +168,17 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
     const uint16_t *b0 = o->b + tile_at(n / TILE_ROWS, o->parts_b, 0, o->steps, 0),
                    *b1 = o->b + tile_at(n / TILE_ROWS + 1, o->parts_b, 0, o->steps, 0);
     const size_t part = o->steps * (size_t)TILE;
-    for (size_t i = 0; i < part; i += TILE)
-        for (size_t pb = i; pb < o->parts_b * part; pb += part) {
-            _tile_loadd(4, b0 + pb, 64);
+    for (uint32_t k = 0; k < t->k; k += o->k) {
+        /* half a tile along K: half a row of B's, half of A's rows */
+        const size_t at = k / TILE_K * (size_t)TILE, in_b = at + k % TILE_K,
+                     in_a = at + k % TILE_K * TILE_ROWS;
+        for (uint32_t pb = 0; pb < o->parts_b; pb++) {
+            _tile_loadd(4, b0 + in_b + pb * part, 64);
             if (wide)
-                _tile_loadd(5, b1 + pb, 64);
-            for (size_t pa = i; pa < o->parts_a * part; pa += part) {
-                _tile_loadd(6, a0 + pa, 64);
-                _tile_loadd(7, a1 + pa, 64);
+                _tile_loadd(5, b1 + in_b + pb * part, 64);
+            for (uint32_t pa = 0; pa < o->parts_a; pa++) {
+                _tile_loadd(6, a0 + in_a + pa * part, 64);
+                _tile_loadd(7, a1 + in_a + pa * part, 64);
                 _tile_dpbf16ps(0, 4, 6);
                 _tile_dpbf16ps(1, 4, 7);
                 if (wide) {
@@ -161,6 +187,7 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
                 }
             }
         }
+    }
     _tile_stored(0, d00, row);
     _tile_stored(1, d01, row);
     if (wide) {
@@ -182,6 +209,7 @@ AVX512 static void unify_nan(const struct tc_tile *t, uint32_t seg, uint32_t n, 
 
 AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
     const uint32_t wide = t->n & ~31u, last = t->n & ~15u;
+    const struct config whole = config_of(16, o->k), half = config_of(8, o->k);
     IN_MEMORY();
     _tile_loadconfig(&whole);
     for (uint32_t s = 0; s < t->segments; s += 2) {
@@ -201,15 +229,45 @@ AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
         unify_nan(t, s, 0, t->n);
 }
 
-bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
-                 struct tc_fast *work) {
-    struct operands o = {work->a, work->b, parts_a, parts_b, (t->k + TILE_K - 1) / TILE_K};
+/* Is every number of D 0 or so large that its last bit is worth 2^-126? */
+AVX512 static bool is_large(const struct tc_tile *t) {
+    struct range all = range_start();
+    uint32_t low, high;
+    for (uint32_t n = 0; n < t->n; n++)
+        for (uint32_t s = 0; s < t->segments; s++)
+            range_add(&all, _mm512_loadu_ps(t->d + (size_t)n * t->d_stride + t->lane[s]));
+    range_end(&all, &low, &high);
+    return low >= (24u << 23) - 1; /* biased exponent 24 */
+}
+
+/* Is no number subnormal, neither in nor on the way? low: as struct range has it. */
+static bool is_normal(const struct tc_tile *t, uint32_t low_a, uint32_t low_b) {
+    const uint32_t none = UINT32_MAX, a = (low_a + 1) >> 23, b = (low_b + 1) >> 23; /* biased exponents */
+    if (low_a != none && low_b != none && a + b < 2 * 127 - 126 + 14)
+        return false;
+    return (low_a == none || a) && (low_b == none || b) && (!t->accumulate || is_large(t));
+}
+
+bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                struct tc_amx *work) {
+    struct operands o = {.a = work->a,
+                         .b = work->b,
+                         .parts_a = parts_a,
+                         .parts_b = parts_b,
+                         .steps = (t->k + TILE_K - 1) / TILE_K,
+                         .k = t->step ? t->step : TILE_K};
     if (t->accumulate && t->scale != 1)
         return false;
-    bool finite = pack_a(t, parts_a, o.steps, work->a);
-    if (!same_b)
-        work->b_finite = pack_b(t, parts_b, o.steps, work->b);
-    if (parts_a * parts_b > 1 && !(finite && work->b_finite)) /* an infinity times a part that is 0 */
+    uint32_t low, high;
+    struct range range = pack_a(t, parts_a, o.steps, work->a);
+    range_end(&range, &low, &high);
+    if (!same_b) {
+        range = pack_b(t, parts_b, o.steps, work->b);
+        range_end(&range, &work->low_b, &work->high_b);
+    }
+    /* in parts, an infinity would meet a part that is 0 */
+    const uint32_t infinity = UINT32_C(0x7f800000);
+    if (t->step ? !is_normal(t, low, work->low_b) : high >= infinity || work->high_b >= infinity)
         return false;
     multiply(t, &o);
     return true;
@@ -217,10 +275,10 @@ bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bo
 
 #else
 
-bool tc_fast_available(void) { return false; }
+bool tc_amx_available(void) { return false; }
 
-bool tc_fast_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
-                 struct tc_fast *work) {
+bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                struct tc_amx *work) {
     (void)t, (void)parts_a, (void)parts_b, (void)same_b, (void)work;
     return false;
 }

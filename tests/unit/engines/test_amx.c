@@ -1,5 +1,5 @@
-/* --umma=fast (tc_fast.c) beside the exact loops: the bound that tc_kernel.h states, and what must be equal. On a host
- * without a matrix unit only that nothing is done.
+/* The matrix unit (tc_amx.c) beside the other loops: equal bits where sums go by steps, and what it must leave to them;
+ * with --umma=fast the bound that tc_kernel.h states. On a host without a matrix unit only that nothing is done.
  */
 #include "engines/tc_chain.h"
 #include "fixture.h"
@@ -8,7 +8,7 @@
 
 static float a[128 * TC_A_STRIDE], b[256 * TC_B_STRIDE];
 static uint32_t fast_d[256 * 128], exact_d[256 * 128], first_d[256 * 128];
-static struct tc_fast work;
+static struct tc_amx work;
 
 static float float_of(uint32_t bits) {
     float x;
@@ -24,7 +24,7 @@ static float random_float(uint64_t *state, uint32_t bits, uint32_t range) {
 }
 
 struct setup {
-    uint32_t m, n, k, bits_a, bits_b, range;
+    uint32_t m, n, k, step, bits_a, bits_b, range;
     bool accumulate, split_lanes;
 };
 
@@ -33,6 +33,7 @@ static struct tc_tile make_tile(const struct setup *s, uint64_t *state) {
                         .segments = s->m / 16,
                         .n = s->n,
                         .k = s->k,
+                        .step = s->step,
                         .a = a,
                         .b = b,
                         .accumulate = s->accumulate,
@@ -54,14 +55,14 @@ static struct tc_tile make_tile(const struct setup *s, uint64_t *state) {
     return t;
 }
 
-/* Both ways; false: the fast one did nothing. */
+/* Both ways; false: the matrix unit did nothing. */
 static bool multiply(struct tc_tile *t, unsigned parts_a, unsigned parts_b) {
     memcpy(fast_d, first_d, sizeof first_d);
     memcpy(exact_d, first_d, sizeof first_d);
     t->d = exact_d;
-    tc_kernel_run(tc_simd_best(), t);
+    tc_kernel_run(TC_SIMD_PORTABLE, t);
     t->d = fast_d;
-    return tc_fast_run(t, parts_a, parts_b, false, &work);
+    return tc_amx_run(t, parts_a, parts_b, false, &work);
 }
 
 /* How far the two are apart, as a share of what tc_kernel.h allows; 2 where something else was written. */
@@ -95,14 +96,14 @@ static void bounds(void) {
     for (unsigned form = 0; form < 48; form++) {
         static const uint32_t ks[] = {256, 8, 16, 40, 144, 32};
         static const uint32_t ns[] = {256, 8, 24, 16, 48, 120, 64};
-        struct setup s = {.m = form % 3 ? 128 : 64,
+        struct setup s = {.m = form % 4 ? 128 : 64,
                           .n = ns[form % 7],
                           .k = ks[form % 6],
-                          .bits_a = form & 1 ? 11 : 8,
-                          .bits_b = form & 2 ? 11 : 8,
+                          .bits_a = form % 3 != 1 ? 11 : 8,
+                          .bits_b = form % 3 != 2 ? 11 : 8,
                           .range = form % 5 == 4 ? 63 : 7,
-                          .accumulate = form % 4 != 1,
-                          .split_lanes = form % 3 == 0};
+                          .accumulate = form % 5 != 1,
+                          .split_lanes = form % 4 == 0};
         unsigned parts_a = s.bits_a > 8 ? 2 : 1, parts_b = s.bits_b > 8 ? 2 : 1;
         struct tc_tile t = make_tile(&s, &state);
         CHECK(multiply(&t, parts_a, parts_b));
@@ -116,39 +117,104 @@ static void bounds(void) {
 /* Subnormals count as 0, and the bound says so. */
 static void subnormals(void) {
     uint64_t state = 2;
-    struct setup s = {.m = 64, .n = 16, .k = 32, .bits_a = 8, .bits_b = 8, .range = 2, .accumulate = true};
+    struct setup s = {.m = 64, .n = 16, .k = 32, .bits_a = 8, .bits_b = 11, .range = 2, .accumulate = true};
     struct tc_tile t = make_tile(&s, &state);
     for (uint32_t k = 0; k < s.k; k++)
         for (uint32_t r = 0; r < s.m; r++)
             a[tc_tile_a(r, k)] = float_of(r % 2 ? 0x00010000 * (1 + k) : 0x00800000 * (1 + k % 3));
     for (uint32_t i = 0; i < 256 * 128; i++)
         first_d[i] = i % 0x7fffff;
-    CHECK(multiply(&t, 1, 1));
-    CHECK(distance(&s, &t, 1) <= 1);
+    CHECK(multiply(&t, 1, 2));
+    CHECK(distance(&s, &t, 2) <= 1);
     CHECK_EQ(fast_d[1], 0); /* all of odd rows are */
 }
 
-/* Infinities and NaN: as they are in one part, refused in two. */
+/* An infinity or NaN in parts is refused. */
 static void not_finite(void) {
     uint64_t state = 3;
-    struct setup s = {.m = 128, .n = 24, .k = 32, .bits_a = 8, .bits_b = 8, .range = 3, .accumulate = true};
-    struct tc_tile t = make_tile(&s, &state);
-    a[tc_tile_a(5, 3)] = INFINITY;
-    b[tc_tile_b(17, 9)] = NAN;
-    CHECK(multiply(&t, 1, 1));
-    for (uint32_t n = 0; n < s.n; n++)
-        CHECK_EQ(fast_d[n * 128 + 5], n == 17 ? 0x7fffffff : exact_d[n * 128 + 5]);
-    for (uint32_t r = 0; r < s.m; r++)
-        CHECK_EQ(fast_d[17 * 128 + r], 0x7fffffff);
+    struct setup s = {.m = 128, .n = 24, .k = 32, .bits_a = 11, .bits_b = 8, .range = 3, .accumulate = true};
     for (unsigned i = 0; i < 3; i++) {
-        t = make_tile(&s, &state);
+        struct tc_tile t = make_tile(&s, &state);
         *(i % 2 ? &a[tc_tile_a(127, 31)] : &b[tc_tile_b(23, 0)]) = i == 2 ? NAN : -INFINITY;
-        CHECK(!multiply(&t, 2, 2));
+        CHECK(!multiply(&t, 2, 1));
         CHECK(memcmp(fast_d, first_d, sizeof first_d) == 0);
     }
-    t = make_tile(&s, &state);
+    struct tc_tile t = make_tile(&s, &state);
     t.scale = 0.5f;
-    CHECK(!multiply(&t, 1, 1));
+    CHECK(!multiply(&t, 2, 1));
+}
+
+static void set_exponent(float *x, uint32_t biased) {
+    uint32_t bits;
+    memcpy(&bits, x, sizeof bits);
+    *x = float_of((bits & 0x807fffff) | biased << 23);
+}
+
+/* By steps: every bit is that of the portable loop, also where sums cancel, overflow or are not numbers. */
+static void steps(void) {
+    uint64_t state = 5;
+    for (unsigned form = 0; form < 60; form++) {
+        static const uint32_t ks[] = {256, 16, 32, 48, 144, 240};
+        static const uint32_t ns[] = {256, 8, 24, 16, 48, 120, 64};
+        struct setup s = {.m = form % 3 ? 128 : 64,
+                          .n = ns[form % 7],
+                          .k = ks[form % 6],
+                          .step = form % 2 || ks[form % 6] % 32 ? 16 : 32,
+                          .bits_a = 8,
+                          .bits_b = form % 4 ? 8 : 3,
+                          .range = form % 5 == 4 ? 25 : 3,
+                          .accumulate = form % 4 != 1,
+                          .split_lanes = form % 3 == 0};
+        struct tc_tile t = make_tile(&s, &state);
+        for (uint32_t i = 0; i < s.m; i++) {
+            a[tc_tile_a(i, i % s.k)] = i % 2 ? 0.0f : -0.0f;
+            b[tc_tile_b(i % s.n, i % s.k)] = i % 3 ? 0.0f : -0.0f;
+            /* cancels the product before it in the same sum, or in the other */
+            uint32_t k = i % (s.k - 2), from = k + 1 + i % 2;
+            a[tc_tile_a(i, from)] = -a[tc_tile_a(i, k)];
+            b[tc_tile_b(i % s.n, from)] = b[tc_tile_b(i % s.n, k)];
+            first_d[t.lane[i / 16] + i % 16] = i % 2 ? 0x80000000 : 0;
+        }
+        if (form % 6 == 5) {
+            a[tc_tile_a(5, 3)] = INFINITY;
+            b[tc_tile_b(s.n - 1, 9)] = -NAN;
+            set_exponent(&a[tc_tile_a(6, 1)], 254);
+            set_exponent(&b[tc_tile_b(2, 1)], 250);
+            first_d[128 + t.lane[0]] = 0xff800000;
+            first_d[256 + t.lane[0]] = 0xffc12345;
+        }
+        CHECK(multiply(&t, 1, 1));
+        if (!CHECK(memcmp(fast_d, exact_d, sizeof fast_d) == 0))
+            fprintf(stderr, "    form %u: M %u N %u K %u step %u\n", form, s.m, s.n, s.k, s.step);
+    }
+}
+
+/* What could be subnormal on the way is left to the other loops, and nothing else: one number of each operand and of D is
+ * the smallest. */
+static void left(void) {
+    static const struct {
+        uint32_t a, b, d; /* biased exponents; 0: subnormal */
+        bool taken;
+    } all[] = {{71, 71, 24, true},   {70, 71, 24, false},  {71, 71, 23, false},  {1, 141, 100, true},
+               {1, 140, 100, false}, {0, 160, 100, false}, {160, 0, 100, false}, {100, 100, 0, false}};
+    for (unsigned i = 0; i < 2 * sizeof all / sizeof *all; i++) {
+        uint64_t state = i;
+        const bool accumulate = i % 2, d_counts = all[i / 2].d < 24;
+        struct setup s = {.m = 128, .n = 32, .k = 48, .step = 16, .bits_a = 8, .bits_b = 8, .range = 3};
+        s.accumulate = accumulate;
+        struct tc_tile t = make_tile(&s, &state);
+        for (uint32_t k = 0; k < s.k; k++) { /* so that the smallest decide */
+            for (uint32_t r = 0; r < s.m; r++)
+                set_exponent(&a[tc_tile_a(r, k)], all[i / 2].a + (all[i / 2].a && (r + k) % 9));
+            for (uint32_t n = 0; n < s.n; n++)
+                set_exponent(&b[tc_tile_b(n, k)], all[i / 2].b + (all[i / 2].b && (n + k) % 7));
+        }
+        for (uint32_t e = 0; e < 256 * 128; e++)
+            first_d[e] = (first_d[e] & 0x807fffff) | (all[i / 2].d + (e % 5 != 0)) << 23;
+        CHECK_EQ(multiply(&t, 1, 1), all[i / 2].taken || (d_counts && !accumulate));
+        if (all[i / 2].taken && !CHECK(memcmp(fast_d, exact_d, sizeof fast_d) == 0))
+            fprintf(stderr, "    exponents %u, %u, %u\n", all[i / 2].a, all[i / 2].b, all[i / 2].d);
+    }
 }
 
 /* Whole operations, K of 128 bytes twice: integers are equal, f16 is not, but near. */
@@ -222,11 +288,13 @@ static void operations(bool available) {
 }
 
 int main(void) {
-    bool available = tc_fast_available();
+    bool available = tc_amx_available();
     if (available) {
         bounds();
         subnormals();
         not_finite();
+        steps();
+        left();
     } else {
         printf("no matrix unit here: only that exact sums stand in\n");
     }
