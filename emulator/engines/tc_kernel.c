@@ -187,46 +187,49 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t 
     }
 }
 
-/* The same by steps, with two sums for each of D, which stays in memory. */
-AVX512 static ALWAYS_INLINE void steps_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n,
-                                              const int C) {
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
-    const __m512i nan = _mm512_set1_epi32((int32_t)NAN_BITS);
-    for (uint32_t k = 0; k < t->k; k += t->step) {
-        __m512 sum[2][3][4];
+/* One step along K, with two sums for each of D, which stays in memory: four segments, C columns. */
+AVX512 static ALWAYS_INLINE void step_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n, uint32_t k,
+                                             const int C) {
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, k), *b = t->b + tc_tile_b(n, k);
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NAN_BITS));
+    __m512 sum[2][3][4];
+    UNROLL
+    for (int c = 0; c < C; c++)
         UNROLL
-        for (int c = 0; c < C; c++)
+    for (int s = 0; s < 4; s++)
+        sum[0][c][s] = sum[1][c][s] = _mm512_setzero_ps();
+    for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
+        UNROLL
+        for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
+            __m512 v[4];
             UNROLL
-        for (int s = 0; s < 4; s++)
-            sum[0][c][s] = sum[1][c][s] = _mm512_setzero_ps();
-        for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
+            for (int s = 0; s < 4; s++) {
+                v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
+                __asm__("" : "+v"(v[s])); /* else gcc loads it again for each column */
+            }
             UNROLL
-            for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
-                __m512 v[4];
+            for (int c = 0; c < C; c++) {
+                __m512 w = _mm512_set1_ps(b[c * TC_B_STRIDE + odd]);
                 UNROLL
                 for (int s = 0; s < 4; s++)
-                    v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
-                UNROLL
-                for (int c = 0; c < C; c++) {
-                    __m512 w = _mm512_set1_ps(b[c * TC_B_STRIDE + odd]);
-                    UNROLL
-                    for (int s = 0; s < 4; s++)
-                        sum[odd][c][s] = _mm512_fmadd_ps(v[s], w, sum[odd][c][s]);
-                }
+                    sum[odd][c][s] = _mm512_fmadd_ps(v[s], w, sum[odd][c][s]);
             }
         }
+    }
+    const bool read = k || t->accumulate, last = k + t->step == t->k;
+    const uint32_t lane[4] = {t->lane[seg], t->lane[seg + 1], t->lane[seg + 2], t->lane[seg + 3]};
+    uint32_t *d = t->d + (size_t)n * t->d_stride;
+    UNROLL
+    for (int c = 0; c < C; c++, d += t->d_stride)
         UNROLL
-        for (int c = 0; c < C; c++)
-            UNROLL
-        for (int s = 0; s < 4; s++) {
-            uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s];
-            __m512 acc = _mm512_setzero_ps();
-            if (k || t->accumulate)
-                acc = _mm512_mul_ps(_mm512_loadu_ps(d), _mm512_set1_ps(k ? 1 : t->scale));
-            acc = _mm512_add_ps(acc, _mm512_add_ps(sum[0][c][s], sum[1][c][s]));
-            _mm512_storeu_si512(d, _mm512_mask_mov_epi32(_mm512_castps_si512(acc),
-                                                         _mm512_cmp_ps_mask(acc, acc, _CMP_UNORD_Q), nan));
-        }
+    for (int s = 0; s < 4; s++) {
+        __m512 acc = read ? _mm512_loadu_ps(d + lane[s]) : _mm512_setzero_ps();
+        if (!k)
+            acc = _mm512_mul_ps(acc, _mm512_set1_ps(t->scale));
+        acc = _mm512_add_ps(acc, _mm512_add_ps(sum[0][c][s], sum[1][c][s]));
+        if (last)
+            acc = _mm512_mask_mov_ps(acc, _mm512_cmp_ps_mask(acc, acc, _CMP_UNORD_Q), nan);
+        _mm512_storeu_ps(d + lane[s], acc);
     }
 }
 
@@ -242,16 +245,18 @@ AVX512 static void run_avx512(const struct tc_tile *t) {
     }
 }
 
+/* A step of 64 rows of A stays in the L1 cache. */
 AVX512 static void run_steps_avx512(const struct tc_tile *t) {
-    for (uint32_t s = 0; s < t->segments; s += 4) {
-        uint32_t n = 0;
-        for (; n + 3 <= t->n; n += 3)
-            steps_avx512(t, s, n, 3);
-        if (t->n - n == 2)
-            steps_avx512(t, s, n, 2);
-        else if (t->n - n == 1)
-            steps_avx512(t, s, n, 1);
-    }
+    for (uint32_t s = 0; s < t->segments; s += 4)
+        for (uint32_t k = 0; k < t->k; k += t->step) {
+            uint32_t n = 0;
+            for (; n + 3 <= t->n; n += 3)
+                step_avx512(t, s, n, k, 3);
+            if (t->n - n == 2)
+                step_avx512(t, s, n, k, 2);
+            else if (t->n - n == 1)
+                step_avx512(t, s, n, k, 1);
+        }
 }
 
 /* One segment, C columns: 2 * C accumulators, of which 12 fit. */
@@ -305,6 +310,7 @@ AVX2 static ALWAYS_INLINE void steps_avx2(const struct tc_tile *t, uint32_t seg,
             UNROLL
             for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
                 __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
+                __asm__("" : "+x"(v0), "+x"(v1)); /* as above */
                 UNROLL
                 for (int c = 0; c < C; c++) {
                     __m256 w = _mm256_set1_ps(b[c * TC_B_STRIDE + odd]);

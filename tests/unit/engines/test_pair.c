@@ -163,6 +163,7 @@ static void compare(struct fixture *f, const struct setup *s, uint32_t d_column,
 static void run(const struct setup *s) {
     struct fixture f;
     open_pair(&f);
+    fixture_simd(&f, s->seed);
     uint32_t base = alloc_pair(&f, 512), d_column = base + 72, a_column = base + 8, k = 32 / elem_bytes(s->a);
     struct matrix a = place_matrix(s->a, s->mn_a, s->swizzle_a, A_AT, s->m / 2, k);
     struct matrix b = place_matrix(s->b, s->mn_b, s->swizzle_b, B_AT, s->n / 2, k);

@@ -105,6 +105,7 @@ static void allocate(struct fixture *f, const struct setup *s) {
 static struct tc_mma prepare(struct fixture *f, const struct setup *s) {
     fixture_open_on(f, s->group, SPACE, s->group);
     allocate(f, s);
+    fixture_simd(f, s->seed);
     uint64_t state = s->seed;
     uint32_t rows = s->m / s->group, columns = s->n / s->group;
     bool layout_b = s->group == 2 && s->m == 128;
