@@ -336,5 +336,6 @@ static bool run_mma(struct async_op *op) {
 void tc_issue_mma(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma) {
     struct mma_op *o = async_op_create(sizeof *o, "tcgen05.mma", cta, origin, run_mma);
     o->mma = *mma;
+    o->op.silent = true; /* a tcgen05.commit tells (9.7.16.12) */
     async_issue(tc_queue(cta), &o->op);
 }

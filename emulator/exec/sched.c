@@ -160,12 +160,19 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
     return ran;
 }
 
-/* One operation of every queue of the cluster. */
+/* One operation of every queue of the cluster; silent ones and the one after them. */
 static bool step_queues(struct cluster *cl) {
     bool any = false;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
-        for (struct async_queue *q = cl->cta[r].queues; q && !cl->island->fault; q = q->next)
-            any |= async_step(q);
+        for (struct async_queue *q = cl->cta[r].queues; q && !cl->island->fault; q = q->next) {
+            bool more = true;
+            while (more && !cl->island->fault) {
+                more = q->head && q->head->silent;
+                const bool done = async_step(q);
+                any |= done;
+                more &= done;
+            }
+        }
     return any;
 }
 

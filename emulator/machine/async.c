@@ -87,7 +87,8 @@ bool async_step(struct async_queue *q) {
             q->tail = q->tail->next;
     }
     q->cta->island->async_pending--;
-    mach_wake(q->cta);
+    if (!op->silent)
+        mach_wake(q->cta);
     async_op_free(op);
     return true;
 }

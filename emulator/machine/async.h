@@ -18,6 +18,7 @@ struct async_op {
     bool (*run)(struct async_op *op);
     const char *name; /* "tcgen05.mma": for reports of what is still in flight */
     struct mach_origin origin;
+    bool silent; /* no instruction waits for it: those that follow it in the queue tell of it */
     /* Shared memory that it will write, async_lands: dst_bytes at dst_off of dst. */
     struct cta *dst;
     uint32_t dst_off, dst_bytes;
@@ -49,7 +50,7 @@ void async_op_free(struct async_op *op);
 /* Appends; ownership passes to the queue, which frees the operation after it ran. */
 void async_issue(struct async_queue *q, struct async_op *op);
 /* Runs the head of the queue, or under MACH_SCHED_RANDOM any operation of an unordered one. True when an operation
- * completed. Counts as progress and wakes the issuer's CTA. */
+ * completed. Counts as progress and, unless it was silent, wakes the issuer's CTA. */
 bool async_step(struct async_queue *q);
 
 #endif

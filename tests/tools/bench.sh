@@ -113,7 +113,9 @@ says table 'tensor core and interpreter' '1000 cubed' 'OpenBLAS Core, 4 threads'
     ' 1.60 s (1.00-3.00)     1.2 GFLOP/s     4.0 M warp instr.   sgemm 2.00 s (2.00-2.00): 0.80 times (0.50-1.50)' \
     ' 5.00 s (5.00-5.00)' ' 2.50 times (2.50-2.50)' '123 MiB at most'
 lacks table '01_first f16' 8192
-says fast 'build/05_fifth --m 1000' 'bf16'
+says table '05_fifth f16, fast, kernel'
+says fast 'build/05_fifth --m 1000'
+lacks fast bf16
 touch no_blas
 SIZE=1000 RUNS=1 MEMORY=1 sh "$root/scripts/bench_emulator.sh" build 05_fifth >table 2>&1 || bad=1
 says table 'OpenBLAS is not installed' 'MiB at most, all of 8192 cubed'
