@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #define TILE 512u     /* 16-bit elements of a tile register: 16 rows of 64 bytes */
 #define TILE_K 32u    /* of them along K */
 #define TILE_ROWS 16u /* rows of A, or of B */
+#define STEPS (TC_CHAIN_K / TILE_K)
 #define NAN_BITS 0x7fffffff
 
 /* What the compiler has stored is in memory before the matrix unit reads it: gcc's intrinsics do not say so. */
@@ -39,8 +41,7 @@ AVX512 static ALWAYS_INLINE __m512 high_part(__m512 x) {
     return _mm512_castsi512_ps(
         _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32((int32_t)0xffff0000)));
 }
-/* Of the numbers seen: bits of the smallest but 0, less 1; and of the largest, which tell infinities and NaN. Without
- * signs. */
+/* A struct tc_range of many numbers. */
 struct range {
     __m512i low, high;
 };
@@ -52,9 +53,8 @@ AVX512 static ALWAYS_INLINE void range_add(struct range *r, __m512 x) {
     r->low = _mm512_min_epu32(r->low, _mm512_sub_epi32(bits, _mm512_set1_epi32(1))); /* 0 wraps round */
     r->high = _mm512_max_epu32(r->high, bits);
 }
-AVX512 static void range_end(const struct range *r, uint32_t *low, uint32_t *high) {
-    *low = _mm512_reduce_min_epu32(r->low);
-    *high = _mm512_reduce_max_epu32(r->high);
+AVX512 static struct tc_range range_end(const struct range *r) {
+    return (struct tc_range){_mm512_reduce_min_epu32(r->low), _mm512_reduce_max_epu32(r->high)};
 }
 
 /* bf16 of 32 numbers that are one, in their order. */
@@ -70,9 +70,8 @@ AVX512 static ALWAYS_INLINE __m512i narrow_pair(__m512 x, __m512 y) {
 }
 
 /* Tile (group of 16 rows, part, step along K) of an operand. */
-static ALWAYS_INLINE size_t tile_at(uint32_t group, uint32_t parts, uint32_t part, uint32_t steps,
-                                    uint32_t step) {
-    return ((size_t)(group * parts + part) * steps + step) * TILE;
+static ALWAYS_INLINE size_t tile_at(uint32_t group, uint32_t parts, uint32_t part, uint32_t step) {
+    return ((size_t)(group * parts + part) * STEPS + step) * TILE;
 }
 
 /* Elements of a row of B from k on, 0 behind its end. */
@@ -82,41 +81,41 @@ AVX512 static ALWAYS_INLINE __m512 load_b(const struct tc_tile *t, uint32_t n, u
 }
 
 /* Rows of B: a tile has 16 rows, 32 elements along K each. */
-AVX512 static struct range pack_b(const struct tc_tile *t, uint32_t parts, uint32_t steps, uint16_t *out) {
+AVX512 static struct tc_range pack_b(const struct tc_tile *t, uint32_t parts, uint16_t *out) {
     struct range all = range_start();
     for (uint32_t n = 0; n < t->n; n++)
-        for (uint32_t i = 0; i < steps; i++) {
+        for (uint32_t i = 0; i * TILE_K < t->k; i++) {
             __m512 x = load_b(t, n, i * TILE_K), y = load_b(t, n, i * TILE_K + 16);
-            uint16_t *to = out + tile_at(n / TILE_ROWS, parts, 0, steps, i) + n % TILE_ROWS * TILE_K;
+            uint16_t *to = out + tile_at(n / TILE_ROWS, parts, 0, i) + n % TILE_ROWS * TILE_K;
             _mm512_storeu_si512(to, narrow(x, y));
             range_add(&all, x);
             range_add(&all, y);
             if (parts == 2)
-                _mm512_storeu_si512(to + steps * TILE,
+                _mm512_storeu_si512(to + STEPS * TILE,
                                     narrow(_mm512_sub_ps(x, high_part(x)), _mm512_sub_ps(y, high_part(y))));
         }
-    return all;
+    return range_end(&all);
 }
 
 /* Rows of A: a tile has 16 pairs of elements along K, of 16 rows each. */
-AVX512 static struct range pack_a(const struct tc_tile *t, uint32_t parts, uint32_t steps, uint16_t *out) {
+AVX512 static struct tc_range pack_a(const struct tc_tile *t, uint32_t parts, uint16_t *out) {
     struct range all = range_start();
     for (uint32_t s = 0; s < t->segments; s++)
-        for (uint32_t k = 0; k < steps * TILE_K; k += 2) {
+        for (uint32_t k = 0; k < (t->k + TILE_K - 1) / TILE_K * TILE_K; k += 2) {
             __m512 x = _mm512_setzero_ps(), y = x;
             if (k < t->k) { /* K is even */
                 x = _mm512_loadu_ps(t->a + tc_tile_a(s * TC_SEGMENT, k));
                 y = _mm512_loadu_ps(t->a + tc_tile_a(s * TC_SEGMENT, k + 1));
             }
-            uint16_t *to = out + tile_at(s, parts, 0, steps, k / TILE_K) + k % TILE_K / 2 * 2 * TC_SEGMENT;
+            uint16_t *to = out + tile_at(s, parts, 0, k / TILE_K) + k % TILE_K / 2 * 2 * TC_SEGMENT;
             _mm512_storeu_si512(to, narrow_pair(x, y));
             range_add(&all, x);
             range_add(&all, y);
             if (parts == 2)
-                _mm512_storeu_si512(to + steps * TILE, narrow_pair(_mm512_sub_ps(x, high_part(x)),
+                _mm512_storeu_si512(to + STEPS * TILE, narrow_pair(_mm512_sub_ps(x, high_part(x)),
                                                                    _mm512_sub_ps(y, high_part(y))));
         }
-    return all;
+    return range_end(&all);
 }
 
 /* --- the product --- */
@@ -140,7 +139,7 @@ static struct config config_of(uint8_t rows, uint32_t k) {
 
 struct operands {
     const uint16_t *a, *b;
-    uint32_t parts_a, parts_b, steps;
+    uint32_t parts_a, parts_b;
     uint32_t k; /* elements along K of an instruction: those of a tile or half of them */
 };
 
@@ -163,11 +162,11 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
             _tile_loadd(3, d11, row);
         }
     }
-    const uint16_t *a0 = o->a + tile_at(seg, o->parts_a, 0, o->steps, 0),
-                   *a1 = o->a + tile_at(seg + 1, o->parts_a, 0, o->steps, 0);
-    const uint16_t *b0 = o->b + tile_at(n / TILE_ROWS, o->parts_b, 0, o->steps, 0),
-                   *b1 = o->b + tile_at(n / TILE_ROWS + 1, o->parts_b, 0, o->steps, 0);
-    const size_t part = o->steps * (size_t)TILE;
+    const uint16_t *a0 = o->a + tile_at(seg, o->parts_a, 0, 0),
+                   *a1 = o->a + tile_at(seg + 1, o->parts_a, 0, 0);
+    const uint16_t *b0 = o->b + tile_at(n / TILE_ROWS, o->parts_b, 0, 0),
+                   *b1 = o->b + tile_at(n / TILE_ROWS + 1, o->parts_b, 0, 0);
+    const size_t part = STEPS * (size_t)TILE;
     for (uint32_t k = 0; k < t->k; k += o->k) {
         /* half a tile along K: half a row of B's, half of A's rows */
         const size_t at = k / TILE_K * (size_t)TILE, in_b = at + k % TILE_K,
@@ -232,17 +231,16 @@ AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
 /* Is every number of D 0 or so large that its last bit is worth 2^-126? */
 AVX512 static bool is_large(const struct tc_tile *t) {
     struct range all = range_start();
-    uint32_t low, high;
     for (uint32_t n = 0; n < t->n; n++)
         for (uint32_t s = 0; s < t->segments; s++)
             range_add(&all, _mm512_loadu_ps(t->d + (size_t)n * t->d_stride + t->lane[s]));
-    range_end(&all, &low, &high);
-    return low >= (24u << 23) - 1; /* biased exponent 24 */
+    return range_end(&all).low >= (24u << 23) - 1; /* biased exponent 24 */
 }
 
-/* Is no number subnormal, neither in nor on the way? low: as struct range has it. */
-static bool is_normal(const struct tc_tile *t, uint32_t low_a, uint32_t low_b) {
-    const uint32_t none = UINT32_MAX, a = (low_a + 1) >> 23, b = (low_b + 1) >> 23; /* biased exponents */
+/* Is no number subnormal, neither in nor on the way? */
+static bool is_normal(const struct tc_tile *t, const struct tc_amx *work) {
+    const uint32_t none = UINT32_MAX, low_a = work->range_a.low, low_b = work->range_b.low;
+    const uint32_t a = (low_a + 1) >> 23, b = (low_b + 1) >> 23; /* biased exponents */
     if (low_a != none && low_b != none && a + b < 2 * 127 - 126 + 14)
         return false;
     return (low_a == none || a) && (low_b == none || b) && (!t->accumulate || is_large(t));
@@ -250,27 +248,119 @@ static bool is_normal(const struct tc_tile *t, uint32_t low_a, uint32_t low_b) {
 
 bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
                 struct tc_amx *work) {
-    struct operands o = {.a = work->a,
-                         .b = work->b,
-                         .parts_a = parts_a,
-                         .parts_b = parts_b,
-                         .steps = (t->k + TILE_K - 1) / TILE_K,
-                         .k = t->step ? t->step : TILE_K};
     if (t->accumulate && t->scale != 1)
         return false;
-    uint32_t low, high;
-    struct range range = pack_a(t, parts_a, o.steps, work->a);
-    range_end(&range, &low, &high);
-    if (!same_b) {
-        range = pack_b(t, parts_b, o.steps, work->b);
-        range_end(&range, &work->low_b, &work->high_b);
+    struct operands o = {
+        .a = work->a, .b = work->b, .parts_a = parts_a, .parts_b = parts_b, .k = t->step ? t->step : TILE_K};
+    if (t->tiles) {
+        o.a += tile_at(t->tiles_a / TILE_ROWS, 1, 0, 0);
+        o.b += tile_at(t->tiles_b / TILE_ROWS, 1, 0, 0);
+    } else {
+        work->range_a = pack_a(t, parts_a, work->a);
+        if (!same_b)
+            work->range_b = pack_b(t, parts_b, work->b);
     }
     /* in parts, an infinity would meet a part that is 0 */
     const uint32_t infinity = UINT32_C(0x7f800000);
-    if (t->step ? !is_normal(t, low, work->low_b) : high >= infinity || work->high_b >= infinity)
+    if (t->step ? !is_normal(t, work) : work->range_a.high >= infinity || work->range_b.high >= infinity)
         return false;
     multiply(t, &o);
     return true;
+}
+
+/* --- bf16 as it comes --- */
+
+/* The smallest of bf16 numbers but 0, as range_add has it. */
+AVX512 static ALWAYS_INLINE __m512i low_bf16(__m512i low, __m512i x) {
+    return _mm512_min_epu16(
+        low, _mm512_sub_epi16(_mm512_and_si512(x, _mm512_set1_epi16(INT16_MAX)), _mm512_set1_epi16(1)));
+}
+AVX512 static void note_low(struct tc_range *r, __m512i low) {
+    const __m512i least =
+        _mm512_min_epu32(_mm512_srli_epi32(low, 16), _mm512_and_si512(low, _mm512_set1_epi32(0xffff)));
+    const uint32_t one = _mm512_reduce_min_epu32(least),
+                   bits = one == 0xffff ? UINT32_MAX : ((one + 1) << 16) - 1;
+    r->low = bits < r->low ? bits : r->low;
+}
+
+/* Two units of each of two rows. */
+AVX512 static ALWAYS_INLINE __m512i two_rows(const uint8_t *smem, const uint32_t *x, const uint32_t *y) {
+    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)(smem + x[0])));
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(smem + x[1])), 1);
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(smem + y[0])), 2);
+    return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(smem + y[1])), 3);
+}
+
+void tc_amx_begin(struct tc_amx *work) {
+    work->range_a = work->range_b = (struct tc_range){.low = UINT32_MAX};
+}
+
+AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+                            uint32_t rows, uint32_t k) {
+    const __m512i left = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+                  right = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    __m512i low = _mm512_set1_epi16(-1);
+    for (uint32_t r = 0; r < rows; r += TILE_ROWS, off += 2 * TILE_ROWS) {
+        uint16_t *to = work->a + tile_at((row + r) / TILE_ROWS, 1, 0, k / TILE_K) + k % TILE_K * TILE_ROWS;
+        __m512i x[8], y[8];
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; i++) { /* rows i and i + 8 */
+            x[i] = two_rows(smem, off + 2 * i, off + 2 * (i + 8));
+            low = low_bf16(low, x[i]);
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; i += 2) {
+            y[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
+            y[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
+        }
+        /* x[4 g + c]: pairs c, c + 4 of rows 4 g to 4 g + 3, then of rows 8 + 4 g to 11 + 4 g */
+#pragma GCC unroll 8
+        for (int g = 0; g < 8; g += 4)
+#pragma GCC unroll 8
+            for (int h = 0; h < 2; h++) {
+                x[g + 2 * h] = _mm512_unpacklo_epi64(y[g + h], y[g + h + 2]);
+                x[g + 2 * h + 1] = _mm512_unpackhi_epi64(y[g + h], y[g + h + 2]);
+            }
+#pragma GCC unroll 8
+        for (int c = 0; c < 4; c++) {
+            _mm512_storeu_si512(to + c * 32, _mm512_permutex2var_epi64(x[c], left, x[4 + c]));
+            _mm512_storeu_si512(to + (c + 4) * 32, _mm512_permutex2var_epi64(x[c], right, x[4 + c]));
+        }
+    }
+    note_low(&work->range_a, low);
+}
+
+AVX512 void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+                            uint32_t rows, uint32_t k) {
+    __m512i low = _mm512_set1_epi16(-1);
+    for (uint32_t r = 0; r < rows; r += 2, off += 4) { /* operands have whole groups of 8 rows */
+        const uint32_t at = row + r;
+        uint16_t *to =
+            work->b + tile_at(at / TILE_ROWS, 1, 0, k / TILE_K) + at % TILE_ROWS * TILE_K + k % TILE_K;
+        const __m512i x = two_rows(smem, off, off + 2);
+        low = low_bf16(low, x);
+        _mm256_storeu_si256((__m256i *)(void *)to, _mm512_castsi512_si256(x));
+        _mm256_storeu_si256((__m256i *)(void *)(to + TILE_K), _mm512_extracti64x4_epi64(x, 1));
+    }
+    note_low(&work->range_b, low);
+}
+
+static float widen(uint16_t bits) {
+    const uint32_t wide = (uint32_t)bits << 16;
+    float x;
+    memcpy(&x, &wide, sizeof x);
+    return x;
+}
+
+void tc_amx_end(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
+    for (uint32_t k = 0; k < t->k; k++) {
+        for (uint32_t r = 0; r < t->segments * TC_SEGMENT; r++)
+            a[tc_tile_a(r, k)] = widen(work->a[tile_at((t->tiles_a + r) / TILE_ROWS, 1, 0, k / TILE_K) +
+                                               k % TILE_K / 2 * 32 + r % TILE_ROWS * 2 + k % 2]);
+        for (uint32_t n = 0; n < t->n; n++)
+            b[tc_tile_b(n, k)] = widen(work->b[tile_at((t->tiles_b + n) / TILE_ROWS, 1, 0, k / TILE_K) +
+                                               (t->tiles_b + n) % TILE_ROWS * TILE_K + k % TILE_K]);
+    }
 }
 
 #else
@@ -281,6 +371,22 @@ bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, boo
                 struct tc_amx *work) {
     (void)t, (void)parts_a, (void)parts_b, (void)same_b, (void)work;
     return false;
+}
+
+void tc_amx_begin(struct tc_amx *work) { (void)work; }
+
+void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+                     uint32_t rows, uint32_t k) {
+    (void)work, (void)smem, (void)off, (void)row, (void)rows, (void)k;
+}
+
+void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+                     uint32_t rows, uint32_t k) {
+    (void)work, (void)smem, (void)off, (void)row, (void)rows, (void)k;
+}
+
+void tc_amx_end(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
+    (void)work, (void)t, (void)a, (void)b;
 }
 
 #endif

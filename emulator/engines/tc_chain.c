@@ -164,6 +164,9 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b
         .step = step_of(&c->id),
         .a = p->a,
         .b = p->b,
+        .tiles = c->tiles,
+        .tiles_a = p->row_a,
+        .tiles_b = p->n0,
         .accumulate = c->mma.accumulate && !integer,
         .scale = 1.0f / (float)(1u << c->mma.scale_d),
         .exact_products = products_exact(c, p),
@@ -172,8 +175,11 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b
         t.lane[i] = side ? i * TC_SEGMENT : p->lane[i];
     if (side && t.accumulate)
         read_side(s, p);
-    if (!run_amx(s, p, &t, same_b))
+    if (!run_amx(s, p, &t, same_b)) {
+        if (t.tiles)
+            tc_amx_end(&s->amx, &t, p->a, p->b);
         tc_kernel_run(c->simd, &t);
+    }
     if (side)
         write_side(s, p);
 }

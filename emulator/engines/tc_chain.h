@@ -22,6 +22,7 @@ struct tc_part {
     uint32_t half;     /* index in the pair */
     uint32_t rows, n;  /* extent */
     uint32_t row0, n0; /* its first element in matrix D */
+    uint32_t row_a;    /* where its rows of A are among all that were loaded */
     uint32_t lane[8];  /* first lane of each 16 rows */
     uint32_t keep[4];  /* lanes that are written, bit per lane */
     bool partial;      /* some lane is disabled */
@@ -34,6 +35,7 @@ struct tc_chain {
         mma; /* the first operation; those that continue it differ in a and b, and enable-input-d is true */
     struct tc_idesc id;
     enum tc_simd simd;             /* not TC_SIMD_BEST */
+    bool tiles;                    /* the operands are in tc_scratch.amx, not in a and b of the parts */
     struct cta *pair[2];           /* pair[0] alone with cta_group::1 */
     uint32_t column;               /* D's first */
     uint32_t num_parts;            /* cta_group::1: one, a pair with M = 256: two, with M = 128: four */

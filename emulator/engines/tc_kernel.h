@@ -23,13 +23,17 @@ struct tc_tile {
     uint32_t lane[8];  /* first lane of each segment */
     uint32_t segments; /* M / 16: 4 or 8 */
     uint32_t n, k;     /* n is a multiple of 8 */
-    uint32_t step;   /* elements along K whose even and odd ones are summed apart, k a multiple; 0: one sum */
-    const float *a;  /* element (row, k) at tc_tile_a */
-    const float *b;  /* element (n, k) at tc_tile_b */
-    bool accumulate; /* else D is not read */
-    float scale;     /* factor of D when it is */
+    uint32_t step;  /* elements along K whose even and odd ones are summed apart, k a multiple; 0: one sum */
+    const float *a; /* element (row, k) at tc_tile_a */
+    const float *b; /* element (n, k) at tc_tile_b */
+    bool tiles;     /* A and B are rows of struct tc_amx instead, from these on, multiples of 16 */
+    uint32_t tiles_a, tiles_b;
+    bool accumulate;     /* else D is not read */
+    float scale;         /* factor of D when it is */
     bool exact_products; /* every product is representable in f32 */
 };
+
+#define TC_MAX_ROWS 256u
 
 /* Operands are laid out for TC_CHAIN_K elements along K, of which a product has the first k. A: panels of 64 rows that
  * are neighbours for each k. B: rows along K, a cache line apart more than a power of two. */
@@ -62,10 +66,15 @@ enum tc_simd tc_simd_best(void);
  *     |fast - exact| <= (K + 17 + P K / 32) u (|D| + sum |a b|) (1 + 2^-10) + 2^-126 (4 P K + sum |a| + |b|)
  * where nothing is infinite and no sum leaves f32's range. An infinity or NaN among these operands, and a scaled D, are
  * left to the other loops. */
-struct tc_amx { /* working memory: bf16 tiles */
-    _Alignas(64) uint16_t a[128 * TC_CHAIN_K * 2];
-    _Alignas(64) uint16_t b[256 * TC_CHAIN_K * 2];
-    uint32_t low_b, high_b; /* bits of B's smallest number but 0, less 1, and of its largest */
+struct
+    tc_amx { /* working memory: tiles of 16 rows and 32 elements along K, those of 16 rows behind each other */
+    _Alignas(64)
+        uint16_t a[TC_MAX_ROWS * TC_CHAIN_K]; /* pairs along K, of 16 rows each; or two parts of 128 rows */
+    _Alignas(64) uint16_t b[TC_MAX_ROWS * TC_CHAIN_K * 2]; /* rows along K; two parts */
+    struct tc_range {
+        uint32_t low,
+            high; /* f32 bits of the smallest number but 0, less 1, and of the largest; without signs */
+    } range_a, range_b;
 };
 /* Does the host have it, and may this process use it? Asks CPU and kernel. */
 bool tc_amx_available(void);
@@ -73,5 +82,14 @@ bool tc_amx_available(void);
  * same_b: B is that of the call before, with this k and n. */
 bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
                 struct tc_amx *work);
+/* Operands of bf16 may become tiles without being numbers in between. begin: there are none. gather: 16 elements along K
+ * from k on, of rows that are two units of smem each, those at off[]; from row `row` of A or B on. end: numbers at `a` and
+ * `b` after all, for a tile that tc_amx_run refused. */
+void tc_amx_begin(struct tc_amx *work);
+void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+                     uint32_t rows, uint32_t k);
+void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+                     uint32_t rows, uint32_t k);
+void tc_amx_end(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b);
 
 #endif

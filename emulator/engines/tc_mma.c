@@ -108,7 +108,8 @@ static void set_part(const struct job *j, uint32_t i) {
     p->row0 = p->half * p->rows;
     p->n = b ? c->id.n / 2 : c->id.n;
     p->n0 = b ? i % 2 * p->n : 0;
-    p->a = j->s->a + (size_t)i * p->rows * TC_A_STRIDE;
+    p->row_a = i * p->rows;
+    p->a = j->s->a + (size_t)p->row_a * TC_A_STRIDE;
     p->b = j->s->b + tc_tile_b(p->n0, 0);
     for (uint32_t s = 0; s < p->rows / 16; s++)
         p->lane[s] = base + s * (f ? 32 : 16);
@@ -182,7 +183,15 @@ static bool load_tmem(const struct job *j, const struct tc_part *p, const struct
 /* The rows of A that a part multiplies. */
 static bool load_a(const struct job *j, const struct tc_part *p) {
     const struct tc_idesc *id = &j->c->id;
-    struct tc_operand a = {"A", id->a, p->rows, id->k, id->mn_major_a, true};
+    struct tc_operand a = {.matrix = "A",
+                           .elem = id->a,
+                           .rows = p->rows,
+                           .k = id->k,
+                           .mn_major = id->mn_major_a,
+                           .panels = true,
+                           .tiles = j->c->tiles ? &j->s->amx : NULL,
+                           .tile_row = p->row_a,
+                           .tile_k = j->c->k};
     float *out = p->a + tc_tile_a(0, j->c->k);
     if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out) : load_operand(j, p->cta, &a, j->mma->a, out)))
         return false;
@@ -196,8 +205,14 @@ static bool load_a(const struct job *j, const struct tc_part *p) {
 static bool load_b(const struct job *j) {
     const struct tc_idesc *id = &j->c->id;
     uint32_t rows = j->mma->group == 2 ? id->n / 2 : id->n;
-    struct tc_operand b = {"B", id->b, rows, id->k, id->mn_major_b, false};
-    for (uint32_t h = 0; h < j->mma->group; h++)
+    struct tc_operand b = {.matrix = "B",
+                           .elem = id->b,
+                           .rows = rows,
+                           .k = id->k,
+                           .mn_major = id->mn_major_b,
+                           .tiles = j->c->tiles ? &j->s->amx : NULL,
+                           .tile_k = j->c->k};
+    for (uint32_t h = 0; h < j->mma->group; h++, b.tile_row += rows)
         if (!load_operand(j, j->c->pair[h], &b, j->mma->b, j->s->b + tc_tile_b(h * rows, j->c->k)))
             return false;
     return true;
@@ -209,10 +224,12 @@ static bool load_all(const struct job *j) {
     if (!load_a(j, &c->part[0]) || !load_b(j))
         return false;
     for (uint32_t i = 1; i < c->num_parts; i++) {
-        if (is_layout_b(j) && i % 2 && !j->mma->a_in_tmem && !tc_is_scaled(j->mma->kind))
+        if (is_layout_b(j) && i % 2 && !j->mma->a_in_tmem && !tc_is_scaled(j->mma->kind)) {
             c->part[i].a = c->part[i - 1].a;
-        else if (!load_a(j, &c->part[i]))
+            c->part[i].row_a = c->part[i - 1].row_a;
+        } else if (!load_a(j, &c->part[i])) {
             return false;
+        }
     }
     return true;
 }
@@ -276,7 +293,13 @@ static bool begin(const struct job *j) {
     c->simd = tc_state_of(j->cta)->simd;
     if (!(j->s->available >> c->simd & 1))
         c->simd = j->s->best;
-    return check_form(j, &c->id);
+    if (!check_form(j, &c->id))
+        return false;
+    c->tiles = c->simd == TC_SIMD_AMX && c->id.a == TC_BF16 && c->id.b == TC_BF16 && !c->id.mn_major_a &&
+               !c->id.mn_major_b && !c->mma.a_in_tmem && c->id.negate_a == c->id.negate_b;
+    if (c->tiles)
+        tc_amx_begin(&j->s->amx);
+    return true;
 }
 
 /* Everything is checked before anything is written. */

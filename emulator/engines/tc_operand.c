@@ -151,6 +151,11 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
     tc_locate(t->simd, d, o, off);
     if (!check_units(t->simd, cta, origin, &names, off, count, data_bytes(o->elem)))
         return false;
+    if (o->tiles) {
+        (o->panels ? tc_amx_gather_a : tc_amx_gather_b)(o->tiles, cta->smem, off, o->tile_row, o->rows,
+                                                        o->tile_k);
+        return true;
+    }
     if (tc_gather(t->simd, o, cta->smem, off, out))
         return true;
     copy_units(cta, off, count, t->raw);

@@ -10,7 +10,6 @@
 #include "engines/tc_desc.h"
 #include "engines/tc_kernel.h"
 
-#define TC_MAX_ROWS 256u
 #define TC_ROW_BYTES 32u
 #define TC_MAX_K 64u
 
@@ -20,6 +19,8 @@ struct tc_operand {
     uint32_t rows, k; /* rows along M or N */
     bool mn_major;
     bool panels; /* element (row, k) goes to out[tc_tile_a(row, k)], else to out[tc_tile_b(row, k)] */
+    struct tc_amx *tiles;      /* or, if not NULL, into these, */
+    uint32_t tile_row, tile_k; /* from here on */
 };
 
 /* In shared memory a matrix is lines of 16-byte units: along K, or along M or N. */

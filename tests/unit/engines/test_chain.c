@@ -14,6 +14,7 @@ struct form {
     uint32_t m; /* of the whole matrix */
     enum tc_simd simd;
     uint64_t seed;
+    bool bf16; /* in place of f16 */
 };
 
 struct outcome {
@@ -24,7 +25,7 @@ struct outcome {
     uint32_t longest; /* elements along K that were put off at once */
 };
 
-/* Moderate f16 numbers of either sign, or anything as bytes. */
+/* Moderate numbers of either sign in f16, small ones in bf16, or anything as bytes. */
 static void fill(struct cta *cta, uint64_t *state) {
     for (uint32_t i = MACH_SMEM_FIRST; i < cta->smem_end; i += 2) {
         uint32_t v = ((uint32_t)(fixture_random(state) >> 20) & 0x83ff) | 0x3800;
@@ -75,8 +76,8 @@ static struct tc_mma ordinary(const struct form *x, uint32_t accumulator, uint32
                          .b = descriptor(B_AT),
                          .accumulate = true};
     mma.idesc = (integer ? 2u : 1u) << 4 | n >> 3 << 17 | x->m >> 4 << 24;
-    if (integer)
-        mma.idesc |= 1 << 7 | 1 << 10; /* signed */
+    if (integer || x->bf16)
+        mma.idesc |= 1 << 7 | 1 << 10; /* signed, or bf16 */
     return mma;
 }
 
@@ -189,9 +190,13 @@ static void run(const struct form *x, bool at_once, struct outcome *o) {
 
 static void sequences(void) {
     static struct outcome one, many;
-    static const struct form forms[] = {{1, 128, TC_SIMD_BEST, 1},     {1, 64, TC_SIMD_BEST, 2},
-                                        {2, 256, TC_SIMD_BEST, 3},     {2, 128, TC_SIMD_BEST, 4},
-                                        {1, 128, TC_SIMD_PORTABLE, 5}, {2, 128, TC_SIMD_AVX2, 6}};
+    static const struct form forms[] = {
+        {1, 128, TC_SIMD_BEST, 1, false},     {1, 64, TC_SIMD_BEST, 2, false},
+        {2, 256, TC_SIMD_BEST, 3, false},     {2, 128, TC_SIMD_BEST, 4, false},
+        {1, 128, TC_SIMD_PORTABLE, 5, false}, {2, 128, TC_SIMD_AVX2, 6, false},
+        {1, 128, TC_SIMD_BEST, 7, true},      {1, 64, TC_SIMD_BEST, 8, true},
+        {2, 256, TC_SIMD_BEST, 9, true},      {2, 128, TC_SIMD_BEST, 10, true},
+        {2, 128, TC_SIMD_AVX512, 11, true}};
     for (unsigned i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
         struct form x = forms[i / 2];
         x.seed += i % 2 * 100;
@@ -209,7 +214,7 @@ static void sequences(void) {
 
 /* When what was put off is computed. */
 static void precisely(void) {
-    const struct form x = {1, 128, TC_SIMD_BEST, 9};
+    const struct form x = {1, 128, TC_SIMD_BEST, 9, false};
     struct fixture f;
     uint32_t data[32], poison[1];
     CHECK_EQ(open_form(&f, &x), 0);
@@ -242,7 +247,7 @@ static void precisely(void) {
 static void owners(void) {
     struct fixture f;
     uint32_t data[32], poison[1], seen[32];
-    const struct form x = {1, 128, TC_SIMD_BEST, 10};
+    const struct form x = {1, 128, TC_SIMD_BEST, 10, false};
     fixture_open(&f, 2, SPACE);
     struct cta *cta = f.cluster.cta;
     uint64_t state = 1;
@@ -275,7 +280,7 @@ static void owners(void) {
 
 /* Scale factors that a product leaves: zero, 2^-127, where larger ones stood. */
 static void scale_factors(void) {
-    const struct form x = {1, 128, TC_SIMD_BEST, 11};
+    const struct form x = {1, 128, TC_SIMD_BEST, 11, false};
     struct fixture f;
     CHECK_EQ(open_form(&f, &x), 0);
     struct tmem *t = f.gpu->sms[0].tmem;
