@@ -34,8 +34,7 @@ enum {
     UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
     ACCUMULATORS = 2,     /* in tensor memory: one is filled while the other is read */
     SUBTILE_COLUMNS = 32, /* of D, that the epilogue handles at a time: registers of a thread */
-    C_BUFFERS = 2,        /* subtiles of C in shared memory */
-    D_BUFFERS = 2,        /* subtiles of D */
+    BUFFERS = 2,          /* subtiles of C in shared memory, and of D */
     ANSWERS = 2,          /* of cluster launch control */
     MIN_STAGES = 2,
     MAX_STAGES = 9,
@@ -54,7 +53,8 @@ enum {
 
 static_assert(EPILOGUE_WARPS * TMEM_WINDOW == CTA_M, "a warp's window is its rows of D");
 static_assert(ACCUMULATORS * MAX_TILE_N <= TMEM_COLUMNS, "both accumulators fit into tensor memory");
-static_assert(MAX_TILE_N % SUBTILE_COLUMNS == 0 && SUBTILE_COLUMNS == 32, "tcgen05.ld.32x32b.x32 a subtile");
+static_assert(SUBTILE_COLUMNS == 32, "tcgen05.ld.32x32b.x32 a subtile");
+static_assert(MAX_TILE_N / 2 % (BUFFERS * SUBTILE_COLUMNS) == 0, "a tile is whole rounds of the buffers");
 
 /* ---------------------------------------------------------------- parameters, the same for all CTAs */
 
@@ -67,8 +67,9 @@ struct operand {
     uint32_t box_columns; /* elements, from one box to the next in memory */
     uint32_t slice_rows;  /* of a box, that one CTA loads for all who need them: rows of the tensor map */
     uint32_t slice_bytes;
-    uint32_t umma_bytes; /* from one UMMA's operand to the next in shared memory */
-    uint64_t desc;       /* SMEM descriptor of a part at address 0 */
+    uint32_t step_x, step_y; /* columns and rows of the tensor map, from one K tile to the next: one is 0 */
+    uint64_t desc;           /* SMEM descriptor of a part at address 0 */
+    uint64_t umma_step;      /* from one UMMA's operand to the next, as the descriptor counts: in 16 bytes */
 };
 
 struct gemm {
@@ -77,11 +78,10 @@ struct gemm {
     uint32_t tile_n;                       /* columns of D a pair: 256 or 128 */
     uint32_t cluster_m, cluster_n;         /* CTAs of a cluster along M, two a pair, and along N */
     uint32_t stages, stage_bytes, a_bytes; /* a stage is a_bytes of A, then B */
-    uint32_t c_at, d_at, subtile_bytes;    /* offsets in shared memory */
-    uint32_t ab_at;
-    struct raster raster; /* work item to place in D */
-    uint32_t works;       /* tiles of clusters in D, all matrices of the batch */
-    uint32_t clc;         /* 1: cluster launch control hands out the work */
+    uint32_t ab_at;                        /* offset of the first stage in shared memory */
+    struct raster raster;                  /* work item to place in D */
+    uint32_t works;                        /* tiles of clusters in D, all matrices of the batch */
+    uint32_t clc;                          /* 1: cluster launch control hands out the work */
     enum umma_kind kind;
     uint32_t idesc;
     enum out_type out; /* of C and D */
@@ -90,7 +90,7 @@ struct gemm {
 };
 
 /* ---------------------------------------------------------------- shared storage and barriers
- * The same layout in all CTAs of a cluster. Behind it, where struct gemm says: stages of A and B, buffers of C and D. */
+ * The same layout in all CTAs of a cluster. Behind it: subtiles of D, subtiles of C if there is a C, stages of A and B. */
 
 struct shared_storage {
     /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
@@ -100,7 +100,7 @@ struct shared_storage {
      * 8 arrivals, one an epilogue warp of both CTAs. */
     uint64_t acc_full[ACCUMULATORS], acc_empty[ACCUMULATORS];
     /* C buffer i: 1 arrival, of the C warp, and its bytes; 4 arrivals, one an epilogue warp. */
-    uint64_t c_full[C_BUFFERS], c_empty[C_BUFFERS];
+    uint64_t c_full[BUFFERS], c_empty[BUFFERS];
     /* Answer i: 1 arrival, of the schedule warp, and 16 bytes; in rank 0, one arrival of each role of each CTA. */
     uint64_t answer_full[ANSWERS], answer_empty[ANSWERS];
     alignas(16) unsigned char answer[ANSWERS][16];
@@ -109,6 +109,15 @@ struct shared_storage {
 
 enum { STORAGE_BYTES = 1024 }; /* before the first stage, which is on the boundary of the swizzle pattern */
 static_assert(sizeof(struct shared_storage) <= STORAGE_BYTES, "the barriers fit in front of the stages");
+
+/* A subtile of C or D in shared memory, and where buffer i is: 0 and 1 are D's, 2 and 3 C's. */
+static inline __host__ __device__ uint32_t subtile_bytes(enum out_type out) {
+    return CTA_M * SUBTILE_COLUMNS * (uint32_t)out_bytes(out);
+}
+
+static inline __host__ __device__ uint32_t buffer_at(enum out_type out, uint32_t i) {
+    return STORAGE_BYTES + i * subtile_bytes(out);
+}
 
 /* One thread of each CTA. */
 static __device__ __forceinline__ void init_barriers(const struct gemm *g, struct shared_storage *s) {
@@ -121,7 +130,7 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
         mbarrier_init(smem_address(&s->acc_full[i]), 1);
         mbarrier_init(smem_address(&s->acc_empty[i]), 2 * EPILOGUE_WARPS);
     }
-    for (uint32_t i = 0; i < C_BUFFERS; i++) {
+    for (uint32_t i = 0; i < BUFFERS; i++) {
         mbarrier_init(smem_address(&s->c_full[i]), 1);
         mbarrier_init(smem_address(&s->c_empty[i]), EPILOGUE_WARPS);
     }
@@ -219,39 +228,49 @@ static __device__ __forceinline__ void work_next(const struct gemm *g, const str
 
 /* ---------------------------------------------------------------- load warp: A and B, one thread of each CTA */
 
-/* Our slice of our part of a K tile, to all of `ctas`; the bytes are reported to the leaders. row: of A or B. */
-static __device__ __forceinline__ void load_operand(const struct operand *o, const CUtensorMap *map,
-                                                    uint32_t to, uint32_t full, uint16_t ctas, uint32_t slice,
-                                                    uint32_t row, uint32_t k, uint32_t matrix) {
-    const uint32_t skip = slice * o->slice_rows;
-    to += slice * o->slice_bytes;
-    for (uint32_t i = 0; i < o->boxes; i++, to += o->box_bytes, row += o->box_columns) {
-        const int x = o->mn_major ? row : k, y = o->mn_major ? k + skip : row + skip;
-        if (ctas & (ctas - 1))
-            tma_load_3d_multicast_pair(to, map, x, y, matrix, full, ctas);
-        else
-            tma_load_3d_pair(to, map, x, y, matrix, full);
-    }
+/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full,
+                                                uint16_t ctas, uint32_t x, uint32_t y, uint32_t matrix) {
+    if (ctas & (ctas - 1))
+        tma_load_3d_multicast_pair(to, map, x, y, matrix, full, ctas);
+    else
+        tma_load_3d_pair(to, map, x, y, matrix, full);
+}
+
+/* Our slice of our part of a K tile. x, y: of its first box, which mostly is the only one. */
+static __device__ __forceinline__ void load_slice(const struct operand *o, const CUtensorMap *map,
+                                                  uint32_t to, uint32_t full, uint16_t ctas, uint32_t x,
+                                                  uint32_t y, uint32_t matrix) {
+    load_box(map, to, full, ctas, x, y, matrix);
+#pragma unroll 1
+    for (uint32_t i = 1; i < o->boxes; i++)
+        load_box(map, to + i * o->box_bytes, full, ctas, x + i * o->box_columns, y, matrix);
 }
 
 static __device__ __forceinline__ void load_role(const struct gemm *g, const struct place *p,
                                                  struct shared_storage *s, const CUtensorMap *a,
                                                  const CUtensorMap *b) {
-    const uint32_t ab = smem_address(s) + g->ab_at, pair_bytes = 2 * g->stage_bytes;
+    const uint32_t pair_bytes = 2 * g->stage_bytes, a_slice = p->y, b_slice = p->x / 2;
+    const uint32_t ab = smem_address(s) + g->ab_at, to_a = ab + a_slice * g->a.slice_bytes,
+                   to_b = ab + g->a_bytes + b_slice * g->b.slice_bytes;
     struct ring stage = {0, 1};
     uint32_t is_empty = 1; /* the answer of the peek */
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
         const uint32_t b_row = w.n + (p->leads ? 0 : g->tile_n / 2);
+        /* where our slices begin in K tile 0: M or N lies along y, along x if it is contiguous */
+        uint32_t a_x = g->a.mn_major ? w.m : 0, a_y = w.m - a_x + a_slice * g->a.slice_rows;
+        uint32_t b_x = g->b.mn_major ? b_row : 0, b_y = b_row - b_x + b_slice * g->b.slice_rows;
 #pragma unroll 1
         for (uint32_t kt = 0; kt < g->k_tiles; kt++) {
-            const uint32_t full = smem_address(&s->full[stage.at]), to = ab + stage.at * g->stage_bytes;
+            const uint32_t full = smem_address(&s->full[stage.at]), at = stage.at * g->stage_bytes;
             if (!is_empty)
                 mbarrier_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
             if (p->leads)
                 mbarrier_arrive_expect_tx(full, pair_bytes); /* ours and the peer's */
-            load_operand(&g->a, a, to, pair_leader_address(full), p->a, p->y, w.m, kt * g->tile_k, w.matrix);
-            load_operand(&g->b, b, to + g->a_bytes, pair_leader_address(full), p->b, p->x / 2, b_row,
-                         kt * g->tile_k, w.matrix);
+            load_slice(&g->a, a, to_a + at, pair_leader_address(full), p->a, a_x, a_y, w.matrix);
+            load_slice(&g->b, b, to_b + at, pair_leader_address(full), p->b, b_x, b_y, w.matrix);
+            a_x += g->a.step_x, a_y += g->a.step_y;
+            b_x += g->b.step_x, b_y += g->b.step_y;
             ring_next(&stage, g->stages);
             is_empty = mbarrier_test_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
         }
@@ -263,30 +282,34 @@ static __device__ __forceinline__ void load_role(const struct gemm *g, const str
 
 /* ---------------------------------------------------------------- MMA warp: one thread of the leader, for the pair */
 
-/* The UMMAs of one K tile into the accumulator. */
-static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint32_t a,
-                                                    uint32_t b, uint32_t first) {
-    for (uint32_t i = 0; i < UMMAS_PER_TILE; i++) {
-        const uint32_t accumulate = !(first && i == 0); /* the first UMMA overwrites what TMEM held */
-        umma_pair_ss(g->kind, accumulator, umma_smem_advance(g->a.desc, a + i * g->a.umma_bytes),
-                     umma_smem_advance(g->b.desc, b + i * g->b.umma_bytes), g->idesc, accumulate);
-    }
+/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands. */
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, enum umma_kind kind,
+                                                    uint32_t accumulator, uint64_t a, uint64_t b,
+                                                    uint32_t accumulate) {
+    for (uint32_t i = 0; i < UMMAS_PER_TILE; i++, a += g->a.umma_step, b += g->b.umma_step, accumulate = 1)
+        umma_pair_ss(kind, accumulator, a, b, g->idesc, accumulate);
 }
 
+/* kind: g->kind, as a constant in each call, so that the loop has one UMMA in it and no choice of three. */
 static __device__ __forceinline__ void mma_role(const struct gemm *g, const struct place *p,
-                                                struct shared_storage *s) {
-    const uint32_t ab = smem_address(s) + g->ab_at;
+                                                struct shared_storage *s, enum umma_kind kind) {
+    /* A descriptor's low 14 bits count the CTA's shared memory in 16 bytes. All of that has fewer than 2^18 bytes, so
+     * a stage and a step further is one addition, which does not carry out of the field. */
+    const uint32_t ab = smem_address(s) + g->ab_at, tmem_base = s->tmem_base;
+    const uint64_t a_first = umma_smem_advance(g->a.desc, ab);
+    const uint64_t b_first = umma_smem_advance(g->b.desc, ab + g->a_bytes);
     struct ring stage = {0, 0}, acc = {0, 1};
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
-        const uint32_t accumulator = tmem_at(s->tmem_base, 0, acc.at * g->tile_n);
+        const uint32_t accumulator = tmem_at(tmem_base, 0, acc.at * g->tile_n);
         mbarrier_wait_cluster(smem_address(&s->acc_empty[acc.at]), acc.parity); /* both epilogues have read */
         tcgen05_fence_after(); /* their loads before the UMMAs that overwrite */
 #pragma unroll 1
         for (uint32_t kt = 0; kt < g->k_tiles; kt++) {
-            const uint32_t a = ab + stage.at * g->stage_bytes;
+            const uint64_t at = (uint64_t)stage.at * (g->stage_bytes / 16);
             mbarrier_wait_cluster(smem_address(&s->full[stage.at]), stage.parity);
             tcgen05_fence_after();
-            issue_k_tile(g, accumulator, a, a + g->a_bytes, kt == 0);
+            /* the first UMMA overwrites what TMEM held */
+            issue_k_tile(g, kind, accumulator, a_first + at, b_first + at, kt > 0);
             umma_pair_commit_multicast(smem_address(&s->empty[stage.at]), p->commit);
             ring_next(&stage, g->stages);
         }
@@ -299,16 +322,16 @@ static __device__ __forceinline__ void mma_role(const struct gemm *g, const stru
 
 static __device__ __forceinline__ void c_role(const struct gemm *g, const struct place *p,
                                               struct shared_storage *s, const CUtensorMap *c) {
-    const uint32_t buffers = smem_address(s) + g->c_at;
+    const uint32_t bytes = subtile_bytes(g->out), buffers = smem_address(s) + buffer_at(g->out, BUFFERS);
     struct ring buffer = {0, 1};
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
 #pragma unroll 1
         for (uint32_t column = 0; column < g->tile_n; column += SUBTILE_COLUMNS) {
             const uint32_t full = smem_address(&s->c_full[buffer.at]);
             mbarrier_wait(smem_address(&s->c_empty[buffer.at]), buffer.parity);
-            mbarrier_arrive_expect_tx(full, g->subtile_bytes);
-            tma_load_3d(buffers + buffer.at * g->subtile_bytes, c, w.n + column, w.m, w.matrix, full);
-            ring_next(&buffer, C_BUFFERS);
+            mbarrier_arrive_expect_tx(full, bytes);
+            tma_load_3d(buffers + buffer.at * bytes, c, w.n + column, w.m, w.matrix, full);
+            ring_next(&buffer, BUFFERS);
         }
     }
 }
@@ -317,111 +340,126 @@ static __device__ __forceinline__ void c_role(const struct gemm *g, const struct
  * Each warp has 32 rows of every subtile, a slab of shared memory, to itself, and stores it by itself, so that the four
  * never wait for each other. Thread = row. A row of 32 f32 is 128 bytes, of 32 f16 or bf16 64: the swizzle's span. */
 
-/* x += beta times the thread's row of C. */
-static __device__ __forceinline__ void add_c(const struct gemm *g, const unsigned char *slab,
+/* Where the thread's row lies in a buffer, 16 bytes each, in the order of the columns. It is worked out once: with
+ * buffer_at() added, which is a constant, these are the addresses in each buffer. */
+struct row {
+    unsigned char *at[SUBTILE_COLUMNS / 4]; /* 8 for f32, 4 for f16 and bf16 */
+};
+
+static __device__ __forceinline__ struct row find_row(struct shared_storage *s, enum out_type out) {
+    unsigned char *const slab = (unsigned char *)s + warp_index() * (subtile_bytes(out) / EPILOGUE_WARPS);
+    const enum umma_swizzle swizzle = out == OUT_F32 ? UMMA_SWIZZLE_128B : UMMA_SWIZZLE_64B;
+    const uint32_t span = umma_swizzle_span(swizzle);
+    struct row r;
+#pragma unroll
+    for (uint32_t i = 0; i < span / 16; i++)
+        r.at[i] = slab + umma_swizzle_offset(swizzle, lane_index() * span + i * 16);
+    return r;
+}
+
+/* x += beta times the thread's row of C. at: buffer_at() of C's buffer. */
+static __device__ __forceinline__ void add_c(enum out_type out, float beta, const struct row *r, uint32_t at,
                                              float x[SUBTILE_COLUMNS]) {
-    if (g->out == OUT_F32) {
+    if (out == OUT_F32) {
 #pragma unroll
         for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 4) {
-            const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_128B, lane_index() * 128 + i * 4);
-            const float4 c = *(const float4 *)(slab + at);
-            x[i] = fmaf(g->beta, c.x, x[i]);
-            x[i + 1] = fmaf(g->beta, c.y, x[i + 1]);
-            x[i + 2] = fmaf(g->beta, c.z, x[i + 2]);
-            x[i + 3] = fmaf(g->beta, c.w, x[i + 3]);
+            const float4 c = *(const float4 *)(r->at[i / 4] + at);
+            x[i] = fmaf(beta, c.x, x[i]);
+            x[i + 1] = fmaf(beta, c.y, x[i + 1]);
+            x[i + 2] = fmaf(beta, c.z, x[i + 2]);
+            x[i + 3] = fmaf(beta, c.w, x[i + 3]);
         }
         return;
     }
 #pragma unroll
     for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 8) {
-        const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_64B, lane_index() * 64 + i * 2);
-        const uint4 c = *(const uint4 *)(slab + at);
+        const uint4 c = *(const uint4 *)(r->at[i / 8] + at);
         const uint32_t word[4] = {c.x, c.y, c.z, c.w};
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
-            const float2 two = unpack_two(g->out, word[j]);
-            x[i + 2 * j] = fmaf(g->beta, two.x, x[i + 2 * j]);
-            x[i + 2 * j + 1] = fmaf(g->beta, two.y, x[i + 2 * j + 1]);
+            const float2 two = unpack_two(out, word[j]);
+            x[i + 2 * j] = fmaf(beta, two.x, x[i + 2 * j]);
+            x[i + 2 * j + 1] = fmaf(beta, two.y, x[i + 2 * j + 1]);
         }
     }
 }
 
-/* The thread's row of D, rounded to its type. */
-static __device__ __forceinline__ void put_d(const struct gemm *g, unsigned char *slab,
+/* The thread's row of D, rounded to its type. at: buffer_at() of D's buffer. */
+static __device__ __forceinline__ void put_d(enum out_type out, const struct row *r, uint32_t at,
                                              const float x[SUBTILE_COLUMNS]) {
-    if (g->out == OUT_F32) {
+    if (out == OUT_F32) {
 #pragma unroll
-        for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 4) {
-            const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_128B, lane_index() * 128 + i * 4);
-            *(float4 *)(slab + at) = make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]);
-        }
+        for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 4)
+            *(float4 *)(r->at[i / 4] + at) = make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]);
         return;
     }
 #pragma unroll
-    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 8) {
-        const uint32_t at = umma_swizzle_offset(UMMA_SWIZZLE_64B, lane_index() * 64 + i * 2);
-        *(uint4 *)(slab + at) =
-            make_uint4(pack_two(g->out, x[i], x[i + 1]), pack_two(g->out, x[i + 2], x[i + 3]),
-                       pack_two(g->out, x[i + 4], x[i + 5]), pack_two(g->out, x[i + 6], x[i + 7]));
-    }
+    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 8)
+        *(uint4 *)(r->at[i / 8] + at) =
+            make_uint4(pack_two(out, x[i], x[i + 1]), pack_two(out, x[i + 2], x[i + 3]),
+                       pack_two(out, x[i + 4], x[i + 5]), pack_two(out, x[i + 6], x[i + 7]));
 }
 
 /* The thread's row of one subtile: alpha times the accumulator, in x. window: TMEM address, in the warp's lanes. */
 static __device__ __forceinline__ void get_accumulator(const struct gemm *g, uint32_t window,
                                                        float x[SUBTILE_COLUMNS]) {
-    uint32_t bits[SUBTILE_COLUMNS];
-    tmem_ld_32x32b_x32(bits, window);
+    tmem_ld_32x32b_x32_f32(x, window);
     tmem_wait_ld();
+    if (g->alpha != 1)
 #pragma unroll
-    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
-        x[i] = g->alpha * __uint_as_float(bits[i]);
+        for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
+            x[i] *= g->alpha;
 }
 
+/* out: g->out, as a constant in each call. As the loop over the buffers is unrolled too, every address in them is one of
+ * struct row and a constant. */
 static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const struct place *p,
-                                                     struct shared_storage *s, const CUtensorMap *d) {
-    const uint32_t warp = warp_index(), lane = lane_index(), slab = g->subtile_bytes / EPILOGUE_WARPS;
-    unsigned char *const c_slab = (unsigned char *)s + g->c_at + warp * slab;
-    unsigned char *const d_slab = (unsigned char *)s + g->d_at + warp * slab;
-    struct ring acc = {0, 0}, c = {0, 0}, out = {0, 0};
+                                                     struct shared_storage *s, const CUtensorMap *d,
+                                                     enum out_type out) {
+    const uint32_t lane = lane_index(), lanes = warp_index() * TMEM_WINDOW;
+    const uint32_t window = tmem_at(s->tmem_base, lanes, 0);
+    const struct row r = find_row(s, out);
+    struct ring acc = {0, 0};
+    uint32_t c_parity = 0;
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 32)) {
         mbarrier_wait_cluster(smem_address(&s->acc_full[acc.at]), acc.parity);
         tcgen05_fence_after();
 #pragma unroll 1
-        for (uint32_t column = 0; column < g->tile_n; column += SUBTILE_COLUMNS) {
-            float x[SUBTILE_COLUMNS];
-            get_accumulator(g, tmem_at(s->tmem_base, warp * TMEM_WINDOW, acc.at * g->tile_n + column), x);
-            if (column + SUBTILE_COLUMNS == g->tile_n) { /* all read: the leader may have it overwritten */
-                tcgen05_fence_before();
-                __syncwarp();
-                if (lane == 0)
-                    mbarrier_arrive_cluster(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
-            }
-            if (g->beta != 0) {
-                mbarrier_wait(smem_address(&s->c_full[c.at]), c.parity);
-                add_c(g, c_slab + c.at * g->subtile_bytes, x);
-                fence_proxy_async_shared(); /* our reads before the TMA's next write */
-                __syncwarp();
-                if (lane == 0)
-                    mbarrier_arrive(smem_address(&s->c_empty[c.at]));
-                ring_next(&c, C_BUFFERS);
-            }
-            if (g->relu)
+        for (uint32_t column = 0; column < g->tile_n; c_parity ^= 1) /* a round of the buffers */
 #pragma unroll
-                for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
-                    x[i] = relu(x[i]);
-            if (lane == 0)
-                tma_store_wait_read<D_BUFFERS - 1>(); /* the buffer's last store has read it */
-            __syncwarp();
-            put_d(g, d_slab + out.at * g->subtile_bytes, x);
-            fence_proxy_async_shared(); /* every writer: its stores before the TMA's read */
-            __syncwarp();
-            if (lane == 0) { /* always the same lane: bulk groups belong to a thread */
-                tma_store_3d(d, w.n + column, w.m + warp * TMEM_WINDOW, w.matrix,
-                             smem_address(d_slab + out.at * g->subtile_bytes));
-                tma_store_commit();
+            for (uint32_t buffer = 0; buffer < BUFFERS; buffer++, column += SUBTILE_COLUMNS) {
+                float x[SUBTILE_COLUMNS];
+                get_accumulator(g, window + acc.at * g->tile_n + column, x);
+                if (column + SUBTILE_COLUMNS == g->tile_n) {
+                    tcgen05_fence_before(); /* all read: the leader may have it overwritten */
+                    __syncwarp();
+                    if (lane == 0)
+                        mbarrier_arrive_cluster(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
+                }
+                if (g->beta != 0) {
+                    mbarrier_wait(smem_address(&s->c_full[buffer]), c_parity);
+                    add_c(out, g->beta, &r, buffer_at(out, BUFFERS + buffer), x);
+                    fence_proxy_async_shared(); /* our reads before the TMA's next write */
+                    __syncwarp();
+                    if (lane == 0)
+                        mbarrier_arrive(smem_address(&s->c_empty[buffer]));
+                }
+                if (g->relu)
+#pragma unroll
+                    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
+                        x[i] = relu(x[i]);
+                if (lane == 0)
+                    tma_store_wait_read<BUFFERS - 1>(); /* the buffer's last store has read it */
+                __syncwarp();
+                put_d(out, &r, buffer_at(out, buffer), x);
+                fence_proxy_async_shared(); /* every writer: its stores before the TMA's read */
+                __syncwarp();
+                if (lane == 0) { /* always the same lane: bulk groups belong to a thread */
+                    tma_store_3d(d, w.n + column, w.m + lanes, w.matrix,
+                                 smem_address(r.at[0] + buffer_at(out, buffer)));
+                    tma_store_commit();
+                }
             }
-            ring_next(&out, D_BUFFERS);
-        }
         ring_next(&acc, ACCUMULATORS);
     }
     if (lane == 0)
@@ -482,11 +520,21 @@ __global__ void __launch_bounds__(CLC_THREADS, 1)
     }
     cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
 
+    /* the types are known at the launch: a copy of the role for each, without a choice inside of its loop */
     if (warp < EPILOGUE_WARPS) {
-        epilogue_role(&g, &p, s, &d);
+        if (g.out == OUT_F32)
+            epilogue_role(&g, &p, s, &d, OUT_F32);
+        else if (g.out == OUT_F16)
+            epilogue_role(&g, &p, s, &d, OUT_F16);
+        else
+            epilogue_role(&g, &p, s, &d, OUT_BF16);
     } else if (elect_one()) {
-        if (warp == MMA_WARP && p.leads)
-            mma_role(&g, &p, s);
+        if (warp == MMA_WARP && p.leads && g.kind == UMMA_KIND_F16)
+            mma_role(&g, &p, s, UMMA_KIND_F16);
+        else if (warp == MMA_WARP && p.leads && g.kind == UMMA_KIND_TF32)
+            mma_role(&g, &p, s, UMMA_KIND_TF32);
+        else if (warp == MMA_WARP && p.leads)
+            mma_role(&g, &p, s, UMMA_KIND_F8F6F4);
         else if (warp == LOAD_WARP)
             load_role(&g, &p, s, &a, &b);
         else if (warp == C_WARP && g.beta != 0)

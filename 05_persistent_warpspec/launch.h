@@ -14,7 +14,8 @@ static struct operand make_operand(const struct elem_info *e, int mn_major, uint
         o.boxes = 1;
         o.slice_rows = rows / sharers;
         o.slice_bytes = o.slice_rows * TILE_K_BYTES;
-        o.umma_bytes = UMMA_K_BYTES;
+        o.step_x = tile_k;
+        o.umma_step = UMMA_K_BYTES / 16;
         o.desc = umma_smem_desc_packed(0, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, rows);
         return o;
     }
@@ -26,7 +27,8 @@ static struct operand make_operand(const struct elem_info *e, int mn_major, uint
     o.box_columns = span / (uint32_t)e->bytes;
     o.slice_rows = tile_k / sharers;
     o.slice_bytes = o.slice_rows * span;
-    o.umma_bytes = umma_k(e->kind) * span;
+    o.step_y = tile_k;
+    o.umma_step = umma_k(e->kind) * span / 16;
     o.desc = umma_smem_desc_packed(0, UMMA_MAJOR_MN, swizzle, tile_k);
     return o;
 }
@@ -55,11 +57,9 @@ static struct gemm make_plan(const struct problem *p, uint32_t shared, uint32_t 
     g.b = make_operand(&e, p->b_major, g.tile_n / 2, g.tile_k, g.cluster_m / 2);
     g.a_bytes = CTA_M * TILE_K_BYTES;
     g.stage_bytes = g.a_bytes + g.tile_n / 2 * TILE_K_BYTES;
-    g.subtile_bytes = CTA_M * SUBTILE_COLUMNS * (uint32_t)out_bytes(p->out);
-    g.d_at = STORAGE_BYTES;
-    g.c_at = g.d_at + D_BUFFERS * g.subtile_bytes;
-    g.ab_at = g.c_at + (p->beta != 0 ? C_BUFFERS * g.subtile_bytes : 0);
-    g.stages = (shared - g.ab_at) / g.stage_bytes; /* all that is left */
+    g.out = (enum out_type)p->out;
+    g.ab_at = buffer_at(g.out, p->beta != 0 ? 2 * BUFFERS : BUFFERS); /* behind D's, or D's and C's */
+    g.stages = (shared - g.ab_at) / g.stage_bytes;                    /* all that is left */
     g.stages = g.stages < MAX_STAGES ? g.stages : MAX_STAGES;
     if (g.stages < MIN_STAGES) {
         fprintf(stderr, "%u bytes of shared memory do not hold %d stages of %u\n", shared, MIN_STAGES,
@@ -75,7 +75,6 @@ static struct gemm make_plan(const struct problem *p, uint32_t shared, uint32_t 
     g.kind = e.kind;
     g.idesc = umma_idesc(2 * CTA_M, g.tile_n, UMMA_D_F32, e.format, e.format, (enum umma_major)p->a_major,
                          (enum umma_major)p->b_major);
-    g.out = (enum out_type)p->out;
     g.relu = (uint32_t)p->relu;
     g.alpha = p->alpha;
     g.beta = p->beta;
@@ -128,7 +127,7 @@ static void print_plan(const struct problem *p, const struct gemm *g, uint32_t u
     printf("  K loop    %u tiles of 128 bytes (%u %s), %d UMMAs of %ux%ux%u each\n", g->k_tiles, g->tile_k,
            elem_names[p->type], UMMAS_PER_TILE, 2 * CTA_M, g->tile_n, umma_k(g->kind));
     printf("  shared    %u stages x %u bytes, %d + %d subtiles of C and D x %u, barriers: %u of %u bytes\n",
-           g->stages, g->stage_bytes, p->beta != 0 ? C_BUFFERS : 0, D_BUFFERS, g->subtile_bytes, used,
+           g->stages, g->stage_bytes, p->beta != 0 ? BUFFERS : 0, BUFFERS, subtile_bytes(g->out), used,
            shared);
     printf("  TMEM      %d accumulators of 128 lanes x %u columns a CTA\n", ACCUMULATORS, g->tile_n);
     printf("  registers %d of at most %d a thread (65536 for %d threads)\n", f.numRegs,

@@ -13,6 +13,8 @@ enum out_type { OUT_F32, OUT_F16, OUT_BF16 };
 /* In the order of enum out_type; ends with NULL, as cmdline.h wants it. */
 static const char *const out_names[] = {"f32", "f16", "bf16", NULL};
 
+static inline __host__ __device__ size_t out_bytes(int type) { return type == OUT_F32 ? 4 : 2; }
+
 /* Two f32 rounded to nearest even, as 32 bits, the first in the low half. type: OUT_F16 or OUT_BF16. */
 static __device__ __forceinline__ uint32_t pack_two(enum out_type type, float low, float high) {
     uint32_t word;
@@ -35,8 +37,6 @@ static __device__ __forceinline__ float2 unpack_two(enum out_type type, uint32_t
 static __device__ __forceinline__ float relu(float x) { return x < 0.0f ? 0.0f : x; }
 
 /* ---------------------------------------------------------------- host */
-
-static inline size_t out_bytes(int type) { return type == OUT_F32 ? 4 : 2; }
 
 static inline CUtensorMapDataType out_map_type(int type) {
     return type == OUT_F32   ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32

@@ -211,4 +211,16 @@ TMEM_DEFINE_(16x32bx2, x32, 32, ", 32")
 TMEM_DEFINE_(16x32bx2, x64, 64, ", 64")
 TMEM_DEFINE_(16x32bx2, x128, 128, ", 128")
 
+/* tmem_ld_32x32b_x32() of f32 cells into f32 registers: the same bits, and no move from one type to the other. */
+#define TMEM_OUT_F32_4_(x, i) "=f"((x)[i]), "=f"((x)[(i) + 1]), "=f"((x)[(i) + 2]), "=f"((x)[(i) + 3])
+#define TMEM_OUT_F32_16_(x, i)                                                                               \
+    TMEM_OUT_F32_4_(x, i), TMEM_OUT_F32_4_(x, (i) + 4), TMEM_OUT_F32_4_(x, (i) + 8),                         \
+        TMEM_OUT_F32_4_(x, (i) + 12)
+
+static __device__ __forceinline__ void tmem_ld_32x32b_x32_f32(float *x, uint32_t from) {
+    asm volatile("tcgen05.ld.sync.aligned.32x32b.x32.b32 {" TMEM_OPERANDS_32_ "}, [%32];"
+                 : TMEM_OUT_F32_16_(x, 0), TMEM_OUT_F32_16_(x, 16)
+                 : "r"(from));
+}
+
 #endif
