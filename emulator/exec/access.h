@@ -27,12 +27,12 @@ static inline uint64_t exec_span_at(const struct exec_span *s, uint32_t lane) {
 enum exec_space exec_space_of(const struct ptx_insn *in);
 
 /* Reports that lanes `bad` take their address from a poisoned register; returns false. */
-bool exec_address_unknown(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t bad);
+bool exec_address_unknown(struct warp *w, const struct insn *in, uint32_t bad);
 /* False, after reporting, when a lane of `mask` does. */
 static inline bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o,
                                       uint32_t mask) {
     uint32_t bad = o->has_base ? exec_poison(w, o->slot) & mask : 0;
-    return !bad || exec_address_unknown(w, in, o, bad);
+    return !bad || exec_address_unknown(w, in, bad);
 }
 
 /* Resolves `size` bytes (alignment `align`, a power of two) for all lanes of `mask` at once, by one bounds

@@ -43,8 +43,8 @@ uint64_t exec_address(const struct warp *w, const struct exec_opnd *o, uint32_t 
     return base + (uint64_t)o->offset;
 }
 
-bool exec_address_unknown(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t bad) {
-    exec_fault_poison(w, in, bad, o->slot, "the address");
+bool exec_address_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
+    exec_fault_poison(w, in, bad, "the address");
     return false;
 }
 

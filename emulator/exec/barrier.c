@@ -55,7 +55,7 @@ static bool uniform(struct warp *w, const struct insn *in, const struct exec_opn
                     const struct diag *d, const char *what, uint32_t *value) {
     uint32_t p = o->is_imm ? 0 : exec_poison(w, o->slot) & mask;
     if (p) {
-        exec_fault_poison(w, in, p, o->slot, what);
+        exec_fault_poison(w, in, p, what);
         return false;
     }
     *value = exec_u32(w, o, exec_lowest(mask));
@@ -99,7 +99,7 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
     if (f->c) {
         uint32_t p = exec_poison(w, f->c->slot) & mask;
         if (p) {
-            exec_fault_poison(w, in, p, f->c->slot, "the predicate");
+            exec_fault_poison(w, in, p, "the predicate");
             return false;
         }
         pred = exec_pred(w, f->c) & mask;

@@ -46,7 +46,7 @@ static bool check_args(struct warp *w, const struct insn *in, uint32_t mask, con
         uint32_t bad = (exec_poison(w, slot) | (s->arg[i] > 4 ? exec_poison(w, slot + 1) : 0)) & mask;
         ok = !bad;
         if (bad)
-            exec_fault_poison(w, in, bad, slot, "an argument of a system call");
+            exec_fault_poison(w, in, bad, "an argument of a system call");
     }
     return ok;
 }

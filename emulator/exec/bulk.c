@@ -150,7 +150,7 @@ static bool known(struct warp *w, const struct insn *in, uint32_t lane, const st
                   const char *what) {
     if ((o->kind == EXEC_MEM && !o->has_base) || o->is_imm || !(exec_poison(w, o->slot) >> lane & 1))
         return true;
-    exec_fault_poison(w, in, 1u << lane, o->slot, what);
+    exec_fault_poison(w, in, 1u << lane, what);
     return false;
 }
 
@@ -182,7 +182,7 @@ static bool read_box(struct warp *w, const struct insn *in, const struct exec_op
     *box = (struct tma_box){.map = loc.host, .rank = f->rank, .rows4 = f->gather4 || f->scatter4};
     for (uint32_t i = 0; i < v->count; i++) {
         if (!v->sub[i].is_imm && exec_poison(w, v->list[i]) >> l & 1) {
-            exec_fault_poison(w, in, 1u << l, v->list[i], "a tensor coordinate");
+            exec_fault_poison(w, in, 1u << l, "a tensor coordinate");
             return false;
         }
         box->coord[i] =

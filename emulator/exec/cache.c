@@ -102,7 +102,7 @@ static enum exec_status run_policy(struct warp *w, const struct insn *in, uint32
     for (unsigned i = range ? 2 : 1; i < in->num_opnds; i++) {
         uint32_t bad = in->o[i].is_imm ? 0 : exec_poison(w, in->o[i].slot) & mask;
         if (bad)
-            return exec_fault_poison(w, in, bad, in->o[i].slot, "the cache policy");
+            return exec_fault_poison(w, in, bad, "the cache policy");
     }
     if (range && !exec_address_known(w, in, &in->o[1], mask))
         return EXEC_FAULT;
@@ -202,7 +202,7 @@ static enum exec_status run_bulk(struct warp *w, const struct insn *in, uint32_t
     const struct exec_opnd *size = &in->o[1];
     uint32_t bad = size->is_imm ? 0 : exec_poison(w, size->slot) & mask;
     if (bad)
-        return exec_fault_poison(w, in, bad, size->slot, "the size");
+        return exec_fault_poison(w, in, bad, "the size");
     if (!exec_address_known(w, in, &in->o[0], mask))
         return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {

@@ -25,7 +25,7 @@ static enum exec_status do_brx(struct warp *w, const struct insn *in, uint32_t m
     const struct ptx_table *t = in->o[1].table;
     uint32_t bad = exec_poison(w, in->o[0].slot) & mask;
     if (bad)
-        return exec_fault_poison(w, in, bad, in->o[0].slot, "the branch index");
+        return exec_fault_poison(w, in, bad, "the branch index");
     EXEC_FOR_LANES(l, mask)
     if (index[l] >= t->count)
         return exec_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l],
@@ -74,7 +74,7 @@ static const struct exec_func *call_target(struct warp *w, const struct insn *in
         return o->func;
     uint32_t bad = exec_poison(w, o->slot) & *mask;
     if (bad) {
-        *status = exec_fault_poison(w, in, bad, o->slot, "the address of the called function");
+        *status = exec_fault_poison(w, in, bad, "the address of the called function");
         return NULL;
     }
     const uint64_t *addr = exec_src64(w, o->slot);

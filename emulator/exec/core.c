@@ -479,7 +479,7 @@ static inline uint32_t guarded(struct warp *w, const struct insn *in, enum exec_
         return mask;
     uint32_t bad = exec_poison(w, in->guard) & mask;
     if (bad) {
-        *status = exec_fault_poison(w, in, bad, in->guard, "the guard predicate");
+        *status = exec_fault_poison(w, in, bad, "the guard predicate");
         return mask;
     }
     uint32_t p = exec_src32(w, in->guard)[0];

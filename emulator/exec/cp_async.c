@@ -163,7 +163,7 @@ static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_
     if (!o)
         return true;
     if (!o->is_imm && exec_poison(w, o->slot) >> l & 1) {
-        exec_fault_poison(w, in, 1u << l, o->slot, f->bytes ? "the source size" : "the predicate");
+        exec_fault_poison(w, in, 1u << l, f->bytes ? "the source size" : "the predicate");
         return false;
     }
     if (f->skip)

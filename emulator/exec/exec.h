@@ -255,8 +255,7 @@ static inline unsigned exec_lowest(uint32_t mask) { return (unsigned)__builtin_c
 enum exec_status exec_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
                             const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Fault for a poisoned operand that decides something: `what` is "the address", "the instruction descriptor", ... */
-enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, exec_slot slot,
-                                   const char *what);
+enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what);
 /* Who executes this: for asynchronous operations. */
 struct mach_origin exec_origin(const struct warp *w, const struct insn *in, uint32_t lanes);
 

@@ -188,7 +188,7 @@ static enum exec_status do_is_canceled(struct warp *w, const struct insn *in, ui
     exec_slot from = in->o[1].slot;
     uint32_t yes = 0, r[3];
     if (exec_poison(w, from) & mask)
-        return exec_fault_poison(w, in, exec_poison(w, from) & mask, from, "the response");
+        return exec_fault_poison(w, in, exec_poison(w, from) & mask, "the response");
     EXEC_FOR_LANES(l, mask) {
         if (!read_response(w, in, l, from, r))
             return EXEC_FAULT;
@@ -207,7 +207,7 @@ static enum exec_status do_first_ctaid(struct warp *w, const struct insn *in, ui
     exec_slot from = in->o[1].slot;
     uint32_t unknown = 0, value[4][MACH_WARP] = {{0}}, r[3];
     if (exec_poison(w, from) & mask)
-        return exec_fault_poison(w, in, exec_poison(w, from) & mask, from, "the response");
+        return exec_fault_poison(w, in, exec_poison(w, from) & mask, "the response");
     EXEC_FOR_LANES(l, mask) {
         if (!read_response(w, in, l, from, r))
             return EXEC_FAULT;

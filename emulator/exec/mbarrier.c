@@ -90,7 +90,7 @@ static bool known(struct warp *w, const struct insn *in, const struct exec_opnd 
     uint32_t p = o->is_imm ? 0 : exec_poison(w, o->slot) & mask;
     if (!p)
         return true;
-    exec_fault_poison(w, in, p, o->slot, what);
+    exec_fault_poison(w, in, p, what);
     return false;
 }
 

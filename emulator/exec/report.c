@@ -38,9 +38,7 @@ static const struct diag poison = {
     .hint = "shared memory, tensor memory and registers hold garbage until something writes them",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, exec_slot slot,
-                                   const char *what) {
-    (void)slot;
+enum exec_status exec_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what) {
     return exec_fault(w, in, lanes, &poison, "%s comes from a value that was never written", what);
 }
 

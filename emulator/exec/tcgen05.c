@@ -55,7 +55,7 @@ bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, con
     }
     uint32_t bad = exec_poison(w, o->slot) & mask;
     if (bad) {
-        exec_fault_poison(w, in, bad, o->slot, what);
+        exec_fault_poison(w, in, bad, what);
         return false;
     }
     uint32_t first = exec_lowest(mask), v = mem ? (uint32_t)exec_address(w, o, first) : exec_u32(w, o, first);
@@ -77,7 +77,7 @@ bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const
         return true;
     if (!(exec_poison(w, o->slot) >> lane & 1))
         return true;
-    exec_fault_poison(w, in, 1u << lane, o->slot, what);
+    exec_fault_poison(w, in, 1u << lane, what);
     return false;
 }
 

@@ -25,7 +25,7 @@ static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l
         return false;
     for (uint32_t i = 0; f->disable && i < f->disable->count; i++)
         if (exec_poison(w, f->disable->list[i]) >> l & 1) {
-            exec_fault_poison(w, in, 1u << l, f->disable->list[i], "the disable-output-lane mask");
+            exec_fault_poison(w, in, 1u << l, "the disable-output-lane mask");
             return false;
         }
     return true;

@@ -38,7 +38,7 @@ static enum exec_status do_replace(struct warp *w, const struct insn *in, uint32
     const struct replace_form *f = in->data;
     uint32_t bad = f->value->is_imm ? 0 : exec_poison(w, f->value->slot) & mask;
     if (bad)
-        return exec_fault_poison(w, in, bad, f->value->slot, "the new value");
+        return exec_fault_poison(w, in, bad, "the new value");
     if (!exec_address_known(w, in, &in->o[0], mask))
         return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {

@@ -40,7 +40,7 @@ static enum exec_status run_sync(struct warp *w, const struct insn *in, uint32_t
     const struct warp_form *f = in->data;
     uint32_t bad = f->members->is_imm ? 0 : exec_poison(w, f->members->slot) & mask;
     if (bad)
-        return exec_fault_poison(w, in, bad, f->members->slot, "the membermask");
+        return exec_fault_poison(w, in, bad, "the membermask");
     uint32_t members = exec_u32(w, f->members, exec_lowest(mask)), same = 0;
     uint32_t look =
         f->members->is_imm && !(mask & ~members) ? 0 : mask; /* a constant that names all of them */
@@ -110,8 +110,7 @@ static enum exec_status run_shfl(struct warp *w, const struct insn *in, uint32_t
     uint32_t bad =
         ((b->is_imm ? 0 : exec_poison(w, b->slot)) | (c->is_imm ? 0 : exec_poison(w, c->slot))) & members;
     if (bad)
-        return exec_fault_poison(
-            w, in, bad, b->is_imm || !(exec_poison(w, b->slot) & bad) ? c->slot : b->slot, "the source lane");
+        return exec_fault_poison(w, in, bad, "the source lane");
     uint32_t copy[MACH_WARP], from = exec_poison(w, a->slot), poison = 0, preds = 0;
     memcpy(copy, exec_src32(w, a->slot), sizeof copy);
     uint32_t out[MACH_WARP];
