@@ -28,8 +28,12 @@ static ALWAYS_INLINE void locate(const struct tc_desc *d, const struct tc_operan
                 off[l * units + u] = tc_desc_swizzle(&c, chunk[u] + line);
         }
     } else {
-        for (uint32_t i = 0; i < 2 * lines; i++)
-            off[i] = tc_desc_unit_k(&c, i / 2, i % 2);
+        uint32_t group[16]; /* 8 rows, which repeat every SBO; M and N are multiples of 8 */
+        for (uint32_t i = 0; i < 16; i++)
+            group[i] = c.start + i / 2 * c.width + i % 2 * c.along_k;
+        for (uint32_t l = 0, at = 0; l < lines; l += 8, at += c.sbo, off += 16)
+            for (uint32_t i = 0; i < 16; i++)
+                off[i] = tc_desc_swizzle(&c, group[i] + at);
     }
 }
 

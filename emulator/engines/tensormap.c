@@ -31,7 +31,7 @@ enum {
     AT_STEP = 106,  /* 5 x 1 */
     AT_END = 111,
     AT_ADDRESS = 112,
-    AT_TAIL = 120,
+    AT_TAIL = 120, /* 8 */
 };
 
 static const struct {
@@ -165,15 +165,12 @@ const char *tmap_check(const struct tmap *m) {
 
 /* --- bytes --------------------------------------------------------------------------------------------------------- */
 
-static void put(uint8_t *p, uint64_t v, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; i++)
-        p[i] = (uint8_t)(v >> 8 * i);
-}
+/* Hosts are little-endian too. */
+static void put(uint8_t *p, uint64_t v, unsigned bytes) { memcpy(p, &v, bytes); }
 
 static uint64_t get(const uint8_t *p, unsigned bytes) {
     uint64_t v = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        v |= (uint64_t)p[i] << 8 * i;
+    memcpy(&v, p, bytes);
     return v;
 }
 
@@ -209,10 +206,7 @@ const char *tmap_encode(const struct tmap *m, uint8_t out[TMAP_BYTES]) {
 static const char *const not_a_map = "these 128 bytes were not made by cuTensorMapEncodeTiled";
 
 static bool is_map(const uint8_t *in) {
-    for (unsigned i = AT_END; i < TMAP_BYTES; i++)
-        if (in[i] && (i < AT_ADDRESS || i >= AT_TAIL))
-            return false;
-    return !get(in + AT_FLAGS, 8) && get(in + AT_MARK, 8) == MARK;
+    return !get(in + AT_FLAGS, 8) && !in[AT_END] && !get(in + AT_TAIL, 8) && get(in + AT_MARK, 8) == MARK;
 }
 
 const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m) {

@@ -263,23 +263,6 @@ static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, cons
     }
 }
 
-/* Rows of one whole line of 128 bytes each, which the swizzle turns by the line's number: what matrices in half
- * precision come as. `at` is a multiple of 128. */
-static void scatter_lines(struct cta *cta, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
-    for (uint32_t r = 0; r < rows; r++, at += 128) {
-        const uint32_t turn = swizzled(TMAP_SWIZZLE_128B, at) - at;
-        const uint8_t *row = from + r * stride;
-        uint8_t *to = cta->smem + at;
-        /* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box.
-         * A number, as it may lie outside of the allocation. */
-        const uintptr_t next = (uintptr_t)row + 128;
-        __builtin_prefetch((const void *)next, 0, 2);
-        __builtin_prefetch((const void *)(next + 64), 0, 2);
-        for (uint32_t c = 0; c < 128; c += 16)
-            memcpy(to + (c ^ turn), row + c, 16);
-    }
-}
-
 /* Marks what the box covers as written. */
 static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
     if (tile_dense(t)) {
@@ -310,7 +293,7 @@ static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t a
     const uint8_t *whole = plane_at(&l->op, p, bytes);
     if (whole && as_it_is && p->out - p->in == t->plane_rows && t->m.swizzle == TMAP_SWIZZLE_128B &&
         t->width == 128 && t->unit == 16) {
-        scatter_lines(cta, at, t->plane_rows, whole, p->stride);
+        tma_lines(cta->smem, at, t->plane_rows, whole, p->stride);
         return true;
     }
     for (uint32_t r = 0; r < t->plane_rows; r++, at += t->pitch) {

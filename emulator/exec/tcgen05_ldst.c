@@ -135,8 +135,13 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
             continue;
         size_t slot = (size_t)fr->base + (size_t)f->list[r];
         uint32_t *to = w->slots + slot * MACH_WARP;
-        EXEC_FOR_LANES(l, p->mask)
-        to[l] = p->words[r * MACH_WARP + l];
+        const uint32_t *from = p->words + (size_t)r * MACH_WARP;
+        if (p->mask == UINT32_MAX) {
+            memcpy(to, from, MACH_WARP * sizeof *to);
+        } else {
+            EXEC_FOR_LANES(l, p->mask)
+            to[l] = from[l];
+        }
         w->poison[slot] = (w->poison[slot] & ~p->mask) | (poison[r] & p->mask);
     }
 }

@@ -1,4 +1,5 @@
 /* Tensor copies: a sweep of loads and stores against a reference that goes element by element, reductions, types. */
+#include "engines/tma_copy.h"
 #include "tma_bench.h"
 
 /* --- the reference --------------------------------------------------------------------------------------------- */
@@ -175,6 +176,29 @@ static void test_lines(void) {
         const int32_t coord[5] = {(int32_t)(below(&b, 4) * 128 / size), (int32_t)below(&b, 60) - 8,
                                   m.rank == 3 ? (int32_t)below(&b, 3) : 0};
         load_case(&b, &m, coord, DATA + 128 * below(&b, 16));
+    }
+    bench_close(&b);
+}
+
+/* The host's vector unit, where it has one, and the portable loop, at every place in the pattern of the swizzle. */
+static void test_line_loops(void) {
+    static void (*const loops[])(uint8_t *, uint32_t, uint32_t, const uint8_t *,
+                                 uint64_t) = {tma_lines, tma_lines_portable};
+    static uint8_t smem[6144], want[6144];
+    struct bench b;
+    bench_open(&b, 1);
+    for (unsigned i = 0; i < 96; i++) {
+        const uint32_t off = 1024 + 128 * (i % 8), rows = 1 + below(&b, 24),
+                       stride = 128 + 16 * below(&b, 20);
+        const uint8_t *from = b.bytes + 16 * below(&b, 64);
+        memset(want, 0xcc, sizeof want);
+        for (uint32_t k = 0; k < 128 * rows; k++)
+            want[place(TMAP_SWIZZLE_128B, off + k)] = from[k / 128 * stride + k % 128];
+        for (unsigned l = 0; l < 2; l++) {
+            memset(smem, 0xcc, sizeof smem);
+            loops[l](smem, off, rows, from, stride);
+            CHECK_MEM(smem, want, sizeof smem);
+        }
     }
     bench_close(&b);
 }
@@ -511,6 +535,7 @@ static void test_padded(void) {
 int main(void) {
     test_loads();
     test_lines();
+    test_line_loops();
     test_two_allocations();
     test_tf32();
     test_stores();
