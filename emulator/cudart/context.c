@@ -111,7 +111,7 @@ static int create_gpu(struct rt_context *c) {
     if (c->stats && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
                tc_amx_available() ? "this CPU's matrix unit sums"
-                                   : "this host has no matrix unit for bf16; sums are exact");
+                                  : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         c->gpu->observer = check_proxy();
     c->gpu->print = on_print;
