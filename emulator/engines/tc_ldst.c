@@ -238,7 +238,7 @@ void tc_issue_st(struct async_queue *q, const struct mach_origin *origin, const 
                  const uint32_t *data, const uint32_t *poison, uint32_t *outstanding) {
     uint32_t regs = tc_image_regs(a->shape, a->num);
     struct st_op *st =
-        async_op_create(sizeof *st + regs * 33 * sizeof(uint32_t), "tcgen05.st", q->cta, origin, run_st);
+        async_op_create_with(sizeof *st, regs * 33 * sizeof(uint32_t), "tcgen05.st", q->cta, origin, run_st);
     st->access = *a;
     st->outstanding = outstanding;
     memcpy(st->words, data, regs * 32 * sizeof *data);

@@ -113,7 +113,7 @@ static bool run_store(struct async_op *op) {
         tma_fault_poison(op, bad);
         return true;
     }
-    struct store_op *w = async_op_create(sizeof *w + s->size, op->name, op->cta, &op->origin, run_write);
+    struct store_op *w = async_op_create_with(sizeof *w, s->size, op->name, op->cta, &op->origin, run_write);
     w->dst = s->dst;
     w->size = s->size;
     w->mask = s->mask;

@@ -1,4 +1,4 @@
-/* engines/tma_lines.c - boxes of whole lines into shared memory; contract in tma_copy.h. */
+/* engines/tma_lines.c - boxes of whole lines into shared memory and out of it; contract in tma_copy.h. */
 #include "engines/tma_copy.h"
 
 #include <string.h>
@@ -11,47 +11,84 @@ static inline void fetch_ahead(const uint8_t *row) {
     __builtin_prefetch((const void *)(next + 64), 0, 2);
 }
 
+/* Where chunk c, of 16 bytes, of the line at `at` lies. */
+static inline uint32_t chunk_at(uint32_t at, uint32_t c) { return at | (c ^ (at >> 3 & 0x70)); }
+
 void tma_lines_portable(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
     for (uint32_t r = 0; r < rows; r++, at += 128) {
         const uint8_t *row = from + r * stride;
         fetch_ahead(row);
         for (uint32_t c = 0; c < 128; c += 16)
-            memcpy(smem + (at | (c ^ (at >> 3 & 0x70))), row + c, 16);
+            memcpy(smem + chunk_at(at, c), row + c, 16);
     }
+}
+
+void tma_lines_out_portable(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
+    for (uint32_t r = 0; r < rows; r++, at += 128, to += 128)
+        for (uint32_t c = 0; c < 128; c += 16)
+            memcpy(to + c, smem + chunk_at(at, c), 16);
 }
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* Nearly all of the time goes into waiting for the rows: the fewer instructions each takes, the more are under way. Bits
- * 0 and 1 of the turn exchange chunks of half a line, bit 2 the halves. */
-__attribute__((target("avx512f"))) static void lines_avx512(uint8_t *smem, uint32_t at, uint32_t rows,
-                                                            const uint8_t *from, uint64_t stride) {
-    const __m512i in_order = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+#define AVX512 __attribute__((target("avx512f")))
+
+/* Bits 0 and 1 of a line's turn exchange chunks of half a line, bit 2 the halves. Twice is as if never. */
+struct turn {
+    __m512i order;
+    uint32_t half;
+};
+AVX512 static inline struct turn turn_of(uint32_t at) {
+    const uint32_t turn = at >> 7 & 7;
+    return (struct turn){
+        _mm512_xor_si512(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(2 * (turn & 3))),
+        (turn & 4) * 16};
+}
+
+/* Nearly all of the time goes into waiting for the rows: the fewer instructions each takes, the more are under way. */
+AVX512 static void lines_avx512(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from,
+                                uint64_t stride) {
     for (uint32_t r = 0; r < rows; r++, at += 128) {
         const uint8_t *row = from + r * stride;
         fetch_ahead(row);
-        const uint32_t turn = at >> 7 & 7, half = (turn & 4) * 16;
-        const __m512i order = _mm512_xor_si512(in_order, _mm512_set1_epi64(2 * (turn & 3)));
-        const __m512i lo = _mm512_permutexvar_epi64(order, _mm512_loadu_si512(row));
-        const __m512i hi = _mm512_permutexvar_epi64(order, _mm512_loadu_si512(row + 64));
-        _mm512_storeu_si512(smem + (at | half), lo);
-        _mm512_storeu_si512(smem + (at | (half ^ 64)), hi);
+        const struct turn t = turn_of(at);
+        const __m512i lo = _mm512_permutexvar_epi64(t.order, _mm512_loadu_si512(row));
+        const __m512i hi = _mm512_permutexvar_epi64(t.order, _mm512_loadu_si512(row + 64));
+        _mm512_storeu_si512(smem + (at | t.half), lo);
+        _mm512_storeu_si512(smem + (at | (t.half ^ 64)), hi);
     }
 }
 
+AVX512 static void lines_out_avx512(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
+    for (uint32_t r = 0; r < rows; r++, at += 128, to += 128) {
+        const struct turn t = turn_of(at);
+        const __m512i lo = _mm512_loadu_si512(smem + (at | t.half));
+        const __m512i hi = _mm512_loadu_si512(smem + (at | (t.half ^ 64)));
+        _mm512_storeu_si512(to, _mm512_permutexvar_epi64(t.order, lo));
+        _mm512_storeu_si512(to + 64, _mm512_permutexvar_epi64(t.order, hi));
+    }
+}
+
+/* Not an inquiry of the CPU: what one found as the program started. */
+static bool has_avx512(void) { return __builtin_cpu_supports("avx512f"); }
+
 void tma_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
-    /* not an inquiry of the CPU: what one found as the program started */
-    if (__builtin_cpu_supports("avx512f"))
-        lines_avx512(smem, at, rows, from, stride);
-    else
-        tma_lines_portable(smem, at, rows, from, stride);
+    (has_avx512() ? lines_avx512 : tma_lines_portable)(smem, at, rows, from, stride);
+}
+
+void tma_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
+    (has_avx512() ? lines_out_avx512 : tma_lines_out_portable)(to, smem, at, rows);
 }
 
 #else
 
 void tma_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
     tma_lines_portable(smem, at, rows, from, stride);
+}
+
+void tma_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
+    tma_lines_out_portable(to, smem, at, rows);
 }
 
 #endif

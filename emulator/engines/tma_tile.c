@@ -263,6 +263,11 @@ static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, cons
     }
 }
 
+/* Are the rows what tma_lines() and tma_lines_out() copy? */
+static bool is_lines(const struct tile *t) {
+    return t->m.swizzle == TMAP_SWIZZLE_128B && t->width == 128 && t->pitch == 128 && t->unit == 16;
+}
+
 /* Marks what the box covers as written. */
 static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
     if (tile_dense(t)) {
@@ -291,8 +296,7 @@ static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t a
     const uint32_t bytes = t->hi - t->lo;
     const bool as_it_is = bytes == t->inner && t->m.type != TMAP_TF32 && t->m.type != TMAP_TF32_FTZ;
     const uint8_t *whole = plane_at(&l->op, p, bytes);
-    if (whole && as_it_is && p->out - p->in == t->plane_rows && t->m.swizzle == TMAP_SWIZZLE_128B &&
-        t->width == 128 && t->unit == 16) {
+    if (whole && as_it_is && p->out - p->in == t->plane_rows && is_lines(t)) {
         tma_lines(cta->smem, at, t->plane_rows, whole, p->stride);
         return true;
     }
@@ -421,7 +425,9 @@ static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t
         if (whole && r + AHEAD < p->out) /* each row in a page of its own */
             for (uint32_t line = 0; line < bytes; line += 64)
                 __builtin_prefetch(to + AHEAD * p->stride + line, 1);
-        if (w->reduce == TMA_COPY)
+        if (w->reduce == TMA_COPY && bytes == 128) /* copied without a call */
+            memcpy(to, from, 128);
+        else if (w->reduce == TMA_COPY)
             memcpy(to, from, bytes);
         else
             tma_reduce_bytes(w->reduce, w->element, to, from, bytes);
@@ -489,6 +495,10 @@ static bool gather_row(const struct store_op *s, const struct tile *t, uint32_t 
 static bool gather_rows(const struct store_op *s, const struct tile *t, uint8_t *rows) {
     const bool clean = tile_dense(t) && !smem_poisoned(s->op.cta, s->src, (uint32_t)tile_bytes(t));
     uint32_t at = s->src;
+    if (clean && is_lines(t)) {
+        tma_lines_out(rows, s->op.cta->smem, at, t->rows);
+        return true;
+    }
     for (uint32_t i = 0; i < t->planes; i++) {
         const struct plane p = tile_plane(t, i);
         for (uint32_t r = 0; r < t->plane_rows; r++, at += t->pitch, rows += t->inner)
@@ -530,7 +540,7 @@ static bool run_store(struct async_op *op) {
     if (!check_store(s, &t, element))
         return true;
     struct write_op *w =
-        async_op_create(sizeof *w + (size_t)t.rows * t.inner, op->name, op->cta, &op->origin, run_write);
+        async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, op->name, op->cta, &op->origin, run_write);
     w->tile = t;
     w->reduce = s->reduce;
     w->element = element;

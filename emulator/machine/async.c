@@ -17,9 +17,14 @@ struct async_queue *async_queue_create(struct cta *cta, const char *name) {
 
 void *async_op_create(size_t size, const char *name, struct cta *cta, const struct mach_origin *origin,
                       bool (*run)(struct async_op *)) {
+    return async_op_create_with(size, 0, name, cta, origin, run);
+}
+
+void *async_op_create_with(size_t size, size_t data, const char *name, struct cta *cta,
+                           const struct mach_origin *origin, bool (*run)(struct async_op *)) {
     if (size < sizeof(struct async_op))
         diag_broken("asynchronous operation of %zu bytes", size);
-    struct async_op *op = worker_alloc(cta->island->worker, size);
+    struct async_op *op = worker_alloc_zeroed(cta->island->worker, size + data, size);
     op->cta = cta;
     op->name = name;
     op->run = run;

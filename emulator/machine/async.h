@@ -39,6 +39,9 @@ struct async_queue *async_queue_create(struct cta *cta, const char *name);
 /* A zeroed operation of `size` bytes, which starts with a struct async_op. */
 void *async_op_create(size_t size, const char *name, struct cta *cta, const struct mach_origin *origin,
                       bool (*run)(struct async_op *));
+/* The same with `data` bytes behind it, which are not zeroed. */
+void *async_op_create_with(size_t size, size_t data, const char *name, struct cta *cta,
+                           const struct mach_origin *origin, bool (*run)(struct async_op *));
 /* The operation will write [off, off + bytes) of `dst`. Until it has run these bytes are poison: whoever reads them did
  * not wait for it, or it was issued before they had been read. Nothing happens where they are no memory of a running
  * CTA; its run function reports that. Call it before async_issue. */

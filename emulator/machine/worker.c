@@ -29,7 +29,9 @@ static uint32_t order_of(size_t bytes) {
     return order;
 }
 
-void *worker_alloc(struct worker *w, size_t bytes) {
+void *worker_alloc(struct worker *w, size_t bytes) { return worker_alloc_zeroed(w, bytes, bytes); }
+
+void *worker_alloc_zeroed(struct worker *w, size_t bytes, size_t zeroed) {
     uint32_t order = bytes < SIZE_MAX / 2 ? order_of(bytes + ALIGN) : 40;
     if (order >= 40)
         diag_broken("a block of %zu bytes", bytes);
@@ -39,7 +41,7 @@ void *worker_alloc(struct worker *w, size_t bytes) {
     else if (!(b = aligned_alloc(ALIGN, (size_t)1 << order)))
         diag_broken("the host has no memory left for %zu bytes", bytes);
     b->order = order;
-    return memset((uint8_t *)b + ALIGN, 0, bytes);
+    return memset((uint8_t *)b + ALIGN, 0, zeroed);
 }
 
 void worker_free(struct worker *w, void *block) {

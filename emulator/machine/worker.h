@@ -21,6 +21,8 @@ struct worker {
 
 /* Zeroed memory, aligned to 64 bytes; never NULL. */
 void *worker_alloc(struct worker *w, size_t bytes);
+/* The same, but for what lies behind the first `zeroed` bytes. */
+void *worker_alloc_zeroed(struct worker *w, size_t bytes, size_t zeroed);
 /* Takes back what worker_alloc gave, NULL too. */
 void worker_free(struct worker *w, void *block);
 /* Frees what the worker keeps. */

@@ -184,6 +184,8 @@ static void test_lines(void) {
 static void test_line_loops(void) {
     static void (*const loops[])(uint8_t *, uint32_t, uint32_t, const uint8_t *,
                                  uint64_t) = {tma_lines, tma_lines_portable};
+    static void (*const back_loops[])(uint8_t *, const uint8_t *, uint32_t,
+                                      uint32_t) = {tma_lines_out, tma_lines_out_portable};
     static uint8_t smem[6144], want[6144];
     struct bench b;
     bench_open(&b, 1);
@@ -198,6 +200,14 @@ static void test_line_loops(void) {
             memset(smem, 0xcc, sizeof smem);
             loops[l](smem, off, rows, from, stride);
             CHECK_MEM(smem, want, sizeof smem);
+        }
+        for (unsigned l = 0; l < 2; l++) {
+            uint8_t back[24 * 128 + 1];
+            memset(back, 0xcc, sizeof back);
+            back_loops[l](back, want, off, rows);
+            CHECK_EQ(back[rows * 128], 0xcc);
+            for (uint32_t r = 0; r < rows; r++)
+                CHECK_MEM(back + r * 128, from + r * stride, 128);
         }
     }
     bench_close(&b);
