@@ -51,7 +51,7 @@ bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec
 
 /* A register of `bits` that may be written: neither a constant nor a special register. */
 static inline bool exec_is_dst(const struct exec_opnd *o, unsigned bits) {
-    return o->kind == EXEC_SLOT && o->src->kind == PTX_OPND_REG && o->bits == bits;
+    return o->kind == EXEC_SLOT && o->more->src->kind == PTX_OPND_REG && o->bits == bits;
 }
 /* The same, or `_`. */
 static inline bool exec_is_dst_or_sink(const struct exec_opnd *o, unsigned bits) {
@@ -64,7 +64,7 @@ static inline bool exec_is_u32(const struct exec_opnd *o) {
 /* A 32-bit source (count, mask, size) of lane l; immediates are taken as written, whatever type the instruction has. */
 static inline uint32_t exec_u32(const struct warp *w, const struct exec_opnd *o, uint32_t l) {
     if (o->is_imm)
-        return (uint32_t)o->src->imm;
+        return (uint32_t)o->more->src->imm;
     return o->bits == 64 ? (uint32_t)exec_src64(w, o->slot)[l] : exec_src32(w, o->slot)[l];
 }
 

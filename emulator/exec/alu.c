@@ -135,15 +135,15 @@ uint64_t alu_rounding(uint64_t flags) {
 bool alu_source(const struct exec_opnd *o, unsigned bits) {
     if (o->kind != EXEC_SLOT || o->slot == EXEC_SINK || (o->neg && o->bits != 1))
         return false;
-    bool written = o->is_imm || (o->src && o->src->kind == PTX_OPND_SREG);
+    bool written = o->is_imm || (o->more && o->more->src->kind == PTX_OPND_SREG);
     if (written && bits == 16)
         return o->bits == 32 && !o->imm_float;
     return bits ? o->bits == bits : o->bits > 1;
 }
 
 bool alu_dest(const struct exec_opnd *o, unsigned bits) {
-    return alu_source(o, bits) && o->slot >= 0 && !o->is_imm && !o->neg && o->src &&
-           o->src->kind == PTX_OPND_REG;
+    return alu_source(o, bits) && o->slot >= 0 && !o->is_imm && !o->neg && o->more &&
+           o->more->src->kind == PTX_OPND_REG;
 }
 
 bool alu_dest_or_sink(const struct exec_opnd *o, unsigned bits) {

@@ -342,11 +342,11 @@ static bool take_vector(exec_slot *out, unsigned count, const struct exec_opnd *
         out[0] = o->slot;
         return take_one(o, size, dst);
     }
-    if (o->kind != EXEC_VEC || o->count != count)
+    if (o->kind != EXEC_VEC || o->num_sub != count)
         return false;
     for (unsigned e = 0; e < count; e++) {
         out[e] = o->list[e];
-        if (!(dst && out[e] == EXEC_SINK) && !take_one(&o->sub[e], size, dst))
+        if (!(dst && out[e] == EXEC_SINK) && !take_one(&o->more->sub[e], size, dst))
             return false;
     }
     return true;

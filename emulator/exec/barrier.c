@@ -455,7 +455,8 @@ static bool bind_fence(struct insn *in) {
                   (s->word[0] == PTX_MOD_async__generic && s->word[1] == PTX_MOD_release);
         if (!s->range)
             return in->num_opnds == 0;
-        return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm && in->o[1].src->imm == 128;
+        return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm &&
+               in->o[1].more->src->imm == 128;
     }
     return false;
 }

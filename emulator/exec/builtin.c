@@ -9,9 +9,9 @@
 
 /* Value of argument i of a call, for one lane, zero-extended. */
 static uint64_t arg(const struct warp *w, const struct insn *in, uint32_t i, uint32_t lane) {
-    const struct exec_opnd *o = &in->o[2].sub[i];
+    const struct exec_opnd *o = &in->o[2].more->sub[i];
     const uint32_t *lo = exec_src32(w, o->slot);
-    return o->imm > 4 ? lo[lane] | (uint64_t)lo[MACH_WARP + lane] << 32 : lo[lane];
+    return o->more->imm > 4 ? lo[lane] | (uint64_t)lo[MACH_WARP + lane] << 32 : lo[lane];
 }
 
 /* What a system call takes and returns. */
@@ -29,20 +29,20 @@ static const struct diag bad_args = {
 };
 
 static bool fits(const struct exec_opnd *o, uint32_t bytes) {
-    return o->kind == EXEC_PARAM && o->imm >= bytes;
+    return o->kind == EXEC_PARAM && o->more->imm >= bytes;
 }
 
 /* False after a report. The result may be left out, as in a call of a function without one. */
 static bool check_args(struct warp *w, const struct insn *in, uint32_t mask, const struct signature *s) {
-    bool ok = in->o[2].count == s->num_args && in->o[0].count <= (s->ret != 0);
+    bool ok = in->o[2].num_sub == s->num_args && in->o[0].num_sub <= (s->ret != 0);
     for (uint32_t i = 0; ok && i < s->num_args; i++)
-        ok = fits(&in->o[2].sub[i], s->arg[i]);
-    if (ok && in->o[0].count)
-        ok = fits(&in->o[0].sub[0], s->ret);
+        ok = fits(&in->o[2].more->sub[i], s->arg[i]);
+    if (ok && in->o[0].num_sub)
+        ok = fits(&in->o[0].more->sub[0], s->ret);
     if (!ok)
         exec_fault(w, in, mask, &bad_args, "%s", s->text);
     for (uint32_t i = 0; ok && i < s->num_args; i++) {
-        exec_slot slot = in->o[2].sub[i].slot;
+        exec_slot slot = in->o[2].more->sub[i].slot;
         uint32_t bad = (exec_poison(w, slot) | (s->arg[i] > 4 ? exec_poison(w, slot + 1) : 0)) & mask;
         ok = !bad;
         if (bad)
@@ -52,12 +52,12 @@ static bool check_args(struct warp *w, const struct insn *in, uint32_t mask, con
 }
 
 static void set_result(struct warp *w, const struct insn *in, uint32_t lane, uint64_t value) {
-    if (!in->o[0].count)
+    if (!in->o[0].num_sub)
         return;
-    exec_slot s = in->o[0].sub[0].slot;
+    exec_slot s = in->o[0].more->sub[0].slot;
     exec_dst32(w, s)[lane] = (uint32_t)value;
     exec_set_poison(w, s, 1u << lane, 0);
-    if (in->o[0].sub[0].imm > 4) {
+    if (in->o[0].more->sub[0].more->imm > 4) {
         exec_dst32(w, s + 1)[lane] = (uint32_t)(value >> 32);
         exec_set_poison(w, s + 1, 1u << lane, 0);
     }

@@ -135,13 +135,13 @@ static bool is_policy(const struct exec_opnd *o) { return o->kind == EXEC_SLOT &
 
 /* [tensorMap, {coordinates}] */
 static bool is_tensor(const struct exec_opnd *o, const struct bulk_form *f) {
-    if (o->kind != EXEC_MEM || o->num_sub != 1 || o->sub[0].kind != EXEC_VEC)
+    if (o->kind != EXEC_MEM || o->num_sub != 1 || o->more->sub[0].kind != EXEC_VEC)
         return false;
-    const struct exec_opnd *v = &o->sub[0];
-    if (v->count != (f->gather4 || f->scatter4 ? 5 : f->rank))
+    const struct exec_opnd *v = &o->more->sub[0];
+    if (v->num_sub != (f->gather4 || f->scatter4 ? 5 : f->rank))
         return false;
-    for (uint32_t i = 0; i < v->count; i++)
-        if (v->list[i] == EXEC_SINK || !is_word(&v->sub[i]))
+    for (uint32_t i = 0; i < v->num_sub; i++)
+        if (v->list[i] == EXEC_SINK || !is_word(&v->more->sub[i]))
             return false;
     return true;
 }
@@ -167,8 +167,8 @@ static const struct diag MAP_SPACE = {
 static bool read_box(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t l,
                      struct tma_box *box) {
     const struct bulk_form *f = in->data;
-    const struct exec_opnd *v = &o->sub[0];
-    const struct ptx_var *var = o->src->kind == PTX_OPND_MEM ? o->src->var : NULL;
+    const struct exec_opnd *v = &o->more->sub[0];
+    const struct ptx_var *var = o->more->src->kind == PTX_OPND_MEM ? o->more->src->var : NULL;
     struct exec_loc loc;
     if (!known(w, in, l, o, "the address of the tensor map") ||
         !exec_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC,
@@ -180,13 +180,13 @@ static bool read_box(struct warp *w, const struct insn *in, const struct exec_op
         return false;
     }
     *box = (struct tma_box){.map = loc.host, .rank = f->rank, .rows4 = f->gather4 || f->scatter4};
-    for (uint32_t i = 0; i < v->count; i++) {
-        if (!v->sub[i].is_imm && exec_poison(w, v->list[i]) >> l & 1) {
+    for (uint32_t i = 0; i < v->num_sub; i++) {
+        if (!v->more->sub[i].is_imm && exec_poison(w, v->list[i]) >> l & 1) {
             exec_fault_poison(w, in, 1u << l, "a tensor coordinate");
             return false;
         }
-        box->coord[i] =
-            (int32_t)(v->sub[i].is_imm ? (uint32_t)v->sub[i].src->imm : exec_src32(w, v->list[i])[l]);
+        box->coord[i] = (int32_t)(v->more->sub[i].is_imm ? (uint32_t)v->more->sub[i].more->src->imm
+                                                         : exec_src32(w, v->list[i])[l]);
     }
     return true;
 }
@@ -397,7 +397,7 @@ bool exec_bind_bulk(struct exec_binder *b, struct insn *in) {
         if (in->num_opnds != 1 || !in->o[0].is_imm || src->num_mods > 1 ||
             (src->num_mods && !ptx_has(src, PTX_MOD_read)))
             return false;
-        in->aux = (uint32_t)in->o[0].src->imm;
+        in->aux = (uint32_t)in->o[0].more->src->imm;
         in->fn = do_wait;
         return true;
     }

@@ -83,7 +83,8 @@ static bool bind_line(struct insn *in) {
     in->fn = run_line;
     if (n == 0 || n > 2 || src->mods[n - 1] != want || (n == 2 && src->mods[0] != PTX_MOD_global))
         return false;
-    return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm && in->o[1].src->imm == 128;
+    return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm &&
+           in->o[1].more->src->imm == 128;
 }
 
 /* --- createpolicy -------------------------------------------------------------------------------------- */
@@ -168,13 +169,13 @@ static bool bind_policy(struct insn *in) {
     if (in->num_opnds == 2 && in->o[1].is_imm) {
         double d = 0;
         float s = 0;
-        if (in->o[1].src->imm_kind == PTX_IMM_F32) {
-            memcpy(&s, &in->o[1].src->imm, sizeof s);
+        if (in->o[1].more->src->imm_kind == PTX_IMM_F32) {
+            memcpy(&s, &in->o[1].more->src->imm, sizeof s);
             d = (double)s;
-        } else if (in->o[1].src->imm_kind == PTX_IMM_F64)
-            memcpy(&d, &in->o[1].src->imm, sizeof d);
+        } else if (in->o[1].more->src->imm_kind == PTX_IMM_F64)
+            memcpy(&d, &in->o[1].more->src->imm, sizeof d);
         else
-            d = (double)in->o[1].src->imm;
+            d = (double)in->o[1].more->src->imm;
         in->num_opnds = 1;
         return d > 0.0 && d <= 1.0;
     }
@@ -206,7 +207,7 @@ static enum exec_status run_bulk(struct warp *w, const struct insn *in, uint32_t
     if (!exec_address_known(w, in, &in->o[0], mask))
         return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {
-        uint64_t n = size->is_imm       ? size->src->imm
+        uint64_t n = size->is_imm       ? size->more->src->imm
                      : size->bits == 64 ? exec_src64(w, size->slot)[l]
                                         : exec_u32(w, size, l);
         struct exec_loc loc;
@@ -234,7 +235,7 @@ static bool bind_bulk(struct exec_binder *b, struct insn *in) {
     if (in->num_opnds != 3 || in->o[0].kind != EXEC_MEM || in->o[1].kind != EXEC_SLOT ||
         !(in->o[1].is_imm || in->o[1].bits >= 32))
         return false;
-    if (!in->o[2].is_imm || in->o[2].src->imm != 0) {
+    if (!in->o[2].is_imm || in->o[2].more->src->imm != 0) {
         b->why = "the initial value can only be the constant 0";
         return false;
     }

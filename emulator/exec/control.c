@@ -97,13 +97,15 @@ static bool params_match(const struct insn *in, const struct ptx_func *p) {
     const struct exec_opnd *rets = &in->o[0], *args = &in->o[2];
     if (p->is_entry) /* its parameters lie in the constant bank, not in slots */
         return false;
-    if (rets->count != p->num_rets || args->count < p->num_params)
+    if (rets->num_sub != p->num_rets || args->num_sub < p->num_params)
         return false;
     for (uint32_t i = 0; i < p->num_rets; i++)
-        if (rets->sub[i].kind != EXEC_PARAM || words(rets->sub[i].imm) != words(p->rets[i].size))
+        if (rets->more->sub[i].kind != EXEC_PARAM ||
+            words(rets->more->sub[i].more->imm) != words(p->rets[i].size))
             return false;
     for (uint32_t i = 0; i < p->num_params; i++)
-        if (args->sub[i].kind != EXEC_PARAM || words(args->sub[i].imm) < words(p->params[i].size))
+        if (args->more->sub[i].kind != EXEC_PARAM ||
+            words(args->more->sub[i].more->imm) < words(p->params[i].size))
             return false;
     return true;
 }
@@ -139,7 +141,7 @@ static enum exec_status do_call(struct warp *w, const struct insn *in, uint32_t 
         return EXEC_FAULT;
     const struct exec_opnd *args = &in->o[2];
     for (uint32_t i = 0; i < f->src->num_params; i++) {
-        uint32_t from = caller_base + (uint32_t)args->sub[i].slot;
+        uint32_t from = caller_base + (uint32_t)args->more->sub[i].slot;
         copy_slots(w->slots + (size_t)from * MACH_WARP, w->poison + from, exec_dst32(w, f->param_slot[i]),
                    &w->pz[f->param_slot[i]], words(f->src->params[i].size), mask);
     }
@@ -167,7 +169,7 @@ static enum exec_status do_ret(struct warp *w, const struct insn *in, uint32_t m
     exec_pop_frame(w);
     for (uint32_t i = 0; i < f->src->num_rets; i++) {
         uint32_t from = callee_base + (uint32_t)f->ret_slot[i];
-        exec_slot to = call->o[0].sub[i].slot;
+        exec_slot to = call->o[0].more->sub[i].slot;
         copy_slots(w->slots + (size_t)from * MACH_WARP, w->poison + from, exec_dst32(w, to), &w->pz[to],
                    words(f->src->rets[i].size), mask);
     }

@@ -242,7 +242,7 @@ static bool bind_copy(struct exec_binder *b, struct insn *in) {
         return false;
     if (hint && (in->o[n - 1].kind != EXEC_SLOT || in->o[n - 1].bits != 64))
         return false;
-    f->size = (uint32_t)in->o[2].src->imm;
+    f->size = (uint32_t)in->o[2].more->src->imm;
     if (f->size != 16 && (cg || (f->size != 4 && f->size != 8))) {
         b->why = "cp-size is 4, 8 or 16, and 16 with .cg";
         return false;
@@ -362,7 +362,7 @@ bool exec_bind_cp_async(struct exec_binder *b, struct insn *in) {
     case PTX_OP_cp_async_wait_group:
         if (in->num_opnds != 1 || !in->o[0].is_imm || in->src->num_mods != 0)
             return false;
-        in->aux = (uint32_t)in->o[0].src->imm;
+        in->aux = (uint32_t)in->o[0].more->src->imm;
         in->fn = do_wait_group;
         return true;
     default:

@@ -44,7 +44,7 @@ typedef int32_t exec_slot; /* >= 0: frame slot; < 0: constant number ~slot of th
 enum exec_opnd_kind {
     EXEC_NONE = 0,
     EXEC_SLOT,    /* register, immediate, special register, address of a variable: slot/bits */
-    EXEC_VEC,     /* list[0..count), each as wide as bits; EXEC_SINK elements are discarded */
+    EXEC_VEC,     /* list[0..num_sub), each as wide as bits; EXEC_SINK elements are discarded */
     EXEC_MEM,     /* address = slot (if has_base; bits 32 or 64) + offset; space-specific, see `var_space` */
     EXEC_PARAM,   /* static address in call/formal parameter slots: bytes [offset, ...) from slot `slot` */
     EXEC_LABEL,   /* target */
@@ -54,26 +54,29 @@ enum exec_opnd_kind {
 };
 #define EXEC_SINK INT32_MAX /* an exec_slot that discards */
 
+/* What every execution reads; a warp goes through thousands of them, so they are small. */
 struct exec_opnd {
     uint8_t kind; /* enum exec_opnd_kind */
     uint8_t bits; /* register width: 1 (predicate), 16, 32, 64, 128; immediates take the width of their use */
     bool neg;     /* predicate source written as !p */
-    bool is_imm;  /* SLOT that holds an immediate: imm has its bits as written */
+    bool is_imm;  /* SLOT that holds an immediate: more->imm has its bits as written */
     bool imm_float; /* its form: 0f, 0d or decimal */
     bool has_base;  /* MEM */
     exec_slot slot;
-    int64_t offset; /* MEM, PARAM */
-    uint64_t imm;
-    uint32_t count;              /* VEC */
-    uint32_t num_sub;            /* MEM, VEC */
-    const exec_slot *list;       /* VEC */
-    const struct exec_opnd *sub; /* MEM: compound parts after the first comma; VEC: the elements */
+    uint32_t num_sub; /* MEM: compound parts after the first comma; VEC: elements */
     union {
+        int64_t offset;                /* MEM, PARAM */
+        const exec_slot *list;         /* VEC */
         uint32_t target;               /* LABEL: instruction index */
         const struct exec_func *func;  /* FUNC */
         const struct ptx_table *table; /* TABLE */
     };
+    const struct exec_opnd_more *more; /* NULL in an empty operand */
+};
+struct exec_opnd_more {
     const struct ptx_operand *src;
+    const struct exec_opnd *sub; /* num_sub of them */
+    uint64_t imm;                /* also the size of the variable of a PARAM */
 };
 
 /* A kernel's instructions and operands are read in turn by all its warps: they lie close together. */

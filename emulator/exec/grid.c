@@ -216,7 +216,7 @@ static enum exec_status do_first_ctaid(struct warp *w, const struct insn *in, ui
         value[2][l] = r[1] >> 16;
         unknown |= !r[2] ? 1u << l : 0;
     }
-    for (uint32_t i = 0; i < (d->kind == EXEC_VEC ? d->count : 1); i++) {
+    for (uint32_t i = 0; i < (d->kind == EXEC_VEC ? d->num_sub : 1); i++) {
         exec_slot to = d->kind == EXEC_VEC ? d->list[i] : d->slot;
         const uint32_t *v = value[d->kind == EXEC_VEC ? i : in->aux];
         if (to == EXEC_SINK)
@@ -243,7 +243,7 @@ static bool bind_query_cancel(struct exec_binder *b, struct insn *in) {
     if (p->num_mods == 4 && p->mods[0] == PTX_MOD_get_first_ctaid && p->mods[1] == PTX_MOD_v4 &&
         p->mods[2] == PTX_MOD_b32 && p->mods[3] == PTX_MOD_b128) {
         in->fn = do_first_ctaid;
-        return in->o[0].kind == EXEC_VEC && in->o[0].count == 4 && in->o[0].bits == 32;
+        return in->o[0].kind == EXEC_VEC && in->o[0].num_sub == 4 && in->o[0].bits == 32;
     }
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (p->num_mods != 3 || p->mods[0] != forms[i].mods[0] || p->mods[1] != forms[i].mods[1] ||
@@ -352,10 +352,10 @@ static bool bind_setmaxnreg(struct exec_binder *b, struct insn *in) {
     if (actions != 1 || p->num_mods != 4 || !ptx_has(p, PTX_MOD_sync) || !ptx_has(p, PTX_MOD_aligned) ||
         !ptx_has(p, PTX_MOD_u32))
         return refuse(b, "the form is setmaxnreg.inc or .dec, .sync.aligned.u32");
-    if (in->num_opnds != 1 || !in->o[0].is_imm || in->o[0].src->imm < 24 || in->o[0].src->imm > 256 ||
-        in->o[0].src->imm % 8)
+    if (in->num_opnds != 1 || !in->o[0].is_imm || in->o[0].more->src->imm < 24 ||
+        in->o[0].more->src->imm > 256 || in->o[0].more->src->imm % 8)
         return refuse(b, "the count is an immediate, a multiple of 8 from 24 to 256");
-    in->aux = in->o[0].src->imm;
+    in->aux = in->o[0].more->src->imm;
     in->aligned = true;
     in->fn = do_setmaxnreg;
     return true;

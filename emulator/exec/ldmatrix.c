@@ -153,10 +153,10 @@ static bool bind_movmatrix(struct insn *in) {
 /* One 32-bit register per matrix; a load may discard some. */
 static bool take_registers(struct matrix_form *f, const struct exec_opnd *o) {
     bool single = f->count == 1 && o->kind == EXEC_SLOT;
-    if (!single && (o->kind != EXEC_VEC || o->count != f->count))
+    if (!single && (o->kind != EXEC_VEC || o->num_sub != f->count))
         return false;
     for (uint32_t m = 0; m < f->count; m++) {
-        const struct exec_opnd *e = single ? o : &o->sub[m];
+        const struct exec_opnd *e = single ? o : &o->more->sub[m];
         f->reg[m] = e->slot;
         if (f->store ? e->kind != EXEC_SLOT || e->bits != 32 : !exec_is_dst_or_sink(e, 32))
             return false;

@@ -141,9 +141,9 @@ static bool bind_lop3(struct exec_binder *b, struct insn *in) {
     if (!ok)
         return alu_refuse(b, "an operand does not have the size that lop3 asks for");
     const struct exec_opnd *lut = &in->o[dests + 3];
-    if (!lut->is_imm || lut->imm > 255)
+    if (!lut->is_imm || lut->more->imm > 255)
         return alu_refuse(b, "immLut is an integer constant from 0 to 255");
-    const uint64_t t = lut->imm;
+    const uint64_t t = lut->more->imm;
     in->aux = t | (uint64_t)((t >> 4 & 0x0f) != (t & 0x0f)) << 8 |
               (uint64_t)((t >> 2 & 0x33) != (t & 0x33)) << 9 |
               (uint64_t)((t >> 1 & 0x55) != (t & 0x55)) << 10;

@@ -222,9 +222,8 @@ static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsign
                           const struct ptx_operand *p, struct exec_opnd *o);
 
 static bool lower_mem(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
-                      struct exec_opnd *o) {
+                      struct exec_opnd *o, struct exec_opnd_more *more) {
     o->kind = EXEC_MEM;
-    o->offset = p->offset;
     if (p->reg) {
         o->has_base = true;
         o->bits = (uint8_t)ptx_type_bits(p->reg->type);
@@ -232,7 +231,7 @@ static bool lower_mem(struct lowering *lo, const struct ptx_insn *in, unsigned i
     } else if (p->var && param_in_slots(p->var)) {
         o->kind = EXEC_PARAM;
         o->slot = param_slot(lo, p->var);
-        o->imm = p->var->size;
+        more->imm = p->var->size;
     } else if (p->var) {
         o->has_base = true;
         o->bits = 64;
@@ -244,17 +243,17 @@ static bool lower_mem(struct lowering *lo, const struct ptx_insn *in, unsigned i
         for (uint32_t k = 0; k < p->num_elems; k++)
             if (!lower_operand(lo, in, i, &p->elems[k], &sub[k]))
                 return false;
-        o->sub = sub;
+        more->sub = sub;
         o->num_sub = p->num_elems;
     }
+    o->offset = p->offset;
     return true;
 }
 
 static bool lower_vec(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
-                      struct exec_opnd *o) {
+                      struct exec_opnd *o, struct exec_opnd_more *more) {
     exec_slot *list = arena_array(&lo->m->arena, p->num_elems ? p->num_elems : 1, sizeof *list);
     o->kind = EXEC_VEC;
-    o->count = p->num_elems;
     o->list = list;
     struct exec_opnd *sub = arena_array(&lo->m->arena, p->num_elems ? p->num_elems : 1, sizeof *sub);
     for (uint32_t k = 0; k < p->num_elems; k++) {
@@ -269,17 +268,17 @@ static bool lower_vec(struct lowering *lo, const struct ptx_insn *in, unsigned i
         if (sub[k].bits > o->bits)
             o->bits = sub[k].bits;
     }
-    o->sub = sub;
+    more->sub = sub;
     o->num_sub = p->num_elems;
     return true;
 }
 
 static bool lower_var(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
-                      struct exec_opnd *o) {
+                      struct exec_opnd *o, struct exec_opnd_more *more) {
     if (param_in_slots(p->var)) { /* argument of a call */
         o->kind = EXEC_PARAM;
         o->slot = param_slot(lo, p->var);
-        o->imm = p->var->size;
+        more->imm = p->var->size;
         o->offset = p->offset;
         return true;
     }
@@ -290,8 +289,10 @@ static bool lower_var(struct lowering *lo, const struct ptx_insn *in, unsigned i
 
 static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i,
                           const struct ptx_operand *p, struct exec_opnd *o) {
+    struct exec_opnd_more *more = arena_array(&lo->m->arena, 1, sizeof *more);
+    more->src = p;
     memset(o, 0, sizeof *o);
-    o->src = p;
+    o->more = more;
     o->neg = p->neg;
     switch (p->kind) {
     case PTX_OPND_REG:
@@ -303,9 +304,9 @@ static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsign
         o->kind = EXEC_SLOT;
         o->is_imm = true;
         o->imm_float = p->imm_kind != PTX_IMM_INT;
-        o->imm = imm_value(in, i, p);
+        more->imm = imm_value(in, i, p);
         o->bits = (uint8_t)imm_bits(in, i);
-        o->slot = const_slot(lo, o->imm, o->bits);
+        o->slot = const_slot(lo, more->imm, o->bits);
         return true;
     case PTX_OPND_SREG:
         o->bits = (uint8_t)imm_bits(in, i);
@@ -316,7 +317,7 @@ static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsign
             lo, &(struct exec_init){.kind = INIT_SREG, .bits = o->bits, .sreg = (enum ptx_sreg)p->sreg});
         return true;
     case PTX_OPND_VAR:
-        return lower_var(lo, in, i, p, o);
+        return lower_var(lo, in, i, p, o, more);
     case PTX_OPND_FUNC:
         o->kind = EXEC_FUNC;
         o->func = &lo->m->funcs[p->func->index];
@@ -332,9 +333,9 @@ static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsign
         o->table = p->table;
         return true;
     case PTX_OPND_VEC:
-        return lower_vec(lo, in, i, p, o);
+        return lower_vec(lo, in, i, p, o, more);
     case PTX_OPND_MEM:
-        return lower_mem(lo, in, i, p, o);
+        return lower_mem(lo, in, i, p, o, more);
     case PTX_OPND_SINK:
         o->kind = EXEC_DISCARD;
         o->slot = EXEC_SINK;

@@ -515,13 +515,13 @@ static bool take_registers(struct mem_form *f, const struct exec_opnd *o, bool s
         f->slot[0] = o->slot;
         return take_register(f, o, store);
     }
-    if (o->kind != EXEC_VEC || o->count != f->count)
+    if (o->kind != EXEC_VEC || o->num_sub != f->count)
         return false;
     for (unsigned e = 0; e < f->count; e++) {
         f->slot[e] = o->list[e];
         if (f->slot[e] == EXEC_SINK)
             f->sinks = true;
-        else if (!take_register(f, &o->sub[e], store))
+        else if (!take_register(f, &o->more->sub[e], store))
             return false;
     }
     return f->reg && !(f->sinks && !f->wide);
@@ -541,7 +541,8 @@ static bool address_fits(const struct mem_form *f) {
     uint64_t size = (uint64_t)f->size * f->count, at = (uint64_t)f->addr->offset;
     if (f->addr->kind != EXEC_PARAM)
         return f->addr->kind == EXEC_MEM;
-    return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->imm && size <= f->addr->imm - at;
+    return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm &&
+           size <= f->addr->more->imm - at;
 }
 
 static bool bind_access(struct exec_binder *b, struct insn *in) {

@@ -231,10 +231,10 @@ static bool legal(const struct mma_form *f, enum ptx_mod d) {
 
 static bool take(const struct exec_opnd *o, uint32_t count, bool write, exec_slot *slots) {
     bool single = count == 1 && o->kind == EXEC_SLOT;
-    if (!single && (o->kind != EXEC_VEC || o->count != count))
+    if (!single && (o->kind != EXEC_VEC || o->num_sub != count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        const struct exec_opnd *e = single ? o : &o->sub[i];
+        const struct exec_opnd *e = single ? o : &o->more->sub[i];
         slots[i] = e->slot;
         if (write ? !exec_is_dst_or_sink(e, 32) : e->kind != EXEC_SLOT || e->bits != 32)
             return false;

@@ -84,7 +84,7 @@ static bool dynamic_value(uint32_t sreg, uint64_t clock, uint64_t *v) {
 
 static enum exec_status mov_sreg(struct warp *w, const struct insn *in, uint32_t mask) {
     uint64_t v = 0;
-    dynamic_value(in->o[1].src->sreg, w->island->clock, &v);
+    dynamic_value(in->o[1].more->src->sreg, w->island->clock, &v);
     if (in->o[0].bits == 64) {
         uint64_t *d = exec_dst64(w, in->o[0].slot);
         ALU_LANES(mask, d[l] = v);
@@ -136,9 +136,9 @@ static enum exec_status mov_pack(struct warp *w, const struct insn *in, uint32_t
     struct wide v;
     memset(&v, 0, d->bits == 128 ? sizeof v : sizeof v.part[0]);
     uint32_t poison = 0;
-    for (uint32_t k = 0; k < a->count; k++) {
-        put_element(w, &a->sub[k], bits, k * bits, &v);
-        poison |= exec_poison(w, a->sub[k].slot);
+    for (uint32_t k = 0; k < a->num_sub; k++) {
+        put_element(w, &a->more->sub[k], bits, k * bits, &v);
+        poison |= exec_poison(w, a->more->sub[k].slot);
     }
     if (d->bits == 128) {
         uint64_t *low = exec_dst64(w, d->slot), *high = low + MACH_WARP;
@@ -163,8 +163,8 @@ static enum exec_status mov_unpack(struct warp *w, const struct insn *in, uint32
         for (uint32_t l = 0; l < MACH_WARP; l++)
             v.part[0][l] = exec_src32(w, a->slot)[l];
     const uint32_t poison = exec_poison(w, a->slot);
-    for (uint32_t k = 0; k < d->count; k++) {
-        const struct exec_opnd *e = &d->sub[k];
+    for (uint32_t k = 0; k < d->num_sub; k++) {
+        const struct exec_opnd *e = &d->more->sub[k];
         if (alu_is_sink(e))
             continue;
         uint64_t part[MACH_WARP];
@@ -253,7 +253,8 @@ static bool bind_prmt(struct exec_binder *b, struct insn *in) {
             in->aux = PRMT_F4E + i;
     const struct exec_opnd *selector = &in->o[3];
     if (selector->is_imm) {
-        in->aux = in->aux == PRMT_GENERIC ? selector->imm & 0xffff : prmt_modes[in->aux][selector->imm & 3];
+        in->aux = in->aux == PRMT_GENERIC ? selector->more->imm & 0xffff
+                                          : prmt_modes[in->aux][selector->more->imm & 3];
         in->fn = prmt_constant;
     }
     return true;
@@ -266,12 +267,12 @@ static bool bind_vector(struct exec_binder *b, struct insn *in, unsigned bits) {
     const struct exec_opnd *vec = &in->o[pack ? 1 : 0], *scalar = &in->o[pack ? 0 : 1];
     if (pack ? !alu_dest(scalar, bits) : !alu_source(scalar, bits))
         return alu_refuse(b, "the scalar does not have the size of mov's type");
-    if ((vec->count != 2 && vec->count != 4) || bits / vec->count < 8 || bits / vec->count > 64)
+    if ((vec->num_sub != 2 && vec->num_sub != 4) || bits / vec->num_sub < 8 || bits / vec->num_sub > 64)
         return alu_refuse(b, "mov packs 2 or 4 elements of 8 to 64 bits");
-    const unsigned element = bits / vec->count;
+    const unsigned element = bits / vec->num_sub;
     unsigned registers = 0;
-    for (uint32_t k = 0; k < vec->count; k++) {
-        const struct exec_opnd *e = &vec->sub[k];
+    for (uint32_t k = 0; k < vec->num_sub; k++) {
+        const struct exec_opnd *e = &vec->more->sub[k];
         if (!pack && alu_is_sink(e))
             continue;
         if (pack ? !(alu_source(e, element) || (e->is_imm && e->kind == EXEC_SLOT)) : !alu_dest(e, element))
@@ -289,9 +290,9 @@ static bool bind_scalar(struct exec_binder *b, struct insn *in, enum ptx_type ty
     struct exec_opnd *d = &in->o[0], *a = &in->o[1];
     if (!alu_dest(d, bits))
         return alu_refuse(b, "the destination is not a register of mov's size");
-    if (a->kind == EXEC_NONE && a->src && a->src->kind == PTX_OPND_SREG) {
+    if (a->kind == EXEC_NONE && a->more && a->more->src->kind == PTX_OPND_SREG) {
         uint64_t v;
-        if (type == PTX_PRED || bits == 128 || !dynamic_value(a->src->sreg, 0, &v))
+        if (type == PTX_PRED || bits == 128 || !dynamic_value(a->more->src->sreg, 0, &v))
             return alu_refuse(b, "this special register has no value here");
         in->fn = mov_sreg;
         return true;
@@ -302,7 +303,7 @@ static bool bind_scalar(struct exec_binder *b, struct insn *in, enum ptx_type ty
         in->fn = mov_b64;
         return true;
     }
-    if (type == PTX_PRED && a->kind == EXEC_SLOT && a->src && a->src->kind == PTX_OPND_SREG) {
+    if (type == PTX_PRED && a->kind == EXEC_SLOT && a->more->src->kind == PTX_OPND_SREG) {
         in->fn = mov_pred_sreg;
         return true;
     }

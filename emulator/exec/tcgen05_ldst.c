@@ -234,7 +234,7 @@ enum exec_status exec_tmem_use(struct warp *w, const struct insn *in, uint32_t m
         const struct exec_opnd *o = &in->o[i];
         if (o->kind == EXEC_SLOT || (o->kind == EXEC_MEM && o->has_base))
             s = use_slot(w, in, mask, o->slot);
-        for (uint32_t k = 0; o->kind == EXEC_VEC && k < o->count && s == EXEC_NEXT; k++)
+        for (uint32_t k = 0; o->kind == EXEC_VEC && k < o->num_sub && s == EXEC_NEXT; k++)
             s = use_slot(w, in, mask, o->list[k]);
     }
     return s;
@@ -277,7 +277,7 @@ static bool shape_of(const struct ptx_insn *p, enum tc_shape *shape, uint32_t *n
 static bool list_of(struct form *f, const struct exec_opnd *o) {
     if (o->kind == EXEC_VEC && o->bits == 32) {
         f->list = o->list;
-        return o->count == f->regs;
+        return o->num_sub == f->regs;
     }
     f->single = o->slot;
     f->list = &f->single;
@@ -305,9 +305,9 @@ static bool bind_access(struct exec_binder *b, struct insn *in, bool load) {
     if (in->num_opnds != count || in->o[address].kind != EXEC_MEM || (split && !in->o[half].is_imm))
         return exec_tmem_refuse(b, "operands do not suit the shape");
     if (split) {
-        if (in->o[half].imm >= TMEM_COLUMNS)
+        if (in->o[half].more->imm >= TMEM_COLUMNS)
             return exec_tmem_refuse(b, "immHalfSplitoff is not a number of columns below 512");
-        f->access.split = (uint32_t)in->o[half].imm;
+        f->access.split = (uint32_t)in->o[half].more->imm;
     }
     if (!list_of(f, &in->o[regs]))
         return exec_tmem_refuse(

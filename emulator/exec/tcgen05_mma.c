@@ -23,7 +23,7 @@ static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l
     if (f->sfa && (!exec_tmem_known(w, in, l, f->sfa, "the address of scale_A") ||
                    !exec_tmem_known(w, in, l, f->sfb, "the address of scale_B")))
         return false;
-    for (uint32_t i = 0; f->disable && i < f->disable->count; i++)
+    for (uint32_t i = 0; f->disable && i < f->disable->num_sub; i++)
         if (exec_poison(w, f->disable->list[i]) >> l & 1) {
             exec_fault_poison(w, in, 1u << l, "the disable-output-lane mask");
             return false;
@@ -32,7 +32,7 @@ static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l
 }
 
 static uint64_t source64(const struct warp *w, const struct exec_opnd *o, uint32_t l) {
-    return o->is_imm ? o->imm : exec_src64(w, o->slot)[l];
+    return o->is_imm ? o->more->imm : exec_src64(w, o->slot)[l];
 }
 
 static enum exec_status do_mma(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -61,7 +61,7 @@ static enum exec_status do_mma(struct warp *w, const struct insn *in, uint32_t m
             mma.sfa = (uint32_t)exec_address(w, f->sfa, l);
             mma.sfb = (uint32_t)exec_address(w, f->sfb, l);
         }
-        for (uint32_t i = 0; f->disable && i < f->disable->count; i++)
+        for (uint32_t i = 0; f->disable && i < f->disable->num_sub; i++)
             mma.disable[i] = exec_src32(w, f->disable->list[i])[l];
         tc_issue_mma(w->cta, &origin, &mma);
     }
@@ -162,7 +162,7 @@ static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form
         f->sfb = &in->o[i++];
     } else if (in->o[i].kind == EXEC_VEC) {
         f->disable = &in->o[i++];
-        if (f->disable->count != 4 * in->aux || f->disable->bits != 32)
+        if (f->disable->num_sub != 4 * in->aux || f->disable->bits != 32)
             return exec_tmem_refuse(
                 b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
     }
@@ -173,9 +173,9 @@ static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form
         return true;
     if (i + 1 != n || !in->o[i].is_imm)
         return exec_tmem_refuse(b, order);
-    if (in->o[i].imm > 15 || (f->kind != TC_KIND_F16 && f->kind != TC_KIND_TF32))
+    if (in->o[i].more->imm > 15 || (f->kind != TC_KIND_F16 && f->kind != TC_KIND_TF32))
         return exec_tmem_refuse(b, "scale-input-d is 0 to 15 and for .kind::f16 and .kind::tf32 only");
-    f->scale_d = (uint32_t)in->o[i].imm;
+    f->scale_d = (uint32_t)in->o[i].more->imm;
     return true;
 }
 

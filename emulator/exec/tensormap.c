@@ -43,7 +43,7 @@ static enum exec_status do_replace(struct warp *w, const struct insn *in, uint32
         return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {
         struct exec_loc loc;
-        uint64_t v = f->value->is_imm       ? f->value->src->imm
+        uint64_t v = f->value->is_imm       ? f->value->more->src->imm
                      : f->value->bits == 64 ? exec_src64(w, f->value->slot)[l]
                                             : exec_src32(w, f->value->slot)[l];
         if (!exec_resolve(w, in, l, f->space, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true,
@@ -125,9 +125,9 @@ static bool bind_replace(struct exec_binder *b, struct insn *in) {
     if (in->num_opnds != 2u + fields[k].ordinal || in->o[0].kind != EXEC_MEM)
         return false;
     if (fields[k].ordinal) {
-        if (!in->o[1].is_imm || in->o[1].src->imm > UINT32_MAX)
+        if (!in->o[1].is_imm || in->o[1].more->src->imm > UINT32_MAX)
             return false;
-        f->ord = (uint32_t)in->o[1].src->imm;
+        f->ord = (uint32_t)in->o[1].more->src->imm;
     }
     f->value = &in->o[1 + fields[k].ordinal];
     in->data = f;
@@ -154,7 +154,7 @@ static bool bind_fenceproxy(struct insn *in) {
     in->aligned = true;
     in->fn = do_fenceproxy;
     return in->num_opnds == 3 && in->o[0].kind == EXEC_MEM && in->o[1].kind == EXEC_MEM && in->o[2].is_imm &&
-           in->o[2].src->imm == TMAP_BYTES;
+           in->o[2].more->src->imm == TMAP_BYTES;
 }
 
 bool exec_bind_tensormap(struct exec_binder *b, struct insn *in) {

@@ -146,8 +146,8 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
     f->fixed = b->is_imm && c->is_imm;
     for (uint32_t l = 0; f->fixed && l < MACH_WARP; l++) {
         bool in_range;
-        f->fixed_source[l] =
-            (uint8_t)shfl_source(f->mode, l, (uint32_t)b->src->imm, (uint32_t)c->src->imm, &in_range);
+        f->fixed_source[l] = (uint8_t)shfl_source(f->mode, l, (uint32_t)b->more->src->imm,
+                                                  (uint32_t)c->more->src->imm, &in_range);
         f->fixed_in_range |= (uint32_t)in_range << l;
     }
     return exec_is_dst_or_sink(&in->o[0], 32) && (n == 5 || exec_is_dst_or_sink(&in->o[1], 1)) &&
