@@ -112,8 +112,8 @@ static void put_calls(struct text *t, const struct diag_inline *call) {
 
 const char *diag_where(const struct diag_site *s, char *buf, size_t size) {
     struct text t = {.len = 0};
-    put_place(&t, s);
-    if (s->inlined) {
+    put_place(&t, s ? s : &(struct diag_site){0});
+    if (s && s->inlined) {
         put(&t, " (from ");
         put_calls(&t, s->inlined);
         put(&t, ")");

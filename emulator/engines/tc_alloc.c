@@ -309,7 +309,7 @@ static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_o
         char where[600];
         mach_fault(isl, origin, &bad_dealloc,
                    "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns, taddr,
-                   a->columns, diag_where(&a->origin.site, where, sizeof where));
+                   a->columns, diag_where(a->origin.site, where, sizeof where));
         return NULL;
     }
     mach_fault(isl, origin, &bad_dealloc,
@@ -360,7 +360,7 @@ static bool check_equal(struct island *isl, struct cta *const pair[2], const str
                "%s.cta_group::2 of %u columns at 0x%08x in cluster CTA %u, and of %u columns at 0x%08x in "
                "CTA %u, at %s",
                name, even->columns, even->taddr, pair[0]->rank, odd->columns, odd->taddr, pair[1]->rank,
-               diag_where(&odd->origin.site, where, sizeof where));
+               diag_where(odd->origin.site, where, sizeof where));
     return false;
 }
 
@@ -502,5 +502,5 @@ bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const c
                      "%s uses columns %u to %u of cluster CTA %u; CTA %u has already executed the pair's "
                      "tcgen05.dealloc, at %s",
                      what, column, column + n - 1, cta->rank, r == own ? cta->rank : cta->rank ^ 1,
-                     diag_where(&r->origin.site, where, sizeof where));
+                     diag_where(r->origin.site, where, sizeof where));
 }

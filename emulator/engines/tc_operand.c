@@ -74,7 +74,7 @@ static void name_poison(struct cta *cta, const struct mach_origin *origin, const
         return;
     }
     snprintf(what, sizeof what, "is being written by %s, issued by cluster CTA %u at %s", op->name,
-             op->cta->rank, diag_where(&op->origin.site, where, sizeof where));
+             op->cta->rank, diag_where(op->origin.site, where, sizeof where));
     name_fault(cta, origin, &landing_smem, n, unit, off, what);
 }
 

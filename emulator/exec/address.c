@@ -492,7 +492,7 @@ bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec
             w->island, &o, &LANDING,
             "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s",
             l, (uint32_t)exec_span_at(s, l), op->name, op->cta->rank,
-            diag_where(&op->origin.site, where, sizeof where));
+            diag_where(op->origin.site, where, sizeof where));
     }
     return true;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct mach_origin exec_origin(const struct warp *w, const struct insn *in, uint32_t lanes) {
-    struct mach_origin o = {.site = in->src->site};
+    struct mach_origin o = {.site = &in->src->site};
     o.thread = (struct diag_thread){
         .cta = w->cta->id,
         .cluster_rank = w->cta->rank,

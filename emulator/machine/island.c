@@ -62,7 +62,7 @@ static void report(struct pen *p, const struct mach_origin *origin, const struct
                    va_list ap) {
     struct diag d = *proto;
     d.warning = p->kind == SAID_WARNING;
-    d.site = origin ? &origin->site : NULL;
+    d.site = origin ? origin->site : NULL;
     d.thread = origin ? &origin->thread : NULL;
     diag_vreport(&(struct diag_sink){write_said, p}, &d, fmt, ap);
 }
@@ -99,7 +99,8 @@ bool mach_warn(struct island *isl, const struct mach_origin *origin, const struc
         return true;
     /* the same rule broken in the same function again */
     struct pen p = {.isl = isl, .kind = check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING};
-    p.key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin ? origin->site.func : NULL);
+    p.key =
+        (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin && origin->site ? origin->site->func : NULL);
     if (p.kind == SAID_WARNING && !note_warning(isl->warned, &isl->warnings, p.key))
         return true;
     va_list ap;

@@ -22,7 +22,7 @@ struct worker;
 
 /* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
 struct mach_origin {
-    struct diag_site site;
+    const struct diag_site *site; /* in the module, which outlives the launch; NULL: not known */
     struct diag_thread thread;
 };
 

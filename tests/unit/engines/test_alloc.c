@@ -122,8 +122,8 @@ static void permit(void) {
 static void missing_dealloc(void) {
     struct fixture f;
     fixture_open(&f, 1, 1024);
-    struct mach_origin origin = {.site = {.ptx_name = "k.ptx", .ptx_line = 4711, .ptx_text = "tcgen05.alloc"},
-                                 .thread = {.warp = DIAG_NO_WARP}};
+    struct diag_site site = {.ptx_name = "k.ptx", .ptx_line = 4711, .ptx_text = "tcgen05.alloc"};
+    struct mach_origin origin = {.site = &site, .thread = {.warp = DIAG_NO_WARP}};
     uint32_t taddr;
     CHECK_EQ(tc_alloc(f.cta, &origin, 128, &taddr), TC_DONE);
     CHECK(!tc_cta_exit(f.cta));
