@@ -73,9 +73,9 @@ static bool blas_open(struct blas *x, int n, int threads) {
     return true;
 }
 
-/* One product, both operands with their K contiguous. */
+/* C = A B^T + C / 2, what the steps compute unless told otherwise, both operands with their K contiguous. */
 static void blas_run(const struct blas *x) {
-    x->sgemm(102, 112, 111, x->n, x->n, x->n, 1, x->a, x->n, x->b, x->n, 0, x->c, x->n);
+    x->sgemm(102, 112, 111, x->n, x->n, x->n, 1, x->a, x->n, x->b, x->n, 0.5f, x->c, x->n);
 }
 
 static void blas_close(struct blas *x) {
