@@ -252,6 +252,8 @@ bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, boo
         return false;
     struct operands o = {
         .a = work->a, .b = work->b, .parts_a = parts_a, .parts_b = parts_b, .k = t->step ? t->step : TILE_K};
+    if ((t->tiles_a | t->tiles_b) % TILE_ROWS)
+        diag_broken("rows %u of A and %u of B begin no tile", t->tiles_a, t->tiles_b);
     if (t->tiles) {
         o.a += tile_at(t->tiles_a / TILE_ROWS, 1, 0, 0);
         o.b += tile_at(t->tiles_b / TILE_ROWS, 1, 0, 0);

@@ -295,8 +295,10 @@ static bool begin(const struct job *j) {
         c->simd = j->s->best;
     if (!check_form(j, &c->id))
         return false;
+    /* the right half of N in layout B must begin with a tile */
     c->tiles = c->simd == TC_SIMD_AMX && c->id.a == TC_BF16 && c->id.b == TC_BF16 && !c->id.mn_major_a &&
-               !c->id.mn_major_b && !c->mma.a_in_tmem && c->id.negate_a == c->id.negate_b;
+               !c->id.mn_major_b && !c->mma.a_in_tmem && c->id.negate_a == c->id.negate_b &&
+               !(is_layout_b(j) && c->id.n % 32);
     if (c->tiles)
         tc_amx_begin(&j->s->amx);
     return true;

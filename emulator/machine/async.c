@@ -37,6 +37,8 @@ void async_op_free(struct async_op *op) { worker_free(op->cta->island->worker, o
 
 void async_issue(struct async_queue *q, struct async_op *op) {
     struct island *isl = q->cta->island;
+    if (op->silent && q->unordered)
+        diag_broken("%s: nothing follows it in its queue", op->name);
     op->next = NULL;
     if (q->tail)
         q->tail->next = op;
@@ -92,7 +94,9 @@ bool async_step(struct async_queue *q) {
             q->tail = q->tail->next;
     }
     q->cta->island->async_pending--;
-    if (!op->silent)
+    if (op->silent)
+        q->cta->island->progress++;
+    else
         mach_wake(q->cta);
     async_op_free(op);
     return true;
