@@ -8,7 +8,7 @@
  * the same on any number of threads.
  *
  * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round every
- * asynchronous queue of the cluster completes one operation (see step_queues), and the next cluster of the island runs when this one can do
+ * asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this one can do
  * nothing more. `eager` completes an operation when it is issued, `lazy` only when no warp of the island can run, `random`
  * draws every choice from the seed.
  */
@@ -160,20 +160,12 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
     return ran;
 }
 
-/* One operation of every queue of the cluster. Where no warp of it can run, which `quiet` says, none would see what is
- * between silent operations: they and the one after them. */
-static bool step_queues(struct cluster *cl, bool quiet) {
+/* One operation of every queue of the cluster. */
+static bool step_queues(struct cluster *cl) {
     bool any = false;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
-        for (struct async_queue *q = cl->cta[r].queues; q && !cl->island->fault; q = q->next) {
-            bool more = true;
-            while (more && !cl->island->fault) {
-                more = quiet && q->head && q->head->silent;
-                const bool done = async_step(q);
-                any |= done;
-                more &= done;
-            }
-        }
+        for (struct async_queue *q = cl->cta[r].queues; q && !cl->island->fault; q = q->next)
+            any |= async_step(q);
     return any;
 }
 
@@ -194,10 +186,9 @@ static bool run_cluster(struct exec_island *isl, struct cluster *cl) {
     }
     for (uint32_t round = 0; round < rounds && !turn_over(isl); round++) {
         bool busy = false;
-        const bool ran = run_warps(cl, QUANTUM, &busy);
-        any |= ran;
+        any |= run_warps(cl, QUANTUM, &busy);
         if (isl->m.async_pending && !lazy)
-            busy |= step_queues(cl, !ran);
+            busy |= step_queues(cl);
         if (!busy)
             break;
         any = true;

@@ -1,4 +1,4 @@
-// Mistake: nobody waits for the commit of the UMMAs; a barrier of the threads is all that lies between them and the
+// Mistake: nobody waits for the commit of the UMMAs; barriers of the threads are all that lies between them and the
 // deallocation.
 // On the chip: UMMAs write columns that belong to another CTA by then, or nothing is wrong as they were fast enough.
 // Rule: tcgen05.mma is asynchronous; that it is over is known from the mbarrier that tcgen05.commit names (PTX
@@ -35,6 +35,7 @@ __global__ void umma_wait_missing(void) {
     if (threadIdx.x == 0)
         umma_commit(smem_address(&done));
     __syncthreads(); // mbarrier_wait(smem_address(&done), 0) is missing
+    __syncthreads(); // time for one UMMA here, not for four
     if (warp_index() == 0)
         tmem_dealloc(base, 32);
 }
