@@ -127,15 +127,22 @@ struct config {
     uint8_t rows[16];
 };
 
-/* Of D and B all 16 rows, or 8; of A and B `k` elements along K. */
-static struct config config_of(uint8_t rows, uint32_t k) {
-    struct config c = {.palette = 1};
-    for (unsigned i = 0; i < 8; i++) {
-        c.bytes[i] = (uint16_t)(i == 4 || i == 5 ? k * 2 : 64);
-        c.rows[i] = i < 6 ? rows : (uint8_t)(k / 2);
+/* Of D and B all 16 rows, or 8; of A and B 32 elements along K, or 16. */
+#define CONFIG(rows_d, k)                                                                                    \
+    {                                                                                                        \
+        .palette = 1, .bytes = {64, 64, 64, 64, 2 * (k), 2 * (k), 64, 64}, .rows = {                         \
+            rows_d,                                                                                          \
+            rows_d,                                                                                          \
+            rows_d,                                                                                          \
+            rows_d,                                                                                          \
+            rows_d,                                                                                          \
+            rows_d,                                                                                          \
+            (k) / 2,                                                                                         \
+            (k) / 2                                                                                          \
+        }                                                                                                    \
     }
-    return c;
-}
+static const struct config whole[2] = {CONFIG(16, 32), CONFIG(16, 16)},
+                           half[2] = {CONFIG(8, 32), CONFIG(8, 16)}; /* second: k of 16 */
 
 struct operands {
     const uint16_t *a, *b;
@@ -149,7 +156,7 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
     const size_t row = (size_t)t->d_stride * sizeof *t->d;
     uint32_t *d00 = t->d + (size_t)n * t->d_stride + t->lane[seg],
              *d01 = t->d + (size_t)n * t->d_stride + t->lane[seg + 1];
-    uint32_t *d10 = d00 + (size_t)TILE_ROWS * t->d_stride, *d11 = d01 + (size_t)TILE_ROWS * t->d_stride;
+    const size_t right = (size_t)TILE_ROWS * t->d_stride; /* of the wide block */
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
@@ -158,8 +165,8 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
         _tile_loadd(0, d00, row);
         _tile_loadd(1, d01, row);
         if (wide) {
-            _tile_loadd(2, d10, row);
-            _tile_loadd(3, d11, row);
+            _tile_loadd(2, d00 + right, row);
+            _tile_loadd(3, d01 + right, row);
         }
     }
     const uint16_t *a0 = o->a + tile_at(seg, o->parts_a, 0, 0),
@@ -190,8 +197,8 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
     _tile_stored(0, d00, row);
     _tile_stored(1, d01, row);
     if (wide) {
-        _tile_stored(2, d10, row);
-        _tile_stored(3, d11, row);
+        _tile_stored(2, d00 + right, row);
+        _tile_stored(3, d01 + right, row);
     }
 }
 
@@ -208,9 +215,9 @@ AVX512 static void unify_nan(const struct tc_tile *t, uint32_t seg, uint32_t n, 
 
 AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
     const uint32_t wide = t->n & ~31u, last = t->n & ~15u;
-    const struct config whole = config_of(16, o->k), half = config_of(8, o->k);
+    const bool short_k = o->k == 16;
     IN_MEMORY();
-    _tile_loadconfig(&whole);
+    _tile_loadconfig(&whole[short_k]);
     for (uint32_t s = 0; s < t->segments; s += 2) {
         for (uint32_t n = 0; n < wide; n += 32)
             block(t, o, s, n, true);
@@ -218,7 +225,7 @@ AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
             block(t, o, s, wide, false);
     }
     if (last < t->n) {
-        _tile_loadconfig(&half);
+        _tile_loadconfig(&half[short_k]);
         for (uint32_t s = 0; s < t->segments; s += 2)
             block(t, o, s, last, false);
     }
@@ -252,7 +259,7 @@ bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, boo
         return false;
     struct operands o = {
         .a = work->a, .b = work->b, .parts_a = parts_a, .parts_b = parts_b, .k = t->step ? t->step : TILE_K};
-    if ((t->tiles_a | t->tiles_b) % TILE_ROWS)
+    if (t->tiles && (t->tiles_a | t->tiles_b) % TILE_ROWS)
         diag_broken("rows %u of A and %u of B begin no tile", t->tiles_a, t->tiles_b);
     if (t->tiles) {
         o.a += tile_at(t->tiles_a / TILE_ROWS, 1, 0, 0);

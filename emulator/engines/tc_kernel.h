@@ -2,7 +2,7 @@
  *
  * Numerics, the same bits on every host and path, each step rounded to nearest f32, subnormals kept; a NaN result is
  * 0x7fffffff. acc = D * 2^-scale or 0; then
- *  - f16 and tf32: for k ascending acc = fma(a, b, acc);
+ *  - f16 and tf32, and what stands beside them: for k ascending acc = fma(a, b, acc);
  *  - types of at most 8 significant bits (bf16, fp8, fp6, fp4): for each 16 k of bf16, 32 of the others, which is what
  *    an operation has or half of it, even = fma(a, b, even) for even k ascending from +0, odd likewise, and
  *    acc = acc + (even + odd). So sum matrix units that take bf16 (Intel AMX), but for subnormals.
@@ -23,14 +23,14 @@ struct tc_tile {
     uint32_t lane[8];  /* first lane of each segment */
     uint32_t segments; /* M / 16: 4 or 8 */
     uint32_t n, k;     /* n is a multiple of 8 */
-    uint32_t step;  /* elements along K whose even and odd ones are summed apart, k a multiple; 0: one sum */
-    const float *a; /* element (row, k) at tc_tile_a */
-    const float *b; /* element (n, k) at tc_tile_b */
-    bool tiles;     /* A and B are rows of struct tc_amx instead, from these on, multiples of 16 */
-    uint32_t tiles_a, tiles_b;
-    bool accumulate;     /* else D is not read */
-    float scale;         /* factor of D when it is */
-    bool exact_products; /* every product is representable in f32 */
+    uint32_t step;     /* k in each of them: even and odd k are summed apart; k is a multiple. 0: one sum */
+    const float *a;    /* element (row, k) at tc_tile_a */
+    const float *b;    /* element (n, k) at tc_tile_b */
+    bool tiles;        /* A and B are rows of struct tc_amx instead, only with a step */
+    uint32_t tiles_a, tiles_b; /* the first of them, multiples of 16 */
+    bool accumulate;           /* else D is not read */
+    float scale;               /* factor of D when it is */
+    bool exact_products;       /* every product is representable in f32 */
 };
 
 #define TC_MAX_ROWS 256u
@@ -66,15 +66,17 @@ enum tc_simd tc_simd_best(void);
  *     |fast - exact| <= (K + 17 + P K / 32) u (|D| + sum |a b|) (1 + 2^-10) + 2^-126 (4 P K + sum |a| + |b|)
  * where nothing is infinite and no sum leaves f32's range. An infinity or NaN among these operands, and a scaled D, are
  * left to the other loops. */
-struct
-    tc_amx { /* working memory: tiles of 16 rows and 32 elements along K, those of 16 rows behind each other */
-    _Alignas(64)
-        uint16_t a[TC_MAX_ROWS * TC_CHAIN_K]; /* pairs along K, of 16 rows each; or two parts of 128 rows */
-    _Alignas(64) uint16_t b[TC_MAX_ROWS * TC_CHAIN_K * 2]; /* rows along K; two parts */
-    struct tc_range {
-        uint32_t low,
-            high; /* f32 bits of the smallest number but 0, less 1, and of the largest; without signs */
-    } range_a, range_b;
+
+/* f32 bits of the smallest number but 0, less 1, and of the largest (not kept of tiles); without signs. */
+struct tc_range {
+    uint32_t low, high;
+};
+/* Working memory: tiles of 16 rows and 32 elements along K, those of 16 rows behind each other. A tile of A is pairs along
+ * K, each of 16 rows; A is 256 rows, or 128 in two parts. A tile of B is rows along K; B has room for two parts. */
+struct tc_amx {
+    _Alignas(64) uint16_t a[TC_MAX_ROWS * TC_CHAIN_K];
+    _Alignas(64) uint16_t b[TC_MAX_ROWS * TC_CHAIN_K * 2];
+    struct tc_range range_a, range_b;
 };
 /* Does the host have it, and may this process use it? Asks CPU and kernel. */
 bool tc_amx_available(void);

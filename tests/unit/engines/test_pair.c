@@ -213,6 +213,10 @@ static void shapes(void) {
                               .issuer = n / 16 % 2,
                               .accumulate = n % 48 == 0};
             run(&s);
+            struct setup by_steps = s;
+            by_steps.a = by_steps.b = TC_BF16;
+            for (by_steps.seed = 1000; by_steps.seed <= 1000 + TC_SIMD_AMX; by_steps.seed++) /* all loops */
+                run(&by_steps);
             if (n % 32)
                 continue;
             s.kind = TC_KIND_I8;
