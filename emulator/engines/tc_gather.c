@@ -136,33 +136,45 @@ AVX512 static ALWAYS_INLINE void transpose_avx512(__m512 r[16]) {
     }
 }
 
-AVX512 static ALWAYS_INLINE void gather_avx512(const struct tc_operand *o, const uint8_t *smem,
-                                               const uint32_t *off, float *out, bool bf16) {
+AVX512 static ALWAYS_INLINE void gather_groups(const struct tc_operand *o, const uint8_t *smem,
+                                               const struct tc_groups *g, float *out, bool bf16) {
     if (!o->panels) {
-        for (uint32_t r = 0; r < o->rows; r++)
-            _mm512_storeu_ps(out + tc_tile_b(r, 0), row_avx512(smem, off + 2 * r, bf16));
+        for (uint32_t r = 0; r < o->rows; r += 8) {
+            const uint8_t *group = smem + (size_t)(r / 8) * g->stride;
+            float *to = out + tc_tile_b(r, 0);
+#pragma GCC unroll 8
+            for (int i = 0; i < 8; i++)
+                _mm512_storeu_ps(to + i * TC_B_STRIDE, row_avx512(group, g->unit + 2 * i, bf16));
+        }
         return;
     }
     for (uint32_t r = 0; r < o->rows; r += 16) {
+        const uint8_t *group[2] = {smem + (size_t)(r / 8) * g->stride,
+                                   smem + (size_t)(r / 8 + 1) * g->stride};
+        float *to = out + tc_tile_a(r, 0);
         __m512 v[16];
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++)
-            v[i] = row_avx512(smem, off + 2 * (r + i), bf16);
+            v[i] = row_avx512(group[i / 8], g->unit + 2 * (i % 8), bf16);
         transpose_avx512(v);
-        float *to = out + tc_tile_a(r, 0);
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++)
             _mm512_storeu_ps(to + i * TC_PANEL, v[i]);
     }
 }
 
-AVX512 static void gather_f16_avx512(const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                                     float *out) {
-    gather_avx512(o, smem, off, out, false);
+AVX512 static void gather_f16(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
+                              float *out) {
+    gather_groups(o, smem, g, out, false);
 }
-AVX512 static void gather_bf16_avx512(const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                                      float *out) {
-    gather_avx512(o, smem, off, out, true);
+AVX512 static void gather_bf16(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
+                               float *out) {
+    gather_groups(o, smem, g, out, true);
+}
+
+void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
+                      float *out) {
+    (o->elem == TC_F16 ? gather_f16 : gather_bf16)(o, smem, g, out);
 }
 
 /* Elements 8 j .. 8 j + 7 of the line whose units lie at off[]. e4m3 is f16 with another bias and one NaN. */
@@ -275,10 +287,6 @@ bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *sme
                float *out) {
     if (simd == TC_SIMD_PORTABLE)
         return false;
-    if (simd >= TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16) {
-        (o->elem == TC_F16 ? gather_f16_avx512 : gather_bf16_avx512)(o, smem, off, out);
-        return true;
-    }
     return gather_avx2(o, smem, off, out);
 }
 
@@ -288,6 +296,11 @@ bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *sme
                float *out) {
     (void)simd, (void)o, (void)smem, (void)off, (void)out;
     return false;
+}
+
+void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
+                      float *out) {
+    (void)o, (void)smem, (void)g, (void)out;
 }
 
 #endif

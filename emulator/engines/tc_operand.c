@@ -143,11 +143,39 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
     return true;
 }
 
+/* Where the units lie, if all groups of 8 rows are alike: SBO is a multiple of what the swizzling repeats itself in. */
+static bool find_groups(const struct tc_desc *d, struct tc_groups *g) {
+    g->stride = d->sbo;
+    for (uint32_t i = 0; i < 16; i++)
+        g->unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
+    return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->width) == 0;
+}
+
+/* May all of the groups be read, without a closer look? */
+static bool may_read(struct cta *cta, const struct tc_groups *g, uint32_t rows) {
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t i = 0; i < 16; i++) {
+        low = g->unit[i] < low ? g->unit[i] : low;
+        high = g->unit[i] > high ? g->unit[i] : high;
+    }
+    const uint64_t end = high + 16 + (uint64_t)(rows / 8 - 1) * g->stride;
+    if (low < MACH_SMEM_FIRST || end > cta->smem_end || smem_poisoned(cta, low, (uint32_t)end - low))
+        return false;
+    const struct observer *o = cta->gpu->observer;
+    return !o || !o->async_read || (o->settled && o->settled(o->ctx, cta, low, (uint32_t)end - low));
+}
+
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin,
                   const struct tc_operand *o, const struct tc_desc *d, float *out) {
     uint32_t *off = t->off, units = tc_line_units(o), count = tc_lines(o) * units;
     uint32_t elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, units, elems};
+    struct tc_groups groups;
+    if (t->simd >= TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16 && !o->tiles &&
+        find_groups(d, &groups) && may_read(cta, &groups, o->rows)) {
+        tc_gather_groups(o, cta->smem, &groups, out);
+        return true;
+    }
     tc_locate(t->simd, d, o, off);
     if (!check_units(t->simd, cta, origin, &names, off, count, data_bytes(o->elem)))
         return false;

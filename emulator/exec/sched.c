@@ -160,12 +160,15 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
     return ran;
 }
 
-/* One operation of every queue of the cluster. */
-static bool step_queues(struct cluster *cl) {
+/* One operation of every queue of the cluster. Sets *woke when one was not silent: a warp may be able to go on. */
+static bool step_queues(struct cluster *cl, bool *woke) {
     bool any = false;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
-        for (struct async_queue *q = cl->cta[r].queues; q && !cl->island->fault; q = q->next)
-            any |= async_step(q);
+        for (struct async_queue *q = cl->cta[r].queues; q && !cl->island->fault; q = q->next) {
+            const bool silent = q->head && q->head->silent, done = async_step(q);
+            any |= done;
+            *woke |= done && !silent;
+        }
     return any;
 }
 
@@ -184,11 +187,14 @@ static bool run_cluster(struct exec_island *isl, struct cluster *cl) {
         start_cluster(isl->st, cl);
         any = true;
     }
+    bool ask = true; /* false: no warp could go on, and nothing has happened to change that */
     for (uint32_t round = 0; round < rounds && !turn_over(isl); round++) {
         bool busy = false;
-        any |= run_warps(cl, QUANTUM, &busy);
+        const bool ran = ask && run_warps(cl, QUANTUM, &busy);
+        any |= ran;
+        ask = ran;
         if (isl->m.async_pending && !lazy)
-            busy |= step_queues(cl);
+            busy |= step_queues(cl, &ask);
         if (!busy)
             break;
         any = true;

@@ -15,6 +15,7 @@ struct setup {
     uint32_t m, n, steps;
     bool mn_a, mn_b, negate_a, negate_b, a_in_tmem, saturate, accumulate, ashift, wild;
     enum tc_swizzle swizzle_a, swizzle_b;
+    uint32_t gap; /* bytes between groups of 8 rows of K-major operands */
     uint32_t scale_d, lane;
     uint32_t disable[4];
     enum { ORDINARY, TINY, HUGE_PRODUCTS } range; /* of bf16 operands */
@@ -146,6 +147,10 @@ static void run(const struct setup *s, enum tc_simd simd) {
     uint32_t k = 32 / elem_bytes(s->a), k_total = k * s->steps;
     struct matrix a = place_matrix(s->a, s->mn_a, s->swizzle_a, A_AT, s->m, k_total);
     struct matrix b = place_matrix(s->b, s->mn_b, s->swizzle_b, A_AT + 0x8000, s->n, k_total);
+    a.sbo += s->gap;
+    b.sbo += s->gap;
+    if (s->gap) /* so that nothing about it is special */
+        smem_clear_poison(f.cta, MACH_SMEM_FIRST, f.cta->smem_end - MACH_SMEM_FIRST);
     struct tmem *t = f.gpu->sms[0].tmem;
     tc_state_of(f.cta)->simd = simd;
     fill(&f, s, &a, &b, k_total, a_column);
@@ -301,6 +306,23 @@ static void k_steps(void) {
         s.swizzle_a = s.mn_a || form & 4 ? TC_SW_64B : TC_SW_128B;
         s.swizzle_b = form & 4 ? TC_SW_NONE : TC_SW_128B;
         s.accumulate = form & 1;
+        run_all(&s);
+    }
+    /* groups of 8 rows that begin elsewhere in the swizzling's pattern than the one before */
+    for (unsigned form = 0; form < 2 * 3; form++) {
+        static const enum tc_swizzle swizzles[] = {TC_SW_128B, TC_SW_64B, TC_SW_32B};
+        const enum tc_swizzle swizzle = swizzles[form % 3];
+        struct setup s = {.kind = TC_KIND_F16,
+                          .a = form / 3 ? TC_BF16 : TC_F16,
+                          .b = form / 3 ? TC_BF16 : TC_F16,
+                          .d = TC_D_F32,
+                          .m = 128,
+                          .n = 48,
+                          .steps = 1,
+                          .swizzle_a = swizzle,
+                          .swizzle_b = swizzle,
+                          .gap = 16u << (3 + form % 2),
+                          .seed = 300 + form};
         run_all(&s);
     }
     struct setup t = {.kind = TC_KIND_TF32,
