@@ -27,7 +27,7 @@ bool tc_amx_available(void) {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
     const unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
     unsigned a, b, c, d;
-    if (!tc_simd_available(TC_SIMD_AVX512) || !__builtin_cpu_supports("avx512bw") ||
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return false;
     return (d & amx_bf16) && (d & amx_tile) &&
