@@ -127,22 +127,15 @@ struct config {
     uint8_t rows[16];
 };
 
-/* Of D and B all 16 rows, or 8; of A and B 32 elements along K, or 16. */
-#define CONFIG(rows_d, k)                                                                                    \
-    {                                                                                                        \
-        .palette = 1, .bytes = {64, 64, 64, 64, 2 * (k), 2 * (k), 64, 64}, .rows = {                         \
-            rows_d,                                                                                          \
-            rows_d,                                                                                          \
-            rows_d,                                                                                          \
-            rows_d,                                                                                          \
-            rows_d,                                                                                          \
-            rows_d,                                                                                          \
-            (k) / 2,                                                                                         \
-            (k) / 2                                                                                          \
-        }                                                                                                    \
-    }
-static const struct config whole[2] = {CONFIG(16, 32), CONFIG(16, 16)},
-                           half[2] = {CONFIG(8, 32), CONFIG(8, 16)}; /* second: k of 16 */
+/* Of D and B `n` rows, 16 or 8; of A and B `k` elements along K, 32 or 16. */
+#define BYTES(k)                                                                                             \
+    { 64, 64, 64, 64, 2 * (k), 2 * (k), 64, 64 }
+#define ROWS(n, k)                                                                                           \
+    { n, n, n, n, n, n, (k) / 2, (k) / 2 }
+static const struct config whole[2] = {{.palette = 1, .bytes = BYTES(32), .rows = ROWS(16, 32)},
+                                       {.palette = 1, .bytes = BYTES(16), .rows = ROWS(16, 16)}};
+static const struct config half[2] = {{.palette = 1, .bytes = BYTES(32), .rows = ROWS(8, 32)},
+                                      {.palette = 1, .bytes = BYTES(16), .rows = ROWS(8, 16)}};
 
 struct operands {
     const uint16_t *a, *b;
@@ -203,11 +196,11 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
 }
 
 /* The NaN that a tcgen05.mma gives. */
-AVX512 static void unify_nan(const struct tc_tile *t, uint32_t seg, uint32_t n, uint32_t count) {
+AVX512 static void unify_nan(const struct tc_tile *t) {
     const __m512i nan = _mm512_set1_epi32(NAN_BITS);
-    for (uint32_t c = n; c < n + count; c++)
-        for (uint32_t s = seg; s < seg + 2; s++) {
-            uint32_t *d = t->d + (size_t)c * t->d_stride + t->lane[s];
+    for (uint32_t n = 0; n < t->n; n++)
+        for (uint32_t s = 0; s < t->segments; s++) {
+            uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[s];
             __m512 v = _mm512_loadu_ps(d);
             _mm512_mask_storeu_epi32(d, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), nan);
         }
@@ -231,8 +224,7 @@ AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
     }
     _tile_release();
     IN_MEMORY();
-    for (uint32_t s = 0; s < t->segments; s += 2)
-        unify_nan(t, s, 0, t->n);
+    unify_nan(t);
 }
 
 /* Is every number of D 0 or so large that its last bit is worth 2^-126? */
@@ -259,9 +251,9 @@ bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, boo
         return false;
     struct operands o = {
         .a = work->a, .b = work->b, .parts_a = parts_a, .parts_b = parts_b, .k = t->step ? t->step : TILE_K};
-    if (t->tiles && (t->tiles_a | t->tiles_b) % TILE_ROWS)
-        diag_broken("rows %u of A and %u of B begin no tile", t->tiles_a, t->tiles_b);
     if (t->tiles) {
+        if ((t->tiles_a | t->tiles_b) % TILE_ROWS)
+            diag_broken("rows %u of A and %u of B begin no tile", t->tiles_a, t->tiles_b);
         o.a += tile_at(t->tiles_a / TILE_ROWS, 1, 0, 0);
         o.b += tile_at(t->tiles_b / TILE_ROWS, 1, 0, 0);
     } else {
@@ -292,29 +284,34 @@ AVX512 static void note_low(struct tc_range *r, __m512i low) {
     r->low = bits < r->low ? bits : r->low;
 }
 
-/* Two units of each of two rows. */
-AVX512 static ALWAYS_INLINE __m512i two_rows(const uint8_t *smem, const uint32_t *x, const uint32_t *y) {
-    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)(smem + x[0])));
-    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(smem + x[1])), 1);
-    v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(smem + y[0])), 2);
-    return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)(smem + y[1])), 3);
+/* The two units of a row: row i of group n. */
+AVX512 static ALWAYS_INLINE __m256i row_of(const uint8_t *smem, const struct tc_groups *g, uint32_t n,
+                                           uint32_t i) {
+    const uint8_t *group = smem + (size_t)n * g->stride;
+    const uint32_t *unit = g->unit + n * g->list + 2 * i;
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(group + unit[0]))),
+        _mm_loadu_si128((const __m128i *)(const void *)(group + unit[1])), 1);
+}
+AVX512 static ALWAYS_INLINE __m512i two_rows(__m256i x, __m256i y) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(x), y, 1);
 }
 
 void tc_amx_begin(struct tc_amx *work) {
     work->range_a = work->range_b = (struct tc_range){.low = UINT32_MAX};
 }
 
-AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
                             uint32_t rows, uint32_t k) {
     const __m512i left = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
                   right = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
     __m512i low = _mm512_set1_epi16(-1);
-    for (uint32_t r = 0; r < rows; r += TILE_ROWS, off += 2 * TILE_ROWS) {
+    for (uint32_t r = 0; r < rows; r += TILE_ROWS) {
         uint16_t *to = work->a + tile_at((row + r) / TILE_ROWS, 1, 0, k / TILE_K) + k % TILE_K * TILE_ROWS;
         __m512i x[8], y[8];
 #pragma GCC unroll 8
-        for (int i = 0; i < 8; i++) { /* rows i and i + 8 */
-            x[i] = two_rows(smem, off + 2 * i, off + 2 * (i + 8));
+        for (uint32_t i = 0; i < 8; i++) { /* rows i and i + 8 */
+            x[i] = two_rows(row_of(smem, g, r / 8, i), row_of(smem, g, r / 8 + 1, i));
             low = low_bf16(low, x[i]);
         }
 #pragma GCC unroll 8
@@ -322,13 +319,13 @@ AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint
             y[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
             y[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
         }
-        /* x[4 g + c]: pairs c, c + 4 of rows 4 g to 4 g + 3, then of rows 8 + 4 g to 11 + 4 g */
+        /* x[q + c]: pairs c, c + 4 of rows q to q + 3, then of rows 8 + q to 11 + q */
 #pragma GCC unroll 8
-        for (int g = 0; g < 8; g += 4)
+        for (int q = 0; q < 8; q += 4)
 #pragma GCC unroll 8
             for (int h = 0; h < 2; h++) {
-                x[g + 2 * h] = _mm512_unpacklo_epi64(y[g + h], y[g + h + 2]);
-                x[g + 2 * h + 1] = _mm512_unpackhi_epi64(y[g + h], y[g + h + 2]);
+                x[q + 2 * h] = _mm512_unpacklo_epi64(y[q + h], y[q + h + 2]);
+                x[q + 2 * h + 1] = _mm512_unpackhi_epi64(y[q + h], y[q + h + 2]);
             }
 #pragma GCC unroll 8
         for (int c = 0; c < 4; c++) {
@@ -339,17 +336,20 @@ AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint
     note_low(&work->range_a, low);
 }
 
-AVX512 void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+AVX512 void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
                             uint32_t rows, uint32_t k) {
     __m512i low = _mm512_set1_epi16(-1);
-    for (uint32_t r = 0; r < rows; r += 2, off += 4) { /* operands have whole groups of 8 rows */
+    for (uint32_t r = 0; r < rows; r += 8) {
         const uint32_t at = row + r;
         uint16_t *to =
             work->b + tile_at(at / TILE_ROWS, 1, 0, k / TILE_K) + at % TILE_ROWS * TILE_K + k % TILE_K;
-        const __m512i x = two_rows(smem, off, off + 2);
-        low = low_bf16(low, x);
-        _mm256_storeu_si256((__m256i *)(void *)to, _mm512_castsi512_si256(x));
-        _mm256_storeu_si256((__m256i *)(void *)(to + TILE_K), _mm512_extracti64x4_epi64(x, 1));
+#pragma GCC unroll 4
+        for (uint32_t i = 0; i < 8; i += 2, to += 2 * TILE_K) {
+            const __m256i x = row_of(smem, g, r / 8, i), y = row_of(smem, g, r / 8, i + 1);
+            low = low_bf16(low, two_rows(x, y));
+            _mm256_storeu_si256((__m256i *)(void *)to, x);
+            _mm256_storeu_si256((__m256i *)(void *)(to + TILE_K), y);
+        }
     }
     note_low(&work->range_b, low);
 }
@@ -361,7 +361,7 @@ static float widen(uint16_t bits) {
     return x;
 }
 
-void tc_amx_end(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
+void tc_amx_unpack(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
     for (uint32_t k = 0; k < t->k; k++) {
         for (uint32_t r = 0; r < t->segments * TC_SEGMENT; r++)
             a[tc_tile_a(r, k)] = widen(work->a[tile_at((t->tiles_a + r) / TILE_ROWS, 1, 0, k / TILE_K) +
@@ -384,17 +384,17 @@ bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, boo
 
 void tc_amx_begin(struct tc_amx *work) { (void)work; }
 
-void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
                      uint32_t rows, uint32_t k) {
-    (void)work, (void)smem, (void)off, (void)row, (void)rows, (void)k;
+    (void)work, (void)smem, (void)g, (void)row, (void)rows, (void)k;
 }
 
-void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
                      uint32_t rows, uint32_t k) {
-    (void)work, (void)smem, (void)off, (void)row, (void)rows, (void)k;
+    (void)work, (void)smem, (void)g, (void)row, (void)rows, (void)k;
 }
 
-void tc_amx_end(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
+void tc_amx_unpack(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
     (void)work, (void)t, (void)a, (void)b;
 }
 

@@ -177,7 +177,7 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b
         read_side(s, p);
     if (!run_amx(s, p, &t, same_b)) {
         if (t.tiles)
-            tc_amx_end(&s->amx, &t, p->a, p->b);
+            tc_amx_unpack(&s->amx, &t, p->a, p->b);
         tc_kernel_run(c->simd, &t);
     }
     if (side)

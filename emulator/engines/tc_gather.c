@@ -141,21 +141,23 @@ AVX512 static ALWAYS_INLINE void gather_groups(const struct tc_operand *o, const
     if (!o->panels) {
         for (uint32_t r = 0; r < o->rows; r += 8) {
             const uint8_t *group = smem + (size_t)(r / 8) * g->stride;
+            const uint32_t *unit = g->unit + r / 8 * g->list;
             float *to = out + tc_tile_b(r, 0);
 #pragma GCC unroll 8
             for (int i = 0; i < 8; i++)
-                _mm512_storeu_ps(to + i * TC_B_STRIDE, row_avx512(group, g->unit + 2 * i, bf16));
+                _mm512_storeu_ps(to + i * TC_B_STRIDE, row_avx512(group, unit + 2 * i, bf16));
         }
         return;
     }
     for (uint32_t r = 0; r < o->rows; r += 16) {
         const uint8_t *group[2] = {smem + (size_t)(r / 8) * g->stride,
                                    smem + (size_t)(r / 8 + 1) * g->stride};
+        const uint32_t *unit[2] = {g->unit + r / 8 * g->list, g->unit + (r / 8 + 1) * g->list};
         float *to = out + tc_tile_a(r, 0);
         __m512 v[16];
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++)
-            v[i] = row_avx512(group[i / 8], g->unit + 2 * (i % 8), bf16);
+            v[i] = row_avx512(group[i / 8], unit[i / 8] + 2 * (i % 8), bf16);
         transpose_avx512(v);
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++)

@@ -295,41 +295,44 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg,
     }
 }
 
-/* The same by steps, with two sums for each of D, which stays in memory. */
-AVX2 static ALWAYS_INLINE void steps_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, const int C) {
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
+/* One step along K, as step_avx512: one segment, C columns. */
+AVX2 static ALWAYS_INLINE void step_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, uint32_t k,
+                                         const int C) {
+    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, k), *b = t->b + tc_tile_b(n, k);
     const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
-    for (uint32_t k = 0; k < t->k; k += t->step) {
-        __m256 sum[2][3][2];
+    __m256 sum[2][3][2];
+    UNROLL
+    for (int c = 0; c < C; c++)
         UNROLL
-        for (int c = 0; c < C; c++)
+    for (int h = 0; h < 2; h++)
+        sum[0][c][h] = sum[1][c][h] = _mm256_setzero_ps();
+    for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
+        UNROLL
+        for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
+            __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
+            __asm__("" : "+x"(v0), "+x"(v1)); /* as above */
             UNROLL
-        for (int h = 0; h < 2; h++)
-            sum[0][c][h] = sum[1][c][h] = _mm256_setzero_ps();
-        for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
-            UNROLL
-            for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
-                __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
-                __asm__("" : "+x"(v0), "+x"(v1)); /* as above */
-                UNROLL
-                for (int c = 0; c < C; c++) {
-                    __m256 w = _mm256_set1_ps(b[c * TC_B_STRIDE + odd]);
-                    sum[odd][c][0] = _mm256_fmadd_ps(v0, w, sum[odd][c][0]);
-                    sum[odd][c][1] = _mm256_fmadd_ps(v1, w, sum[odd][c][1]);
-                }
+            for (int c = 0; c < C; c++) {
+                __m256 w = _mm256_set1_ps(b[c * TC_B_STRIDE + odd]);
+                sum[odd][c][0] = _mm256_fmadd_ps(v0, w, sum[odd][c][0]);
+                sum[odd][c][1] = _mm256_fmadd_ps(v1, w, sum[odd][c][1]);
             }
         }
+    }
+    const bool read = k || t->accumulate, last = k + t->step == t->k;
+    uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
+    UNROLL
+    for (int c = 0; c < C; c++, d += t->d_stride)
         UNROLL
-        for (int c = 0; c < C; c++)
-            UNROLL
-        for (int h = 0; h < 2; h++) {
-            float *d = (float *)(void *)(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h);
-            __m256 acc = _mm256_setzero_ps();
-            if (k || t->accumulate)
-                acc = _mm256_mul_ps(_mm256_loadu_ps(d), _mm256_set1_ps(k ? 1 : t->scale));
-            acc = _mm256_add_ps(acc, _mm256_add_ps(sum[0][c][h], sum[1][c][h]));
-            _mm256_storeu_ps(d, _mm256_blendv_ps(acc, nan, _mm256_cmp_ps(acc, acc, _CMP_UNORD_Q)));
-        }
+    for (int h = 0; h < 2; h++) {
+        float *at = (float *)(void *)(d + 8 * h);
+        __m256 acc = read ? _mm256_loadu_ps(at) : _mm256_setzero_ps();
+        if (!k)
+            acc = _mm256_mul_ps(acc, _mm256_set1_ps(t->scale));
+        acc = _mm256_add_ps(acc, _mm256_add_ps(sum[0][c][h], sum[1][c][h]));
+        if (last)
+            acc = _mm256_blendv_ps(acc, nan, _mm256_cmp_ps(acc, acc, _CMP_UNORD_Q));
+        _mm256_storeu_ps(at, acc);
     }
 }
 
@@ -346,15 +349,16 @@ AVX2 static void run_avx2(const struct tc_tile *t) {
 }
 
 AVX2 static void run_steps_avx2(const struct tc_tile *t) {
-    for (uint32_t s = 0; s < t->segments; s++) {
-        uint32_t n = 0;
-        for (; n + 3 <= t->n; n += 3)
-            steps_avx2(t, s, n, 3);
-        if (t->n - n == 2)
-            steps_avx2(t, s, n, 2);
-        else if (t->n - n == 1)
-            steps_avx2(t, s, n, 1);
-    }
+    for (uint32_t s = 0; s < t->segments; s++)
+        for (uint32_t k = 0; k < t->k; k += t->step) {
+            uint32_t n = 0;
+            for (; n + 3 <= t->n; n += 3)
+                step_avx2(t, s, n, k, 3);
+            if (t->n - n == 2)
+                step_avx2(t, s, n, k, 2);
+            else if (t->n - n == 1)
+                step_avx2(t, s, n, k, 1);
+        }
 }
 
 /* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. */

@@ -35,6 +35,13 @@ struct tc_tile {
 
 #define TC_MAX_ROWS 256u
 
+/* Where the 16-byte units of a K-major matrix lie in shared memory, by groups of 8 rows: two of each row of group g at
+ * g * stride + unit[g * list], 16 offsets. Groups that are alike share one list (list 0), others have one each (list 16,
+ * stride 0). */
+struct tc_groups {
+    const uint32_t *unit;
+    uint32_t list, stride;
+};
 /* Operands are laid out for TC_CHAIN_K elements along K, of which a product has the first k. A: panels of 64 rows that
  * are neighbours for each k. B: rows along K, a cache line apart more than a power of two. */
 #define TC_CHAIN_K 256u
@@ -85,13 +92,13 @@ bool tc_amx_available(void);
 bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
                 struct tc_amx *work);
 /* Operands of bf16 may become tiles without being numbers in between. begin: there are none. gather: 16 elements along K
- * from k on, of rows that are two units of smem each, those at off[]; from row `row` of A or B on. end: numbers at `a` and
- * `b` after all, for a tile that tc_amx_run refused. */
+ * from k on, of `rows` rows of smem, from row `row` of A (a multiple of 16, and so is `rows`) or B (of 8) on. unpack:
+ * numbers at `a` and `b` after all, for a tile that tc_amx_run refused. */
 void tc_amx_begin(struct tc_amx *work);
-void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
                      uint32_t rows, uint32_t k);
-void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const uint32_t *off, uint32_t row,
+void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
                      uint32_t rows, uint32_t k);
-void tc_amx_end(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b);
+void tc_amx_unpack(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b);
 
 #endif

@@ -143,15 +143,12 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
     return true;
 }
 
-/* Where the units lie, if all groups of 8 rows are alike: SBO is a multiple of what the swizzling repeats itself in. */
-static bool find_groups(const struct tc_desc *d, struct tc_groups *g) {
-    g->stride = d->sbo;
-    for (uint32_t i = 0; i < 16; i++)
-        g->unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
+/* All groups of 8 rows are alike if SBO is a multiple of what the swizzling repeats itself in. */
+static bool are_alike(const struct tc_desc *d) {
     return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->width) == 0;
 }
 
-/* May all of the groups be read, without a closer look? */
+/* May all of the groups, which are alike, be read without a closer look? */
 static bool may_read(struct cta *cta, const struct tc_groups *g, uint32_t rows) {
     uint32_t low = UINT32_MAX, high = 0;
     for (uint32_t i = 0; i < 16; i++) {
@@ -170,18 +167,24 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
     uint32_t *off = t->off, units = tc_line_units(o), count = tc_lines(o) * units;
     uint32_t elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, units, elems};
-    struct tc_groups groups;
-    if (t->simd >= TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16 && !o->tiles &&
-        find_groups(d, &groups) && may_read(cta, &groups, o->rows)) {
-        tc_gather_groups(o, cta->smem, &groups, out);
+    const bool grouped = t->simd >= TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16;
+    uint32_t unit[16];
+    struct tc_groups groups = {unit, 0, d->sbo};
+    for (uint32_t i = 0; grouped && i < 16; i++)
+        unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
+    if (!grouped || !are_alike(d) || !may_read(cta, &groups, o->rows)) {
+        tc_locate(t->simd, d, o, off);
+        if (!check_units(t->simd, cta, origin, &names, off, count, data_bytes(o->elem)))
+            return false;
+        groups = (struct tc_groups){off, 16, 0};
+    }
+    if (o->tiles) {
+        (o->panels ? tc_amx_gather_a : tc_amx_gather_b)(o->tiles, cta->smem, &groups, o->tile_row, o->rows,
+                                                        o->tile_k);
         return true;
     }
-    tc_locate(t->simd, d, o, off);
-    if (!check_units(t->simd, cta, origin, &names, off, count, data_bytes(o->elem)))
-        return false;
-    if (o->tiles) {
-        (o->panels ? tc_amx_gather_a : tc_amx_gather_b)(o->tiles, cta->smem, off, o->tile_row, o->rows,
-                                                        o->tile_k);
+    if (grouped) {
+        tc_gather_groups(o, cta->smem, &groups, out);
         return true;
     }
     if (tc_gather(t->simd, o, cta->smem, off, out))

@@ -70,10 +70,6 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
 void tc_locate(enum tc_simd simd, const struct tc_desc *d, const struct tc_operand *o, uint32_t *off);
 /* Smallest and largest of off[0 .. count). */
 void tc_span(enum tc_simd simd, const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high);
-/* Two units of each of 8 rows of a K-major matrix, and the bytes to those of the next 8. */
-struct tc_groups {
-    uint32_t unit[16], stride;
-};
 /* tc_decode of 16-bit elements straight out of shared memory, `rows` a multiple of 8, of panels of 16. AVX-512. */
 void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g, float *out);
 /* tc_decode straight out of shared memory. False: no vector unit for this type here, nothing done. */

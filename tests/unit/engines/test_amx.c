@@ -246,15 +246,17 @@ static void gathered(void) {
             uint32_t off[2 * M];
             for (uint32_t i = 0; i < 2 * M; i++)
                 off[i] = i / 2 * ROW + 2 * k + i % 2 * 16;
-            tc_amx_gather_a(&work, smem, off, ROW_A, M, k);
-            tc_amx_gather_b(&work, smem + B_AT, off, ROW_B, N, k);
+            /* groups that are alike, and groups with a list each */
+            const struct tc_groups alike = {off, 0, 8 * ROW}, listed = {off, 16, 0};
+            tc_amx_gather_a(&work, smem, late ? &alike : &listed, ROW_A, M, k);
+            tc_amx_gather_b(&work, smem + B_AT, odd ? &alike : &listed, ROW_B, N, k);
         }
         struct setup s = {.m = M, .n = N, .k = K, .step = 16, .bits_a = 8, .bits_b = 8, .range = 3};
         struct tc_tile t = make_tile(&s, &state);
         t.tiles = true;
         t.tiles_a = ROW_A;
         t.tiles_b = ROW_B;
-        tc_amx_end(&work, &t, a, b);
+        tc_amx_unpack(&work, &t, a, b);
         CHECK_EQ(multiply(&t, 1, 1), exponent == 42);
         if (exponent == 42)
             CHECK(memcmp(fast_d, exact_d, sizeof fast_d) == 0);
