@@ -78,8 +78,8 @@ struct diag_sink {
     void *ctx;
 };
 
-/* "file:line" of the source, or of the PTX where the source is not known ("PTX:0" if `site` is NULL), then " (from file:line, ...)" with the calls
- * that were inlined around it. Cut to `size`. Returns buf. */
+/* "file:line" of the source, or of the PTX where the source is not known ("PTX:0" if `site` is NULL), then " (from
+ * file:line, ...)" with the calls that were inlined around it. Cut to `size`. Returns buf. */
 const char *diag_where(const struct diag_site *site, char *buf, size_t size);
 
 /* The sink that writes to stderr in one write(2)-sized piece. */

@@ -265,7 +265,7 @@ static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, cons
 
 /* Are the rows what tma_lines() and tma_lines_out() copy? */
 static bool is_lines(const struct tile *t) {
-    return t->m.swizzle == TMAP_SWIZZLE_128B && t->width == 128 && t->pitch == 128 && t->unit == 16;
+    return t->m.swizzle == TMAP_SWIZZLE_128B && t->width == 128 && t->unit == 16;
 }
 
 /* Marks what the box covers as written. */

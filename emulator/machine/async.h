@@ -18,8 +18,7 @@ struct async_op {
     bool (*run)(struct async_op *op);
     const char *name; /* "tcgen05.mma": for reports of what is still in flight */
     struct mach_origin origin;
-    bool
-        silent; /* no instruction waits for it: what follows it in its queue, which has an order, tells of it */
+    bool silent; /* no instruction waits for it: what follows it in its queue, an ordered one, tells of it */
     /* Shared memory that it will write, async_lands: dst_bytes at dst_off of dst. */
     struct cta *dst;
     uint32_t dst_off, dst_bytes;
