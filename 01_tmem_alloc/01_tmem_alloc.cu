@@ -142,9 +142,7 @@ __global__ void __launch_bounds__(32) contend(struct visit *visits, uint32_t *ti
  * A warp's window of 256 columns, filled, emptied or copied out with 32x32b, where thread t has lane t and
  * register r column r. Converged warp. window: TMEM address of the window's first cell. */
 
-static __device__ __forceinline__ uint32_t image_code(uint32_t lane, uint32_t column) {
-    return lane << 16 | column;
-}
+static __device__ __forceinline__ uint32_t image_code(uint32_t lane, uint32_t column) { return lane << 16 | column; }
 
 static __device__ __forceinline__ void fill_window(uint32_t window, uint32_t lane, int empty) {
 #pragma unroll 1
@@ -171,78 +169,77 @@ static __device__ __forceinline__ void copy_window(uint32_t window, uint32_t *ro
 
 /* What image_* leaves for one shape. A word nobody wrote is EMPTY. */
 struct image {
-    uint32_t loaded[COUNTS][MAX_REGISTERS]
-                   [WARPGROUP]; /* [count][register][thread]: the code of the cell it got */
+    uint32_t loaded[COUNTS][MAX_REGISTERS][WARPGROUP];  /* [count][register][thread]: the code of the cell it got */
     uint32_t stored[COUNTS][TMEM_LANES][IMAGE_COLUMNS]; /* [count][lane][column]: the code of who wrote it */
 };
 
 /* Load with the shape what was written with 32x32b. */
-#define IMAGE_LD(shape, num, regs, count)                                                                    \
-    {                                                                                                        \
-        uint32_t r[regs];                                                                                    \
-        tmem_ld_##shape##_##num(r, at);                                                                      \
-        tmem_wait_ld();                                                                                      \
-        for (int i = 0; i < regs; i++)                                                                       \
-            out->loaded[count][i][threadIdx.x] = r[i];                                                       \
+#define IMAGE_LD(shape, num, regs, count)                                                                              \
+    {                                                                                                                  \
+        uint32_t r[regs];                                                                                              \
+        tmem_ld_##shape##_##num(r, at);                                                                                \
+        tmem_wait_ld();                                                                                                \
+        for (int i = 0; i < regs; i++)                                                                                 \
+            out->loaded[count][i][threadIdx.x] = r[i];                                                                 \
     }
 
 /* Store with the shape, then look with 32x32b. */
-#define IMAGE_ST(shape, num, regs, count)                                                                    \
-    {                                                                                                        \
-        fill_window(window, lane, 1);                                                                        \
-        uint32_t r[regs];                                                                                    \
-        for (int i = 0; i < regs; i++)                                                                       \
-            r[i] = threadIdx.x << 16 | i;                                                                    \
-        tmem_st_##shape##_##num(at, r);                                                                      \
-        tmem_wait_st();                                                                                      \
-        copy_window(window, out->stored[count][lane]);                                                       \
+#define IMAGE_ST(shape, num, regs, count)                                                                              \
+    {                                                                                                                  \
+        fill_window(window, lane, 1);                                                                                  \
+        uint32_t r[regs];                                                                                              \
+        for (int i = 0; i < regs; i++)                                                                                 \
+            r[i] = threadIdx.x << 16 | i;                                                                              \
+        tmem_st_##shape##_##num(at, r);                                                                                \
+        tmem_wait_st();                                                                                                \
+        copy_window(window, out->stored[count][lane]);                                                                 \
     }
 
 /* One kernel a shape, one warpgroup. half: the 16-lane shapes can start at lane 0 or at lane 16 of a window;
  * odd warps take the upper half. */
-#define IMAGE_KERNEL(shape, half, EACH_COUNT)                                                                \
-    __global__ void __launch_bounds__(WARPGROUP) image_##shape(struct image *out) {                          \
-        __shared__ uint32_t base;                                                                            \
-        const uint32_t warp = warp_index(), first = warp * TMEM_WINDOW, lane = first + lane_index();         \
-        if (warp == 0) {                                                                                     \
-            tmem_alloc(smem_address(&base), IMAGE_COLUMNS);                                                  \
-            tmem_relinquish_alloc_permit();                                                                  \
-        }                                                                                                    \
-        __syncthreads();                                                                                     \
-        const uint32_t window = tmem_at(base, first, 0), at = tmem_at(window, warp % 2 * (half), 0);         \
-        fill_window(window, lane, 0);                                                                        \
-        EACH_COUNT(IMAGE_LD, shape)                                                                          \
-        EACH_COUNT(IMAGE_ST, shape)                                                                          \
-        tcgen05_fence_before();                                                                              \
-        __syncthreads();                                                                                     \
-        if (warp == 0)                                                                                       \
-            tmem_dealloc(base, IMAGE_COLUMNS);                                                               \
+#define IMAGE_KERNEL(shape, half, EACH_COUNT)                                                                          \
+    __global__ void __launch_bounds__(WARPGROUP) image_##shape(struct image *out) {                                    \
+        __shared__ uint32_t base;                                                                                      \
+        const uint32_t warp = warp_index(), first = warp * TMEM_WINDOW, lane = first + lane_index();                   \
+        if (warp == 0) {                                                                                               \
+            tmem_alloc(smem_address(&base), IMAGE_COLUMNS);                                                            \
+            tmem_relinquish_alloc_permit();                                                                            \
+        }                                                                                                              \
+        __syncthreads();                                                                                               \
+        const uint32_t window = tmem_at(base, first, 0), at = tmem_at(window, warp % 2 * (half), 0);                   \
+        fill_window(window, lane, 0);                                                                                  \
+        EACH_COUNT(IMAGE_LD, shape)                                                                                    \
+        EACH_COUNT(IMAGE_ST, shape)                                                                                    \
+        tcgen05_fence_before();                                                                                        \
+        __syncthreads();                                                                                               \
+        if (warp == 0)                                                                                                 \
+            tmem_dealloc(base, IMAGE_COLUMNS);                                                                         \
     }
 
 /* Registers a thread: one, two or four for x1, and no more than 128 (Tables 49 and 50). */
-#define COUNTS_OF_1(DO, shape)                                                                               \
-    DO(shape, x1, 1, 0)                                                                                      \
-    DO(shape, x2, 2, 1)                                                                                      \
-    DO(shape, x4, 4, 2)                                                                                      \
-    DO(shape, x8, 8, 3)                                                                                      \
-    DO(shape, x16, 16, 4)                                                                                    \
-    DO(shape, x32, 32, 5)                                                                                    \
-    DO(shape, x64, 64, 6)                                                                                    \
+#define COUNTS_OF_1(DO, shape)                                                                                         \
+    DO(shape, x1, 1, 0)                                                                                                \
+    DO(shape, x2, 2, 1)                                                                                                \
+    DO(shape, x4, 4, 2)                                                                                                \
+    DO(shape, x8, 8, 3)                                                                                                \
+    DO(shape, x16, 16, 4)                                                                                              \
+    DO(shape, x32, 32, 5)                                                                                              \
+    DO(shape, x64, 64, 6)                                                                                              \
     DO(shape, x128, 128, 7)
-#define COUNTS_OF_2(DO, shape)                                                                               \
-    DO(shape, x1, 2, 0)                                                                                      \
-    DO(shape, x2, 4, 1)                                                                                      \
-    DO(shape, x4, 8, 2)                                                                                      \
-    DO(shape, x8, 16, 3)                                                                                     \
-    DO(shape, x16, 32, 4)                                                                                    \
-    DO(shape, x32, 64, 5)                                                                                    \
+#define COUNTS_OF_2(DO, shape)                                                                                         \
+    DO(shape, x1, 2, 0)                                                                                                \
+    DO(shape, x2, 4, 1)                                                                                                \
+    DO(shape, x4, 8, 2)                                                                                                \
+    DO(shape, x8, 16, 3)                                                                                               \
+    DO(shape, x16, 32, 4)                                                                                              \
+    DO(shape, x32, 64, 5)                                                                                              \
     DO(shape, x64, 128, 6)
-#define COUNTS_OF_4(DO, shape)                                                                               \
-    DO(shape, x1, 4, 0)                                                                                      \
-    DO(shape, x2, 8, 1)                                                                                      \
-    DO(shape, x4, 16, 2)                                                                                     \
-    DO(shape, x8, 32, 3)                                                                                     \
-    DO(shape, x16, 64, 4)                                                                                    \
+#define COUNTS_OF_4(DO, shape)                                                                                         \
+    DO(shape, x1, 4, 0)                                                                                                \
+    DO(shape, x2, 8, 1)                                                                                                \
+    DO(shape, x4, 16, 2)                                                                                               \
+    DO(shape, x8, 32, 3)                                                                                               \
+    DO(shape, x16, 64, 4)                                                                                              \
     DO(shape, x32, 128, 5)
 
 IMAGE_KERNEL(32x32b, 0, COUNTS_OF_1)
@@ -288,10 +285,9 @@ static int wrong_cells(const struct block *blocks, int count, const uint32_t *ce
 static void print_map(const struct block *blocks, int count, const uint32_t *cells) {
     printf("\n1. Who holds which lane and column (a letter is 8 columns x 32 lanes, ! is a wrong cell)\n");
     for (int i = 0; i < count; i++)
-        printf("     %c  %3u columns at 0x%08x: lane %u, column %u\n", 'A' + i, blocks[i].columns,
-               blocks[i].base, blocks[i].base >> 16, blocks[i].base & 0xFFFF);
-    printf(
-        "     column                  0       64      128     192     256     320     384     448   511\n");
+        printf("     %c  %3u columns at 0x%08x: lane %u, column %u\n", 'A' + i, blocks[i].columns, blocks[i].base,
+               blocks[i].base >> 16, blocks[i].base & 0xFFFF);
+    printf("     column                  0       64      128     192     256     320     384     448   511\n");
     for (uint32_t warp = 0; warp < 4; warp++) {
         char line[TMEM_COLUMNS / 8 + 1] = "";
         for (uint32_t c = 0; c < TMEM_COLUMNS; c += 8) {
@@ -334,8 +330,8 @@ static int run_map(int columns, int *right) {
 /* ---------------------------------------------------------------- host: 2. contention */
 
 static void print_visit(int cta, const struct visit *v, const char *note) {
-    printf("     CTA %-4d asked at ticket %-4u got the columns at %-4u freed them at %u%s\n", cta, v->asked,
-           v->got, v->freed, note);
+    printf("     CTA %-4d asked at ticket %-4u got the columns at %-4u freed them at %u%s\n", cta, v->asked, v->got,
+           v->freed, note);
 }
 
 /* Every two CTAs of an SM: the one that got the columns later must have got them after the other freed them.
@@ -363,14 +359,12 @@ static int check_visits(const struct visit *v, int ctas, int *seen) {
 static int run_contention(const struct cudaDeviceProp *prop, int *seen) {
     int ctas = 2 * prop->multiProcessorCount, smem = (int)prop->sharedMemPerMultiprocessor / 3;
     struct visit *visits = (struct visit *)malloc(sizeof(struct visit) * ctas), *visits_gpu;
-    uint32_t
-        *counters_gpu; /* the tickets, then the company on each SM; an SM's number is less than the limit */
+    uint32_t *counters_gpu; /* the tickets, then the company on each SM; an SM's number is less than the limit */
     size_t bytes = sizeof(uint32_t) * (1 + 1024);
     CUDA_CHECK(cudaMalloc((void **)&visits_gpu, sizeof(struct visit) * ctas));
     CUDA_CHECK(cudaMalloc((void **)&counters_gpu, bytes));
     CUDA_CHECK(cudaMemset(counters_gpu, 0, bytes));
-    CUDA_CHECK(
-        cudaFuncSetAttribute((const void *)contend, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
+    CUDA_CHECK(cudaFuncSetAttribute((const void *)contend, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
     contend<<<ctas, 32, smem>>>(visits_gpu, counters_gpu, counters_gpu + 1);
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaMemcpy(visits, visits_gpu, sizeof(struct visit) * ctas, cudaMemcpyDeviceToHost));
@@ -378,8 +372,7 @@ static int run_contention(const struct cudaDeviceProp *prop, int *seen) {
     printf("\n2. Two CTAs on an SM, each wants all 512 columns (%d CTAs on %d SMs)\n", ctas, ctas / 2);
     int broken = check_visits(visits, ctas, seen);
     if (*seen)
-        printf("     %d SMs had a CTA whose tcgen05.alloc waited; %d got columns that were not free\n", *seen,
-               broken);
+        printf("     %d SMs had a CTA whose tcgen05.alloc waited; %d got columns that were not free\n", *seen, broken);
     else
         printf("     no two CTAs were on one SM at the same time, so none had to wait\n");
     CUDA_CHECK(cudaFree(visits_gpu));
@@ -412,9 +405,7 @@ static struct cell image_16x256b_cell(int t, int r, int count) {
     (void)count;
     return (struct cell){t / 4 + 8 * (r / 2 % 2), 8 * (r / 4) + 2 * (t % 4) + r % 2};
 }
-static struct cell image_16x32bx2_cell(int t, int r, int count) {
-    return (struct cell){t % 16, count * (t / 16) + r};
-}
+static struct cell image_16x32bx2_cell(int t, int r, int count) { return (struct cell){t % 16, count * (t / 16) + r}; }
 
 struct shape {
     const char *name;
@@ -470,8 +461,7 @@ static int wrong_stores(const struct shape *s, const struct image *image, int co
 static void print_image(const struct shape *s, const struct image *image) {
     static const int lanes[] = {0, 1, 8, 15, 31};
     int registers = s->registers << s->drawn, columns = s->half ? 2 * registers : registers;
-    printf("     %s.x%d: %d register%s a thread\n", s->name, 1 << s->drawn, registers,
-           registers > 1 ? "s" : "");
+    printf("     %s.x%d: %d register%s a thread\n", s->name, 1 << s->drawn, registers, registers > 1 ? "s" : "");
     for (int i = 0; i < (s->half ? 4 : 5); i++) {
         printf("       lane %2d", lanes[i]);
         for (int c = 0; c < columns; c++)
@@ -489,8 +479,7 @@ static int run_images(int *right) {
     size_t bytes = sizeof(struct image);
     struct image *image = (struct image *)malloc(bytes), *image_gpu;
     CUDA_CHECK(cudaMalloc((void **)&image_gpu, bytes));
-    printf(
-        "\n3. Which thread and register holds which cell (t2.r1: thread 2, register 1; columns from left)\n");
+    printf("\n3. Which thread and register holds which cell (t2.r1: thread 2, register 1; columns from left)\n");
     for (int i = 0; i < SHAPES; i++) {
         const struct shape *s = &shapes[i];
         CUDA_CHECK(cudaMemset(image_gpu, 0xEE, bytes));

@@ -81,8 +81,8 @@ struct shared_storage {
 /* Copies `rows` rows x 128 bytes of a K-major matrix into shared memory, swizzled: byte chunk c of row r goes
  * to chunk c ^ (r & 7) of row r. Eight neighbouring threads read the 128 contiguous bytes of a row. from:
  * first byte of the tile in global memory. to: 1024-byte aligned. All threads of the CTA. */
-static __device__ __forceinline__ void copy_tile(unsigned char *to, const unsigned char *from,
-                                                 size_t row_bytes, int rows) {
+static __device__ __forceinline__ void copy_tile(unsigned char *to, const unsigned char *from, size_t row_bytes,
+                                                 int rows) {
     int chunk = threadIdx.x % CHUNKS_PER_ROW;
 #pragma unroll 8
     for (int row = threadIdx.x / CHUNKS_PER_ROW; row < rows; row += THREADS / CHUNKS_PER_ROW) {
@@ -110,18 +110,15 @@ static __device__ __forceinline__ void store_a_row(uint32_t window, const unsign
 /* The four UMMAs of one K tile, and the commit that reports them. One thread.
  * A step of 32 bytes along K is 32 bytes of address, inside the swizzle atom too: the hardware XORs address
  * bits after it has added the offset. In TMEM the same step is 8 columns. */
-static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator,
-                                                    uint32_t a_tmem, uint64_t a_desc, uint64_t b_desc,
-                                                    uint32_t done, int first) {
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint32_t a_tmem,
+                                                    uint64_t a_desc, uint64_t b_desc, uint32_t done, int first) {
     for (int i = 0; i < UMMAS_PER_TILE; i++) {
-        uint32_t accumulate =
-            !(first && i == 0); /* enable-input-d: the first UMMA overwrites what TMEM held */
+        uint32_t accumulate = !(first && i == 0); /* enable-input-d: the first UMMA overwrites what TMEM held */
         uint64_t a_step = umma_smem_advance(a_desc, i * UMMA_K_BYTES);
         uint64_t b_step = umma_smem_advance(b_desc, i * UMMA_K_BYTES);
         uint32_t a_cells = a_tmem + i * (UMMA_K_BYTES / 4);
         if (g->a_from == A_TMEM_CP)
-            tmem_cp_128x256b(a_cells,
-                             a_step); /* runs before the UMMA below: cp -> mma is a pipeline, 9.7.16.6.2 */
+            tmem_cp_128x256b(a_cells, a_step); /* runs before the UMMA below: cp -> mma is a pipeline, 9.7.16.6.2 */
         if (g->a_from == A_SMEM)
             umma_ss(g->kind, accumulator, a_step, b_step, g->idesc, accumulate);
         else
@@ -133,8 +130,7 @@ static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32
 /* alpha x accumulator + beta C for this thread's row of D. window: TMEM address of the accumulator in this
  * warp's 32 lanes. c, d: the tile's row. With beta 0, C is not read: it may be NULL or hold NaN. All threads
  * of the CTA. */
-static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, const float *c,
-                                                float *d) {
+static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, const float *c, float *d) {
 #pragma unroll 1
     for (int column = 0; column < TILE_N; column += EPILOGUE_COLUMNS) {
         uint32_t bits[EPILOGUE_COLUMNS];
@@ -142,9 +138,8 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
         tmem_wait_ld();
 #pragma unroll
         for (int i = 0; i < EPILOGUE_COLUMNS; i += 4) {
-            float4 out =
-                make_float4(g->alpha * __uint_as_float(bits[i]), g->alpha * __uint_as_float(bits[i + 1]),
-                            g->alpha * __uint_as_float(bits[i + 2]), g->alpha * __uint_as_float(bits[i + 3]));
+            float4 out = make_float4(g->alpha * __uint_as_float(bits[i]), g->alpha * __uint_as_float(bits[i + 1]),
+                                     g->alpha * __uint_as_float(bits[i + 2]), g->alpha * __uint_as_float(bits[i + 3]));
             if (g->beta != 0) {
                 float4 in = *(const float4 *)(c + column + i);
                 out.x += g->beta * in.x;
@@ -164,8 +159,7 @@ __global__ void __launch_bounds__(THREADS) simple_umma(const struct gemm g, stru
     struct shared_storage *s = (struct shared_storage *)storage;
     const uint32_t done = smem_address(&s->done);
     const uint32_t warp = warp_index();
-    const uint32_t columns =
-        g.a_from == A_SMEM ? TILE_N : TMEM_COLUMNS; /* a power of two: 256, or 512 with A */
+    const uint32_t columns = g.a_from == A_SMEM ? TILE_N : TMEM_COLUMNS; /* a power of two: 256, or 512 with A */
     const size_t tile_m = (size_t)blockIdx.y * TILE_M, tile_n = (size_t)blockIdx.x * TILE_N;
 
     if (warp == 0) {
@@ -180,10 +174,8 @@ __global__ void __launch_bounds__(THREADS) simple_umma(const struct gemm g, stru
 
     const uint32_t accumulator = s->tmem_base, a_tmem = accumulator + TILE_N;
     const uint32_t window = warp * TMEM_WINDOW; /* first of the 32 lanes this warp can reach */
-    const uint64_t a_desc =
-        umma_smem_desc_packed(smem_address(s->a), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_M);
-    const uint64_t b_desc =
-        umma_smem_desc_packed(smem_address(s->b), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_N);
+    const uint64_t a_desc = umma_smem_desc_packed(smem_address(s->a), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_M);
+    const uint64_t b_desc = umma_smem_desc_packed(smem_address(s->b), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_N);
 
     const int k_tiles = (int)(g.row_bytes / TILE_K_BYTES);
     for (int kt = 0; kt < k_tiles; kt++) {
@@ -245,8 +237,8 @@ static struct options read_options(int argc, char **argv) {
         gemm_verify_option(&o.p.verify),
         gemm_time_option(&o.p.time),
     };
-    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, one 128x256 tile a CTA, one thread issuing UMMAs",
-                  table, sizeof table / sizeof table[0]);
+    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, one 128x256 tile a CTA, one thread issuing UMMAs", table,
+                  sizeof table / sizeof table[0]);
     int tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.p.type).bytes;
     gemm_require_multiple("02_simple_umma", "k", o.p.k, tile_k, "128 bytes of a row");
     if (o.a_from == A_TMEM)
@@ -255,18 +247,17 @@ static struct options read_options(int argc, char **argv) {
 }
 
 static void print_plan(const struct options *o) {
-    static const char *const from[] = {"shared memory", "tensor memory, by tcgen05.cp",
-                                       "tensor memory, by tcgen05.st"};
+    static const char *const from[] = {"shared memory", "tensor memory, by tcgen05.cp", "tensor memory, by tcgen05.st"};
     const struct gemm_problem *p = &o->p;
     struct elem_info e = elem_info((enum elem_type)p->type);
     int tile_k = TILE_K_BYTES / (int)e.bytes;
     printf("02_simple_umma   D = alpha A B^T + beta C\n");
     printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
            elem_names[p->type], (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
-    printf("  grid      %d x %d CTAs of %d threads, one 128 x 256 tile of D each\n", p->m / TILE_M,
-           p->n / TILE_N, THREADS);
-    printf("  K loop    %d tiles of 128 bytes (%d %s), %d UMMAs of 128x256x%u each; A from %s\n",
-           p->k / tile_k, tile_k, elem_names[p->type], UMMAS_PER_TILE, umma_k(e.kind), from[o->a_from]);
+    printf("  grid      %d x %d CTAs of %d threads, one 128 x 256 tile of D each\n", p->m / TILE_M, p->n / TILE_N,
+           THREADS);
+    printf("  K loop    %d tiles of 128 bytes (%d %s), %d UMMAs of 128x256x%u each; A from %s\n", p->k / tile_k, tile_k,
+           elem_names[p->type], UMMAS_PER_TILE, umma_k(e.kind), from[o->a_from]);
 }
 
 static void print_witness(const struct witness *w, uint32_t idesc, enum umma_kind kind) {
@@ -278,8 +269,7 @@ static void print_witness(const struct witness *w, uint32_t idesc, enum umma_kin
 }
 
 /* Runs the kernel and fills d (M x N) and w. */
-static void run(const struct options *o, const struct gemm_inputs *in, uint32_t idesc, float *d,
-                struct witness *w) {
+static void run(const struct options *o, const struct gemm_inputs *in, uint32_t idesc, float *d, struct witness *w) {
     const struct gemm_problem *p = &o->p;
     struct elem_info e = elem_info((enum elem_type)p->type);
     size_t d_bytes = in->d_count * sizeof(float);
@@ -301,8 +291,7 @@ static void run(const struct options *o, const struct gemm_inputs *in, uint32_t 
                      (enum a_from)o->a_from};
     dim3 grid(p->n / TILE_N, p->m / TILE_M);
     int smem = sizeof(struct shared_storage);
-    CUDA_CHECK(
-        cudaFuncSetAttribute((const void *)simple_umma, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
+    CUDA_CHECK(cudaFuncSetAttribute((const void *)simple_umma, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
     struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
     while (timing_next(&t)) /* once, or as --time says */
         simple_umma<<<grid, THREADS, smem>>>(g, (struct witness *)w_gpu);

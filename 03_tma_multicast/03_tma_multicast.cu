@@ -102,21 +102,21 @@ static __device__ __forceinline__ struct sharing find_sharing(const struct gemm 
 
 /* Our slices of the tiles at `k`, to all who need them, and the promise of everything that will land here. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct sharing *share,
-                                                   struct shared_storage *s, const CUtensorMap *a,
-                                                   const CUtensorMap *b, int k) {
+                                                   struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
+                                                   int k) {
     const uint32_t full = smem_address(&s->full);
     const int a_rows = TILE_M / g->cluster_n, a_slice = share->y * a_rows; /* cluster_n CTAs share A */
     const int b_rows = TILE_N / g->cluster_m, b_slice = share->x * b_rows;
     mbarrier_arrive_expect_tx(full, A_BYTES + B_BYTES);
-    tma_load_2d_multicast(smem_address(s->a) + a_slice * TILE_K_BYTES, a, k, blockIdx.x * TILE_M + a_slice,
-                          full, share->a);
-    tma_load_2d_multicast(smem_address(s->b) + b_slice * TILE_K_BYTES, b, k, blockIdx.y * TILE_N + b_slice,
-                          full, share->b);
+    tma_load_2d_multicast(smem_address(s->a) + a_slice * TILE_K_BYTES, a, k, blockIdx.x * TILE_M + a_slice, full,
+                          share->a);
+    tma_load_2d_multicast(smem_address(s->b) + b_slice * TILE_K_BYTES, b, k, blockIdx.y * TILE_N + b_slice, full,
+                          share->b);
 }
 
 /* The UMMAs of one K tile: the descriptors step 32 bytes along K inside the swizzle atom. */
-static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator,
-                                                    uint64_t a_desc, uint64_t b_desc, int first) {
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint64_t a_desc,
+                                                    uint64_t b_desc, int first) {
     for (int i = 0; i < UMMAS_PER_TILE; i++) {
         uint32_t accumulate = !(first && i == 0); /* the first UMMA overwrites what TMEM held */
         umma_ss(g->kind, accumulator, umma_smem_advance(a_desc, i * UMMA_K_BYTES),
@@ -125,14 +125,10 @@ static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32
 }
 
 static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct sharing *share,
-                                              struct shared_storage *s, const CUtensorMap *a,
-                                              const CUtensorMap *b) {
-    const uint32_t full = smem_address(&s->full), free = smem_address(&s->free),
-                   done = smem_address(&s->done);
-    const uint64_t a_desc =
-        umma_smem_desc_packed(smem_address(s->a), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_M);
-    const uint64_t b_desc =
-        umma_smem_desc_packed(smem_address(s->b), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_N);
+                                              struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b) {
+    const uint32_t full = smem_address(&s->full), free = smem_address(&s->free), done = smem_address(&s->done);
+    const uint64_t a_desc = umma_smem_desc_packed(smem_address(s->a), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_M);
+    const uint64_t b_desc = umma_smem_desc_packed(smem_address(s->b), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, TILE_N);
 
 #pragma unroll 1
     for (int kt = 0; kt < g->k_tiles; kt++) {
@@ -150,8 +146,7 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
 
 /* alpha x accumulator + beta C for this thread's row of D. window: TMEM address of the accumulator in this
  * warp's 32 lanes. c, d: the tile's row. With beta 0, C is not read. All threads of the CTA. */
-static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, const float *c,
-                                                float *d) {
+static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, const float *c, float *d) {
 #pragma unroll 1
     for (int column = 0; column < TILE_N; column += EPILOGUE_COLUMNS) {
         uint32_t bits[EPILOGUE_COLUMNS];
@@ -159,9 +154,8 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
         tmem_wait_ld();
 #pragma unroll
         for (int i = 0; i < EPILOGUE_COLUMNS; i += 4) {
-            float4 out =
-                make_float4(g->alpha * __uint_as_float(bits[i]), g->alpha * __uint_as_float(bits[i + 1]),
-                            g->alpha * __uint_as_float(bits[i + 2]), g->alpha * __uint_as_float(bits[i + 3]));
+            float4 out = make_float4(g->alpha * __uint_as_float(bits[i]), g->alpha * __uint_as_float(bits[i + 1]),
+                                     g->alpha * __uint_as_float(bits[i + 2]), g->alpha * __uint_as_float(bits[i + 3]));
             if (g->beta != 0) {
                 float4 in = *(const float4 *)(c + column + i);
                 out.x += g->beta * in.x;
@@ -233,8 +227,7 @@ static struct options read_options(int argc, char **argv) {
     struct options o = {{512, 1024, 256, ELEM_F16, 1.0f, 0.5f, 1}, 8, 0, 0, 0};
     const struct cl_option table[] = {
         {"m", CL_INT, &o.p.m, "rows of A and D, whole clusters of tiles", TILE_M, 16384, TILE_M, NULL},
-        {"n", CL_INT, &o.p.n, "rows of B, columns of D, whole clusters of tiles", TILE_N, 16384, TILE_N,
-         NULL},
+        {"n", CL_INT, &o.p.n, "rows of B, columns of D, whole clusters of tiles", TILE_N, 16384, TILE_N, NULL},
         {"k", CL_INT, &o.p.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
         {"alpha", CL_FLOAT, &o.p.alpha, "factor of A B^T", 0, 0, 0, NULL},
         {"beta", CL_FLOAT, &o.p.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
@@ -244,15 +237,14 @@ static struct options read_options(int argc, char **argv) {
         gemm_verify_option(&o.p.verify),
         gemm_time_option(&o.p.time),
     };
-    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, TMA multicast in a cluster, one 128x256 tile a CTA",
-                  table, sizeof table / sizeof table[0]);
+    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, TMA multicast in a cluster, one 128x256 tile a CTA", table,
+                  sizeof table / sizeof table[0]);
     o.cluster_m = shapes[o.shape][0] - '0';
     o.cluster_n = shapes[o.shape][2] - '0';
     o.tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.p.type).bytes;
     gemm_require_multiple("03_tma_multicast", "k", o.p.k, o.tile_k, "128 bytes of a row");
     gemm_require_multiple("03_tma_multicast", "m", o.p.m, TILE_M * o.cluster_m, "a cluster of 128-row tiles");
-    gemm_require_multiple("03_tma_multicast", "n", o.p.n, TILE_N * o.cluster_n,
-                          "a cluster of 256-column tiles");
+    gemm_require_multiple("03_tma_multicast", "n", o.p.n, TILE_N * o.cluster_n, "a cluster of 256-column tiles");
     return o;
 }
 
@@ -268,8 +260,8 @@ static void print_plan(const struct options *o) {
     printf("  K tile    128 bytes (%d %s), %d of them; expect_tx %d = A %d + B %d bytes\n", o->tile_k,
            elem_names[p->type], p->k / o->tile_k, A_BYTES + B_BYTES, A_BYTES, B_BYTES);
     printf("  each CTA  loads %d of the 128 rows of A for %d CTA%s, %d of the 256 rows of B for %d CTA%s\n",
-           TILE_M / o->cluster_n, o->cluster_n, o->cluster_n == 1 ? "" : "s", TILE_N / o->cluster_m,
-           o->cluster_m, o->cluster_m == 1 ? "" : "s");
+           TILE_M / o->cluster_n, o->cluster_n, o->cluster_n == 1 ? "" : "s", TILE_N / o->cluster_m, o->cluster_m,
+           o->cluster_m == 1 ? "" : "s");
 }
 
 static void print_witness(const struct options *o, const struct witness *w) {
@@ -304,17 +296,13 @@ static void run(const struct options *o, const struct gemm_inputs *in, float *d,
 
     CUtensorMap a = tensor_map_2d(a_gpu, type, p->m, p->k, TILE_M / o->cluster_n);
     CUtensorMap b = tensor_map_2d(b_gpu, type, p->n, p->k, TILE_N / o->cluster_m);
-    struct gemm g = {p->n,
-                     p->k / o->tile_k,
-                     o->tile_k,
-                     o->cluster_m,
-                     o->cluster_n,
-                     (const float *)c_gpu,
-                     (float *)d_gpu,
-                     p->alpha,
-                     p->beta,
-                     umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
-                     e.kind};
+    struct gemm g = {
+        p->n,           p->k / o->tile_k,
+        o->tile_k,      o->cluster_m,
+        o->cluster_n,   (const float *)c_gpu,
+        (float *)d_gpu, p->alpha,
+        p->beta,        umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
+        e.kind};
     void *args[] = {&a, &b, &g, &w_gpu};
     struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
     while (timing_next(&t)) /* once, or as --time says */

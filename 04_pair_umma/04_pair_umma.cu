@@ -45,10 +45,8 @@ enum {
     SHARED_BYTES = 80 * 1024,
 };
 
-static_assert(MAX_HALF_M / 2 / MAX_SIDE * TILE_K_BYTES % ATOM_BYTES == 0,
-              "a slice of A starts on a swizzle pattern");
-static_assert(HALF_N / (MAX_SIDE / 2) * TILE_K_BYTES % ATOM_BYTES == 0,
-              "a slice of B starts on a swizzle pattern");
+static_assert(MAX_HALF_M / 2 / MAX_SIDE * TILE_K_BYTES % ATOM_BYTES == 0, "a slice of A starts on a swizzle pattern");
+static_assert(HALF_N / (MAX_SIDE / 2) * TILE_K_BYTES % ATOM_BYTES == 0, "a slice of B starts on a swizzle pattern");
 
 struct gemm {
     int n;                    /* columns of C and D */
@@ -65,8 +63,7 @@ struct gemm {
 /* What each CTA of the first cluster used, for the host to print. */
 struct witness {
     uint32_t a_mask, b_mask, commit_mask, arrivals;
-    uint32_t full, full_leader,
-        full_mapped; /* addresses of the barrier: ours, with bit 24 cleared, by mapa */
+    uint32_t full, full_leader, full_mapped; /* addresses of the barrier: ours, with bit 24 cleared, by mapa */
     uint32_t tmem_base;
 };
 
@@ -76,10 +73,8 @@ struct witness {
 struct shared_storage {
     alignas(1024) unsigned char a[MAX_A_BYTES];
     alignas(1024) unsigned char b[B_BYTES];
-    uint64_t
-        full; /* the leader's: 1 arrival, its own, and the bytes of both CTAs' tiles. The odd CTA's is unused */
-    uint64_t
-        free; /* cluster_m / 2 + cluster_n - 1 arrivals: the commits of all pairs that read what we write */
+    uint64_t full; /* the leader's: 1 arrival, its own, and the bytes of both CTAs' tiles. The odd CTA's is unused */
+    uint64_t free; /* cluster_m / 2 + cluster_n - 1 arrivals: the commits of all pairs that read what we write */
     uint64_t done; /* 1 arrival: our pair's last commit, when the accumulator is complete */
     uint32_t tmem_base;
 };
@@ -116,21 +111,19 @@ static __device__ __forceinline__ struct sharing find_sharing(const struct gemm 
 
 /* Our slices of our halves of the tiles at `k`, to all who need them. The bytes are reported to the leaders. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct sharing *share,
-                                                   struct shared_storage *s, const CUtensorMap *a,
-                                                   const CUtensorMap *b, int k) {
+                                                   struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
+                                                   int k) {
     const uint32_t full = pair_leader_address(smem_address(&s->full));
     const int a_rows = g->half_m / g->cluster_n, a_slice = share->y * a_rows; /* cluster_n CTAs share A */
     const int b_rows = HALF_N / (g->cluster_m / 2), b_slice = share->x / 2 * b_rows;
     const int a_row = blockIdx.x * g->half_m, b_row = blockIdx.y * TILE_N + (share->x & 1) * HALF_N;
-    tma_load_2d_multicast_pair(smem_address(s->a) + a_slice * TILE_K_BYTES, a, k, a_row + a_slice, full,
-                               share->a);
-    tma_load_2d_multicast_pair(smem_address(s->b) + b_slice * TILE_K_BYTES, b, k, b_row + b_slice, full,
-                               share->b);
+    tma_load_2d_multicast_pair(smem_address(s->a) + a_slice * TILE_K_BYTES, a, k, a_row + a_slice, full, share->a);
+    tma_load_2d_multicast_pair(smem_address(s->b) + b_slice * TILE_K_BYTES, b, k, b_row + b_slice, full, share->b);
 }
 
 /* The UMMAs of one K tile, of the leader for both: the descriptors step 32 bytes along K inside the swizzle atom. */
-static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator,
-                                                    uint64_t a_desc, uint64_t b_desc, int first) {
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint64_t a_desc,
+                                                    uint64_t b_desc, int first) {
     for (int i = 0; i < UMMAS_PER_TILE; i++) {
         uint32_t accumulate = !(first && i == 0); /* the first UMMA overwrites what TMEM held */
         umma_pair_ss(g->kind, accumulator, umma_smem_advance(a_desc, i * UMMA_K_BYTES),
@@ -139,15 +132,11 @@ static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32
 }
 
 static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct sharing *share,
-                                              struct shared_storage *s, const CUtensorMap *a,
-                                              const CUtensorMap *b) {
-    const uint32_t full = smem_address(&s->full), free = smem_address(&s->free),
-                   done = smem_address(&s->done);
+                                              struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b) {
+    const uint32_t full = smem_address(&s->full), free = smem_address(&s->free), done = smem_address(&s->done);
     const uint32_t pair_bytes = 2 * (g->half_m * TILE_K_BYTES + B_BYTES); /* ours and the peer's */
-    const uint64_t a_desc =
-        umma_smem_desc_packed(smem_address(s->a), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, g->half_m);
-    const uint64_t b_desc =
-        umma_smem_desc_packed(smem_address(s->b), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, HALF_N);
+    const uint64_t a_desc = umma_smem_desc_packed(smem_address(s->a), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, g->half_m);
+    const uint64_t b_desc = umma_smem_desc_packed(smem_address(s->b), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, HALF_N);
 
 #pragma unroll 1
     for (int kt = 0; kt < g->k_tiles; kt++) {
@@ -169,8 +158,8 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
 
 /* alpha x accumulator + beta C for this thread's lane. window: TMEM address of the accumulator in this warp's 32
  * lanes. columns: of D that a lane holds. c, d: where they begin. With beta 0, C is not read. All threads. */
-static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, int columns,
-                                                const float *c, float *d) {
+static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, int columns, const float *c,
+                                                float *d) {
 #pragma unroll 1
     for (int column = 0; column < columns; column += EPILOGUE_COLUMNS) {
         uint32_t bits[EPILOGUE_COLUMNS];
@@ -178,9 +167,8 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
         tmem_wait_ld();
 #pragma unroll
         for (int i = 0; i < EPILOGUE_COLUMNS; i += 4) {
-            float4 out =
-                make_float4(g->alpha * __uint_as_float(bits[i]), g->alpha * __uint_as_float(bits[i + 1]),
-                            g->alpha * __uint_as_float(bits[i + 2]), g->alpha * __uint_as_float(bits[i + 3]));
+            float4 out = make_float4(g->alpha * __uint_as_float(bits[i]), g->alpha * __uint_as_float(bits[i + 1]),
+                                     g->alpha * __uint_as_float(bits[i + 2]), g->alpha * __uint_as_float(bits[i + 3]));
             if (g->beta != 0) {
                 float4 in = *(const float4 *)(c + column + i);
                 out.x += g->beta * in.x;
@@ -230,8 +218,7 @@ __global__ void __launch_bounds__(THREADS)
     tcgen05_fence_after();
 
     const uint32_t window = warp * TMEM_WINDOW; /* first of the 32 lanes this warp can reach */
-    const size_t at =
-        ((size_t)blockIdx.x * g.half_m + row) * g.n + (size_t)blockIdx.y * TILE_N + first_column;
+    const size_t at = ((size_t)blockIdx.x * g.half_m + row) * g.n + (size_t)blockIdx.y * TILE_N + first_column;
     epilogue(&g, tmem_at(s->tmem_base, window, 0), columns, g.c + at, g.d + at);
 
     if (threadIdx.x == 0 && blockIdx.x < g.cluster_m && blockIdx.y < g.cluster_n) {
@@ -267,8 +254,7 @@ static struct options read_options(int argc, char **argv) {
     struct options o = {{512, 1024, 256, ELEM_F16, 1.0f, 0.5f, 1}, 5, 1, 0, 0, 0, 0};
     const struct cl_option table[] = {
         {"m", CL_INT, &o.p.m, "rows of A and D, whole clusters of tiles", 128, 16384, 128, NULL},
-        {"n", CL_INT, &o.p.n, "rows of B, columns of D, whole clusters of tiles", TILE_N, 16384, TILE_N,
-         NULL},
+        {"n", CL_INT, &o.p.n, "rows of B, columns of D, whole clusters of tiles", TILE_N, 16384, TILE_N, NULL},
         {"k", CL_INT, &o.p.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
         {"alpha", CL_FLOAT, &o.p.alpha, "factor of A B^T", 0, 0, 0, NULL},
         {"beta", CL_FLOAT, &o.p.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
@@ -301,24 +287,22 @@ static void print_plan(const struct options *o) {
            "x %d "
            "pairs\n",
            p->m / (2 * o->half_m), p->n / TILE_N, THREADS, 2 * o->half_m, o->cluster_m / 2, o->cluster_n);
-    printf("  K tile    128 bytes (%d %s), %d of them, %d UMMAs of %dx256x%u each\n", o->tile_k,
-           elem_names[p->type], p->k / o->tile_k, UMMAS_PER_TILE, 2 * o->half_m,
-           umma_k(elem_info((enum elem_type)p->type).kind));
+    printf("  K tile    128 bytes (%d %s), %d of them, %d UMMAs of %dx256x%u each\n", o->tile_k, elem_names[p->type],
+           p->k / o->tile_k, UMMAS_PER_TILE, 2 * o->half_m, umma_k(elem_info((enum elem_type)p->type).kind));
     printf("  leader    expect_tx %d = 2 CTAs x (A %d + B %d bytes), half of them from the peer\n",
            2 * (a_bytes + B_BYTES), a_bytes, B_BYTES);
     printf("  each CTA  loads %d of its %d rows of A for %d CTA%s, %d of its 128 rows of B for %d CTA%s\n",
-           o->half_m / o->cluster_n, o->half_m, o->cluster_n, o->cluster_n == 1 ? "" : "s", HALF_N / share_b,
-           share_b, share_b == 1 ? "" : "s");
+           o->half_m / o->cluster_n, o->half_m, o->cluster_n, o->cluster_n == 1 ? "" : "s", HALF_N / share_b, share_b,
+           share_b == 1 ? "" : "s");
     if (o->half_m == 128)
         printf("  TMEM      layout A, 256 columns   even CTA                      odd CTA\n"
                "            lanes   0-127           rows 0-127, columns 0-255     rows 128-255, columns "
                "0-255\n");
     else
-        printf(
-            "  TMEM      layout B, 128 columns   even CTA                      odd CTA\n"
-            "            lanes  0-63             rows 0-63, columns 0-127      rows 64-127, columns 0-127\n"
-            "            lanes 64-127            rows 0-63, columns 128-255    rows 64-127, columns "
-            "128-255\n");
+        printf("  TMEM      layout B, 128 columns   even CTA                      odd CTA\n"
+               "            lanes  0-63             rows 0-63, columns 0-127      rows 64-127, columns 0-127\n"
+               "            lanes 64-127            rows 0-63, columns 128-255    rows 64-127, columns "
+               "128-255\n");
 }
 
 static void print_witness(const struct options *o, const struct witness *w) {
@@ -341,8 +325,8 @@ static void print_witness(const struct options *o, const struct witness *w) {
     printf("  arrivals that free a tile: %d + %d - 1 = %u\n", o->cluster_m / 2, o->cluster_n, w[0].arrivals);
     printf("\n  barrier `full`    own address   & 0xfeffffff   mapa to the leader\n");
     for (int rank = 0; rank < 4 && rank < o->cluster_m * o->cluster_n; rank++)
-        printf("    rank %d, %-4s    0x%08x    0x%08x     0x%08x\n", rank, rank & 1 ? "odd" : "even",
-               w[rank].full, w[rank].full_leader, w[rank].full_mapped);
+        printf("    rank %d, %-4s    0x%08x    0x%08x     0x%08x\n", rank, rank & 1 ? "odd" : "even", w[rank].full,
+               w[rank].full_leader, w[rank].full_mapped);
     printf("\n");
 }
 
@@ -359,19 +343,18 @@ static void run(const struct options *o, const struct gemm_inputs *in, float *d,
 
     CUtensorMap a = tensor_map_2d(a_gpu, type, p->m, p->k, o->half_m / o->cluster_n);
     CUtensorMap b = tensor_map_2d(b_gpu, type, p->n, p->k, HALF_N / (o->cluster_m / 2));
-    struct gemm g = {
-        p->n,
-        p->k / o->tile_k,
-        o->tile_k,
-        o->cluster_m,
-        o->cluster_n,
-        o->half_m,
-        (const float *)c_gpu,
-        (float *)d_gpu,
-        p->alpha,
-        p->beta,
-        umma_idesc(2 * o->half_m, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
-        e.kind};
+    struct gemm g = {p->n,
+                     p->k / o->tile_k,
+                     o->tile_k,
+                     o->cluster_m,
+                     o->cluster_n,
+                     o->half_m,
+                     (const float *)c_gpu,
+                     (float *)d_gpu,
+                     p->alpha,
+                     p->beta,
+                     umma_idesc(2 * o->half_m, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
+                     e.kind};
     void *args[] = {&a, &b, &g, &w_gpu};
     struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
     while (timing_next(&t)) /* once, or as --time says */

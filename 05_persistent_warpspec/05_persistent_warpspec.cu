@@ -27,8 +27,8 @@
 /* ---------------------------------------------------------------- sizes */
 
 enum {
-    CTA_M = 128,      /* rows of A and D a CTA, half of the pair's 256 */
-    MAX_TILE_N = 256, /* columns of D a pair; 128 with --tile-n 128. Each CTA holds half of these rows of B */
+    CTA_M = 128,        /* rows of A and D a CTA, half of the pair's 256 */
+    MAX_TILE_N = 256,   /* columns of D a pair; 128 with --tile-n 128. Each CTA holds half of these rows of B */
     TILE_K_BYTES = 128, /* of K: 64 f16, 32 tf32, 128 fp8 */
     UMMA_K_BYTES = 32,  /* of K, that one UMMA multiplies */
     UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
@@ -60,9 +60,8 @@ static_assert(MAX_TILE_N / 2 % (BUFFERS * SUBTILE_COLUMNS) == 0, "a tile is whol
 
 /* How a CTA's part of a K tile of A or B is loaded, and how the tensor core reads it. */
 struct operand {
-    uint32_t mn_major; /* 1: M or N is contiguous in memory, 0: K */
-    uint32_t
-        boxes; /* that the part consists of side by side: M-major rows may be wider than a swizzle span */
+    uint32_t mn_major;    /* 1: M or N is contiguous in memory, 0: K */
+    uint32_t boxes;       /* that the part consists of side by side: M-major rows may be wider than a swizzle span */
     uint32_t box_bytes;   /* from one box to the next in shared memory */
     uint32_t box_columns; /* elements, from one box to the next in memory */
     uint32_t slice_rows;  /* of a box, that one CTA loads for all who need them: rows of the tensor map */
@@ -136,8 +135,7 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
     }
     for (uint32_t i = 0; i < ANSWERS; i++) { /* epilogue warps, load, schedule, C; MMA in every other CTA */
         mbarrier_init(smem_address(&s->answer_full[i]), 1);
-        mbarrier_init(smem_address(&s->answer_empty[i]),
-                      ctas * (EPILOGUE_WARPS + 2 + (g->beta != 0)) + ctas / 2);
+        mbarrier_init(smem_address(&s->answer_empty[i]), ctas * (EPILOGUE_WARPS + 2 + (g->beta != 0)) + ctas / 2);
     }
     fence_mbarrier_init();
 }
@@ -191,8 +189,7 @@ struct work {
     struct ring answer;
 };
 
-static __device__ __forceinline__ void work_locate(const struct gemm *g, const struct place *p,
-                                                   struct work *w) {
+static __device__ __forceinline__ void work_locate(const struct gemm *g, const struct place *p, struct work *w) {
     const struct raster_tile t = raster_tile(&g->raster, w->index);
     w->m = (t.m * g->cluster_m + p->x) * CTA_M;
     w->n = (t.n * g->cluster_n + p->y) * g->tile_n;
@@ -206,8 +203,8 @@ static __device__ __forceinline__ struct work work_first(const struct gemm *g, c
 }
 
 /* threads: 1 where one thread asks, 32 where a converged warp does. */
-static __device__ __forceinline__ void work_next(const struct gemm *g, const struct place *p,
-                                                 struct shared_storage *s, struct work *w, int threads) {
+static __device__ __forceinline__ void work_next(const struct gemm *g, const struct place *p, struct shared_storage *s,
+                                                 struct work *w, int threads) {
     if (!g->clc) {
         w->index += cluster_count();
         w->valid = w->index < g->works;
@@ -229,8 +226,8 @@ static __device__ __forceinline__ void work_next(const struct gemm *g, const str
 /* ---------------------------------------------------------------- load warp: A and B, one thread of each CTA */
 
 /* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
-static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full,
-                                                uint16_t ctas, uint32_t x, uint32_t y, uint32_t matrix) {
+static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
+                                                uint32_t x, uint32_t y, uint32_t matrix) {
     if (ctas & (ctas - 1))
         tma_load_3d_multicast_pair(to, map, x, y, matrix, full, ctas);
     else
@@ -238,18 +235,17 @@ static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t
 }
 
 /* Our slice of our part of a K tile. x, y: of its first box, which mostly is the only one. */
-static __device__ __forceinline__ void load_slice(const struct operand *o, const CUtensorMap *map,
-                                                  uint32_t to, uint32_t full, uint16_t ctas, uint32_t x,
-                                                  uint32_t y, uint32_t matrix) {
+static __device__ __forceinline__ void load_slice(const struct operand *o, const CUtensorMap *map, uint32_t to,
+                                                  uint32_t full, uint16_t ctas, uint32_t x, uint32_t y,
+                                                  uint32_t matrix) {
     load_box(map, to, full, ctas, x, y, matrix);
 #pragma unroll 1
     for (uint32_t i = 1; i < o->boxes; i++)
         load_box(map, to + i * o->box_bytes, full, ctas, x + i * o->box_columns, y, matrix);
 }
 
-static __device__ __forceinline__ void load_role(const struct gemm *g, const struct place *p,
-                                                 struct shared_storage *s, const CUtensorMap *a,
-                                                 const CUtensorMap *b) {
+static __device__ __forceinline__ void load_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
+                                                 const CUtensorMap *a, const CUtensorMap *b) {
     const uint32_t pair_bytes = 2 * g->stage_bytes, a_slice = p->y, b_slice = p->x / 2;
     const uint32_t ab = smem_address(s) + g->ab_at, to_a = ab + a_slice * g->a.slice_bytes,
                    to_b = ab + g->a_bytes + b_slice * g->b.slice_bytes;
@@ -283,16 +279,15 @@ static __device__ __forceinline__ void load_role(const struct gemm *g, const str
 /* ---------------------------------------------------------------- MMA warp: one thread of the leader, for the pair */
 
 /* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands. */
-static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, enum umma_kind kind,
-                                                    uint32_t accumulator, uint64_t a, uint64_t b,
-                                                    uint32_t accumulate) {
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, enum umma_kind kind, uint32_t accumulator,
+                                                    uint64_t a, uint64_t b, uint32_t accumulate) {
     for (uint32_t i = 0; i < UMMAS_PER_TILE; i++, a += g->a.umma_step, b += g->b.umma_step, accumulate = 1)
         umma_pair_ss(kind, accumulator, a, b, g->idesc, accumulate);
 }
 
 /* kind: g->kind, as a constant in each call, so that the loop has one UMMA in it and no choice of three. */
-static __device__ __forceinline__ void mma_role(const struct gemm *g, const struct place *p,
-                                                struct shared_storage *s, enum umma_kind kind) {
+static __device__ __forceinline__ void mma_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
+                                                enum umma_kind kind) {
     /* A descriptor's low 14 bits count the CTA's shared memory in 16 bytes. All of that has fewer than 2^18 bytes, so
      * a stage and a step further is one addition, which does not carry out of the field. */
     const uint32_t ab = smem_address(s) + g->ab_at, tmem_base = s->tmem_base;
@@ -320,8 +315,8 @@ static __device__ __forceinline__ void mma_role(const struct gemm *g, const stru
 
 /* ---------------------------------------------------------------- C warp: one thread of each CTA, if beta is not 0 */
 
-static __device__ __forceinline__ void c_role(const struct gemm *g, const struct place *p,
-                                              struct shared_storage *s, const CUtensorMap *c) {
+static __device__ __forceinline__ void c_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
+                                              const CUtensorMap *c) {
     const uint32_t bytes = subtile_bytes(g->out), buffers = smem_address(s) + buffer_at(g->out, BUFFERS);
     struct ring buffer = {0, 1};
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {

@@ -33,8 +33,8 @@ static struct operand make_operand(const struct elem_info *e, int mn_major, uint
     return o;
 }
 
-static CUtensorMap operand_map(const struct operand *o, const struct elem_info *e, enum elem_type type,
-                               void *gpu, const struct problem *p, int extent) {
+static CUtensorMap operand_map(const struct operand *o, const struct elem_info *e, enum elem_type type, void *gpu,
+                               const struct problem *p, int extent) {
     const CUtensorMapDataType t = tensor_map_type(type);
     if (!o->mn_major)
         return tensor_map_3d(gpu, t, e->bytes, p->batch, extent, p->k, o->slice_rows, TILE_K_BYTES / e->bytes,
@@ -62,14 +62,13 @@ static struct gemm make_plan(const struct problem *p, uint32_t shared, uint32_t 
     g.stages = (shared - g.ab_at) / g.stage_bytes;                    /* all that is left */
     g.stages = g.stages < MAX_STAGES ? g.stages : MAX_STAGES;
     if (g.stages < MIN_STAGES) {
-        fprintf(stderr, "%u bytes of shared memory do not hold %d stages of %u\n", shared, MIN_STAGES,
-                g.stage_bytes);
+        fprintf(stderr, "%u bytes of shared memory do not hold %d stages of %u\n", shared, MIN_STAGES, g.stage_bytes);
         exit(1);
     }
     *used = g.ab_at + g.stages * g.stage_bytes;
     const uint32_t rows = CTA_M * g.cluster_m, columns = g.tile_n * g.cluster_n;
-    g.raster = raster_make(((uint32_t)p->m + rows - 1) / rows, ((uint32_t)p->n + columns - 1) / columns,
-                           (uint32_t)p->group);
+    g.raster =
+        raster_make(((uint32_t)p->m + rows - 1) / rows, ((uint32_t)p->n + columns - 1) / columns, (uint32_t)p->group);
     g.works = g.raster.tiles_m * g.raster.tiles_n * (uint32_t)p->batch;
     g.clc = p->scheduler == SCHEDULER_CLC;
     g.kind = e.kind;
@@ -101,12 +100,11 @@ static void make_launch(struct launch *l, const struct problem *p, const struct 
     l->config.attrs = &l->cluster;
     l->config.numAttrs = 1;
     l->config.gridDim = dim3(g->works * ctas); /* clc: a cluster for each item, most of them never launched */
-    CUDA_CHECK(cudaFuncSetAttribute((const void *)persistent_warpspec,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    CUDA_CHECK(cudaFuncSetAttribute((const void *)persistent_warpspec, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)shared));
     CUDA_CHECK(cudaOccupancyMaxActiveClusters(&resident, (const void *)persistent_warpspec, &l->config));
     if (resident < 1) {
-        fprintf(stderr, "the GPU takes no cluster of %u CTAs with %u bytes of shared memory each\n", ctas,
-                shared);
+        fprintf(stderr, "the GPU takes no cluster of %u CTAs with %u bytes of shared memory each\n", ctas, shared);
         exit(1);
     }
     if (p->clusters && p->clusters < resident)
@@ -122,13 +120,12 @@ static void print_plan(const struct problem *p, const struct gemm *g, uint32_t u
     cudaFuncAttributes f;
     CUDA_CHECK(cudaFuncGetAttributes(&f, (const void *)persistent_warpspec));
     printf("  tiles     %u x %u of D a pair, %u x %u a cluster: %u x %u x %d, in groups of %d rows of them\n",
-           2 * CTA_M, g->tile_n, CTA_M * g->cluster_m, g->tile_n * g->cluster_n, g->raster.tiles_m,
-           g->raster.tiles_n, p->batch, p->group);
+           2 * CTA_M, g->tile_n, CTA_M * g->cluster_m, g->tile_n * g->cluster_n, g->raster.tiles_m, g->raster.tiles_n,
+           p->batch, p->group);
     printf("  K loop    %u tiles of 128 bytes (%u %s), %d UMMAs of %ux%ux%u each\n", g->k_tiles, g->tile_k,
            elem_names[p->type], UMMAS_PER_TILE, 2 * CTA_M, g->tile_n, umma_k(g->kind));
-    printf("  shared    %u stages x %u bytes, %d + %d subtiles of C and D x %u, barriers: %u of %u bytes\n",
-           g->stages, g->stage_bytes, p->beta != 0 ? BUFFERS : 0, BUFFERS, subtile_bytes(g->out), used,
-           shared);
+    printf("  shared    %u stages x %u bytes, %d + %d subtiles of C and D x %u, barriers: %u of %u bytes\n", g->stages,
+           g->stage_bytes, p->beta != 0 ? BUFFERS : 0, BUFFERS, subtile_bytes(g->out), used, shared);
     printf("  TMEM      %d accumulators of 128 lanes x %u columns a CTA\n", ACCUMULATORS, g->tile_n);
     printf("  registers %d of at most %d a thread (65536 for %d threads)\n", f.numRegs,
            65536 / CLC_THREADS < 255 ? 65536 / CLC_THREADS : 255, CLC_THREADS);
@@ -160,10 +157,10 @@ static void run(const struct problem *p, struct inputs *in, void *d) {
     CUtensorMap a = operand_map(&g.a, &e, (enum elem_type)p->type, a_gpu, p, p->m);
     CUtensorMap b = operand_map(&g.b, &e, (enum elem_type)p->type, b_gpu, p, p->n);
     CUtensorMapSwizzle swizzle = out == 4 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B;
-    CUtensorMap c = tensor_map_3d(c_gpu, out_map_type(p->out), out, p->batch, p->m, p->n, CTA_M,
+    CUtensorMap c =
+        tensor_map_3d(c_gpu, out_map_type(p->out), out, p->batch, p->m, p->n, CTA_M, SUBTILE_COLUMNS, swizzle);
+    CUtensorMap m = tensor_map_3d(d_gpu, out_map_type(p->out), out, p->batch, p->m, p->n, CTA_M / EPILOGUE_WARPS,
                                   SUBTILE_COLUMNS, swizzle);
-    CUtensorMap m = tensor_map_3d(d_gpu, out_map_type(p->out), out, p->batch, p->m, p->n,
-                                  CTA_M / EPILOGUE_WARPS, SUBTILE_COLUMNS, swizzle);
     struct launch l;
     make_launch(&l, p, &g, used);
     void *args[] = {&a, &b, &c, &m, &g};

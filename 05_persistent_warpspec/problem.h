@@ -44,8 +44,7 @@ static inline const char *can_implement(const struct problem *p) {
     if (p->n * out % 16)
         return "a row of D (N elements) is not a multiple of 16 bytes, which the TMA needs";
     /* the stride from matrix to matrix in a tensor map is less than 2^40 bytes, in a batch of one too */
-    const double a = (double)p->m * p->k * bytes, b = (double)p->n * p->k * bytes,
-                 d = (double)p->m * p->n * out;
+    const double a = (double)p->m * p->k * bytes, b = (double)p->n * p->k * bytes, d = (double)p->m * p->n * out;
     if (a >= 0x1p40 || b >= 0x1p40 || d >= 0x1p40)
         return "a matrix of A, B or D has 2^40 bytes or more, which the TMA cannot stride over";
     if ((double)p->m * p->batch >= 0x1p31 || (double)p->n * p->batch >= 0x1p31)
@@ -91,16 +90,14 @@ static inline struct problem read_problem(int argc, char **argv) {
         {"a-major", CL_CHOICE, &p.a_major, "what is contiguous in A, K or M", 0, 0, 0, major_names},
         {"b-major", CL_CHOICE, &p.b_major, "what is contiguous in B, K or N", 0, 0, 0, major_names},
         {"alpha", CL_FLOAT, &p.alpha, "factor of A B^T", 0, 0, 0, NULL},
-        {"beta", CL_FLOAT, &p.beta, "factor of C; with 0, C is NaN all over and must not be seen", 0, 0, 0,
-         NULL},
+        {"beta", CL_FLOAT, &p.beta, "factor of C; with 0, C is NaN all over and must not be seen", 0, 0, 0, NULL},
         {"relu", CL_FLAG, &p.relu, "negative elements of D become 0", 0, 0, 0, NULL},
         {"tile-n", CL_CHOICE, &tile_n, "columns of D of a CTA pair, rows are 256", 0, 0, 0, tile_n_names},
         {"cluster", CL_CHOICE, &cluster, "CTAs along M x along N", 0, 0, 0, cluster_names},
         {"group", CL_INT, &p.group, "rows of cluster tiles that are walked together", 1, 1 << 20, 1, NULL},
-        {"scheduler", CL_CHOICE, &p.scheduler, "who hands out tiles: a formula, or cluster launch control", 0,
-         0, 0, scheduler_names},
-        {"clusters", CL_INT, &p.clusters, "at most so many run, static only; 0: as many as fit", 0, 1 << 20,
-         1, NULL},
+        {"scheduler", CL_CHOICE, &p.scheduler, "who hands out tiles: a formula, or cluster launch control", 0, 0, 0,
+         scheduler_names},
+        {"clusters", CL_INT, &p.clusters, "at most so many run, static only; 0: as many as fit", 0, 1 << 20, 1, NULL},
         {"seed", CL_SEED, &p.seed, "of the random A, B and C", 0, 0, 0, NULL},
         gemm_verify_option(&p.verify),
         gemm_time_option(&p.time),
@@ -122,13 +119,11 @@ static inline struct problem read_problem(int argc, char **argv) {
 }
 
 static inline void print_problem(const struct problem *p) {
-    printf("05_persistent_warpspec   D = %salpha A B^T + beta C%s\n", p->relu ? "relu(" : "",
-           p->relu ? ")" : "");
+    printf("05_persistent_warpspec   D = %salpha A B^T + beta C%s\n", p->relu ? "relu(" : "", p->relu ? ")" : "");
     printf("  problem   M %d, N %d, K %d, batch %d, %s -> %s, A %s-major, B %s-major, alpha %g, beta %g, "
            "seed %llu\n",
-           p->m, p->n, p->k, p->batch, elem_names[p->type], out_names[p->out],
-           p->a_major == UMMA_MAJOR_K ? "K" : "M", p->b_major == UMMA_MAJOR_K ? "K" : "N", (double)p->alpha,
-           (double)p->beta, (unsigned long long)p->seed);
+           p->m, p->n, p->k, p->batch, elem_names[p->type], out_names[p->out], p->a_major == UMMA_MAJOR_K ? "K" : "M",
+           p->b_major == UMMA_MAJOR_K ? "K" : "N", (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
 }
 
 /* ---------------------------------------------------------------- inputs */
@@ -141,8 +136,8 @@ struct inputs {
 };
 
 /* A batch of matrices of rows x k random elements. mn_major: the bytes of each are transposed, k x rows. */
-static inline void fill_operand(enum elem_type type, int mn_major, size_t batch, size_t rows, size_t k,
-                                float *values, unsigned char *bytes, uint64_t *state) {
+static inline void fill_operand(enum elem_type type, int mn_major, size_t batch, size_t rows, size_t k, float *values,
+                                unsigned char *bytes, uint64_t *state) {
     const size_t size = elem_info(type).bytes;
     if (!mn_major) {
         elem_fill_random(type, batch * rows * k, bytes, values, state);

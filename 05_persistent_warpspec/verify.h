@@ -27,12 +27,11 @@ static inline double rounding_loss(int type, double x) {
 }
 
 /* Checks one element. row: of D, counted through the batch. product: of row `row` of A and row `column` of B there. */
-static inline void check_element(const struct problem *p, const struct inputs *in, const unsigned char *d,
-                                 size_t row, int column, double product, struct verdict *v) {
+static inline void check_element(const struct problem *p, const struct inputs *in, const unsigned char *d, size_t row,
+                                 int column, double product, struct verdict *v) {
     const size_t at = row * p->n + column, matrix = row / p->m;
     const double add = p->beta != 0 ? (double)p->beta * in->c[at] : 0;
-    const double scale =
-        fabs((double)p->alpha) * v->a_length[row] * v->b_length[matrix * p->n + column] + fabs(add);
+    const double scale = fabs((double)p->alpha) * v->a_length[row] * v->b_length[matrix * p->n + column] + fabs(add);
     double want = (double)p->alpha * product + add, got = out_load(p->out, d + at * out_bytes(p->out));
     if (p->relu && want < 0)
         want = 0;
@@ -47,8 +46,7 @@ static inline void check_all(const struct problem *p, const struct inputs *in, c
     const size_t count = (size_t)p->m * p->n;
     double *product = (double *)checked_malloc(count * sizeof(double));
     for (int l = 0; l < p->batch; l++) {
-        reference_product(p->m, p->n, p->k, in->a + (size_t)l * p->m * p->k, in->b + (size_t)l * p->n * p->k,
-                          product);
+        reference_product(p->m, p->n, p->k, in->a + (size_t)l * p->m * p->k, in->b + (size_t)l * p->n * p->k, product);
         for (size_t i = 0; i < count; i++)
             check_element(p, in, d, (size_t)l * p->m + i / p->n, (int)(i % p->n), product[i], v);
     }

@@ -7,15 +7,11 @@
 
 /* The 32-bit shared-window address of a shared variable, as PTX wants it in [brackets] with .shared.
  * Who: any thread; p points into this CTA's shared memory. PTX ISA 5.2.1. */
-static __device__ __forceinline__ uint32_t smem_address(const void *p) {
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
+static __device__ __forceinline__ uint32_t smem_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
 /* Warp index within the CTA, known to the compiler to be the same in all 32 lanes, so that a branch on it
  * stays uniform and .aligned instructions below it are legal. Who: a converged warp. */
-static __device__ __forceinline__ uint32_t warp_index(void) {
-    return __shfl_sync(0xFFFFFFFFu, threadIdx.x / 32, 0);
-}
+static __device__ __forceinline__ uint32_t warp_index(void) { return __shfl_sync(0xFFFFFFFFu, threadIdx.x / 32, 0); }
 
 static __device__ __forceinline__ uint32_t lane_index(void) { return threadIdx.x % 32; }
 
@@ -88,8 +84,6 @@ static __device__ __forceinline__ void cluster_sync(void) {
 
 /* A shared-window address of either CTA of the pair, as the leader's: the same offset, bit 24 cleared, which is bit 0
  * of the rank. What mapa would say for rank & ~1, in one AND. */
-static __device__ __forceinline__ uint32_t pair_leader_address(uint32_t address) {
-    return address & 0xFEFFFFFFu;
-}
+static __device__ __forceinline__ uint32_t pair_leader_address(uint32_t address) { return address & 0xFEFFFFFFu; }
 
 #endif

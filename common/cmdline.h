@@ -60,11 +60,7 @@ static inline void cl_allowed(const struct cl_option *o, char *text, size_t size
         text[0] = '\0';
         for (int i = 0; o->choices[i]; i++) {
             size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%s",
-                     i == 0              ? ""
-                     : o->choices[i + 1] ? ", "
-                                         : " or ",
-                     o->choices[i]);
+            snprintf(text + used, size - used, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
         }
         break;
     }
@@ -91,8 +87,7 @@ static inline void cl_default(const struct cl_option *o, char *text, size_t size
     }
 }
 
-static inline void cl_help(const char *program, const char *purpose, const struct cl_option *options,
-                           int count) {
+static inline void cl_help(const char *program, const char *purpose, const struct cl_option *options, int count) {
     printf("%s - %s\n\n", program, purpose);
     for (int i = 0; i < count; i++) {
         char allowed[160], preset[64];

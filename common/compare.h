@@ -37,8 +37,8 @@ static inline double compare_bound(int k, enum umma_kind kind) {
 
 /* Counts one element of D in. scale: what its error is measured against; loss: what rounding to D's type may take, 0
  * for f32. */
-static inline void compare_element(struct compare_result *r, int row, int column, double got, double want,
-                                   double scale, double loss) {
+static inline void compare_element(struct compare_result *r, int row, int column, double got, double want, double scale,
+                                   double loss) {
     double off = got == want ? 0 : fabs(got - want); /* not by fmax() below: that would make a NaN a 0 */
     off = off <= loss ? 0 : off - loss;
     double error = off == 0 ? 0 : off / scale;
@@ -69,9 +69,9 @@ static inline double *row_lengths(int rows, int k, const float *a) {
 
 /* Compares d (m x n) with alpha product + beta c, product being a b^T in double. c may be NULL where beta is
  * 0. */
-static inline struct compare_result compare_gemm(int m, int n, int k, float alpha, const float *a,
-                                                 const float *b, const double *product, float beta,
-                                                 const float *c, const float *d, double bound) {
+static inline struct compare_result compare_gemm(int m, int n, int k, float alpha, const float *a, const float *b,
+                                                 const double *product, float beta, const float *c, const float *d,
+                                                 double bound) {
     struct compare_result r = {-1, 0, 0, 0, 0, 0, bound};
     double *a_length = row_lengths(m, k, a), *b_length = row_lengths(n, k, b);
     for (int i = 0; i < m; i++)
@@ -114,8 +114,8 @@ static inline int compare_pick(uint64_t *state, int count) {
 /* Calls look(context, row, column) for a sample of an m x n matrix: of each tile of 128 x tile_n the four corners, a
  * random place on each edge and four inside; then random places until there have been `least`. Returns how many. state:
  * of random_float(). */
-static inline size_t compare_sample(int m, int n, int tile_n, size_t least, uint64_t *state,
-                                    compare_look_fn *look, void *context) {
+static inline size_t compare_sample(int m, int n, int tile_n, size_t least, uint64_t *state, compare_look_fn *look,
+                                    void *context) {
     size_t looked = 0;
     for (int m0 = 0; m0 < m; m0 += 128)
         for (int n0 = 0; n0 < n; n0 += tile_n) {

@@ -15,16 +15,15 @@
 static inline void cuda_check_(cudaError_t status, const char *call, const char *file, int line) {
     if (status == cudaSuccess)
         return;
-    fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorName(status),
-            cudaGetErrorString(status));
+    fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, call, cudaGetErrorName(status), cudaGetErrorString(status));
     exit(1);
 }
 
 /* After a <<<launch>>>: reports a launch that was refused, waits for the kernel, reports what stopped it. */
-#define CUDA_CHECK_LAUNCH()                                                                                  \
-    do {                                                                                                     \
-        CUDA_CHECK(cudaGetLastError());                                                                      \
-        CUDA_CHECK(cudaDeviceSynchronize());                                                                 \
+#define CUDA_CHECK_LAUNCH()                                                                                            \
+    do {                                                                                                               \
+        CUDA_CHECK(cudaGetLastError());                                                                                \
+        CUDA_CHECK(cudaDeviceSynchronize());                                                                           \
     } while (0)
 
 /* The properties of device 0, which must be of compute capability 10.x: tcgen05 for the sm_100 family exists

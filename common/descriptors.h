@@ -26,8 +26,7 @@
 /* Bits 61-63 of the SMEM descriptor. 3, 5 and 7 are invalid. */
 enum umma_swizzle {
     UMMA_SWIZZLE_NONE = 0,
-    UMMA_SWIZZLE_128B_ATOM32B =
-        1, /* 128-byte span, moved in 32-byte pieces: MN-major only, the one for tf32 */
+    UMMA_SWIZZLE_128B_ATOM32B = 1, /* 128-byte span, moved in 32-byte pieces: MN-major only, the one for tf32 */
     UMMA_SWIZZLE_128B = 2,
     UMMA_SWIZZLE_64B = 4,
     UMMA_SWIZZLE_32B = 6,
@@ -61,12 +60,11 @@ enum umma_d_format { UMMA_D_F16 = 0, UMMA_D_F32 = 1, UMMA_D_S32 = 2 };
 
 /* The fields with their meaning restored: bytes, not units of 16 bytes. */
 struct umma_smem_fields {
-    uint32_t start;   /* bits  0-13  start address, 16-byte aligned, shared::cta window */
-    uint32_t leading; /* bits 16-29  leading dimension byte offset (LBO) */
-    uint32_t stride;  /* bits 32-45  stride dimension byte offset (SBO) */
-    uint32_t version; /* bits 46-48  fixed: 1 */
-    uint32_t
-        base_offset; /* bits 49-51  (pattern start >> 7) & 7 where the pattern is not on its own boundary */
+    uint32_t start;        /* bits  0-13  start address, 16-byte aligned, shared::cta window */
+    uint32_t leading;      /* bits 16-29  leading dimension byte offset (LBO) */
+    uint32_t stride;       /* bits 32-45  stride dimension byte offset (SBO) */
+    uint32_t version;      /* bits 46-48  fixed: 1 */
+    uint32_t base_offset;  /* bits 49-51  (pattern start >> 7) & 7 where the pattern is not on its own boundary */
     uint32_t leading_mode; /* bit  52     0 relative offset, 1 absolute address (sm_103a) */
     uint32_t fixed;        /* bits 53-60  fixed: 0 */
     uint32_t swizzle;      /* bits 61-63  enum umma_swizzle */
@@ -78,8 +76,7 @@ UMMA_FN uint64_t umma_encode16(uint32_t bytes) { return (bytes & 0x3FFFFu) >> 4;
 UMMA_FN uint64_t umma_smem_pack(struct umma_smem_fields f) {
     return umma_encode16(f.start) | umma_encode16(f.leading) << 16 | umma_encode16(f.stride) << 32 |
            (uint64_t)(f.version & 7) << 46 | (uint64_t)(f.base_offset & 7) << 49 |
-           (uint64_t)(f.leading_mode & 1) << 52 | (uint64_t)(f.fixed & 0xFF) << 53 |
-           (uint64_t)(f.swizzle & 7) << 61;
+           (uint64_t)(f.leading_mode & 1) << 52 | (uint64_t)(f.fixed & 0xFF) << 53 | (uint64_t)(f.swizzle & 7) << 61;
 }
 
 UMMA_FN struct umma_smem_fields umma_smem_unpack(uint64_t desc) {
@@ -97,8 +94,7 @@ UMMA_FN struct umma_smem_fields umma_smem_unpack(uint64_t desc) {
 
 /* The usual descriptor: relative strides, pattern on its own boundary (base offset 0).
  * start, leading, stride: bytes, multiples of 16. */
-UMMA_FN uint64_t umma_smem_desc(uint32_t start, uint32_t leading, uint32_t stride,
-                                enum umma_swizzle swizzle) {
+UMMA_FN uint64_t umma_smem_desc(uint32_t start, uint32_t leading, uint32_t stride, enum umma_swizzle swizzle) {
     struct umma_smem_fields f = {start, leading, stride, 1, 0, 0, 0, (uint32_t)swizzle};
     return umma_smem_pack(f);
 }
@@ -206,8 +202,8 @@ UMMA_FN struct umma_idesc_fields umma_idesc_unpack(uint32_t idesc) {
 }
 
 /* Dense, no negation: D (m x n) = A (m x K) B (K x n) with the formats' numbers of the kind in use. */
-UMMA_FN uint32_t umma_idesc(uint32_t m, uint32_t n, enum umma_d_format d, enum umma_format a,
-                            enum umma_format b, enum umma_major a_major, enum umma_major b_major) {
+UMMA_FN uint32_t umma_idesc(uint32_t m, uint32_t n, enum umma_d_format d, enum umma_format a, enum umma_format b,
+                            enum umma_major a_major, enum umma_major b_major) {
     struct umma_idesc_fields f = {
         0, 0, 0, (uint32_t)d, (uint32_t)a, (uint32_t)b, 0, 0, (uint32_t)a_major, (uint32_t)b_major, n, m, 0};
     return umma_idesc_pack(f);
@@ -215,9 +211,7 @@ UMMA_FN uint32_t umma_idesc(uint32_t m, uint32_t n, enum umma_d_format d, enum u
 
 /* K of one dense UMMA, in elements: always 32 bytes of a row (Table 39). 6- and 4-bit formats of kind f8f6f4
  * fill 8-bit containers. */
-UMMA_FN uint32_t umma_k(enum umma_kind kind) {
-    return kind == UMMA_KIND_F16 ? 16 : kind == UMMA_KIND_TF32 ? 8 : 32;
-}
+UMMA_FN uint32_t umma_k(enum umma_kind kind) { return kind == UMMA_KIND_F16 ? 16 : kind == UMMA_KIND_TF32 ? 8 : 32; }
 
 /* Why Table 39 and Table 42 refuse a dense, non-.ws shape and D type for cta_group 1 or 2, or NULL if they
  * allow it. Formats are not judged. */
@@ -227,8 +221,7 @@ UMMA_FN const char *umma_idesc_error(uint32_t idesc, enum umma_kind kind, int ct
     if (kind == UMMA_KIND_I8 && (cta_group == 2 || f.n > 32))
         step = 16u * (uint32_t)cta_group;
     if (f.m != 64u * (uint32_t)cta_group && f.m != 128u * (uint32_t)cta_group)
-        return cta_group == 1 ? "M must be 64 or 128 for cta_group::1"
-                              : "M must be 128 or 256 for cta_group::2";
+        return cta_group == 1 ? "M must be 64 or 128 for cta_group::1" : "M must be 128 or 256 for cta_group::2";
     if (f.n == 0 || f.n > 256 || f.n % step)
         return "N must be a multiple of the kind's step, at most 256";
     if (kind == UMMA_KIND_I8 ? f.d_format != UMMA_D_S32 : f.d_format == UMMA_D_S32 || f.d_format == 3)
@@ -280,10 +273,8 @@ static inline void umma_idesc_print(FILE *out, const char *title, uint32_t idesc
     fprintf(out, "    2      sparse               %u       %s\n", f.sparse, f.sparse ? "sparse" : "dense");
     fprintf(out, "    3      saturate             %u       (integers only)\n", f.saturate);
     fprintf(out, "    4-5    D type               %u       %s\n", f.d_format, umma_d_format_name(f.d_format));
-    fprintf(out, "    7-9    A type               %u       %s\n", f.a_format,
-            umma_format_name(kind, f.a_format));
-    fprintf(out, "    10-12  B type               %u       %s\n", f.b_format,
-            umma_format_name(kind, f.b_format));
+    fprintf(out, "    7-9    A type               %u       %s\n", f.a_format, umma_format_name(kind, f.a_format));
+    fprintf(out, "    10-12  B type               %u       %s\n", f.b_format, umma_format_name(kind, f.b_format));
     fprintf(out, "    13,14  negate A, B          %u, %u\n", f.negate_a, f.negate_b);
     fprintf(out, "    15,16  transpose A, B       %u, %u    A %s-major, B %s-major\n", f.a_major, f.b_major,
             f.a_major ? "M" : "K", f.b_major ? "N" : "K");

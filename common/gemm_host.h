@@ -15,8 +15,7 @@
 #include "types.h"
 
 /* A command line's size that must be whole tiles: otherwise one line on stderr and exit code 2. */
-static inline void gemm_require_multiple(const char *step, const char *option, int value, int of,
-                                         const char *why) {
+static inline void gemm_require_multiple(const char *step, const char *option, int value, int of, const char *why) {
     if (value % of == 0)
         return;
     fprintf(stderr, "%s: --%s takes a multiple of %d here (%s), not '%d'\n", step, option, of, why, value);
@@ -33,9 +32,8 @@ struct gemm_problem {
 
 /* The options --verify and --time, for a step's table; the step's variable is where they go. */
 static inline struct cl_option gemm_verify_option(int *verify) {
-    const struct cl_option o = {
-        "verify", CL_CHOICE, verify, "elements of D to check; auto: sampled above 1024 cubed",
-        0,        0,         0,      verify_names};
+    const struct cl_option o = {"verify", CL_CHOICE, verify, "elements of D to check; auto: sampled above 1024 cubed",
+                                0,        0,         0,      verify_names};
     return o;
 }
 
@@ -98,8 +96,7 @@ static inline void *gpu_alloc_unwritten(size_t bytes) {
 /* Launches a kernel in clusters of `cluster` CTAs, which divide the grid. smem: bytes of dynamic
  * shared memory. args: a pointer to each parameter, as for cudaLaunchKernelExC. More than 8 CTAs a cluster are more
  * than every GPU of the architecture must be able to place, so the kernel has to say that it knows. */
-static inline void launch_clusters(const void *kernel, dim3 grid, dim3 cluster, int threads, int smem,
-                                   void **args) {
+static inline void launch_clusters(const void *kernel, dim3 grid, dim3 cluster, int threads, int smem, void **args) {
     cudaLaunchAttribute shape;
     shape.id = cudaLaunchAttributeClusterDimension;
     shape.val.clusterDim.x = cluster.x;
@@ -118,8 +115,8 @@ static inline void launch_clusters(const void *kernel, dim3 grid, dim3 cluster, 
 }
 
 /* The launches of a step: see timing.h. a_gpu, b_gpu: where A and B were uploaded to. */
-static inline struct timing gemm_timing(const struct gemm_problem *p, const struct gemm_inputs *in,
-                                        void *a_gpu, void *b_gpu) {
+static inline struct timing gemm_timing(const struct gemm_problem *p, const struct gemm_inputs *in, void *a_gpu,
+                                        void *b_gpu) {
     const size_t size = elem_info((enum elem_type)p->type).bytes;
     const struct timing_input inputs[] = {{a_gpu, in->a_bytes, in->a_count * size},
                                           {b_gpu, in->b_bytes, in->b_count * size}};
@@ -156,9 +153,8 @@ static inline void gemm_look(void *context, int row, int column) {
 }
 
 /* Compares a sample of D, tiles being 128 x 256. *looked: elements of it. */
-static inline struct compare_result gemm_compare_sample(const struct gemm_problem *p,
-                                                        const struct gemm_inputs *in, const float *d,
-                                                        double bound, size_t *looked) {
+static inline struct compare_result gemm_compare_sample(const struct gemm_problem *p, const struct gemm_inputs *in,
+                                                        const float *d, double bound, size_t *looked) {
     double *a_length = row_lengths(p->m, p->k, in->a), *b_length = row_lengths(p->n, p->k, in->b);
     struct gemm_sample s = {p, in, d, a_length, b_length, {-1, 0, 0, 0, 0, 0, bound}};
     uint64_t state = p->seed ^ 0x5A5A5A5A5A5A5A5Aull;

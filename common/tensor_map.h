@@ -15,17 +15,16 @@
 #include "cuda_check.h"
 #include "types.h"
 
-typedef CUresult (*tensor_map_encode_fn)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                                         const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                                         const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                                         CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+typedef CUresult (*tensor_map_encode_fn)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                                         const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+                                         CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                         CUtensorMapFloatOOBfill);
 
 /* cuTensorMapEncodeTiled as it has been since CUDA 12.0, or one line on stderr and exit code 1. */
 static inline tensor_map_encode_fn tensor_map_encoder(void) {
     void *function = NULL;
     enum cudaDriverEntryPointQueryResult found;
-    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
-                                                &found));
+    CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
     if (found != cudaDriverEntryPointSuccess || !function) {
         fprintf(stderr, "the driver has no cuTensorMapEncodeTiled (query result %d)\n", (int)found);
         exit(1);
@@ -57,12 +56,11 @@ static inline CUtensorMap tensor_map_2d(void *base, enum elem_type type, uint64_
     /* Dimension 0 is the contiguous one; its stride, one element, is not passed. */
     cuuint64_t extent[2] = {columns, rows}, row_bytes[1] = {columns * size};
     cuuint32_t box[2] = {(cuuint32_t)(128 / size), box_rows}, every[2] = {1, 1};
-    CUresult result = tensor_map_encoder()(
-        &map, tensor_map_type(type), 2, base, extent, row_bytes, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    CUresult result = tensor_map_encoder()(&map, tensor_map_type(type), 2, base, extent, row_bytes, box, every,
+                                           CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                           CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) {
-        fprintf(stderr,
-                "cuTensorMapEncodeTiled: error %d for %llu x %llu elements of %zu bytes, boxes of %u rows\n",
+        fprintf(stderr, "cuTensorMapEncodeTiled: error %d for %llu x %llu elements of %zu bytes, boxes of %u rows\n",
                 (int)result, (unsigned long long)rows, (unsigned long long)columns, size, box_rows);
         exit(1);
     }
@@ -73,20 +71,20 @@ static inline CUtensorMap tensor_map_2d(void *base, enum elem_type type, uint64_
  * base: 16-byte aligned. size: bytes of an element; a row's bytes must be a multiple of 16, a box's row's too and at
  * most the swizzle's span. A copy that reaches over an edge of a matrix is filled with zeros there, or clipped. */
 static inline CUtensorMap tensor_map_3d(void *base, CUtensorMapDataType type, size_t size, uint64_t batch,
-                                        uint64_t rows, uint64_t columns, uint32_t box_rows,
-                                        uint32_t box_columns, CUtensorMapSwizzle swizzle) {
+                                        uint64_t rows, uint64_t columns, uint32_t box_rows, uint32_t box_columns,
+                                        CUtensorMapSwizzle swizzle) {
     CUtensorMap map;
     cuuint64_t extent[3] = {columns, rows, batch}, stride[2] = {columns * size, rows * columns * size};
     cuuint32_t box[3] = {box_columns, box_rows, 1}, every[3] = {1, 1, 1};
     CUresult result =
-        tensor_map_encoder()(&map, type, 3, base, extent, stride, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                             swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        tensor_map_encoder()(&map, type, 3, base, extent, stride, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) {
         fprintf(stderr,
                 "cuTensorMapEncodeTiled: error %d for %llu x %llu x %llu elements of %zu bytes, "
                 "boxes of %u x %u\n",
-                (int)result, (unsigned long long)batch, (unsigned long long)rows, (unsigned long long)columns,
-                size, box_rows, box_columns);
+                (int)result, (unsigned long long)batch, (unsigned long long)rows, (unsigned long long)columns, size,
+                box_rows, box_columns);
         exit(1);
     }
     return map;

@@ -108,16 +108,15 @@ static inline int timing_by_value(const void *a, const void *b) {
 
 /* One line for people and for scripts/bench.sh, if anything was measured: the median, the least and the most. name: of
  * the step. what: the problem, in words without blanks: sizes, types. flops: of one run. */
-static inline void timing_report(struct timing *t, const char *name, const char *size, const char *type,
-                                 double flops) {
+static inline void timing_report(struct timing *t, const char *name, const char *size, const char *type, double flops) {
     struct cudaDeviceProp prop;
     if (!t->runs)
         return;
     qsort(t->us, (size_t)t->runs, sizeof *t->us, timing_by_value);
     const double median = (t->us[(t->runs - 1) / 2] + t->us[t->runs / 2]) / 2;
     CUDA_CHECK(cudaGetDeviceProperties(&prop, 0));
-    printf("TIME  %s %s %s: median %.2f us, %.2f to %.2f, %d runs, %.2f TFLOPS on %s\n", name, size, type,
-           median, t->us[0], t->us[t->runs - 1], t->runs, flops / median * 1e-6, prop.name);
+    printf("TIME  %s %s %s: median %.2f us, %.2f to %.2f, %d runs, %.2f TFLOPS on %s\n", name, size, type, median,
+           t->us[0], t->us[t->runs - 1], t->runs, flops / median * 1e-6, prop.name);
     CUDA_CHECK(cudaEventDestroy(t->start));
     CUDA_CHECK(cudaEventDestroy(t->stop));
     CUDA_CHECK(cudaFree(t->flush));

@@ -17,25 +17,23 @@
  * are addresses of this CTA; the offsets hold for all.
  * Who: one thread. Every CTA of `ctas` must be running and stay until the bytes have landed.
  * Completion: asynchronous, seen by waiting on the mbarrier that lies beside the data. PTX ISA 9.7.9.27.1.2. */
-static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t to, const CUtensorMap *map, int x,
-                                                             int y, uint32_t bar, uint16_t ctas) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
-        " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-        "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar), "h"(ctas)
-        : "memory");
+static __device__ __forceinline__ void tma_load_2d_multicast(uint32_t to, const CUtensorMap *map, int x, int y,
+                                                             uint32_t bar, uint16_t ctas) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar), "h"(ctas)
+                 : "memory");
 }
 
 /* The same, but the mbarrier may lie in the peer of the CTA that gets the data (cta_group::2): the parity of the CTA
  * that `bar` names decides whether the even or the odd CTA of each destination's pair hears of the bytes.
  * bar: shared-window address of this CTA or its peer. */
-static __device__ __forceinline__ void tma_load_2d_multicast_pair(uint32_t to, const CUtensorMap *map, int x,
-                                                                  int y, uint32_t bar, uint16_t ctas) {
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
-        ".cta_group::2 [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
-        "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar), "h"(ctas)
-        : "memory");
+static __device__ __forceinline__ void tma_load_2d_multicast_pair(uint32_t to, const CUtensorMap *map, int x, int y,
+                                                                  uint32_t bar, uint16_t ctas) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 ".cta_group::2 [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar), "h"(ctas)
+                 : "memory");
 }
 
 /* ---------------------------------------------------------------- three dimensions: matrices in a batch
@@ -52,8 +50,8 @@ static __device__ __forceinline__ void tma_load_3d(uint32_t to, const CUtensorMa
 }
 
 /* Into this CTA alone; bar: of this CTA or its peer. */
-static __device__ __forceinline__ void tma_load_3d_pair(uint32_t to, const CUtensorMap *map, int x, int y,
-                                                        int z, uint32_t bar) {
+static __device__ __forceinline__ void tma_load_3d_pair(uint32_t to, const CUtensorMap *map, int x, int y, int z,
+                                                        uint32_t bar) {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2"
                  " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
                  "l"((uint64_t)map), "r"(x), "r"(y), "r"(z), "r"(bar)
@@ -61,23 +59,20 @@ static __device__ __forceinline__ void tma_load_3d_pair(uint32_t to, const CUten
 }
 
 /* tma_load_2d_multicast_pair() of three dimensions. */
-static __device__ __forceinline__ void tma_load_3d_multicast_pair(uint32_t to, const CUtensorMap *map, int x,
-                                                                  int y, int z, uint32_t bar, uint16_t ctas) {
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
-        ".cta_group::2 [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
-        "l"((uint64_t)map), "r"(x), "r"(y), "r"(z), "r"(bar), "h"(ctas)
-        : "memory");
+static __device__ __forceinline__ void tma_load_3d_multicast_pair(uint32_t to, const CUtensorMap *map, int x, int y,
+                                                                  int z, uint32_t bar, uint16_t ctas) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 ".cta_group::2 [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(z), "r"(bar), "h"(ctas)
+                 : "memory");
 }
 
 /* Copies a box from `from` in this CTA's shared memory to the tensor; what would lie outside it is not written.
  * from: shared-window address, aligned as for a load, laid out as the map's swizzle has it.
  * Who: one thread, after every writer of the box has executed fence_proxy_async_shared() and a barrier has told this
  * thread so. Completion: asynchronous, by the bulk groups of this thread. PTX ISA 9.7.9.27.1.2. */
-static __device__ __forceinline__ void tma_store_3d(const CUtensorMap *map, int x, int y, int z,
-                                                    uint32_t from) {
-    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(
-                     (uint64_t)map),
+static __device__ __forceinline__ void tma_store_3d(const CUtensorMap *map, int x, int y, int z, uint32_t from) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"((uint64_t)map),
                  "r"(x), "r"(y), "r"(z), "r"(from)
                  : "memory");
 }

@@ -35,8 +35,7 @@ static __device__ __forceinline__ void tmem_alloc(uint32_t dst, uint32_t columns
  * ends. Who: one converged warp, after all accesses of the CTA to these columns are complete. Completion:
  * synchronous. PTX ISA 9.7.16.7.1. */
 static __device__ __forceinline__ void tmem_dealloc(uint32_t base, uint32_t columns) {
-    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(base), "r"(columns)
-                 : "memory");
+    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(base), "r"(columns) : "memory");
 }
 
 /* Promises that this CTA allocates no more; tcgen05.alloc is illegal for the CTA from here on. It keeps what
@@ -56,8 +55,7 @@ static __device__ __forceinline__ void tmem_pair_alloc(uint32_t dst, uint32_t co
 }
 
 static __device__ __forceinline__ void tmem_pair_dealloc(uint32_t base, uint32_t columns) {
-    asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, %1;" ::"r"(base), "r"(columns)
-                 : "memory");
+    asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, %1;" ::"r"(base), "r"(columns) : "memory");
 }
 
 static __device__ __forceinline__ void tmem_pair_relinquish_alloc_permit(void) {
@@ -119,22 +117,22 @@ static __device__ __forceinline__ void tmem_cp_128x128b(uint32_t to, uint64_t de
 #define TMEM_OPERANDS_4_ "%0, %1, %2, %3"
 #define TMEM_OPERANDS_8_ "%0, %1, %2, %3, %4, %5, %6, %7"
 #define TMEM_OPERANDS_16_ "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define TMEM_OPERANDS_32_                                                                                    \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "             \
+#define TMEM_OPERANDS_32_                                                                                              \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                       \
     "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define TMEM_OPERANDS_64_                                                                                    \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "             \
-    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "             \
-    "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "             \
+#define TMEM_OPERANDS_64_                                                                                              \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                       \
+    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "                       \
+    "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "                       \
     "%56, %57, %58, %59, %60, %61, %62, %63"
-#define TMEM_OPERANDS_128_                                                                                   \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "             \
-    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "             \
-    "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "             \
-    "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "             \
-    "%74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "             \
-    "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, "               \
-    "%108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, "             \
+#define TMEM_OPERANDS_128_                                                                                             \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                       \
+    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "                       \
+    "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "                       \
+    "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "                       \
+    "%74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "                       \
+    "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, "                         \
+    "%108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, "                       \
     "%123, %124, %125, %126, %127"
 
 #define TMEM_OUT_1_(r, i) "=r"((r)[i])
@@ -155,18 +153,18 @@ static __device__ __forceinline__ void tmem_cp_128x128b(uint32_t to, uint64_t de
 #define TMEM_IN_128_(r, i) TMEM_IN_64_(r, i), TMEM_IN_64_(r, (i) + 64)
 
 /* regs: registers a thread; address: number of the operand after them; split: the text of immHalfSplitoff. */
-#define TMEM_DEFINE_(shape, num, regs, split)                                                                \
-    static __device__ __forceinline__ void tmem_ld_##shape##_##num(uint32_t *r, uint32_t from) {             \
-        asm volatile("tcgen05.ld.sync.aligned." #shape "." #num ".b32 {" TMEM_OPERANDS_##regs##_             \
-                     "}, [%" #regs "]" split ";"                                                             \
-                     : TMEM_OUT_##regs##_(r, 0)                                                              \
-                     : "r"(from));                                                                           \
-    }                                                                                                        \
-    static __device__ __forceinline__ void tmem_st_##shape##_##num(uint32_t to, const uint32_t *r) {         \
-        asm volatile("tcgen05.st.sync.aligned." #shape "." #num ".b32 [%" #regs "]" split                    \
-                     ", {" TMEM_OPERANDS_##regs##_ "};" ::TMEM_IN_##regs##_(r, 0),                           \
-                     "r"(to)                                                                                 \
-                     : "memory");                                                                            \
+#define TMEM_DEFINE_(shape, num, regs, split)                                                                          \
+    static __device__ __forceinline__ void tmem_ld_##shape##_##num(uint32_t *r, uint32_t from) {                       \
+        asm volatile("tcgen05.ld.sync.aligned." #shape "." #num ".b32 {" TMEM_OPERANDS_##regs##_ "}, [%" #regs         \
+                                                                                                 "]" split ";"         \
+                     : TMEM_OUT_##regs##_(r, 0)                                                                        \
+                     : "r"(from));                                                                                     \
+    }                                                                                                                  \
+    static __device__ __forceinline__ void tmem_st_##shape##_##num(uint32_t to, const uint32_t *r) {                   \
+        asm volatile("tcgen05.st.sync.aligned." #shape "." #num ".b32 [%" #regs "]" split                              \
+                     ", {" TMEM_OPERANDS_##regs##_ "};" ::TMEM_IN_##regs##_(r, 0),                                     \
+                     "r"(to)                                                                                           \
+                     : "memory");                                                                                      \
     }
 
 TMEM_DEFINE_(32x32b, x1, 1, "")
@@ -213,9 +211,8 @@ TMEM_DEFINE_(16x32bx2, x128, 128, ", 128")
 
 /* tmem_ld_32x32b_x32() of f32 cells into f32 registers: the same bits, and no move from one type to the other. */
 #define TMEM_OUT_F32_4_(x, i) "=f"((x)[i]), "=f"((x)[(i) + 1]), "=f"((x)[(i) + 2]), "=f"((x)[(i) + 3])
-#define TMEM_OUT_F32_16_(x, i)                                                                               \
-    TMEM_OUT_F32_4_(x, i), TMEM_OUT_F32_4_(x, (i) + 4), TMEM_OUT_F32_4_(x, (i) + 8),                         \
-        TMEM_OUT_F32_4_(x, (i) + 12)
+#define TMEM_OUT_F32_16_(x, i)                                                                                         \
+    TMEM_OUT_F32_4_(x, i), TMEM_OUT_F32_4_(x, (i) + 4), TMEM_OUT_F32_4_(x, (i) + 8), TMEM_OUT_F32_4_(x, (i) + 12)
 
 static __device__ __forceinline__ void tmem_ld_32x32b_x32_f32(float *x, uint32_t from) {
     asm volatile("tcgen05.ld.sync.aligned.32x32b.x32.b32 {" TMEM_OPERANDS_32_ "}, [%32];"

@@ -58,8 +58,7 @@ static inline float store_f16(float x, void *to) {
     }
     x = round_fraction(x, 13);
     memcpy(&bits, &x, 4);
-    const uint16_t half =
-        (uint16_t)((bits >> 16 & 0x8000) | (((bits & 0x7FFFFFFF) >> 13) - ((127 - 15) << 10)));
+    const uint16_t half = (uint16_t)((bits >> 16 & 0x8000) | (((bits & 0x7FFFFFFF) >> 13) - ((127 - 15) << 10)));
     memcpy(to, &half, 2);
     return x;
 }
@@ -87,8 +86,7 @@ static inline float elem_store(enum elem_type type, float x, void *to) {
 }
 
 /* Fills count elements: bytes for the GPU, and the same values as floats. state: of random_float(). */
-static inline void elem_fill_random(enum elem_type type, size_t count, void *bytes, float *values,
-                                    uint64_t *state) {
+static inline void elem_fill_random(enum elem_type type, size_t count, void *bytes, float *values, uint64_t *state) {
     size_t size = elem_info(type).bytes;
     for (size_t i = 0; i < count; i++)
         values[i] = elem_store(type, random_float(state), (char *)bytes + i * size);

@@ -24,26 +24,26 @@
  * old D is not read. Otherwise D = A B + D. Who: one thread. All tcgen05 instructions of a kernel use the
  * same cta_group. Completion: asynchronous; umma_commit() makes an mbarrier track it. Until then neither
  * operand may be overwritten and D may not be read. */
-#define UMMA_DEFINE_(kind)                                                                                   \
-    static __device__ __forceinline__ void umma_##kind##_ss(uint32_t d, uint64_t a_desc, uint64_t b_desc,    \
-                                                            uint32_t idesc, uint32_t accumulate) {           \
-        asm volatile("{\n\t"                                                                                 \
-                     ".reg .pred p;\n\t"                                                                     \
-                     "setp.ne.b32 p, %4, 0;\n\t"                                                             \
-                     "tcgen05.mma.cta_group::1.kind::" #kind " [%0], %1, %2, %3, p;\n\t"                     \
-                     "}" ::"r"(d),                                                                           \
-                     "l"(a_desc), "l"(b_desc), "r"(idesc), "r"(accumulate)                                   \
-                     : "memory");                                                                            \
-    }                                                                                                        \
-    static __device__ __forceinline__ void umma_##kind##_ts(uint32_t d, uint32_t a, uint64_t b_desc,         \
-                                                            uint32_t idesc, uint32_t accumulate) {           \
-        asm volatile("{\n\t"                                                                                 \
-                     ".reg .pred p;\n\t"                                                                     \
-                     "setp.ne.b32 p, %4, 0;\n\t"                                                             \
-                     "tcgen05.mma.cta_group::1.kind::" #kind " [%0], [%1], %2, %3, p;\n\t"                   \
-                     "}" ::"r"(d),                                                                           \
-                     "r"(a), "l"(b_desc), "r"(idesc), "r"(accumulate)                                        \
-                     : "memory");                                                                            \
+#define UMMA_DEFINE_(kind)                                                                                             \
+    static __device__ __forceinline__ void umma_##kind##_ss(uint32_t d, uint64_t a_desc, uint64_t b_desc,              \
+                                                            uint32_t idesc, uint32_t accumulate) {                     \
+        asm volatile("{\n\t"                                                                                           \
+                     ".reg .pred p;\n\t"                                                                               \
+                     "setp.ne.b32 p, %4, 0;\n\t"                                                                       \
+                     "tcgen05.mma.cta_group::1.kind::" #kind " [%0], %1, %2, %3, p;\n\t"                               \
+                     "}" ::"r"(d),                                                                                     \
+                     "l"(a_desc), "l"(b_desc), "r"(idesc), "r"(accumulate)                                             \
+                     : "memory");                                                                                      \
+    }                                                                                                                  \
+    static __device__ __forceinline__ void umma_##kind##_ts(uint32_t d, uint32_t a, uint64_t b_desc, uint32_t idesc,   \
+                                                            uint32_t accumulate) {                                     \
+        asm volatile("{\n\t"                                                                                           \
+                     ".reg .pred p;\n\t"                                                                               \
+                     "setp.ne.b32 p, %4, 0;\n\t"                                                                       \
+                     "tcgen05.mma.cta_group::1.kind::" #kind " [%0], [%1], %2, %3, p;\n\t"                             \
+                     "}" ::"r"(d),                                                                                     \
+                     "r"(a), "l"(b_desc), "r"(idesc), "r"(accumulate)                                                  \
+                     : "memory");                                                                                      \
     }
 
 UMMA_DEFINE_(f16)
@@ -53,8 +53,8 @@ UMMA_DEFINE_(i8) /* sm_100a, sm_101a, sm_110a only: a program that calls it cann
 
 /* The kind as a value, uniform over the CTA: the opcode cannot be a register, so this is a branch. i8 is left
  * out because the family target has none. Arguments as above. */
-static __device__ __forceinline__ void umma_ss(enum umma_kind kind, uint32_t d, uint64_t a_desc,
-                                               uint64_t b_desc, uint32_t idesc, uint32_t accumulate) {
+static __device__ __forceinline__ void umma_ss(enum umma_kind kind, uint32_t d, uint64_t a_desc, uint64_t b_desc,
+                                               uint32_t idesc, uint32_t accumulate) {
     if (kind == UMMA_KIND_F16)
         umma_f16_ss(d, a_desc, b_desc, idesc, accumulate);
     else if (kind == UMMA_KIND_TF32)
@@ -78,8 +78,7 @@ static __device__ __forceinline__ void umma_ts(enum umma_kind kind, uint32_t d, 
  * that issued the operations. Completion: asynchronous, seen by waiting on bar; a reader of TMEM then
  * executes tcgen05_fence_after(). PTX ISA 9.7.16.12.1. */
 static __device__ __forceinline__ void umma_commit(uint32_t bar) {
-    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(bar)
-                 : "memory");
+    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(bar) : "memory");
 }
 
 /* The same, one arrival on each barrier that lies where `bar` does in the shared memory of a CTA whose rank is a bit of
@@ -101,16 +100,16 @@ static __device__ __forceinline__ void umma_commit_multicast(uint32_t bar, uint1
  * half in lane i, N columns), of M 128 layout B (columns 0 ... N/2 - 1 of row i in lane i, the others in lane 64 + i;
  * N / 2 columns), PTX ISA 9.7.16.10.5.1, 9.7.16.10.5.2.
  * Who: one thread of one of the two CTAs, while the other is there. Completion: asynchronous, umma_pair_commit. */
-#define UMMA_PAIR_DEFINE_(kind)                                                                              \
-    static __device__ __forceinline__ void umma_pair_##kind##_ss(                                            \
-        uint32_t d, uint64_t a_desc, uint64_t b_desc, uint32_t idesc, uint32_t accumulate) {                 \
-        asm volatile("{\n\t"                                                                                 \
-                     ".reg .pred p;\n\t"                                                                     \
-                     "setp.ne.b32 p, %4, 0;\n\t"                                                             \
-                     "tcgen05.mma.cta_group::2.kind::" #kind " [%0], %1, %2, %3, p;\n\t"                     \
-                     "}" ::"r"(d),                                                                           \
-                     "l"(a_desc), "l"(b_desc), "r"(idesc), "r"(accumulate)                                   \
-                     : "memory");                                                                            \
+#define UMMA_PAIR_DEFINE_(kind)                                                                                        \
+    static __device__ __forceinline__ void umma_pair_##kind##_ss(uint32_t d, uint64_t a_desc, uint64_t b_desc,         \
+                                                                 uint32_t idesc, uint32_t accumulate) {                \
+        asm volatile("{\n\t"                                                                                           \
+                     ".reg .pred p;\n\t"                                                                               \
+                     "setp.ne.b32 p, %4, 0;\n\t"                                                                       \
+                     "tcgen05.mma.cta_group::2.kind::" #kind " [%0], %1, %2, %3, p;\n\t"                               \
+                     "}" ::"r"(d),                                                                                     \
+                     "l"(a_desc), "l"(b_desc), "r"(idesc), "r"(accumulate)                                             \
+                     : "memory");                                                                                      \
     }
 
 UMMA_PAIR_DEFINE_(f16)
@@ -118,8 +117,8 @@ UMMA_PAIR_DEFINE_(tf32)
 UMMA_PAIR_DEFINE_(f8f6f4)
 
 /* The kind as a value, as umma_ss() has it. */
-static __device__ __forceinline__ void umma_pair_ss(enum umma_kind kind, uint32_t d, uint64_t a_desc,
-                                                    uint64_t b_desc, uint32_t idesc, uint32_t accumulate) {
+static __device__ __forceinline__ void umma_pair_ss(enum umma_kind kind, uint32_t d, uint64_t a_desc, uint64_t b_desc,
+                                                    uint32_t idesc, uint32_t accumulate) {
     if (kind == UMMA_KIND_F16)
         umma_pair_f16_ss(d, a_desc, b_desc, idesc, accumulate);
     else if (kind == UMMA_KIND_TF32)

@@ -118,8 +118,7 @@ static void look_up(const char *name, char *path, size_t size) {
     const char *p = getenv("PATH");
     for (p = p ? p : "/usr/local/bin:/bin:/usr/bin";; p++) {
         size_t n = strcspn(p, ":");
-        if (snprintf(path, size, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) < (int)size &&
-            is_program(path))
+        if (snprintf(path, size, "%.*s/%s", n ? (int)n : 1, n ? p : ".", name) < (int)size && is_program(path))
             return;
         p += n;
         if (*p == 0)

@@ -38,14 +38,13 @@ static inline bool check_failed_(bool ok, const char *file, int line, const char
 /* Integers of any type; compared as 64-bit patterns, which equals C's == for same-signed operands. */
 static inline bool check_eq_(uint64_t a, uint64_t b, const char *file, int line, const char *what) {
     if (check_failed_(a == b, file, line, what))
-        fprintf(stderr, "    left  0x%" PRIx64 " (%" PRId64 ")\n    right 0x%" PRIx64 " (%" PRId64 ")\n", a,
-                (int64_t)a, b, (int64_t)b);
+        fprintf(stderr, "    left  0x%" PRIx64 " (%" PRId64 ")\n    right 0x%" PRIx64 " (%" PRId64 ")\n", a, (int64_t)a,
+                b, (int64_t)b);
     return a == b;
 }
 
 /* |a - b| <= tolerance; false where either is NaN, so that a NaN never passes. Equal infinities pass. */
-static inline bool check_near_(double a, double b, double tolerance, const char *file, int line,
-                               const char *what) {
+static inline bool check_near_(double a, double b, double tolerance, const char *file, int line, const char *what) {
     bool ok = a == b || fabs(a - b) <= tolerance;
     if (check_failed_(ok, file, line, what))
         fprintf(stderr, "    left  %.17g\n    right %.17g, tolerance %g\n", a, b, tolerance);
@@ -59,17 +58,14 @@ static inline bool check_str_(const char *a, const char *b, const char *file, in
     return ok;
 }
 
-static inline bool check_has_(const char *text, const char *part, const char *file, int line,
-                              const char *what) {
+static inline bool check_has_(const char *text, const char *part, const char *file, int line, const char *what) {
     bool ok = text && part && strstr(text, part) != NULL;
     if (check_failed_(ok, file, line, what))
-        fprintf(stderr, "    text  \"%s\"\n    lacks \"%s\"\n", text ? text : "(null)",
-                part ? part : "(null)");
+        fprintf(stderr, "    text  \"%s\"\n    lacks \"%s\"\n", text ? text : "(null)", part ? part : "(null)");
     return ok;
 }
 
-static inline bool check_mem_(const void *a, const void *b, size_t n, const char *file, int line,
-                              const char *what) {
+static inline bool check_mem_(const void *a, const void *b, size_t n, const char *file, int line, const char *what) {
     const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
     size_t i = 0;
     while (i < n && x[i] == y[i])

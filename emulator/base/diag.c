@@ -174,8 +174,7 @@ static void put_thread(struct text *t, const struct diag_thread *d) {
         if (d->lanes) {
             put(t, ", ");
             put_lanes(t, d->lanes);
-            put(t, " (%sthread (%u,%u,%u))", d->lanes & (d->lanes - 1) ? "first " : "", d->tid.x, d->tid.y,
-                d->tid.z);
+            put(t, " (%sthread (%u,%u,%u))", d->lanes & (d->lanes - 1) ? "first " : "", d->tid.x, d->tid.y, d->tid.z);
         }
     } else if (t->s[t->len - 1] == ',') {
         t->len--;

@@ -42,8 +42,8 @@ static struct watch *make(struct cta *cta) {
     return w;
 }
 
-static void generic_write(void *ctx, struct cta *cta, const uint32_t off[MACH_WARP], uint32_t size,
-                          uint32_t warp, uint32_t lanes, const struct diag_site *site) {
+static void generic_write(void *ctx, struct cta *cta, const uint32_t off[MACH_WARP], uint32_t size, uint32_t warp,
+                          uint32_t lanes, const struct diag_site *site) {
     struct watch *w = make(cta);
     const uint64_t when = cta->island->clock + 1;
     (void)ctx;
@@ -82,8 +82,8 @@ static const struct diag missing_fence = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
-static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
-                       const struct mach_origin *reader, const char *what) {
+static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size, const struct mach_origin *reader,
+                       const char *what) {
     struct watch *w = cta->check;
     (void)ctx;
     if (!w || !size)
@@ -100,10 +100,9 @@ static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
         char where[600] = "?";
         if (k->site)
             diag_where(k->site, where, sizeof where);
-        mach_warn(
-            cta->island, reader, &missing_fence,
-            "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since",
-            what, c * CHUNK, k->thread, where);
+        mach_warn(cta->island, reader, &missing_fence,
+                  "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since", what,
+                  c * CHUNK, k->thread, where);
         return;
     }
 }
@@ -113,8 +112,7 @@ static bool settled(void *ctx, struct cta *cta, uint32_t off, uint32_t size) {
     (void)ctx;
     if (!w || !size)
         return true;
-    for (uint32_t b = off / CHUNK / BLOCK;
-         b <= (off + size - 1) / CHUNK / BLOCK && b <= w->num_chunks / BLOCK; b++)
+    for (uint32_t b = off / CHUNK / BLOCK; b <= (off + size - 1) / CHUNK / BLOCK && b <= w->num_chunks / BLOCK; b++)
         if (w->open[b])
             return false;
     return true;

@@ -55,13 +55,7 @@ struct rt_dim3 {
     unsigned x, y, z;
 };
 
-enum rt_memcpy_kind {
-    RT_HOST_TO_HOST,
-    RT_HOST_TO_DEVICE,
-    RT_DEVICE_TO_HOST,
-    RT_DEVICE_TO_DEVICE,
-    RT_COPY_DEFAULT
-};
+enum rt_memcpy_kind { RT_HOST_TO_HOST, RT_HOST_TO_DEVICE, RT_DEVICE_TO_HOST, RT_DEVICE_TO_DEVICE, RT_COPY_DEFAULT };
 enum rt_memory_type { RT_MEMORY_UNREGISTERED, RT_MEMORY_HOST, RT_MEMORY_DEVICE, RT_MEMORY_MANAGED };
 
 /* Stream handles that are not pointers: 0 and 1 are the legacy stream, 2 the per-thread one. */

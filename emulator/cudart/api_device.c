@@ -7,8 +7,7 @@
 #include <string.h>
 
 static int check_device(struct rt_context *c, int device) {
-    return device == 0 ? RT_SUCCESS
-                       : rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device);
+    return device == 0 ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device);
 }
 
 static int check_out(struct rt_context *c, const void *out) {
@@ -50,9 +49,7 @@ RT_API int cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
 
 RT_API int cudaSetValidDevices(int *devices, int count) {
     struct rt_context *c = rt_enter("cudaSetValidDevices");
-    int e = count < 0 || (count > 0 && devices == NULL)
-                ? rt_say(c, RT_ERROR_INVALID_VALUE, "%d devices", count)
-                : 0;
+    int e = count < 0 || (count > 0 && devices == NULL) ? rt_say(c, RT_ERROR_INVALID_VALUE, "%d devices", count) : 0;
     for (int i = 0; i < count && e == RT_SUCCESS; i++)
         e = check_device(c, devices[i]);
     return rt_leave(c, e);

@@ -19,8 +19,8 @@ static int launch(const char *call, const void *function, const struct rt_launch
     return rt_leave(c, e);
 }
 
-static int launch_plain(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args,
-                        size_t shared, void *stream, int shape_error) {
+static int launch_plain(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
+                        void *stream, int shape_error) {
     struct rt_launch l = {.grid = grid,
                           .block = block,
                           .dynamic_shared = shared,
@@ -41,8 +41,7 @@ static struct rt_launch from_config(const struct rt_launch_config *config, void 
                               .shape_error = shape_error};
 }
 
-static int launch_config(const struct rt_launch_config *config, const void *function, void **args,
-                         int shape_error) {
+static int launch_config(const struct rt_launch_config *config, const void *function, void **args, int shape_error) {
     if (config == NULL) {
         struct rt_context *c = rt_enter("cudaLaunchKernelExC");
         return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "the configuration is a null pointer"));
@@ -51,8 +50,8 @@ static int launch_config(const struct rt_launch_config *config, const void *func
     return launch("cudaLaunchKernelExC", function, &l);
 }
 
-RT_API int cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args,
-                            size_t shared, void *stream) {
+RT_API int cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
+                            void *stream) {
     return launch_plain(function, grid, block, args, shared, stream, RT_ERROR_INVALID_VALUE);
 }
 RT_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel);
@@ -67,10 +66,10 @@ RT_ALIAS(cudaLaunchKernelExC_ptsz, cudaLaunchKernelExC);
 
 #define RT12_ALIAS(name, target) extern __typeof__(target) name __attribute__((alias(#target)))
 
-int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args,
-                          size_t shared, void *stream);
-int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args,
-                          size_t shared, void *stream) {
+int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
+                          void *stream);
+int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
+                          void *stream) {
     return launch_plain(function, grid, block, args, shared, stream, RT_ERROR_INVALID_CONFIGURATION);
 }
 RT12_ALIAS(rt12_cudaLaunchKernel_ptsz, rt12_cudaLaunchKernel);
@@ -84,8 +83,7 @@ int rt12_cudaLaunchKernelExC(const struct rt_launch_config *config, const void *
 RT12_ALIAS(rt12_cudaLaunchKernelExC_ptsz, rt12_cudaLaunchKernelExC);
 
 /* Enters, finds the function and loads it; the caller leaves. */
-static struct rt_context *enter_function(const char *call, const void *function, struct rt_function **f,
-                                         int *e) {
+static struct rt_context *enter_function(const char *call, const void *function, struct rt_function **f, int *e) {
     struct rt_context *c = rt_enter(call);
     *e = rt_ready(c);
     if (*e == RT_SUCCESS)
@@ -114,8 +112,7 @@ RT_API int cudaFuncGetAttributes(struct rt_func_attributes *out, const void *fun
             .max_dynamic_shared = v[RT_FUNC_MAX_DYNAMIC_SHARED],
             .shared_carveout = v[RT_FUNC_SHARED_CARVEOUT],
             .cluster_must_be_set = v[RT_FUNC_CLUSTER_MUST_BE_SET],
-            .required_cluster = {v[RT_FUNC_CLUSTER_WIDTH], v[RT_FUNC_CLUSTER_HEIGHT],
-                                 v[RT_FUNC_CLUSTER_DEPTH]},
+            .required_cluster = {v[RT_FUNC_CLUSTER_WIDTH], v[RT_FUNC_CLUSTER_HEIGHT], v[RT_FUNC_CLUSTER_DEPTH]},
             .cluster_policy = v[RT_FUNC_CLUSTER_POLICY],
             .non_portable_cluster = v[RT_FUNC_NON_PORTABLE_CLUSTER],
         };
@@ -165,9 +162,8 @@ RT_API int cudaFuncGetName(const char **name, const void *function) {
     return rt_leave(c, e);
 }
 
-RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
-                                                                  int block_size, size_t dynamic_shared,
-                                                                  unsigned flags) {
+RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int block_size,
+                                                                  size_t dynamic_shared, unsigned flags) {
     int e;
     struct rt_function *f;
     struct rt_context *c = enter_function("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function, &f, &e);
@@ -180,12 +176,10 @@ RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, c
 
 RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int block_size,
                                                          size_t dynamic_shared) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
-                                                                  dynamic_shared, 0);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, dynamic_shared, 0);
 }
 
-RT_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
-                                          const struct rt_launch_config *config) {
+RT_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const struct rt_launch_config *config) {
     int e;
     struct rt_function *f;
     struct rt_context *c = enter_function("cudaOccupancyMaxActiveClusters", function, &f, &e);
@@ -208,13 +202,11 @@ static int handle_of(const char *call, void **out, const void *function) {
     return rt_leave(c, e);
 }
 
-RT_API int cudaGetFuncBySymbol(void **out, const void *symbol) {
-    return handle_of("cudaGetFuncBySymbol", out, symbol);
-}
+RT_API int cudaGetFuncBySymbol(void **out, const void *symbol) { return handle_of("cudaGetFuncBySymbol", out, symbol); }
 RT_API int cudaGetKernel(void **out, const void *symbol) { return handle_of("cudaGetKernel", out, symbol); }
 
-RT_API int cudaLibraryLoadData(void **library, const void *code, int *jit, void **jit_values,
-                               unsigned num_jit, int *options, void **values, unsigned num_options) {
+RT_API int cudaLibraryLoadData(void **library, const void *code, int *jit, void **jit_values, unsigned num_jit,
+                               int *options, void **values, unsigned num_options) {
     (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
     struct rt_context *c = rt_enter("cudaLibraryLoadData");
     int e = rt_ready(c);
@@ -223,8 +215,8 @@ RT_API int cudaLibraryLoadData(void **library, const void *code, int *jit, void 
     return rt_leave(c, e);
 }
 
-RT_API int cudaLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values,
-                                   unsigned num_jit, int *options, void **values, unsigned num_options) {
+RT_API int cudaLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values, unsigned num_jit,
+                                   int *options, void **values, unsigned num_options) {
     (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
     struct rt_context *c = rt_enter("cudaLibraryLoadFromFile");
     int e = rt_ready(c);
@@ -285,8 +277,8 @@ static int entry_point(const char *call, const char *name, void **out, int versi
     return rt_leave(c, RT_SUCCESS);
 }
 
-RT_API int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
-                                            unsigned long long flags, int *result) {
+RT_API int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version, unsigned long long flags,
+                                            int *result) {
     (void)flags; /* legacy or per-thread default stream: the same here */
     return entry_point("cudaGetDriverEntryPointByVersion", name, out, (int)version, result);
 }

@@ -21,9 +21,7 @@ static int release(const char *call, void *p, bool host) {
 
 RT_API int cudaMalloc(void **out, size_t size) { return allocate("cudaMalloc", size, RT_MEMORY_DEVICE, out); }
 RT_API int cudaFree(void *p) { return release("cudaFree", p, false); }
-RT_API int cudaMallocHost(void **out, size_t size) {
-    return allocate("cudaMallocHost", size, RT_MEMORY_HOST, out);
-}
+RT_API int cudaMallocHost(void **out, size_t size) { return allocate("cudaMallocHost", size, RT_MEMORY_HOST, out); }
 RT_API int cudaFreeHost(void *p) { return release("cudaFreeHost", p, true); }
 
 static int bad_flags(const char *call, unsigned flags) {
@@ -83,8 +81,7 @@ RT_API int cudaHostGetDevicePointer(void **out, void *host, unsigned flags) {
     struct rt_context *c = rt_enter("cudaHostGetDevicePointer");
     struct mem_block b;
     int type, e = rt_ready(c);
-    if (e == RT_SUCCESS &&
-        (out == NULL || flags != 0 || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
+    if (e == RT_SUCCESS && (out == NULL || flags != 0 || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
     if (e == RT_SUCCESS)
         *out = host;
@@ -127,8 +124,8 @@ RT_API int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_de
     return copy("cudaMemcpyPeer", dst, src, bytes, RT_DEVICE_TO_DEVICE, NULL);
 }
 
-static int copy_2d(const char *call, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
-                   size_t width, size_t height, int kind, void *stream) {
+static int copy_2d(const char *call, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                   size_t height, int kind, void *stream) {
     struct rt_context *c = rt_enter(call);
     int e = rt_synchronize(c);
     if (e == RT_SUCCESS)
@@ -138,8 +135,8 @@ static int copy_2d(const char *call, void *dst, size_t dst_pitch, const void *sr
     return rt_leave(c, e);
 }
 
-RT_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
-                        size_t height, int kind) {
+RT_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                        int kind) {
     return copy_2d("cudaMemcpy2D", dst, dst_pitch, src, src_pitch, width, height, kind, NULL);
 }
 RT_ALIAS(cudaMemcpy2D_ptds, cudaMemcpy2D);
@@ -150,8 +147,7 @@ RT_API int cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_
 }
 RT_ALIAS(cudaMemcpy2DAsync_ptsz, cudaMemcpy2DAsync);
 
-static int fill(const char *call, void *p, size_t pitch, int value, size_t width, size_t height,
-                void *stream) {
+static int fill(const char *call, void *p, size_t pitch, int value, size_t width, size_t height, void *stream) {
     struct rt_context *c = rt_enter(call);
     int e = rt_ready(c);
     if (e == RT_SUCCESS)
@@ -161,9 +157,7 @@ static int fill(const char *call, void *p, size_t pitch, int value, size_t width
     return rt_leave(c, e);
 }
 
-RT_API int cudaMemset(void *p, int value, size_t bytes) {
-    return fill("cudaMemset", p, 0, value, bytes, 1, NULL);
-}
+RT_API int cudaMemset(void *p, int value, size_t bytes) { return fill("cudaMemset", p, 0, value, bytes, 1, NULL); }
 RT_ALIAS(cudaMemset_ptds, cudaMemset);
 
 RT_API int cudaMemsetAsync(void *p, int value, size_t bytes, void *stream) {
@@ -188,8 +182,8 @@ static int symbol_part(struct rt_context *c, const void *symbol, size_t bytes, s
     if (e != RT_SUCCESS)
         return e;
     if (offset > size || bytes > size - offset)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%zu bytes at offset %zu of a variable of %llu", bytes,
-                      offset, (unsigned long long)size);
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%zu bytes at offset %zu of a variable of %llu", bytes, offset,
+                      (unsigned long long)size);
     *out = (void *)(uintptr_t)(address + offset);
     return RT_SUCCESS;
 }
@@ -200,8 +194,8 @@ static int check_symbol_kind(struct rt_context *c, int kind, int host_side) {
     return rt_say(c, RT_ERROR_INVALID_MEMCPY_DIRECTION, "copy kind %d does not fit", kind);
 }
 
-static int to_symbol(const char *call, const void *symbol, const void *src, size_t bytes, size_t offset,
-                     int kind, void *stream) {
+static int to_symbol(const char *call, const void *symbol, const void *src, size_t bytes, size_t offset, int kind,
+                     void *stream) {
     struct rt_context *c = rt_enter(call);
     void *dst;
     int e = rt_synchronize(c);
@@ -308,8 +302,8 @@ static int advise(const char *call, const void *p, size_t bytes) {
     struct rt_context *c = rt_enter(call);
     struct mem_block b;
     int type, e = rt_ready(c);
-    if (e == RT_SUCCESS && (!rt_pointer(c, p, &type, &b) || type != RT_MEMORY_MANAGED ||
-                            bytes > b.size - ((uintptr_t)p - b.addr)))
+    if (e == RT_SUCCESS &&
+        (!rt_pointer(c, p, &type, &b) || type != RT_MEMORY_MANAGED || bytes > b.size - ((uintptr_t)p - b.addr)))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%zu bytes at %p are not managed memory", bytes, p);
     return rt_leave(c, e);
 }

@@ -114,8 +114,7 @@ RT_API int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data
 }
 RT_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc);
 
-RT_API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data,
-                                 unsigned flags) {
+RT_API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data, unsigned flags) {
     (void)flags;
     int e = on_stream("cudaStreamAddCallback", stream, true);
     if (e == RT_SUCCESS && function != NULL)

@@ -55,7 +55,7 @@ struct rt_module {
     bool registered;                      /* by __cudaRegisterFatBinary: unloaded with the program only */
     const struct fatbin_wrapper *wrapper; /* registered ones */
     struct fatbin_choice choice;          /* the PTX; text freed once parsed */
-    uint8_t *code; /* machine code beside it, for its register counts; freed once read */
+    uint8_t *code;                        /* machine code beside it, for its register counts; freed once read */
     size_t code_len;
     char *name; /* of the PTX in diagnostics; owned */
     bool tried; /* loading was tried; `status` is its outcome */
@@ -163,17 +163,14 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m);
 bool rt_module_known(const struct rt_context *c, const struct rt_module *m);
 
 /* A function entry for a kernel of a module; not looked up yet. */
-struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name,
-                                       const void *host);
+struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host);
 /* The function behind a host stub's address or a handle, or NULL. */
 struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);
 /* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
-int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name,
-                        struct rt_function **out);
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, struct rt_function **out);
 /* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not NULL);
  * RT_ERROR_NOT_FOUND when the module has none of that name. */
-int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address,
-                        size_t *bytes);
+int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
 /* Loads the function's module and finds its kernel. */
 int rt_function_ready(struct rt_context *c, struct rt_function *f);
 /* rt_function_find and rt_function_ready in one, with CUDA's codes: 98 for NULL, 400 for an unknown address. */
@@ -198,8 +195,7 @@ struct rt_launch {
 /* Checks a launch as the driver does and runs it. A fault of the kernel becomes the sticky error; the result is 0. */
 int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l);
 /* CTAs of the function that fit on one SM. */
-int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared,
-                       int *out);
+int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared, int *out);
 int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch *l, int *out);
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
 int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
@@ -213,8 +209,8 @@ int rt_free(struct rt_context *c, void *p, bool host);
 /* `bytes` of host memory behind p for reading or writing: device memory inside one allocation, or the host's own. */
 int rt_resolve(struct rt_context *c, const void *p, size_t bytes, const char *role, uint8_t **out);
 int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int kind);
-int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
-               size_t width, size_t height, int kind);
+int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+               size_t height, int kind);
 /* Fills `count` elements of `width` bytes (1, 2 or 4) at device address p. */
 int rt_fill(struct rt_context *c, void *p, uint32_t value, unsigned width, size_t count);
 int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsigned element, size_t width,

@@ -63,8 +63,8 @@ static const char *symbol_name(const struct file *f, const Elf64_Shdr *symbols, 
     return string(f, &strings, sym.st_name);
 }
 
-void cubin_registers(const uint8_t *code, size_t size,
-                     void (*fn)(void *ctx, const char *name, uint32_t registers), void *ctx) {
+void cubin_registers(const uint8_t *code, size_t size, void (*fn)(void *ctx, const char *name, uint32_t registers),
+                     void *ctx) {
     struct file f = {.bytes = code, .size = size};
     Elf64_Shdr info, symbols;
     if (read_at(&f, 0, &f.head, sizeof f.head) < 0 || memcmp(f.head.e_ident, ELFMAG, SELFMAG) != 0 ||

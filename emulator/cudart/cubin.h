@@ -13,7 +13,7 @@
 
 /* Calls fn(ctx, name, registers) for every function the cubin lists; `name` lives as long as `code`. What is malformed ends
  * the list silently: without it the emulator falls back to an estimate. */
-void cubin_registers(const uint8_t *code, size_t size,
-                     void (*fn)(void *ctx, const char *name, uint32_t registers), void *ctx);
+void cubin_registers(const uint8_t *code, size_t size, void (*fn)(void *ctx, const char *name, uint32_t registers),
+                     void *ctx);
 
 #endif

@@ -5,9 +5,9 @@
 
 bool device_attribute(int attribute, int *value) {
     switch (attribute) {
-#define ATTR(number, name, v)                                                                                \
-    case number:                                                                                             \
-        *value = v;                                                                                          \
+#define ATTR(number, name, v)                                                                                          \
+    case number:                                                                                                       \
+        *value = v;                                                                                                    \
         return true;
 #include "cudart/attributes.def"
     case 44:  /* can gather from 2D textures */

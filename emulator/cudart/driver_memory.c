@@ -107,8 +107,7 @@ RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flag
     int e, type;
     struct mem_block b;
     struct rt_context *c = enter("cuMemHostGetDevicePointer", &e);
-    if (e == RT_SUCCESS &&
-        (flags != 0 || out == NULL || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
+    if (e == RT_SUCCESS && (flags != 0 || out == NULL || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
     if (e == RT_SUCCESS)
         *out = (uintptr_t)host;
@@ -147,8 +146,7 @@ RT_API int cuPointerGetAttribute(void *out, int attribute, uint64_t address) {
             *(size_t *)out = b.size;
             break;
         default:
-            e = rt_say(c, RT_ERROR_NOT_SUPPORTED, "pointer attribute %d is not supported by the emulator",
-                       attribute);
+            e = rt_say(c, RT_ERROR_NOT_SUPPORTED, "pointer attribute %d is not supported by the emulator", attribute);
         }
     }
     return rt_leave_driver(c, e);
@@ -200,8 +198,8 @@ RT_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, void *
 }
 
 /* One side of a 2D copy: its first byte. Types: 1 host, 2 device, 4 unified. */
-static int side(struct rt_context *c, int type, const void *host, uint64_t device, size_t x, size_t y,
-                size_t pitch, const uint8_t **out) {
+static int side(struct rt_context *c, int type, const void *host, uint64_t device, size_t x, size_t y, size_t pitch,
+                const uint8_t **out) {
     size_t offset;
     if (type != 1 && type != 2 && type != 4)
         return rt_say(c, RT_ERROR_NOT_SUPPORTED, "memory type %d is not supported by the emulator", type);

@@ -43,20 +43,16 @@ static int load_file(const char *call, void **module, const char *path) {
 }
 
 RT_API int cuModuleLoad(void **module, const char *path) { return load_file("cuModuleLoad", module, path); }
-RT_API int cuModuleLoadData(void **module, const void *image) {
-    return load_data("cuModuleLoadData", module, image);
-}
+RT_API int cuModuleLoadData(void **module, const void *image) { return load_data("cuModuleLoadData", module, image); }
 RT_API int cuModuleLoadFatBinary(void **module, const void *image) {
     return load_data("cuModuleLoadFatBinary", module, image);
 }
 
 /* JIT options tune or describe a compilation; there is none. Log buffers are emptied. */
-RT_API int cuModuleLoadDataEx(void **module, const void *image, unsigned num_options, int *options,
-                              void **values) {
+RT_API int cuModuleLoadDataEx(void **module, const void *image, unsigned num_options, int *options, void **values) {
     for (unsigned i = 0; i + 1 < num_options && options != NULL && values != NULL; i++)
         if ((options[i] == 3 || options[i] == 5) && options[i + 1] == options[i] + 1 && values[i] != NULL &&
-            (uintptr_t)values[i + 1] !=
-                0) /* CU_JIT_INFO_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER and their sizes */
+            (uintptr_t)values[i + 1] != 0) /* CU_JIT_INFO_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER and their sizes */
             *(char *)values[i] = 0;
     return load_data("cuModuleLoadDataEx", module, image);
 }
@@ -67,8 +63,8 @@ RT_API int cuLibraryLoadData(void **library, const void *code, int *jit, void **
     return load_data("cuLibraryLoadData", library, code);
 }
 
-RT_API int cuLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values,
-                                 unsigned num_jit, int *options, void **values, unsigned num_options) {
+RT_API int cuLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values, unsigned num_jit,
+                                 int *options, void **values, unsigned num_options) {
     (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
     return load_file("cuLibraryLoadFromFile", library, path);
 }
@@ -221,8 +217,7 @@ static struct rt_launch from_config(const struct rt_driver_launch_config *config
                               .args = args};
 }
 
-RT_API int cuLaunchKernelEx(const struct rt_driver_launch_config *config, void *function, void **args,
-                            void **extra) {
+RT_API int cuLaunchKernelEx(const struct rt_driver_launch_config *config, void *function, void **args, void **extra) {
     if (config == NULL) {
         struct rt_context *c = rt_enter("cuLaunchKernelEx");
         return rt_leave_driver(c, rt_say(c, RT_ERROR_INVALID_VALUE, "the configuration is a null pointer"));
@@ -245,12 +240,10 @@ RT_API int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, voi
 
 RT_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int block_size,
                                                        size_t dynamic_shared) {
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, dynamic_shared,
-                                                                0);
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, dynamic_shared, 0);
 }
 
-RT_API int cuOccupancyMaxActiveClusters(int *clusters, void *function,
-                                        const struct rt_driver_launch_config *config) {
+RT_API int cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct rt_driver_launch_config *config) {
     int e;
     struct rt_function *f;
     struct rt_context *c = enter_function("cuOccupancyMaxActiveClusters", function, &f, &e);

@@ -19,14 +19,13 @@ static int place(struct rt_context *c, const void *map) {
 
 /* A line about the values, beside the rule that they break. */
 static void describe(char *text, size_t size, const struct tmap *m) {
-    size_t n = (size_t)snprintf(text, size, "type %s, rank %u, address 0x%llx, dim {",
-                                tmap_type_name(m->type), m->rank, (unsigned long long)m->address);
+    size_t n = (size_t)snprintf(text, size, "type %s, rank %u, address 0x%llx, dim {", tmap_type_name(m->type), m->rank,
+                                (unsigned long long)m->address);
     uint32_t rank = m->rank < TMAP_MAX_RANK ? m->rank : TMAP_MAX_RANK;
     for (uint32_t i = 0; i < rank && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, i ? ", %llu" : "%llu", (unsigned long long)m->dim[i]);
     for (uint32_t i = 0; i + 1 < rank && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, i ? ", %llu" : "}, stride {%llu",
-                              (unsigned long long)m->stride[i]);
+        n += (size_t)snprintf(text + n, size - n, i ? ", %llu" : "}, stride {%llu", (unsigned long long)m->stride[i]);
     for (uint32_t i = 0; i < rank && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, i ? ", %u" : "}, box {%u", m->box[i]);
     for (uint32_t i = 0; i < rank && n < size; i++)
@@ -47,17 +46,15 @@ static int encode(struct rt_context *c, void *out, const struct tmap *m) {
     return RT_SUCCESS;
 }
 
-RT_API int cuTensorMapEncodeTiled(void *out, unsigned type, uint32_t rank, void *address,
-                                  const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
-                                  const uint32_t *steps, unsigned interleave, unsigned swizzle,
-                                  unsigned l2_promotion, unsigned fill) {
+RT_API int cuTensorMapEncodeTiled(void *out, unsigned type, uint32_t rank, void *address, const uint64_t *dims,
+                                  const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
+                                  unsigned interleave, unsigned swizzle, unsigned l2_promotion, unsigned fill) {
     int e;
     struct rt_context *c = enter("cuTensorMapEncodeTiled", &e);
     if (e == RT_SUCCESS)
         e = place(c, out);
     if (e == RT_SUCCESS && (dims == NULL || box == NULL || steps == NULL || (strides == NULL && rank > 1)))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE,
-                   "globalDim, globalStrides, boxDim and elementStrides must be given");
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "globalDim, globalStrides, boxDim and elementStrides must be given");
     if (e == RT_SUCCESS && swizzle > TMAP_SWIZZLE_128B_ATOM_64B)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "swizzle is none of CUtensorMapSwizzle");
     if (e != RT_SUCCESS)
@@ -97,29 +94,25 @@ RT_API int cuTensorMapReplaceAddress(void *map, void *address) {
 
 static int refuse_im2col(const char *call) {
     struct rt_context *c = rt_enter(call);
-    return rt_leave_driver(
-        c, rt_say(c, RT_ERROR_NOT_SUPPORTED, "im2col tensor maps are not supported by the emulator"));
+    return rt_leave_driver(c,
+                           rt_say(c, RT_ERROR_NOT_SUPPORTED, "im2col tensor maps are not supported by the emulator"));
 }
 
-RT_API int cuTensorMapEncodeIm2col(void *out, unsigned type, uint32_t rank, void *address,
-                                   const uint64_t *dims, const uint64_t *strides, const int *lower,
-                                   const int *upper, uint32_t channels, uint32_t pixels,
-                                   const uint32_t *steps, unsigned interleave, unsigned swizzle,
+RT_API int cuTensorMapEncodeIm2col(void *out, unsigned type, uint32_t rank, void *address, const uint64_t *dims,
+                                   const uint64_t *strides, const int *lower, const int *upper, uint32_t channels,
+                                   uint32_t pixels, const uint32_t *steps, unsigned interleave, unsigned swizzle,
                                    unsigned l2_promotion, unsigned fill) {
     (void)out, (void)type, (void)rank, (void)address, (void)dims, (void)strides, (void)lower, (void)upper;
-    (void)channels, (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)l2_promotion,
-        (void)fill;
+    (void)channels, (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)l2_promotion, (void)fill;
     return refuse_im2col("cuTensorMapEncodeIm2col");
 }
 
-RT_API int cuTensorMapEncodeIm2colWide(void *out, unsigned type, uint32_t rank, void *address,
-                                       const uint64_t *dims, const uint64_t *strides, int lower, int upper,
-                                       uint32_t channels, uint32_t pixels, const uint32_t *steps,
-                                       unsigned interleave, unsigned mode, unsigned swizzle,
-                                       unsigned l2_promotion, unsigned fill) {
+RT_API int cuTensorMapEncodeIm2colWide(void *out, unsigned type, uint32_t rank, void *address, const uint64_t *dims,
+                                       const uint64_t *strides, int lower, int upper, uint32_t channels,
+                                       uint32_t pixels, const uint32_t *steps, unsigned interleave, unsigned mode,
+                                       unsigned swizzle, unsigned l2_promotion, unsigned fill) {
     (void)out, (void)type, (void)rank, (void)address, (void)dims, (void)strides, (void)lower, (void)upper;
-    (void)channels, (void)pixels, (void)steps, (void)interleave, (void)mode, (void)swizzle,
-        (void)l2_promotion;
+    (void)channels, (void)pixels, (void)steps, (void)interleave, (void)mode, (void)swizzle, (void)l2_promotion;
     (void)fill;
     return refuse_im2col("cuTensorMapEncodeIm2colWide");
 }

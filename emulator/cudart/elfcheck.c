@@ -31,8 +31,7 @@ static bool get(const struct file *f, uint64_t offset, void *out, size_t n) {
 }
 
 /* Element i of a table of records; false outside the file. */
-static bool get_entry(const struct file *f, uint64_t table, uint64_t entry_size, uint64_t i, void *out,
-                      size_t n) {
+static bool get_entry(const struct file *f, uint64_t table, uint64_t entry_size, uint64_t i, void *out, size_t n) {
     uint64_t offset;
     if (__builtin_mul_overflow(i, entry_size, &offset) || __builtin_add_overflow(offset, table, &offset))
         return false;
@@ -48,8 +47,7 @@ static const char *string_at(const struct file *f, uint64_t offset, uint64_t siz
 }
 
 static bool section(const struct file *f, unsigned i, Elf64_Shdr *out) {
-    return i < f->header.e_shnum &&
-           get_entry(f, f->header.e_shoff, f->header.e_shentsize, i, out, sizeof *out);
+    return i < f->header.e_shnum && get_entry(f, f->header.e_shoff, f->header.e_shentsize, i, out, sizeof *out);
 }
 
 /* The containers of .nv_fatbin lie one behind the other, padded to 8 bytes: one for each source file, and one with
@@ -143,15 +141,13 @@ static void read_dynamic(const struct file *f, const Elf64_Phdr *p, struct elf_f
     Elf64_Dyn d;
     uint64_t count = p->p_filesz / sizeof d, strings = f->size, strings_size = 0;
     facts->dynamic = true;
-    for (uint64_t i = 0;
-         i < count && get_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
+    for (uint64_t i = 0; i < count && get_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
         if (d.d_tag == DT_STRTAB)
             strings = file_offset(f, d.d_un.d_ptr);
         if (d.d_tag == DT_STRSZ)
             strings_size = d.d_un.d_val;
     }
-    for (uint64_t i = 0;
-         i < count && get_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
+    for (uint64_t i = 0; i < count && get_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
         if (d.d_tag == DT_NEEDED)
             read_needed(string_at(f, strings, strings_size, d.d_un.d_val), facts);
         facts->rpath |= d.d_tag == DT_RPATH;
@@ -181,8 +177,8 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
     if (f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
         return refuse(why, why_size, "is no executable (an object file?)");
     for (unsigned i = 0; i < f.header.e_phnum; i++)
-        if (get_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) &&
-            p.p_type == PT_DYNAMIC && !facts->dynamic)
+        if (get_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_DYNAMIC &&
+            !facts->dynamic)
             read_dynamic(&f, &p, facts);
     read_sections(&f, facts);
     read_symbols(&f, facts);
@@ -199,8 +195,7 @@ bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
         return refuse(why, why_size,
                       "is statically linked, so no library can be put in its way: build it without -static");
     if (facts->needs_cudart != 0 && facts->needs_cudart != 12 && facts->needs_cudart != 13) {
-        snprintf(why, why_size, "needs libcudart.so.%d; the emulator stands in for 12 and 13",
-                 facts->needs_cudart);
+        snprintf(why, why_size, "needs libcudart.so.%d; the emulator stands in for 12 and 13", facts->needs_cudart);
         return false;
     }
     if (facts->rpath && !facts->runpath && (shared || facts->needs_cuda))
@@ -208,9 +203,8 @@ bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
                       "has a DT_RPATH, which the loader obeys before LD_LIBRARY_PATH, so it would not find "
                       "the emulator: link it with -Xlinker --enable-new-dtags (g++: -Wl,--enable-new-dtags)");
     if (!facts->fatbin && !shared && !facts->needs_cuda && !facts->imports_dlopen)
-        return refuse(
-            why, why_size,
-            "carries no device code (no .nv_fatbin section) and uses no CUDA library: it is no CUDA program");
+        return refuse(why, why_size,
+                      "carries no device code (no .nv_fatbin section) and uses no CUDA library: it is no CUDA program");
     if (facts->fatbin && !facts->ptx && !facts->relocatable && facts->fatbin_why[0] != 0)
         return refuse(why, why_size, facts->fatbin_why);
     return true;

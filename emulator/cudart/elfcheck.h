@@ -12,12 +12,11 @@
 
 /* What was found, for the verdict and for tests. */
 struct elf_facts {
-    bool dynamic;        /* has a dynamic section: libraries are found at run time */
-    bool rpath, runpath; /* DT_RPATH, DT_RUNPATH */
-    bool needs_cuda;     /* links libcuda.so.1 */
-    int needs_cudart;    /* links libcudart.so.N: N, or 0 */
-    bool
-        imports_register; /* __cudaRegisterFatBinary is an undefined symbol: some shared library brings the runtime */
+    bool dynamic;          /* has a dynamic section: libraries are found at run time */
+    bool rpath, runpath;   /* DT_RPATH, DT_RUNPATH */
+    bool needs_cuda;       /* links libcuda.so.1 */
+    int needs_cudart;      /* links libcudart.so.N: N, or 0 */
+    bool imports_register; /* __cudaRegisterFatBinary is an undefined symbol: some shared library brings the runtime */
     bool imports_dlopen;
     bool fatbin;          /* section .nv_fatbin or .nvFatBinSegment: kernels */
     bool relocatable;     /* section __nv_relfatbin: built with -rdc=true */

@@ -12,12 +12,12 @@
 #error "the emulator runs on x86-64 and aarch64"
 #endif
 
-#define JUMP_TO(name, target)                                                                                \
-    __asm__(".text\n"                                                                                        \
-            ".globl rt12_jump_" #name "\n"                                                                   \
-            ".type rt12_jump_" #name ", %function\n"                                                         \
-            "rt12_jump_" #name ":\n" JUMP " " #target "\n"                                                   \
-            ".size rt12_jump_" #name ", . - rt12_jump_" #name "\n"                                           \
+#define JUMP_TO(name, target)                                                                                          \
+    __asm__(".text\n"                                                                                                  \
+            ".globl rt12_jump_" #name "\n"                                                                             \
+            ".type rt12_jump_" #name ", %function\n"                                                                   \
+            "rt12_jump_" #name ":\n" JUMP " " #target "\n"                                                             \
+            ".size rt12_jump_" #name ", . - rt12_jump_" #name "\n"                                                     \
             ".symver rt12_jump_" #name ", " #name "@libcudart.so.12\n");
 
 #define BOTH(name) JUMP_TO(name, name)

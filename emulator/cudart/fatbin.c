@@ -32,8 +32,7 @@ static uint64_t load(const uint8_t *p, unsigned bytes) {
     return v;
 }
 
-int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t *total,
-                struct fatbin_error *err) {
+int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t *total, struct fatbin_error *err) {
     const uint8_t *p = bytes;
     if (p == NULL || limit < CONTAINER_HEADER)
         return fail(err, "fat binary: %zu bytes are too few for a container's header", p ? limit : 0);
@@ -45,8 +44,8 @@ int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t
     if (header < CONTAINER_HEADER || header > limit)
         return fail(err, "fat binary: container header of %u bytes", (unsigned)header);
     if (size > limit - header)
-        return fail(err, "fat binary: the container claims %llu bytes where %zu are left",
-                    (unsigned long long)size, limit - (size_t)header);
+        return fail(err, "fat binary: the container claims %llu bytes where %zu are left", (unsigned long long)size,
+                    limit - (size_t)header);
     r->at = p + header;
     r->end = r->at + size;
     if (total != NULL)
@@ -66,8 +65,7 @@ static void entry_name(struct fatbin_image *image, const uint8_t *entry, uint64_
     }
 }
 
-static int entry_sizes(struct fatbin_image *image, const uint8_t *entry, uint64_t payload,
-                       struct fatbin_error *err) {
+static int entry_sizes(struct fatbin_image *image, const uint8_t *entry, uint64_t payload, struct fatbin_error *err) {
     uint64_t packed = load(entry + 16, 4), plain = load(entry + 56, 8);
     image->packing = FATBIN_PLAIN;
     if (image->flags & FLAG_ZSTD)
@@ -98,8 +96,8 @@ int fatbin_next(struct fatbin_reader *r, struct fatbin_image *image, struct fatb
             return fail(err, "fat binary: an entry has a header of %llu bytes where %zu are left",
                         (unsigned long long)header, left);
         if (payload > left - header)
-            return fail(err, "fat binary: an entry has %llu bytes where %zu are left",
-                        (unsigned long long)payload, left - (size_t)header);
+            return fail(err, "fat binary: an entry has %llu bytes where %zu are left", (unsigned long long)payload,
+                        left - (size_t)header);
         r->at = entry + header + payload;
         if (kind != FATBIN_PTX && kind != FATBIN_ELF)
             continue;
@@ -131,9 +129,8 @@ static int unpack_lz4(const struct fatbin_image *image, char *out, struct fatbin
     lz4_decompress_fn *decompress;
     void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!find(library, "LZ4_decompress_safe", &decompress))
-        return fail(
-            err, "the program's PTX is LZ4-compressed and liblz4.so.1 is not installed: install the package "
-                 "liblz4-1 (Debian, Ubuntu) or lz4-libs (Fedora), or build with nvcc --no-compress");
+        return fail(err, "the program's PTX is LZ4-compressed and liblz4.so.1 is not installed: install the package "
+                         "liblz4-1 (Debian, Ubuntu) or lz4-libs (Fedora), or build with nvcc --no-compress");
     if (image->stored > 0x7FFFFFFF || image->plain > 0x7FFFFFFF)
         return fail(err, "fat binary: an LZ4 image of more than 2 GiB");
     int n = decompress((const char *)image->payload, out, (int)image->stored, (int)image->plain);
@@ -147,9 +144,8 @@ static int unpack_zstd(const struct fatbin_image *image, char *out, struct fatbi
     zstd_is_error_fn *is_error;
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!find(library, "ZSTD_decompress", &decompress) || !find(library, "ZSTD_isError", &is_error))
-        return fail(
-            err, "the program's PTX is zstd-compressed and libzstd.so.1 is not installed: install the "
-                 "package libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress");
+        return fail(err, "the program's PTX is zstd-compressed and libzstd.so.1 is not installed: install the "
+                         "package libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress");
     size_t n = decompress(out, image->plain, image->payload, image->stored);
     if (is_error(n) || n != image->plain)
         return fail(err, "fat binary: the zstd data of an image is damaged");

@@ -36,7 +36,7 @@ enum fatbin_packing { FATBIN_PLAIN, FATBIN_LZ4, FATBIN_ZSTD };
 /* One entry of a container. Pointers lead into the caller's bytes. */
 struct fatbin_image {
     enum fatbin_kind kind; /* other kinds are passed over by fatbin_next */
-    unsigned sm; /* 100 for sm_100, sm_100a and sm_100f alike: only the text's .target tells them apart */
+    unsigned sm;           /* 100 for sm_100, sm_100a and sm_100f alike: only the text's .target tells them apart */
     unsigned ptx_major, ptx_minor;
     uint64_t flags;
     enum fatbin_packing packing;
@@ -59,10 +59,10 @@ struct fatbin_error {
 
 /* What a PTX text may be to an sm_100 device, from its `.target` (PTX ISA 11.1.2), worst to best. */
 enum fatbin_fit {
-    FATBIN_FIT_NONE, /* another chip's: sm_103a, sm_90a, sm_120, ... */
+    FATBIN_FIT_NONE,    /* another chip's: sm_103a, sm_90a, sm_120, ... */
     FATBIN_FIT_GENERIC, /* sm_100, sm_90, ...: runs, but its instructions are those of all chips since: no tcgen05 */
-    FATBIN_FIT_FAMILY, /* sm_100f: sm_100 and sm_103 alike */
-    FATBIN_FIT_ARCH,   /* sm_100a */
+    FATBIN_FIT_FAMILY,  /* sm_100f: sm_100 and sm_103 alike */
+    FATBIN_FIT_ARCH,    /* sm_100a */
 };
 
 /* The image that an sm_100 device should run. */
@@ -75,8 +75,7 @@ struct fatbin_choice {
 
 /* Opens the container at `bytes`, of which at most `limit` bytes may be read.
  * Returns 0, or -1 with a reason. On success *total (if not NULL) is the container's length in bytes. */
-int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t *total,
-                struct fatbin_error *err);
+int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t *total, struct fatbin_error *err);
 
 /* Next PTX or ELF image. Returns 1 with *image filled, 0 at the end, -1 with a reason. */
 int fatbin_next(struct fatbin_reader *r, struct fatbin_image *image, struct fatbin_error *err);

@@ -47,8 +47,7 @@ static int refuse_attribute(struct rt_context *c, int id) {
                   attribute_names[id]);
 }
 
-static int read_attribute(struct rt_context *c, const struct rt_launch_attribute *a,
-                          struct cluster_request *r) {
+static int read_attribute(struct rt_context *c, const struct rt_launch_attribute *a, struct cluster_request *r) {
     switch (a->id) {
     case RT_LAUNCH_IGNORE:
     case RT_LAUNCH_ACCESS_POLICY: /* hints about caches, order and placement: legal to ignore */
@@ -73,9 +72,8 @@ static int read_attribute(struct rt_context *c, const struct rt_launch_attribute
     case RT_LAUNCH_DEVICE_UPDATABLE:
         return refuse_attribute(c, a->id);
     default:
-        return rt_say(
-            c, RT_ERROR_INVALID_VALUE, "launch attribute %d is not known%s", a->id,
-            a->id == RT_LAUNCH_SYNC_POLICY ? " to launches (cudaLaunchAttributeSynchronizationPolicy)" : "");
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "launch attribute %d is not known%s", a->id,
+                      a->id == RT_LAUNCH_SYNC_POLICY ? " to launches (cudaLaunchAttributeSynchronizationPolicy)" : "");
     }
 }
 
@@ -104,23 +102,22 @@ static uint64_t volume(struct rt_dim3 d) {
 static int check_shape(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l) {
     struct rt_dim3 g = l->grid, b = l->block;
     if (has_zero(g) || has_zero(b))
-        return rt_say(c, l->shape_error, "%s: a grid of " DIM " CTAs of " DIM " threads", f->name,
-                      DIM_ARGS(g), DIM_ARGS(b));
+        return rt_say(c, l->shape_error, "%s: a grid of " DIM " CTAs of " DIM " threads", f->name, DIM_ARGS(g),
+                      DIM_ARGS(b));
     if (b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > DEVICE_MAX_THREADS)
         return rt_say(c, l->shape_error,
-                      "%s: a CTA of " DIM " threads; the limits are 1024 x 1024 x 64 and 1024 in all",
-                      f->name, DIM_ARGS(b));
+                      "%s: a CTA of " DIM " threads; the limits are 1024 x 1024 x 64 and 1024 in all", f->name,
+                      DIM_ARGS(b));
     if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535)
-        return rt_say(c, l->shape_error,
-                      "%s: a grid of " DIM " CTAs; the limits are 2147483647 x 65535 x 65535", f->name,
-                      DIM_ARGS(g));
+        return rt_say(c, l->shape_error, "%s: a grid of " DIM " CTAs; the limits are 2147483647 x 65535 x 65535",
+                      f->name, DIM_ARGS(g));
     if (volume(b) > f->info.max_threads)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %llu threads in a CTA; its launch bounds allow %u",
-                      f->name, (unsigned long long)volume(b), f->info.max_threads);
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %llu threads in a CTA; its launch bounds allow %u", f->name,
+                      (unsigned long long)volume(b), f->info.max_threads);
     struct rt_dim3 required = {f->info.ptx->reqntid.x, f->info.ptx->reqntid.y, f->info.ptx->reqntid.z};
     if (!has_zero(required) && !same(required, b))
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: a CTA of " DIM " threads; .reqntid requires " DIM,
-                      f->name, DIM_ARGS(b), DIM_ARGS(required));
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: a CTA of " DIM " threads; .reqntid requires " DIM, f->name,
+                      DIM_ARGS(b), DIM_ARGS(required));
     return RT_SUCCESS;
 }
 
@@ -134,14 +131,13 @@ static size_t dynamic_limit(const struct rt_function *f) {
 static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l) {
     size_t limit = dynamic_limit(f);
     if (l->dynamic_shared > limit)
-        return rt_say(
-            c, RT_ERROR_INVALID_VALUE,
-            "%s: %zu bytes of dynamic shared memory beside %u static ones; allowed are %zu: more, up to %u "
-            "in all, needs cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)",
-            f->name, l->dynamic_shared, f->info.static_smem, limit, c->gpu->config.smem_per_cta);
+        return rt_say(c, RT_ERROR_INVALID_VALUE,
+                      "%s: %zu bytes of dynamic shared memory beside %u static ones; allowed are %zu: more, up to %u "
+                      "in all, needs cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)",
+                      f->name, l->dynamic_shared, f->info.static_smem, limit, c->gpu->config.smem_per_cta);
     if (f->info.static_smem + l->dynamic_shared > c->gpu->config.smem_per_cta)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %zu bytes of shared memory in a CTA; the chip has %u",
-                      f->name, f->info.static_smem + l->dynamic_shared, c->gpu->config.smem_per_cta);
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %zu bytes of shared memory in a CTA; the chip has %u", f->name,
+                      f->info.static_smem + l->dynamic_shared, c->gpu->config.smem_per_cta);
     uint64_t warps = (volume(l->block) + MACH_WARP - 1) / MACH_WARP;
     uint64_t regs = warps * ((f->info.regs * MACH_WARP + 255) & ~255ull); /* a warp gets units of 256 */
     if (regs > c->gpu->config.regs_per_sm)
@@ -157,18 +153,16 @@ static int choose_cluster(struct rt_context *c, const struct rt_function *f, con
     if (is_zero(compiled))
         compiled = f->cluster;
     if (!is_zero(compiled) && has_zero(compiled))
-        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: its attributes require clusters of " DIM " CTAs",
-                      f->name, DIM_ARGS(compiled));
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: its attributes require clusters of " DIM " CTAs", f->name,
+                      DIM_ARGS(compiled));
     if (!is_zero(wanted) && has_zero(wanted))
-        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: clusters of " DIM " CTAs", f->name,
-                      DIM_ARGS(wanted));
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: clusters of " DIM " CTAs", f->name, DIM_ARGS(wanted));
     if (!is_zero(wanted) && !is_zero(compiled) && !same(wanted, compiled))
-        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
-                      "%s: launched with clusters of " DIM ", but it requires " DIM, f->name,
-                      DIM_ARGS(wanted), DIM_ARGS(compiled));
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: launched with clusters of " DIM ", but it requires " DIM,
+                      f->name, DIM_ARGS(wanted), DIM_ARGS(compiled));
     if (is_zero(wanted) && is_zero(compiled) && f->info.ptx->explicitcluster)
-        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
-                      "%s: .explicitcluster, and the launch gives no cluster size", f->name);
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: .explicitcluster, and the launch gives no cluster size",
+                      f->name);
     *out = !is_zero(wanted) ? wanted : !is_zero(compiled) ? compiled : (struct rt_dim3){1, 1, 1};
     return RT_SUCCESS;
 }
@@ -177,23 +171,22 @@ static int check_cluster(struct rt_context *c, const struct rt_function *f, cons
                          struct rt_dim3 n) {
     uint64_t size = volume(n);
     if (f->info.ptx->blocksareclusters)
-        return rt_say(c, RT_ERROR_NOT_SUPPORTED, "%s: .blocksareclusters is not supported by the emulator",
-                      f->name);
+        return rt_say(c, RT_ERROR_NOT_SUPPORTED, "%s: .blocksareclusters is not supported by the emulator", f->name);
     if (size > MACH_MAX_CLUSTER)
-        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; the chip has at most %u",
-                      f->name, (unsigned long long)size, MACH_MAX_CLUSTER);
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; the chip has at most %u", f->name,
+                      (unsigned long long)size, MACH_MAX_CLUSTER);
     if (size > DEVICE_PORTABLE_CLUSTER && !f->non_portable_cluster)
         return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
                       "%s: %llu CTAs in a cluster; more than %u need "
                       "cudaFuncSetAttribute(cudaFuncAttributeNonPortableClusterSizeAllowed)",
                       f->name, (unsigned long long)size, DEVICE_PORTABLE_CLUSTER);
     if (f->info.ptx->maxclusterrank != 0 && size > f->info.ptx->maxclusterrank)
-        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; .maxclusterrank is %u",
-                      f->name, (unsigned long long)size, f->info.ptx->maxclusterrank);
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; .maxclusterrank is %u", f->name,
+                      (unsigned long long)size, f->info.ptx->maxclusterrank);
     if (l->grid.x % n.x != 0 || l->grid.y % n.y != 0 || l->grid.z % n.z != 0)
         return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
-                      "%s: a grid of " DIM " CTAs does not divide into clusters of " DIM, f->name,
-                      DIM_ARGS(l->grid), DIM_ARGS(n));
+                      "%s: a grid of " DIM " CTAs does not divide into clusters of " DIM, f->name, DIM_ARGS(l->grid),
+                      DIM_ARGS(n));
     return RT_SUCCESS;
 }
 
@@ -204,22 +197,19 @@ static int check_preferred(struct rt_context *c, const struct rt_function *f, co
     if (is_zero(p))
         return RT_SUCCESS;
     if (has_zero(p) || p.x % n.x != 0 || p.y % n.y != 0 || p.z % n.z != 0)
-        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
-                      "%s: preferred clusters of " DIM " are no multiple of " DIM, f->name, DIM_ARGS(p),
-                      DIM_ARGS(n));
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: preferred clusters of " DIM " are no multiple of " DIM,
+                      f->name, DIM_ARGS(p), DIM_ARGS(n));
     return RT_SUCCESS;
 }
 
 /* Lays the parameters out as the kernel reads them (natural alignment, in order). *out is freed by the caller. */
-static int pack_params(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l,
-                       uint8_t **out) {
+static int pack_params(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l, uint8_t **out) {
     const struct ptx_func *k = f->info.ptx;
     *out = NULL;
     if (k->num_params == 0)
         return RT_SUCCESS;
     if (l->args == NULL && l->packed == NULL)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %u parameters and got none", f->name,
-                      k->num_params);
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %u parameters and got none", f->name, k->num_params);
     if (l->packed != NULL && l->packed_size < f->info.param_bytes)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %llu bytes of parameters and got %zu", f->name,
                       (unsigned long long)f->info.param_bytes, l->packed_size);
@@ -260,8 +250,8 @@ static int check_launch(struct rt_context *c, const struct rt_function *f, const
         .param_bytes = f->info.param_bytes,
     };
     if (e == RT_SUCCESS && exec_max_resident_clusters(c->gpu, out) == 0)
-        e = rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: no cluster of " DIM " such CTAs fits the device",
-                   f->name, DIM_ARGS(cluster));
+        e = rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: no cluster of " DIM " such CTAs fits the device", f->name,
+                   DIM_ARGS(cluster));
     return e;
 }
 
@@ -296,15 +286,13 @@ int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launc
     return e;
 }
 
-int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared,
-                       int *out) {
+int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared, int *out) {
     const struct mach_config *m = &c->gpu->config;
     if (out == NULL || block_size <= 0)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "a CTA of %d threads", block_size);
     *out = 0;
     size_t shared = f->info.static_smem + dynamic_shared;
-    if (dynamic_shared > m->smem_per_cta || shared > m->smem_per_cta ||
-        (unsigned)block_size > f->info.max_threads)
+    if (dynamic_shared > m->smem_per_cta || shared > m->smem_per_cta || (unsigned)block_size > f->info.max_threads)
         return RT_SUCCESS;
     unsigned threads = ((unsigned)block_size + MACH_WARP - 1) / MACH_WARP * MACH_WARP;
     uint64_t n = m->ctas_per_sm, by_threads = m->threads_per_sm / threads;
@@ -381,8 +369,8 @@ int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attri
     case RT_FUNC_MAX_DYNAMIC_SHARED:
         if (value < 0 || f->info.static_smem > most || (unsigned)value > most - f->info.static_smem)
             return rt_say(c, RT_ERROR_INVALID_VALUE,
-                          "%s: %d bytes of dynamic shared memory beside %u static ones; a CTA has at most %u",
-                          f->name, value, f->info.static_smem, most);
+                          "%s: %d bytes of dynamic shared memory beside %u static ones; a CTA has at most %u", f->name,
+                          value, f->info.static_smem, most);
         f->max_dynamic_shared = value;
         return RT_SUCCESS;
     case RT_FUNC_SHARED_CARVEOUT:

@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-enum {
-    DEVICE_ALIGN = 256
-}; /* what cudaMalloc guarantees (CUDA C++ Programming Guide, device memory accesses) */
+enum { DEVICE_ALIGN = 256 }; /* what cudaMalloc guarantees (CUDA C++ Programming Guide, device memory accesses) */
 
 /* The name that tells page-locked host memory from managed memory: both are MEM_MANAGED to the machine. */
 static const char pinned_name[] = "page-locked host memory";
@@ -21,8 +19,7 @@ int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void 
     if (size == 0)
         return RT_SUCCESS;
     enum mem_kind kind = type == RT_MEMORY_DEVICE ? MEM_DEVICE : MEM_MANAGED;
-    uint64_t address =
-        mem_alloc(c->gpu->mem, size, DEVICE_ALIGN, kind, type == RT_MEMORY_HOST ? pinned_name : NULL);
+    uint64_t address = mem_alloc(c->gpu->mem, size, DEVICE_ALIGN, kind, type == RT_MEMORY_HOST ? pinned_name : NULL);
     if (address == 0) {
         uint64_t used, capacity;
         mem_usage(c->gpu->mem, &used, &capacity);
@@ -35,8 +32,8 @@ int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void 
 
 /* The live block that holds address, if any. */
 static bool block_at(struct rt_context *c, uint64_t address, struct mem_block *b) {
-    return mem_is_device(c->gpu->mem, address) && mem_nearest(c->gpu->mem, address, b) &&
-           address >= b->addr && (address - b->addr < b->size || address == b->addr);
+    return mem_is_device(c->gpu->mem, address) && mem_nearest(c->gpu->mem, address, b) && address >= b->addr &&
+           (address - b->addr < b->size || address == b->addr);
 }
 
 int rt_free(struct rt_context *c, void *p, bool host) {
@@ -47,15 +44,13 @@ int rt_free(struct rt_context *c, void *p, bool host) {
     if (!block_at(c, address, &b))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p was not allocated, or is freed already", p);
     if (b.kind == MEM_MODULE)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%p belongs to the variable %s of a module", p,
-                      b.name ? b.name : "?");
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%p belongs to the variable %s of a module", p, b.name ? b.name : "?");
     if (b.addr != address)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %llu bytes into an allocation: free its start", p,
                       (unsigned long long)(address - b.addr));
     if (host != (b.name == pinned_name))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %s", p,
-                      host ? "device memory: cudaFree frees it"
-                           : "page-locked host memory: cudaFreeHost frees it");
+                      host ? "device memory: cudaFree frees it" : "page-locked host memory: cudaFreeHost frees it");
     mem_free(c->gpu->mem, address);
     return RT_SUCCESS;
 }
@@ -83,8 +78,8 @@ int rt_resolve(struct rt_context *c, const void *p, size_t bytes, const char *ro
         return RT_SUCCESS;
     if (!block_at(c, address, &b))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "the %s %p is in no live allocation", role, p);
-    return rt_say(c, RT_ERROR_INVALID_VALUE, "the %s: %zu bytes at offset %llu of an allocation of %llu",
-                  role, bytes, (unsigned long long)(address - b.addr), (unsigned long long)b.size);
+    return rt_say(c, RT_ERROR_INVALID_VALUE, "the %s: %zu bytes at offset %llu of an allocation of %llu", role, bytes,
+                  (unsigned long long)(address - b.addr), (unsigned long long)b.size);
 }
 
 /* Does memory at p fit the side that the copy's kind says? Managed memory and pinned memory fit both. */
@@ -97,8 +92,8 @@ static bool side_fits(struct rt_context *c, const void *p, bool device) {
 }
 
 static int check_kind(struct rt_context *c, const void *dst, const void *src, int kind) {
-    static const char *const names[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
-                                        "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
+    static const char *const names[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
+                                        "cudaMemcpyDeviceToDevice"};
     if (kind < RT_HOST_TO_HOST || kind > RT_COPY_DEFAULT)
         return rt_say(c, RT_ERROR_INVALID_MEMCPY_DIRECTION, "%d is no cudaMemcpyKind", kind);
     /* The real runtime takes host-to-host as "by the pointers", too. */
@@ -135,13 +130,13 @@ static bool span(size_t pitch, size_t width, size_t height, size_t *out) {
     return !__builtin_mul_overflow(pitch, height - 1, out) && !__builtin_add_overflow(*out, width, out);
 }
 
-int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
-               size_t width, size_t height, int kind) {
+int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+               size_t height, int kind) {
     uint8_t *to, *from;
     size_t to_bytes, from_bytes;
     if (width > dst_pitch || width > src_pitch)
-        return rt_say(c, RT_ERROR_INVALID_PITCH, "rows of %zu bytes with pitches of %zu (to) and %zu (from)",
-                      width, dst_pitch, src_pitch);
+        return rt_say(c, RT_ERROR_INVALID_PITCH, "rows of %zu bytes with pitches of %zu (to) and %zu (from)", width,
+                      dst_pitch, src_pitch);
     if (width == 0 || height == 0)
         return RT_SUCCESS;
     if (!span(dst_pitch, width, height, &to_bytes) || !span(src_pitch, width, height, &from_bytes))
@@ -174,8 +169,8 @@ int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsi
         return RT_SUCCESS;
     if (__builtin_mul_overflow(width, (size_t)element, &row) || (height > 1 && row > pitch) ||
         !span(pitch, row, height, &bytes))
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "%zu rows of %zu elements do not fit a pitch of %zu bytes",
-                      height, width, pitch);
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%zu rows of %zu elements do not fit a pitch of %zu bytes", height,
+                      width, pitch);
     if ((uintptr_t)p % element != 0)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is not aligned to the element's %u bytes", p, element);
     if (!mem_is_device(c->gpu->mem, (uintptr_t)p))

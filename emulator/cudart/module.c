@@ -22,8 +22,7 @@ static int find_extent(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && x->p >= start &&
-            x->p - start < info->dlpi_phdr[i].p_memsz) {
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && x->p >= start && x->p - start < info->dlpi_phdr[i].p_memsz) {
             x->end = start + info->dlpi_phdr[i].p_memsz;
             return 1;
         }
@@ -173,10 +172,9 @@ static int from_text(struct rt_context *c, const char *text, size_t len, struct 
     if (m->choice.target[0] == 0)
         return rt_say(c, RT_ERROR_INVALID_IMAGE, "the image is neither PTX nor a fat binary");
     if (m->choice.fit == FATBIN_FIT_NONE)
-        return rt_say(
-            c, RT_ERROR_NO_BINARY,
-            "the PTX is for %s, which a device of compute capability 10.0 cannot run: use .target sm_100f",
-            m->choice.target);
+        return rt_say(c, RT_ERROR_NO_BINARY,
+                      "the PTX is for %s, which a device of compute capability 10.0 cannot run: use .target sm_100f",
+                      m->choice.target);
     m->choice.text = xcalloc(len + 1, 1);
     memcpy(m->choice.text, text, len);
     m->choice.len = len;
@@ -288,8 +286,7 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
     free(m);
 }
 
-struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name,
-                                       const void *host) {
+struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host) {
     struct rt_function *f = xcalloc(1, sizeof *f);
     f->module = m;
     f->host = host;
@@ -316,8 +313,7 @@ int rt_function_ready(struct rt_context *c, struct rt_function *f) {
         return e;
     f->kernel = exec_find_kernel(f->module->exec, f->name);
     if (f->kernel == NULL)
-        return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the PTX of %s has no kernel %s", f->module->name,
-                      f->name);
+        return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the PTX of %s has no kernel %s", f->module->name, f->name);
     f->info = exec_kernel_info(f->kernel);
     return RT_SUCCESS;
 }
@@ -331,8 +327,7 @@ int rt_function_get(struct rt_context *c, const void *host_or_handle, struct rt_
     return rt_function_ready(c, *out);
 }
 
-int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address,
-                        size_t *bytes) {
+int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes) {
     uint64_t at, size;
     int e = rt_module_ready(c, m);
     if (e != RT_SUCCESS)
@@ -346,8 +341,7 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
     return RT_SUCCESS;
 }
 
-int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name,
-                        struct rt_function **out) {
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, struct rt_function **out) {
     if (name == NULL || out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the function");
     int e = rt_module_ready(c, m);
@@ -373,8 +367,7 @@ int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_
                     return e;
                 if (exec_find_var(m->exec, v->name, address, size))
                     return RT_SUCCESS;
-                return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name,
-                              v->name);
+                return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name, v->name);
             }
     return rt_say(c, RT_ERROR_INVALID_SYMBOL, "%p is no device variable of this program", host);
 }

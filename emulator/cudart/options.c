@@ -86,7 +86,6 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--check", "SM100EMU_CHECK", parse_check, "warn, error or off"},
     {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, "a number of warp instructions, 1 or more"},
-    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes,
-     "the SMs of each GPC: up to 16 numbers whose sum is 148"},
+    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, "the SMs of each GPC: up to 16 numbers whose sum is 148"},
     {"--threads", "SM100EMU_THREADS", parse_threads, "a number of host threads, 1 to 1024"},
 };

@@ -38,9 +38,8 @@ RT_API void __cudaUnregisterFatBinary(void **handle) {
     rt_leave(c, RT_SUCCESS);
 }
 
-RT_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
-                                   int thread_limit, void *tid, void *bid, void *block, void *grid,
-                                   int *warp_size) {
+RT_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+                                   void *tid, void *bid, void *block, void *grid, int *warp_size) {
     (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
     struct rt_context *c = rt_enter("__cudaRegisterFunction");
     struct rt_module *m = module_of(c, handle);
@@ -49,8 +48,8 @@ RT_API void __cudaRegisterFunction(void **handle, const char *host, char *device
     rt_leave(c, RT_SUCCESS);
 }
 
-static void register_variable(const char *call, void **handle, const void *host, void **managed,
-                              const char *name, size_t size) {
+static void register_variable(const char *call, void **handle, const void *host, void **managed, const char *name,
+                              size_t size) {
     struct rt_context *c = rt_enter(call);
     struct rt_module *m = module_of(c, handle);
     if (m != NULL && name != NULL) {
@@ -76,8 +75,8 @@ RT_API void __cudaRegisterHostVar(void **handle, const char *name, char *host, s
     register_variable("__cudaRegisterHostVar", handle, host, NULL, name, size);
 }
 
-RT_API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext,
-                                     size_t size, int constant, int global) {
+RT_API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
+                                     int constant, int global) {
     (void)device, (void)ext, (void)constant, (void)global;
     register_variable("__cudaRegisterManagedVar", handle, NULL, host, name, size);
 }
@@ -107,8 +106,7 @@ RT_API unsigned __cudaPushCallConfiguration(struct rt_dim3 grid, struct rt_dim3 
     struct rt_thread *t = rt_thread();
     if (t->depth == sizeof t->config / sizeof t->config[0]) {
         struct rt_context *c = rt_enter("__cudaPushCallConfiguration");
-        return (unsigned)rt_leave(
-            c, rt_say(c, RT_ERROR_INVALID_VALUE, "%u launches nested in arguments", t->depth));
+        return (unsigned)rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "%u launches nested in arguments", t->depth));
     }
     t->config[t->depth++] = (struct rt_call_config){grid, block, dynamic_shared, stream};
     return RT_SUCCESS;

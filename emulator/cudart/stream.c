@@ -100,12 +100,10 @@ int rt_event_elapsed(struct rt_context *c, void *start, void *end, float *ms) {
     if (ms == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
     if (!a->recorded || !b->recorded)
-        return rt_say(c, RT_ERROR_INVALID_HANDLE, "the %s event was never recorded",
-                      a->recorded ? "end" : "start");
+        return rt_say(c, RT_ERROR_INVALID_HANDLE, "the %s event was never recorded", a->recorded ? "end" : "start");
     if ((a->flags | b->flags) & RT_EVENT_DISABLE_TIMING)
         return rt_say(c, RT_ERROR_INVALID_HANDLE, "an event was created with cudaEventDisableTiming");
-    *ms = (float)(1e3 * (double)(b->when.tv_sec - a->when.tv_sec) +
-                  1e-6 * (double)(b->when.tv_nsec - a->when.tv_nsec));
+    *ms = (float)(1e3 * (double)(b->when.tv_sec - a->when.tv_sec) + 1e-6 * (double)(b->when.tv_nsec - a->when.tv_nsec));
     return RT_SUCCESS;
 }
 

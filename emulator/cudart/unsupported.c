@@ -22,8 +22,8 @@ static int refuse(int stub, const char *name) {
     return rt_leave(c, RT_ERROR_NOT_SUPPORTED);
 }
 
-#define REFUSE(name)                                                                                         \
-    RT_API int name(void);                                                                                   \
+#define REFUSE(name)                                                                                                   \
+    RT_API int name(void);                                                                                             \
     RT_API int name(void) { return refuse(STUB_##name, #name); }
 
 #define BOTH(name)

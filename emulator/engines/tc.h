@@ -68,8 +68,7 @@ bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned gr
 /* The CTAs that an instruction with this .cta_group works on: pair[0] alone, or the even CTA and the odd one, of which
  * the other one must exist and not have exited (9.7.16.5, Table 46), else a fault that names both. `name`:
  * "tcgen05.mma". */
-bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name,
-             struct cta *pair[2]);
+bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name, struct cta *pair[2]);
 
 /* --- allocation (tc_alloc.c, 9.7.16.7.1) --- */
 
@@ -83,10 +82,10 @@ bool tc_relinquish(struct cta *cta);
 /* The same for .cta_group::2: a warp of each CTA of the pair executes them. TC_BLOCKED until the peer's warp has come
  * too (and, for alloc, the columns are free in both CTAs at the same address). `warp`: its number in the CTA; a second
  * warp of the CTA waits until the first is served. */
-enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
-                             uint32_t columns, uint32_t *taddr);
-enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
-                               uint32_t taddr, uint32_t columns);
+enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t columns,
+                             uint32_t *taddr);
+enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t taddr,
+                               uint32_t columns);
 /* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the
  * tcgen05.alloc whose columns were not deallocated. */
 bool tc_cta_exit(struct cta *cta);
@@ -94,8 +93,7 @@ bool tc_cta_exit(struct cta *cta);
 /* Are columns [column, column + n) allocated to this CTA? */
 bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n);
 /* tc_owns, or a fault: `what` is "tcgen05.ld", "accumulator D", ... */
-bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column,
-                      uint32_t n);
+bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column, uint32_t n);
 
 /* --- load and store (tc_ldst.c, 9.7.16.2.3, 9.7.16.8) --- */
 
@@ -123,17 +121,17 @@ struct tc_access {
     uint32_t threads; /* mask of the threads that take part */
 };
 /* The 32 lanes of the warp (9.7.16.8.1) and the extent of tensor memory. `name`: "tcgen05.ld". */
-bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name,
-                     const struct tc_access *a, uint32_t warp);
+bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a,
+                     uint32_t warp);
 /* Moves data at once: word reg * 32 + thread of `data`; poison: a thread mask per register. */
 bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
              uint32_t *poison);
-bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a,
-              const uint32_t *data, const uint32_t *poison);
+bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, const uint32_t *data,
+              const uint32_t *poison);
 /* The asynchronous forms. ld fills data and poison, which must live until *done. st copies its input and
  * counts *outstanding up now and down when it has run. */
-void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
-                 uint32_t *data, uint32_t *poison, bool *done);
+void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
+                 uint32_t *poison, bool *done);
 void tc_issue_st(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
                  const uint32_t *data, const uint32_t *poison, uint32_t *outstanding);
 
@@ -194,11 +192,10 @@ struct tc_mma {
     uint32_t idesc;
     bool accumulate; /* enable-input-d */
     bool ashift;
-    uint32_t block;    /* block scaling: elements along K for each scale factor, 16 or 32 */
-    uint32_t sfa, sfb; /* and the TMEM addresses of scale_A and scale_B */
-    uint32_t scale_d;  /* D enters as D * 2^-scale_d, 0 .. 15 */
-    uint32_t disable
-        [8]; /* lanes of D that keep their content, bit per lane; of a pair, the even CTA's 128 first */
+    uint32_t block;      /* block scaling: elements along K for each scale factor, 16 or 32 */
+    uint32_t sfa, sfb;   /* and the TMEM addresses of scale_A and scale_B */
+    uint32_t scale_d;    /* D enters as D * 2^-scale_d, 0 .. 15 */
+    uint32_t disable[8]; /* lanes of D that keep their content, bit per lane; of a pair, the even CTA's 128 first */
 };
 void tc_issue_mma(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma);
 

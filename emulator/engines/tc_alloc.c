@@ -164,31 +164,27 @@ bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned gr
     struct tc_state *tc = tc_state_of(cta);
     if (tc->cta_group && tc->cta_group != group) {
         mach_fault(cta->island, origin, &mixed_groups,
-                   "this instruction has .cta_group::%u, an earlier one .cta_group::%u", group,
-                   tc->cta_group);
+                   "this instruction has .cta_group::%u, an earlier one .cta_group::%u", group, tc->cta_group);
         return false;
     }
     tc->cta_group = group;
     return true;
 }
 
-bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name,
-             struct cta *pair[2]) {
+bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name, struct cta *pair[2]) {
     pair[0] = cta;
     pair[1] = NULL;
     if (group == 1)
         return true;
     struct cta *peer = cta_peer(cta);
     if (!peer) {
-        mach_fault(cta->island, origin, &no_peer,
-                   "%s.cta_group::2 in CTA %u of a cluster of %u: CTA %u does not exist", name, cta->rank,
-                   cta->cluster->num_ctas, cta->rank ^ 1);
+        mach_fault(cta->island, origin, &no_peer, "%s.cta_group::2 in CTA %u of a cluster of %u: CTA %u does not exist",
+                   name, cta->rank, cta->cluster->num_ctas, cta->rank ^ 1);
         return false;
     }
     if (!peer->live_warps) {
         mach_fault(cta->island, origin, &peer_exited,
-                   "%s.cta_group::2 of cluster CTA %u, whose peer, CTA %u, has exited", name, cta->rank,
-                   peer->rank);
+                   "%s.cta_group::2 of cluster CTA %u, whose peer, CTA %u, has exited", name, cta->rank, peer->rank);
         return false;
     }
     pair[0] = cta->rank & 1 ? peer : cta;
@@ -277,8 +273,7 @@ static void grant(struct tc_state *tc, const struct mach_origin *origin, uint32_
     tc->cta->island->progress++;
 }
 
-enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns,
-                        uint32_t *taddr) {
+enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns, uint32_t *taddr) {
     struct tc_state *tc = tc_state_of(cta);
     if (!check_alloc(tc, origin, columns))
         return TC_FAULT;
@@ -307,14 +302,12 @@ static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_o
         if (a->columns == columns)
             return a;
         char where[600];
-        mach_fault(isl, origin, &bad_dealloc,
-                   "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s", columns, taddr,
-                   a->columns, diag_where(a->origin.site, where, sizeof where));
+        mach_fault(isl, origin, &bad_dealloc, "tcgen05.dealloc of %u columns at 0x%08x, where %u were allocated at %s",
+                   columns, taddr, a->columns, diag_where(a->origin.site, where, sizeof where));
         return NULL;
     }
     mach_fault(isl, origin, &bad_dealloc,
-               "tcgen05.dealloc of %u columns at 0x%08x, where no allocation of this CTA starts", columns,
-               taddr);
+               "tcgen05.dealloc of %u columns at 0x%08x, where no allocation of this CTA starts", columns, taddr);
     return NULL;
 }
 
@@ -364,8 +357,8 @@ static bool check_equal(struct island *isl, struct cta *const pair[2], const str
     return false;
 }
 
-enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
-                             uint32_t columns, uint32_t *taddr) {
+enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t columns,
+                             uint32_t *taddr) {
     struct cta *pair[2];
     struct tc_state *tc = tc_state_of(cta);
     if (tc->alloc.state != TC_GRANTED &&
@@ -397,8 +390,8 @@ enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, 
     return TC_DONE;
 }
 
-enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp,
-                               uint32_t taddr, uint32_t columns) {
+enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t taddr,
+                               uint32_t columns) {
     struct cta *pair[2];
     struct tc_state *tc = tc_state_of(cta);
     if (tc->dealloc.state != TC_GRANTED &&
@@ -455,8 +448,8 @@ bool tc_cta_exit(struct cta *cta) {
         return true;
     const struct tc_allocation a = tc->allocs[0];
     mach_fault(cta->island, &a.origin, &missing_dealloc,
-               "the CTA exited without tcgen05.dealloc of the %u columns at 0x%08x that were allocated here",
-               a.columns, a.column);
+               "the CTA exited without tcgen05.dealloc of the %u columns at 0x%08x that were allocated here", a.columns,
+               a.column);
     while (tc->num_allocs)
         free_block(tc, tc->num_allocs - 1);
     return false;
@@ -484,9 +477,8 @@ static const struct tc_allocation *closing_alloc(const struct tc_state *tc, uint
 bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column,
                       uint32_t n) {
     if (!tc_owns(cta, column, n)) {
-        mach_fault(cta->island, origin, &unallocated,
-                   "%s covers columns %u to %u, which are not all allocated to %s", what, column,
-                   column + n - 1,
+        mach_fault(cta->island, origin, &unallocated, "%s covers columns %u to %u, which are not all allocated to %s",
+                   what, column, column + n - 1,
                    !cta->tc || cta->tc->cta_group != 2 ? "this CTA"
                    : cta->rank & 1                     ? "the pair's odd CTA"
                                                        : "the pair's even CTA");

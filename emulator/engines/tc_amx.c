@@ -30,16 +30,14 @@ bool tc_amx_available(void) {
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return false;
-    return (d & amx_bf16) && (d & amx_tile) &&
-           syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+    return (d & amx_bf16) && (d & amx_tile) && syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
 
 /* --- operands as bf16 parts --- */
 
 /* The first 8 significant bits, and what they leave: exact, the same sign. */
 AVX512 static ALWAYS_INLINE __m512 high_part(__m512 x) {
-    return _mm512_castsi512_ps(
-        _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32((int32_t)0xffff0000)));
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32((int32_t)0xffff0000)));
 }
 /* A struct tc_range of many numbers. */
 struct range {
@@ -60,9 +58,8 @@ AVX512 static struct tc_range range_end(const struct range *r) {
 /* bf16 of 32 numbers that are one, in their order. */
 AVX512 static ALWAYS_INLINE __m512i narrow(__m512 x, __m512 y) {
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    return _mm512_permutexvar_epi64(order,
-                                    _mm512_packus_epi32(_mm512_srli_epi32(_mm512_castps_si512(x), 16),
-                                                        _mm512_srli_epi32(_mm512_castps_si512(y), 16)));
+    return _mm512_permutexvar_epi64(order, _mm512_packus_epi32(_mm512_srli_epi32(_mm512_castps_si512(x), 16),
+                                                               _mm512_srli_epi32(_mm512_castps_si512(y), 16)));
 }
 /* The same, one of x and one of y in turn. */
 AVX512 static ALWAYS_INLINE __m512i narrow_pair(__m512 x, __m512 y) {
@@ -112,8 +109,8 @@ AVX512 static struct tc_range pack_a(const struct tc_tile *t, uint32_t parts, ui
             range_add(&all, x);
             range_add(&all, y);
             if (parts == 2)
-                _mm512_storeu_si512(to + STEPS * TILE, narrow_pair(_mm512_sub_ps(x, high_part(x)),
-                                                                   _mm512_sub_ps(y, high_part(y))));
+                _mm512_storeu_si512(to + STEPS * TILE,
+                                    narrow_pair(_mm512_sub_ps(x, high_part(x)), _mm512_sub_ps(y, high_part(y))));
         }
     return range_end(&all);
 }
@@ -128,9 +125,9 @@ struct config {
 };
 
 /* Of D and B `n` rows, 16 or 8; of A and B `k` elements along K, 32 or 16. */
-#define BYTES(k)                                                                                             \
+#define BYTES(k)                                                                                                       \
     { 64, 64, 64, 64, 2 * (k), 2 * (k), 64, 64 }
-#define ROWS(n, k)                                                                                           \
+#define ROWS(n, k)                                                                                                     \
     { n, n, n, n, n, n, (k) / 2, (k) / 2 }
 static const struct config whole[2] = {{.palette = 1, .bytes = BYTES(32), .rows = ROWS(16, 32)},
                                        {.palette = 1, .bytes = BYTES(16), .rows = ROWS(16, 16)}};
@@ -144,8 +141,8 @@ struct operands {
 };
 
 /* 32 rows of A and 32 columns of D, or with !wide 16 (or 8). */
-AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operands *o, uint32_t seg,
-                                    uint32_t n, const bool wide) {
+AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operands *o, uint32_t seg, uint32_t n,
+                                    const bool wide) {
     const size_t row = (size_t)t->d_stride * sizeof *t->d;
     uint32_t *d00 = t->d + (size_t)n * t->d_stride + t->lane[seg],
              *d01 = t->d + (size_t)n * t->d_stride + t->lane[seg + 1];
@@ -162,15 +159,13 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
             _tile_loadd(3, d01 + right, row);
         }
     }
-    const uint16_t *a0 = o->a + tile_at(seg, o->parts_a, 0, 0),
-                   *a1 = o->a + tile_at(seg + 1, o->parts_a, 0, 0);
+    const uint16_t *a0 = o->a + tile_at(seg, o->parts_a, 0, 0), *a1 = o->a + tile_at(seg + 1, o->parts_a, 0, 0);
     const uint16_t *b0 = o->b + tile_at(n / TILE_ROWS, o->parts_b, 0, 0),
                    *b1 = o->b + tile_at(n / TILE_ROWS + 1, o->parts_b, 0, 0);
     const size_t part = STEPS * (size_t)TILE;
     for (uint32_t k = 0; k < t->k; k += o->k) {
         /* half a tile along K: half a row of B's, half of A's rows */
-        const size_t at = k / TILE_K * (size_t)TILE, in_b = at + k % TILE_K,
-                     in_a = at + k % TILE_K * TILE_ROWS;
+        const size_t at = k / TILE_K * (size_t)TILE, in_b = at + k % TILE_K, in_a = at + k % TILE_K * TILE_ROWS;
         for (uint32_t pb = 0; pb < o->parts_b; pb++) {
             _tile_loadd(4, b0 + in_b + pb * part, 64);
             if (wide)
@@ -245,8 +240,7 @@ static bool is_normal(const struct tc_tile *t, const struct tc_amx *work) {
     return (low_a == none || a) && (low_b == none || b) && (!t->accumulate || is_large(t));
 }
 
-bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
-                struct tc_amx *work) {
+bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b, struct tc_amx *work) {
     if (t->accumulate && t->scale != 1)
         return false;
     struct operands o = {
@@ -273,20 +267,18 @@ bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, boo
 
 /* The smallest of bf16 numbers but 0, as range_add has it. */
 AVX512 static ALWAYS_INLINE __m512i low_bf16(__m512i low, __m512i x) {
-    return _mm512_min_epu16(
-        low, _mm512_sub_epi16(_mm512_and_si512(x, _mm512_set1_epi16(INT16_MAX)), _mm512_set1_epi16(1)));
+    return _mm512_min_epu16(low,
+                            _mm512_sub_epi16(_mm512_and_si512(x, _mm512_set1_epi16(INT16_MAX)), _mm512_set1_epi16(1)));
 }
 AVX512 static void note_low(struct tc_range *r, __m512i low) {
     const __m512i least =
         _mm512_min_epu32(_mm512_srli_epi32(low, 16), _mm512_and_si512(low, _mm512_set1_epi32(0xffff)));
-    const uint32_t one = _mm512_reduce_min_epu32(least),
-                   bits = one == 0xffff ? UINT32_MAX : ((one + 1) << 16) - 1;
+    const uint32_t one = _mm512_reduce_min_epu32(least), bits = one == 0xffff ? UINT32_MAX : ((one + 1) << 16) - 1;
     r->low = bits < r->low ? bits : r->low;
 }
 
 /* The two units of a row: row i of group n. */
-AVX512 static ALWAYS_INLINE __m256i row_of(const uint8_t *smem, const struct tc_groups *g, uint32_t n,
-                                           uint32_t i) {
+AVX512 static ALWAYS_INLINE __m256i row_of(const uint8_t *smem, const struct tc_groups *g, uint32_t n, uint32_t i) {
     const uint8_t *group = smem + (size_t)n * g->stride;
     const uint32_t *unit = g->unit + n * g->list + 2 * i;
     return _mm256_inserti128_si256(
@@ -297,9 +289,7 @@ AVX512 static ALWAYS_INLINE __m512i two_rows(__m256i x, __m256i y) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(x), y, 1);
 }
 
-void tc_amx_begin(struct tc_amx *work) {
-    work->range_a = work->range_b = (struct tc_range){.low = UINT32_MAX};
-}
+void tc_amx_begin(struct tc_amx *work) { work->range_a = work->range_b = (struct tc_range){.low = UINT32_MAX}; }
 
 AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
                             uint32_t rows, uint32_t k) {
@@ -341,8 +331,7 @@ AVX512 void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const stru
     __m512i low = _mm512_set1_epi16(-1);
     for (uint32_t r = 0; r < rows; r += 8) {
         const uint32_t at = row + r;
-        uint16_t *to =
-            work->b + tile_at(at / TILE_ROWS, 1, 0, k / TILE_K) + at % TILE_ROWS * TILE_K + k % TILE_K;
+        uint16_t *to = work->b + tile_at(at / TILE_ROWS, 1, 0, k / TILE_K) + at % TILE_ROWS * TILE_K + k % TILE_K;
 #pragma GCC unroll 4
         for (uint32_t i = 0; i < 8; i += 2, to += 2 * TILE_K) {
             const __m256i x = row_of(smem, g, r / 8, i), y = row_of(smem, g, r / 8, i + 1);
@@ -376,21 +365,20 @@ void tc_amx_unpack(const struct tc_amx *work, const struct tc_tile *t, float *a,
 
 bool tc_amx_available(void) { return false; }
 
-bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
-                struct tc_amx *work) {
+bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b, struct tc_amx *work) {
     (void)t, (void)parts_a, (void)parts_b, (void)same_b, (void)work;
     return false;
 }
 
 void tc_amx_begin(struct tc_amx *work) { (void)work; }
 
-void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
-                     uint32_t rows, uint32_t k) {
+void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row, uint32_t rows,
+                     uint32_t k) {
     (void)work, (void)smem, (void)g, (void)row, (void)rows, (void)k;
 }
 
-void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
-                     uint32_t rows, uint32_t k) {
+void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row, uint32_t rows,
+                     uint32_t k) {
     (void)work, (void)smem, (void)g, (void)row, (void)rows, (void)k;
 }
 

@@ -30,9 +30,8 @@ struct tc_part {
 };
 
 struct tc_chain {
-    uint32_t k; /* gathered so far; 0: there is no chain and nothing below counts */
-    struct tc_mma
-        mma; /* the first operation; those that continue it differ in a and b, and enable-input-d is true */
+    uint32_t k;        /* gathered so far; 0: there is no chain and nothing below counts */
+    struct tc_mma mma; /* the first operation; those that continue it differ in a and b, and enable-input-d is true */
     struct tc_idesc id;
     enum tc_simd simd;             /* not TC_SIMD_BEST */
     bool tiles;                    /* the operands are in tc_scratch.amx, not in a and b of the parts */
@@ -51,8 +50,7 @@ struct tc_scratch {
     _Alignas(64) float a[TC_MAX_ROWS * TC_A_STRIDE];
     _Alignas(64) float b[TC_MAX_ROWS * TC_B_STRIDE];
     _Alignas(64) float scaled_b[TC_MAX_ROWS * TC_B_STRIDE]; /* of one part */
-    _Alignas(
-        64) uint32_t d[TC_MAX_ROWS * TC_MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
+    _Alignas(64) uint32_t d[TC_MAX_ROWS * TC_MAX_M];        /* D on the side, when it is not f32 or keeps some lanes */
     struct tc_amx amx;
 };
 

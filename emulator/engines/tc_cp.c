@@ -66,8 +66,7 @@ static void widen(enum tc_cp_format format, const uint8_t *from, uint8_t to[16])
 static void write_row(const struct cp_op *cp, struct cta *cta, const struct cp_shape *s, uint32_t row,
                       const uint8_t *bytes) {
     struct tmem *t = cta->sm->tmem;
-    uint32_t lane = (cp->taddr >> 16) + row % s->span + row / s->span * s->stride,
-             column = cp->taddr & 0xffff;
+    uint32_t lane = (cp->taddr >> 16) + row % s->span + row / s->span * s->stride, column = cp->taddr & 0xffff;
     for (uint32_t i = 0; i < s->copies; i++, lane += s->every)
         for (uint32_t c = 0; c < s->bytes / 4; c++) {
             memcpy(&t->cell[column + c][lane], bytes + 4 * c, 4);
@@ -76,8 +75,7 @@ static void write_row(const struct cp_op *cp, struct cta *cta, const struct cp_s
 }
 
 /* From a CTA's shared memory into its tensor memory; false after a fault. */
-static bool copy_one(const struct cp_op *cp, struct cta *cta, const struct cp_shape *s,
-                     const struct tc_desc *d) {
+static bool copy_one(const struct cp_op *cp, struct cta *cta, const struct cp_shape *s, const struct tc_desc *d) {
     static const uint32_t used[] = {[TC_CP_RAW] = 16, [TC_CP_B6X16_P32] = 12, [TC_CP_B4X16_P64] = 8};
     uint32_t chunks = s->bytes / 16;
     uint8_t raw[128 * 32];
@@ -105,8 +103,8 @@ static bool run_cp(struct async_op *op) {
     struct tc_desc d;
     struct cta *pair[2];
     if (lane + extent(s) > TMEM_LANES) {
-        mach_fault(op->cta->island, &op->origin, &cp_extent,
-                   "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)", extent(s), lane, cp->taddr);
+        mach_fault(op->cta->island, &op->origin, &cp_extent, "tcgen05.cp writes %u lanes from lane %u (address 0x%08x)",
+                   extent(s), lane, cp->taddr);
         return true;
     }
     if (!tc_desc_decode(cp->desc, "s-desc", &d, &problem) ||
@@ -159,14 +157,13 @@ static bool run_shift(struct async_op *op) {
     uint32_t lane = s->taddr >> 16, column = s->taddr & 0xffff;
     struct cta *pair[2];
     if (lane % 32 || lane >= TMEM_LANES) {
-        mach_fault(op->cta->island, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)",
-                   lane, s->taddr);
+        mach_fault(op->cta->island, &op->origin, &shift_lane, "tcgen05.shift at lane %u (address 0x%08x)", lane,
+                   s->taddr);
         return true;
     }
     if (!tc_pair(op->cta, &op->origin, s->group, "tcgen05.shift", pair))
         return true;
-    for (unsigned i = 0; i < s->group && tc_check_columns(pair[i], &op->origin, "tcgen05.shift", column, 8);
-         i++)
+    for (unsigned i = 0; i < s->group && tc_check_columns(pair[i], &op->origin, "tcgen05.shift", column, 8); i++)
         shift_one(pair[i], lane, column);
     return true;
 }
@@ -203,8 +200,7 @@ static bool run_commit(struct async_op *op) {
                          .hint = info.hint,
                          .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
         mach_fault(op->cta->island, &op->origin, &d,
-                   "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off,
-                   rank);
+                   "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off, rank);
         return true;
     }
     return true;

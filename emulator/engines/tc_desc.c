@@ -25,8 +25,7 @@ static const struct diag bad_base = {
     .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or "
             "256 bytes (32B), or the base offset is (pattern start >> 7) & 7 (Table 41)",
     .section = SECTION,
-    .hint =
-        "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset",
+    .hint = "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag absolute_lbo = {
@@ -87,8 +86,8 @@ static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p
     if (!name)
         return true;
     p->rule = &bad_field;
-    snprintf(p->text, sizeof p->text, "descriptor of %s, 0x%016llx: the %s is %u", matrix,
-             (unsigned long long)bits, name, value);
+    snprintf(p->text, sizeof p->text, "descriptor of %s, 0x%016llx: the %s is %u", matrix, (unsigned long long)bits,
+             name, value);
     return false;
 }
 
@@ -98,8 +97,8 @@ bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct
     if (field(bits, 52, 1)) {
         p->rule = &absolute_lbo;
         snprintf(p->text, sizeof p->text,
-                 "unsupported: descriptor of %s, 0x%016llx: bit 52 (absolute leading dimension address)",
-                 matrix, (unsigned long long)bits);
+                 "unsupported: descriptor of %s, 0x%016llx: bit 52 (absolute leading dimension address)", matrix,
+                 (unsigned long long)bits);
         return false;
     }
     *d = (struct tc_desc){

@@ -22,9 +22,9 @@ struct tc_desc {
     uint32_t start, lbo, sbo; /* bytes; start is an offset in the CTA's shared memory */
     uint32_t base_offset;     /* 0 .. 7 */
     enum tc_swizzle swizzle;
-    uint32_t width;   /* bytes of a swizzled row: 128, 64, 32; 16 without swizzling */
-    uint32_t rows;    /* rows after which an MN-major layout strides: 8, or 4 with 32-byte atoms */
-    uint32_t along_k; /* K-major: bytes from one 16-byte chunk to the next along K */
+    uint32_t width;               /* bytes of a swizzled row: 128, 64, 32; 16 without swizzling */
+    uint32_t rows;                /* rows after which an MN-major layout strides: 8, or 4 with 32-byte atoms */
+    uint32_t along_k;             /* K-major: bytes from one 16-byte chunk to the next along K */
     uint32_t xor_mask, xor_shift; /* address ^= (address - base_offset * 128 >> 7 & xor_mask) << xor_shift */
 };
 /* Splits the fields and checks fixed and reserved bits, and that the start address suits the base offset.
@@ -56,19 +56,7 @@ static inline uint32_t tc_desc_line_mn(const struct tc_desc *d, uint32_t k) {
 }
 
 /* TC_E2M1X2: e2m1 without padding, two to a byte (9.7.16.10.4.5, .6) */
-enum tc_elem {
-    TC_F16,
-    TC_BF16,
-    TC_TF32,
-    TC_E4M3,
-    TC_E5M2,
-    TC_E2M3,
-    TC_E3M2,
-    TC_E2M1,
-    TC_U8,
-    TC_S8,
-    TC_E2M1X2
-};
+enum tc_elem { TC_F16, TC_BF16, TC_TF32, TC_E4M3, TC_E5M2, TC_E2M3, TC_E3M2, TC_E2M1, TC_U8, TC_S8, TC_E2M1X2 };
 const char *tc_elem_name(enum tc_elem e);
 /* Bytes that an element takes in shared and tensor memory, padding included: 1, 2 or 4. */
 uint32_t tc_elem_bytes(enum tc_elem e);
@@ -88,12 +76,10 @@ struct tc_idesc {
 bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
                      struct tc_problem *problem);
 /* Tables 54 and 55: may this operand have this major-ness with this swizzling? */
-bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s,
-                      struct tc_problem *problem);
+bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s, struct tc_problem *problem);
 
 /* Tables 56 and 57: `factors` scale factors along K (1, 2, 4). */
-bool tc_check_scale(enum tc_kind kind, const struct tc_idesc *d, uint32_t factors,
-                    struct tc_problem *problem);
+bool tc_check_scale(enum tc_kind kind, const struct tc_idesc *d, uint32_t factors, struct tc_problem *problem);
 
 const char *tc_kind_name(enum tc_kind kind);
 

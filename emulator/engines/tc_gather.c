@@ -5,12 +5,12 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* The same loops, compiled for each vector unit. */
-#define VECTOR_LOOPS(NAME, TARGET)                                                                           \
-    TARGET static void locate_##NAME(const struct tc_desc *d, const struct tc_operand *o, uint32_t *off) {   \
-        locate(d, o, off);                                                                                   \
-    }                                                                                                        \
-    TARGET static void span_##NAME(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {     \
-        span(off, count, low, high);                                                                         \
+#define VECTOR_LOOPS(NAME, TARGET)                                                                                     \
+    TARGET static void locate_##NAME(const struct tc_desc *d, const struct tc_operand *o, uint32_t *off) {             \
+        locate(d, o, off);                                                                                             \
+    }                                                                                                                  \
+    TARGET static void span_##NAME(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {               \
+        span(off, count, low, high);                                                                                   \
     }
 
 /* --- where units lie --- */
@@ -150,8 +150,7 @@ AVX512 static ALWAYS_INLINE void gather_groups(const struct tc_operand *o, const
         return;
     }
     for (uint32_t r = 0; r < o->rows; r += 16) {
-        const uint8_t *group[2] = {smem + (size_t)(r / 8) * g->stride,
-                                   smem + (size_t)(r / 8 + 1) * g->stride};
+        const uint8_t *group[2] = {smem + (size_t)(r / 8) * g->stride, smem + (size_t)(r / 8 + 1) * g->stride};
         const uint32_t *unit[2] = {g->unit + r / 8 * g->list, g->unit + (r / 8 + 1) * g->list};
         float *to = out + tc_tile_a(r, 0);
         __m512 v[16];
@@ -165,25 +164,22 @@ AVX512 static ALWAYS_INLINE void gather_groups(const struct tc_operand *o, const
     }
 }
 
-AVX512 static void gather_f16(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
-                              float *out) {
+AVX512 static void gather_f16(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g, float *out) {
     gather_groups(o, smem, g, out, false);
 }
-AVX512 static void gather_bf16(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
-                               float *out) {
+AVX512 static void gather_bf16(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g, float *out) {
     gather_groups(o, smem, g, out, true);
 }
 
-void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
-                      float *out) {
+void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g, float *out) {
     (o->elem == TC_F16 ? gather_f16 : gather_bf16)(o, smem, g, out);
 }
 
 /* Elements 8 j .. 8 j + 7 of the line whose units lie at off[]. e4m3 is f16 with another bias and one NaN. */
 AVX2 static ALWAYS_INLINE __m256 octet(enum tc_elem e, const uint8_t *smem, const uint32_t *off, uint32_t j) {
     if (e == TC_TF32) {
-        __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(unit(smem, off[2 * j])),
-                                            unit(smem, off[2 * j + 1]), 1);
+        __m256i v =
+            _mm256_inserti128_si256(_mm256_castsi128_si256(unit(smem, off[2 * j])), unit(smem, off[2 * j + 1]), 1);
         return _mm256_castsi256_ps(_mm256_and_si256(v, _mm256_set1_epi32((int32_t)0xffffe000)));
     }
     if (e == TC_F16)
@@ -256,8 +252,7 @@ AVX2 static ALWAYS_INLINE void gather(enum tc_elem e, const struct tc_operand *o
         }
 }
 
-AVX2 static bool gather_avx2(const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-                             float *out) {
+AVX2 static bool gather_avx2(const struct tc_operand *o, const uint8_t *smem, const uint32_t *off, float *out) {
     switch (o->elem) {
     case TC_F16:
         gather(TC_F16, o, smem, off, out);
@@ -285,8 +280,7 @@ AVX2 static bool gather_avx2(const struct tc_operand *o, const uint8_t *smem, co
     }
 }
 
-bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-               float *out) {
+bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off, float *out) {
     if (simd == TC_SIMD_PORTABLE)
         return false;
     return gather_avx2(o, smem, off, out);
@@ -294,14 +288,12 @@ bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *sme
 
 #else
 
-bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-               float *out) {
+bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off, float *out) {
     (void)simd, (void)o, (void)smem, (void)off, (void)out;
     return false;
 }
 
-void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g,
-                      float *out) {
+void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g, float *out) {
     (void)o, (void)smem, (void)g, (void)out;
 }
 

@@ -55,9 +55,7 @@ const char *tc_elem_name(enum tc_elem e) {
 
 uint32_t tc_elem_bytes(enum tc_elem e) { return e == TC_TF32 ? 4 : e == TC_F16 || e == TC_BF16 ? 2 : 1; }
 
-static uint32_t field(uint32_t bits, unsigned first, unsigned count) {
-    return bits >> first & ((1u << count) - 1);
-}
+static uint32_t field(uint32_t bits, unsigned first, unsigned count) { return bits >> first & ((1u << count) - 1); }
 
 /* Element type of a code in bits 7-9 or 10-12 of Table 42; false: not a type of the kind. */
 static bool elem_of(enum tc_kind kind, uint32_t code, enum tc_elem *e) {
@@ -104,8 +102,7 @@ static bool dtype_of(enum tc_kind kind, uint32_t code, enum tc_dtype *d) {
     return false;
 }
 
-static bool refuse(struct tc_problem *p, const struct diag *rule, const char *what, enum tc_kind kind,
-                   uint32_t value) {
+static bool refuse(struct tc_problem *p, const struct diag *rule, const char *what, enum tc_kind kind, uint32_t value) {
     p->rule = rule;
     snprintf(p->text, sizeof p->text, "%s: %s is %u", tc_kind_name(kind), what, value);
     return false;
@@ -144,10 +141,10 @@ static bool check_shape(enum tc_kind kind, unsigned group, bool a_in_tmem, const
                                        "M (128 or 256 with cta_group::2, Table 39)"};
     static const char *const scaled_m[] = {"M (128 with cta_group::1, Table 39)",
                                            "M (128 or 256 with cta_group::2, Table 39)"};
-    static const char *const n_of[][2] = {{"N (8, 16, 24, ... 256 with cta_group::1, Table 39)",
-                                           "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)"},
-                                          {"N (16, 32, ... 256 with cta_group::2, Table 39)",
-                                           "N (32, 64, ... 256 with cta_group::2, Table 39)"}};
+    static const char *const n_of[][2] = {
+        {"N (8, 16, 24, ... 256 with cta_group::1, Table 39)",
+         "N (8, 16, 24, 32, 48, ... 256 with cta_group::1, Table 39)"},
+        {"N (16, 32, ... 256 with cta_group::2, Table 39)", "N (32, 64, ... 256 with cta_group::2, Table 39)"}};
     if (tc_is_scaled(kind) ? d->m != 128 && d->m != 128 * group : d->m != 64 * group && d->m != 128 * group)
         return refuse(p, &bad_shape, (tc_is_scaled(kind) ? scaled_m : m_of)[group - 1], kind, d->m);
     if (!legal_n(kind, group, d->n))
@@ -183,9 +180,8 @@ static bool check_scaled_bits(enum tc_kind kind, uint32_t bits, struct tc_proble
 
 bool tc_check_scale(enum tc_kind kind, const struct tc_idesc *d, uint32_t factors, struct tc_problem *p) {
     if (d->scale_ue4m3 && factors != 4)
-        return refuse(p, &bad_idesc,
-                      "the scale matrix type (bit 23; 0 is ue4m3, for .scale_vec::4X only, Table 57)", kind,
-                      0);
+        return refuse(p, &bad_idesc, "the scale matrix type (bit 23; 0 is ue4m3, for .scale_vec::4X only, Table 57)",
+                      kind, 0);
     if (factors > 1 && (d->sfa_id % factors || d->sfb_id % factors))
         return refuse(p, &bad_idesc,
                       factors == 2 ? "a scale factor ID (bits 4-5, 29-30; 0 or 2 with .scale_vec::2X)"
@@ -236,15 +232,14 @@ bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in
     return true;
 }
 
-bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s,
-                      struct tc_problem *p) {
+bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc_swizzle s, struct tc_problem *p) {
     bool wide = mn_major && e == TC_TF32;
     if (wide == (s == TC_SW_128B_32B))
         return true;
     p->rule = &bad_swizzle;
     if (s == TC_SW_128B_32B && !mn_major)
-        snprintf(p->text, sizeof p->text, "K-major %s of type %s with %s, for which Table 55 has no layout",
-                 matrix, tc_elem_name(e), tc_swizzle_name(s));
+        snprintf(p->text, sizeof p->text, "K-major %s of type %s with %s, for which Table 55 has no layout", matrix,
+                 tc_elem_name(e), tc_swizzle_name(s));
     else
         snprintf(p->text, sizeof p->text, "transposed (MN-major) %s of type %s with %s (Table 54)", matrix,
                  tc_elem_name(e), tc_swizzle_name(s));

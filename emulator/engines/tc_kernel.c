@@ -94,8 +94,8 @@ static void steps_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
 }
 
 /* sum a * b over k from `first` on, every `by`-th of `count`, added to acc. */
-static float sum_fmaf(const struct tc_tile *t, uint32_t row, uint32_t n, uint32_t first, uint32_t count,
-                      uint32_t by, float acc) {
+static float sum_fmaf(const struct tc_tile *t, uint32_t row, uint32_t n, uint32_t first, uint32_t count, uint32_t by,
+                      float acc) {
     for (uint32_t k = first; k < first + count; k += by)
         acc = fmaf(t->a[tc_tile_a(row, k)], t->b[tc_tile_b(n, k)], acc);
     return acc;
@@ -149,8 +149,7 @@ static void run_portable(const struct tc_tile *t) {
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Four segments, C columns: 4 * C accumulators, of which 24 and what is multiplied fit the registers. */
-AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n,
-                                              const int C) {
+AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n, const int C) {
     __m512 acc[6][4];
     UNROLL
     for (int c = 0; c < C; c++)
@@ -158,9 +157,9 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t 
     for (int s = 0; s < 4; s++) {
         acc[c][s] = _mm512_setzero_ps();
         if (t->accumulate)
-            acc[c][s] = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_loadu_si512(
-                                          t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
-                                      _mm512_set1_ps(t->scale));
+            acc[c][s] = _mm512_mul_ps(
+                _mm512_castsi512_ps(_mm512_loadu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
+                _mm512_set1_ps(t->scale));
     }
     const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
     for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL, b++) {
@@ -269,9 +268,8 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg,
         acc[c][h] = _mm256_setzero_ps();
         if (t->accumulate) {
             const uint32_t *d = t->d + (size_t)(n + c) * t->d_stride + t->lane[seg] + 8 * h;
-            acc[c][h] =
-                _mm256_mul_ps(_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)d)),
-                              _mm256_set1_ps(t->scale));
+            acc[c][h] = _mm256_mul_ps(_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)d)),
+                                      _mm256_set1_ps(t->scale));
         }
     }
     const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
@@ -296,8 +294,7 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg,
 }
 
 /* One step along K, as step_avx512: one segment, C columns. */
-AVX2 static ALWAYS_INLINE void step_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, uint32_t k,
-                                         const int C) {
+AVX2 static ALWAYS_INLINE void step_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, uint32_t k, const int C) {
     const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, k), *b = t->b + tc_tile_b(n, k);
     const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
     __m256 sum[2][3][2];

@@ -20,13 +20,13 @@
 struct tc_tile {
     uint32_t *d; /* bits of f32: element (row, n) at d[n * d_stride + lane[row / 16] + row % 16] */
     uint32_t d_stride;
-    uint32_t lane[8];  /* first lane of each segment */
-    uint32_t segments; /* M / 16: 4 or 8 */
-    uint32_t n, k;     /* n is a multiple of 8 */
-    uint32_t step;     /* k in each of them: even and odd k are summed apart; k is a multiple. 0: one sum */
-    const float *a;    /* element (row, k) at tc_tile_a */
-    const float *b;    /* element (n, k) at tc_tile_b */
-    bool tiles;        /* A and B are rows of struct tc_amx instead, only with a step */
+    uint32_t lane[8];          /* first lane of each segment */
+    uint32_t segments;         /* M / 16: 4 or 8 */
+    uint32_t n, k;             /* n is a multiple of 8 */
+    uint32_t step;             /* k in each of them: even and odd k are summed apart; k is a multiple. 0: one sum */
+    const float *a;            /* element (row, k) at tc_tile_a */
+    const float *b;            /* element (n, k) at tc_tile_b */
+    bool tiles;                /* A and B are rows of struct tc_amx instead, only with a step */
     uint32_t tiles_a, tiles_b; /* the first of them, multiples of 16 */
     bool accumulate;           /* else D is not read */
     float scale;               /* factor of D when it is */
@@ -89,16 +89,15 @@ struct tc_amx {
 bool tc_amx_available(void);
 /* False: not for these operands, D is as it was. K is even; with t->step both have one part, otherwise it is --umma=fast.
  * same_b: B is that of the call before, with this k and n. */
-bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
-                struct tc_amx *work);
+bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b, struct tc_amx *work);
 /* Operands of bf16 may become tiles without being numbers in between. begin: there are none. gather: 16 elements along K
  * from k on, of `rows` rows of smem, from row `row` of A (a multiple of 16, and so is `rows`) or B (of 8) on. unpack:
  * numbers at `a` and `b` after all, for a tile that tc_amx_run refused. */
 void tc_amx_begin(struct tc_amx *work);
-void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
-                     uint32_t rows, uint32_t k);
-void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
-                     uint32_t rows, uint32_t k);
+void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row, uint32_t rows,
+                     uint32_t k);
+void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row, uint32_t rows,
+                     uint32_t k);
 void tc_amx_unpack(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b);
 
 #endif

@@ -19,8 +19,7 @@ struct tc_cell tc_image(enum tc_shape shape, uint32_t thread, uint32_t reg) {
     case TC_16X128B:
         return (struct tc_cell){thread / 4 + 8 * (reg % 2), 4 * (reg / 2) + thread % 4, 0};
     case TC_16X256B:
-        return (struct tc_cell){thread / 4 + 8 * (reg / 2 % 2), 8 * (reg / 4) + 2 * (thread % 4) + reg % 2,
-                                0};
+        return (struct tc_cell){thread / 4 + 8 * (reg / 2 % 2), 8 * (reg / 4) + 2 * (thread % 4) + reg % 2, 0};
     case TC_16X32BX2:
         return (struct tc_cell){thread % 16, reg, thread / 16};
     }
@@ -63,8 +62,7 @@ static const struct diag lane_window = {
 };
 static const struct diag lane_alignment = {
     .id = "tcgen05-lane-alignment",
-    .rule =
-        "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
+    .rule = "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
     .section = "PTX ISA 9.7.16.8",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
@@ -81,21 +79,20 @@ static uint32_t tmem_columns(const struct tc_access *a) {
     return tc_image_columns(a->shape, a->num) << (a->pack ? 1 : 0);
 }
 
-bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name,
-                     const struct tc_access *a, uint32_t warp) {
+bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a,
+                     uint32_t warp) {
     uint32_t lane = a->taddr >> 16, column = a->taddr & 0xffff, lanes = tc_image_lanes(a->shape);
     uint32_t first = warp % 4 * 32;
     uint32_t end = column + tmem_columns(a) + (a->shape == TC_16X32BX2 ? a->split : 0);
     if (lane < first || lane + lanes > first + 32)
         mach_fault(cta->island, origin, &lane_window,
-                   "%s by warp %u touches lanes %u to %u (address 0x%08x); its window is lanes %u to %u",
-                   name, warp, lane, lane + lanes - 1, a->taddr, first, first + 31);
+                   "%s by warp %u touches lanes %u to %u (address 0x%08x); its window is lanes %u to %u", name, warp,
+                   lane, lane + lanes - 1, a->taddr, first, first + 31);
     else if (lane % 16)
-        mach_fault(cta->island, origin, &lane_alignment, "%s starts at lane %u (address 0x%08x)", name, lane,
-                   a->taddr);
+        mach_fault(cta->island, origin, &lane_alignment, "%s starts at lane %u (address 0x%08x)", name, lane, a->taddr);
     else if (a->split > TMEM_COLUMNS || end > TMEM_COLUMNS)
-        mach_fault(cta->island, origin, &out_of_columns, "%s covers columns %u to %u (address 0x%08x)", name,
-                   column, end - 1, a->taddr);
+        mach_fault(cta->island, origin, &out_of_columns, "%s covers columns %u to %u (address 0x%08x)", name, column,
+                   end - 1, a->taddr);
     return !cta->island->fault;
 }
 
@@ -166,8 +163,8 @@ bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_
     return true;
 }
 
-bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a,
-              const uint32_t *data, const uint32_t *poison) {
+bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, const uint32_t *data,
+              const uint32_t *poison) {
     if (!check_owned(cta, origin, "tcgen05.st", a))
         return false;
     sync_columns(cta, a);
@@ -209,8 +206,8 @@ static bool run_ld(struct async_op *op) {
     return true;
 }
 
-void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
-                 uint32_t *data, uint32_t *poison, bool *done) {
+void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
+                 uint32_t *poison, bool *done) {
     struct ld_op *ld = async_op_create(sizeof *ld, "tcgen05.ld", q->cta, origin, run_ld);
     ld->access = *a;
     ld->data = data;

@@ -42,8 +42,7 @@ static const struct diag bad_lane = {
     .id = "tcgen05-mma-lane",
     .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
     .section = "PTX ISA 9.7.16.10.5",
-    .hint =
-        "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
+    .hint = "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag bad_ashift = {
@@ -91,8 +90,8 @@ static bool check_lanes(const struct job *j) {
         mach_fault(j->island, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)", base,
                    j->c->id.m, j->mma->d);
     else if (j->mma->a_in_tmem && a_lane != base)
-        mach_fault(j->island, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u", a_lane,
-                   base, j->c->id.m);
+        mach_fault(j->island, j->origin, &bad_lane, "A starts at lane %u, D at lane %u, with M = %u", a_lane, base,
+                   j->c->id.m);
     return !j->island->fault;
 }
 
@@ -136,13 +135,12 @@ static bool check_content(const struct job *j, const struct tc_part *p) {
                 continue;
             uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
             uint32_t row = is_layout_f(j) ? lane / 32 * 16 + lane % 16 : lane % p->rows;
-            mach_fault(
-                j->island, j->origin, &poisoned_d,
-                "accumulator D, row %u, column %u: lane %u, column %u of tensor memory%s was never written",
-                p->row0 + row, p->n0 + n, lane, j->c->column + n,
-                j->mma->group == 1 ? ""
-                : p->half          ? " of the pair's odd CTA"
-                                   : " of the pair's even CTA");
+            mach_fault(j->island, j->origin, &poisoned_d,
+                       "accumulator D, row %u, column %u: lane %u, column %u of tensor memory%s was never written",
+                       p->row0 + row, p->n0 + n, lane, j->c->column + n,
+                       j->mma->group == 1 ? ""
+                       : p->half          ? " of the pair's odd CTA"
+                                          : " of the pair's even CTA");
             return false;
         }
     return true;
@@ -158,8 +156,7 @@ static void clear_poison(const struct job *j, const struct tc_part *p) {
 /* --- operands, behind those that the chain has --- */
 
 /* Fetches and decodes an operand out of one CTA. `bits`: descriptor or tensor memory address. */
-static bool load_operand(const struct job *j, struct cta *cta, const struct tc_operand *o, uint64_t bits,
-                         float *out) {
+static bool load_operand(const struct job *j, struct cta *cta, const struct tc_operand *o, uint64_t bits, float *out) {
     struct tc_problem problem;
     struct tc_desc d;
     if (!tc_desc_decode(bits, o->matrix, &d, &problem) ||
@@ -314,8 +311,7 @@ static bool check_and_load(const struct job *j) {
     for (uint32_t i = 0; i < c->num_parts; i++) {
         if (!j->continues)
             set_part(j, i);
-        if (!check_columns(j, &c->part[i]) ||
-            (!j->continues && j->mma->accumulate && !check_content(j, &c->part[i])))
+        if (!check_columns(j, &c->part[i]) || (!j->continues && j->mma->accumulate && !check_content(j, &c->part[i])))
             return false;
     }
     if (!load_all(j))

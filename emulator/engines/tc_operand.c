@@ -13,8 +13,7 @@ static const struct diag out_of_smem = {
     .id = "tcgen05-smem-bounds",
     .rule = "the matrix that a shared-memory descriptor describes must lie in the CTA's shared memory",
     .section = "PTX ISA 9.7.16.4.1",
-    .hint =
-        "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
+    .hint = "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 static const struct diag poisoned_smem = {
@@ -57,30 +56,30 @@ static void name_fault(struct cta *cta, const struct mach_origin *origin, const 
                        const struct naming *n, uint32_t unit, uint32_t off, const char *what) {
     uint32_t line = unit / n->per_line, along = unit % n->per_line * n->elems;
     if (n->mn_major)
-        mach_fault(cta->island, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s",
-                   n->matrix, line, along, along + n->elems - 1, off, what);
+        mach_fault(cta->island, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s", n->matrix, line,
+                   along, along + n->elems - 1, off, what);
     else
-        mach_fault(cta->island, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s",
-                   n->matrix, line, along, along + n->elems - 1, off, what);
+        mach_fault(cta->island, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s", n->matrix, line,
+                   along, along + n->elems - 1, off, what);
 }
 
 /* A unit that was never written, or that a copy is writing. */
-static void name_poison(struct cta *cta, const struct mach_origin *origin, const struct naming *n,
-                        uint32_t unit, uint32_t off, uint32_t bytes) {
+static void name_poison(struct cta *cta, const struct mach_origin *origin, const struct naming *n, uint32_t unit,
+                        uint32_t off, uint32_t bytes) {
     const struct async_op *op = async_landing(cta, off, bytes);
     char where[600], what[800];
     if (!op) {
         name_fault(cta, origin, &poisoned_smem, n, unit, off, "was never written");
         return;
     }
-    snprintf(what, sizeof what, "is being written by %s, issued by cluster CTA %u at %s", op->name,
-             op->cta->rank, diag_where(op->origin.site, where, sizeof where));
+    snprintf(what, sizeof what, "is being written by %s, issued by cluster CTA %u at %s", op->name, op->cta->rank,
+             diag_where(op->origin.site, where, sizeof where));
     name_fault(cta, origin, &landing_smem, n, unit, off, what);
 }
 
 /* Tells an observer what is read; units that are neighbours in memory in one call. */
-static void observe(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
-                    const uint32_t *off, uint32_t count) {
+static void observe(struct cta *cta, const struct mach_origin *origin, const struct naming *names, const uint32_t *off,
+                    uint32_t count) {
     const struct observer *o = cta->gpu->observer;
     const char *what = names->matrix[0] == 'A'   ? "operand A of tcgen05.mma"
                        : names->matrix[0] == 'B' ? "operand B of tcgen05.mma"
@@ -126,12 +125,10 @@ static void copy_units(const struct cta *cta, const uint32_t *off, uint32_t coun
         memcpy(raw + 16 * (size_t)i, cta->smem + off[i], 16);
 }
 
-static uint32_t data_bytes(enum tc_elem e) {
-    return e == TC_E2M1 ? 8 : e == TC_E2M3 || e == TC_E3M2 ? 12 : 16;
-}
+static uint32_t data_bytes(enum tc_elem e) { return e == TC_E2M1 ? 8 : e == TC_E2M3 || e == TC_E3M2 ? 12 : 16; }
 
-bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix,
-                    const struct tc_desc *d, uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw) {
+bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix, const struct tc_desc *d,
+                    uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw) {
     uint32_t off[TC_MAX_ROWS * 2] = {0};
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < chunks; c++)
@@ -144,9 +141,7 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
 }
 
 /* All groups of 8 rows are alike if SBO is a multiple of what the swizzling repeats itself in. */
-static bool are_alike(const struct tc_desc *d) {
-    return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->width) == 0;
-}
+static bool are_alike(const struct tc_desc *d) { return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->width) == 0; }
 
 /* May all of the groups, which are alike, be read without a closer look? */
 static bool may_read(struct cta *cta, const struct tc_groups *g, uint32_t rows) {
@@ -162,8 +157,8 @@ static bool may_read(struct cta *cta, const struct tc_groups *g, uint32_t rows) 
     return !o || !o->async_read || (o->settled && o->settled(o->ctx, cta, low, (uint32_t)end - low));
 }
 
-bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin,
-                  const struct tc_operand *o, const struct tc_desc *d, float *out) {
+bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
+                  const struct tc_desc *d, float *out) {
     uint32_t *off = t->off, units = tc_line_units(o), count = tc_lines(o) * units;
     uint32_t elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
     struct naming names = {o->matrix, o->mn_major, units, elems};
@@ -179,8 +174,7 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
         groups = (struct tc_groups){off, 16, 0};
     }
     if (o->tiles) {
-        (o->panels ? tc_amx_gather_a : tc_amx_gather_b)(o->tiles, cta->smem, &groups, o->tile_row, o->rows,
-                                                        o->tile_k);
+        (o->panels ? tc_amx_gather_a : tc_amx_gather_b)(o->tiles, cta->smem, &groups, o->tile_row, o->rows, o->tile_k);
         return true;
     }
     if (grouped) {
@@ -194,16 +188,16 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
     return true;
 }
 
-bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
-                   uint32_t column, const uint32_t *lane, uint8_t *raw) {
+bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, uint32_t column,
+                   const uint32_t *lane, uint8_t *raw) {
     const struct tmem *t = cta->sm->tmem;
     for (uint32_t c = 0; c < TC_ROW_BYTES / 4; c++)
         for (uint32_t r = 0; r < o->rows; r++) {
             uint32_t l = lane[r / 16] + r % 16;
             if (t->poison[column + c][l / 32] >> (l % 32) & 1) {
                 mach_fault(cta->island, origin, &poisoned_tmem,
-                           "matrix %s in tensor memory, row %u: lane %u, column %u was never written",
-                           o->matrix, r, l, column + c);
+                           "matrix %s in tensor memory, row %u: lane %u, column %u was never written", o->matrix, r, l,
+                           column + c);
                 return false;
             }
             memcpy(raw + r * TC_ROW_BYTES + 4 * c, &t->cell[column + c][l], 4);

@@ -18,7 +18,7 @@ struct tc_operand {
     enum tc_elem elem;
     uint32_t rows, k; /* rows along M or N */
     bool mn_major;
-    bool panels; /* element (row, k) goes to out[tc_tile_a(row, k)], else to out[tc_tile_b(row, k)] */
+    bool panels;               /* element (row, k) goes to out[tc_tile_a(row, k)], else to out[tc_tile_b(row, k)] */
     struct tc_amx *tiles;      /* or, if not NULL, into these, */
     uint32_t tile_row, tile_k; /* from here on */
 };
@@ -39,12 +39,12 @@ struct tc_decoder {
 
 /* Takes the operand out of shared memory and decodes it. Faults on bytes outside the CTA's shared memory and on poison,
  * naming row and k. */
-bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin,
-                  const struct tc_operand *o, const struct tc_desc *d, float *out);
+bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
+                  const struct tc_desc *d, float *out);
 /* Copies A out of tensor memory, always K-major: row r is lane lane[r / 16] + r % 16, its 32 bytes are 8
  * columns; raw[row][32]. */
-bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
-                   uint32_t column, const uint32_t *lane, uint8_t *raw);
+bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, uint32_t column,
+                   const uint32_t *lane, uint8_t *raw);
 /* Decodes t->raw: raw[row][32] when K-major, raw[k][rows * element bytes] when MN-major. Tensor memory holds 4- and
  * 6-bit elements one to a byte, shared memory 16 to a padded unit (9.7.16.10.4). */
 void tc_decode(struct tc_decoder *t, const struct tc_operand *o, bool in_tmem, float *out);
@@ -57,12 +57,11 @@ struct tc_scales {
     uint32_t taddr, rows, factors, id, first, count;
     bool ue4m3;
 };
-bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s,
-                     float *out);
+bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s, float *out);
 /* The unit fetcher by itself, for tcgen05.cp: units of a K-major matrix, `used` bytes of each 16 checked for
  * poison. */
-bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix,
-                    const struct tc_desc *d, uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw);
+bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix, const struct tc_desc *d,
+                    uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw);
 
 /* --- vector units (tc_gather.c) --- */
 
@@ -73,7 +72,6 @@ void tc_span(enum tc_simd simd, const uint32_t *off, uint32_t count, uint32_t *l
 /* tc_decode of 16-bit elements straight out of shared memory, `rows` a multiple of 8, of panels of 16. AVX-512. */
 void tc_gather_groups(const struct tc_operand *o, const uint8_t *smem, const struct tc_groups *g, float *out);
 /* tc_decode straight out of shared memory. False: no vector unit for this type here, nothing done. */
-bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off,
-               float *out);
+bool tc_gather(enum tc_simd simd, const struct tc_operand *o, const uint8_t *smem, const uint32_t *off, float *out);
 
 #endif

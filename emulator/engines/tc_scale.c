@@ -25,23 +25,22 @@ static const struct diag scale_lane = {
 };
 
 /* The factors of one row, in their place in the cell, the same in every partition. */
-static bool scale_cell(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s,
-                       uint32_t row, uint32_t *cell) {
+static bool scale_cell(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s, uint32_t row,
+                       uint32_t *cell) {
     const struct tmem *t = cta->sm->tmem;
     uint32_t column = (s->taddr & 0xffff) + row / 32;
     uint32_t mask = (uint32_t)((UINT64_C(1) << 8 * s->factors) - 1) << 8 * s->id;
     for (uint32_t p = s->first; p < s->first + s->count; p++) {
         if (t->poison[column][p] >> (row % 32) & 1) {
-            mach_fault(cta->island, origin, &poisoned_scale,
-                       "%s, row %u: lane %u, column %u was never written", s->matrix, row, 32 * p + row % 32,
-                       column);
+            mach_fault(cta->island, origin, &poisoned_scale, "%s, row %u: lane %u, column %u was never written",
+                       s->matrix, row, 32 * p + row % 32, column);
             return false;
         }
         uint32_t v = t->cell[column][32 * p + row % 32] & mask;
         if (p > s->first && v != *cell) {
             mach_fault(cta->island, origin, &scale_copies,
-                       "%s, row %u, column %u: lanes %u and %u differ (0x%08x, 0x%08x)", s->matrix, row,
-                       column, 32 * s->first + row % 32, 32 * p + row % 32, *cell, v);
+                       "%s, row %u, column %u: lanes %u and %u differ (0x%08x, 0x%08x)", s->matrix, row, column,
+                       32 * s->first + row % 32, 32 * p + row % 32, *cell, v);
             return false;
         }
         *cell = v;
@@ -49,8 +48,7 @@ static bool scale_cell(struct cta *cta, const struct mach_origin *origin, const 
     return true;
 }
 
-bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s,
-                     float *out) {
+bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s, float *out) {
     uint32_t lane = s->taddr >> 16 & 0x3fff;
     if (lane) {
         mach_fault(cta->island, origin, &scale_lane, "%s starts at lane %u (address 0x%08x)", s->matrix, lane,

@@ -39,12 +39,10 @@ static const struct {
     uint8_t bits;
     bool is_float;
 } types[TMAP_TYPES] = {
-    {"UINT8", 8, false},         {"UINT16", 16, false},      {"UINT32", 32, false},
-    {"INT32", 32, false},        {"UINT64", 64, false},      {"INT64", 64, false},
-    {"FLOAT16", 16, true},       {"FLOAT32", 32, true},      {"FLOAT64", 64, true},
-    {"BFLOAT16", 16, true},      {"FLOAT32_FTZ", 32, true},  {"TFLOAT32", 32, true},
-    {"TFLOAT32_FTZ", 32, true},  {"16U4_ALIGN8B", 4, false}, {"16U4_ALIGN16B", 4, false},
-    {"16U6_ALIGN16B", 6, false},
+    {"UINT8", 8, false},        {"UINT16", 16, false},      {"UINT32", 32, false},       {"INT32", 32, false},
+    {"UINT64", 64, false},      {"INT64", 64, false},       {"FLOAT16", 16, true},       {"FLOAT32", 32, true},
+    {"FLOAT64", 64, true},      {"BFLOAT16", 16, true},     {"FLOAT32_FTZ", 32, true},   {"TFLOAT32", 32, true},
+    {"TFLOAT32_FTZ", 32, true}, {"16U4_ALIGN8B", 4, false}, {"16U4_ALIGN16B", 4, false}, {"16U6_ALIGN16B", 6, false},
 };
 
 unsigned tmap_element_bits(uint32_t type) { return type < TMAP_TYPES ? types[type].bits : 0; }
@@ -145,10 +143,9 @@ static const char *check_swizzle(const struct tmap *m) {
     if (m->interleave == TMAP_INTERLEAVE_NONE && span && inner > span)
         return span == 32   ? "boxDim[0] times the element's size must be at most 32 bytes with SWIZZLE_32B"
                : span == 64 ? "boxDim[0] times the element's size must be at most 64 bytes with SWIZZLE_64B"
-               : span == 96
-                   ? "boxDim[0] times the element's size must be at most 96 bytes with the 96-byte swizzle"
-                   : "boxDim[0] times the element's size must be at most 128 bytes with SWIZZLE_128B and its "
-                     "variants";
+               : span == 96 ? "boxDim[0] times the element's size must be at most 96 bytes with the 96-byte swizzle"
+                            : "boxDim[0] times the element's size must be at most 128 bytes with SWIZZLE_128B and its "
+                              "variants";
     if (m->fill_nan && !types[m->type].is_float)
         return "NaN as oobFill needs a floating-point type";
     return NULL;
@@ -220,8 +217,8 @@ const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m) {
     m->l2_promotion = in[AT_L2];
     m->fill_nan = in[AT_FILL];
     const unsigned known = sizeof swizzles / sizeof *swizzles;
-    while (m->swizzle < known && (swizzles[m->swizzle].mode != in[AT_SWIZZLE] ||
-                                  swizzles[m->swizzle].atomicity != in[AT_ATOMICITY]))
+    while (m->swizzle < known &&
+           (swizzles[m->swizzle].mode != in[AT_SWIZZLE] || swizzles[m->swizzle].atomicity != in[AT_ATOMICITY]))
         m->swizzle++;
     if (m->swizzle == known)
         return "only the 128-byte swizzle has an atomicity other than 16 bytes";
@@ -238,9 +235,9 @@ const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m) {
 /* --- tensormap.replace (9.7.9.28) ------------------------------------------------------------------------------------ */
 
 /* elemtype of Table 33 */
-static const uint8_t replace_types[16] = {
-    TMAP_U8,      TMAP_U16, TMAP_U32,  TMAP_S32,  TMAP_U64,      TMAP_S64,  TMAP_F16,      TMAP_F32,
-    TMAP_F32_FTZ, TMAP_F64, TMAP_BF16, TMAP_TF32, TMAP_TF32_FTZ, TMAP_4X16, TMAP_4X16_P64, TMAP_6X16_P32};
+static const uint8_t replace_types[16] = {TMAP_U8,       TMAP_U16,  TMAP_U32,      TMAP_S32,     TMAP_U64,  TMAP_S64,
+                                          TMAP_F16,      TMAP_F32,  TMAP_F32_FTZ,  TMAP_F64,     TMAP_BF16, TMAP_TF32,
+                                          TMAP_TF32_FTZ, TMAP_4X16, TMAP_4X16_P64, TMAP_6X16_P32};
 
 static const struct field {
     uint8_t at, bytes, count; /* count: of those that come per dimension, else 1 */

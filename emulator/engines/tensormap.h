@@ -55,7 +55,7 @@ struct tmap {
     uint64_t dim[TMAP_MAX_RANK];        /* elements */
     uint64_t stride[TMAP_MAX_RANK - 1]; /* bytes, of dimension 1 and up */
     uint32_t box[TMAP_MAX_RANK];        /* elements that the box spans */
-    uint32_t step[TMAP_MAX_RANK]; /* traversal strides, elements; step[0] does not count without interleave */
+    uint32_t step[TMAP_MAX_RANK];       /* traversal strides, elements; step[0] does not count without interleave */
 };
 
 /* The rule that a description breaks, as a sentence, or NULL when it breaks none. */

@@ -73,24 +73,22 @@ struct tma_target {
 bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
                     const struct tma_target *to);
 /* cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, shared to global. Counts `track` up now and down later. */
-bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
-                     uint32_t src, enum tma_reduce op, struct tma_track *track);
+bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
+                     enum tma_reduce op, struct tma_track *track);
 /* cp.async.bulk, global to shared. */
 bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint64_t src, uint32_t size,
                          const struct tma_target *to);
 /* cp.async.bulk and cp.reduce.async.bulk, shared::cta to global. `mask`: bytes of every 16 that are copied (.cp_mask). */
-bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src,
-                          uint32_t size, uint16_t mask, enum tma_reduce op, enum tma_element type,
-                          struct tma_track *track);
+bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src, uint32_t size,
+                          uint16_t mask, enum tma_reduce op, enum tma_element type, struct tma_track *track);
 /* cp.async.bulk and cp.reduce.async.bulk, shared::cta to the shared memory of another CTA. */
-bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src,
-                         uint32_t size, uint32_t mbar, enum tma_reduce op, enum tma_element type);
+bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
+                         uint32_t mbar, enum tma_reduce op, enum tma_element type);
 
 /* Is this operation defined for the element (tables of 9.7.9.25.4.2; `tensor`: 9.7.9.27.1.3)? */
 bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor);
 /* dst[i] = dst[i] op src[i] for `bytes` bytes of elements. */
-void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src,
-                      uint32_t bytes);
+void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes);
 unsigned tma_element_bytes(enum tma_element type);
 
 #endif

@@ -5,17 +5,15 @@
 #include <string.h>
 
 /* Size and global address of a bulk copy. */
-static bool judge(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t size,
-                  uint64_t addr) {
-    struct diag d = TMA_FAULT("bulk-copy-size", "size and addresses of a bulk copy are multiples of 16",
-                              "PTX ISA 9.7.9.25.4.1",
-                              "round the last piece up to 16 bytes, or copy its tail with ordinary loads");
+static bool judge(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t size, uint64_t addr) {
+    struct diag d =
+        TMA_FAULT("bulk-copy-size", "size and addresses of a bulk copy are multiples of 16", "PTX ISA 9.7.9.25.4.1",
+                  "round the last piece up to 16 bytes, or copy its tail with ordinary loads");
     d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
     if (size % 16)
         mach_fault(cta->island, origin, &d, "%s of %u bytes", name, size);
     else if (addr % 16)
-        mach_fault(cta->island, origin, &d, "%s with the global address 0x%llx", name,
-                   (unsigned long long)addr);
+        mach_fault(cta->island, origin, &d, "%s with the global address 0x%llx", name, (unsigned long long)addr);
     else
         return true;
     return false;
@@ -126,11 +124,9 @@ static bool run_store(struct async_op *op) {
     return true;
 }
 
-bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src,
-                          uint32_t size, uint16_t mask, enum tma_reduce op, enum tma_element type,
-                          struct tma_track *track) {
-    const char *name =
-        op == TMA_COPY ? "cp.async.bulk to global memory" : "cp.reduce.async.bulk to global memory";
+bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src, uint32_t size,
+                          uint16_t mask, enum tma_reduce op, enum tma_element type, struct tma_track *track) {
+    const char *name = op == TMA_COPY ? "cp.async.bulk to global memory" : "cp.reduce.async.bulk to global memory";
     uint32_t off;
     if (!judge(cta, origin, name, size, dst) || !tma_source(cta, origin, name, src, 16, &off))
         return false;
@@ -172,11 +168,11 @@ static bool run_peer(struct async_op *op) {
     if (p->reduce != TMA_COPY) {
         bad = first_poison(to, p->place.off, p->size, 0xffff);
         if (bad != UINT32_MAX) {
-            struct diag d = TMA_FAULT("bulk-reduce-uninitialised",
-                                      "a reduction must find written bytes at its destination",
-                                      "PTX ISA 9.7.9.25.4.2", NULL);
-            mach_fault(op->cta->island, &op->origin, &d,
-                       "%s finds shared offset 0x%x of rank %u never written", op->name, bad, to->rank);
+            struct diag d =
+                TMA_FAULT("bulk-reduce-uninitialised", "a reduction must find written bytes at its destination",
+                          "PTX ISA 9.7.9.25.4.2", NULL);
+            mach_fault(op->cta->island, &op->origin, &d, "%s finds shared offset 0x%x of rank %u never written",
+                       op->name, bad, to->rank);
             return true;
         }
         tma_reduce_bytes(p->reduce, p->type, to->smem + p->place.off, op->cta->smem + p->src, p->size);
@@ -187,10 +183,9 @@ static bool run_peer(struct async_op *op) {
     return true;
 }
 
-bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src,
-                         uint32_t size, uint32_t mbar, enum tma_reduce op, enum tma_element type) {
-    const char *name =
-        op == TMA_COPY ? "cp.async.bulk to another CTA" : "cp.reduce.async.bulk to another CTA";
+bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
+                         uint32_t mbar, enum tma_reduce op, enum tma_element type) {
+    const char *name = op == TMA_COPY ? "cp.async.bulk to another CTA" : "cp.reduce.async.bulk to another CTA";
     struct tma_place place[MACH_MAX_CLUSTER];
     const struct tma_target to = {.dst = dst, .mbar = mbar, .cta_group = 1};
     uint32_t off;
@@ -198,9 +193,8 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
         tma_places(cta, origin, name, &to, 16, place) != 1)
         return false;
     if (place[0].cta == cta) {
-        struct diag d =
-            TMA_FAULT("bulk-copy-own", "a copy from .shared::cta to .shared::cluster goes to another CTA",
-                      "PTX ISA 9.7.9.25.4.1", "map the destination and the mbarrier with mapa");
+        struct diag d = TMA_FAULT("bulk-copy-own", "a copy from .shared::cta to .shared::cluster goes to another CTA",
+                                  "PTX ISA 9.7.9.25.4.1", "map the destination and the mbarrier with mapa");
         mach_fault(cta->island, origin, &d, "%s of rank %u, which is the executing CTA", name, cta->rank);
         return false;
     }

@@ -8,11 +8,11 @@
 struct async_queue *tma_load_queue(struct cta *cta);
 struct async_queue *tma_store_queue(struct cta *cta);
 
-#define TMA_FAULT(name_, rule_, section_, hint_)                                                             \
-    ((struct diag){.id = (name_),                                                                            \
-                   .rule = (rule_),                                                                          \
-                   .section = (section_),                                                                    \
-                   .hint = (hint_),                                                                          \
+#define TMA_FAULT(name_, rule_, section_, hint_)                                                                       \
+    ((struct diag){.id = (name_),                                                                                      \
+                   .rule = (rule_),                                                                                    \
+                   .section = (section_),                                                                              \
+                   .hint = (hint_),                                                                                    \
                    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE})
 
 /* One destination of a copy: a CTA and the mbarrier that is told. */
@@ -24,8 +24,8 @@ struct tma_place {
 };
 
 /* Judges a target (alignment `align` of dst) and lists its places, one per destination CTA. 0 after a fault. */
-uint32_t tma_places(struct cta *cta, const struct mach_origin *origin, const char *name,
-                    const struct tma_target *to, uint32_t align, struct tma_place places[MACH_MAX_CLUSTER]);
+uint32_t tma_places(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tma_target *to,
+                    uint32_t align, struct tma_place places[MACH_MAX_CLUSTER]);
 /* The destination is alive and [off, off + bytes) lies in its shared memory, or a fault. */
 bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint64_t bytes);
 /* complete_tx. False after a fault. */
@@ -42,8 +42,8 @@ void tma_fault_poison(const struct async_op *op, uint32_t off);
 /* Host pointer to global memory, or NULL after a fault. */
 uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bool write);
 /* A shared::cta source address, judged when a store is issued. */
-bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t src,
-                uint32_t align, uint32_t *off);
+bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t src, uint32_t align,
+                uint32_t *off);
 
 /* Rows of one whole line of 128 bytes each, `stride` apart at `from`, to smem[at ...] with the 128-byte swizzle, which turns
  * a line by its number: what matrices in half precision come as. `at` is a multiple of 128 (tma_lines.c). */

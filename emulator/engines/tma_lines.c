@@ -41,14 +41,12 @@ struct turn {
 };
 AVX512 static inline struct turn turn_of(uint32_t at) {
     const uint32_t turn = at >> 7 & 7;
-    return (struct turn){
-        _mm512_xor_si512(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(2 * (turn & 3))),
-        (turn & 4) * 16};
+    return (struct turn){_mm512_xor_si512(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(2 * (turn & 3))),
+                         (turn & 4) * 16};
 }
 
 /* Nearly all of the time goes into waiting for the rows: the fewer instructions each takes, the more are under way. */
-AVX512 static void lines_avx512(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from,
-                                uint64_t stride) {
+AVX512 static void lines_avx512(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
     for (uint32_t r = 0; r < rows; r++, at += 128) {
         const uint8_t *row = from + r * stride;
         fetch_ahead(row);

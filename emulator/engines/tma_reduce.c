@@ -38,13 +38,11 @@ bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared
     };
     if (tensor ? type == TMA_E_F64 : type == TMA_E_F32)
         return false;
-    return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE &&
-           ((to_shared ? shared : global)[op] >> type & 1);
+    return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
 }
 
 static uint64_t integer(enum tma_reduce op, bool sign, bool wide, uint64_t a, uint64_t b) {
-    const int64_t sa = wide ? (int64_t)a : (int32_t)(uint32_t)a,
-                  sb = wide ? (int64_t)b : (int32_t)(uint32_t)b;
+    const int64_t sa = wide ? (int64_t)a : (int32_t)(uint32_t)a, sb = wide ? (int64_t)b : (int32_t)(uint32_t)b;
     switch (op) {
     case TMA_ADD:
         return a + b;
@@ -74,8 +72,7 @@ static uint64_t half(enum tma_reduce op, num_type t, uint64_t a, uint64_t b) {
     return op == TMA_MIN ? num_min(t, a, b, 0) : num_max(t, a, b, 0);
 }
 
-void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src,
-                      uint32_t bytes) {
+void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes) {
     const unsigned size = tma_element_bytes(type);
     for (uint32_t i = 0; size && i + size <= bytes; i += size) {
         uint64_t a = 0, b = 0, r;

@@ -33,9 +33,9 @@ struct tile {
 /* --- geometry ------------------------------------------------------------------------------------------------------ */
 
 static bool refuse(const struct async_op *op, const char *why) {
-    struct diag d = TMA_FAULT("unsupported-tensor-copy",
-                              "every form is either executed as the PTX ISA states or refused by name",
-                              "PTX ISA 9.7.9.27.1.2", NULL);
+    struct diag d =
+        TMA_FAULT("unsupported-tensor-copy", "every form is either executed as the PTX ISA states or refused by name",
+                  "PTX ISA 9.7.9.27.1.2", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
     mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
     return false;
@@ -43,8 +43,7 @@ static bool refuse(const struct async_op *op, const char *why) {
 
 static bool bad_map(const struct async_op *op, const char *why) {
     struct diag d = TMA_FAULT(
-        "tensormap-invalid", "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
-        "PTX ISA 5.5.8",
+        "tensormap-invalid", "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted", "PTX ISA 5.5.8",
         "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
         "cuTensorMapEncodeTiled returned");
     mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
@@ -62,11 +61,10 @@ static bool bad_box(const struct async_op *op, const char *why) {
 static bool fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
     const struct tmap *m = &t->m;
     if (m->rank != box->rank) {
-        struct diag d =
-            TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
-                      "PTX ISA 9.7.9.27.1.2", NULL);
-        mach_fault(op->cta->island, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name,
-                   box->rank, m->rank);
+        struct diag d = TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
+                                  "PTX ISA 9.7.9.27.1.2", NULL);
+        mach_fault(op->cta->island, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name, box->rank,
+                   m->rank);
         return false;
     }
     if (m->interleave != TMAP_INTERLEAVE_NONE)
@@ -329,8 +327,7 @@ static bool load_planes(const struct load_op *l, const struct tile *t) {
 static bool run_load(struct async_op *op) {
     const struct load_op *l = (const struct load_op *)op;
     struct tile t;
-    if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) ||
-        !load_planes(l, &t))
+    if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
         return true;
     /* elements outside the tensor count as well as those inside; the padding of 4- and 6-bit types does not */
     tma_signal(op, &l->place, (uint32_t)t.rows * t.inner);
@@ -383,8 +380,7 @@ static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
     case TMAP_U64:
         return bits ? TMA_E_B64 : TMA_E_U64;
     case TMAP_S64:
-        return bits ? TMA_E_NONE
-                    : TMA_E_S64; /* an H200 refuses and, or and xor of INT64, though not of INT32 */
+        return bits ? TMA_E_NONE : TMA_E_S64; /* an H200 refuses and, or and xor of INT64, though not of INT32 */
     case TMAP_F16:
         return TMA_E_F16;
     case TMAP_BF16:
@@ -456,8 +452,8 @@ static void pack6(const uint8_t from[16], uint8_t to[12]) {
 }
 
 /* Are the bytes of the row's chunk [to, to + unit) that the tensor gets written? `used`: the row lies inside. */
-static bool chunk_written(const struct store_op *s, const struct tile *t, bool used, uint32_t to,
-                          uint32_t from, bool flip) {
+static bool chunk_written(const struct store_op *s, const struct tile *t, bool used, uint32_t to, uint32_t from,
+                          bool flip) {
     uint32_t lo = 0, hi = 16;
     if (!used || t->hi <= to || t->lo >= to + t->unit)
         return true;
@@ -518,15 +514,14 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
             bad_box(&s->op, "a store's coordinates must not be negative");
             return false;
         }
-    if (s->reduce == TMA_COPY ||
-        (element != TMA_E_NONE && tma_reduce_exists(s->reduce, element, false, true)))
+    if (s->reduce == TMA_COPY || (element != TMA_E_NONE && tma_reduce_exists(s->reduce, element, false, true)))
         return true;
-    struct diag d = TMA_FAULT("tensor-reduce-type",
-                              "a reduction is defined for some element types of the tensor map only",
-                              "PTX ISA 9.7.9.27.1.3", NULL);
+    struct diag d =
+        TMA_FAULT("tensor-reduce-type", "a reduction is defined for some element types of the tensor map only",
+                  "PTX ISA 9.7.9.27.1.3", NULL);
     d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(s->op.cta->island, &s->op.origin, &d, "%s: no such reduction for elements of type %s",
-               s->op.name, tmap_type_name(t->m.type));
+    mach_fault(s->op.cta->island, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
+               tmap_type_name(t->m.type));
     return false;
 }
 
@@ -554,10 +549,9 @@ static bool run_store(struct async_op *op) {
     return true;
 }
 
-bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
-                     uint32_t src, enum tma_reduce reduce, struct tma_track *track) {
-    const char *name =
-        reduce == TMA_COPY ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
+bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
+                     enum tma_reduce reduce, struct tma_track *track) {
+    const char *name = reduce == TMA_COPY ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
     uint32_t off;
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;

@@ -29,8 +29,7 @@ enum exec_space exec_space_of(const struct ptx_insn *in);
 /* Reports that lanes `bad` take their address from a poisoned register; returns false. */
 bool exec_address_unknown(struct warp *w, const struct insn *in, uint32_t bad);
 /* False, after reporting, when a lane of `mask` does. */
-static inline bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o,
-                                      uint32_t mask) {
+static inline bool exec_address_known(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t mask) {
     uint32_t bad = o->has_base ? exec_poison(w, o->slot) & mask : 0;
     return !bad || exec_address_unknown(w, in, bad);
 }
@@ -38,16 +37,15 @@ static inline bool exec_address_known(struct warp *w, const struct insn *in, con
 /* Resolves `size` bytes (alignment `align`, a power of two) for all lanes of `mask` at once, by one bounds
  * check. False, without a report, when the lanes do not all lie inside one object or an address is bad: the
  * caller then goes lane by lane through exec_span_lane, which reports. */
-bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space,
-               uint32_t size, uint32_t align, bool write, struct exec_span *s);
+bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space, uint32_t size,
+               uint32_t align, bool write, struct exec_span *s);
 /* The same for one lane at `addr`, through exec_resolve. */
-bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr,
-                    enum exec_space space, uint32_t size, uint32_t align, bool write, struct exec_span *s);
+bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, enum exec_space space,
+                    uint32_t size, uint32_t align, bool write, struct exec_span *s);
 
 /* Lanes read poison from [at, at + size): warns where an asynchronous copy into shared memory is under way to it. False
  * when the warning is a fault. */
-bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size,
-                        uint32_t mask);
+bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec_span *s, uint32_t size, uint32_t mask);
 
 /* A register of `bits` that may be written: neither a constant nor a special register. */
 static inline bool exec_is_dst(const struct exec_opnd *o, unsigned bits) {
@@ -120,9 +118,7 @@ static inline void exec_saw_write(const struct warp *w, const struct insn *in, s
 bool exec_isolate(struct warp *w, const struct insn *in, uint32_t mask); /* exec/barrier.c */
 
 /* Parts of exec_bind_memory in files of their own. */
-bool exec_bind_cache(struct exec_binder *b,
-                     struct insn *in); /* exec/cache.c: prefetch, createpolicy, st.bulk, ... */
-bool exec_bind_matrix(struct exec_binder *b,
-                      struct insn *in); /* exec/ldmatrix.c: ldmatrix, stmatrix, movmatrix */
+bool exec_bind_cache(struct exec_binder *b, struct insn *in);  /* exec/cache.c: prefetch, createpolicy, st.bulk, ... */
+bool exec_bind_matrix(struct exec_binder *b, struct insn *in); /* exec/ldmatrix.c: ldmatrix, stmatrix, movmatrix */
 
 #endif

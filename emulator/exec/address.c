@@ -123,15 +123,14 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
     struct mem_block b, old;
     uint32_t lanes = 1u << lane;
     bool near = mem_nearest(w->gpu->mem, addr, &b), freed = mem_freed(w->gpu->mem, addr, &old);
-    if (near && freed &&
-        old.addr < b.addr + b.size) /* its place was given away: a live block's end is overrun */
+    if (near && freed && old.addr < b.addr + b.size) /* its place was given away: a live block's end is overrun */
         freed = false;
     if (addr < 4096)
-        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes through a null pointer (address 0x%llx)",
-                   lane, verb, size, (unsigned long long)addr);
+        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes through a null pointer (address 0x%llx)", lane, verb,
+                   size, (unsigned long long)addr);
     else if (!mem_is_device(w->gpu->mem, addr))
-        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, which is no device address",
-                   lane, verb, size, (unsigned long long)addr);
+        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, which is no device address", lane, verb,
+                   size, (unsigned long long)addr);
     else if (freed)
         exec_fault(w, in, lanes, &FREED,
                    "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte allocation at 0x%llx "
@@ -139,16 +138,16 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
                    lane, verb, size, (unsigned long long)addr, (unsigned long long)(addr - old.addr),
                    (unsigned long long)old.size, (unsigned long long)old.addr);
     else if (!near)
-        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, below every allocation", lane,
-                   verb, size, (unsigned long long)addr);
+        exec_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, below every allocation", lane, verb, size,
+                   (unsigned long long)addr);
     else {
         uint64_t end = b.addr + b.size;
         uint64_t past = addr >= end ? addr - end : addr + size - end;
         exec_fault(w, in, lanes, &BAD_GLOBAL,
-                   "lane %u %s %u bytes at 0x%llx: %s%llu bytes past the end of the %llu-byte %s%s at 0x%llx",
-                   lane, verb, size, (unsigned long long)addr, addr >= end ? "" : "it runs ",
-                   (unsigned long long)past, (unsigned long long)b.size, b.name ? "variable " : "allocation",
-                   b.name ? b.name : "", (unsigned long long)b.addr);
+                   "lane %u %s %u bytes at 0x%llx: %s%llu bytes past the end of the %llu-byte %s%s at 0x%llx", lane,
+                   verb, size, (unsigned long long)addr, addr >= end ? "" : "it runs ", (unsigned long long)past,
+                   (unsigned long long)b.size, b.name ? "variable " : "allocation", b.name ? b.name : "",
+                   (unsigned long long)b.addr);
     }
     return false;
 }
@@ -160,25 +159,22 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
     const struct cluster *cl = w->cta->cluster;
     if (rank >= cl->num_ctas)
         exec_fault(w, in, 1u << lane, &NO_SUCH_RANK,
-                   "lane %u %s %u bytes at shared address 0x%x: rank %u in a cluster of %u CTAs", lane, verb,
-                   size, addr, rank, cl->num_ctas);
+                   "lane %u %s %u bytes at shared address 0x%x: rank %u in a cluster of %u CTAs", lane, verb, size,
+                   addr, rank, cl->num_ctas);
     else if (!cl->cta[rank].smem || (&cl->cta[rank] != w->cta && !cl->cta[rank].live_warps))
         exec_fault(w, in, 1u << lane, &PEER_GONE,
-                   "lane %u %s %u bytes at shared address 0x%x, but the CTA of rank %u has exited", lane,
-                   verb, size, addr, rank);
+                   "lane %u %s %u bytes at shared address 0x%x, but the CTA of rank %u has exited", lane, verb, size,
+                   addr, rank);
     else if (off < MACH_SMEM_FIRST)
-        exec_fault(
-            w, in, 1u << lane, &BAD_SHARED,
-            "lane %u %s %u bytes at shared offset 0x%x, below the first variable (the system owns [0, 0x%x))",
-            lane, verb, size, off, MACH_SMEM_FIRST);
+        exec_fault(w, in, 1u << lane, &BAD_SHARED,
+                   "lane %u %s %u bytes at shared offset 0x%x, below the first variable (the system owns [0, 0x%x))",
+                   lane, verb, size, off, MACH_SMEM_FIRST);
     else {
         uint32_t end = cl->cta[rank].smem_end;
         uint64_t past = off >= end ? (uint64_t)off - end : (uint64_t)off + size - end;
-        exec_fault(
-            w, in, 1u << lane, &BAD_SHARED,
-            "lane %u %s %u bytes at shared offset 0x%x: %s%llu bytes past the end of the CTA's %u bytes",
-            lane, verb, size, off, off >= end ? "" : "it runs ", (unsigned long long)past,
-            end - MACH_SMEM_FIRST);
+        exec_fault(w, in, 1u << lane, &BAD_SHARED,
+                   "lane %u %s %u bytes at shared offset 0x%x: %s%llu bytes past the end of the CTA's %u bytes", lane,
+                   verb, size, off, off >= end ? "" : "it runs ", (unsigned long long)past, end - MACH_SMEM_FIRST);
     }
     return false;
 }
@@ -204,9 +200,8 @@ static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane,
 static bool resolve_local(struct warp *w, const struct insn *in, uint32_t lane, uint32_t addr, uint32_t size,
                           bool write, struct exec_loc *loc) {
     if (!w->local || addr > w->local_stride || size > w->local_stride - addr) {
-        exec_fault(w, in, 1u << lane, &BAD_LOCAL,
-                   "lane %u %s %u bytes at local offset 0x%x; the thread has %u bytes", lane,
-                   write ? "writes" : "reads", size, addr, w->local ? w->local_stride : 0);
+        exec_fault(w, in, 1u << lane, &BAD_LOCAL, "lane %u %s %u bytes at local offset 0x%x; the thread has %u bytes",
+                   lane, write ? "writes" : "reads", size, addr, w->local ? w->local_stride : 0);
         return false;
     }
     *loc = (struct exec_loc){w->local + (size_t)lane * w->local_stride + addr, XS_LOCAL, NULL, addr};
@@ -231,9 +226,8 @@ static enum exec_space leave_window(uint64_t *addr) {
     static const struct {
         uint64_t base;
         enum exec_space space;
-    } window[] = {{MACH_WINDOW_SHARED, XS_SHARED_CLUSTER},
-                  {MACH_WINDOW_LOCAL, XS_LOCAL},
-                  {MACH_WINDOW_PARAM, XS_PARAM}};
+    } window[] = {
+        {MACH_WINDOW_SHARED, XS_SHARED_CLUSTER}, {MACH_WINDOW_LOCAL, XS_LOCAL}, {MACH_WINDOW_PARAM, XS_PARAM}};
     for (unsigned i = 0; i < 3; i++)
         if (*addr - window[i].base < MACH_WINDOW_SIZE) {
             *addr -= window[i].base;
@@ -245,8 +239,8 @@ static enum exec_space leave_window(uint64_t *addr) {
 bool exec_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum exec_space space, uint64_t addr,
                   uint32_t size, uint32_t align, bool write, struct exec_loc *loc) {
     if (addr & (align - 1)) {
-        exec_fault(w, in, 1u << lane, &BAD_ALIGN, "lane %u %s %u bytes at 0x%llx, which is no multiple of %u",
-                   lane, write ? "writes" : "reads", size, (unsigned long long)addr, align);
+        exec_fault(w, in, 1u << lane, &BAD_ALIGN, "lane %u %s %u bytes at 0x%llx, which is no multiple of %u", lane,
+                   write ? "writes" : "reads", size, (unsigned long long)addr, align);
         return false;
     }
     if (space == XS_GENERIC)
@@ -277,8 +271,8 @@ uint32_t exec_loc_poison(const struct warp *w, uint32_t lane, const struct exec_
     return 0;
 }
 
-bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
-                       bool cluster, bool generic, uint32_t size, struct cta **cta, uint32_t *off) {
+bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, bool cluster,
+                       bool generic, uint32_t size, struct cta **cta, uint32_t *off) {
     if (!exec_address_known(w, in, o, 1u << lane))
         return false;
     uint64_t addr = exec_address(w, o, lane);
@@ -293,8 +287,8 @@ bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, con
         addr = inner;
     }
     struct exec_loc loc;
-    if (!exec_resolve(w, in, lane, cluster ? XS_SHARED_CLUSTER : XS_SHARED_CTA, addr, size,
-                      size & (0u - size), true, &loc))
+    if (!exec_resolve(w, in, lane, cluster ? XS_SHARED_CLUSTER : XS_SHARED_CTA, addr, size, size & (0u - size), true,
+                      &loc))
         return false;
     *cta = loc.cta;
     *off = loc.off;
@@ -304,8 +298,7 @@ bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, con
 /* --- the whole warp ------------------------------------------------------------------------------------ */
 
 /* Are the addresses of all 32 lanes evenly spaced, without wrapping? Then first and stride describe them. */
-static bool affine_address(const struct warp *w, const struct exec_opnd *o, uint64_t *first,
-                           int64_t *stride) {
+static bool affine_address(const struct warp *w, const struct exec_opnd *o, uint64_t *first, int64_t *stride) {
     uint64_t rest = 0;
     int64_t d = 0;
     *first = (uint64_t)o->offset;
@@ -390,8 +383,8 @@ static void rebase(struct exec_span *s, uint32_t mask, uint64_t add, uint64_t la
         EXEC_FOR_LANES(l, mask) { s->at[l] += add + l * lane; }
 }
 
-bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space,
-               uint32_t size, uint32_t align, bool write, struct exec_span *s) {
+bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, enum exec_space space, uint32_t size,
+               uint32_t align, bool write, struct exec_span *s) {
     uint64_t lo, hi, any;
     address_range(w, o, mask, s, &lo, &hi, &any);
     if (any & (align - 1) || hi - lo > UINT32_MAX - size)
@@ -442,8 +435,8 @@ bool exec_span(const struct warp *w, const struct exec_opnd *o, uint32_t mask, e
     return false;
 }
 
-bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr,
-                    enum exec_space space, uint32_t size, uint32_t align, bool write, struct exec_span *s) {
+bool exec_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, enum exec_space space,
+                    uint32_t size, uint32_t align, bool write, struct exec_span *s) {
     struct exec_loc loc;
     if (!exec_resolve(w, in, lane, space, addr, size, align, write, &loc))
         return false;
@@ -490,9 +483,8 @@ bool exec_check_landing(struct warp *w, const struct insn *in, const struct exec
         struct mach_origin o = exec_origin(w, in, 1u << l);
         return mach_warn(
             w->island, &o, &LANDING,
-            "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s",
-            l, (uint32_t)exec_span_at(s, l), op->name, op->cta->rank,
-            diag_where(op->origin.site, where, sizeof where));
+            "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s", l,
+            (uint32_t)exec_span_at(s, l), op->name, op->cta->rank, diag_where(op->origin.site, where, sizeof where));
     }
     return true;
 }

@@ -8,8 +8,8 @@ bool alu_refuse(struct exec_binder *b, const char *why) {
 
 static int flag_bit(enum ptx_mod mod) {
     switch (mod) {
-#define F(name)                                                                                              \
-    case PTX_MOD_##name:                                                                                     \
+#define F(name)                                                                                                        \
+    case PTX_MOD_##name:                                                                                               \
         return ALU_BIT_##name;
         ALU_FLAGS(F)
 #undef F
@@ -146,13 +146,9 @@ bool alu_dest(const struct exec_opnd *o, unsigned bits) {
            o->more->src->kind == PTX_OPND_REG;
 }
 
-bool alu_dest_or_sink(const struct exec_opnd *o, unsigned bits) {
-    return alu_is_sink(o) || alu_dest(o, bits);
-}
+bool alu_dest_or_sink(const struct exec_opnd *o, unsigned bits) { return alu_is_sink(o) || alu_dest(o, bits); }
 
-static unsigned letter_bits(char c) {
-    return c == 'h' ? 16 : c == 'w' ? 32 : c == 'd' ? 64 : c == 'q' ? 128 : 1;
-}
+static unsigned letter_bits(char c) { return c == 'h' ? 16 : c == 'w' ? 32 : c == 'd' ? 64 : c == 'q' ? 128 : 1; }
 
 bool alu_operands(struct exec_binder *b, const struct insn *in, const char *sig) {
     if (in->num_opnds != strlen(sig))
@@ -162,10 +158,8 @@ bool alu_operands(struct exec_binder *b, const struct insn *in, const char *sig)
     bool pred = ptx_insn_type(in->src, 0) == PTX_PRED; /* immediates are lane masks then */
     for (unsigned i = 1; i < in->num_opnds; i++) {
         const struct exec_opnd *o = &in->o[i];
-        if (!alu_source(o, letter_bits(sig[i])) &&
-            !(sig[i] == 'p' && pred && o->is_imm && o->kind == EXEC_SLOT))
-            return alu_refuse(b,
-                              "a source operand does not have the size that the instruction's type asks for");
+        if (!alu_source(o, letter_bits(sig[i])) && !(sig[i] == 'p' && pred && o->is_imm && o->kind == EXEC_SLOT))
+            return alu_refuse(b, "a source operand does not have the size that the instruction's type asks for");
     }
     return true;
 }
@@ -174,8 +168,8 @@ static bool at_most_one(uint64_t flags) { return !(flags & (flags - 1)); }
 
 static bool row_takes(const struct alu_row *row, const struct insn *in, const struct alu_form *form) {
     uint64_t need = row->need & ~ALU_NEED_RND;
-    return row->op == in->src->op && row->type == form->type[0] && row->type2 == form->type[1] &&
-           !form->type[2] && (form->flags & need) == need && !(form->flags & ~(need | row->may)) &&
+    return row->op == in->src->op && row->type == form->type[0] && row->type2 == form->type[1] && !form->type[2] &&
+           (form->flags & need) == need && !(form->flags & ~(need | row->may)) &&
            (!(row->need & ALU_NEED_RND) || form->flags & ALU_RND);
 }
 

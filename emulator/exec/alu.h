@@ -65,9 +65,7 @@ bool alu_source(const struct exec_opnd *o, unsigned bits);
 bool alu_dest(const struct exec_opnd *o, unsigned bits);
 /* A destination that may also be _. */
 bool alu_dest_or_sink(const struct exec_opnd *o, unsigned bits);
-static inline bool alu_is_sink(const struct exec_opnd *o) {
-    return o->kind == EXEC_DISCARD || o->slot == EXEC_SINK;
-}
+static inline bool alu_is_sink(const struct exec_opnd *o) { return o->kind == EXEC_DISCARD || o->slot == EXEC_SINK; }
 /* False (b->why set) when a constant among the sources is of the wrong kind for operands of type `type`. */
 bool alu_literals(struct exec_binder *b, const struct insn *in, enum ptx_mod type);
 /* Sets the reason and returns false. */
@@ -81,9 +79,9 @@ struct alu_row {
     const char *sig;
     exec_fn fn;
 };
-#define ALU_ROW(op, type, need, may, sig, fn)                                                                \
+#define ALU_ROW(op, type, need, may, sig, fn)                                                                          \
     { PTX_OP_##op, PTX_MOD_##type, 0, need, may, sig, fn }
-#define ALU_ROW2(op, type, type2, need, may, sig, fn)                                                        \
+#define ALU_ROW2(op, type, type2, need, may, sig, fn)                                                                  \
     { PTX_OP_##op, PTX_MOD_##type, PTX_MOD_##type2, need, may, sig, fn }
 
 /* Binds to the first row that takes the instruction; in->aux becomes alu_rounding of its modifiers. */
@@ -92,8 +90,7 @@ bool alu_bind(struct exec_binder *b, struct insn *in, const struct alu_row *rows
 bool alu_bind_carry(struct exec_binder *b, struct insn *in); /* exec/carry.c, 9.7.2 */
 bool alu_bind_half(struct exec_binder *b, struct insn *in);  /* exec/half.c, 9.7.4, 9.7.5 */
 bool alu_bind_space(struct exec_binder *b, struct insn *in); /* exec/space.c, 9.7.9.19, .20, .23, .24 */
-bool alu_bind_narrow(struct exec_binder *b, struct insn *in,
-                     const struct alu_form *form); /* exec/cvt_pack.c */
+bool alu_bind_narrow(struct exec_binder *b, struct insn *in, const struct alu_form *form); /* exec/cvt_pack.c */
 
 /* --- lanes ----------------------------------------------------------------------------------------------------- */
 
@@ -104,16 +101,16 @@ bool alu_bind_narrow(struct exec_binder *b, struct insn *in,
 #else
 #define ALU_INDEPENDENT _Pragma("GCC ivdep")
 #endif
-#define ALU_LANES(mask, ...)                                                                                 \
-    do {                                                                                                     \
-        if ((mask) == EXEC_ALL_LANES) {                                                                      \
-            ALU_INDEPENDENT                                                                                  \
-            for (uint32_t l = 0; l < MACH_WARP; l++) {                                                       \
-                __VA_ARGS__;                                                                                 \
-            }                                                                                                \
-        } else {                                                                                             \
-            EXEC_FOR_LANES(l, (mask)) { __VA_ARGS__; }                                                       \
-        }                                                                                                    \
+#define ALU_LANES(mask, ...)                                                                                           \
+    do {                                                                                                               \
+        if ((mask) == EXEC_ALL_LANES) {                                                                                \
+            ALU_INDEPENDENT                                                                                            \
+            for (uint32_t l = 0; l < MACH_WARP; l++) {                                                                 \
+                __VA_ARGS__;                                                                                           \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            EXEC_FOR_LANES(l, (mask)) { __VA_ARGS__; }                                                                 \
+        }                                                                                                              \
     } while (0)
 
 /* Poison of the destination o[0]: that of any of the sources o[1..n]. */
@@ -196,70 +193,66 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 
 /* The handler `name`: destination o[0] of type TD, sources o[1].. of types TA, TB, ...; `expr` sees a, b, c, e and the
  * rounding r and flags f of alu_rounding. */
-#define ALU_HEAD(name)                                                                                       \
-    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                     \
-        const num_round r = alu_round(in);                                                                   \
-        const unsigned f = alu_num_flags(in);                                                                \
+#define ALU_HEAD(name)                                                                                                 \
+    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const num_round r = alu_round(in);                                                                             \
+        const unsigned f = alu_num_flags(in);                                                                          \
         (void)r, (void)f;
-#define ALU_TAIL(n)                                                                                          \
-    alu_poison(w, in, mask, n);                                                                              \
-    return EXEC_NEXT;                                                                                        \
+#define ALU_TAIL(n)                                                                                                    \
+    alu_poison(w, in, mask, n);                                                                                        \
+    return EXEC_NEXT;                                                                                                  \
     }
 
-#define ALU_FN1(name, TD, TA, expr)                                                                          \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                         \
-        (void)r, (void)f;                                                                                    \
-        return (ALU_ELEM_##TD)(expr);                                                                        \
-    }                                                                                                        \
-    ALU_HEAD(name)                                                                                           \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                         \
-    ALU_LANES(mask,                                                                                          \
-              pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));  \
+#define ALU_FN1(name, TD, TA, expr)                                                                                    \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                                   \
+        (void)r, (void)f;                                                                                              \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));      \
     ALU_TAIL(1)
 
-#define ALU_FN2(name, TD, TA, TB, expr)                                                                      \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {        \
-        (void)r, (void)f;                                                                                    \
-        return (ALU_ELEM_##TD)(expr);                                                                        \
-    }                                                                                                        \
-    ALU_HEAD(name)                                                                                           \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                \
-    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                         \
-    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),              \
-                                          name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));            \
+#define ALU_FN2(name, TD, TA, TB, expr)                                                                                \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {                  \
+        (void)r, (void)f;                                                                                              \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),                        \
+                                          name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));                      \
     ALU_TAIL(2)
 
-#define ALU_FN3(name, TD, TA, TB, TC, expr)                                                                  \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r,     \
-                                         unsigned f) {                                                       \
-        (void)r, (void)f;                                                                                    \
-        return (ALU_ELEM_##TD)(expr);                                                                        \
-    }                                                                                                        \
-    ALU_HEAD(name)                                                                                           \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                \
-    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                \
-    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                         \
-    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(                                                                   \
-                        name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),             \
-                        name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));           \
+#define ALU_FN3(name, TD, TA, TB, TC, expr)                                                                            \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r, unsigned f) { \
+        (void)r, (void)f;                                                                                              \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
+    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),     \
+                                          name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));   \
     ALU_TAIL(3)
 
-#define ALU_FN4(name, TD, TA, TB, TC, TE, expr)                                                              \
-    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c,                  \
-                                         ALU_ELEM_##TE e) {                                                  \
-        return (ALU_ELEM_##TD)(expr);                                                                        \
-    }                                                                                                        \
-    ALU_HEAD(name)                                                                                           \
-    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                \
-    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                \
-    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                \
-    const ALU_WORD_##TE *pe = ALU_SRC(TE, 4);                                                                \
-    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                         \
-    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]),  \
-                                                   ALU_LO(TE, pe[l])), ));                                   \
+#define ALU_FN4(name, TD, TA, TB, TC, TE, expr)                                                                        \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e) {         \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
+    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
+    const ALU_WORD_##TE *pe = ALU_SRC(TE, 4);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(                                                                             \
+                        name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), ALU_LO(TE, pe[l])), ));      \
     ALU_TAIL(4)
 
 #endif

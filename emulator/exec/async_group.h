@@ -18,8 +18,8 @@ void exec_group_commit(struct warp *w, enum async_kind kind, uint32_t mask);
 /* Have all but the `n` latest committed groups of every lane in `mask` finished (`read`: read their sources)? */
 bool exec_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32_t n, bool read);
 /* Suspends until exec_group_done. */
-enum exec_status exec_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind,
-                                 uint32_t n, bool read);
+enum exec_status exec_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind, uint32_t n,
+                                 bool read);
 /* Frees the groups of a warp; the queues of its CTA run no more. */
 void exec_group_destroy(struct warp *w);
 

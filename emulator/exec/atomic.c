@@ -127,9 +127,8 @@ static void set_reg(struct warp *w, exec_slot s, unsigned size, uint32_t l, stru
 }
 
 /* Element e at byte `at` of the object; *result gets what was there. False after a fault. */
-static bool atom_element(struct warp *w, const struct insn *in, const struct atom_form *f,
-                         const struct exec_span *s, uint64_t at, unsigned e, uint32_t l,
-                         struct value *result) {
+static bool atom_element(struct warp *w, const struct insn *in, const struct atom_form *f, const struct exec_span *s,
+                         uint64_t at, unsigned e, uint32_t l, struct value *result) {
     uint8_t *p = s->host + at;
     struct value old = {0, 0, false}, b = reg_value(w, f->b[e], f->size, l), now = b;
     memcpy(&old.lo, p, f->size < 8 ? f->size : 8);
@@ -305,10 +304,8 @@ static bool type_allowed(enum atom_op op, enum ptx_type t, bool atom, unsigned c
 }
 
 static const char *words_refused(const struct atom_words *k, bool atom, enum exec_space space) {
-    bool half = k->type == PTX_F16 || k->type == PTX_BF16,
-         packed = k->type == PTX_F16X2 || k->type == PTX_BF16X2;
-    if (k->sem > 1 || k->scope > 1 || k->space > 1 || k->ops != 1 || k->types != 1 || k->vec > 1 ||
-        k->hint > 1)
+    bool half = k->type == PTX_F16 || k->type == PTX_BF16, packed = k->type == PTX_F16X2 || k->type == PTX_BF16X2;
+    if (k->sem > 1 || k->scope > 1 || k->space > 1 || k->ops != 1 || k->types != 1 || k->vec > 1 || k->hint > 1)
         return "two words of the same kind, or no operation or type";
     if (k->acquires && !atom)
         return "red does not acquire";
@@ -371,8 +368,7 @@ bool exec_bind_atomic(struct exec_binder *b, struct insn *in) {
     f->addr = &in->o[at];
     struct exec_opnd none = {.kind = EXEC_DISCARD};
     bool ok = take_vector(f->d, k.count, atom ? &in->o[0] : &none, f->size, true) &&
-              in->o[at + 1].kind != EXEC_DISCARD &&
-              take_vector(f->b, k.count, &in->o[at + 1], f->size, false);
+              in->o[at + 1].kind != EXEC_DISCARD && take_vector(f->b, k.count, &in->o[at + 1], f->size, false);
     if (ok && k.op == AT_CAS)
         ok = in->o[at + 2].kind != EXEC_DISCARD && take_vector(&f->c, 1, &in->o[at + 2], f->size, false);
     for (unsigned e = 0; ok && e < k.count; e++)

@@ -61,8 +61,7 @@ static bool uniform(struct warp *w, const struct insn *in, const struct exec_opn
     *value = exec_u32(w, o, exec_lowest(mask));
     EXEC_FOR_LANES(l, mask)
     if (exec_u32(w, o, l) != *value) {
-        exec_fault(w, in, mask, d, "%s differs among the lanes of a warp: %u and %u", what, *value,
-                   exec_u32(w, o, l));
+        exec_fault(w, in, mask, d, "%s differs among the lanes of a warp: %u and %u", what, *value, exec_u32(w, o, l));
         return false;
     }
     return true;
@@ -115,9 +114,8 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
         bar->red_and = 1;
         bar->red_or = 0;
     } else if (bar->expected != count) {
-        exec_fault(w, in, mask, &BAR_COUNT,
-                   "barrier %u waits for %u threads (%u have arrived), and this warp says %u", number,
-                   bar->expected, bar->arrived, count);
+        exec_fault(w, in, mask, &BAR_COUNT, "barrier %u waits for %u threads (%u have arrived), and this warp says %u",
+                   number, bar->expected, bar->arrived, count);
         return false;
     }
     bar->arrived += MACH_WARP;
@@ -177,9 +175,8 @@ static enum exec_status run_bar(struct warp *w, const struct insn *in, uint32_t 
         return EXEC_NEXT;
     }
     if (bar->phase == w->bar_phase)
-        return exec_wait(
-            w, in,
-            &(struct exec_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
+        return exec_wait(w, in,
+                         &(struct exec_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
     return bar_result(w, f, bar, mask);
 }
 
@@ -225,8 +222,7 @@ static bool bind_bar(struct exec_binder *b, struct insn *in) {
         default:
             return false;
         }
-    if (ops != 1 || red != (f->op >= BAR_POPC) || types != red ||
-        (red && type != (logic ? PTX_PRED : PTX_U32)))
+    if (ops != 1 || red != (f->op >= BAR_POPC) || types != red || (red && type != (logic ? PTX_PRED : PTX_U32)))
         return false;
     unsigned first = red ? 1 : 0, n = in->num_opnds - (red ? 2 : 0);
     if (in->num_opnds < (red ? 3 : 1) || n > 2 || n == 0)
@@ -254,8 +250,7 @@ static bool bind_bar(struct exec_binder *b, struct insn *in) {
 
 static const struct diag CLUSTER_TWICE = {
     .id = "barrier-cluster-arrive-twice",
-    .rule =
-        "each thread arrives once before the cluster barrier completes, and waits before it arrives again",
+    .rule = "each thread arrives once before the cluster barrier completes, and waits before it arrives again",
     .section = "PTX ISA 9.7.13.3",
     .hint = "an arrive without its wait",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
@@ -360,8 +355,8 @@ static const struct diag TENSORMAP_FENCE = {
 
 static enum exec_status run_fence(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct observer *o = w->gpu->observer;
-    if (in->src->op != PTX_OP_fence_proxy && in->src->op != PTX_OP_membar_proxy &&
-        !ptx_has(in->src, PTX_MOD_cta) && !ptx_has(in->src, PTX_MOD_acquire))
+    if (in->src->op != PTX_OP_fence_proxy && in->src->op != PTX_OP_membar_proxy && !ptx_has(in->src, PTX_MOD_cta) &&
+        !ptx_has(in->src, PTX_MOD_acquire))
         mbar_release(w->cta);           /* a release at cluster scope or wider */
     if (in->aux && o && o->proxy_fence) /* covers shared memory, towards the async proxy */
         o->proxy_fence(o->ctx, w->cta, w->index, mask);
@@ -376,8 +371,7 @@ static enum exec_status run_fence_range(struct warp *w, const struct insn *in, u
         if (!exec_resolve(w, in, l, XS_GENERIC, exec_address(w, &in->o[0], l), 128, 1, false, &loc))
             return EXEC_FAULT;
         if (loc.space != XS_GLOBAL)
-            return exec_fault(w, in, 1u << l, &TENSORMAP_FENCE, "lane %u names bytes outside global memory",
-                              l);
+            return exec_fault(w, in, 1u << l, &TENSORMAP_FENCE, "lane %u names bytes outside global memory", l);
     }
     return EXEC_NEXT;
 }
@@ -455,8 +449,7 @@ static bool bind_fence(struct insn *in) {
                   (s->word[0] == PTX_MOD_async__generic && s->word[1] == PTX_MOD_release);
         if (!s->range)
             return in->num_opnds == 0;
-        return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm &&
-               in->o[1].more->src->imm == 128;
+        return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
     }
     return false;
 }

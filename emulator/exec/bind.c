@@ -78,8 +78,8 @@ static enum exec_status do_refuse(struct warp *w, const struct insn *in, uint32_
         d.section = section;
     }
     const char *why = in->data;
-    return exec_fault(w, in, mask, &d, "unsupported: %s at %s%s%s", s->ptx_text,
-                      diag_where(s, where, sizeof where), why ? ": " : "", why ? why : "");
+    return exec_fault(w, in, mask, &d, "unsupported: %s at %s%s%s", s->ptx_text, diag_where(s, where, sizeof where),
+                      why ? ": " : "", why ? why : "");
 }
 
 void exec_bind_refused(struct insn *in) {

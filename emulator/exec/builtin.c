@@ -28,9 +28,7 @@ static const struct diag bad_args = {
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
-static bool fits(const struct exec_opnd *o, uint32_t bytes) {
-    return o->kind == EXEC_PARAM && o->more->imm >= bytes;
-}
+static bool fits(const struct exec_opnd *o, uint32_t bytes) { return o->kind == EXEC_PARAM && o->more->imm >= bytes; }
 
 /* False after a report. The result may be left out, as in a call of a function without one. */
 static bool check_args(struct warp *w, const struct insn *in, uint32_t mask, const struct signature *s) {
@@ -94,8 +92,7 @@ static bool byte_at(struct warp *w, const struct insn *in, uint32_t lane, uint64
     return true;
 }
 
-static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr, uint32_t size,
-                     uint64_t *v) {
+static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr, uint32_t size, uint64_t *v) {
     struct exec_loc loc;
     *addr = (*addr + size - 1) & ~(uint64_t)(size - 1);
     if (!exec_resolve(w, in, lane, XS_GENERIC, *addr, size, size, false, &loc))
@@ -112,8 +109,8 @@ static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint6
 
 /* A conversion specification after '%': flags, width, precision, length, letter. `spec` receives it with the length
  * rewritten for the host; *size is what the argument occupies in the buffer. Returns the letter, 0 when malformed. */
-static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *fmt,
-                      char spec[MAX_SPEC + 4], uint32_t *size) {
+static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *fmt, char spec[MAX_SPEC + 4],
+                      uint32_t *size) {
     size_t n = 0;
     unsigned longs = 0, digits = 0;
     spec[n++] = '%';
@@ -165,8 +162,8 @@ static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, str
     return true;
 }
 
-static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t *args,
-                      char letter, const char *spec, uint32_t size) {
+static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t *args, char letter,
+                      const char *spec, uint32_t size) {
     char out[2048]; /* 308 digits before the point and 999 behind it */
     uint64_t v;
     if (!value_at(w, in, lane, args, size, &v))
@@ -296,8 +293,7 @@ exec_fn exec_builtin(const char *name) {
     static const struct {
         const char *name;
         exec_fn fn;
-    } table[] = {
-        {"vprintf", do_vprintf}, {"__assertfail", do_assertfail}, {"malloc", do_malloc}, {"free", do_free}};
+    } table[] = {{"vprintf", do_vprintf}, {"__assertfail", do_assertfail}, {"malloc", do_malloc}, {"free", do_free}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (!strcmp(name, table[i].name))
             return table[i].fn;

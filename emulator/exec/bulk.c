@@ -60,9 +60,8 @@ static bool reduce_word(struct bulk_form *f, enum ptx_mod m) {
     static const struct {
         enum ptx_mod mod;
         enum tma_reduce op;
-    } ops[] = {{PTX_MOD_add, TMA_ADD}, {PTX_MOD_min, TMA_MIN}, {PTX_MOD_max, TMA_MAX},
-               {PTX_MOD_inc, TMA_INC}, {PTX_MOD_dec, TMA_DEC}, {PTX_MOD_and, TMA_AND},
-               {PTX_MOD_or, TMA_OR},   {PTX_MOD_xor, TMA_XOR}};
+    } ops[] = {{PTX_MOD_add, TMA_ADD}, {PTX_MOD_min, TMA_MIN}, {PTX_MOD_max, TMA_MAX}, {PTX_MOD_inc, TMA_INC},
+               {PTX_MOD_dec, TMA_DEC}, {PTX_MOD_and, TMA_AND}, {PTX_MOD_or, TMA_OR},   {PTX_MOD_xor, TMA_XOR}};
     for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
         if (ops[i].mod == m && f->op == TMA_COPY) {
             f->op = ops[i].op;
@@ -125,9 +124,7 @@ static bool word(struct exec_binder *b, struct bulk_form *f, enum ptx_mod m) {
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
 static bool is_mem(const struct exec_opnd *o) { return o->kind == EXEC_MEM && o->num_sub == 0; }
-static bool is_word(const struct exec_opnd *o) {
-    return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32);
-}
+static bool is_word(const struct exec_opnd *o) { return o->kind == EXEC_SLOT && (o->is_imm || o->bits == 32); }
 static bool is_mask(const struct exec_opnd *o) {
     return o->kind == EXEC_SLOT && (o->is_imm || o->bits <= 32) && o->bits != 1;
 }
@@ -146,8 +143,7 @@ static bool is_tensor(const struct exec_opnd *o, const struct bulk_form *f) {
     return true;
 }
 
-static bool known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
-                  const char *what) {
+static bool known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, const char *what) {
     if ((o->kind == EXEC_MEM && !o->has_base) || o->is_imm || !(exec_poison(w, o->slot) >> lane & 1))
         return true;
     exec_fault_poison(w, in, 1u << lane, what);
@@ -171,8 +167,8 @@ static bool read_box(struct warp *w, const struct insn *in, const struct exec_op
     const struct ptx_var *var = o->more->src->kind == PTX_OPND_MEM ? o->more->src->var : NULL;
     struct exec_loc loc;
     if (!known(w, in, l, o, "the address of the tensor map") ||
-        !exec_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC,
-                      exec_address(w, o, l), TMAP_BYTES, TMAP_ALIGN, false, &loc))
+        !exec_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC, exec_address(w, o, l),
+                      TMAP_BYTES, TMAP_ALIGN, false, &loc))
         return false;
     if (loc.space != XS_GLOBAL && loc.space != XS_PARAM) {
         exec_fault(w, in, 1u << l, &MAP_SPACE, "lane %u gives a tensor map in %s memory", l,
@@ -185,19 +181,17 @@ static bool read_box(struct warp *w, const struct insn *in, const struct exec_op
             exec_fault_poison(w, in, 1u << l, "a tensor coordinate");
             return false;
         }
-        box->coord[i] = (int32_t)(v->more->sub[i].is_imm ? (uint32_t)v->more->sub[i].more->src->imm
-                                                         : exec_src32(w, v->list[i])[l]);
+        box->coord[i] =
+            (int32_t)(v->more->sub[i].is_imm ? (uint32_t)v->more->sub[i].more->src->imm : exec_src32(w, v->list[i])[l]);
     }
     return true;
 }
 
 /* Destination, mbarrier and mask of lane l. */
 static bool read_target(struct warp *w, const struct insn *in, const struct exec_opnd *dst,
-                        const struct exec_opnd *mbar, const struct exec_opnd *mask, uint32_t l,
-                        struct tma_target *to) {
+                        const struct exec_opnd *mbar, const struct exec_opnd *mask, uint32_t l, struct tma_target *to) {
     const struct bulk_form *f = in->data;
-    if (!known(w, in, l, dst, "the destination address") ||
-        !known(w, in, l, mbar, "the address of the mbarrier") ||
+    if (!known(w, in, l, dst, "the destination address") || !known(w, in, l, mbar, "the address of the mbarrier") ||
         (f->multicast && !known(w, in, l, mask, "the multicast mask")))
         return false;
     *to = (struct tma_target){.dst = (uint32_t)exec_address(w, dst, l),
@@ -216,8 +210,7 @@ static enum exec_status do_tensor_load(struct warp *w, const struct insn *in, ui
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         struct tma_box box;
         struct tma_target to;
-        if (!read_box(w, in, &in->o[1], l, &box) ||
-            !read_target(w, in, &in->o[0], &in->o[2], &in->o[3], l, &to) ||
+        if (!read_box(w, in, &in->o[1], l, &box) || !read_target(w, in, &in->o[0], &in->o[2], &in->o[3], l, &to) ||
             !tma_issue_load(w->cta, &origin, &box, &to))
             return EXEC_FAULT;
     }
@@ -250,11 +243,10 @@ static enum exec_status do_tensor_prefetch(struct warp *w, const struct insn *in
 static bool bind_tensor(struct exec_binder *b, struct insn *in, const struct bulk_form *f) {
     const enum ptx_op op = in->src->op;
     const unsigned n = in->num_opnds;
-    const bool prefetch = op == PTX_OP_cp_async_bulk_prefetch_tensor,
-               reduce = op == PTX_OP_cp_reduce_async_bulk_tensor;
+    const bool prefetch = op == PTX_OP_cp_async_bulk_prefetch_tensor, reduce = op == PTX_OP_cp_reduce_async_bulk_tensor;
     const bool load = op == PTX_OP_cp_async_bulk_tensor && f->src == PTX_MOD_global;
-    if (!f->rank || f->type != TMA_E_NONE || f->cp_mask || f->noftz ||
-        f->tile + f->gather4 + f->scatter4 > 1 || reduce != (f->op != TMA_COPY) || prefetch != f->l2)
+    if (!f->rank || f->type != TMA_E_NONE || f->cp_mask || f->noftz || f->tile + f->gather4 + f->scatter4 > 1 ||
+        reduce != (f->op != TMA_COPY) || prefetch != f->l2)
         return false;
     if ((f->gather4 || f->scatter4) && f->rank != 2)
         return refuse(b, "gather4 and scatter4 are .2d");
@@ -262,16 +254,16 @@ static bool bind_tensor(struct exec_binder *b, struct insn *in, const struct bul
         return false;
     if (prefetch) {
         in->fn = do_tensor_prefetch;
-        return n == 1u + f->hint && is_tensor(&in->o[0], f) && f->dst == PTX_MOD_global && !f->src &&
-               !f->scatter4 && !f->mbarrier && !f->bulk_group && !f->multicast && !f->cta_group;
+        return n == 1u + f->hint && is_tensor(&in->o[0], f) && f->dst == PTX_MOD_global && !f->src && !f->scatter4 &&
+               !f->mbarrier && !f->bulk_group && !f->multicast && !f->cta_group;
     }
     if (load) {
         in->fn = do_tensor_load;
         if (f->dst == PTX_MOD_shared__cta && f->multicast)
             return refuse(b, ".multicast::cluster needs .shared::cluster");
         return f->dst != PTX_MOD_global && f->mbarrier && !f->bulk_group && !f->scatter4 &&
-               n == 3u + f->multicast + f->hint && is_mem(&in->o[0]) && is_tensor(&in->o[1], f) &&
-               is_mem(&in->o[2]) && (!f->multicast || is_mask(&in->o[3]));
+               n == 3u + f->multicast + f->hint && is_mem(&in->o[0]) && is_tensor(&in->o[1], f) && is_mem(&in->o[2]) &&
+               (!f->multicast || is_mask(&in->o[3]));
     }
     in->fn = do_tensor_store;
     return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta && f->bulk_group && !f->mbarrier &&
@@ -287,8 +279,7 @@ static enum exec_status do_bulk_load(struct warp *w, const struct insn *in, uint
         struct tma_target to;
         if (!known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
             !read_target(w, in, &in->o[0], &in->o[3], &in->o[4], l, &to) ||
-            !tma_issue_bulk_load(w->cta, &origin, exec_address(w, &in->o[1], l), exec_u32(w, &in->o[2], l),
-                                 &to))
+            !tma_issue_bulk_load(w->cta, &origin, exec_address(w, &in->o[1], l), exec_u32(w, &in->o[2], l), &to))
             return EXEC_FAULT;
     }
     return EXEC_NEXT;

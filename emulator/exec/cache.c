@@ -67,8 +67,7 @@ static enum exec_status run_line(struct warp *w, const struct insn *in, uint32_t
     EXEC_FOR_LANES(l, mask) {
         struct exec_loc loc;
         bool discard = in->src->op == PTX_OP_discard;
-        if (!exec_resolve(w, in, l, exec_space_of(in->src), exec_address(w, &in->o[0], l), 128, 128, discard,
-                          &loc))
+        if (!exec_resolve(w, in, l, exec_space_of(in->src), exec_address(w, &in->o[0], l), 128, 128, discard, &loc))
             return EXEC_FAULT;
         if (loc.space != XS_GLOBAL)
             return exec_fault(w, in, 1u << l, &not_global, "lane %u names bytes outside global memory", l);
@@ -83,8 +82,7 @@ static bool bind_line(struct insn *in) {
     in->fn = run_line;
     if (n == 0 || n > 2 || src->mods[n - 1] != want || (n == 2 && src->mods[0] != PTX_MOD_global))
         return false;
-    return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm &&
-           in->o[1].more->src->imm == 128;
+    return in->num_opnds == 2 && in->o[0].kind == EXEC_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
 }
 
 /* --- createpolicy -------------------------------------------------------------------------------------- */
@@ -163,8 +161,7 @@ static bool bind_policy(struct insn *in) {
         return false;
     in->aux = 1ull << 60 | (uint64_t)range << 59 | (uint64_t)primary << 56 | (uint64_t)secondary << 54;
     if (range)
-        return in->num_opnds == 4 && in->o[1].kind == EXEC_MEM && exec_is_u32(&in->o[2]) &&
-               exec_is_u32(&in->o[3]);
+        return in->num_opnds == 4 && in->o[1].kind == EXEC_MEM && exec_is_u32(&in->o[2]) && exec_is_u32(&in->o[3]);
     /* A constant fraction has no type word to take its width from: its value is checked here. */
     if (in->num_opnds == 2 && in->o[1].is_imm) {
         double d = 0;
@@ -212,10 +209,8 @@ static enum exec_status run_bulk(struct warp *w, const struct insn *in, uint32_t
                                         : exec_u32(w, size, l);
         struct exec_loc loc;
         if (n % 8 || n > BULK_MAX)
-            return exec_fault(w, in, 1u << l, &BULK_SIZE, "lane %u stores %llu bytes", l,
-                              (unsigned long long)n);
-        if (!exec_resolve(w, in, l, exec_space_of(in->src), exec_address(w, &in->o[0], l), (uint32_t)n, 8,
-                          true, &loc))
+            return exec_fault(w, in, 1u << l, &BULK_SIZE, "lane %u stores %llu bytes", l, (unsigned long long)n);
+        if (!exec_resolve(w, in, l, exec_space_of(in->src), exec_address(w, &in->o[0], l), (uint32_t)n, 8, true, &loc))
             return EXEC_FAULT;
         if (loc.space != XS_SHARED_CTA || loc.cta != w->cta)
             return exec_fault(w, in, 1u << l, &BULK_SPACE, "lane %u writes elsewhere", l);

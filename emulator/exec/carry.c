@@ -14,12 +14,10 @@ static uint32_t high32(uint32_t a, uint32_t b, bool is_signed) {
     return is_signed ? (uint32_t)((int64_t)(int32_t)a * (int32_t)b >> 32) : (uint32_t)((uint64_t)a * b >> 32);
 }
 static uint64_t high64(uint64_t a, uint64_t b, bool is_signed) {
-    return is_signed ? (uint64_t)((alu_s128)(int64_t)a * (int64_t)b >> 64)
-                     : (uint64_t)((alu_u128)a * b >> 64);
+    return is_signed ? (uint64_t)((alu_s128)(int64_t)a * (int64_t)b >> 64) : (uint64_t)((alu_u128)a * b >> 64);
 }
 
-static enum exec_status finish(struct warp *w, const struct insn *in, uint32_t mask, uint32_t carry,
-                               unsigned sources) {
+static enum exec_status finish(struct warp *w, const struct insn *in, uint32_t mask, uint32_t carry, unsigned sources) {
     uint32_t p = in->aux & CARRY_IN ? ~w->cc_known : 0;
     for (unsigned i = 1; i <= sources; i++)
         p |= exec_poison(w, in->o[i].slot);
@@ -33,21 +31,21 @@ static enum exec_status finish(struct warp *w, const struct insn *in, uint32_t m
 
 /* `sum` is the exact result one bit wider than the operands, as a two's complement number: its bit n is the carry out
  * of an addition and the borrow out of a subtraction. */
-#define CARRY_FN(name, W, WIDE, BITS, n, sum)                                                                \
-    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                     \
-        const W *pa = exec_src##BITS(w, in->o[1].slot), *pb = exec_src##BITS(w, in->o[2].slot);              \
-        const W *pc = (n) == 3 ? exec_src##BITS(w, in->o[3].slot) : pa;                                      \
-        W *pd = exec_dst##BITS(w, in->o[0].slot);                                                            \
-        const uint32_t cc = in->aux & CARRY_IN ? w->cc : 0;                                                  \
-        uint32_t carry = 0;                                                                                  \
-        EXEC_FOR_LANES(l, mask) {                                                                            \
-            const WIDE a = pa[l], b = pb[l], c = pc[l], cf = cc >> l & 1;                                    \
-            (void)c;                                                                                         \
-            const WIDE s = (sum);                                                                            \
-            pd[l] = (W)s;                                                                                    \
-            carry |= (uint32_t)(s >> BITS & 1) << l;                                                         \
-        }                                                                                                    \
-        return finish(w, in, mask, carry, n);                                                                \
+#define CARRY_FN(name, W, WIDE, BITS, n, sum)                                                                          \
+    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const W *pa = exec_src##BITS(w, in->o[1].slot), *pb = exec_src##BITS(w, in->o[2].slot);                        \
+        const W *pc = (n) == 3 ? exec_src##BITS(w, in->o[3].slot) : pa;                                                \
+        W *pd = exec_dst##BITS(w, in->o[0].slot);                                                                      \
+        const uint32_t cc = in->aux & CARRY_IN ? w->cc : 0;                                                            \
+        uint32_t carry = 0;                                                                                            \
+        EXEC_FOR_LANES(l, mask) {                                                                                      \
+            const WIDE a = pa[l], b = pb[l], c = pc[l], cf = cc >> l & 1;                                              \
+            (void)c;                                                                                                   \
+            const WIDE s = (sum);                                                                                      \
+            pd[l] = (W)s;                                                                                              \
+            carry |= (uint32_t)(s >> BITS & 1) << l;                                                                   \
+        }                                                                                                              \
+        return finish(w, in, mask, carry, n);                                                                          \
     }
 
 CARRY_FN(add_32, uint32_t, uint64_t, 32, 2, a + b + cf)
@@ -64,18 +62,14 @@ CARRY_FN(mad_hi_s64, uint64_t, alu_u128, 64, 3, (alu_u128)high64((uint64_t)a, (u
 #define CC ALU_M(cc)
 #define LO ALU_M(lo)
 #define HI ALU_M(hi)
-#define SUM(op, need, may, f)                                                                                \
-    ALU_ROW(op, u32, need, may, "www", f##_32), ALU_ROW(op, s32, need, may, "www", f##_32),                  \
+#define SUM(op, need, may, f)                                                                                          \
+    ALU_ROW(op, u32, need, may, "www", f##_32), ALU_ROW(op, s32, need, may, "www", f##_32),                            \
         ALU_ROW(op, u64, need, may, "ddd", f##_64), ALU_ROW(op, s64, need, may, "ddd", f##_64)
-#define PRODUCT(op, need, may)                                                                               \
-    ALU_ROW(op, u32, need | LO, may, "wwww", mad_lo_32),                                                     \
-        ALU_ROW(op, s32, need | LO, may, "wwww", mad_lo_32),                                                 \
-        ALU_ROW(op, u64, need | LO, may, "dddd", mad_lo_64),                                                 \
-        ALU_ROW(op, s64, need | LO, may, "dddd", mad_lo_64),                                                 \
-        ALU_ROW(op, u32, need | HI, may, "wwww", mad_hi_u32),                                                \
-        ALU_ROW(op, s32, need | HI, may, "wwww", mad_hi_s32),                                                \
-        ALU_ROW(op, u64, need | HI, may, "dddd", mad_hi_u64),                                                \
-        ALU_ROW(op, s64, need | HI, may, "dddd", mad_hi_s64)
+#define PRODUCT(op, need, may)                                                                                         \
+    ALU_ROW(op, u32, need | LO, may, "wwww", mad_lo_32), ALU_ROW(op, s32, need | LO, may, "wwww", mad_lo_32),          \
+        ALU_ROW(op, u64, need | LO, may, "dddd", mad_lo_64), ALU_ROW(op, s64, need | LO, may, "dddd", mad_lo_64),      \
+        ALU_ROW(op, u32, need | HI, may, "wwww", mad_hi_u32), ALU_ROW(op, s32, need | HI, may, "wwww", mad_hi_s32),    \
+        ALU_ROW(op, u64, need | HI, may, "dddd", mad_hi_u64), ALU_ROW(op, s64, need | HI, may, "dddd", mad_hi_s64)
 
 static const struct alu_row rows[] = {
     SUM(add, CC, 0, add),  SUM(addc, 0, CC, add), SUM(sub, CC, 0, sub),

@@ -50,8 +50,7 @@ static bool falls_through(const struct insn *in) {
 }
 
 /* Branch targets of the last instruction of a block. */
-static uint32_t targets(const struct exec_func *f, const struct insn *in, const uint32_t **list,
-                        uint32_t *one) {
+static uint32_t targets(const struct exec_func *f, const struct insn *in, const uint32_t **list, uint32_t *one) {
     switch (in->src->op) {
     case PTX_OP_bra:
         *one = in->o[0].target;
@@ -79,8 +78,7 @@ static bool is_exit(const struct exec_func *f, const struct block *b) {
     const struct insn *in = &f->code[b->first];
     if (b->last == f->num_insns - 1 || in->guard != EXEC_SINK)
         return false;
-    return in->src->op == PTX_OP_exit || in->src->op == PTX_OP_trap ||
-           (in->src->op == PTX_OP_ret && f->src->is_entry);
+    return in->src->op == PTX_OP_exit || in->src->op == PTX_OP_trap || (in->src->op == PTX_OP_ret && f->src->is_entry);
 }
 
 static void make_blocks(const struct exec_func *f, struct graph *g) {

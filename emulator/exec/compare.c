@@ -9,20 +9,20 @@
  * u64[32]. */
 typedef uint32_t (*compare_fn)(const void *a, const void *b, uint32_t mask);
 
-#define COMPARE(name, word, elem, load, cond)                                                                \
-    static uint32_t name(const void *va, const void *vb, uint32_t mask) {                                    \
-        const word *pa = va, *pb = vb;                                                                       \
-        uint8_t t[MACH_WARP];                                                                                \
-        if (!(mask & (mask - 1))) { /* a thread that was elected */                                          \
-            const unsigned l = exec_lowest(mask);                                                            \
-            const elem a = load(pa[l]), b = load(pb[l]);                                                     \
-            return (uint32_t)(cond) << l;                                                                    \
-        }                                                                                                    \
-        for (uint32_t l = 0; l < MACH_WARP; l++) {                                                           \
-            const elem a = load(pa[l]), b = load(pb[l]);                                                     \
-            t[l] = (uint8_t)(cond);                                                                          \
-        }                                                                                                    \
-        return alu_gather(t);                                                                                \
+#define COMPARE(name, word, elem, load, cond)                                                                          \
+    static uint32_t name(const void *va, const void *vb, uint32_t mask) {                                              \
+        const word *pa = va, *pb = vb;                                                                                 \
+        uint8_t t[MACH_WARP];                                                                                          \
+        if (!(mask & (mask - 1))) { /* a thread that was elected */                                                    \
+            const unsigned l = exec_lowest(mask);                                                                      \
+            const elem a = load(pa[l]), b = load(pb[l]);                                                               \
+            return (uint32_t)(cond) << l;                                                                              \
+        }                                                                                                              \
+        for (uint32_t l = 0; l < MACH_WARP; l++) {                                                                     \
+            const elem a = load(pa[l]), b = load(pb[l]);                                                               \
+            t[l] = (uint8_t)(cond);                                                                                    \
+        }                                                                                                              \
+        return alu_gather(t);                                                                                          \
     }
 
 /* 9.3.1.1 */
@@ -32,13 +32,13 @@ typedef uint32_t (*compare_fn)(const void *a, const void *b, uint32_t mask);
 #define TO_s32(x) ((int32_t)(x))
 #define TO_u64(x) (x)
 #define TO_s64(x) ((int64_t)(x))
-#define EQUALITY(T, word, elem)                                                                              \
-    COMPARE(eq_##T, word, elem, TO_##T, a == b)                                                              \
+#define EQUALITY(T, word, elem)                                                                                        \
+    COMPARE(eq_##T, word, elem, TO_##T, a == b)                                                                        \
     COMPARE(ne_##T, word, elem, TO_##T, a != b)
-#define ORDER(T, word, elem)                                                                                 \
-    COMPARE(lt_##T, word, elem, TO_##T, a < b)                                                               \
-    COMPARE(le_##T, word, elem, TO_##T, a <= b)                                                              \
-    COMPARE(gt_##T, word, elem, TO_##T, a > b)                                                               \
+#define ORDER(T, word, elem)                                                                                           \
+    COMPARE(lt_##T, word, elem, TO_##T, a < b)                                                                         \
+    COMPARE(le_##T, word, elem, TO_##T, a <= b)                                                                        \
+    COMPARE(gt_##T, word, elem, TO_##T, a > b)                                                                         \
     COMPARE(ge_##T, word, elem, TO_##T, a >= b)
 EQUALITY(u16, uint32_t, uint16_t)
 ORDER(u16, uint32_t, uint16_t)
@@ -51,20 +51,20 @@ ORDER(u64, uint64_t, uint64_t)
 ORDER(s64, uint64_t, int64_t)
 
 /* 9.3.1.2: C's own operators are ordered, but for != */
-#define FLOATS(T, word, elem, load)                                                                          \
-    COMPARE(eq_##T, word, elem, load, a == b)                                                                \
-    COMPARE(ne_##T, word, elem, load, a<b || a> b)                                                           \
-    COMPARE(lt_##T, word, elem, load, a < b)                                                                 \
-    COMPARE(le_##T, word, elem, load, a <= b)                                                                \
-    COMPARE(gt_##T, word, elem, load, a > b)                                                                 \
-    COMPARE(ge_##T, word, elem, load, a >= b)                                                                \
-    COMPARE(equ_##T, word, elem, load, !(a < b || a > b))                                                    \
-    COMPARE(neu_##T, word, elem, load, a != b)                                                               \
-    COMPARE(ltu_##T, word, elem, load, !(a >= b))                                                            \
-    COMPARE(leu_##T, word, elem, load, !(a > b))                                                             \
-    COMPARE(gtu_##T, word, elem, load, !(a <= b))                                                            \
-    COMPARE(geu_##T, word, elem, load, !(a < b))                                                             \
-    COMPARE(num_##T, word, elem, load, a == a && b == b)                                                     \
+#define FLOATS(T, word, elem, load)                                                                                    \
+    COMPARE(eq_##T, word, elem, load, a == b)                                                                          \
+    COMPARE(ne_##T, word, elem, load, a<b || a> b)                                                                     \
+    COMPARE(lt_##T, word, elem, load, a < b)                                                                           \
+    COMPARE(le_##T, word, elem, load, a <= b)                                                                          \
+    COMPARE(gt_##T, word, elem, load, a > b)                                                                           \
+    COMPARE(ge_##T, word, elem, load, a >= b)                                                                          \
+    COMPARE(equ_##T, word, elem, load, !(a < b || a > b))                                                              \
+    COMPARE(neu_##T, word, elem, load, a != b)                                                                         \
+    COMPARE(ltu_##T, word, elem, load, !(a >= b))                                                                      \
+    COMPARE(leu_##T, word, elem, load, !(a > b))                                                                       \
+    COMPARE(gtu_##T, word, elem, load, !(a <= b))                                                                      \
+    COMPARE(geu_##T, word, elem, load, !(a < b))                                                                       \
+    COMPARE(num_##T, word, elem, load, a == a && b == b)                                                               \
     COMPARE(nan_##T, word, elem, load, a != a || b != b)
 FLOATS(f32, uint32_t, float, num_f32_from_bits)
 FLOATS(f64, uint64_t, double, num_f64_from_bits)
@@ -73,18 +73,17 @@ struct comparison {
     enum ptx_mod cmp, type; /* .lo, .ls, .hi and .hs are lt, le, gt and ge of unsigned types */
     compare_fn fn;
 };
-#define ROW(op, t, fn)                                                                                       \
+#define ROW(op, t, fn)                                                                                                 \
     { PTX_MOD_##op, PTX_MOD_##t, op##_##fn }
 #define EQ_ROWS(t, u) ROW(eq, t, u), ROW(ne, t, u)
 #define ORDER_ROWS(t) ROW(lt, t, t), ROW(le, t, t), ROW(gt, t, t), ROW(ge, t, t)
-#define FLOAT_ROWS(t)                                                                                        \
-    EQ_ROWS(t, t), ORDER_ROWS(t), ROW(equ, t, t), ROW(neu, t, t), ROW(ltu, t, t), ROW(leu, t, t),            \
-        ROW(gtu, t, t), ROW(geu, t, t), ROW(num, t, t), ROW(nan, t, t)
+#define FLOAT_ROWS(t)                                                                                                  \
+    EQ_ROWS(t, t), ORDER_ROWS(t), ROW(equ, t, t), ROW(neu, t, t), ROW(ltu, t, t), ROW(leu, t, t), ROW(gtu, t, t),      \
+        ROW(geu, t, t), ROW(num, t, t), ROW(nan, t, t)
 static const struct comparison comparisons[] = {
-    EQ_ROWS(b16, u16), EQ_ROWS(u16, u16), EQ_ROWS(s16, u16), ORDER_ROWS(u16), ORDER_ROWS(s16),
-    EQ_ROWS(b32, u32), EQ_ROWS(u32, u32), EQ_ROWS(s32, u32), ORDER_ROWS(u32), ORDER_ROWS(s32),
-    EQ_ROWS(b64, u64), EQ_ROWS(u64, u64), EQ_ROWS(s64, u64), ORDER_ROWS(u64), ORDER_ROWS(s64),
-    FLOAT_ROWS(f32),   FLOAT_ROWS(f64),
+    EQ_ROWS(b16, u16), EQ_ROWS(u16, u16), EQ_ROWS(s16, u16), ORDER_ROWS(u16), ORDER_ROWS(s16),   EQ_ROWS(b32, u32),
+    EQ_ROWS(u32, u32), EQ_ROWS(s32, u32), ORDER_ROWS(u32),   ORDER_ROWS(s32), EQ_ROWS(b64, u64), EQ_ROWS(u64, u64),
+    EQ_ROWS(s64, u64), ORDER_ROWS(u64),   ORDER_ROWS(s64),   FLOAT_ROWS(f32), FLOAT_ROWS(f64),
 };
 
 /* What a set or setp does, made when it is bound. */
@@ -144,8 +143,7 @@ static uint32_t source_poison(const struct warp *w, const struct insn *in, const
     return exec_poison(w, in->o[p->src].slot) | exec_poison(w, in->o[p->src + 1].slot);
 }
 
-static void write_pred(struct warp *w, const struct exec_opnd *o, uint32_t mask, uint32_t value,
-                       uint32_t poison) {
+static void write_pred(struct warp *w, const struct exec_opnd *o, uint32_t mask, uint32_t value, uint32_t poison) {
     if (alu_is_sink(o))
         return;
     exec_set_pred(w, o->slot, mask, value);
@@ -168,8 +166,7 @@ static enum exec_status setp(struct warp *w, const struct insn *in, uint32_t mas
     const uint32_t t = compare_lanes(w, in, p, 0, mask);
     uint32_t pp = from, pq = from;
     const uint32_t vp = combine(w, in, p, t, &pp);
-    const uint32_t vq =
-        p->has_q ? combine(w, in, p, p->packed ? compare_lanes(w, in, p, 1, mask) : ~t, &pq) : 0;
+    const uint32_t vq = p->has_q ? combine(w, in, p, p->packed ? compare_lanes(w, in, p, 1, mask) : ~t, &pq) : 0;
     write_pred(w, &in->o[0], mask, vp, pp);
     if (p->has_q)
         write_pred(w, &in->o[1], mask, vq, pq);
@@ -192,15 +189,15 @@ static enum exec_status set(struct warp *w, const struct insn *in, uint32_t mask
 }
 
 /* 9.7.6.3 */
-#define SELP(n, word, BITS)                                                                                  \
-    static enum exec_status selp_b##n(struct warp *w, const struct insn *in, uint32_t mask) {                \
-        const word *pa = exec_src##BITS(w, in->o[1].slot), *pb = exec_src##BITS(w, in->o[2].slot);           \
-        word *pd = exec_dst##BITS(w, in->o[0].slot);                                                         \
-        const uint32_t c = exec_pred(w, &in->o[3]), pc = exec_poison(w, in->o[3].slot);                      \
-        const uint32_t from = (c & exec_poison(w, in->o[1].slot)) | (~c & exec_poison(w, in->o[2].slot));    \
-        ALU_LANES(mask, pd[l] = c >> l & 1 ? pa[l] : pb[l]);                                                 \
-        exec_set_poison(w, in->o[0].slot, mask, from | pc);                                                  \
-        return EXEC_NEXT;                                                                                    \
+#define SELP(n, word, BITS)                                                                                            \
+    static enum exec_status selp_b##n(struct warp *w, const struct insn *in, uint32_t mask) {                          \
+        const word *pa = exec_src##BITS(w, in->o[1].slot), *pb = exec_src##BITS(w, in->o[2].slot);                     \
+        word *pd = exec_dst##BITS(w, in->o[0].slot);                                                                   \
+        const uint32_t c = exec_pred(w, &in->o[3]), pc = exec_poison(w, in->o[3].slot);                                \
+        const uint32_t from = (c & exec_poison(w, in->o[1].slot)) | (~c & exec_poison(w, in->o[2].slot));              \
+        ALU_LANES(mask, pd[l] = c >> l & 1 ? pa[l] : pb[l]);                                                           \
+        exec_set_poison(w, in->o[0].slot, mask, from | pc);                                                            \
+        return EXEC_NEXT;                                                                                              \
     }
 SELP(32, uint32_t, 32)
 SELP(64, uint64_t, 64)
@@ -219,18 +216,15 @@ ALU_FN3(slct_b64_f32, u64, u64, u64, u32, not_negative(c, f) ? a : b)
 /* --- forms ----------------------------------------------------------------------------------------------------- */
 
 #define SELP_ROW(t, sig, fn) ALU_ROW(selp, t, 0, 0, sig, selp_##fn)
-#define SLCT_ROWS(t, sig, n)                                                                                 \
-    ALU_ROW2(slct, t, s32, 0, 0, sig, slct_b##n##_s32),                                                      \
-        ALU_ROW2(slct, t, f32, 0, ALU_M(ftz), sig, slct_b##n##_f32)
+#define SLCT_ROWS(t, sig, n)                                                                                           \
+    ALU_ROW2(slct, t, s32, 0, 0, sig, slct_b##n##_s32), ALU_ROW2(slct, t, f32, 0, ALU_M(ftz), sig, slct_b##n##_f32)
 static const struct alu_row rows[] = {
-    SELP_ROW(b16, "hhhp", b32), SELP_ROW(u16, "hhhp", b32), SELP_ROW(s16, "hhhp", b32),
-    SELP_ROW(b32, "wwwp", b32), SELP_ROW(u32, "wwwp", b32), SELP_ROW(s32, "wwwp", b32),
-    SELP_ROW(f32, "wwwp", b32), SELP_ROW(b64, "dddp", b64), SELP_ROW(u64, "dddp", b64),
-    SELP_ROW(s64, "dddp", b64), SELP_ROW(f64, "dddp", b64), SLCT_ROWS(b16, "hhhw", 16),
-    SLCT_ROWS(u16, "hhhw", 16), SLCT_ROWS(s16, "hhhw", 16), SLCT_ROWS(b32, "wwww", 32),
-    SLCT_ROWS(u32, "wwww", 32), SLCT_ROWS(s32, "wwww", 32), SLCT_ROWS(f32, "wwww", 32),
-    SLCT_ROWS(b64, "dddw", 64), SLCT_ROWS(u64, "dddw", 64), SLCT_ROWS(s64, "dddw", 64),
-    SLCT_ROWS(f64, "dddw", 64),
+    SELP_ROW(b16, "hhhp", b32), SELP_ROW(u16, "hhhp", b32), SELP_ROW(s16, "hhhp", b32), SELP_ROW(b32, "wwwp", b32),
+    SELP_ROW(u32, "wwwp", b32), SELP_ROW(s32, "wwwp", b32), SELP_ROW(f32, "wwwp", b32), SELP_ROW(b64, "dddp", b64),
+    SELP_ROW(u64, "dddp", b64), SELP_ROW(s64, "dddp", b64), SELP_ROW(f64, "dddp", b64), SLCT_ROWS(b16, "hhhw", 16),
+    SLCT_ROWS(u16, "hhhw", 16), SLCT_ROWS(s16, "hhhw", 16), SLCT_ROWS(b32, "wwww", 32), SLCT_ROWS(u32, "wwww", 32),
+    SLCT_ROWS(s32, "wwww", 32), SLCT_ROWS(f32, "wwww", 32), SLCT_ROWS(b64, "dddw", 64), SLCT_ROWS(u64, "dddw", 64),
+    SLCT_ROWS(s64, "dddw", 64), SLCT_ROWS(f64, "dddw", 64),
 };
 
 static bool is_unsigned(enum ptx_mod t) { return t == PTX_MOD_u16 || t == PTX_MOD_u32 || t == PTX_MOD_u64; }
@@ -260,8 +254,7 @@ static compare_fn find_comparison(const struct alu_form *form, enum ptx_mod type
 }
 
 /* The compared type, and with it what .ftz may accompany. */
-static bool plan_source(struct exec_binder *b, const struct alu_form *form, enum ptx_mod type,
-                        struct plan *p) {
+static bool plan_source(struct exec_binder *b, const struct alu_form *form, enum ptx_mod type, struct plan *p) {
     p->half = type == PTX_MOD_f16 || type == PTX_MOD_f16x2     ? HALF_F16
               : type == PTX_MOD_bf16 || type == PTX_MOD_bf16x2 ? HALF_BF16
                                                                : HALF_NONE;
@@ -270,8 +263,7 @@ static bool plan_source(struct exec_binder *b, const struct alu_form *form, enum
     p->compare = find_comparison(form, p->half ? PTX_MOD_f32 : type);
     const uint64_t bools = ALU_M(and) | ALU_M(or) | ALU_M(xor), op = form->flags & bools;
     p->bool_op = op == ALU_M(and) ? BOOL_AND : op == ALU_M(or) ? BOOL_OR : op ? BOOL_XOR : BOOL_NONE;
-    if (!p->compare || form->space || (op & (op - 1)) ||
-        (form->flags & ALU_M(lo) && form->flags & ALU_M(hi)) ||
+    if (!p->compare || form->space || (op & (op - 1)) || (form->flags & ALU_M(lo) && form->flags & ALU_M(hi)) ||
         form->flags & ~(bools | ALU_M(ftz) | ALU_M(lo) | ALU_M(hi)))
         return alu_refuse(b, "this comparison is not defined for this type");
     return true;
@@ -279,8 +271,7 @@ static bool plan_source(struct exec_binder *b, const struct alu_form *form, enum
 
 static unsigned type_bits(enum ptx_mod t) { return ptx_type_bits(ptx_mod_type(t)); }
 
-static bool plan_operands(struct exec_binder *b, const struct insn *in, const struct plan *p,
-                          enum ptx_mod type) {
+static bool plan_operands(struct exec_binder *b, const struct insn *in, const struct plan *p, enum ptx_mod type) {
     const unsigned n = p->src + 2 + (p->bool_op != BOOL_NONE);
     if (in->num_opnds != n)
         return alu_refuse(b, "wrong number of operands");

@@ -28,8 +28,7 @@ static enum exec_status do_brx(struct warp *w, const struct insn *in, uint32_t m
         return exec_fault_poison(w, in, bad, "the branch index");
     EXEC_FOR_LANES(l, mask)
     if (index[l] >= t->count)
-        return exec_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l],
-                          t->count);
+        return exec_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l], t->count);
     uint32_t fall = w->g->pc + 1;
     if (mask != w->g->mask)
         exec_split(w, in, mask, fall, fall); /* the others fall through as a group of their own */
@@ -48,8 +47,8 @@ static enum exec_status do_brx(struct warp *w, const struct insn *in, uint32_t m
 }
 
 /* Copies `words` 32-bit words of parameter slots between two frames, lanes `mask`. */
-static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *to, uint32_t *to_pz,
-                       uint32_t words, uint32_t mask) {
+static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *to, uint32_t *to_pz, uint32_t words,
+                       uint32_t mask) {
     for (uint32_t s = 0; s < words; s++) {
         for (uint32_t l = 0; l < MACH_WARP; l++)
             if (mask >> l & 1)
@@ -100,12 +99,10 @@ static bool params_match(const struct insn *in, const struct ptx_func *p) {
     if (rets->num_sub != p->num_rets || args->num_sub < p->num_params)
         return false;
     for (uint32_t i = 0; i < p->num_rets; i++)
-        if (rets->more->sub[i].kind != EXEC_PARAM ||
-            words(rets->more->sub[i].more->imm) != words(p->rets[i].size))
+        if (rets->more->sub[i].kind != EXEC_PARAM || words(rets->more->sub[i].more->imm) != words(p->rets[i].size))
             return false;
     for (uint32_t i = 0; i < p->num_params; i++)
-        if (args->more->sub[i].kind != EXEC_PARAM ||
-            words(args->more->sub[i].more->imm) < words(p->params[i].size))
+        if (args->more->sub[i].kind != EXEC_PARAM || words(args->more->sub[i].more->imm) < words(p->params[i].size))
             return false;
     return true;
 }
@@ -120,14 +117,13 @@ static enum exec_status do_call(struct warp *w, const struct insn *in, uint32_t 
     if (f->src->is_extern) {
         exec_fn fn = exec_builtin(f->src->name);
         if (!fn)
-            return exec_fault(w, in, mask, &bad_call,
-                              "unsupported: call of %s, which has no body in this module", f->src->name);
+            return exec_fault(w, in, mask, &bad_call, "unsupported: call of %s, which has no body in this module",
+                              f->src->name);
         if (now == mask)
             return fn(w, in, mask);
     }
     if (!params_match(in, f->src))
-        return exec_fault(w, in, now, &bad_call, "the arguments do not match the parameters of %s",
-                          f->src->name);
+        return exec_fault(w, in, now, &bad_call, "the arguments do not match the parameters of %s", f->src->name);
     struct group *g = w->g;
     uint32_t next = g->pc + 1;
     if (mask != g->mask) /* guarded call: the others go on behind it */
@@ -191,8 +187,7 @@ static const struct diag trapped = {
 };
 
 static enum exec_status do_trap(struct warp *w, const struct insn *in, uint32_t mask) {
-    return exec_fault(w, in, mask, &trapped, "the kernel executed %s",
-                      in->src->op == PTX_OP_trap ? "trap" : "brkpt");
+    return exec_fault(w, in, mask, &trapped, "the kernel executed %s", in->src->op == PTX_OP_trap ? "trap" : "brkpt");
 }
 
 bool exec_bind_control(struct exec_binder *b, struct insn *in) {

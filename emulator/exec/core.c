@@ -168,8 +168,7 @@ static bool reserve_local(struct warp *w, uint32_t need) {
     memset(poison, 0xff, (size_t)(stride / 8) * MACH_WARP);
     for (unsigned l = 0; l < MACH_WARP && w->local_stride; l++) {
         memcpy(bytes + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
-        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8,
-               w->local_stride / 8);
+        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8, w->local_stride / 8);
     }
     worker_free(worker, w->local);
     worker_free(worker, w->local_poison);
@@ -350,13 +349,11 @@ static void unride(struct warp *w, bool done) {
 }
 
 /* bar.warp.sync synchronises from different places too (9.7.13.2); the others exchange data and must meet. */
-static bool same_place(const struct warp *w, const struct group *g, const struct group *o,
-                       const struct insn *in) {
+static bool same_place(const struct warp *w, const struct group *g, const struct group *o, const struct insn *in) {
     if (o->frame == g->frame && o->pc == g->pc)
         return true;
-    return in->src->op == PTX_OP_bar_warp_sync && o->state == GROUP_WAITING &&
-           o->wait.kind == WAIT_WARP_SYNC && o->wait.in->src->op == PTX_OP_bar_warp_sync &&
-           w->frames[o->frame].used;
+    return in->src->op == PTX_OP_bar_warp_sync && o->state == GROUP_WAITING && o->wait.kind == WAIT_WARP_SYNC &&
+           o->wait.in->src->op == PTX_OP_bar_warp_sync && w->frames[o->frame].used;
 }
 
 bool exec_warp_sync(struct warp *w, const struct insn *in, uint32_t membermask, enum exec_status *status) {
@@ -427,8 +424,8 @@ static bool still_waits(const struct warp *w, const struct exec_wait *wait) {
     const struct cta *cta = w->cta;
     switch (wait->kind) {
     case WAIT_MBARRIER:
-        return wait->one_mbar && mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1),
-                                            (uint32_t)wait->value);
+        return wait->one_mbar &&
+               mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1), (uint32_t)wait->value);
     case WAIT_BARRIER:
         return cta->bar[wait->addr].phase == wait->value && cta->cluster->exits == wait->exits;
     case WAIT_CLUSTER:
@@ -443,8 +440,7 @@ static bool group_runnable(const struct warp *w, struct group *g) {
     const struct cta *cta = w->cta;
     if (g->state == GROUP_READY)
         return true;
-    if (g->state != GROUP_WAITING || g->epoch == cta->epoch || g->wait.kind == WAIT_JOIN ||
-        g->wait.kind == WAIT_RIDING)
+    if (g->state != GROUP_WAITING || g->epoch == cta->epoch || g->wait.kind == WAIT_JOIN || g->wait.kind == WAIT_RIDING)
         return false;
     if (!still_waits(w, &g->wait))
         return true;

@@ -22,8 +22,8 @@ struct exec_module {
     struct ptx_module *ptx;
     struct arena arena;
     struct exec_func *funcs; /* by ptx_func index */
-    uint64_t *var_addr; /* device address of module variables by ptx_var index; 0: not in device memory */
-    uint32_t *var_base; /* dense number of a function's first variable, by function index */
+    uint64_t *var_addr;      /* device address of module variables by ptx_var index; 0: not in device memory */
+    uint32_t *var_base;      /* dense number of a function's first variable, by function index */
     uint32_t num_dense_vars; /* module variables first, then each function's */
 };
 
@@ -62,7 +62,7 @@ struct exec_island {
     uint32_t order;                            /* in this round, from 1 */
     uint64_t limit;                            /* m.clock at which its turn ends */
     bool idle;                                 /* nothing in it can go on */
-    bool wants_grid; /* but clusterlaunchcontrol.try_cancel will, when the round is over */
+    bool wants_grid;                           /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
     uint32_t stuck_rounds;
 };
@@ -95,8 +95,7 @@ bool exec_lower_func(struct exec_module *m, struct exec_func *f); /* exec/lower.
 bool exec_share_registers(const struct ptx_func *p, exec_slot *slot, uint32_t *next_slot);
 void exec_find_joins(struct exec_module *m, struct exec_func *f);            /* exec/cfg.c */
 void exec_bind(struct exec_module *m, struct exec_func *f, struct insn *in); /* exec/bind.c */
-void exec_bind_refused(
-    struct insn *in); /* the handler that refuses the instruction by name when it is reached */
+void exec_bind_refused(struct insn *in); /* the handler that refuses the instruction by name when it is reached */
 /* Value of a function's address, and back (UINT32_MAX when it is none). */
 #define EXEC_CODE_ADDRESS(index) (((uint64_t)(index) + 1) << 8)
 uint32_t exec_dense_var(const struct exec_module *m, const struct ptx_var *v);

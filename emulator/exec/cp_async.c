@@ -78,8 +78,8 @@ bool exec_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32
     return true;
 }
 
-enum exec_status exec_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind,
-                                 uint32_t n, bool read) {
+enum exec_status exec_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind, uint32_t n,
+                                 bool read) {
     if (exec_group_done(w, kind, mask, n, read))
         return EXEC_NEXT;
     if (exec_isolate(w, in, mask))
@@ -156,8 +156,7 @@ static const struct diag SRC_SIZE = {
 };
 
 /* Source bytes of a lane; false after a fault. */
-static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_form *f, uint32_t l,
-                       uint32_t *bytes) {
+static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_form *f, uint32_t l, uint32_t *bytes) {
     const struct exec_opnd *o = f->bytes ? f->bytes : f->skip;
     *bytes = f->size;
     if (!o)
@@ -185,10 +184,8 @@ static enum exec_status do_copy(struct warp *w, const struct insn *in, uint32_t 
         struct exec_loc to, from = {0};
         uint32_t bytes;
         if (!lane_bytes(w, in, f, l, &bytes) ||
-            !exec_resolve(w, in, l, XS_SHARED_CTA, exec_address(w, &in->o[0], l), f->size, f->size, true,
-                          &to) ||
-            (bytes &&
-             !exec_resolve(w, in, l, XS_GLOBAL, exec_address(w, &in->o[1], l), bytes, f->size, false, &from)))
+            !exec_resolve(w, in, l, XS_SHARED_CTA, exec_address(w, &in->o[0], l), f->size, f->size, true, &to) ||
+            (bytes && !exec_resolve(w, in, l, XS_GLOBAL, exec_address(w, &in->o[1], l), bytes, f->size, false, &from)))
             return EXEC_FAULT;
         lane[l] = (struct copy_lane){from.host, bytes, to.off, exec_group_open(w, ASYNC_COPY, l)};
     }
@@ -237,8 +234,8 @@ static bool bind_copy(struct exec_binder *b, struct insn *in) {
         default:
             return false;
         }
-    if (ca + cg != 1 || shared != 1 || global != 1 || n < 3 + hint || n > 4 + hint ||
-        in->o[0].kind != EXEC_MEM || in->o[1].kind != EXEC_MEM || !in->o[2].is_imm)
+    if (ca + cg != 1 || shared != 1 || global != 1 || n < 3 + hint || n > 4 + hint || in->o[0].kind != EXEC_MEM ||
+        in->o[1].kind != EXEC_MEM || !in->o[2].is_imm)
         return false;
     if (hint && (in->o[n - 1].kind != EXEC_SLOT || in->o[n - 1].bits != 64))
         return false;
@@ -275,8 +272,7 @@ static void mbar_failed(struct cta *cta, const struct mach_origin *origin, enum 
                      .section = info.section,
                      .hint = info.hint,
                      .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-    mach_fault(cta->island, origin, &d, "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x",
-               off);
+    mach_fault(cta->island, origin, &d, "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
 }
 
 static bool run_arrive(struct async_op *op) {
@@ -322,8 +318,8 @@ static bool bind_arrive(struct insn *in) {
     }
     in->aux = shared == 0;
     in->fn = do_arrive;
-    return b64 == 1 && shared <= 1 && noinc <= 1 && b64 + shared + noinc == in->src->num_mods &&
-           in->num_opnds == 1 && in->o[0].kind == EXEC_MEM;
+    return b64 == 1 && shared <= 1 && noinc <= 1 && b64 + shared + noinc == in->src->num_mods && in->num_opnds == 1 &&
+           in->o[0].kind == EXEC_MEM;
 }
 
 /* --- commit and wait -------------------------------------------------------------------------------------------------------- */

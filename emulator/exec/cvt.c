@@ -66,18 +66,18 @@ static void store(struct warp *w, const struct exec_opnd *o, uint32_t mask, cons
     }
 }
 
-#define CVT_FN(name, expr)                                                                                   \
-    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                     \
-        const struct plan *p = in->data;                                                                     \
-        uint64_t v[MACH_WARP];                                                                               \
-        load(w, &in->o[1], v);                                                                               \
-        EXEC_FOR_LANES(l, mask) {                                                                            \
-            const uint64_t a = v[l];                                                                         \
-            v[l] = (expr);                                                                                   \
-        }                                                                                                    \
-        store(w, &in->o[0], mask, v);                                                                        \
-        alu_poison(w, in, mask, 1);                                                                          \
-        return EXEC_NEXT;                                                                                    \
+#define CVT_FN(name, expr)                                                                                             \
+    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const struct plan *p = in->data;                                                                               \
+        uint64_t v[MACH_WARP];                                                                                         \
+        load(w, &in->o[1], v);                                                                                         \
+        EXEC_FOR_LANES(l, mask) {                                                                                      \
+            const uint64_t a = v[l];                                                                                   \
+            v[l] = (expr);                                                                                             \
+        }                                                                                                              \
+        store(w, &in->o[0], mask, v);                                                                                  \
+        alu_poison(w, in, mask, 1);                                                                                    \
+        return EXEC_NEXT;                                                                                              \
     }
 CVT_FN(cvt_int_int, num_cvt_ii(p->d.i, p->a.i, a, p->flags))
 CVT_FN(cvt_float_int, num_cvt_fi(p->d.i, p->a.f, a, p->round, p->flags))
@@ -129,13 +129,10 @@ static inline uint32_t f32_bits(double v) { return v == v ? num_f32_bits((float)
 static inline int32_t to_s32(float v) {
     return v >= 0x1p31f ? INT32_MAX : v >= -0x1p31f ? (int32_t)v : v == v ? INT32_MIN : 0;
 }
-static inline uint32_t to_u32(float v) {
-    return v >= 0x1p32f ? UINT32_MAX : v > 0 ? (uint32_t)(int64_t)v : 0;
-}
+static inline uint32_t to_u32(float v) { return v >= 0x1p32f ? UINT32_MAX : v > 0 ? (uint32_t)(int64_t)v : 0; }
 ALU_FN1(cvt_f32_f16, u32, u16, f32_bits(half_value(a, 10)))
 ALU_FN1(cvt_rn_f16_f32, u16, u32, half_nearest((double)num_f32_from_bits(a), 10, 15))
-ALU_FN1(cvt_rn_bf16_f32, u16, u32,
-        (a & 0x7fffffff) > 0x7f800000 ? 0x7fff : (a + 0x7fff + (a >> 16 & 1)) >> 16)
+ALU_FN1(cvt_rn_bf16_f32, u16, u32, (a & 0x7fffffff) > 0x7f800000 ? 0x7fff : (a + 0x7fff + (a >> 16 & 1)) >> 16)
 ALU_FN1(cvt_f32_bf16, u32, u16, (uint32_t)a << 16)
 ALU_FN1(cvt_rn_f32_s32, u32, s32, num_f32_bits((float)a))
 ALU_FN1(cvt_rn_f32_u32, u32, u32, num_f32_bits((float)a))
@@ -195,9 +192,8 @@ static bool legal(struct exec_binder *b, const struct alu_form *form, const stru
         return alu_refuse(b, ".sat does not apply to .bf16");
     /* .relu and .satfinite: f32 to f16 and bf16 with .rn or .rz */
     const uint64_t clamps = ALU_M(relu) | ALU_M(satfinite);
-    if (form->flags & clamps &&
-        !(d->is_float && d->bits == 16 && a->is_float && a->f == NUM_F32 &&
-          rounding & (ALU_M(rn) | ALU_M(rz)) && !(form->flags & (ALU_M(sat) | ALU_M(ftz)))))
+    if (form->flags & clamps && !(d->is_float && d->bits == 16 && a->is_float && a->f == NUM_F32 &&
+                                  rounding & (ALU_M(rn) | ALU_M(rz)) && !(form->flags & (ALU_M(sat) | ALU_M(ftz)))))
         return alu_refuse(b, ".relu and .satfinite need .rn or .rz and a narrow floating-point destination");
     if (form->flags & ~(rounding | clamps | ALU_M(ftz) | ALU_M(sat)))
         return alu_refuse(b, "a modifier does not belong to this conversion");
@@ -206,8 +202,7 @@ static bool legal(struct exec_binder *b, const struct alu_form *form, const stru
 
 /* Registers at least as wide as the types; bf16 has to fit exactly (9.7.9.21, Notes). */
 static bool fits(const struct exec_opnd *o, const struct cvt_type *t) {
-    return o->bits >= t->bits && o->bits <= 64 &&
-           !(t->is_float && t->f == NUM_BF16 && o->bits != 16 && !o->is_imm);
+    return o->bits >= t->bits && o->bits <= 64 && !(t->is_float && t->f == NUM_BF16 && o->bits != 16 && !o->is_imm);
 }
 
 static exec_fn choose(const struct insn *in, const struct plan *p, bool integral) {
@@ -232,8 +227,8 @@ static bool bind_one(struct exec_binder *b, struct insn *in, const struct alu_fo
         return alu_refuse(b, "cvt does not convert between these types");
     if (!legal(b, form, &p->d, &p->a))
         return false;
-    if (in->num_opnds != 2 || !alu_dest(&in->o[0], 0) || !alu_source(&in->o[1], 0) ||
-        !fits(&in->o[0], &p->d) || !fits(&in->o[1], &p->a))
+    if (in->num_opnds != 2 || !alu_dest(&in->o[0], 0) || !alu_source(&in->o[1], 0) || !fits(&in->o[0], &p->d) ||
+        !fits(&in->o[1], &p->a))
         return alu_refuse(b, "an operand is not a register that holds the instruction's type");
     const uint64_t aux = alu_rounding(form->flags);
     p->round = (num_round)(aux & 0xff);
@@ -251,8 +246,7 @@ static bool bind_one(struct exec_binder *b, struct insn *in, const struct alu_fo
 static enum exec_status cvt_pack(struct warp *w, const struct insn *in, uint32_t mask) {
     const unsigned size = (unsigned)(in->aux & 0xff);
     const bool is_signed = in->aux >> 8;
-    const int32_t most = (int32_t)((1u << (is_signed ? size - 1 : size)) - 1),
-                  least = is_signed ? -most - 1 : 0;
+    const int32_t most = (int32_t)((1u << (is_signed ? size - 1 : size)) - 1), least = is_signed ? -most - 1 : 0;
     const uint32_t keep = (1u << size) - 1;
     const bool has_c = in->num_opnds == 4;
     const uint32_t *a = exec_src32(w, in->o[1].slot), *b = exec_src32(w, in->o[2].slot);
@@ -273,9 +267,8 @@ static bool bind_pack(struct exec_binder *b, struct insn *in, const struct alu_f
         enum ptx_mod type;
         uint8_t size;
         bool is_signed;
-    } types[] = {{PTX_MOD_u16, 16, false}, {PTX_MOD_s16, 16, true}, {PTX_MOD_u8, 8, false},
-                 {PTX_MOD_s8, 8, true},    {PTX_MOD_u4, 4, false},  {PTX_MOD_s4, 4, true},
-                 {PTX_MOD_u2, 2, false},   {PTX_MOD_s2, 2, true}};
+    } types[] = {{PTX_MOD_u16, 16, false}, {PTX_MOD_s16, 16, true}, {PTX_MOD_u8, 8, false}, {PTX_MOD_s8, 8, true},
+                 {PTX_MOD_u4, 4, false},   {PTX_MOD_s4, 4, true},   {PTX_MOD_u2, 2, false}, {PTX_MOD_s2, 2, true}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const bool half = types[i].size == 16;
         if (form->type[0] != types[i].type || form->flags != ALU_M(sat) || form->type[1] != PTX_MOD_s32 ||

@@ -29,11 +29,11 @@ struct form_row {
 #define SATF ALU_M(satfinite)
 #define SCALED ALU_M(scaled__n2__ue8m0)
 /* f8, f6, f4: .satfinite is mandatory downward */
-#define NARROW(t, T, bits)                                                                                   \
-    {PTX_MOD_##t, PTX_MOD_f32, TWO_F32, T, NUM_F32, bits, 32, RN, SATF, RELU},                               \
-        {PTX_MOD_##t, PTX_MOD_f16x2, ONE_PAIR, T, NUM_F16, bits, 16, RN, SATF, RELU},                        \
-        {PTX_MOD_##t, PTX_MOD_bf16x2, ONE_PAIR, T, NUM_BF16, bits, 16, RN, SATF, RELU}, {                    \
-        PTX_MOD_f16x2, PTX_MOD_##t, ONE_PAIR, NUM_F16, T, 16, bits, RN, 0, RELU                              \
+#define NARROW(t, T, bits)                                                                                             \
+    {PTX_MOD_##t, PTX_MOD_f32, TWO_F32, T, NUM_F32, bits, 32, RN, SATF, RELU},                                         \
+        {PTX_MOD_##t, PTX_MOD_f16x2, ONE_PAIR, T, NUM_F16, bits, 16, RN, SATF, RELU},                                  \
+        {PTX_MOD_##t, PTX_MOD_bf16x2, ONE_PAIR, T, NUM_BF16, bits, 16, RN, SATF, RELU}, {                              \
+        PTX_MOD_f16x2, PTX_MOD_##t, ONE_PAIR, NUM_F16, T, 16, bits, RN, 0, RELU                                        \
     }
 
 static const struct form_row forms[] = {

@@ -56,10 +56,10 @@ enum exec_opnd_kind {
 
 /* What every execution reads; a warp goes through thousands of them, so they are small. */
 struct exec_opnd {
-    uint8_t kind; /* enum exec_opnd_kind */
-    uint8_t bits; /* register width: 1 (predicate), 16, 32, 64, 128; immediates take the width of their use */
-    bool neg;     /* predicate source written as !p */
-    bool is_imm;  /* SLOT that holds an immediate: more->imm has its bits as written */
+    uint8_t kind;   /* enum exec_opnd_kind */
+    uint8_t bits;   /* register width: 1 (predicate), 16, 32, 64, 128; immediates take the width of their use */
+    bool neg;       /* predicate source written as !p */
+    bool is_imm;    /* SLOT that holds an immediate: more->imm has its bits as written */
     bool imm_float; /* its form: 0f, 0d or decimal */
     bool has_base;  /* MEM */
     exec_slot slot;
@@ -106,8 +106,8 @@ struct exec_func {
     uint32_t num_consts;
     const struct exec_init *inits; /* hidden slots filled when a frame is made */
     uint32_t num_inits;
-    exec_slot *reg_slot; /* by ptx_reg index */
-    exec_slot *var_slot; /* call/formal parameter variables: first slot, by ptx_var index for body vars */
+    exec_slot *reg_slot;              /* by ptx_reg index */
+    exec_slot *var_slot;              /* call/formal parameter variables: first slot, by ptx_var index for body vars */
     exec_slot *param_slot, *ret_slot; /* formal parameters and returns (not for kernels) */
     uint32_t local_bytes;             /* .local bytes of one activation */
     uint32_t registers;               /* per thread in the machine code; 0: unknown */
@@ -134,9 +134,8 @@ enum exec_wait_kind {
 
 struct exec_wait {
     enum exec_wait_kind kind;
-    bool polls; /* may be resumed with exec_timed_out(): try_wait and repeated test_wait */
-    bool
-        one_mbar; /* a try_wait whose lanes all wait for one phase of one object: mbar_waits(mbar) says how long */
+    bool polls;     /* may be resumed with exec_timed_out(): try_wait and repeated test_wait */
+    bool one_mbar;  /* a try_wait whose lanes all wait for one phase of one object: mbar_waits(mbar) says how long */
     uint32_t mbar;  /* mbar_index */
     uint32_t exits; /* cluster->exits when it was suspended */
     uint32_t addr;  /* shared address or barrier number */
@@ -229,9 +228,7 @@ static inline const uint64_t *exec_src64(const struct warp *w, exec_slot s) {
     return (const uint64_t *)(const void *)exec_src32(w, s);
 }
 static inline uint32_t *exec_dst32(struct warp *w, exec_slot s) { return w->base + (size_t)s * MACH_WARP; }
-static inline uint64_t *exec_dst64(struct warp *w, exec_slot s) {
-    return (uint64_t *)(void *)exec_dst32(w, s);
-}
+static inline uint64_t *exec_dst64(struct warp *w, exec_slot s) { return (uint64_t *)(void *)exec_dst32(w, s); }
 /* Poisoned lanes of a source; constants never are. */
 static inline uint32_t exec_poison(const struct warp *w, exec_slot s) { return s >= 0 ? w->pz[s] : 0; }
 /* Destination lanes `mask` become poison where `p` says so, and clean elsewhere. */
@@ -302,8 +299,8 @@ bool exec_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum exe
 uint32_t exec_loc_poison(const struct warp *w, uint32_t lane, const struct exec_loc *loc, uint32_t size);
 /* A shared-memory operand ([addr] of mbarrier, tcgen05.alloc, ...): the CTA and offset it names, checked for `size` bytes and
  * alignment; `cluster` allows other CTAs. Accepts generic addresses when `generic`. False after reporting. */
-bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
-                       bool cluster, bool generic, uint32_t size, struct cta **cta, uint32_t *off);
+bool exec_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, bool cluster,
+                       bool generic, uint32_t size, struct cta **cta, uint32_t *off);
 
 /* --- binding (exec/bind.c and the families) ----------------------------------------------------------------------- */
 
@@ -323,18 +320,16 @@ bool exec_bind_logic(struct exec_binder *b, struct insn *in);   /* exec/logic.c 
 bool exec_bind_cvt(struct exec_binder *b, struct insn *in);     /* exec/cvt.c       9.7.9.20-22 */
 bool exec_bind_move(struct exec_binder *b,
                     struct insn *in); /* exec/move.c      mov, prmt, isspacep, mapa, getctarank */
-bool exec_bind_memory(struct exec_binder *b, struct insn *in); /* exec/memory.c    ld, st, prefetch, ... */
-bool exec_bind_atomic(struct exec_binder *b, struct insn *in); /* exec/atomic.c    atom, red */
-bool exec_bind_control(struct exec_binder *b,
-                       struct insn *in); /* exec/control.c   bra, call, ret, exit, trap */
+bool exec_bind_memory(struct exec_binder *b, struct insn *in);  /* exec/memory.c    ld, st, prefetch, ... */
+bool exec_bind_atomic(struct exec_binder *b, struct insn *in);  /* exec/atomic.c    atom, red */
+bool exec_bind_control(struct exec_binder *b, struct insn *in); /* exec/control.c   bra, call, ret, exit, trap */
 bool exec_bind_barrier(struct exec_binder *b,
                        struct insn *in); /* exec/barrier.c   bar, barrier, barrier.cluster, fences */
 bool exec_bind_mbarrier(struct exec_binder *b, struct insn *in); /* exec/mbarrier.c  9.7.13.15 */
 bool exec_bind_warp(struct exec_binder *b,
                     struct insn *in); /* exec/warp_ops.c  shfl, vote, match, redux, elect, activemask */
 bool exec_bind_tcgen05(struct exec_binder *b, struct insn *in); /* exec/tcgen05.c   9.7.16 */
-bool exec_bind_bulk(struct exec_binder *b,
-                    struct insn *in); /* exec/bulk.c      cp.async.bulk, cp.reduce.async.bulk */
+bool exec_bind_bulk(struct exec_binder *b, struct insn *in); /* exec/bulk.c      cp.async.bulk, cp.reduce.async.bulk */
 bool exec_bind_cp_async(struct exec_binder *b, struct insn *in); /* exec/cp_async.c  cp.async */
 bool exec_bind_tensormap(struct exec_binder *b,
                          struct insn *in); /* exec/tensormap.c tensormap.replace, .cp_fenceproxy */

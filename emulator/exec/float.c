@@ -29,21 +29,21 @@ static bool host_has_fma(void) { return __builtin_cpu_supports("fma") && __built
 #define HOST_FMA
 static bool host_has_fma(void) { return true; }
 #endif
-#define FUSED(name, lanes)                                                                                   \
-    HOST_FMA static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {            \
-        const uint32_t *pa = exec_src32(w, in->o[1].slot), *pb = exec_src32(w, in->o[2].slot);               \
-        const uint32_t *pc = exec_src32(w, in->o[3].slot);                                                   \
-        uint32_t *pd = exec_dst32(w, in->o[0].slot);                                                         \
-        uint32_t t[lanes * MACH_WARP];                                                                       \
-        ALU_INDEPENDENT                                                                                      \
-        for (uint32_t l = 0; l < lanes * MACH_WARP; l++)                                                     \
-            t[l] = bits_of(__builtin_fmaf(fl(pa[l]), fl(pb[l]), fl(pc[l])));                                 \
-        if (mask == EXEC_ALL_LANES)                                                                          \
-            memcpy(pd, t, sizeof t);                                                                         \
-        else                                                                                                 \
-            EXEC_FOR_LANES(l, mask) memcpy(pd + lanes * l, t + lanes * l, lanes * sizeof *t);                \
-        alu_poison(w, in, mask, 3);                                                                          \
-        return EXEC_NEXT;                                                                                    \
+#define FUSED(name, lanes)                                                                                             \
+    HOST_FMA static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                      \
+        const uint32_t *pa = exec_src32(w, in->o[1].slot), *pb = exec_src32(w, in->o[2].slot);                         \
+        const uint32_t *pc = exec_src32(w, in->o[3].slot);                                                             \
+        uint32_t *pd = exec_dst32(w, in->o[0].slot);                                                                   \
+        uint32_t t[lanes * MACH_WARP];                                                                                 \
+        ALU_INDEPENDENT                                                                                                \
+        for (uint32_t l = 0; l < lanes * MACH_WARP; l++)                                                               \
+            t[l] = bits_of(__builtin_fmaf(fl(pa[l]), fl(pb[l]), fl(pc[l])));                                           \
+        if (mask == EXEC_ALL_LANES)                                                                                    \
+            memcpy(pd, t, sizeof t);                                                                                   \
+        else                                                                                                           \
+            EXEC_FOR_LANES(l, mask) memcpy(pd + lanes * l, t + lanes * l, lanes * sizeof *t);                          \
+        alu_poison(w, in, mask, 3);                                                                                    \
+        return EXEC_NEXT;                                                                                              \
     }
 FUSED(fma_rn_f32_host, 1)
 FUSED(fma_rn_f32x2_host, 2)
@@ -116,24 +116,24 @@ ALU_FN1(ex2_f32, u32, u32, num_ex2_approx_f32(a, f))
 ALU_FN1(tanh_f32, u32, u32, num_tanh_approx_f32(a))
 
 /* 9.7.3.1: zeros count as normal */
-#define TESTP(name, bits, T, cond)                                                                           \
-    static enum exec_status testp_##name##_f##bits(struct warp *w, const struct insn *in, uint32_t mask) {   \
-        const uint##bits##_t *pa = exec_src##bits(w, in->o[1].slot);                                         \
-        uint32_t p = 0;                                                                                      \
-        EXEC_FOR_LANES(l, mask) {                                                                            \
-            const uint64_t a = pa[l];                                                                        \
-            p |= (uint32_t)(cond) << l;                                                                      \
-        }                                                                                                    \
-        exec_set_pred(w, in->o[0].slot, mask, p);                                                            \
-        alu_poison(w, in, mask, 1);                                                                          \
-        return EXEC_NEXT;                                                                                    \
+#define TESTP(name, bits, T, cond)                                                                                     \
+    static enum exec_status testp_##name##_f##bits(struct warp *w, const struct insn *in, uint32_t mask) {             \
+        const uint##bits##_t *pa = exec_src##bits(w, in->o[1].slot);                                                   \
+        uint32_t p = 0;                                                                                                \
+        EXEC_FOR_LANES(l, mask) {                                                                                      \
+            const uint64_t a = pa[l];                                                                                  \
+            p |= (uint32_t)(cond) << l;                                                                                \
+        }                                                                                                              \
+        exec_set_pred(w, in->o[0].slot, mask, p);                                                                      \
+        alu_poison(w, in, mask, 1);                                                                                    \
+        return EXEC_NEXT;                                                                                              \
     }
-#define TESTP_ALL(bits, T)                                                                                   \
-    TESTP(finite, bits, T, !num_is_nan(T, a) && !num_is_inf(T, a))                                           \
-    TESTP(infinite, bits, T, num_is_inf(T, a))                                                               \
-    TESTP(number, bits, T, !num_is_nan(T, a))                                                                \
-    TESTP(notanumber, bits, T, num_is_nan(T, a))                                                             \
-    TESTP(normal, bits, T, !num_is_nan(T, a) && !num_is_inf(T, a) && !num_is_subnormal(T, a))                \
+#define TESTP_ALL(bits, T)                                                                                             \
+    TESTP(finite, bits, T, !num_is_nan(T, a) && !num_is_inf(T, a))                                                     \
+    TESTP(infinite, bits, T, num_is_inf(T, a))                                                                         \
+    TESTP(number, bits, T, !num_is_nan(T, a))                                                                          \
+    TESTP(notanumber, bits, T, num_is_nan(T, a))                                                                       \
+    TESTP(normal, bits, T, !num_is_nan(T, a) && !num_is_inf(T, a) && !num_is_subnormal(T, a))                          \
     TESTP(subnormal, bits, T, num_is_subnormal(T, a))
 TESTP_ALL(32, NUM_F32)
 TESTP_ALL(64, NUM_F64)
@@ -149,29 +149,26 @@ TESTP_ALL(64, NUM_F64)
 #define XOR ALU_M(xorsign)
 #define RN ALU_M(rn)
 /* The first row that takes the form wins: the plain forms come before the general ones. */
-#define SUM(op)                                                                                              \
-    ALU_ROW(op, f32, 0, RN, "www", op##_rn_f32), ALU_ROW(op, f32, 0, ALU_RND | FTZ | SAT, "www", op##_f32),  \
-        ALU_ROW(op, f32x2, 0, RN, "ddd", op##_rn_f32x2),                                                     \
-        ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2),                                             \
+#define SUM(op)                                                                                                        \
+    ALU_ROW(op, f32, 0, RN, "www", op##_rn_f32), ALU_ROW(op, f32, 0, ALU_RND | FTZ | SAT, "www", op##_f32),            \
+        ALU_ROW(op, f32x2, 0, RN, "ddd", op##_rn_f32x2), ALU_ROW(op, f32x2, 0, ALU_RND | FTZ, "ddd", op##_f32x2),      \
         ALU_ROW(op, f64, 0, ALU_RND, "ddd", op##_f64)
-#define FMA(op)                                                                                              \
-    ALU_ROW(op, f32, RN, 0, "wwww", fma_rn_f32),                                                             \
-        ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ | SAT, "wwww", fma_f32),                                \
+#define FMA(op)                                                                                                        \
+    ALU_ROW(op, f32, RN, 0, "wwww", fma_rn_f32), ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ | SAT, "wwww", fma_f32), \
         ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, "dddd", fma_f64)
-#define IEEE(op, sw, sd)                                                                                     \
-    ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ, sw, op##_f32),                                             \
-        ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
-#define MINMAX(op)                                                                                           \
-    ALU_ROW(op, f32, 0, 0, "www", op##_plain_f32), ALU_ROW(op, f32, 0, FTZ | NAN_, "www", op##_f32),         \
-        ALU_ROW(op, f32, XOR | ABS, FTZ | NAN_, "www", op##_f32),                                            \
+#define IEEE(op, sw, sd)                                                                                               \
+    ALU_ROW(op, f32, ALU_NEED_RND, ALU_RND | FTZ, sw, op##_f32), ALU_ROW(op, f64, ALU_NEED_RND, ALU_RND, sd, op##_f64)
+#define MINMAX(op)                                                                                                     \
+    ALU_ROW(op, f32, 0, 0, "www", op##_plain_f32), ALU_ROW(op, f32, 0, FTZ | NAN_, "www", op##_f32),                   \
+        ALU_ROW(op, f32, XOR | ABS, FTZ | NAN_, "www", op##_f32),                                                      \
         ALU_ROW(op, f32, 0, FTZ | NAN_ | ABS, "wwww", op##3_f32), ALU_ROW(op, f64, 0, 0, "ddd", op##_f64)
 #define APPROX_F32(op, fn) ALU_ROW(op, f32, APPROX, FTZ, "ww", fn)
-#define TESTP_ROWS(t, sig)                                                                                   \
-    ALU_ROW(testp, t, ALU_M(finite), 0, sig, testp_finite_##t),                                              \
-        ALU_ROW(testp, t, ALU_M(infinite), 0, sig, testp_infinite_##t),                                      \
-        ALU_ROW(testp, t, ALU_M(number), 0, sig, testp_number_##t),                                          \
-        ALU_ROW(testp, t, ALU_M(notanumber), 0, sig, testp_notanumber_##t),                                  \
-        ALU_ROW(testp, t, ALU_M(normal), 0, sig, testp_normal_##t),                                          \
+#define TESTP_ROWS(t, sig)                                                                                             \
+    ALU_ROW(testp, t, ALU_M(finite), 0, sig, testp_finite_##t),                                                        \
+        ALU_ROW(testp, t, ALU_M(infinite), 0, sig, testp_infinite_##t),                                                \
+        ALU_ROW(testp, t, ALU_M(number), 0, sig, testp_number_##t),                                                    \
+        ALU_ROW(testp, t, ALU_M(notanumber), 0, sig, testp_notanumber_##t),                                            \
+        ALU_ROW(testp, t, ALU_M(normal), 0, sig, testp_normal_##t),                                                    \
         ALU_ROW(testp, t, ALU_M(subnormal), 0, sig, testp_subnormal_##t)
 
 static const struct alu_row rows[] = {
@@ -213,8 +210,8 @@ static const struct alu_row rows[] = {
 };
 
 static bool is_float(enum ptx_type t) {
-    return t == PTX_F32 || t == PTX_F64 || t == PTX_F32X2 || t == PTX_F16 || t == PTX_BF16 ||
-           t == PTX_F16X2 || t == PTX_BF16X2;
+    return t == PTX_F32 || t == PTX_F64 || t == PTX_F32X2 || t == PTX_F16 || t == PTX_BF16 || t == PTX_F16X2 ||
+           t == PTX_BF16X2;
 }
 static bool is_half(enum ptx_type t) { return is_float(t) && t != PTX_F32 && t != PTX_F64 && t != PTX_F32X2; }
 

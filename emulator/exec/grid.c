@@ -67,8 +67,8 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
     const struct async_op *op = &c->op;
     if (!to->live_warps) {
         mach_fault(op->cta->island, &op->origin, &cancel_exited,
-                   "the response of cluster CTA %u's try_cancel comes after the exit of CTA %u",
-                   op->cta->rank, to->rank);
+                   "the response of cluster CTA %u's try_cancel comes after the exit of CTA %u", op->cta->rank,
+                   to->rank);
         return false;
     }
     if (!mbar_check_remote(op->cta, to, c->mbar, &op->origin, op->name))
@@ -131,8 +131,7 @@ bool exec_serve_cancels(struct cluster *cl) {
 }
 
 static enum exec_status do_try_cancel(struct warp *w, const struct insn *in, uint32_t mask) {
-    bool generic = !ptx_has(in->src, PTX_MOD_shared__cta),
-         all = ptx_has(in->src, PTX_MOD_multicast__cluster__all);
+    bool generic = !ptx_has(in->src, PTX_MOD_shared__cta), all = ptx_has(in->src, PTX_MOD_multicast__cluster__all);
     EXEC_FOR_LANES(l, mask) {
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         struct cta *cta;
@@ -169,13 +168,11 @@ static bool bind_try_cancel(struct exec_binder *b, struct insn *in) {
 }
 
 /* Words 0, 1 and 3 of the response in lane l; false after a fault. */
-static bool read_response(struct warp *w, const struct insn *in, uint32_t l, exec_slot slot,
-                          uint32_t out[3]) {
+static bool read_response(struct warp *w, const struct insn *in, uint32_t l, exec_slot slot, uint32_t out[3]) {
     uint64_t low = exec_src64(w, slot)[l], high = exec_src64(w, slot + 2)[l];
     if ((uint32_t)high != RESPONSE_MARK || high >> 32 > 1) {
-        exec_fault(w, in, 1u << l, &not_a_response,
-                   "the register of lane %u holds 0x%016llx%016llx, no response", l, (unsigned long long)high,
-                   (unsigned long long)low);
+        exec_fault(w, in, 1u << l, &not_a_response, "the register of lane %u holds 0x%016llx%016llx, no response", l,
+                   (unsigned long long)high, (unsigned long long)low);
         return false;
     }
     out[0] = (uint32_t)low;
@@ -262,18 +259,15 @@ static bool bind_query_cancel(struct exec_binder *b, struct insn *in) {
 
 static const struct diag reg_direction = {
     .id = "setmaxnreg-direction",
-    .rule =
-        "setmaxnreg.dec does not raise, and .inc does not lower, the number of registers that the warp owns",
+    .rule = "setmaxnreg.dec does not raise, and .inc does not lower, the number of registers that the warp owns",
     .section = "PTX ISA 9.7.19.5",
-    .hint =
-        "the count at launch is what ptxas gave the kernel (--maxrregcount, __launch_bounds__ or .maxnreg)",
+    .hint = "the count at launch is what ptxas gave the kernel (--maxrregcount, __launch_bounds__ or .maxnreg)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag reg_warpgroup = {
     .id = "setmaxnreg-warpgroup",
-    .rule =
-        "all warps of a warpgroup (4 warps, the first a multiple of 4) must execute the same setmaxnreg, and "
-        "synchronise before the next one",
+    .rule = "all warps of a warpgroup (4 warps, the first a multiple of 4) must execute the same setmaxnreg, and "
+            "synchronise before the next one",
     .section = "PTX ISA 9.7.19.5",
     .hint = "give roles to whole warpgroups, or do without setmaxnreg",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
@@ -312,14 +306,13 @@ static bool check_warpgroup(struct warp *w, const struct insn *in, uint32_t mask
         const struct warp *o = &w->cta->warps[i];
         char where[600];
         if (o->setmaxnregs < w->setmaxnregs) {
-            exec_fault(w, in, mask, &reg_warpgroup,
-                       "warp %u executes its setmaxnreg number %u, warp %u only %u so far", w->index,
-                       w->setmaxnregs + 1, i, o->setmaxnregs);
+            exec_fault(w, in, mask, &reg_warpgroup, "warp %u executes its setmaxnreg number %u, warp %u only %u so far",
+                       w->index, w->setmaxnregs + 1, i, o->setmaxnregs);
             return false;
         }
         if (o->setmaxnregs == w->setmaxnregs + 1 && !same_setmaxnreg(o->last_setmaxnreg, in)) {
-            exec_fault(w, in, mask, &reg_warpgroup, "warp %u executes this one, warp %u another one, at %s",
-                       w->index, i, diag_where(&o->last_setmaxnreg->src->site, where, sizeof where));
+            exec_fault(w, in, mask, &reg_warpgroup, "warp %u executes this one, warp %u another one, at %s", w->index,
+                       i, diag_where(&o->last_setmaxnreg->src->site, where, sizeof where));
             return false;
         }
     }
@@ -335,8 +328,8 @@ static enum exec_status do_setmaxnreg(struct warp *w, const struct insn *in, uin
         return exec_fault(w, in, mask, &reg_direction, "setmaxnreg.%s to %u registers in a warp that owns %u",
                           inc ? "inc" : "dec", wanted, now);
     if (now && inc && pool(w) < (int64_t)wanted - now)
-        return exec_wait(
-            w, in, &(struct exec_wait){.kind = WAIT_REGISTERS, .addr = (uint32_t)pool(w), .value = wanted});
+        return exec_wait(w, in,
+                         &(struct exec_wait){.kind = WAIT_REGISTERS, .addr = (uint32_t)pool(w), .value = wanted});
     w->setmaxnregs++;
     w->last_setmaxnreg = in;
     if (now) {
@@ -352,8 +345,8 @@ static bool bind_setmaxnreg(struct exec_binder *b, struct insn *in) {
     if (actions != 1 || p->num_mods != 4 || !ptx_has(p, PTX_MOD_sync) || !ptx_has(p, PTX_MOD_aligned) ||
         !ptx_has(p, PTX_MOD_u32))
         return refuse(b, "the form is setmaxnreg.inc or .dec, .sync.aligned.u32");
-    if (in->num_opnds != 1 || !in->o[0].is_imm || in->o[0].more->src->imm < 24 ||
-        in->o[0].more->src->imm > 256 || in->o[0].more->src->imm % 8)
+    if (in->num_opnds != 1 || !in->o[0].is_imm || in->o[0].more->src->imm < 24 || in->o[0].more->src->imm > 256 ||
+        in->o[0].more->src->imm % 8)
         return refuse(b, "the count is an immediate, a multiple of 8 from 24 to 256");
     in->aux = in->o[0].more->src->imm;
     in->aligned = true;

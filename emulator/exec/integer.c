@@ -85,11 +85,11 @@ ALU_FN3(sad_s64, u64, s64, s64, u64, c + (a < b ? (uint64_t)b - (uint64_t)a : (u
 
 /* 9.7.1.8, 9.7.1.9: a zero divisor gives a machine-specific quotient and remainder, on an H200 all ones at every width.
  * Otherwise the quotient rounds toward zero, and the one that overflows wraps. */
-#define DIV_U(bits, T)                                                                                       \
-    ALU_FN2(div_u##bits, u##bits, u##bits, u##bits, b ? a / b : (T) ~(T)0)                                   \
+#define DIV_U(bits, T)                                                                                                 \
+    ALU_FN2(div_u##bits, u##bits, u##bits, u##bits, b ? a / b : (T) ~(T)0)                                             \
     ALU_FN2(rem_u##bits, u##bits, u##bits, u##bits, b ? a % b : (T) ~(T)0)
-#define DIV_S(bits, T, U)                                                                                    \
-    ALU_FN2(div_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)(0 - (U)a) : (T)(a / b))   \
+#define DIV_S(bits, T, U)                                                                                              \
+    ALU_FN2(div_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)(0 - (U)a) : (T)(a / b))             \
     ALU_FN2(rem_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)0 : (T)(a % b))
 DIV_U(16, uint16_t)
 DIV_U(32, uint32_t)
@@ -99,16 +99,16 @@ DIV_S(32, int32_t, uint32_t)
 DIV_S(64, int64_t, uint64_t)
 
 /* 9.7.1.10, 9.7.1.11: the smallest negative number is its own negation */
-#define SIGN(bits, U)                                                                                        \
-    ALU_FN1(abs_s##bits, u##bits, s##bits, a < 0 ? 0 - (U)a : (U)a)                                          \
+#define SIGN(bits, U)                                                                                                  \
+    ALU_FN1(abs_s##bits, u##bits, s##bits, a < 0 ? 0 - (U)a : (U)a)                                                    \
     ALU_FN1(neg_s##bits, u##bits, u##bits, 0 - a)
 SIGN(16, uint16_t)
 SIGN(32, uint32_t)
 SIGN(64, uint64_t)
 
 /* 9.7.1.12, 9.7.1.13 */
-#define MIN_MAX(T)                                                                                           \
-    ALU_FN2(min_##T, T, T, T, a < b ? a : b)                                                                 \
+#define MIN_MAX(T)                                                                                                     \
+    ALU_FN2(min_##T, T, T, T, a < b ? a : b)                                                                           \
     ALU_FN2(max_##T, T, T, T, a > b ? a : b)
 MIN_MAX(u16)
 MIN_MAX(s16)
@@ -118,8 +118,8 @@ MIN_MAX(u64)
 MIN_MAX(s64)
 MIN_MAX(u16x2)
 MIN_MAX(s16x2)
-#define MIN_MAX_RELU(T)                                                                                      \
-    ALU_FN2(min_relu_##T, T, T, T, a < 0 || b < 0 ? 0 : a < b ? a : b)                                       \
+#define MIN_MAX_RELU(T)                                                                                                \
+    ALU_FN2(min_relu_##T, T, T, T, a < 0 || b < 0 ? 0 : a < b ? a : b)                                                 \
     ALU_FN2(max_relu_##T, T, T, T, a < 0 && b < 0 ? 0 : a > b ? a : b)
 MIN_MAX_RELU(s32)
 MIN_MAX_RELU(s16x2)
@@ -132,9 +132,7 @@ ALU_FN1(clz_b64, u32, u64, a ? __builtin_clzll(a) : 64)
 
 /* 9.7.1.16 */
 static inline uint32_t find_top(uint64_t a) { return a ? 63 - (uint32_t)__builtin_clzll(a) : UINT32_MAX; }
-static inline uint32_t shift_to_top(uint32_t pos, uint32_t msb) {
-    return pos == UINT32_MAX ? pos : msb - pos;
-}
+static inline uint32_t shift_to_top(uint32_t pos, uint32_t msb) { return pos == UINT32_MAX ? pos : msb - pos; }
 static inline uint64_t flip_s32(int32_t a) { return (uint32_t)(a < 0 ? ~a : a); }
 static inline uint64_t flip_s64(int64_t a) { return (uint64_t)(a < 0 ? ~a : a); }
 ALU_FN1(bfind_u32, u32, u32, find_top(a))
@@ -247,9 +245,9 @@ static inline uint32_t dot2(uint32_t a, uint32_t b, uint32_t c, bool sa, bool sb
         c += (uint32_t)(half_of(a, i, sa) * byte_of(b, first + i, sb));
     return c;
 }
-#define DOT(ta, tb, sa, sb)                                                                                  \
-    ALU_FN3(dp4a_##ta##_##tb, u32, u32, u32, u32, dot4(a, b, c, sa, sb))                                     \
-    ALU_FN3(dp2a_lo_##ta##_##tb, u32, u32, u32, u32, dot2(a, b, c, sa, sb, 0))                               \
+#define DOT(ta, tb, sa, sb)                                                                                            \
+    ALU_FN3(dp4a_##ta##_##tb, u32, u32, u32, u32, dot4(a, b, c, sa, sb))                                               \
+    ALU_FN3(dp2a_lo_##ta##_##tb, u32, u32, u32, u32, dot2(a, b, c, sa, sb, 0))                                         \
     ALU_FN3(dp2a_hi_##ta##_##tb, u32, u32, u32, u32, dot2(a, b, c, sa, sb, 2))
 DOT(u32, u32, false, false)
 DOT(u32, s32, false, true)
@@ -263,32 +261,30 @@ DOT(s32, s32, true, true)
 #define WIDE ALU_M(wide)
 #define SAT ALU_M(sat)
 #define RELU ALU_M(relu)
-#define SIX(op, need, gh, gw, gd, fu16, fs16, fu32, fs32, fu64, fs64)                                        \
-    ALU_ROW(op, u16, need, 0, gh, fu16), ALU_ROW(op, s16, need, 0, gh, fs16),                                \
-        ALU_ROW(op, u32, need, 0, gw, fu32), ALU_ROW(op, s32, need, 0, gw, fs32),                            \
-        ALU_ROW(op, u64, need, 0, gd, fu64), ALU_ROW(op, s64, need, 0, gd, fs64)
-#define SAME(op, need, sig, f)                                                                               \
+#define SIX(op, need, gh, gw, gd, fu16, fs16, fu32, fs32, fu64, fs64)                                                  \
+    ALU_ROW(op, u16, need, 0, gh, fu16), ALU_ROW(op, s16, need, 0, gh, fs16), ALU_ROW(op, u32, need, 0, gw, fu32),     \
+        ALU_ROW(op, s32, need, 0, gw, fs32), ALU_ROW(op, u64, need, 0, gd, fu64), ALU_ROW(op, s64, need, 0, gd, fs64)
+#define SAME(op, need, sig, f)                                                                                         \
     SIX(op, need, sig("h"), sig("w"), sig("d"), f##_16, f##_16, f##_32, f##_32, f##_64, f##_64)
-#define BOTH(op, need, sig, f)                                                                               \
+#define BOTH(op, need, sig, f)                                                                                         \
     SIX(op, need, sig("h"), sig("w"), sig("d"), f##_u16, f##_s16, f##_u32, f##_s32, f##_u64, f##_s64)
 #define TWO(t) t t t
 #define THREE(t) t t t t
-#define FOUR_WIDE(op, f, gh, gw)                                                                             \
-    ALU_ROW(op, u16, WIDE, 0, gh, f##_wide_u16), ALU_ROW(op, s16, WIDE, 0, gh, f##_wide_s16),                \
+#define FOUR_WIDE(op, f, gh, gw)                                                                                       \
+    ALU_ROW(op, u16, WIDE, 0, gh, f##_wide_u16), ALU_ROW(op, s16, WIDE, 0, gh, f##_wide_s16),                          \
         ALU_ROW(op, u32, WIDE, 0, gw, f##_wide_u32), ALU_ROW(op, s32, WIDE, 0, gw, f##_wide_s32)
-#define SIGNED(op)                                                                                           \
-    ALU_ROW(op, s16, 0, 0, "hh", op##_s16), ALU_ROW(op, s32, 0, 0, "ww", op##_s32),                          \
+#define SIGNED(op)                                                                                                     \
+    ALU_ROW(op, s16, 0, 0, "hh", op##_s16), ALU_ROW(op, s32, 0, 0, "ww", op##_s32),                                    \
         ALU_ROW(op, s64, 0, 0, "dd", op##_s64)
-#define BFIND(t, sig)                                                                                        \
+#define BFIND(t, sig)                                                                                                  \
     ALU_ROW(bfind, t, 0, 0, sig, bfind_##t), ALU_ROW(bfind, t, ALU_M(shiftamt), 0, sig, bfind_shiftamt_##t)
-#define DOTS(ta, tb)                                                                                         \
-    ALU_ROW2(dp4a, ta, tb, 0, 0, "wwww", dp4a_##ta##_##tb),                                                  \
-        ALU_ROW2(dp2a, ta, tb, LO, 0, "wwww", dp2a_lo_##ta##_##tb),                                          \
+#define DOTS(ta, tb)                                                                                                   \
+    ALU_ROW2(dp4a, ta, tb, 0, 0, "wwww", dp4a_##ta##_##tb),                                                            \
+        ALU_ROW2(dp2a, ta, tb, LO, 0, "wwww", dp2a_lo_##ta##_##tb),                                                    \
         ALU_ROW2(dp2a, ta, tb, HI, 0, "wwww", dp2a_hi_##ta##_##tb)
-#define MINMAX_ROWS(op)                                                                                      \
-    BOTH(op, 0, TWO, op), ALU_ROW(op, u16x2, 0, 0, "www", op##_u16x2),                                       \
-        ALU_ROW(op, s16x2, 0, 0, "www", op##_s16x2), ALU_ROW(op, s32, RELU, 0, "www", op##_relu_s32),        \
-        ALU_ROW(op, s16x2, RELU, 0, "www", op##_relu_s16x2)
+#define MINMAX_ROWS(op)                                                                                                \
+    BOTH(op, 0, TWO, op), ALU_ROW(op, u16x2, 0, 0, "www", op##_u16x2), ALU_ROW(op, s16x2, 0, 0, "www", op##_s16x2),    \
+        ALU_ROW(op, s32, RELU, 0, "www", op##_relu_s32), ALU_ROW(op, s16x2, RELU, 0, "www", op##_relu_s16x2)
 
 static const struct alu_row rows[] = {
     SAME(add, 0, TWO, add),

@@ -23,7 +23,7 @@ struct exec_kernel_info {
     const struct ptx_func *ptx;
     uint32_t static_smem; /* bytes */
     uint32_t local_bytes; /* per thread */
-    uint32_t regs; /* 32-bit registers of a thread: exec_set_registers, else .maxnreg, else an estimate */
+    uint32_t regs;        /* 32-bit registers of a thread: exec_set_registers, else .maxnreg, else an estimate */
     uint32_t max_threads; /* .maxntid product or 1024 */
     uint64_t param_bytes;
     struct diag_dim3 cluster; /* .reqnctapercluster, 0 when none */

@@ -16,8 +16,7 @@ struct matrix_form {
 
 static const struct diag WARP_INCOMPLETE = {
     .id = "matrix-warp-incomplete",
-    .rule =
-        "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
+    .rule = "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
     .section = "PTX ISA 9.7.14.5.15",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
@@ -37,8 +36,7 @@ static bool find_rows(struct warp *w, const struct insn *in, const struct matrix
         if (!exec_resolve(w, in, lane, f->space, addr, 16, 16, f->store, &row[r]))
             return false;
         if (row[r].space != XS_SHARED_CTA || row[r].cta != w->cta) {
-            exec_fault(w, in, 1u << lane, &NOT_SHARED,
-                       "row %u of matrix %u is not in this CTA's shared memory", r, m);
+            exec_fault(w, in, 1u << lane, &NOT_SHARED, "row %u of matrix %u is not in this CTA's shared memory", r, m);
             return false;
         }
     }
@@ -77,8 +75,7 @@ static enum exec_status run_ldmatrix(struct warp *w, const struct insn *in, uint
             }
         }
     }
-    for (uint32_t m = 0; m < f->count;
-         m++) { /* after all addresses are read: a destination may be one of them */
+    for (uint32_t m = 0; m < f->count; m++) { /* after all addresses are read: a destination may be one of them */
         if (f->reg[m] == EXEC_SINK)
             continue;
         memcpy(exec_dst32(w, f->reg[m]), out[m], sizeof out[m]);
@@ -138,16 +135,14 @@ static enum exec_status run_movmatrix(struct warp *w, const struct insn *in, uin
 }
 
 static bool bind_movmatrix(struct insn *in) {
-    static const enum ptx_mod words[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans,
-                                         PTX_MOD_b16};
+    static const enum ptx_mod words[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans, PTX_MOD_b16};
     in->fn = run_movmatrix;
     if (in->src->num_mods != 5)
         return false;
     for (unsigned i = 0; i < 5; i++)
         if (in->src->mods[i] != words[i])
             return false;
-    return in->num_opnds == 2 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT &&
-           in->o[1].bits == 32;
+    return in->num_opnds == 2 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT && in->o[1].bits == 32;
 }
 
 /* One 32-bit register per matrix; a load may discard some. */
@@ -203,14 +198,13 @@ bool exec_bind_matrix(struct exec_binder *b, struct insn *in) {
             type++;
             break;
         default:
-            b->why =
-                "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments in figures alone";
+            b->why = "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments in figures alone";
             return false;
         }
     const struct exec_opnd *regs = &in->o[f->store ? 1 : 0];
     f->addr = &in->o[f->store ? 0 : 1];
-    if (sync != 1 || aligned != 1 || shape != 1 || type != 1 || space > 1 || !f->count ||
-        in->num_opnds != 2 || f->addr->kind != EXEC_MEM)
+    if (sync != 1 || aligned != 1 || shape != 1 || type != 1 || space > 1 || !f->count || in->num_opnds != 2 ||
+        f->addr->kind != EXEC_MEM)
         return false;
     if (!take_registers(f, regs))
         return false;

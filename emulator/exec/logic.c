@@ -4,26 +4,26 @@
  */
 #include "exec/alu.h"
 
-#define BITWISE(n, T)                                                                                        \
-    ALU_FN2(and_##n, T, T, T, a &b)                                                                          \
-    ALU_FN2(or_##n, T, T, T, a | b)                                                                          \
-    ALU_FN2(xor_##n, T, T, T, a ^ b)                                                                         \
-    ALU_FN1(not_##n, T, T, ~a)                                                                               \
+#define BITWISE(n, T)                                                                                                  \
+    ALU_FN2(and_##n, T, T, T, a &b)                                                                                    \
+    ALU_FN2(or_##n, T, T, T, a | b)                                                                                    \
+    ALU_FN2(xor_##n, T, T, T, a ^ b)                                                                                   \
+    ALU_FN1(not_##n, T, T, ~a)                                                                                         \
     ALU_FN1(cnot_##n, T, T, a == 0)
 BITWISE(b16, u16)
 BITWISE(b32, u32)
 BITWISE(b64, u64)
 
 /* 9.7.8.1 - 9.7.8.4, .pred */
-#define PRED_FN(name, value, poison)                                                                         \
-    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                     \
-        const struct exec_opnd *y = &in->o[in->num_opnds - 1]; /* `not` has one source */                    \
-        const uint32_t a = exec_pred(w, &in->o[1]), b = exec_pred(w, y);                                     \
-        const uint32_t pa = exec_poison(w, in->o[1].slot), pb = exec_poison(w, y->slot);                     \
-        (void)b, (void)pb;                                                                                   \
-        exec_set_pred(w, in->o[0].slot, mask, (value));                                                      \
-        exec_set_poison(w, in->o[0].slot, mask, (poison));                                                   \
-        return EXEC_NEXT;                                                                                    \
+#define PRED_FN(name, value, poison)                                                                                   \
+    static enum exec_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const struct exec_opnd *y = &in->o[in->num_opnds - 1]; /* `not` has one source */                              \
+        const uint32_t a = exec_pred(w, &in->o[1]), b = exec_pred(w, y);                                               \
+        const uint32_t pa = exec_poison(w, in->o[1].slot), pb = exec_poison(w, y->slot);                               \
+        (void)b, (void)pb;                                                                                             \
+        exec_set_pred(w, in->o[0].slot, mask, (value));                                                                \
+        exec_set_poison(w, in->o[0].slot, mask, (poison));                                                             \
+        return EXEC_NEXT;                                                                                              \
     }
 PRED_FN(and_pred, a &b, alu_and_poison(a, pa, b, pb))
 PRED_FN(or_pred, a | b, alu_or_poison(a, pa, b, pb))
@@ -42,8 +42,7 @@ static inline uint32_t table3(const uint32_t t[8], uint32_t a, uint32_t b, uint3
 static enum exec_status lop3(struct warp *w, const struct insn *in, uint32_t mask) {
     const bool paired = in->num_opnds > 5; /* d|p, a, b, c, immLut, q */
     const struct exec_opnd *src = &in->o[paired ? 2 : 1], *q = &in->o[6];
-    const uint32_t *pa = exec_src32(w, src[0].slot), *pb = exec_src32(w, src[1].slot),
-                   *pc = exec_src32(w, src[2].slot);
+    const uint32_t *pa = exec_src32(w, src[0].slot), *pb = exec_src32(w, src[1].slot), *pc = exec_src32(w, src[2].slot);
     uint32_t d[MACH_WARP], t[8], poison = 0, nonzero = 0;
     for (unsigned i = 0; i < 8; i++)
         t[i] = 0 - (uint32_t)(in->aux >> i & 1);
@@ -58,8 +57,7 @@ static enum exec_status lop3(struct warp *w, const struct insn *in, uint32_t mas
             nonzero |= (uint32_t)(d[l] != 0) << l;
         exec_set_pred(w, in->o[1].slot, mask, is_or ? nonzero | v : nonzero & v);
         exec_set_poison(w, in->o[1].slot, mask,
-                        is_or ? alu_or_poison(nonzero, poison, v, pv)
-                              : alu_and_poison(nonzero, poison, v, pv));
+                        is_or ? alu_or_poison(nonzero, poison, v, pv) : alu_and_poison(nonzero, poison, v, pv));
     }
     if (alu_is_sink(&in->o[0]))
         return EXEC_NEXT;
@@ -93,14 +91,14 @@ ALU_FN2(shr_s16, s16, s16, u32, a >> at_most(b, 15))
 ALU_FN2(shr_s32, s32, s32, u32, a >> at_most(b, 31))
 ALU_FN2(shr_s64, s64, s64, u32, a >> at_most(b, 63))
 
-#define LOGIC(op)                                                                                            \
-    ALU_ROW(op, b16, 0, 0, "hhh", op##_b16), ALU_ROW(op, b32, 0, 0, "www", op##_b32),                        \
+#define LOGIC(op)                                                                                                      \
+    ALU_ROW(op, b16, 0, 0, "hhh", op##_b16), ALU_ROW(op, b32, 0, 0, "www", op##_b32),                                  \
         ALU_ROW(op, b64, 0, 0, "ddd", op##_b64), ALU_ROW(op, pred, 0, 0, "ppp", op##_pred)
-#define UNARY(op)                                                                                            \
-    ALU_ROW(op, b16, 0, 0, "hh", op##_b16), ALU_ROW(op, b32, 0, 0, "ww", op##_b32),                          \
+#define UNARY(op)                                                                                                      \
+    ALU_ROW(op, b16, 0, 0, "hh", op##_b16), ALU_ROW(op, b32, 0, 0, "ww", op##_b32),                                    \
         ALU_ROW(op, b64, 0, 0, "dd", op##_b64)
-#define SHR(n, sig)                                                                                          \
-    ALU_ROW(shr, b##n, 0, 0, sig, shr_u##n), ALU_ROW(shr, u##n, 0, 0, sig, shr_u##n),                        \
+#define SHR(n, sig)                                                                                                    \
+    ALU_ROW(shr, b##n, 0, 0, sig, shr_u##n), ALU_ROW(shr, u##n, 0, 0, sig, shr_u##n),                                  \
         ALU_ROW(shr, s##n, 0, 0, sig, shr_s##n)
 
 static const struct alu_row rows[] = {
@@ -133,9 +131,8 @@ static bool bind_lop3(struct exec_binder *b, struct insn *in) {
         return alu_refuse(b, "lop3 takes .b32 and at most one of .or and .and");
     if (in->num_opnds != (paired ? 7 : 5))
         return alu_refuse(b, "wrong number of operands");
-    bool ok =
-        paired ? alu_dest_or_sink(&in->o[0], 32) && alu_dest_or_sink(&in->o[1], 1) && alu_source(&in->o[6], 1)
-               : alu_dest(&in->o[0], 32);
+    bool ok = paired ? alu_dest_or_sink(&in->o[0], 32) && alu_dest_or_sink(&in->o[1], 1) && alu_source(&in->o[6], 1)
+                     : alu_dest(&in->o[0], 32);
     for (unsigned i = 0; i < 3; i++)
         ok = ok && alu_source(&in->o[dests + i], 32);
     if (!ok)
@@ -144,8 +141,7 @@ static bool bind_lop3(struct exec_binder *b, struct insn *in) {
     if (!lut->is_imm || lut->more->imm > 255)
         return alu_refuse(b, "immLut is an integer constant from 0 to 255");
     const uint64_t t = lut->more->imm;
-    in->aux = t | (uint64_t)((t >> 4 & 0x0f) != (t & 0x0f)) << 8 |
-              (uint64_t)((t >> 2 & 0x33) != (t & 0x33)) << 9 |
+    in->aux = t | (uint64_t)((t >> 4 & 0x0f) != (t & 0x0f)) << 8 | (uint64_t)((t >> 2 & 0x33) != (t & 0x33)) << 9 |
               (uint64_t)((t >> 1 & 0x55) != (t & 0x55)) << 10;
     in->fn = lop3;
     return true;

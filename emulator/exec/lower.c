@@ -138,8 +138,7 @@ static uint64_t imm_value(const struct ptx_insn *in, unsigned i, const struct pt
     enum ptx_type t = operand_type(in, i);
     if (t == PTX_PRED) /* lane mask */
         return o->imm ? EXEC_ALL_LANES : 0;
-    if (o->imm_kind == PTX_IMM_F64 &&
-        ptx_type_bits(t) <= 32) { /* a decimal constant has the type of its use (4.5.2) */
+    if (o->imm_kind == PTX_IMM_F64 && ptx_type_bits(t) <= 32) { /* a decimal constant has the type of its use (4.5.2) */
         double d;
         memcpy(&d, &o->imm, sizeof d);
         float s = (float)d;
@@ -167,8 +166,8 @@ uint32_t exec_dense_var(const struct exec_module *m, const struct ptx_var *v) {
 
 /* Is v a formal or call parameter that lives in slots (as opposed to a kernel parameter)? */
 static bool param_in_slots(const struct ptx_var *v) {
-    return v->space == PTX_SPACE_PARAM && !(v->owner && v->owner->is_entry && v >= v->owner->params &&
-                                            v < v->owner->params + v->owner->num_params);
+    return v->space == PTX_SPACE_PARAM &&
+           !(v->owner && v->owner->is_entry && v >= v->owner->params && v < v->owner->params + v->owner->num_params);
 }
 
 static exec_slot param_slot(const struct lowering *lo, const struct ptx_var *v) {
@@ -218,8 +217,8 @@ static bool var_address(struct lowering *lo, const struct ptx_var *v, int64_t of
 
 /* --- operands ------------------------------------------------------------------------------------------------------ */
 
-static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i,
-                          const struct ptx_operand *p, struct exec_opnd *o);
+static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
+                          struct exec_opnd *o);
 
 static bool lower_mem(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
                       struct exec_opnd *o, struct exec_opnd_more *more) {
@@ -287,8 +286,8 @@ static bool lower_var(struct lowering *lo, const struct ptx_insn *in, unsigned i
     return var_address(lo, p->var, p->offset, o->bits, o);
 }
 
-static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i,
-                          const struct ptx_operand *p, struct exec_opnd *o) {
+static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
+                          struct exec_opnd *o) {
     struct exec_opnd_more *more = arena_array(&lo->m->arena, 1, sizeof *more);
     more->src = p;
     memset(o, 0, sizeof *o);
@@ -313,8 +312,8 @@ static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsign
         if (!exec_sreg_is_static((enum ptx_sreg)p->sreg))
             return true; /* EXEC_NONE: the handler reads it */
         o->kind = EXEC_SLOT;
-        o->slot = init_slot(
-            lo, &(struct exec_init){.kind = INIT_SREG, .bits = o->bits, .sreg = (enum ptx_sreg)p->sreg});
+        o->slot =
+            init_slot(lo, &(struct exec_init){.kind = INIT_SREG, .bits = o->bits, .sreg = (enum ptx_sreg)p->sreg});
         return true;
     case PTX_OPND_VAR:
         return lower_var(lo, in, i, p, o, more);
@@ -359,8 +358,7 @@ static bool lower_insn(struct lowering *lo, const struct ptx_insn *p, struct ins
         for (uint32_t k = 0; k < n; k++) {
             if (in->num_opnds == EXEC_MAX_OPNDS)
                 return false;
-            if (!lower_operand(lo, p, i, op->kind == PTX_OPND_PAIR ? &op->elems[k] : op,
-                               &in->o[in->num_opnds++]))
+            if (!lower_operand(lo, p, i, op->kind == PTX_OPND_PAIR ? &op->elems[k] : op, &in->o[in->num_opnds++]))
                 return false;
         }
     }

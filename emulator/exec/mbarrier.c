@@ -60,19 +60,18 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
     else if (e == MBAR_LIVE)
         snprintf(text, size, "the mbarrier at shared offset 0x%x was initialised before", off);
     else if (e == MBAR_TOO_MANY_ARRIVALS && live)
-        snprintf(
-            text, size,
-            "%u more arrival%s on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase",
-            value, value == 1 ? "" : "s", off, v.pending, v.expected);
+        snprintf(text, size,
+                 "%u more arrival%s on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase", value,
+                 value == 1 ? "" : "s", off, v.pending, v.expected);
     else if (e == MBAR_TX_RANGE && live)
-        snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d",
-                 value, off, v.tx);
+        snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d", value, off,
+                 v.tx);
     else
         snprintf(text, size, "mbarrier at shared offset 0x%x of the CTA of rank %u", off, cta->rank);
 }
 
-static enum exec_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta,
-                                   uint32_t off, enum mbar_error e, uint32_t value) {
+static enum exec_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
+                                   enum mbar_error e, uint32_t value) {
     struct mbar_error_info info = mbar_error_info(e);
     struct diag d = {.id = info.id,
                      .rule = info.rule,
@@ -85,8 +84,7 @@ static enum exec_status mbar_fault(struct warp *w, const struct insn *in, uint32
 }
 
 /* Poison in a source operand decides the fate of the barrier. */
-static bool known(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t mask,
-                  const char *what) {
+static bool known(struct warp *w, const struct insn *in, const struct exec_opnd *o, uint32_t mask, const char *what) {
     uint32_t p = o->is_imm ? 0 : exec_poison(w, o->slot) & mask;
     if (!p)
         return true;
@@ -94,14 +92,13 @@ static bool known(struct warp *w, const struct insn *in, const struct exec_opnd 
     return false;
 }
 
-static bool locate(struct warp *w, const struct insn *in, const struct mbar_form *f, uint32_t lane,
-                   struct cta **cta, uint32_t *off) {
+static bool locate(struct warp *w, const struct insn *in, const struct mbar_form *f, uint32_t lane, struct cta **cta,
+                   uint32_t *off) {
     return exec_smem_operand(w, in, lane, f->addr, f->cluster, f->generic, 8, cta, off);
 }
 
 /* May lane l use an mbarrier of another CTA yet? */
-static bool published(const struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta,
-                      uint32_t off) {
+static bool published(const struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta, uint32_t off) {
     if (cta == w->cta)
         return true;
     struct mach_origin origin = exec_origin(w, in, 1u << l);
@@ -149,12 +146,11 @@ static enum exec_status run_arrive(struct warp *w, const struct insn *in, uint32
         if (!locate(w, in, f, l, &cta, &off))
             return EXEC_FAULT;
         if (cta != w->cta && f->has_state)
-            return exec_fault(w, in, 1u << l, &REMOTE_STATE,
-                              "lane %u arrives at an mbarrier of the CTA of rank %u", l, cta->rank);
+            return exec_fault(w, in, 1u << l, &REMOTE_STATE, "lane %u arrives at an mbarrier of the CTA of rank %u", l,
+                              cta->rank);
         struct mbar_view v;
         if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
-            return exec_fault(w, in, 1u << l, &COMPLETED, "lane %u brings the last %u arrivals of the phase",
-                              l, value);
+            return exec_fault(w, in, 1u << l, &COMPLETED, "lane %u brings the last %u arrivals of the phase", l, value);
         if (!published(w, in, l, cta, off))
             return EXEC_FAULT;
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(cta, off, value, f->drop, &states[l])
@@ -199,8 +195,7 @@ static bool ask_the_same(const struct warp *w, const struct mbar_form *f, uint32
 
 /* Is the phase that lane l asks for complete? Else *wait, where it is still empty, says what the lane waits for. False
  * after a fault. */
-static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *complete,
-                      struct exec_wait *wait) {
+static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *complete, struct exec_wait *wait) {
     const struct mbar_form *f = in->data;
     struct cta *cta;
     uint32_t off;
@@ -211,8 +206,8 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
         exec_fault(w, in, 1u << l, &BAD_PARITY, "lane %u waits for phase parity %u", l, (uint32_t)state);
         return false;
     }
-    enum mbar_error e = f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete)
-                                  : mbar_test_state(cta, off, state, complete);
+    enum mbar_error e =
+        f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete) : mbar_test_state(cta, off, state, complete);
     if (e != MBAR_OK) {
         mbar_fault(w, in, l, cta, off, e, (uint32_t)state);
         return false;
@@ -228,8 +223,7 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
 
 /* Lanes whose phase is complete in *done; *wait: what the lowest of the others waits for. False after a
  * fault. */
-static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uint32_t *done,
-                       struct exec_wait *wait) {
+static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uint32_t *done, struct exec_wait *wait) {
     const struct mbar_form *f = in->data;
     bool complete = false, same = ask_the_same(w, f, mask);
     *done = 0;
@@ -334,12 +328,10 @@ static bool sort_words(const struct ptx_insn *src, struct mbar_form *f, struct m
     return k->sem == k->scope && k->sem <= 1 && k->space <= 1 && k->b64 == 1;
 }
 
-static bool bind_simple(struct exec_binder *b, struct insn *in, struct mbar_form *f,
-                        const struct mbar_words *k) {
+static bool bind_simple(struct exec_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
     bool tx = in->src->op == PTX_OP_mbarrier_expect_tx || in->src->op == PTX_OP_mbarrier_complete_tx;
     bool value = in->src->op != PTX_OP_mbarrier_inval;
-    if (f->expect_tx || f->no_complete || f->parity || in->num_opnds != 1u + value ||
-        in->o[0].kind != EXEC_MEM)
+    if (f->expect_tx || f->no_complete || f->parity || in->num_opnds != 1u + value || in->o[0].kind != EXEC_MEM)
         return false;
     if (!tx && (f->cluster || k->sem)) {
         b->why = "an mbarrier is initialised and invalidated by its own CTA";
@@ -354,8 +346,7 @@ static bool bind_simple(struct exec_binder *b, struct insn *in, struct mbar_form
     return !value || exec_is_u32(f->value);
 }
 
-static bool bind_arrive(struct exec_binder *b, struct insn *in, struct mbar_form *f,
-                        const struct mbar_words *k) {
+static bool bind_arrive(struct exec_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
     f->drop = in->src->op == PTX_OP_mbarrier_arrive_drop;
     if (f->parity || in->num_opnds < 2 || in->num_opnds > 3 || in->o[1].kind != EXEC_MEM)
         return false;
@@ -381,8 +372,7 @@ static bool bind_arrive(struct exec_binder *b, struct insn *in, struct mbar_form
     return !f->value || exec_is_u32(f->value);
 }
 
-static bool bind_wait(struct exec_binder *b, struct insn *in, struct mbar_form *f,
-                      const struct mbar_words *k) {
+static bool bind_wait(struct exec_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
     f->is_try = in->src->op == PTX_OP_mbarrier_try_wait;
     if (f->cluster) {
         b->why = "threads wait on mbarriers of their own CTA only";
@@ -423,8 +413,8 @@ bool exec_bind_mbarrier(struct exec_binder *b, struct insn *in) {
         return bind_wait(b, in, f, &k);
     case PTX_OP_mbarrier_pending_count:
         in->fn = run_pending_count;
-        return in->num_opnds == 2 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT &&
-               in->o[1].bits == 64 && !k.space && !k.sem;
+        return in->num_opnds == 2 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT && in->o[1].bits == 64 &&
+               !k.space && !k.sem;
     default:
         return false;
     }

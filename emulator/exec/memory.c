@@ -76,8 +76,8 @@ INLINE uint64_t get_reg(const struct warp *w, exec_slot slot, unsigned reg, uint
 
 /* --- loads --------------------------------------------------------------------------------------------- */
 
-INLINE void load_one(struct warp *w, exec_slot slot, const uint8_t *p, uint32_t l, unsigned size,
-                     unsigned reg, bool sign) {
+INLINE void load_one(struct warp *w, exec_slot slot, const uint8_t *p, uint32_t l, unsigned size, unsigned reg,
+                     bool sign) {
     if (size == 16) {
         put_reg(w, slot, reg, l, fetch(p, 8, false), fetch(p + 8, 8, false));
         return;
@@ -166,8 +166,7 @@ static enum exec_status run_ld(struct warp *w, const struct insn *in, uint32_t m
         if (!exec_span_lane(w, in, l, addr[l], f->space, size, size, false, &s))
             return EXEC_FAULT;
         if (f->wide && s.space != XS_GLOBAL)
-            return exec_fault(w, in, 1u << l, &WIDE_SPACE,
-                              "lane %u loads 32 bytes from outside global memory", l);
+            return exec_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u loads 32 bytes from outside global memory", l);
         if (load_span(w, f, &s, 1u << l) && !exec_check_landing(w, in, &s, size, 1u << l))
             return EXEC_FAULT;
     }
@@ -189,16 +188,15 @@ static enum exec_status run_ld_param(struct warp *w, const struct insn *in, uint
 
 /* --- stores -------------------------------------------------------------------------------------------- */
 
-INLINE void store_one(const struct warp *w, exec_slot slot, uint8_t *p, uint32_t l, unsigned size,
-                      unsigned reg) {
+INLINE void store_one(const struct warp *w, exec_slot slot, uint8_t *p, uint32_t l, unsigned size, unsigned reg) {
     uint64_t v = get_reg(w, slot, reg, l);
     memcpy(p, &v, size < 8 ? size : 8);
     if (size == 16)
         memcpy(p + 8, &exec_src64(w, slot)[MACH_WARP + l], 8);
 }
 
-INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const struct exec_span *s,
-                        uint32_t mask, unsigned size, unsigned reg) {
+INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask,
+                        unsigned size, unsigned reg) {
     for (unsigned e = 0; e < f->count; e++) {
         exec_slot slot = f->slot[e];
         if (slot == EXEC_SINK)
@@ -226,8 +224,8 @@ static uint32_t store_poisoned(const struct warp *w, const struct mem_form *f, u
     return p;
 }
 
-static void store_poison(const struct warp *w, const struct mem_form *f, const struct exec_span *s,
-                         uint32_t mask, uint32_t poisoned) {
+static void store_poison(const struct warp *w, const struct mem_form *f, const struct exec_span *s, uint32_t mask,
+                         uint32_t poisoned) {
     if (!s->poison || (s->clean && !poisoned))
         return;
     if (!poisoned && !f->sinks) {
@@ -247,13 +245,11 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
         }
     }
     if (s->space == XS_SHARED_CTA)
-        EXEC_FOR_LANES(l, mask) {
-            smem_doubt(s->cta, (uint32_t)exec_span_at(s, l), (uint32_t)f->size * f->count);
-        }
+        EXEC_FOR_LANES(l, mask) { smem_doubt(s->cta, (uint32_t)exec_span_at(s, l), (uint32_t)f->size * f->count); }
 }
 
-static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f,
-                       const struct exec_span *s, uint32_t mask, uint32_t poisoned) {
+static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f, const struct exec_span *s,
+                       uint32_t mask, uint32_t poisoned) {
     if (s->space == XS_GLOBAL && (poisoned & mask)) {
         exec_fault(w, in, poisoned & mask, &POISON_STORE,
                    "%d of %d lanes store a value to global memory that was never written",
@@ -295,8 +291,7 @@ static enum exec_status run_st(struct warp *w, const struct insn *in, uint32_t m
         if (!exec_span_lane(w, in, l, exec_address(w, f->addr, l), f->space, size, size, true, &s))
             return EXEC_FAULT;
         if (f->wide && s.space != XS_GLOBAL)
-            return exec_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u stores 32 bytes outside global memory",
-                              l);
+            return exec_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u stores 32 bytes outside global memory", l);
         if (!store_span(w, in, f, &s, 1u << l, poisoned))
             return EXEC_FAULT;
     }
@@ -463,8 +458,8 @@ static bool sort_words(const struct ptx_insn *src, struct mem_words *k) {
 }
 
 static const char *words_refused(const struct mem_words *k, enum ptx_op op, enum exec_space space) {
-    if (k->types != 1 || k->vec > 1 || k->space > 1 || k->order > 1 || k->scope > 1 || k->cop > 1 ||
-        k->l1 > 1 || k->l2 > 1 || k->prefetch > 1 || k->hint > 1)
+    if (k->types != 1 || k->vec > 1 || k->space > 1 || k->order > 1 || k->scope > 1 || k->cop > 1 || k->l1 > 1 ||
+        k->l2 > 1 || k->prefetch > 1 || k->hint > 1)
         return "two words of the same kind, or no type";
     if (k->type == PTX_PRED || k->type == PTX_F16 || k->type == PTX_BF16 || k->type == PTX_F16X2 ||
         k->type == PTX_BF16X2 || k->type == PTX_F32X2)
@@ -541,8 +536,7 @@ static bool address_fits(const struct mem_form *f) {
     uint64_t size = (uint64_t)f->size * f->count, at = (uint64_t)f->addr->offset;
     if (f->addr->kind != EXEC_PARAM)
         return f->addr->kind == EXEC_MEM;
-    return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm &&
-           size <= f->addr->more->imm - at;
+    return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm && size <= f->addr->more->imm - at;
 }
 
 static bool bind_access(struct exec_binder *b, struct insn *in) {

@@ -112,8 +112,7 @@ static void gather(const struct warp *w, const struct mma_form *f, struct mma_va
 }
 
 /* The place of half i of accumulator register r of lane l. */
-static void place(const struct mma_form *f, uint32_t l, uint32_t r, uint32_t i, uint32_t *row,
-                  uint32_t *col) {
+static void place(const struct mma_form *f, uint32_t l, uint32_t r, uint32_t i, uint32_t *row, uint32_t *col) {
     bool half = f->acc == PTX_MOD_f16;
     *row = l / 4 + 8 * (half ? r : r / 2);
     *col = 2 * (l % 4) + (half ? i : r % 2);
@@ -139,8 +138,7 @@ static float step(float a, float b, float acc, bool exact) {
     return fmaf(a, b, acc);
 }
 
-static uint32_t float_element(const struct mma_form *f, const struct mma_values *m, uint32_t row,
-                              uint32_t col) {
+static uint32_t float_element(const struct mma_form *f, const struct mma_values *m, uint32_t row, uint32_t col) {
     bool half = f->acc == PTX_MOD_f16;
     uint32_t c = m->c[row][col];
     float acc = half ? num_decode_f16((uint16_t)c) : num_f32_from_bits(c);
@@ -151,8 +149,7 @@ static uint32_t float_element(const struct mma_form *f, const struct mma_values 
     return half ? (uint32_t)num_encode(NUM_F16, (double)acc, NUM_RN, 0) : num_f32_bits(acc);
 }
 
-static uint32_t int_element(const struct mma_form *f, const struct mma_values *m, uint32_t row,
-                            uint32_t col) {
+static uint32_t int_element(const struct mma_form *f, const struct mma_values *m, uint32_t row, uint32_t col) {
     int64_t acc = (int32_t)m->c[row][col];
     for (uint32_t k = 0; k < f->k; k++)
         acc += (int64_t)m->ia[row][k] * m->ib[col][k];
@@ -193,8 +190,7 @@ static enum exec_status run_mma(struct warp *w, const struct insn *in, uint32_t 
     gather_c(w, f, &m);
     for (uint32_t row = 0; row < ROWS; row++)
         for (uint32_t col = 0; col < COLS; col++)
-            m.d[row][col] =
-                f->acc == PTX_MOD_s32 ? int_element(f, &m, row, col) : float_element(f, &m, row, col);
+            m.d[row][col] = f->acc == PTX_MOD_s32 ? int_element(f, &m, row, col) : float_element(f, &m, row, col);
     scatter(w, f, &m);
     return EXEC_NEXT;
 }
@@ -219,8 +215,7 @@ static uint32_t shape_k(const struct ptx_insn *p) {
 /* The combinations of 9.7.14.5.14. A row of A has 2 or 1 registers of a lane's four, in K: 4 E or 8 E elements. */
 static bool legal(const struct mma_form *f, enum ptx_mod d) {
     bool fp8 = f->bits == 8 && (f->a == PTX_MOD_e4m3 || f->a == PTX_MOD_e5m2);
-    if (d != f->acc || !f->bits || f->bits != bits_of(f->b) ||
-        (f->k != 128 / f->bits && f->k != 256 / f->bits))
+    if (d != f->acc || !f->bits || f->bits != bits_of(f->b) || (f->k != 128 / f->bits && f->k != 256 / f->bits))
         return false;
     if (fp8)
         return (f->b == PTX_MOD_e4m3 || f->b == PTX_MOD_e5m2) && (d == PTX_MOD_f32 || d == PTX_MOD_f16);
@@ -245,8 +240,7 @@ static bool take(const struct exec_opnd *o, uint32_t count, bool write, exec_slo
 /* .sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype, in this order and nothing else. */
 static bool written_so(const struct ptx_insn *p, bool saturate) {
     return p->num_mods == 9u + saturate && p->mods[0] == PTX_MOD_sync && p->mods[1] == PTX_MOD_aligned &&
-           p->mods[3] == PTX_MOD_row && p->mods[4] == PTX_MOD_col &&
-           (!saturate || p->mods[5] == PTX_MOD_satfinite);
+           p->mods[3] == PTX_MOD_row && p->mods[4] == PTX_MOD_col && (!saturate || p->mods[5] == PTX_MOD_satfinite);
 }
 
 bool exec_bind_mma_sync(struct exec_binder *b, struct insn *in) {
@@ -255,8 +249,7 @@ bool exec_bind_mma_sync(struct exec_binder *b, struct insn *in) {
     memset(f, 0, sizeof *f);
     f->saturate = ptx_has(p, PTX_MOD_satfinite);
     f->k = shape_k(p);
-    b->why =
-        "of mma.sync the .m16n8 shapes of f16, bf16, tf32, e4m3, e5m2 and 4- and 8-bit integers are known";
+    b->why = "of mma.sync the .m16n8 shapes of f16, bf16, tf32, e4m3, e5m2 and 4- and 8-bit integers are known";
     if (!written_so(p, f->saturate))
         return false;
     const uint16_t *types = p->mods + 5 + f->saturate;
@@ -271,9 +264,8 @@ bool exec_bind_mma_sync(struct exec_binder *b, struct insn *in) {
     f->regs_b = f->regs_a / 2;
     f->regs_c = f->acc == PTX_MOD_f16 ? 2 : 4;
     f->exact = f->a != PTX_MOD_bf16 && f->a != PTX_MOD_tf32;
-    if (in->num_opnds != 4 || !take(&in->o[0], f->regs_c, true, f->rd) ||
-        !take(&in->o[1], f->regs_a, false, f->ra) || !take(&in->o[2], f->regs_b, false, f->rb) ||
-        !take(&in->o[3], f->regs_c, false, f->rc))
+    if (in->num_opnds != 4 || !take(&in->o[0], f->regs_c, true, f->rd) || !take(&in->o[1], f->regs_a, false, f->ra) ||
+        !take(&in->o[2], f->regs_b, false, f->rb) || !take(&in->o[3], f->regs_c, false, f->rc))
         return false;
     in->data = f;
     in->aligned = true;

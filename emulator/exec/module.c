@@ -22,8 +22,7 @@ static bool place_vars(struct exec_module *m) {
             continue;
         m->var_addr[i] = mem_alloc(m->gpu->mem, v->size, v->align, MEM_MODULE, v->name);
         if (!m->var_addr[i]) {
-            diag_report(&m->gpu->sink, &no_memory, "no room for %s (%llu bytes)", v->name,
-                        (unsigned long long)v->size);
+            diag_report(&m->gpu->sink, &no_memory, "no room for %s (%llu bytes)", v->name, (unsigned long long)v->size);
             return false;
         }
         uint8_t *host = mem_at(m->gpu->mem, m->var_addr[i], v->size);
@@ -193,8 +192,7 @@ struct exec_smem_layout exec_smem_layout(const struct exec_module *m, const stru
         }
         dynamic_at = (at + align - 1) & ~(align - 1);
     }
-    s.static_bytes =
-        at > SMEM_LIMIT ? SMEM_LIMIT : (uint32_t)((dynamic_at ? dynamic_at : at) - MACH_SMEM_FIRST);
+    s.static_bytes = at > SMEM_LIMIT ? SMEM_LIMIT : (uint32_t)((dynamic_at ? dynamic_at : at) - MACH_SMEM_FIRST);
     if (at == MACH_SMEM_FIRST)
         s.static_bytes = 0;
     free(seen);
@@ -210,16 +208,13 @@ static struct diag_dim3 dims(uint32_t x, uint32_t y, uint32_t z) { return (struc
 struct exec_kernel_info exec_kernel_info(const struct exec_func *kernel) {
     const struct ptx_func *p = kernel->src;
     struct exec_smem_layout s = exec_smem_layout(kernel->module, kernel);
-    struct exec_kernel_info info = {
-        .ptx = p, .static_smem = s.static_bytes, .local_bytes = kernel->local_bytes};
+    struct exec_kernel_info info = {.ptx = p, .static_smem = s.static_bytes, .local_bytes = kernel->local_bytes};
     free(s.offset);
     ptx_param_offset(p, p->num_params, &info.param_bytes);
     uint64_t limit =
-        p->reqntid.x
-            ? (uint64_t)p->reqntid.x * (p->reqntid.y ? p->reqntid.y : 1) * (p->reqntid.z ? p->reqntid.z : 1)
-        : p->maxntid.x
-            ? (uint64_t)p->maxntid.x * (p->maxntid.y ? p->maxntid.y : 1) * (p->maxntid.z ? p->maxntid.z : 1)
-            : 1024;
+        p->reqntid.x   ? (uint64_t)p->reqntid.x * (p->reqntid.y ? p->reqntid.y : 1) * (p->reqntid.z ? p->reqntid.z : 1)
+        : p->maxntid.x ? (uint64_t)p->maxntid.x * (p->maxntid.y ? p->maxntid.y : 1) * (p->maxntid.z ? p->maxntid.z : 1)
+                       : 1024;
     info.max_threads = limit < 1024 ? (uint32_t)limit : 1024;
     info.regs = kernel->registers ? kernel->registers : p->maxnreg ? p->maxnreg : 32;
     info.cluster = dims(p->reqnctapercluster.x, p->reqnctapercluster.y, p->reqnctapercluster.z);

@@ -104,8 +104,7 @@ struct wide {
 };
 
 /* ors element `o`, `bits` wide, into v at bit `at` */
-static void put_element(const struct warp *w, const struct exec_opnd *o, unsigned bits, unsigned at,
-                        struct wide *v) {
+static void put_element(const struct warp *w, const struct exec_opnd *o, unsigned bits, unsigned at, struct wide *v) {
     uint64_t *part = v->part[at / 64];
     const uint64_t keep = bits == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
     if (o->bits == 64) {
@@ -119,8 +118,7 @@ static void put_element(const struct warp *w, const struct exec_opnd *o, unsigne
     }
 }
 
-static void write_lanes(struct warp *w, const struct exec_opnd *o, uint32_t mask, const uint64_t *v,
-                        uint64_t keep) {
+static void write_lanes(struct warp *w, const struct exec_opnd *o, uint32_t mask, const uint64_t *v, uint64_t keep) {
     if (o->bits == 64) {
         uint64_t *d = exec_dst64(w, o->slot);
         ALU_LANES(mask, d[l] = v[l] & keep);
@@ -243,8 +241,7 @@ static const struct alu_row prmt_rows[] = {
 };
 
 static bool bind_prmt(struct exec_binder *b, struct insn *in) {
-    static const enum ptx_mod names[] = {PTX_MOD_f4e, PTX_MOD_b4e, PTX_MOD_rc8,
-                                         PTX_MOD_ecl, PTX_MOD_ecr, PTX_MOD_rc16};
+    static const enum ptx_mod names[] = {PTX_MOD_f4e, PTX_MOD_b4e, PTX_MOD_rc8, PTX_MOD_ecl, PTX_MOD_ecr, PTX_MOD_rc16};
     if (!alu_bind(b, in, prmt_rows, sizeof prmt_rows / sizeof *prmt_rows))
         return false;
     in->aux = PRMT_GENERIC;
@@ -253,8 +250,7 @@ static bool bind_prmt(struct exec_binder *b, struct insn *in) {
             in->aux = PRMT_F4E + i;
     const struct exec_opnd *selector = &in->o[3];
     if (selector->is_imm) {
-        in->aux = in->aux == PRMT_GENERIC ? selector->more->imm & 0xffff
-                                          : prmt_modes[in->aux][selector->more->imm & 3];
+        in->aux = in->aux == PRMT_GENERIC ? selector->more->imm & 0xffff : prmt_modes[in->aux][selector->more->imm & 3];
         in->fn = prmt_constant;
     }
     return true;
@@ -325,10 +321,8 @@ static bool bind_mov(struct exec_binder *b, struct insn *in) {
     const unsigned bits = ptx_type_bits(type);
     const bool packed =
         type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2 || type == PTX_F32X2;
-    if (form.num_types != 1 || form.flags || form.cmp || form.space || bits == 8 || type == PTX_NOTYPE ||
-        packed)
-        return alu_refuse(b,
-                          "mov takes .pred, or one bit-size, integer, .f32 or .f64 type of 16 bits or more");
+    if (form.num_types != 1 || form.flags || form.cmp || form.space || bits == 8 || type == PTX_NOTYPE || packed)
+        return alu_refuse(b, "mov takes .pred, or one bit-size, integer, .f32 or .f64 type of 16 bits or more");
     if (in->num_opnds != 2)
         return alu_refuse(b, "wrong number of operands");
     if (in->o[0].kind == EXEC_VEC || in->o[1].kind == EXEC_VEC)

@@ -2,8 +2,7 @@
 #include "exec/place.h"
 
 static bool fits(const struct sm *sm, const struct place_needs *n) {
-    return sm->free_threads >= n->threads && sm->free_regs >= n->regs && sm->free_smem >= n->smem &&
-           sm->free_ctas;
+    return sm->free_threads >= n->threads && sm->free_regs >= n->regs && sm->free_smem >= n->smem && sm->free_ctas;
 }
 
 static void take(struct sm *sm, const struct place_needs *n) {
@@ -43,8 +42,8 @@ static struct sm *roomiest_tpc(struct gpu *gpu, const struct place_needs *n, uin
     return best;
 }
 
-static bool place_in_gpc(struct gpu *gpu, const struct place_needs *n, uint32_t ctas, uint32_t first,
-                         uint32_t count, struct sm **sms) {
+static bool place_in_gpc(struct gpu *gpu, const struct place_needs *n, uint32_t ctas, uint32_t first, uint32_t count,
+                         struct sm **sms) {
     for (uint32_t r = 0; r < ctas; r++) {
         if (r + 1 < ctas && r % 2 == 0)
             sms[r] = roomiest_tpc(gpu, n, first, count);
@@ -68,8 +67,7 @@ static uint64_t free_slots(const struct gpu *gpu, uint32_t first, uint32_t count
     return sum;
 }
 
-bool place_cluster(struct gpu *gpu, const struct place_needs *n, uint32_t ctas,
-                   struct sm *sms[MACH_MAX_CLUSTER]) {
+bool place_cluster(struct gpu *gpu, const struct place_needs *n, uint32_t ctas, struct sm *sms[MACH_MAX_CLUSTER]) {
     uint32_t tried = 0, first, count;
     if (ctas == 1) {
         sms[0] = roomiest(gpu, n, 0, gpu->config.num_sms);

@@ -15,8 +15,7 @@ struct place_needs {
 };
 
 /* Finds room for all CTAs of a cluster at once and takes it: sms[rank]. False: nothing was taken. */
-bool place_cluster(struct gpu *gpu, const struct place_needs *n, uint32_t ctas,
-                   struct sm *sms[MACH_MAX_CLUSTER]);
+bool place_cluster(struct gpu *gpu, const struct place_needs *n, uint32_t ctas, struct sm *sms[MACH_MAX_CLUSTER]);
 /* Gives back what one CTA took. */
 void place_leave(struct sm *sm, const struct place_needs *n);
 /* How many such clusters an empty GPU holds. */

@@ -7,8 +7,7 @@
 
 /* The bytes have been checked by exec_span; no slot is EXEC_SINK, those of a load are registers. */
 static inline void exec_load_quads(struct warp *w, const exec_slot slot[4], const struct exec_span *s) {
-    uint32_t *d[4] = {exec_dst32(w, slot[0]), exec_dst32(w, slot[1]), exec_dst32(w, slot[2]),
-                      exec_dst32(w, slot[3])};
+    uint32_t *d[4] = {exec_dst32(w, slot[0]), exec_dst32(w, slot[1]), exec_dst32(w, slot[2]), exec_dst32(w, slot[3])};
     for (uint32_t l = 0; l < MACH_WARP; l++) {
         uint32_t v[4];
         memcpy(v, s->host + exec_span_at(s, l), sizeof v);
@@ -17,8 +16,7 @@ static inline void exec_load_quads(struct warp *w, const exec_slot slot[4], cons
     }
 }
 
-static inline void exec_store_quads(const struct warp *w, const exec_slot slot[4],
-                                    const struct exec_span *s) {
+static inline void exec_store_quads(const struct warp *w, const exec_slot slot[4], const struct exec_span *s) {
     const uint32_t *d[4] = {exec_src32(w, slot[0]), exec_src32(w, slot[1]), exec_src32(w, slot[2]),
                             exec_src32(w, slot[3])};
     for (uint32_t l = 0; l < MACH_WARP; l++) {

@@ -64,9 +64,7 @@ static void each_reg(struct flow *f, const struct ptx_operand *o, uint32_t at, r
         each_reg(f, &o->elems[i], at, fn);
 }
 
-static bool writes_first(const struct ptx_insn *in) {
-    return in->num_operands && in->operands[0].kind != PTX_OPND_MEM;
-}
+static bool writes_first(const struct ptx_insn *in) { return in->num_operands && in->operands[0].kind != PTX_OPND_MEM; }
 
 /* Is everything that the instruction writes new to every lane that comes here? */
 static bool kills(const struct ptx_insn *in) { return is_plain(in) && !in->guard && writes_first(in); }
@@ -298,8 +296,7 @@ bool exec_share_registers(const struct ptx_func *p, exec_slot *slot, uint32_t *n
         f.spans = arena_array(&a, regs, sizeof *f.spans);
         f.own = arena_array(&a, regs, sizeof *f.own);
         find_spans(&f);
-        struct lists l = {numbers(&a, n),    numbers(&a, n),    numbers(&a, regs),
-                          numbers(&a, regs), numbers(&a, regs), {0}};
+        struct lists l = {numbers(&a, n), numbers(&a, n), numbers(&a, regs), numbers(&a, regs), numbers(&a, regs), {0}};
         memset(l.free, 0xff, sizeof l.free);
         give_slots(&f, &l, slot, next_slot);
     }

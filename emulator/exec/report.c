@@ -77,11 +77,11 @@ static void describe_mbarrier(struct warp *w, uint32_t addr, char *buf, size_t s
         snprintf(buf, size, "mbarrier 0x%x, which is not initialised", addr);
         return;
     }
-    int n = snprintf(buf, size, "mbarrier 0x%x: phase %u incomplete, %u of %u arrivals pending, tx-count %d",
-                     addr, v.phase, v.pending, v.expected, v.tx);
+    int n = snprintf(buf, size, "mbarrier 0x%x: phase %u incomplete, %u of %u arrivals pending, tx-count %d", addr,
+                     v.phase, v.pending, v.expected, v.tx);
     if (v.pending == v.expected && n > 0 && (size_t)n < size)
-        snprintf(buf + n, size - (size_t)n,
-                 " (nobody has arrived in it; a wait for parity %u returns at once)", !v.phase);
+        snprintf(buf + n, size - (size_t)n, " (nobody has arrived in it; a wait for parity %u returns at once)",
+                 !v.phase);
 }
 
 static uint32_t free_columns(const struct sm *sm) {
@@ -101,33 +101,30 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
         return;
     case WAIT_BARRIER: {
         const struct mach_barrier *b = &w->cta->bar[x->addr % MACH_BARRIERS];
-        int n = snprintf(buf, size, "waits at barrier %u: %u of %u threads have arrived", x->addr, b->arrived,
-                         b->expected);
+        int n =
+            snprintf(buf, size, "waits at barrier %u: %u of %u threads have arrived", x->addr, b->arrived, b->expected);
         if (w->cta->live_warps < w->cta->num_warps && n > 0 && (size_t)n < size)
             snprintf(buf + n, size - (size_t)n, "; %u of the CTA's %u warps have exited",
                      w->cta->num_warps - w->cta->live_warps, w->cta->num_warps);
         return;
     }
     case WAIT_CLUSTER:
-        snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived",
-                 w->cta->cluster->bar_arrived);
+        snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived", w->cta->cluster->bar_arrived);
         return;
     case WAIT_WARP_SYNC:
-        snprintf(buf, size, "waits for the lanes 0x%08x of its warp",
-                 (uint32_t)x->value & w->live & ~g->mask);
+        snprintf(buf, size, "waits for the lanes 0x%08x of its warp", (uint32_t)x->value & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
-        snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free",
-                 (uint32_t)x->value, w->cta->sm->id, free_columns(w->cta->sm));
+        snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
+                 w->cta->sm->id, free_columns(w->cta->sm));
         return;
     case WAIT_PAIR:
-        snprintf(buf, size,
-                 "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
+        snprintf(buf, size, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
                  w->cta->rank ^ 1);
         return;
     case WAIT_REGISTERS:
-        snprintf(buf, size, "waits for %u registers a thread; %u are left in the CTA's pool",
-                 (uint32_t)x->value, x->addr);
+        snprintf(buf, size, "waits for %u registers a thread; %u are left in the CTA's pool", (uint32_t)x->value,
+                 x->addr);
         return;
     case WAIT_TMEM_LDST:
         snprintf(buf, size, "waits for its tcgen05.ld/st");
@@ -171,9 +168,9 @@ static void describe_group(struct out *o, struct warp *w, const struct group *g)
     const struct diag_site *s = &group_insn(w, g)->src->site;
     if (g->state == GROUP_WAITING)
         describe_wait(w, g, what, sizeof what);
-    line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x,
-         w->cta->id.y, w->cta->id.z, names, g->mask, last == w ? "" : "each ", what,
-         diag_where(s, where, sizeof where), s->ptx_line, s->ptx_text ? s->ptx_text : "");
+    line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x, w->cta->id.y,
+         w->cta->id.z, names, g->mask, last == w ? "" : "each ", what, diag_where(s, where, sizeof where), s->ptx_line,
+         s->ptx_text ? s->ptx_text : "");
 }
 
 /* Does it wait for other threads, which wait for something else? */
@@ -202,8 +199,7 @@ static struct culprit list_warps(struct exec_launch_state *st, struct out *o) {
                         continue;
                     describe_group(o, w, g);
                     enum exec_wait_kind kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE;
-                    if (kind == WAIT_JOIN ||
-                        (c.in && (!waits_for_threads(c.kind) || waits_for_threads(kind))))
+                    if (kind == WAIT_JOIN || (c.in && (!waits_for_threads(c.kind) || waits_for_threads(kind))))
                         continue;
                     c = (struct culprit){group_insn(w, g), w, g->mask, kind};
                 }
@@ -225,45 +221,38 @@ static void list_strays(const struct exec_launch_state *st, struct out *o) {
                 line(o,
                      "  CTA (%u,%u,%u), rank %u: mbarrier 0x%x got %d bytes that no expect_tx announced: a "
                      "copy signals it in place of another CTA's, or an expect_tx is missing or too small\n",
-                     cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off,
-                     -v.tx);
+                     cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off, -v.tx);
             }
 }
 
-#define DEADLOCK(section_, rule_, hint_)                                                                     \
-    {                                                                                                        \
-        .id = "deadlock", .rule = rule_, .section = section_, .hint = hint_,                                 \
-        .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT                                                               \
-    }
+#define DEADLOCK(section_, rule_, hint_)                                                                               \
+    { .id = "deadlock", .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT }
 
 /* By what the first warp waits for; 0 is for all others. */
 static const struct diag deadlocks[WAIT_LAST] = {
     [WAIT_NONE] = DEADLOCK(NULL, "every wait needs somebody who completes it", NULL),
-    [WAIT_MBARRIER] = DEADLOCK("PTX ISA 9.7.13.15.6",
-                               "a phase completes when no arrivals are pending and the tx-count is zero",
-                               "a wrong parity, an arrival count that nobody reaches, an expect_tx without "
-                               "its copy, or a missing commit"),
+    [WAIT_MBARRIER] =
+        DEADLOCK("PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
+                 "a wrong parity, an arrival count that nobody reaches, an expect_tx without "
+                 "its copy, or a missing commit"),
     [WAIT_BARRIER] = DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
                               "a warp that exits, waits or takes another way before the barrier, or a thread "
                               "count that nobody reaches"),
-    [WAIT_CLUSTER] = DEADLOCK("PTX ISA 9.7.13.3",
-                              "the cluster barrier waits until all threads of all its CTAs have arrived",
-                              "a warp that waits elsewhere, or an arrive that stands under a condition"),
-    [WAIT_WARP_SYNC] =
-        DEADLOCK("PTX ISA 9.7.9.6",
-                 "a .sync instruction waits until all threads of its membermask execute the same one",
-                 "a full membermask in a branch that not all threads of the warp take"),
+    [WAIT_CLUSTER] =
+        DEADLOCK("PTX ISA 9.7.13.3", "the cluster barrier waits until all threads of all its CTAs have arrived",
+                 "a warp that waits elsewhere, or an arrive that stands under a condition"),
+    [WAIT_WARP_SYNC] = DEADLOCK("PTX ISA 9.7.9.6",
+                                "a .sync instruction waits until all threads of its membermask execute the same one",
+                                "a full membermask in a branch that not all threads of the warp take"),
     [WAIT_PAIR] = DEADLOCK("PTX ISA 9.7.16.5",
                            "tcgen05.alloc and .dealloc with .cta_group::2 are performed by one warp of each "
                            "CTA of the pair, and the first may wait for the second",
                            "a CTA that waits for its peer elsewhere, so that each waits for the other (Table "
                            "48), or never comes here"),
-    [WAIT_REGISTERS] =
-        DEADLOCK("PTX ISA 9.7.19.5", "setmaxnreg.inc waits until the CTA's pool has enough registers",
-                 "the counts of all warps add up to more than the CTA had at launch"),
+    [WAIT_REGISTERS] = DEADLOCK("PTX ISA 9.7.19.5", "setmaxnreg.inc waits until the CTA's pool has enough registers",
+                                "the counts of all warps add up to more than the CTA had at launch"),
     [WAIT_TMEM_ALLOC] = DEADLOCK(
-        "PTX ISA 9.7.16.7.1",
-        "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
+        "PTX ISA 9.7.16.7.1", "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
         "an allocation that is not freed before the next one, or a missing tcgen05.relinquish_alloc_permit"),
 };
 static const struct diag watchdog = {

@@ -24,22 +24,19 @@
 #define CLUSTER_ROUNDS 2000u     /* rounds before the next cluster gets a turn, where it may wait for that */
 #define TURN (UINT64_C(1) << 24) /* instructions of an island's turn */
 #define TURN_SAID (1u << 20)     /* bytes that it says */
-#define STUCK_ROUNDS                                                                                         \
-    32u /* times that polling waits are resumed without any progress before it is a deadlock */
-#define RANDOM_WINDOW 16u /* clusters that random mode interleaves */
+#define STUCK_ROUNDS 32u         /* times that polling waits are resumed without any progress before it is a deadlock */
+#define RANDOM_WINDOW 16u        /* clusters that random mode interleaves */
 
 /* --- residency ----------------------------------------------------------------------------------------------------- */
 
 static struct place_needs cta_needs(const struct exec_launch_state *st) {
-    uint32_t warp_regs =
-        (st->regs * MACH_WARP + 255) & ~255u; /* registers are given to warps in units of 256 */
+    uint32_t warp_regs = (st->regs * MACH_WARP + 255) & ~255u; /* registers are given to warps in units of 256 */
     uint32_t smem = st->smem.static_bytes + st->cfg->dynamic_smem + st->gpu->config.smem_reserved;
     return (struct place_needs){st->warps * MACH_WARP, st->warps * warp_regs, (smem + 127) & ~127u};
 }
 
 struct diag_dim3 exec_cluster_id(const struct exec_launch_state *st, uint64_t number) {
-    return (struct diag_dim3){(uint32_t)(number % st->clusters.x),
-                              (uint32_t)(number / st->clusters.x % st->clusters.y),
+    return (struct diag_dim3){(uint32_t)(number % st->clusters.x), (uint32_t)(number / st->clusters.x % st->clusters.y),
                               (uint32_t)(number / ((uint64_t)st->clusters.x * st->clusters.y))};
 }
 
@@ -460,8 +457,8 @@ int exec_launch(struct gpu *gpu, const struct exec_launch *cfg) {
     st.threads = cfg->block.x * cfg->block.y * cfg->block.z;
     st.warps = (st.threads + MACH_WARP - 1) / MACH_WARP;
     st.regs = info.regs;
-    st.clusters = (struct diag_dim3){cfg->grid.x / cfg->cluster.x, cfg->grid.y / cfg->cluster.y,
-                                     cfg->grid.z / cfg->cluster.z};
+    st.clusters =
+        (struct diag_dim3){cfg->grid.x / cfg->cluster.x, cfg->grid.y / cfg->cluster.y, cfg->grid.z / cfg->cluster.z};
     st.num_clusters = (uint64_t)st.clusters.x * st.clusters.y * st.clusters.z;
     st.param_bytes = info.param_bytes;
     st.params = xcalloc(info.param_bytes + 1, 1);

@@ -14,14 +14,13 @@ static bool has_any(const struct ptx_insn *in, const enum ptx_mod *mods, size_t 
             return true;
     return false;
 }
-#define HAS_ANY(in, ...)                                                                                     \
-    has_any(in, (const enum ptx_mod[]){__VA_ARGS__},                                                         \
-            sizeof((const enum ptx_mod[]){__VA_ARGS__}) / sizeof(enum ptx_mod))
+#define HAS_ANY(in, ...)                                                                                               \
+    has_any(in, (const enum ptx_mod[]){__VA_ARGS__}, sizeof((const enum ptx_mod[]){__VA_ARGS__}) / sizeof(enum ptx_mod))
 
 /* The address is written with a state space of one cluster or thread. */
 static bool is_private(const struct ptx_insn *in) {
-    return HAS_ANY(in, PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_local,
-                   PTX_MOD_param, PTX_MOD_const);
+    return HAS_ANY(in, PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_local, PTX_MOD_param,
+                   PTX_MOD_const);
 }
 
 static bool is_narrow(const struct ptx_insn *in) { return HAS_ANY(in, PTX_MOD_cta, PTX_MOD_cluster); }
@@ -30,8 +29,7 @@ static bool insn_shares(const struct ptx_insn *in) {
     switch (in->op) {
     case PTX_OP_ld:
     case PTX_OP_st:
-        return HAS_ANY(in, PTX_MOD_volatile, PTX_MOD_relaxed, PTX_MOD_acquire, PTX_MOD_release,
-                       PTX_MOD_mmio) &&
+        return HAS_ANY(in, PTX_MOD_volatile, PTX_MOD_relaxed, PTX_MOD_acquire, PTX_MOD_release, PTX_MOD_mmio) &&
                !is_private(in) && !is_narrow(in);
     case PTX_OP_atom:
     case PTX_OP_red:

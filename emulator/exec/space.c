@@ -70,8 +70,7 @@ static bool in_space(const struct warp *w, uint64_t a, enum ptx_mod space) {
     case PTX_MOD_const:
         return is_const_address(w, a);
     case PTX_MOD_global: /* kernel parameters count as global */
-        return !in_window(a, MACH_WINDOW_SHARED) && !in_window(a, MACH_WINDOW_LOCAL) &&
-               !is_const_address(w, a);
+        return !in_window(a, MACH_WINDOW_SHARED) && !in_window(a, MACH_WINDOW_LOCAL) && !is_const_address(w, a);
     default:
         return in_window(a, window_of(space));
     }
@@ -163,8 +162,7 @@ bool alu_bind_space(struct exec_binder *b, struct insn *in) {
         return bind_mapa(b, in, &form);
     if (!form.space || form.flags & ~(op == PTX_OP_cvta ? ALU_M(to) : 0))
         return alu_refuse(b, "this combination of modifiers is not one of the instruction's forms");
-    if ((form.num_types && form.type[0] != PTX_MOD_u64) ||
-        !alu_operands(b, in, op == PTX_OP_cvta ? "dd" : "pd"))
+    if ((form.num_types && form.type[0] != PTX_MOD_u64) || !alu_operands(b, in, op == PTX_OP_cvta ? "dd" : "pd"))
         return alu_refuse(b, "generic addresses are 64 bits wide");
     in->aux = op == PTX_OP_cvta ? window_of(form.space) : (uint64_t)form.space;
     in->fn = op != PTX_OP_cvta ? isspacep : form.flags ? cvta_to : cvta;

@@ -20,10 +20,8 @@ static bool geometry(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint6
     const struct cluster *cl = w->cta->cluster;
     return triple(r, PTX_SREG_tid_x, exec_tid(w, lane), v) || triple(r, PTX_SREG_ntid_x, c->block, v) ||
            triple(r, PTX_SREG_ctaid_x, w->cta->id, v) || triple(r, PTX_SREG_nctaid_x, c->grid, v) ||
-           triple(r, PTX_SREG_clusterid_x, cl->id, v) ||
-           triple(r, PTX_SREG_nclusterid_x, w->launch->clusters, v) ||
-           triple(r, PTX_SREG_cluster_ctaid_x, w->cta->rank_id, v) ||
-           triple(r, PTX_SREG_cluster_nctaid_x, cl->dim, v);
+           triple(r, PTX_SREG_clusterid_x, cl->id, v) || triple(r, PTX_SREG_nclusterid_x, w->launch->clusters, v) ||
+           triple(r, PTX_SREG_cluster_ctaid_x, w->cta->rank_id, v) || triple(r, PTX_SREG_cluster_nctaid_x, cl->dim, v);
 }
 
 /* clang-format off */

@@ -63,8 +63,8 @@ bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, con
         uint32_t other = mem ? (uint32_t)exec_address(w, o, l) : exec_u32(w, o, l);
         if (other == v)
             continue;
-        exec_fault(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u",
-                   what, v, first, other, l);
+        exec_fault(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u", what, v,
+                   first, other, l);
         return false;
     }
     *value = v;
@@ -104,8 +104,7 @@ static enum exec_status do_alloc(struct warp *w, const struct insn *in, uint32_t
         return EXEC_FAULT;
     case TC_BLOCKED:
         return exec_wait(
-            w, in,
-            &(struct exec_wait){.kind = lacks_peer(cta, in) ? WAIT_PAIR : WAIT_TMEM_ALLOC, .value = columns});
+            w, in, &(struct exec_wait){.kind = lacks_peer(cta, in) ? WAIT_PAIR : WAIT_TMEM_ALLOC, .value = columns});
     case TC_DONE:
         break;
     }
@@ -141,9 +140,8 @@ static enum exec_status do_relinquish(struct warp *w, const struct insn *in, uin
 }
 
 static bool bind_alloc(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync,
-                                    PTX_MOD_aligned,      PTX_MOD_shared__cta,  PTX_MOD_b32,
-                                    PTX_MOD_unknown};
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync,   PTX_MOD_aligned,
+                                    PTX_MOD_shared__cta,  PTX_MOD_b32,          PTX_MOD_unknown};
     unsigned group;
     if (!exec_tmem_group(b, in->src, &group))
         return false;
@@ -188,8 +186,7 @@ static bool target_has(struct exec_binder *b, const struct ptx_insn *p) {
         return exec_tmem_refuse(b, "tcgen05.shift needs .target sm_100a: the family sm_100f has none");
     if (ptx_has(p, PTX_MOD_kind__i8))
         return exec_tmem_refuse(b, ".kind::i8 needs .target sm_100a: the family sm_100f has none");
-    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) ||
-        ptx_has(p, PTX_MOD_scale_vec__4X))
+    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) || ptx_has(p, PTX_MOD_scale_vec__4X))
         return exec_tmem_refuse(
             b, ".scale_vec::1X, ::2X and ::4X need .target sm_100a; for sm_100f say .block32 or .block16");
     return true;

@@ -8,8 +8,7 @@
 
 /* Per-family binders; exec_bind_tcgen05 chooses. */
 bool exec_bind_tmem_ldst(struct exec_binder *b, struct insn *in); /* exec/tcgen05_ldst.c: ld, st, wait */
-bool exec_bind_tensor(struct exec_binder *b,
-                      struct insn *in); /* exec/tcgen05_mma.c: mma, cp, shift, commit */
+bool exec_bind_tensor(struct exec_binder *b, struct insn *in);    /* exec/tcgen05_mma.c: mma, cp, shift, commit */
 
 /* Refuses with a constant sentence. */
 bool exec_tmem_refuse(struct exec_binder *b, const char *why);
@@ -22,8 +21,7 @@ bool exec_tmem_group(struct exec_binder *b, const struct ptx_insn *in, unsigned 
 bool exec_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct exec_opnd *o,
                        const char *what, uint32_t *value);
 /* A source that one lane uses for itself: false after a fault when it is poison. */
-bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o,
-                     const char *what);
+bool exec_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct exec_opnd *o, const char *what);
 /* A binder's last step for an instruction of a whole warp: .sync.aligned. */
 bool exec_tmem_aligned(struct exec_binder *b, struct insn *in, exec_fn fn);
 

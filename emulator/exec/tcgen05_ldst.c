@@ -285,11 +285,11 @@ static bool list_of(struct form *f, const struct exec_opnd *o) {
 }
 
 static bool bind_access(struct exec_binder *b, struct insn *in, bool load) {
-    static const uint16_t mods[] = {
-        PTX_MOD_sync,     PTX_MOD_aligned,   PTX_MOD__32x32b,     PTX_MOD__16x64b, PTX_MOD__16x128b,
-        PTX_MOD__16x256b, PTX_MOD__16x32bx2, PTX_MOD_x1,          PTX_MOD_x2,      PTX_MOD_x4,
-        PTX_MOD_x8,       PTX_MOD_x16,       PTX_MOD_x32,         PTX_MOD_x64,     PTX_MOD_x128,
-        PTX_MOD_b32,      PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
+    static const uint16_t mods[] = {PTX_MOD_sync,      PTX_MOD_aligned,     PTX_MOD__32x32b,   PTX_MOD__16x64b,
+                                    PTX_MOD__16x128b,  PTX_MOD__16x256b,    PTX_MOD__16x32bx2, PTX_MOD_x1,
+                                    PTX_MOD_x2,        PTX_MOD_x4,          PTX_MOD_x8,        PTX_MOD_x16,
+                                    PTX_MOD_x32,       PTX_MOD_x64,         PTX_MOD_x128,      PTX_MOD_b32,
+                                    PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
     struct form *f = arena_alloc(b->arena, sizeof *f);
     if (!exec_tmem_mods_in(in->src, mods) || !shape_of(in->src, &f->access.shape, &f->access.num))
         return false;
@@ -310,8 +310,7 @@ static bool bind_access(struct exec_binder *b, struct insn *in, bool load) {
         f->access.split = (uint32_t)in->o[half].more->imm;
     }
     if (!list_of(f, &in->o[regs]))
-        return exec_tmem_refuse(
-            b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
+        return exec_tmem_refuse(b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
     in->data = f;
     return exec_tmem_aligned(b, in, load ? do_ld : do_st);
 }

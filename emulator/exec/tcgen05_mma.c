@@ -125,8 +125,8 @@ static bool mma_kind(struct exec_binder *b, const struct ptx_insn *p, struct mma
                  {PTX_MOD_kind__tf32, TC_KIND_TF32},
                  {PTX_MOD_kind__f8f6f4, TC_KIND_F8F6F4},
                  {PTX_MOD_kind__i8, TC_KIND_I8}};
-    if (ptx_has(p, PTX_MOD_block_scale) || ptx_has(p, PTX_MOD_kind__mxf8f6f4) ||
-        ptx_has(p, PTX_MOD_kind__mxf4) || ptx_has(p, PTX_MOD_kind__mxf4nvf4))
+    if (ptx_has(p, PTX_MOD_block_scale) || ptx_has(p, PTX_MOD_kind__mxf8f6f4) || ptx_has(p, PTX_MOD_kind__mxf4) ||
+        ptx_has(p, PTX_MOD_kind__mxf4nvf4))
         return scaled_kind(b, p, f);
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (ptx_has(p, kinds[i].mod)) {
@@ -151,20 +151,17 @@ static bool mma_operands(struct exec_binder *b, struct insn *in, struct mma_form
     if (!f->a_in_tmem && f->a->kind != EXEC_SLOT)
         return exec_tmem_refuse(b, order);
     if ((!f->a_in_tmem && f->a->bits != 64) || f->b->bits != 64 || f->idesc->bits != 32)
-        return exec_tmem_refuse(b,
-                                "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
+        return exec_tmem_refuse(b, "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
     if (tc_is_scaled(f->kind)) {
         if (n != 7 || in->o[4].kind != EXEC_MEM || in->o[5].kind != EXEC_MEM)
-            return exec_tmem_refuse(
-                b, "with block scaling the operands are [d], a, b, idesc, [scale-A], [scale-B], "
-                   "enable-input-d");
+            return exec_tmem_refuse(b, "with block scaling the operands are [d], a, b, idesc, [scale-A], [scale-B], "
+                                       "enable-input-d");
         f->sfa = &in->o[i++];
         f->sfb = &in->o[i++];
     } else if (in->o[i].kind == EXEC_VEC) {
         f->disable = &in->o[i++];
         if (f->disable->num_sub != 4 * in->aux || f->disable->bits != 32)
-            return exec_tmem_refuse(
-                b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
+            return exec_tmem_refuse(b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
     }
     if (i >= n || in->o[i].kind != EXEC_SLOT || in->o[i].bits != 1)
         return exec_tmem_refuse(b, order);
@@ -219,8 +216,8 @@ static enum exec_status do_cp(struct warp *w, const struct insn *in, uint32_t ma
             !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
             !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.cp", pair))
             return EXEC_FAULT;
-        tc_issue_cp(w->cta, &origin, (unsigned)in->aux, f->shape, f->format,
-                    (uint32_t)exec_address(w, &in->o[0], l), source64(w, &in->o[1], l));
+        tc_issue_cp(w->cta, &origin, (unsigned)in->aux, f->shape, f->format, (uint32_t)exec_address(w, &in->o[0], l),
+                    source64(w, &in->o[1], l));
     }
     return EXEC_NEXT;
 }
@@ -262,19 +259,17 @@ static bool cp_shape(const struct ptx_insn *p, enum tc_cp_shape *shape) {
 }
 
 static bool bind_cp(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2,  PTX_MOD__128x256b,
-                                    PTX_MOD__4x256b,      PTX_MOD__128x128b,     PTX_MOD__64x128b,
-                                    PTX_MOD__32x128b,     PTX_MOD_warpx2__02_13, PTX_MOD_warpx2__01_23,
-                                    PTX_MOD_warpx4,       PTX_MOD_b8x16,         PTX_MOD_b6x16_p32,
-                                    PTX_MOD_b4x16_p64,    PTX_MOD_unknown};
+    static const uint16_t mods[] = {
+        PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD__128x256b,     PTX_MOD__4x256b,       PTX_MOD__128x128b,
+        PTX_MOD__64x128b,     PTX_MOD__32x128b,     PTX_MOD_warpx2__02_13, PTX_MOD_warpx2__01_23, PTX_MOD_warpx4,
+        PTX_MOD_b8x16,        PTX_MOD_b6x16_p32,    PTX_MOD_b4x16_p64,     PTX_MOD_unknown};
     const struct ptx_insn *p = in->src;
     struct cp_form *f = arena_alloc(b->arena, sizeof *f);
     unsigned group;
     if (!exec_tmem_group(b, p, &group) || !exec_tmem_mods_in(p, mods))
         return false;
     if (!cp_shape(p, &f->shape))
-        return exec_tmem_refuse(
-            b, ".64x128b needs .warpx2, .32x128b needs .warpx4, the other shapes take neither");
+        return exec_tmem_refuse(b, ".64x128b needs .warpx2, .32x128b needs .warpx4, the other shapes take neither");
     bool b6 = ptx_has(p, PTX_MOD_b6x16_p32), b4 = ptx_has(p, PTX_MOD_b4x16_p64);
     if (ptx_has(p, PTX_MOD_b8x16) != (b6 || b4) || (b6 && b4))
         return exec_tmem_refuse(b, "decompression is .b8x16.b6x16_p32 or .b8x16.b4x16_p64");
@@ -288,11 +283,9 @@ static bool bind_cp(struct exec_binder *b, struct insn *in) {
 }
 
 static bool bind_shift(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_down,
-                                    PTX_MOD_unknown};
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_down, PTX_MOD_unknown};
     unsigned group;
-    if (!exec_tmem_group(b, in->src, &group) || !exec_tmem_mods_in(in->src, mods) ||
-        !ptx_has(in->src, PTX_MOD_down))
+    if (!exec_tmem_group(b, in->src, &group) || !exec_tmem_mods_in(in->src, mods) || !ptx_has(in->src, PTX_MOD_down))
         return false;
     if (in->num_opnds != 1 || in->o[0].kind != EXEC_MEM)
         return exec_tmem_refuse(b, "the operand is [taddr]");
@@ -312,8 +305,7 @@ static const struct diag bad_mask = {
 };
 
 static enum exec_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
-    bool generic = !ptx_has(in->src, PTX_MOD_shared__cluster),
-         multicast = ptx_has(in->src, PTX_MOD_multicast__cluster);
+    bool generic = !ptx_has(in->src, PTX_MOD_shared__cluster), multicast = ptx_has(in->src, PTX_MOD_multicast__cluster);
     EXEC_FOR_LANES(l, mask) {
         struct mach_origin origin = exec_origin(w, in, 1u << l);
         struct cta *cta, *pair[2];
@@ -328,8 +320,7 @@ static enum exec_status do_commit(struct warp *w, const struct insn *in, uint32_
                 return EXEC_FAULT;
             ctas = exec_u32(w, &in->o[1], l) & 0xffff;
             if (ctas >> count)
-                return exec_fault(w, in, 1u << l, &bad_mask, "ctaMask is 0x%04x in a cluster of %u CTAs",
-                                  ctas, count);
+                return exec_fault(w, in, 1u << l, &bad_mask, "ctaMask is 0x%04x in a cluster of %u CTAs", ctas, count);
         }
         tc_issue_commit(w->cta, &origin, ctas, off);
     }
@@ -337,10 +328,9 @@ static enum exec_status do_commit(struct warp *w, const struct insn *in, uint32_
 }
 
 static bool bind_commit(struct exec_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {
-        PTX_MOD_cta_group__1,    PTX_MOD_cta_group__2,       PTX_MOD_mbarrier__arrive__one,
-        PTX_MOD_shared__cluster, PTX_MOD_multicast__cluster, PTX_MOD_b64,
-        PTX_MOD_unknown};
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1,    PTX_MOD_cta_group__2,       PTX_MOD_mbarrier__arrive__one,
+                                    PTX_MOD_shared__cluster, PTX_MOD_multicast__cluster, PTX_MOD_b64,
+                                    PTX_MOD_unknown};
     unsigned group, count = ptx_has(in->src, PTX_MOD_multicast__cluster) ? 2 : 1;
     if (!exec_tmem_group(b, in->src, &group) || !exec_tmem_mods_in(in->src, mods))
         return false;

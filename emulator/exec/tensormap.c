@@ -7,8 +7,7 @@
 
 static const struct diag REPLACE = {
     .id = "tensormap-replace",
-    .rule =
-        "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
+    .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
     .section = "PTX ISA 9.7.9.28",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
@@ -46,8 +45,7 @@ static enum exec_status do_replace(struct warp *w, const struct insn *in, uint32
         uint64_t v = f->value->is_imm       ? f->value->more->src->imm
                      : f->value->bits == 64 ? exec_src64(w, f->value->slot)[l]
                                             : exec_src32(w, f->value->slot)[l];
-        if (!exec_resolve(w, in, l, f->space, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true,
-                          &loc))
+        if (!exec_resolve(w, in, l, f->space, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true, &loc))
             return EXEC_FAULT;
         const char *why = NULL;
         if (loc.space != XS_GLOBAL && (loc.space != XS_SHARED_CTA || loc.cta != w->cta))
@@ -69,15 +67,12 @@ static enum exec_status do_fenceproxy(struct warp *w, const struct insn *in, uin
         return EXEC_FAULT;
     EXEC_FOR_LANES(l, mask) {
         struct exec_loc to, from;
-        if (!exec_resolve(w, in, l, XS_GLOBAL, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true,
-                          &to) ||
-            !exec_resolve(w, in, l, XS_SHARED_CTA, exec_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN,
-                          false, &from))
+        if (!exec_resolve(w, in, l, XS_GLOBAL, exec_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true, &to) ||
+            !exec_resolve(w, in, l, XS_SHARED_CTA, exec_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN, false, &from))
             return EXEC_FAULT;
         if (!written(w, l, from))
             return exec_fault(w, in, 1u << l, &FENCEPROXY,
-                              "lane %u: the 128 bytes at shared offset 0x%x were not all written", l,
-                              from.off);
+                              "lane %u: the 128 bytes at shared offset 0x%x were not all written", l, from.off);
         memcpy(to.host, from.host, TMAP_BYTES);
     }
     return EXEC_NEXT;
@@ -116,8 +111,7 @@ static bool bind_replace(struct exec_binder *b, struct insn *in) {
         return false;
     f->space = XS_GENERIC;
     if (n == 5) {
-        if (src->mods[2] != PTX_MOD_global && src->mods[2] != PTX_MOD_shared__cta &&
-            src->mods[2] != PTX_MOD_shared)
+        if (src->mods[2] != PTX_MOD_global && src->mods[2] != PTX_MOD_shared__cta && src->mods[2] != PTX_MOD_shared)
             return false;
         f->space = src->mods[2] == PTX_MOD_global ? XS_GLOBAL : XS_SHARED_CTA;
     }

@@ -42,8 +42,7 @@ static enum exec_status run_sync(struct warp *w, const struct insn *in, uint32_t
     if (bad)
         return exec_fault_poison(w, in, bad, "the membermask");
     uint32_t members = exec_u32(w, f->members, exec_lowest(mask)), same = 0;
-    uint32_t look =
-        f->members->is_imm && !(mask & ~members) ? 0 : mask; /* a constant that names all of them */
+    uint32_t look = f->members->is_imm && !(mask & ~members) ? 0 : mask; /* a constant that names all of them */
     same = mask & ~look;
     EXEC_FOR_LANES(l, look) {
         uint32_t own = exec_u32(w, f->members, l);
@@ -107,8 +106,7 @@ static enum exec_status run_shfl(struct warp *w, const struct insn *in, uint32_t
     const struct warp_form *f = in->data;
     unsigned n = in->num_opnds;
     const struct exec_opnd *a = &in->o[n - 4], *b = &in->o[n - 3], *c = &in->o[n - 2];
-    uint32_t bad =
-        ((b->is_imm ? 0 : exec_poison(w, b->slot)) | (c->is_imm ? 0 : exec_poison(w, c->slot))) & members;
+    uint32_t bad = ((b->is_imm ? 0 : exec_poison(w, b->slot)) | (c->is_imm ? 0 : exec_poison(w, c->slot))) & members;
     if (bad)
         return exec_fault_poison(w, in, bad, "the source lane");
     uint32_t copy[MACH_WARP], from = exec_poison(w, a->slot), poison = 0, preds = 0;
@@ -117,8 +115,8 @@ static enum exec_status run_shfl(struct warp *w, const struct insn *in, uint32_t
     uint32_t absent = from | ~members; /* lanes that have nothing to give */
     EXEC_FOR_LANES(l, members) {
         bool in_range = f->fixed_in_range >> l & 1;
-        uint32_t j = f->fixed ? f->fixed_source[l]
-                              : shfl_source(f->mode, l, exec_u32(w, b, l), exec_u32(w, c, l), &in_range);
+        uint32_t j =
+            f->fixed ? f->fixed_source[l] : shfl_source(f->mode, l, exec_u32(w, b, l), exec_u32(w, c, l), &in_range);
         out[l] = copy[j];
         preds |= (uint32_t)in_range << l;
         poison |= (absent >> j & 1) << l;
@@ -146,8 +144,8 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
     f->fixed = b->is_imm && c->is_imm;
     for (uint32_t l = 0; f->fixed && l < MACH_WARP; l++) {
         bool in_range;
-        f->fixed_source[l] = (uint8_t)shfl_source(f->mode, l, (uint32_t)b->more->src->imm,
-                                                  (uint32_t)c->more->src->imm, &in_range);
+        f->fixed_source[l] =
+            (uint8_t)shfl_source(f->mode, l, (uint32_t)b->more->src->imm, (uint32_t)c->more->src->imm, &in_range);
         f->fixed_in_range |= (uint32_t)in_range << l;
     }
     return exec_is_dst_or_sink(&in->o[0], 32) && (n == 5 || exec_is_dst_or_sink(&in->o[1], 1)) &&
@@ -172,16 +170,15 @@ static enum exec_status run_vote(struct warp *w, const struct insn *in, uint32_t
 }
 
 static bool bind_vote(struct insn *in, struct warp_form *f) {
-    if (in->src->num_mods != 2 || in->num_opnds != 3 || in->o[0].kind != EXEC_SLOT ||
-        in->o[1].kind != EXEC_SLOT)
+    if (in->src->num_mods != 2 || in->num_opnds != 3 || in->o[0].kind != EXEC_SLOT || in->o[1].kind != EXEC_SLOT)
         return false;
     f->mode = (enum ptx_mod)in->src->mods[0];
     f->run = run_vote;
     bool ballot = f->mode == PTX_MOD_ballot;
     if (!ballot && f->mode != PTX_MOD_all && f->mode != PTX_MOD_any && f->mode != PTX_MOD_uni)
         return false;
-    return in->src->mods[1] == (ballot ? PTX_MOD_b32 : PTX_MOD_pred) &&
-           exec_is_dst(&in->o[0], ballot ? 32 : 1) && (in->o[1].is_imm || in->o[1].bits == 1);
+    return in->src->mods[1] == (ballot ? PTX_MOD_b32 : PTX_MOD_pred) && exec_is_dst(&in->o[0], ballot ? 32 : 1) &&
+           (in->o[1].is_imm || in->o[1].bits == 1);
 }
 
 /* --- match.sync ---------------------------------------------------------------------------------------- */
@@ -230,8 +227,7 @@ static bool bind_match(struct insn *in, struct warp_form *f) {
             return false;
         }
     f->run = run_match;
-    if (!bits || (f->mode != PTX_MOD_any && f->mode != PTX_MOD_all) || n < 3 ||
-        n > (f->mode == PTX_MOD_all ? 4 : 3))
+    if (!bits || (f->mode != PTX_MOD_any && f->mode != PTX_MOD_all) || n < 3 || n > (f->mode == PTX_MOD_all ? 4 : 3))
         return false;
     return exec_is_dst_or_sink(&in->o[0], 32) && (n == 3 || exec_is_dst_or_sink(&in->o[1], 1)) &&
            in->o[n - 2].kind == EXEC_SLOT && in->o[n - 2].bits == bits;
@@ -271,8 +267,8 @@ static enum exec_status run_redux(struct warp *w, const struct insn *in, uint32_
         if (f->type != PTX_F32)
             acc = redux_int(f->mode, f->type == PTX_S32, acc, v);
         else
-            acc = (uint32_t)(f->mode == PTX_MOD_min ? num_min(NUM_F32, acc, v, flags)
-                                                    : num_max(NUM_F32, acc, v, flags));
+            acc =
+                (uint32_t)(f->mode == PTX_MOD_min ? num_min(NUM_F32, acc, v, flags) : num_max(NUM_F32, acc, v, flags));
     }
     EXEC_FOR_LANES(l, members) exec_dst32(w, d)[l] = acc;
     exec_set_poison(w, d, members, bad ? members : 0);
@@ -300,8 +296,7 @@ static bool bind_redux(struct insn *in, struct warp_form *f) {
               ((f->type == PTX_U32 || f->type == PTX_S32) && (order || f->mode == PTX_MOD_add));
     if (!ok || ((f->abs || f->nan) && f->type != PTX_F32))
         return false;
-    return in->num_opnds == 3 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT &&
-           in->o[1].bits == 32;
+    return in->num_opnds == 3 && exec_is_dst(&in->o[0], 32) && in->o[1].kind == EXEC_SLOT && in->o[1].bits == 32;
 }
 
 /* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------- */

@@ -50,8 +50,7 @@ void async_issue(struct async_queue *q, struct async_op *op) {
 }
 
 void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes) {
-    if (!bytes || !dst->live_warps || off < MACH_SMEM_FIRST || off > dst->smem_end ||
-        bytes > dst->smem_end - off)
+    if (!bytes || !dst->live_warps || off < MACH_SMEM_FIRST || off > dst->smem_end || bytes > dst->smem_end - off)
         return;
     op->dst = dst;
     op->dst_off = off;

@@ -30,8 +30,7 @@ struct async_queue {
     struct cta *cta;
     const char *name; /* "tensor core", "tma load", ... */
     struct async_op *head, *tail;
-    bool
-        unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
+    bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
 };
 
 /* A new, empty queue of a CTA; lives until cta_release. */

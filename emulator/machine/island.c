@@ -67,8 +67,7 @@ static void report(struct pen *p, const struct mach_origin *origin, const struct
     diag_vreport(&(struct diag_sink){write_said, p}, &d, fmt, ap);
 }
 
-void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
-                const char *fmt, ...) {
+void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
     if (isl->fault)
         return;
     isl->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
@@ -90,8 +89,7 @@ static bool note_warning(uint64_t *warned, uint32_t *count, uint64_t key) {
     return true;
 }
 
-bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
-               const char *fmt, ...) {
+bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
     const enum mach_check check = isl->gpu->config.check;
     if (isl->fault)
         return false;
@@ -99,8 +97,7 @@ bool mach_warn(struct island *isl, const struct mach_origin *origin, const struc
         return true;
     /* the same rule broken in the same function again */
     struct pen p = {.isl = isl, .kind = check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING};
-    p.key =
-        (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin && origin->site ? origin->site->func : NULL);
+    p.key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin && origin->site ? origin->site->func : NULL);
     if (p.kind == SAID_WARNING && !note_warning(isl->warned, &isl->warnings, p.key))
         return true;
     va_list ap;

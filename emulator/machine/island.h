@@ -34,7 +34,7 @@ struct island {
     uint64_t progress;      /* bumped by all that others can observe: stores, arrivals, completions, exits */
     uint64_t rng;           /* MACH_SCHED_RANDOM */
     uint64_t async_pending; /* operations queued and not yet run */
-    int fault; /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
+    int fault;              /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
 
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
@@ -49,12 +49,12 @@ void island_close(struct island *isl);
 
 /* Reports a fault of the user's kernel once per island (later ones are dropped) and sets isl->fault. `proto` gives id,
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
-void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
-                const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
  * config.check == MACH_CHECK_ERROR it is a fault instead, and false is returned; with MACH_CHECK_OFF nothing happens. */
-bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto,
-               const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 /* Bytes of the device's printf. */
 void mach_print(struct island *isl, const char *text, size_t len);
 /* Tells all of it: reports to gpu->sink, printf to gpu->print. A fault becomes the launch's, gpu->fault; what comes after a

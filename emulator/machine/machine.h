@@ -76,7 +76,7 @@ struct sm {
     /* tensor memory */
     struct tmem *tmem;                                   /* NULL while nothing is allocated in it */
     struct cta *tmem_owner[TMEM_COLUMNS / TMEM_GRANULE]; /* NULL: free */
-    struct cta *tmem_lock; /* who may allocate now; NULL: the permit is free. See engines/tc_alloc.c */
+    struct cta *tmem_lock;         /* who may allocate now; NULL: the permit is free. See engines/tc_alloc.c */
     struct tc_state *tmem_waiters; /* CTAs that wait for the permit, first come first served */
 };
 
@@ -95,8 +95,8 @@ struct cta {
     struct diag_dim3 id;      /* %ctaid */
     uint32_t rank;            /* %cluster_ctarank = x + y*nx + z*nx*ny of %cluster_ctaid */
     struct diag_dim3 rank_id; /* %cluster_ctaid */
-    uint64_t epoch; /* bumped (mach_wake) whenever something changes that a warp of this CTA may wait for */
-    uint32_t live_warps; /* not yet exited; 0: the CTA has exited */
+    uint64_t epoch;           /* bumped (mach_wake) whenever something changes that a warp of this CTA may wait for */
+    uint32_t live_warps;      /* not yet exited; 0: the CTA has exited */
     uint32_t num_warps;
 
     /* shared memory: offsets [MACH_SMEM_FIRST, smem_end) belong to the program */

@@ -98,8 +98,8 @@ enum mbar_error mbar_inval(struct cta *cta, uint32_t off) {
 }
 
 /* 9.7.13.15.7, .14: one arrive-on operation, after an expect-tx of `bytes`. */
-static enum mbar_error mbar_arrive_on(struct cta *cta, uint32_t off, uint32_t bytes, uint32_t count,
-                                      bool drop, uint64_t *state) {
+static enum mbar_error mbar_arrive_on(struct cta *cta, uint32_t off, uint32_t bytes, uint32_t count, bool drop,
+                                      uint64_t *state) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e != MBAR_OK)
@@ -124,8 +124,7 @@ enum mbar_error mbar_arrive(struct cta *cta, uint32_t off, uint32_t count, bool 
     return mbar_arrive_on(cta, off, 0, count, drop, state);
 }
 
-enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop,
-                                      uint64_t *state) {
+enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop, uint64_t *state) {
     return mbar_arrive_on(cta, off, bytes, 1, drop, state);
 }
 
@@ -154,9 +153,7 @@ static enum mbar_error mbar_add_tx(struct cta *cta, uint32_t off, int64_t delta)
     return MBAR_OK;
 }
 
-enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes) {
-    return mbar_add_tx(cta, off, bytes);
-}
+enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes) { return mbar_add_tx(cta, off, bytes); }
 
 enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes) {
     return mbar_add_tx(cta, off, -(int64_t)bytes);
@@ -214,18 +211,17 @@ void mbar_publish(struct cluster *cl) {
                 cl->cta[r].mbars[i].seen = MBAR_PUBLISHED;
 }
 
-bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off,
-                       const struct mach_origin *origin, const char *what) {
+bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
+                       const char *what) {
     uint32_t i = from == owner ? owner->num_mbars : mbar_find(owner, off);
-    if (i == owner->num_mbars ||
-        owner->mbars[i].seen == MBAR_PUBLISHED) /* none there is the operation's own error */
+    if (i == owner->num_mbars || owner->mbars[i].seen == MBAR_PUBLISHED) /* none there is the operation's own error */
         return true;
-    return mach_warn(
-        from->island, origin, &unpublished,
-        "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
-        what, from->rank, off, owner->rank,
-        owner->mbars[i].seen == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
-                                           : "no cluster barrier has completed");
+    return mach_warn(from->island, origin, &unpublished,
+                     "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
+                     what, from->rank, off, owner->rank,
+                     owner->mbars[i].seen == MBAR_FRESH
+                         ? "no thread of that CTA has executed a release at cluster scope"
+                         : "no cluster barrier has completed");
 }
 
 static const struct diag unannounced = {
@@ -243,11 +239,10 @@ void mbar_cta_exit(const struct cta *cta) {
         struct mbar b;
         if (!mbar_unpack(cta->mbars[i].bits, &b) || b.tx >= 0)
             continue;
-        mach_warn(
-            cta->island, NULL, &unannounced,
-            "CTA (%u,%u,%u), rank %u, exits, and the mbarrier at shared offset 0x%x got %d bytes that no "
-            "expect_tx announced",
-            cta->id.x, cta->id.y, cta->id.z, cta->rank, cta->mbars[i].off, (int)-b.tx);
+        mach_warn(cta->island, NULL, &unannounced,
+                  "CTA (%u,%u,%u), rank %u, exits, and the mbarrier at shared offset 0x%x got %d bytes that no "
+                  "expect_tx announced",
+                  cta->id.x, cta->id.y, cta->id.z, cta->rank, cta->mbars[i].off, (int)-b.tx);
         return;
     }
 }
@@ -258,22 +253,20 @@ struct mbar_error_info mbar_error_info(enum mbar_error e) {
         break;
     case MBAR_NOT_INITIALISED:
         return (struct mbar_error_info){
-            "mbarrier-not-initialised",
-            "every mbarrier operation but init needs an initialised mbarrier object", "PTX ISA 9.7.13.15.3",
+            "mbarrier-not-initialised", "every mbarrier operation but init needs an initialised mbarrier object",
+            "PTX ISA 9.7.13.15.3",
             "one thread must run mbarrier.init, and a barrier must come between it and the first use"};
     case MBAR_CORRUPT:
         return (struct mbar_error_info){
             "mbarrier-overwritten", "only mbarrier operations may touch an initialised mbarrier object",
             "PTX ISA 9.7.13.15", "a store or a copy to shared memory ran over the 8 bytes of the barrier"};
     case MBAR_BAD_COUNT:
-        return (struct mbar_error_info){"mbarrier-count", "arrival counts lie in 1 .. 2^20-1",
-                                        "PTX ISA 9.7.13.15.2", "look at the count operand"};
+        return (struct mbar_error_info){"mbarrier-count", "arrival counts lie in 1 .. 2^20-1", "PTX ISA 9.7.13.15.2",
+                                        "look at the count operand"};
     case MBAR_LIVE:
         return (struct mbar_error_info){
-            "mbarrier-init-live",
-            "a valid mbarrier object must be invalidated before its memory is initialised again",
-            "PTX ISA 9.7.13.15.9",
-            "let one thread initialise each barrier, once; mbarrier.inval ends its life"};
+            "mbarrier-init-live", "a valid mbarrier object must be invalidated before its memory is initialised again",
+            "PTX ISA 9.7.13.15.9", "let one thread initialise each barrier, once; mbarrier.inval ends its life"};
     case MBAR_TOO_MANY_ARRIVALS:
         return (struct mbar_error_info){"mbarrier-too-many-arrivals",
                                         "a phase takes no more arrivals than mbarrier.init announced",
@@ -287,8 +280,7 @@ struct mbar_error_info mbar_error_info(enum mbar_error e) {
     case MBAR_CTA_EXITED:
         return (struct mbar_error_info){
             "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
-            "PTX ISA 5.1.7",
-            "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"};
+            "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"};
     }
     return (struct mbar_error_info){"mbarrier", NULL, "PTX ISA 9.7.13.15", NULL};
 }

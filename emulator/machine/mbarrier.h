@@ -39,8 +39,7 @@ enum mbar_error mbar_arrive(struct cta *cta, uint32_t off, uint32_t count, bool 
 enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes);
 enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes);
 /* expect_tx followed by arrive with count 1, as one step (no phase can complete in between). */
-enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop,
-                                      uint64_t *state);
+enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop, uint64_t *state);
 /* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
 enum mbar_error mbar_add_pending(struct cta *cta, uint32_t off);
 /* Has the phase named by `state` (from an arrive), or by parity, completed? */
@@ -68,8 +67,8 @@ static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t of
  * false when the warning is a fault. */
 void mbar_release(struct cta *cta);
 void mbar_publish(struct cluster *cl);
-bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off,
-                       const struct mach_origin *origin, const char *what);
+bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
+                       const char *what);
 
 /* The CTA's last warp has exited: warns about bytes that landed on an mbarrier and that no expect_tx announced. */
 void mbar_cta_exit(const struct cta *cta);

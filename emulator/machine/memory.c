@@ -45,8 +45,7 @@ struct devmem *mem_create(uint64_t capacity) {
         return NULL;
     const uint64_t bytes = capacity + HUGE_PAGE;
     void *front = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    void *back =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *back = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (front == MAP_FAILED || back == MAP_FAILED) {
         if (front != MAP_FAILED)
             munmap(front, bytes);
@@ -222,9 +221,7 @@ bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out) {
     return false;
 }
 
-bool mem_is_device(const struct devmem *m, uint64_t addr) {
-    return addr >= m->base && addr - m->base < m->capacity;
-}
+bool mem_is_device(const struct devmem *m, uint64_t addr) { return addr >= m->base && addr - m->base < m->capacity; }
 
 void mem_usage(const struct devmem *m, uint64_t *used, uint64_t *capacity) {
     *used = m->used;

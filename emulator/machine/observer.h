@@ -13,16 +13,16 @@ struct observer {
     void *ctx;
     /* Lane l of a warp wrote shared memory [off[l], off[l] + size) of `cta` through the generic proxy, for each in `lanes`;
      * size is not 0. */
-    void (*generic_write)(void *ctx, struct cta *cta, const uint32_t off[MACH_WARP], uint32_t size,
-                          uint32_t warp, uint32_t lanes, const struct diag_site *site);
+    void (*generic_write)(void *ctx, struct cta *cta, const uint32_t off[MACH_WARP], uint32_t size, uint32_t warp,
+                          uint32_t lanes, const struct diag_site *site);
     /* Lanes of a warp executed a fence between the generic and the async proxy that covers shared memory. */
     void (*proxy_fence)(void *ctx, struct cta *cta, uint32_t warp, uint32_t lanes);
     /* Threads of the CTA synchronised: a barrier, a cluster barrier, or a phase of an mbarrier completed. */
     void (*sync)(void *ctx, struct cta *cta);
     /* An asynchronous operation reads shared memory through the async proxy. `what` names it: "operand A of
      * tcgen05.mma". */
-    void (*async_read)(void *ctx, struct cta *cta, uint32_t off, uint32_t size,
-                       const struct mach_origin *reader, const char *what);
+    void (*async_read)(void *ctx, struct cta *cta, uint32_t off, uint32_t size, const struct mach_origin *reader,
+                       const char *what);
     /* Nothing to be said about an asynchronous read inside [off, off + size): async_read need not be called. */
     bool (*settled)(void *ctx, struct cta *cta, uint32_t off, uint32_t size);
     /* The CTA's memory is about to be released. */

@@ -8,9 +8,7 @@
 static double operand(uint32_t a, unsigned flags) {
     return (double)num_f32_from_bits(flags & NUM_FTZ ? (uint32_t)num_ftz(NUM_F32, a) : a);
 }
-static uint32_t result(double x, unsigned flags) {
-    return (uint32_t)num_encode(NUM_F32, x, NUM_RN, flags & NUM_FTZ);
-}
+static uint32_t result(double x, unsigned flags) { return (uint32_t)num_encode(NUM_F32, x, NUM_RN, flags & NUM_FTZ); }
 
 uint32_t num_rcp_approx_f32(uint32_t a, unsigned flags) { return num_rcp_f32(a, NUM_RN, flags); }
 uint32_t num_sqrt_approx_f32(uint32_t a, unsigned flags) { return num_sqrt_f32(a, NUM_RN, flags); }

@@ -62,9 +62,7 @@ uint32_t num_div_f32(uint32_t a, uint32_t b, num_round r, unsigned flags) {
     return (uint32_t)num_pack(num_format_of(NUM_F32), v, r, flags & NUM_FTZ, 0, 0);
 }
 
-uint32_t num_rcp_f32(uint32_t a, num_round r, unsigned flags) {
-    return num_div_f32(UINT32_C(0x3f800000), a, r, flags);
-}
+uint32_t num_rcp_f32(uint32_t a, num_round r, unsigned flags) { return num_div_f32(UINT32_C(0x3f800000), a, r, flags); }
 
 uint32_t num_sqrt_f32(uint32_t a, num_round r, unsigned flags) {
     if (r == NUM_RN) // the root of a normal number is normal, so .ftz is settled by the operand
@@ -86,9 +84,7 @@ uint16_t num_add_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
     return finish_h(t, num_add_odd(operand_h(t, a, flags), operand_h(t, b, flags)), flags);
 }
 
-uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
-    return num_add_h(t, a, b ^ 0x8000, flags);
-}
+uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags) { return num_add_h(t, a, b ^ 0x8000, flags); }
 
 uint16_t num_mul_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
     return finish_h(t, operand_h(t, a, flags) * operand_h(t, b, flags), flags);

@@ -5,22 +5,20 @@
 
 #define SIGN32(c, bit) ((uint32_t)((c) >> (bit)&1) << 31)
 // m * 2^e as f32 bits, for m in 1..7 and a normal result.
-#define SMALL32(m, e)                                                                                        \
-    ((m) >= 4   ? (uint32_t)((e) + 2 + 127) << 23 | (uint32_t)((m)&3) << 21                                  \
-     : (m) >= 2 ? (uint32_t)((e) + 1 + 127) << 23 | (uint32_t)((m)&1) << 22                                  \
-     : (m) == 1 ? (uint32_t)((e) + 127) << 23                                                                \
+#define SMALL32(m, e)                                                                                                  \
+    ((m) >= 4   ? (uint32_t)((e) + 2 + 127) << 23 | (uint32_t)((m)&3) << 21                                            \
+     : (m) >= 2 ? (uint32_t)((e) + 1 + 127) << 23 | (uint32_t)((m)&1) << 22                                            \
+     : (m) == 1 ? (uint32_t)((e) + 127) << 23                                                                          \
                 : 0u)
 // Magnitude bits of a code with man mantissa bits: subnormals count units of 2^(1-bias-man).
-#define MAGNITUDE32(c, man, mask, bias)                                                                      \
-    (((c) & (mask)) >> (man) ? (uint32_t)((((c) & (mask)) >> (man)) + 127 - (bias)) << 23 |                  \
-                                   (uint32_t)((c) & ((1 << (man)) - 1)) << (23 - (man))                      \
+#define MAGNITUDE32(c, man, mask, bias)                                                                                \
+    (((c) & (mask)) >> (man) ? (uint32_t)((((c) & (mask)) >> (man)) + 127 - (bias)) << 23 |                            \
+                                   (uint32_t)((c) & ((1 << (man)) - 1)) << (23 - (man))                                \
                              : SMALL32((c) & ((1 << (man)) - 1), 1 - (bias) - (man)))
 
 #define E4M3(c) (SIGN32(c, 7) | (((c)&0x7f) == 0x7f ? 0x7fc00000u : MAGNITUDE32(c, 3, 0x7f, 7)))
-#define E5M2(c)                                                                                              \
-    (SIGN32(c, 7) | (((c)&0x7f) > 0x7c    ? 0x7fc00000u                                                      \
-                     : ((c)&0x7f) == 0x7c ? 0x7f800000u                                                      \
-                                          : MAGNITUDE32(c, 2, 0x7f, 15)))
+#define E5M2(c)                                                                                                        \
+    (SIGN32(c, 7) | (((c)&0x7f) > 0x7c ? 0x7fc00000u : ((c)&0x7f) == 0x7c ? 0x7f800000u : MAGNITUDE32(c, 2, 0x7f, 15)))
 #define E2M3(c) (SIGN32(c, 5) | MAGNITUDE32(c, 3, 0x1f, 1))
 #define E3M2(c) (SIGN32(c, 5) | MAGNITUDE32(c, 2, 0x1f, 3))
 #define E2M1(c) (SIGN32(c, 3) | MAGNITUDE32(c, 1, 0x7, 1))
@@ -120,8 +118,7 @@ void num_decode_row_f16(const uint8_t *src, float *dst, size_t n) {
         lanes16 in;
         memcpy(&in, src + 2 * i, sizeof in);
         lanes32 c = __builtin_convertvector(in, lanes32), mag = (c & 0x7fff) << 13, exp = mag & 0x0f800000;
-        lanes32 top = (lanes32)(exp == 0x0f800000), nan = (lanes32)(mag > 0x0f800000),
-                zero = (lanes32)(exp == 0);
+        lanes32 top = (lanes32)(exp == 0x0f800000), nan = (lanes32)(mag > 0x0f800000), zero = (lanes32)(exp == 0);
         lanes32 normal = (mag + (112u << 23) + (top & (112u << 23))) | (nan & 0x400000);
         lanesf small = (lanesf)(mag + (113u << 23)) - 0x1p-14f;
         lanes32 out = (c & 0x8000) << 16 | (zero & (lanes32)small) | (~zero & normal);
@@ -165,27 +162,13 @@ static void row_by_table(const uint32_t *table, unsigned shift, unsigned mask, c
     for (size_t i = 0; i < n; i++)
         memcpy(dst + i, table + (src[i] >> shift & mask), 4);
 }
-void num_decode_row_e4m3(const uint8_t *src, float *dst, size_t n) {
-    row_by_table(e4m3_bits, 0, 255, src, dst, n);
-}
-void num_decode_row_e5m2(const uint8_t *src, float *dst, size_t n) {
-    row_by_table(e5m2_bits, 0, 255, src, dst, n);
-}
-void num_decode_row_e2m3(const uint8_t *src, float *dst, size_t n) {
-    row_by_table(e2m3_bits, 0, 63, src, dst, n);
-}
-void num_decode_row_e3m2(const uint8_t *src, float *dst, size_t n) {
-    row_by_table(e3m2_bits, 0, 63, src, dst, n);
-}
-void num_decode_row_e2m1(const uint8_t *src, float *dst, size_t n) {
-    row_by_table(e2m1_bits, 0, 15, src, dst, n);
-}
-void num_decode_row_e2m1_mid(const uint8_t *src, float *dst, size_t n) {
-    row_by_table(e2m1_bits, 2, 15, src, dst, n);
-}
-void num_decode_row_ue4m3(const uint8_t *src, float *dst, size_t n) {
-    row_by_table(e4m3_bits, 0, 127, src, dst, n);
-}
+void num_decode_row_e4m3(const uint8_t *src, float *dst, size_t n) { row_by_table(e4m3_bits, 0, 255, src, dst, n); }
+void num_decode_row_e5m2(const uint8_t *src, float *dst, size_t n) { row_by_table(e5m2_bits, 0, 255, src, dst, n); }
+void num_decode_row_e2m3(const uint8_t *src, float *dst, size_t n) { row_by_table(e2m3_bits, 0, 63, src, dst, n); }
+void num_decode_row_e3m2(const uint8_t *src, float *dst, size_t n) { row_by_table(e3m2_bits, 0, 63, src, dst, n); }
+void num_decode_row_e2m1(const uint8_t *src, float *dst, size_t n) { row_by_table(e2m1_bits, 0, 15, src, dst, n); }
+void num_decode_row_e2m1_mid(const uint8_t *src, float *dst, size_t n) { row_by_table(e2m1_bits, 2, 15, src, dst, n); }
+void num_decode_row_ue4m3(const uint8_t *src, float *dst, size_t n) { row_by_table(e4m3_bits, 0, 127, src, dst, n); }
 
 void num_decode_row_e2m1_packed(const uint8_t *src, float *dst, size_t n) {
     for (size_t i = 0; i < n; i++)
@@ -205,12 +188,8 @@ static void row_of_sixes(const uint32_t *table, const uint8_t *src, float *dst, 
         dst[i] = num_f32_from_bits(table[three >> 6 * (i % 4) & 63]);
     }
 }
-void num_decode_row_e2m3_p32(const uint8_t *src, float *dst, size_t n) {
-    row_of_sixes(e2m3_bits, src, dst, n);
-}
-void num_decode_row_e3m2_p32(const uint8_t *src, float *dst, size_t n) {
-    row_of_sixes(e3m2_bits, src, dst, n);
-}
+void num_decode_row_e2m3_p32(const uint8_t *src, float *dst, size_t n) { row_of_sixes(e2m3_bits, src, dst, n); }
+void num_decode_row_e3m2_p32(const uint8_t *src, float *dst, size_t n) { row_of_sixes(e3m2_bits, src, dst, n); }
 
 void num_decode_row_ue8m0(const uint8_t *src, float *dst, size_t n) {
     for (size_t i = 0; i < n; i++)

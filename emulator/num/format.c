@@ -2,8 +2,7 @@
 #include "num/num_core.h"
 
 static const num_format formats[NUM_TYPE_COUNT] = {
-    [NUM_F64] = {"f64", 64, 52, 0, 1023, NUM_SPECIAL_IEEE, UINT64_C(0x7fefffffffffffff),
-                 UINT64_C(0x7fffffffffffffff)},
+    [NUM_F64] = {"f64", 64, 52, 0, 1023, NUM_SPECIAL_IEEE, UINT64_C(0x7fefffffffffffff), UINT64_C(0x7fffffffffffffff)},
     [NUM_F32] = {"f32", 32, 23, 0, 127, NUM_SPECIAL_IEEE, 0x7f7fffff, NUM_NAN_F32},
     [NUM_TF32] = {"tf32", 19, 10, 13, 127, NUM_SPECIAL_IEEE, 0x3fbff, 0x7fffe000},
     [NUM_F16] = {"f16", 16, 10, 0, 15, NUM_SPECIAL_IEEE, 0x7bff, NUM_NAN_F16},
@@ -118,8 +117,7 @@ static bool is_tiny(const num_format *f, num_value v, num_round r) {
     return (kept + up) >> (f->man + 1) == 0;
 }
 
-uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits,
-                  unsigned width) {
+uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits, unsigned width) {
     if (v.cls == NUM_CLASS_NAN)
         return flags & NUM_SAT ? 0 : f->nan;
     if (v.sign && flags & (NUM_RELU | NUM_SAT))
@@ -192,6 +190,5 @@ uint8_t num_to_s2f6_scaled(double x, uint8_t scale, unsigned flags) {
 }
 
 uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags) {
-    return (uint16_t)num_encode(NUM_BF16, num_decode(NUM_S2F6, code) * num_decode(NUM_UE8M0, scale), NUM_RN,
-                                flags);
+    return (uint16_t)num_encode(NUM_BF16, num_decode(NUM_S2F6, code) * num_decode(NUM_UE8M0, scale), NUM_RN, flags);
 }

@@ -52,17 +52,7 @@ typedef enum num_type {
 } num_type;
 
 // Integer types of cvt.
-typedef enum num_int {
-    NUM_U8,
-    NUM_S8,
-    NUM_U16,
-    NUM_S16,
-    NUM_U32,
-    NUM_S32,
-    NUM_U64,
-    NUM_S64,
-    NUM_INT_COUNT
-} num_int;
+typedef enum num_int { NUM_U8, NUM_S8, NUM_U16, NUM_S16, NUM_U32, NUM_S32, NUM_U64, NUM_S64, NUM_INT_COUNT } num_int;
 
 // Rounding (PTX 6.5.2). Integer rounding uses the same names: NUM_RN is .rni, NUM_RZ .rzi, NUM_RM .rmi,
 // NUM_RP .rpi.

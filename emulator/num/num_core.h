@@ -41,8 +41,7 @@ num_value num_unpack_f64(double x);
 
 // Round a value to a format with one rounding. `rbits` with `rbits_width` > 0 selects stochastic rounding
 // instead of r.
-uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits,
-                  unsigned rbits_width);
+uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits, unsigned rbits_width);
 
 // a + b, rounded to odd in double: a later rounding to <= 51 bits then equals the rounding of the exact sum.
 double num_add_odd(double a, double b);

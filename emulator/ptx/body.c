@@ -202,8 +202,7 @@ static void instruction(struct ptx_parser *p) {
 static void add_label(struct ptx_parser *p, struct ptx_token **at, uint32_t *count, uint32_t *cap,
                       const struct ptx_token *t) {
     if (*count >= PTX_MAX_ELEMENTS || p->targets++ >= PTX_MAX_STATEMENTS) {
-        ptx_error(p, t, "more than %d labels",
-                  *count >= PTX_MAX_ELEMENTS ? PTX_MAX_ELEMENTS : PTX_MAX_STATEMENTS);
+        ptx_error(p, t, "more than %d labels", *count >= PTX_MAX_ELEMENTS ? PTX_MAX_ELEMENTS : PTX_MAX_STATEMENTS);
         return;
     }
     *at = ptx_grow(*at, *count, cap, sizeof **at);
@@ -211,8 +210,8 @@ static void add_label(struct ptx_parser *p, struct ptx_token **at, uint32_t *cou
 }
 
 /* N<5> names N0 ... N4 (11.3.1); the '<' has been read. */
-static void label_range(struct ptx_parser *p, const struct ptx_token *t, struct ptx_token **at,
-                        uint32_t *count, uint32_t *cap) {
+static void label_range(struct ptx_parser *p, const struct ptx_token *t, struct ptx_token **at, uint32_t *count,
+                        uint32_t *cap) {
     uint64_t n = p->tok.value;
     ptx_expect(p, PTX_TK_INT, "the number of labels");
     ptx_expect(p, '>', "'>'");
@@ -315,9 +314,7 @@ static void label(struct ptx_parser *p) { /* name ':' */
 
 /* ---- directives ---- */
 
-static uint32_t small(const struct ptx_token *t) {
-    return t->value > UINT32_MAX ? UINT32_MAX : (uint32_t)t->value;
-}
+static uint32_t small(const struct ptx_token *t) { return t->value > UINT32_MAX ? UINT32_MAX : (uint32_t)t->value; }
 
 static struct ptx_loc_memo *memo_of(struct ptx_parser *p, const uint32_t at[3]) {
     return &p->loc_memo[(at[0] * 40503u + at[1] * 31u + at[2]) % PTX_LOC_MEMO];
@@ -470,8 +467,7 @@ static void bind_formals(struct ptx_parser *p, struct ptx_var *vars, const struc
     }
 }
 
-void ptx_body(struct ptx_parser *p, struct ptx_func *f, struct ptx_formals *rets,
-              struct ptx_formals *params) {
+void ptx_body(struct ptx_parser *p, struct ptx_func *f, struct ptx_formals *rets, struct ptx_formals *params) {
     struct ptx_body *b = &p->body;
     *b = (struct ptx_body){.func = f};
     if (!reserve(p, rets, params))

@@ -157,8 +157,7 @@ static void declare_variable(struct ptx_parser *p, struct ptx_var v) {
     ptx_var_dims(p, &v, &dims);
     bool initialised = p->tok.kind == '=';
     if (initialised && (v.is_extern || (v.space != PTX_SPACE_GLOBAL && v.space != PTX_SPACE_CONST)))
-        ptx_error(p, &p->tok,
-                  "only .global and .const variables defined here have initialisers (PTX ISA 5.4.4)");
+        ptx_error(p, &p->tok, "only .global and .const variables defined here have initialisers (PTX ISA 5.4.4)");
     if (initialised)
         ptx_initialiser(p, &v, &dims);
     if (v.incomplete && !v.is_extern && !initialised)
@@ -194,8 +193,7 @@ static void registers(struct ptx_parser *p) {
     ptx_next(p);
     ptx_var_head(p, &head);
     if (head.vector != 1)
-        ptx_error(p, &at,
-                  "vector registers are not supported by this emulator; declare scalar ones (PTX ISA 5.4.2)");
+        ptx_error(p, &at, "vector registers are not supported by this emulator; declare scalar ones (PTX ISA 5.4.2)");
     do
         declare_register(p, head.type);
     while (ptx_accept(p, ','));

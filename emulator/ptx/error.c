@@ -46,8 +46,7 @@ static void report(struct ptx_parser *p, uint32_t pos, uint32_t line, const char
     p->tok = (struct ptx_token){.kind = PTX_TK_END, .pos = pos, .line = line};
     char text[2048];
     size_t room = sizeof text, n;
-    int k = snprintf(text, room / 2, "%.300s:%u:%u: error: ", p->module->name, line,
-                     pos - line_start(&p->lx, pos) + 1);
+    int k = snprintf(text, room / 2, "%.300s:%u:%u: error: ", p->module->name, line, pos - line_start(&p->lx, pos) + 1);
     n = k < 0 ? 0 : (size_t)k;
     vsnprintf(text + n, room / 2 - n, fmt, ap);
     n = strlen(text); /* of what fitted */
@@ -87,8 +86,7 @@ void ptx_unknown(struct ptx_parser *p, const struct ptx_token *at, const char *w
         return;
     const struct ptx_binding *range = at->name->prefix ? at->name->prefix->range : NULL;
     if (range) {
-        ptx_error(p, at, "'%.200s' is not one of %.200s<%u>", at->name->text, range->name->text,
-                  range->range.count);
+        ptx_error(p, at, "'%.200s' is not one of %.200s<%u>", at->name->text, range->name->text, range->range.count);
         return;
     }
     const char *name = at->name->text, *near = ptx_nearest(p, name);

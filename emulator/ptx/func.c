@@ -36,8 +36,7 @@ void ptx_formal_list(struct ptx_parser *p, struct ptx_formals *out) { /* '(' is 
     ptx_expect(p, ')', "')' after the parameters");
 }
 
-struct ptx_var *ptx_keep_formals(struct ptx_parser *p, const struct ptx_formals *f,
-                                 const struct ptx_func *owner) {
+struct ptx_var *ptx_keep_formals(struct ptx_parser *p, const struct ptx_formals *f, const struct ptx_func *owner) {
     struct ptx_var *kept = arena_array(p->keep, f->count, sizeof *kept);
     for (uint32_t i = 0; i < f->count; i++) {
         kept[i] = f->list[i].var;
@@ -124,9 +123,8 @@ static bool same_shape(const struct ptx_var *vars, uint32_t n, const struct ptx_
 }
 
 /* The function of this name, declared before or new. `parsed` holds the directives just read. */
-static struct ptx_func *declare(struct ptx_parser *p, const struct ptx_token *at,
-                                const struct ptx_func *parsed, const struct ptx_formals *rets,
-                                const struct ptx_formals *params) {
+static struct ptx_func *declare(struct ptx_parser *p, const struct ptx_token *at, const struct ptx_func *parsed,
+                                const struct ptx_formals *rets, const struct ptx_formals *params) {
     struct ptx_binding *b = at->name->top;
     struct ptx_func *f;
     if (b && b->scope == p->scope && b->kind == PTX_BIND_FUNC) {
@@ -173,9 +171,8 @@ static struct ptx_func *declare(struct ptx_parser *p, const struct ptx_token *at
 }
 
 void ptx_function(struct ptx_parser *p, struct ptx_linkage linkage) { /* .entry or .func is current */
-    struct ptx_func parsed = {.is_entry = p->tok.name->dir == PTX_DIR_entry,
-                              .is_visible = linkage.is_visible,
-                              .is_weak = linkage.is_weak};
+    struct ptx_func parsed = {
+        .is_entry = p->tok.name->dir == PTX_DIR_entry, .is_visible = linkage.is_visible, .is_weak = linkage.is_weak};
     struct ptx_formals rets = {0}, params = {0};
     ptx_next(p);
     ptx_func_directives(p, &parsed); /* .attribute stands before the name */

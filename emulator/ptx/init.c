@@ -85,8 +85,7 @@ static struct element parse_element(struct ptx_parser *p) {
 static void add_reloc(struct ptx_parser *p, struct init *in, const struct element *e, uint64_t offset) {
     uint32_t need = e->mask ? 1 : 0;
     if (need ? in->elem != 1 : in->elem != 4 && in->elem != 8)
-        ptx_error(p, &e->at,
-                  "an address needs an element of 4 or 8 bytes, or of 1 byte with a mask (PTX ISA 5.4.4)");
+        ptx_error(p, &e->at, "an address needs an element of 4 or 8 bytes, or of 1 byte with a mask (PTX ISA 5.4.4)");
     in->relocs = ptx_grow(in->relocs, in->num_relocs, &in->cap_relocs, sizeof *in->relocs);
     in->relocs[in->num_relocs++] = (struct ptx_reloc){
         .offset = offset,
@@ -183,8 +182,7 @@ void ptx_initialiser(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *d
         put_element(p, &in, 0);
     p->init_bytes += v->size;
     if (v->size > PTX_MAX_INIT_BYTES || p->init_bytes > PTX_MAX_INIT_BYTES)
-        ptx_error(p, &at, "the initialised variables of the module are larger than %d MiB",
-                  PTX_MAX_INIT_BYTES >> 20);
+        ptx_error(p, &at, "the initialised variables of the module are larger than %d MiB", PTX_MAX_INIT_BYTES >> 20);
     if (!p->failed && v->size) {
         unsigned char *init = arena_alloc(p->keep, v->size);
         if (in.size) /* {} initialises nothing */

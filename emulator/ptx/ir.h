@@ -89,15 +89,13 @@ struct ptx_reg {
     uint32_t index;
 };
 
-struct
-    ptx_reloc { /* initialiser element that is an address: generic(var) + addend, or a function's address */
+struct ptx_reloc {   /* initialiser element that is an address: generic(var) + addend, or a function's address */
     uint64_t offset; /* byte offset in the variable */
     uint32_t size;   /* bytes, 8 normally (4 for 32-bit) */
     bool generic;    /* written as generic(sym) */
     const char *symbol;
     int64_t addend;
-    unsigned
-        shift; /* mask operator, 0xFF00(sym) (5.4.4): the element is byte shift / 8 of the address, size 1 */
+    unsigned shift; /* mask operator, 0xFF00(sym) (5.4.4): the element is byte shift / 8 of the address, size 1 */
 };
 
 struct ptx_var {
@@ -115,7 +113,7 @@ struct ptx_var {
     uint32_t index;               /* dense within its owner (module or function) */
     uint32_t line;                /* PTX line of the declaration */
     const struct ptx_func *owner; /* NULL: module scope, as .global and .const declared inside a body are */
-    const struct ptx_reg *reg; /* formal parameter declared as .reg (space REG, definitions): where it goes */
+    const struct ptx_reg *reg;    /* formal parameter declared as .reg (space REG, definitions): where it goes */
 };
 
 enum ptx_operand_kind {
@@ -128,9 +126,9 @@ enum ptx_operand_kind {
     PTX_OPND_LABEL, /* label: target is an instruction index */
     PTX_OPND_TABLE, /* name of a .branchtargets / .calltargets / .callprototype declaration: `table` */
     PTX_OPND_VEC,   /* {a, b, ...}: elems/num_elems */
-    PTX_OPND_MEM,  /* [base + offset]: see below; `coords` for tensor addresses [map, {c0, c1}] and friends */
-    PTX_OPND_SINK, /* _ */
-    PTX_OPND_PAIR, /* d|p: elems[0] | elems[1] (setp p|q, shfl d|p, elect d|p, match d|p) */
+    PTX_OPND_MEM,   /* [base + offset]: see below; `coords` for tensor addresses [map, {c0, c1}] and friends */
+    PTX_OPND_SINK,  /* _ */
+    PTX_OPND_PAIR,  /* d|p: elems[0] | elems[1] (setp p|q, shfl d|p, elect d|p, match d|p) */
 };
 
 enum ptx_imm_kind {

@@ -217,9 +217,8 @@ static void lex_punctuation(struct ptx_lexer *lx, struct ptx_token *t, char c) {
     static const struct {
         char a, b;
         int kind;
-    } pairs[] = {{'<', '<', PTX_TK_SHL}, {'>', '>', PTX_TK_SHR}, {'=', '=', PTX_TK_EQ},
-                 {'!', '=', PTX_TK_NE},  {'<', '=', PTX_TK_LE},  {'>', '=', PTX_TK_GE},
-                 {'&', '&', PTX_TK_AND}, {'|', '|', PTX_TK_OR}};
+    } pairs[] = {{'<', '<', PTX_TK_SHL}, {'>', '>', PTX_TK_SHR}, {'=', '=', PTX_TK_EQ},  {'!', '=', PTX_TK_NE},
+                 {'<', '=', PTX_TK_LE},  {'>', '=', PTX_TK_GE},  {'&', '&', PTX_TK_AND}, {'|', '|', PTX_TK_OR}};
     char d = at(lx, t->pos + 1);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (c == pairs[i].a && d == pairs[i].b) {

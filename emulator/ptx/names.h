@@ -29,9 +29,9 @@ struct ptx_name {
     bool op_prefix;              /* a longer opcode begins with this text and a dot */
     uint64_t hash;
     struct ptx_name *chain;
-    struct ptx_name *prefix; /* of a name that ends in a number without leading zeros: the rest, for %r<59> */
-    uint32_t suffix;         /* that number */
-    struct ptx_binding *top; /* innermost open binding */
+    struct ptx_name *prefix;     /* of a name that ends in a number without leading zeros: the rest, for %r<59> */
+    uint32_t suffix;             /* that number */
+    struct ptx_binding *top;     /* innermost open binding */
     struct ptx_binding *range;   /* innermost open declaration name<n> */
     const struct ptx_func *func; /* module-scope symbols; these outlive the parse */
     const struct ptx_var *var;

@@ -39,16 +39,14 @@ static void bound(struct ptx_parser *p, const struct ptx_token *at, const struct
         o->kind = PTX_OPND_REG;
         o->reg = b->reg;
         if (p->tok.kind == PTX_TK_WORD && p->tok.glued)
-            ptx_error(p, &p->tok,
-                      "selectors such as '.%.20s' are not supported: registers are scalar (PTX ISA 5.4.2)",
+            ptx_error(p, &p->tok, "selectors such as '.%.20s' are not supported: registers are scalar (PTX ISA 5.4.2)",
                       p->tok.name->text);
         break;
     case PTX_BIND_VAR:
         o->kind = PTX_OPND_VAR;
         o->var = b->var;
         if (p->tok.kind == '[')
-            ptx_error(p, &p->tok, "write %.100s + bytes; an index is not supported (PTX ISA 6.4.2)",
-                      at->name->text);
+            ptx_error(p, &p->tok, "write %.100s + bytes; an index is not supported (PTX ISA 6.4.2)", at->name->text);
         o->offset = ptx_expr_offset(p);
         break;
     case PTX_BIND_FUNC:
@@ -96,8 +94,7 @@ static void memory(struct ptx_parser *p, struct ptx_operand *o) {
         if (base.kind == PTX_OPND_REG)
             base.offset = ptx_expr_offset(p);
         else if (base.kind != PTX_OPND_VAR)
-            ptx_error(p, &at, "'%.200s' cannot be an address: a register, a variable or a constant can",
-                      at.name->text);
+            ptx_error(p, &at, "'%.200s' cannot be an address: a register, a variable or a constant can", at.name->text);
     } else {
         immediate(p, &base);
         if (base.imm_kind != PTX_IMM_INT)

@@ -50,8 +50,7 @@ static void address_size(struct ptx_parser *p) {
     ptx_expect(p, PTX_TK_INT, "64");
 }
 
-void ptx_file(
-    struct ptx_parser *p) { /* .file 1 "name" [, time, size]; its uses may come before it (11.5.3) */
+void ptx_file(struct ptx_parser *p) { /* .file 1 "name" [, time, size]; its uses may come before it (11.5.3) */
     ptx_next(p);
     struct ptx_token n = p->tok, s;
     if (!ptx_expect(p, PTX_TK_INT, "a file number"))
@@ -101,8 +100,7 @@ static void alias(struct ptx_parser *p) { /* .alias name, function; (11.2.3) */
     if (p->failed || !f[0] || !f[1])
         return;
     if (!f[0]->is_extern || f[1]->alias_of || f[0] == f[1]) {
-        ptx_error(p, &t[0],
-                  "an alias is a function without a body, for one that is no alias (PTX ISA 11.2.3)");
+        ptx_error(p, &t[0], "an alias is a function without a body, for one that is no alias (PTX ISA 11.2.3)");
         return;
     }
     f[0]->alias_of = f[1];
@@ -171,8 +169,7 @@ static void module_item(struct ptx_parser *p) {
 static void name_files(struct ptx_parser *p) {
     for (uint32_t i = 0; i < p->num_funcs; i++) {
         struct ptx_func *f = p->funcs[i];
-        struct ptx_insn *insns =
-            (struct ptx_insn *)(uintptr_t)f->insns; /* ours until the module is handed out */
+        struct ptx_insn *insns = (struct ptx_insn *)(uintptr_t)f->insns; /* ours until the module is handed out */
         for (uint32_t k = 0; k < f->num_insns; k++) {
             uint32_t file = p->func_files[i][k];
             insns[k].site.src_file = file < p->num_files ? p->files[file] : NULL;

@@ -16,11 +16,10 @@
 
 /* Limits. Generous for compilers, small enough that hostile text cannot exhaust the host. */
 enum {
-    PTX_MAX_TEXT = 256 << 20, /* bytes of one module */
-    PTX_MAX_STATEMENTS =
-        1 << 20,          /* in one module; an instruction takes about 1 KB. Also of all .branchtargets */
-    PTX_MAX_NESTING = 64, /* braces, parentheses, unary operators */
-    PTX_MAX_ELEMENTS = 1 << 16, /* of a vector operand, call argument or label list */
+    PTX_MAX_TEXT = 256 << 20,     /* bytes of one module */
+    PTX_MAX_STATEMENTS = 1 << 20, /* in one module; an instruction takes about 1 KB. Also of all .branchtargets */
+    PTX_MAX_NESTING = 64,         /* braces, parentheses, unary operators */
+    PTX_MAX_ELEMENTS = 1 << 16,   /* of a vector operand, call argument or label list */
     PTX_MAX_PARAMS = 1 << 16,
     PTX_MAX_DIMS = 8,               /* of an array */
     PTX_MAX_FILES = 1 << 16,        /* .file numbers */
@@ -28,14 +27,7 @@ enum {
 };
 #define PTX_MAX_VAR_BYTES ((uint64_t)1 << 40)
 
-enum ptx_binding_kind {
-    PTX_BIND_REG,
-    PTX_BIND_RANGE,
-    PTX_BIND_VAR,
-    PTX_BIND_FUNC,
-    PTX_BIND_LABEL,
-    PTX_BIND_TABLE
-};
+enum ptx_binding_kind { PTX_BIND_REG, PTX_BIND_RANGE, PTX_BIND_VAR, PTX_BIND_FUNC, PTX_BIND_LABEL, PTX_BIND_TABLE };
 
 struct ptx_binding {
     enum ptx_binding_kind kind;
@@ -211,14 +203,12 @@ struct ptx_dims {
 void ptx_var_dims(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
 void ptx_initialiser(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
 void ptx_skip_attribute(struct ptx_parser *p);
-void ptx_own_var(struct ptx_parser *p,
-                 struct ptx_var *v); /* enters it in the list of the body or the module */
+void ptx_own_var(struct ptx_parser *p, struct ptx_var *v); /* enters it in the list of the body or the module */
 
 /* func.c */
 void ptx_function(struct ptx_parser *p, struct ptx_linkage linkage);
 void ptx_formal_list(struct ptx_parser *p, struct ptx_formals *out);
-struct ptx_var *ptx_keep_formals(struct ptx_parser *p, const struct ptx_formals *f,
-                                 const struct ptx_func *owner);
+struct ptx_var *ptx_keep_formals(struct ptx_parser *p, const struct ptx_formals *f, const struct ptx_func *owner);
 void ptx_func_directives(struct ptx_parser *p, struct ptx_func *f);
 
 /* body.c, operand.c */

@@ -164,8 +164,7 @@ const char *ptx_nearest(struct ptx_parser *p, const char *name) {
             if (b->kind == PTX_BIND_RANGE || n > 63 || m > 63 || (n > m ? n - m : m - n) >= best_distance)
                 continue;
             unsigned d = distance(name, n, b->name->text, m);
-            if (d > 0 &&
-                (d < best_distance || (d == best_distance && best && strcmp(b->name->text, best) < 0))) {
+            if (d > 0 && (d < best_distance || (d == best_distance && best && strcmp(b->name->text, best) < 0))) {
                 best = b->name->text;
                 best_distance = d;
             }

@@ -17,10 +17,9 @@
 enum { OP_N = 0, OP_T = 1, COMPUTE_32F = 68, COMPUTE_32F_FAST_TF32 = 77, GEMM_DEFAULT = -1, NO_CUBLAS = 3 };
 
 typedef int create_fn(void **handle);
-typedef int gemm_ex_fn(void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha,
-                       const void *a, cudaDataType type_a, int lda, const void *b, cudaDataType type_b,
-                       int ldb, const void *beta, void *c, cudaDataType type_c, int ldc, int compute,
-                       int algorithm);
+typedef int gemm_ex_fn(void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha, const void *a,
+                       cudaDataType type_a, int lda, const void *b, cudaDataType type_b, int ldb, const void *beta,
+                       void *c, cudaDataType type_c, int ldc, int compute, int algorithm);
 
 struct cublas {
     gemm_ex_fn *gemm_ex;
@@ -55,15 +54,12 @@ static struct cublas open_cublas(void) {
 }
 
 /* cuBLAS knows columns where we know rows: what is ours row by row is its transpose, so it computes D^T = B A^T. */
-static void multiply(const struct cublas *blas, const struct gemm_problem *p, const void *a, const void *b,
-                     void *d) {
+static void multiply(const struct cublas *blas, const struct gemm_problem *p, const void *a, const void *b, void *d) {
     const float one = 1, zero = 0;
-    const cudaDataType type = p->type == ELEM_F16    ? CUDA_R_16F
-                              : p->type == ELEM_BF16 ? CUDA_R_16BF
-                                                     : CUDA_R_32F;
+    const cudaDataType type = p->type == ELEM_F16 ? CUDA_R_16F : p->type == ELEM_BF16 ? CUDA_R_16BF : CUDA_R_32F;
     const int compute = p->type == ELEM_TF32 ? COMPUTE_32F_FAST_TF32 : COMPUTE_32F;
-    const int status = blas->gemm_ex(blas->handle, OP_T, OP_N, p->n, p->m, p->k, &one, b, type, p->k, a, type,
-                                     p->k, &zero, d, CUDA_R_32F, p->n, compute, GEMM_DEFAULT);
+    const int status = blas->gemm_ex(blas->handle, OP_T, OP_N, p->n, p->m, p->k, &one, b, type, p->k, a, type, p->k,
+                                     &zero, d, CUDA_R_32F, p->n, compute, GEMM_DEFAULT);
     if (status) {
         fprintf(stderr, "bench_cublas: cublasGemmEx: status %d\n", status);
         exit(1);
@@ -83,8 +79,7 @@ static struct gemm_problem read_options(int argc, char **argv) {
         gemm_verify_option(&p.verify),
         gemm_time_option(&p.time),
     };
-    cmdline_parse(argc, argv, "D = A B^T by cuBLAS, measured as the steps are", table,
-                  sizeof table / sizeof table[0]);
+    cmdline_parse(argc, argv, "D = A B^T by cuBLAS, measured as the steps are", table, sizeof table / sizeof table[0]);
     if (p.type == ELEM_E4M3 || p.type == ELEM_E5M2) {
         fprintf(stderr, "bench_cublas: --type %s: cublasGemmEx has no fp8, cublasLt is not used here\n",
                 elem_names[p.type]);

@@ -48,8 +48,8 @@ static const struct product products[] = {
 
 /* Tiles of 128 bytes along K at the start of shared memory, 128-byte swizzle: A 128 rows, then B 256 (a pair: 128). */
 static uint64_t descriptor(uint32_t offset) {
-    return (uint64_t)(MACH_SMEM_FIRST + offset) >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 |
-           UINT64_C(1) << 46 | UINT64_C(2) << 61;
+    return (uint64_t)(MACH_SMEM_FIRST + offset) >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 | UINT64_C(1) << 46 |
+           UINT64_C(2) << 61;
 }
 
 static void fill(struct cta *cta) {
@@ -126,11 +126,9 @@ static void bench_mma(const struct product *p, enum tc_simd simd, bool fast, con
             ratio[i] = mma[i] / sgemm[i];
         }
     }
-    printf("  %-21s %-9s %7.1f GFLOP/s", p->name, fast ? "AMX, fast" : names[simd],
-           flops / median(mma, rounds));
+    printf("  %-21s %-9s %7.1f GFLOP/s", p->name, fast ? "AMX, fast" : names[simd], flops / median(mma, rounds));
     if (blas->sgemm)
-        printf("   sgemm %7.1f GFLOP/s   time ratio %.2f", flops / median(sgemm, rounds),
-               median(ratio, rounds));
+        printf("   sgemm %7.1f GFLOP/s   time ratio %.2f", flops / median(sgemm, rounds), median(ratio, rounds));
     putchar('\n');
     fixture_close(&f);
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOLDS(cond)                                                                                          \
-    do {                                                                                                     \
-        if (!(cond))                                                                                         \
-            abort();                                                                                         \
+#define HOLDS(cond)                                                                                                    \
+    do {                                                                                                               \
+        if (!(cond))                                                                                                   \
+            abort();                                                                                                   \
     } while (0)
 
 static void check_operand(const struct ptx_func *f, const struct ptx_operand *o) {

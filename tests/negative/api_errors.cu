@@ -34,8 +34,7 @@ int main(void) {
     show("2048 threads", cudaGetLastError());
     api_errors<<<1, 32, 65536>>>(buffer);
     show("64 KB", cudaGetLastError());
-    show("256 KB",
-         cudaFuncSetAttribute((const void *)api_errors, cudaFuncAttributeMaxDynamicSharedMemorySize, 262144));
+    show("256 KB", cudaFuncSetAttribute((const void *)api_errors, cudaFuncAttributeMaxDynamicSharedMemorySize, 262144));
     show("copy past the end", cudaMemcpy(buffer, host, sizeof host, cudaMemcpyHostToDevice));
     show("free of no allocation", cudaFree(buffer + 1));
     cudaGetLastError();

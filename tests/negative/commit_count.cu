@@ -31,8 +31,7 @@ __global__ void __cluster_dims__(4, 4, 1) commit_count(void) {
 }
 
 int main(void) {
-    CUDA_CHECK(
-        cudaFuncSetAttribute((const void *)commit_count, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    CUDA_CHECK(cudaFuncSetAttribute((const void *)commit_count, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     commit_count<<<dim3(4, 4), 32>>>();
     CUDA_CHECK_LAUNCH();
     return 0;

@@ -93,9 +93,7 @@ static void must(const Driver *d, Result result, const char *call) {
 
 /* One WORD of the command line; false where it is none that is known. */
 static int take_word(const Driver *d, Launch *l, const char *word) {
-    unsigned *size = strncmp(word, "grid=", 5) == 0    ? l->grid
-                     : strncmp(word, "block=", 6) == 0 ? l->block
-                                                       : NULL;
+    unsigned *size = strncmp(word, "grid=", 5) == 0 ? l->grid : strncmp(word, "block=", 6) == 0 ? l->block : NULL;
     if (size) {
         return sscanf(strchr(word, '=') + 1, "%u,%u,%u", &size[0], &size[1], &size[2]) >= 1;
     }
@@ -158,8 +156,8 @@ int main(int argc, char **argv) {
     must(&d, d.module_load(&module, argv[1]), "cuModuleLoad");
     must(&d, d.module_function(&function, module, argv[2]), "cuModuleGetFunction");
     must(&d,
-         d.launch(function, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.dynamic,
-                  NULL, l.param, NULL),
+         d.launch(function, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.dynamic, NULL,
+                  l.param, NULL),
          "cuLaunchKernel");
     must(&d, d.ctx_sync(), "cuCtxSynchronize");
     for (int i = 0; i < l.params; i++)

@@ -35,14 +35,13 @@ __global__ void __cluster_dims__(2, 1, 1) pair_expect_tx(const __grid_constant__
     tmem_pair_alloc(smem_address(&base), 256);
     cluster_sync();
     if (threadIdx.x == 0) {
-        tma_load_2d_multicast_pair(smem_address(tile), &map, 0, cluster_rank() * ROWS,
-                                   pair_leader_address(here), 1 << cluster_rank());
+        tma_load_2d_multicast_pair(smem_address(tile), &map, 0, cluster_rank() * ROWS, pair_leader_address(here),
+                                   1 << cluster_rank());
         if (cluster_rank() == 0) {
             mbarrier_arrive_expect_tx(here, BYTES); // 2 * BYTES
             mbarrier_wait_cluster(here, 0);
             tcgen05_fence_after();
-            const uint64_t desc =
-                umma_smem_desc_packed(smem_address(tile), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, ROWS);
+            const uint64_t desc = umma_smem_desc_packed(smem_address(tile), UMMA_MAJOR_K, UMMA_SWIZZLE_128B, ROWS);
             umma_pair_ss(UMMA_KIND_F16, base, desc, desc,
                          umma_idesc(256, 256, UMMA_D_F32, UMMA_F16, UMMA_F16, UMMA_MAJOR_K, UMMA_MAJOR_K), 0);
             umma_pair_commit_multicast(smem_address(&done), 3);

@@ -17,10 +17,9 @@
 enum { A_BYTES = 128 * 32, B_BYTES = 16 * 32 }; // rows of 16 f16
 
 static __device__ void load(uint32_t to, const void *from, uint32_t bytes, uint32_t bar) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-        "l"(from), "r"(bytes), "r"(bar)
-        : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(bar)
+                 : "memory");
 }
 
 __global__ void phase_not_flipped(const void *tiles) {

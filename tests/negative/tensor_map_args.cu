@@ -28,9 +28,9 @@ static void encode(const char *what, unsigned char *base, struct arguments a) {
     cuuint64_t extent[6] = {64, 512, 1, 1, 1, 1}, stride[5] = {a.row_bytes, 65536, 65536, 65536, 65536};
     cuuint32_t box[6] = {a.columns, a.rows, 1, 1, 1, 1}, every[6] = {1, 1, 1, 1, 1, 1};
     CUresult result =
-        tensor_map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, a.rank, base + a.offset, extent, stride,
-                             box, every, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                             CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+        tensor_map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, a.rank, base + a.offset, extent, stride, box, every,
+                             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     printf("%s: %d\n", what, (int)result);
     fflush(stdout);
 }

@@ -51,15 +51,14 @@ static const uint64_t SPECIAL_BF16[] = {0,      1,      0x40,   0x7f,   0x80,   
                                         0x3f80, 0x3f81, 0x3fc0, 0x4000, 0x4040, 0x42ff, 0x4780, 0x4f00,
                                         0x7f00, 0x7f7f, 0x7f80, 0x7f81, 0x7faa, 0x7fc0, 0x7fc1, 0x7fff};
 static const uint64_t SPECIAL_F32[] = {
-    0,          1,          2,          0x7fffff,   0x800000,   0x800001,   0x1000000,  0x33000000,
-    0x33000001, 0x33800000, 0x38000000, 0x387fe000, 0x387fffff, 0x38800000, 0x3a800000, 0x3b000000,
-    0x3b800000, 0x3e800000, 0x3effffff, 0x3f000000, 0x3f000001, 0x3f7fffff, 0x3f800000, 0x3f800001,
-    0x3f807fff, 0x3f808000, 0x3f808001, 0x3f818000, 0x3f801000, 0x3f803000, 0x3fc00000, 0x40000000,
-    0x40200000, 0x40400000, 0x40490fdb, 0x42ff0000, 0x43000000, 0x43008000, 0x437f8000, 0x43e00000,
-    0x43e80000, 0x43f00000, 0x46fffe00, 0x47000000, 0x477fe000, 0x477fefff, 0x477ff000, 0x477fff80,
-    0x47800000, 0x47600000, 0x47700000, 0x4b000001, 0x4b7fffff, 0x4effffff, 0x4f000000, 0x4f7fffff,
-    0x4f800000, 0x5effffff, 0x5f000000, 0x5f7fffff, 0x5f800000, 0x7e800000, 0x7f000000, 0x7f7f7fff,
-    0x7f7f8000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fa00000, 0x7fc00000, 0x7fc12345, 0x7fffffff};
+    0,          1,          2,          0x7fffff,   0x800000,   0x800001,   0x1000000,  0x33000000, 0x33000001,
+    0x33800000, 0x38000000, 0x387fe000, 0x387fffff, 0x38800000, 0x3a800000, 0x3b000000, 0x3b800000, 0x3e800000,
+    0x3effffff, 0x3f000000, 0x3f000001, 0x3f7fffff, 0x3f800000, 0x3f800001, 0x3f807fff, 0x3f808000, 0x3f808001,
+    0x3f818000, 0x3f801000, 0x3f803000, 0x3fc00000, 0x40000000, 0x40200000, 0x40400000, 0x40490fdb, 0x42ff0000,
+    0x43000000, 0x43008000, 0x437f8000, 0x43e00000, 0x43e80000, 0x43f00000, 0x46fffe00, 0x47000000, 0x477fe000,
+    0x477fefff, 0x477ff000, 0x477fff80, 0x47800000, 0x47600000, 0x47700000, 0x4b000001, 0x4b7fffff, 0x4effffff,
+    0x4f000000, 0x4f7fffff, 0x4f800000, 0x5effffff, 0x5f000000, 0x5f7fffff, 0x5f800000, 0x7e800000, 0x7f000000,
+    0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fa00000, 0x7fc00000, 0x7fc12345, 0x7fffffff};
 static const uint64_t SPECIAL_F64[] = {0,
                                        1,
                                        0xfffffffffffff,
@@ -105,9 +104,8 @@ static const uint64_t SPECIAL_F64[] = {0,
                                        0x7fffffffffffffff};
 /* Shift counts, bit positions, lengths */
 static const uint64_t SPECIAL_COUNT[] = {
-    0,  1,  2,   3,   4,   5,   7,   8,   9,   12,  15,         16,         17,        18,
-    19, 23, 24,  25,  28,  30,  31,  32,  33,  40,  48,         60,         62,        63,
-    64, 65, 100, 127, 128, 192, 254, 255, 256, 257, 0x7fffffff, 0x80000000, 0xffffffff};
+    0,  1,  2,  3,  4,  5,  7,  8,  9,  12,  15,  16,  17,  18,  19,  23,  24,  25,         28,         30,        31,
+    32, 33, 40, 48, 60, 62, 63, 64, 65, 100, 127, 128, 192, 254, 255, 256, 257, 0x7fffffff, 0x80000000, 0xffffffff};
 
 typedef struct Kind {
     const char *name;
@@ -126,8 +124,7 @@ static const Kind KINDS[] = {
     {"b32", 32, SPECIALS(SPECIAL_32), 0, 32, 0},
     {"b64", 64, SPECIALS(SPECIAL_64), 0, 64, 0},
     {"b16x2", 32, SPECIALS(SPECIAL_16), 0, 16, 0},
-    {"nz16", 16, SPECIALS(SPECIAL_16), 0, 16,
-     1}, /* divisors: dividing by zero is left to the machine (9.7.1.8) */
+    {"nz16", 16, SPECIALS(SPECIAL_16), 0, 16, 1}, /* divisors: dividing by zero is left to the machine (9.7.1.8) */
     {"nz32", 32, SPECIALS(SPECIAL_32), 0, 32, 1},
     {"nz64", 64, SPECIALS(SPECIAL_64), 0, 64, 1},
     {"count", 32, SPECIALS(SPECIAL_COUNT), 0, 32, 0},
@@ -157,9 +154,7 @@ static inline uint64_t draw(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-static inline uint64_t low_bits(unsigned bits) {
-    return bits == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
-}
+static inline uint64_t low_bits(unsigned bits) { return bits == 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1; }
 
 /* Specials of a kind, both signs of floating-point ones counted. */
 static inline size_t special_count(const Kind *k) { return k->mantissa ? 2 * k->specials : k->specials; }
@@ -198,8 +193,7 @@ static inline uint64_t draw_value(const Kind *k, uint64_t *state) {
 
 /* Value of operand `op` of `n` in vector `i`: all 65536 of a lone 16-bit operand, all specials of a lone wider one or
  * all pairs of two, then random ones. */
-static inline uint64_t value_of(const Kind *const kinds[], unsigned n, unsigned op, uint64_t i,
-                                uint64_t *state) {
+static inline uint64_t value_of(const Kind *const kinds[], unsigned n, unsigned op, uint64_t i, uint64_t *state) {
     const Kind *k = kinds[op];
     const uint64_t random = draw_value(k, state);
     if (n == 1 && k->bits == 16)

@@ -70,10 +70,9 @@ typedef struct Type {
     unsigned mantissa; /* of an element, 0: integer */
     unsigned element;
 } Type;
-static const Type TYPES[] = {{"pred", 1, 0, 1},    {"b16", 16, 0, 16},  {"b32", 32, 0, 32},
-                             {"b64", 64, 0, 64},   {"f16", 16, 10, 16}, {"bf16", 16, 7, 16},
-                             {"f32", 32, 23, 32},  {"f64", 64, 52, 64}, {"f16x2", 32, 10, 16},
-                             {"bf16x2", 32, 7, 16}};
+static const Type TYPES[] = {{"pred", 1, 0, 1},     {"b16", 16, 0, 16},   {"b32", 32, 0, 32},  {"b64", 64, 0, 64},
+                             {"f16", 16, 10, 16},   {"bf16", 16, 7, 16},  {"f32", 32, 23, 32}, {"f64", 64, 52, 64},
+                             {"f16x2", 32, 10, 16}, {"bf16x2", 32, 7, 16}};
 
 typedef struct Form {
     char name[NAME_LENGTH];
@@ -249,19 +248,17 @@ static char *make_ptx(const Form *f) {
     size_t size;
     FILE *o = checked(open_memstream(&text, &size));
     fprintf(o, ".version 8.7\n.target sm_90\n.address_size 64\n%s", f->before ? f->before : "");
-    fprintf(o, ".visible .entry k(.param .u64 in, .param .u64 out)\n%s{\n",
-            f->directives ? f->directives : "");
+    fprintf(o, ".visible .entry k(.param .u64 in, .param .u64 out)\n%s{\n", f->directives ? f->directives : "");
     fprintf(o, "    .reg .b32 %%t, %%h<3>;\n    .reg .b64 %%g<2>;\n");
     for (unsigned i = 0; i < f->ins; i++)
         declare(o, f->in[i]->bits, 'a', i);
     for (unsigned i = 0; i < f->outs; i++)
         declare(o, f->out[i]->bits, 'd', i);
-    fprintf(
-        o,
-        "    mov.u32 %%h0, %%ctaid.x;\n    mov.u32 %%h1, %%ntid.x;\n    mov.u32 %%h2, %%tid.x;\n"
-        "    mad.lo.u32 %%t, %%h0, %%h1, %%h2;\n    ld.param.u64 %%g0, [in];\n    ld.param.u64 %%g1, [out];\n"
-        "    mad.wide.u32 %%g0, %%t, %u, %%g0;\n    mad.wide.u32 %%g1, %%t, %u, %%g1;\n",
-        8 * f->ins, 8 * f->outs);
+    fprintf(o,
+            "    mov.u32 %%h0, %%ctaid.x;\n    mov.u32 %%h1, %%ntid.x;\n    mov.u32 %%h2, %%tid.x;\n"
+            "    mad.lo.u32 %%t, %%h0, %%h1, %%h2;\n    ld.param.u64 %%g0, [in];\n    ld.param.u64 %%g1, [out];\n"
+            "    mad.wide.u32 %%g0, %%t, %u, %%g0;\n    mad.wide.u32 %%g1, %%t, %u, %%g1;\n",
+            8 * f->ins, 8 * f->outs);
     for (unsigned i = 0; i < f->ins; i++)
         if (f->in[i]->bits == 1)
             fprintf(o, "    ld.global.u32 %%h0, [%%g0+%u];\n    setp.ne.u32 %%a%u, %%h0, 0;\n", 8 * i, i);
@@ -321,8 +318,7 @@ static void open_context(Driver *d) {
     const size_t bytes = (size_t)8 * MAX_OPERANDS * MAX_THREADS;
     if (d->ctx)
         d->ctx_destroy(d->ctx);
-    if (d->ctx_create(&d->ctx, NULL, 0, 0, d->device) || d->mem_alloc(&d->in, bytes) ||
-        d->mem_alloc(&d->out, bytes))
+    if (d->ctx_create(&d->ctx, NULL, 0, 0, d->device) || d->mem_alloc(&d->in, bytes) || d->mem_alloc(&d->out, bytes))
         die("libcuda.so.1", "no context");
 }
 

@@ -35,8 +35,7 @@ static void expect(int condition, const char *what, int runs) {
 static void test(int runs, const uint32_t *host, const uint32_t *back) {
     const struct seen none = {};
     struct seen seen;
-    void *a = gpu_upload(host, WORDS * 4), *b = gpu_upload(back, WORDS * 4),
-         *gpu = gpu_upload(&none, sizeof none);
+    void *a = gpu_upload(host, WORDS * 4), *b = gpu_upload(back, WORDS * 4), *gpu = gpu_upload(&none, sizeof none);
     const struct timing_input inputs[] = {{a, host, WORDS * 4}, {b, back, WORDS * 4}};
     struct timing t = timing_make(runs, inputs, 2);
     while (timing_next(&t))
@@ -66,7 +65,6 @@ int main(void) {
     test(0, host, back);
     test(1, host, back);
     test(6, host, back);
-    printf(failures ? "FAIL  timing: %d expectations\n" : "PASS  timing: launches and inputs as promised\n",
-           failures);
+    printf(failures ? "FAIL  timing: %d expectations\n" : "PASS  timing: launches and inputs as promised\n", failures);
     return failures != 0;
 }

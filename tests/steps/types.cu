@@ -17,8 +17,8 @@ static void expect_same(enum elem_type type, float x) {
     memcpy(&want, type == ELEM_F16 ? (const void *)&h : &b, 2);
     const float right = type == ELEM_F16 ? __half2float(h) : __bfloat162float(b);
     if ((got != want || !(value == right)) && failures++ < 10)
-        printf("  wrong: %s of %a is %04x (%a), not %04x (%a)\n", elem_names[type], (double)x, got,
-               (double)value, want, (double)right);
+        printf("  wrong: %s of %a is %04x (%a), not %04x (%a)\n", elem_names[type], (double)x, got, (double)value, want,
+               (double)right);
 }
 
 /* Around the value of each 16-bit pattern of the type: itself, its neighbours among floats, and the way to the next one in
@@ -47,7 +47,6 @@ static void test(enum elem_type type, uint32_t drop, uint32_t end) {
 int main(void) {
     test(ELEM_F16, 13, 0x7C00); /* up to the first infinity */
     test(ELEM_BF16, 16, 0x7F80);
-    printf(failures ? "FAIL  types: %d conversions\n" : "PASS  types: rounded as the library does\n",
-           failures);
+    printf(failures ? "FAIL  types: %d conversions\n" : "PASS  types: rounded as the library does\n", failures);
     return failures != 0;
 }

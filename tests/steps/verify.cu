@@ -16,8 +16,7 @@ static void expect(int condition, const char *what, int out) {
     }
 }
 
-static size_t bad_elements(const struct problem *p, const struct inputs *in, const unsigned char *d,
-                           int sampled) {
+static size_t bad_elements(const struct problem *p, const struct inputs *in, const unsigned char *d, int sampled) {
     double *a = row_lengths(p->m * p->batch, p->k, in->a), *b = row_lengths(p->n * p->batch, p->k, in->b);
     struct verdict v = {{-1, 0, 0, 0, 0, 0, compare_bound(p->k, UMMA_KIND_F16)}, 0, a, b};
     if (sampled)
@@ -44,8 +43,8 @@ static void fill_right(const struct problem *p, const struct inputs *in, unsigne
             }
 }
 
-static void try_wrong(const struct problem *p, const struct inputs *in, unsigned char *d, size_t at,
-                      float value, const char *what) {
+static void try_wrong(const struct problem *p, const struct inputs *in, unsigned char *d, size_t at, float value,
+                      const char *what) {
     unsigned char old[4];
     const size_t size = out_bytes(p->out);
     memcpy(old, d + at * size, size);

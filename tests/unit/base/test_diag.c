@@ -26,15 +26,13 @@ static struct diag_site site(void) {
                               .src_line = 57,
                               .ptx_name = "01.sm_100f.ptx",
                               .ptx_line = 123,
-                              .ptx_text =
-                                  "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r18], %r19;",
+                              .ptx_text = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r18], %r19;",
                               .func = "_Z9tmem_demoPj"};
 }
 
 static void whole_report(void) {
     struct diag_site s = site();
-    struct diag_thread t = {
-        .cta = {1, 2, 0}, .cluster_size = 1, .warp = 3, .lanes = UINT32_MAX, .tid = {96, 0, 0}};
+    struct diag_thread t = {.cta = {1, 2, 0}, .cluster_size = 1, .warp = 3, .lanes = UINT32_MAX, .tid = {96, 0, 0}};
     struct diag d = {.id = "tcgen05-alloc-columns",
                      .rule = "the number of columns must be a power of two between 32 and 512",
                      .section = "PTX ISA 9.7.16.7.1",
@@ -42,14 +40,13 @@ static void whole_report(void) {
                      .site = &s,
                      .thread = &t};
     diag_report(&sink, &d, "tcgen05.alloc of %d columns", 48);
-    CHECK_STR(
-        out,
-        "error: tcgen05.alloc of 48 columns                                       [tcgen05-alloc-columns]\n"
-        "  --> 01_tmem_alloc.cu:57 in tmem_demo\n"
-        "   ptx: 01.sm_100f.ptx:123   tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r18], %r19;\n"
-        "   by:  CTA (1,2,0) warp 3, lanes 0-31 (first thread (96,0,0))\n"
-        "   rule: the number of columns must be a power of two between 32 and 512   (PTX ISA 9.7.16.7.1)\n"
-        "   hint: ask for 64\n");
+    CHECK_STR(out,
+              "error: tcgen05.alloc of 48 columns                                       [tcgen05-alloc-columns]\n"
+              "  --> 01_tmem_alloc.cu:57 in tmem_demo\n"
+              "   ptx: 01.sm_100f.ptx:123   tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r18], %r19;\n"
+              "   by:  CTA (1,2,0) warp 3, lanes 0-31 (first thread (96,0,0))\n"
+              "   rule: the number of columns must be a power of two between 32 and 512   (PTX ISA 9.7.16.7.1)\n"
+              "   hint: ask for 64\n");
     d.warning = true;
     diag_report(&sink, &d, "x");
     CHECK_HAS(out, "warning: x ");

@@ -36,8 +36,7 @@ static void reference(void) {
 }
 
 static struct compare_result judge(float alpha, float beta) {
-    return compare_gemm(M, N, K, alpha, a, b, product, beta, beta != 0 ? c : NULL, d,
-                        compare_bound(K, UMMA_KIND_F16));
+    return compare_gemm(M, N, K, alpha, a, b, product, beta, beta != 0 ? c : NULL, d, compare_bound(K, UMMA_KIND_F16));
 }
 
 static void make_d(float alpha, float beta) {

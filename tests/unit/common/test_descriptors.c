@@ -26,12 +26,12 @@ static void known_instruction_descriptors(void) {
 static void instruction_fields(void) {
     struct umma_idesc_fields f = {0};
     CHECK_EQ(umma_idesc_pack(f), 0);
-#define FIELD(name, value, bits)                                                                             \
-    do {                                                                                                     \
-        struct umma_idesc_fields one = {0};                                                                  \
-        one.name = (value);                                                                                  \
-        CHECK_EQ(umma_idesc_pack(one), (uint32_t)(bits));                                                    \
-        CHECK_EQ(umma_idesc_unpack((uint32_t)(bits)).name, (value));                                         \
+#define FIELD(name, value, bits)                                                                                       \
+    do {                                                                                                               \
+        struct umma_idesc_fields one = {0};                                                                            \
+        one.name = (value);                                                                                            \
+        CHECK_EQ(umma_idesc_pack(one), (uint32_t)(bits));                                                              \
+        CHECK_EQ(umma_idesc_unpack((uint32_t)(bits)).name, (value));                                                   \
     } while (0)
     FIELD(sparsity_selector, 3, 3u);
     FIELD(sparse, 1, 1u << 2);
@@ -150,8 +150,8 @@ static uint32_t canonical(uint64_t desc, enum umma_major major, uint32_t mn, uin
 /* The packed descriptors describe what they say: spans one after the other, rows of a span one after the
  * other. */
 static void packed_layouts(void) {
-    static const enum umma_swizzle all[] = {UMMA_SWIZZLE_NONE, UMMA_SWIZZLE_32B, UMMA_SWIZZLE_64B,
-                                            UMMA_SWIZZLE_128B, UMMA_SWIZZLE_128B_ATOM32B};
+    static const enum umma_swizzle all[] = {UMMA_SWIZZLE_NONE, UMMA_SWIZZLE_32B, UMMA_SWIZZLE_64B, UMMA_SWIZZLE_128B,
+                                            UMMA_SWIZZLE_128B_ATOM32B};
     for (int i = 0; i < 5; i++) {
         uint32_t chunks = umma_swizzle_span(all[i]) / 16, extent = 64;
         uint64_t k_major = umma_smem_desc_packed(0, UMMA_MAJOR_K, all[i], extent);

@@ -28,8 +28,8 @@ static inline void container_begin(struct container *c) {
 }
 
 /* Appends an entry; plain is its size unpacked, 0 when it is not compressed. Returns the entry's offset. */
-static inline size_t container_add(struct container *c, unsigned kind, unsigned sm, uint64_t flags,
-                                   const void *payload, size_t size, size_t plain) {
+static inline size_t container_add(struct container *c, unsigned kind, unsigned sm, uint64_t flags, const void *payload,
+                                   size_t size, size_t plain) {
     size_t at = c->size, padded = (size + 7) / 8 * 8;
     if (at + ENTRY_BYTES + padded > sizeof c->bytes)
         abort();

@@ -10,8 +10,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #pragma GCC diagnostic pop
-#elif __has_include("/usr/local/cuda/include/cuda_runtime_api.h") &&                                         \
-                    __has_include("/usr/local/cuda/include/cuda.h")
+#elif __has_include("/usr/local/cuda/include/cuda_runtime_api.h") && __has_include("/usr/local/cuda/include/cuda.h")
 #define TOOLKIT 1
 #include "/usr/local/cuda/include/cuda.h"
 #include "/usr/local/cuda/include/cuda_runtime_api.h"

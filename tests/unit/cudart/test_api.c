@@ -13,29 +13,28 @@
 
 #define TEXT_HEAD ".version 9.0\n.target sm_100f\n.address_size 64\n"
 
-static const char kernels[] = TEXT_HEAD
-    ".visible .global .align 4 .u32 gv[4] = {5, 6, 7, 8};\n"
-    ".visible .const .align 4 .u32 cv = 3;\n"
-    /* out[i] = i * scale + gv[1] + cv */
-    ".visible .entry work(.param .u64 out, .param .u8 pad, .param .u32 scale)\n{\n"
-    ".reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
-    "ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [scale];\n"
-    "mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r2, %r3, %r4, %r2;\n"
-    "mul.lo.u32 %r5, %r2, %r1; ld.global.u32 %r6, [gv+4]; add.u32 %r5, %r5, %r6;\n"
-    "ld.const.u32 %r6, [cv]; add.u32 %r5, %r5, %r6;\n"
-    "mul.wide.u32 %rd2, %r2, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r5; ret;\n}\n"
-    ".visible .entry bounded() .maxntid 128\n{ ret; }\n"
-    ".visible .entry pairs() .reqnctapercluster 2\n{ ret; }\n"
-    ".visible .entry big()\n{\n.shared .align 16 .b8 buffer[4096];\n.reg .b32 %r<2>;\n"
-    "mov.u32 %r1, buffer; st.shared.u32 [%r1], 1; ret;\n}\n"
-    ".visible .entry spin()\n{\n$again: bra $again;\n}\n";
+static const char kernels[] =
+    TEXT_HEAD ".visible .global .align 4 .u32 gv[4] = {5, 6, 7, 8};\n"
+              ".visible .const .align 4 .u32 cv = 3;\n"
+              /* out[i] = i * scale + gv[1] + cv */
+              ".visible .entry work(.param .u64 out, .param .u8 pad, .param .u32 scale)\n{\n"
+              ".reg .b32 %r<8>; .reg .b64 %rd<4>;\n"
+              "ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [scale];\n"
+              "mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r2, %r3, %r4, %r2;\n"
+              "mul.lo.u32 %r5, %r2, %r1; ld.global.u32 %r6, [gv+4]; add.u32 %r5, %r5, %r6;\n"
+              "ld.const.u32 %r6, [cv]; add.u32 %r5, %r5, %r6;\n"
+              "mul.wide.u32 %rd2, %r2, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r5; ret;\n}\n"
+              ".visible .entry bounded() .maxntid 128\n{ ret; }\n"
+              ".visible .entry pairs() .reqnctapercluster 2\n{ ret; }\n"
+              ".visible .entry big()\n{\n.shared .align 16 .b8 buffer[4096];\n.reg .b32 %r<2>;\n"
+              "mov.u32 %r1, buffer; st.shared.u32 [%r1], 1; ret;\n}\n"
+              ".visible .entry spin()\n{\n$again: bra $again;\n}\n";
 
 /* ---- the entry points that the tests call ---- */
 void **__cudaRegisterFatBinary(const void *);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaUnregisterFatBinary(void **);
-void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *,
-                            int *);
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
 void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
 void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_t, int, int);
 char __cudaInitModule(void **);
@@ -98,8 +97,8 @@ int cuMemAlloc_v2(uint64_t *, size_t);
 int cuMemFree_v2(uint64_t);
 int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 int cuMemsetD32_v2(uint64_t, unsigned, size_t);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
-                   void **, void **);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                   void **);
 int cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 
 /* What a program built by nvcc has: addresses that stand for its kernels and variables. */
@@ -117,11 +116,10 @@ static void register_program(void) {
     registered = __cudaRegisterFatBinary(&wrapper);
     static const struct {
         const char *host, *name;
-    } functions[] = {
-        {&work, "work"}, {&bounded, "bounded"}, {&pairs, "pairs"}, {&big, "big"}, {&spin, "spin"}};
+    } functions[] = {{&work, "work"}, {&bounded, "bounded"}, {&pairs, "pairs"}, {&big, "big"}, {&spin, "spin"}};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        __cudaRegisterFunction(registered, functions[i].host, NULL, functions[i].name, -1, NULL, NULL, NULL,
-                               NULL, NULL);
+        __cudaRegisterFunction(registered, functions[i].host, NULL, functions[i].name, -1, NULL, NULL, NULL, NULL,
+                               NULL);
     __cudaRegisterVar(registered, &gv_shadow, NULL, "gv", 0, 16, 0, 0);
     __cudaRegisterManagedVar(registered, &managed_gv, NULL, "gv", 0, 16, 0, 0);
     __cudaRegisterFatBinaryEnd(registered);
@@ -318,8 +316,7 @@ static void test_streams(void) {
     CHECK_EQ(cudaStreamCreateWithFlags(&s, 5), RT_ERROR_INVALID_VALUE);
     CHECK_EQ(cudaStreamCreateWithFlags(&s, 1), 0);
     CHECK_EQ(cudaEventCreateWithFlags(&a, 64), RT_ERROR_INVALID_VALUE);
-    CHECK_EQ(cudaEventCreateWithFlags(&a, 0) + cudaEventCreateWithFlags(&b, 0) +
-                 cudaEventCreateWithFlags(&untimed, 2),
+    CHECK_EQ(cudaEventCreateWithFlags(&a, 0) + cudaEventCreateWithFlags(&b, 0) + cudaEventCreateWithFlags(&untimed, 2),
              0);
     CHECK_EQ(cudaEventElapsedTime(&ms, a, b), RT_ERROR_INVALID_HANDLE);
     CHECK_EQ(cudaEventRecord(a, s), 0);

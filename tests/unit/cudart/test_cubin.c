@@ -33,14 +33,13 @@ static struct image make(void) {
     m.head.e_shentsize = sizeof(Elf64_Shdr);
     m.head.e_shnum = SECTIONS;
     m.head.e_shstrndx = NAMES;
-    m.sections[NAMES] = (Elf64_Shdr){
-        .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, strings), .sh_size = sizeof strings};
+    m.sections[NAMES] =
+        (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct image, strings), .sh_size = sizeof strings};
     m.sections[SYMBOLS] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
                                        .sh_offset = offsetof(struct image, symbols),
                                        .sh_size = sizeof m.symbols,
                                        .sh_link = NAMES};
-    m.sections[INFO] =
-        (Elf64_Shdr){.sh_name = 1, .sh_offset = offsetof(struct image, info), .sh_size = sizeof info};
+    m.sections[INFO] = (Elf64_Shdr){.sh_name = 1, .sh_offset = offsetof(struct image, info), .sh_size = sizeof info};
     m.symbols[1].st_name = 10;
     m.symbols[2].st_name = 17;
     memcpy(m.strings, strings, sizeof strings);

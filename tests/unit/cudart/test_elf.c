@@ -50,9 +50,7 @@ static void add_dynamic(struct elf *e, int64_t tag, uint64_t value) {
     e->dynamic[e->num_dynamic++].d_un.d_val = value;
 }
 
-static void add_needed(struct elf *e, const char *library) {
-    add_dynamic(e, DT_NEEDED, add_string(e, library));
-}
+static void add_needed(struct elf *e, const char *library) { add_dynamic(e, DT_NEEDED, add_string(e, library)); }
 static void add_import(struct elf *e, const char *name) {
     e->symbols[e->num_symbols++].st_name = (Elf64_Word)add_string(e, name);
 }
@@ -73,8 +71,7 @@ static void add_fatbin(struct elf *e, const struct container *c) {
 
 /* Puts the tables behind the contents. With `dynamic` false the program is a static one. */
 static void finish(struct elf *e, bool dynamic) {
-    Elf64_Shdr *symbols =
-        add_section(e, ".dynsym", SHT_DYNSYM, e->symbols, e->num_symbols * sizeof e->symbols[0]);
+    Elf64_Shdr *symbols = add_section(e, ".dynsym", SHT_DYNSYM, e->symbols, e->num_symbols * sizeof e->symbols[0]);
     symbols->sh_link = (Elf64_Word)e->num_sections;
     Elf64_Shdr *strings = add_section(e, ".dynstr", SHT_STRTAB, e->strings, sizeof e->strings);
     memcpy(e->bytes + strings->sh_offset, e->strings, sizeof e->strings); /* with its own name */
@@ -110,8 +107,7 @@ static void finish(struct elf *e, bool dynamic) {
 }
 
 /* Reads and judges a copy that ends where its allocation ends. */
-static bool accept_bytes(const uint8_t *bytes, size_t size, struct elf_facts *facts, char *why,
-                         size_t why_size) {
+static bool accept_bytes(const uint8_t *bytes, size_t size, struct elf_facts *facts, char *why, size_t why_size) {
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, bytes, size);
     why[0] = 0;

@@ -6,8 +6,7 @@
 #define PTX(target) "\n\n.version 9.0\n.target " target "\n.address_size 64\n"
 
 /* A copy whose end is the allocation's end, so that the sanitiser sees every read past it. */
-static int choose_exact(const uint8_t *bytes, size_t size, struct fatbin_choice *choice,
-                        struct fatbin_error *why) {
+static int choose_exact(const uint8_t *bytes, size_t size, struct fatbin_choice *choice, struct fatbin_error *why) {
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, bytes, size);
     why->text[0] = 0;
@@ -104,8 +103,7 @@ static void test_target(void) {
         enum fatbin_fit fit;
     } cases[] = {
         {".version 8.6 .target sm_100a", "sm_100a", FATBIN_FIT_ARCH},
-        {"// .target sm_90\n/* .target sm_80 */.version 9.0\n.target\tsm_100f,debug", "sm_100f",
-         FATBIN_FIT_FAMILY},
+        {"// .target sm_90\n/* .target sm_80 */.version 9.0\n.target\tsm_100f,debug", "sm_100f", FATBIN_FIT_FAMILY},
         {".target sm_100 ", "sm_100", FATBIN_FIT_GENERIC},
         {".target sm_103", "sm_103", FATBIN_FIT_NONE},
         {".target sm_101a", "sm_101a", FATBIN_FIT_NONE},
@@ -125,8 +123,7 @@ static void test_target(void) {
     }
 }
 
-static void test_packed(const char *what, uint64_t flag,
-                        size_t (*pack)(const char *, size_t, char *, size_t)) {
+static void test_packed(const char *what, uint64_t flag, size_t (*pack)(const char *, size_t, char *, size_t)) {
     char text[2000] = PTX("sm_100f"), packed[4000];
     struct container c;
     memset(text + strlen(text), '\n', 900);

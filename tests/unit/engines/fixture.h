@@ -43,9 +43,7 @@ static inline void fixture_open_on(struct fixture *f, uint32_t ctas, uint32_t sm
 }
 
 /* All CTAs resident on SM 0. */
-static inline void fixture_open(struct fixture *f, uint32_t ctas, uint32_t smem) {
-    fixture_open_on(f, ctas, smem, 1);
-}
+static inline void fixture_open(struct fixture *f, uint32_t ctas, uint32_t smem) { fixture_open_on(f, ctas, smem, 1); }
 
 /* The tensor core's inner loops by turns, TC_SIMD_BEST among them and in place of those that the host lacks. */
 static inline void fixture_simd(struct fixture *f, uint64_t turn) {

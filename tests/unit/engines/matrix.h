@@ -85,13 +85,12 @@ static inline void put(struct cta *cta, const struct matrix *x, uint32_t mn, uin
 }
 
 static inline uint64_t descriptor(const struct matrix *x, uint32_t advance) {
-    return (uint64_t)((x->start + advance) >> 4) | (uint64_t)(x->lbo >> 4) << 16 |
-           (uint64_t)(x->sbo >> 4) << 32 | 1ull << 46 | (uint64_t)x->swizzle << 61;
+    return (uint64_t)((x->start + advance) >> 4) | (uint64_t)(x->lbo >> 4) << 16 | (uint64_t)(x->sbo >> 4) << 32 |
+           1ull << 46 | (uint64_t)x->swizzle << 61;
 }
 
 static inline double value_of(enum tc_elem e, uint32_t code) {
-    static const num_type types[] = {NUM_F16,  NUM_BF16, NUM_TF32, NUM_E4M3,
-                                     NUM_E5M2, NUM_E2M3, NUM_E3M2, NUM_E2M1};
+    static const num_type types[] = {NUM_F16, NUM_BF16, NUM_TF32, NUM_E4M3, NUM_E5M2, NUM_E2M3, NUM_E3M2, NUM_E2M1};
     if (e == TC_U8)
         return (uint8_t)code;
     if (e == TC_S8)
@@ -100,8 +99,8 @@ static inline double value_of(enum tc_elem e, uint32_t code) {
 }
 
 /* acc and the products x[k] * y[k], in the order that tc_kernel.h states for operands of these types. */
-static inline float sum_products(enum tc_elem a, enum tc_elem b, const float *x, const float *y,
-                                 uint32_t count, float acc) {
+static inline float sum_products(enum tc_elem a, enum tc_elem b, const float *x, const float *y, uint32_t count,
+                                 float acc) {
     const bool wide = a == TC_F16 || a == TC_TF32 || b == TC_F16 || b == TC_TF32;
     const uint32_t step = a == TC_BF16 ? 16 : 32;
     for (uint32_t k = 0; wide && k < count; k++)

@@ -109,8 +109,7 @@ static void bounds(void) {
         CHECK(multiply(&t, parts_a, parts_b));
         double d = distance(&s, &t, parts_a * parts_b);
         if (!CHECK(d <= 1))
-            fprintf(stderr, "    %g of the bound: M %u N %u K %u, parts %u %u\n", d, s.m, s.n, s.k, parts_a,
-                    parts_b);
+            fprintf(stderr, "    %g of the bound: M %u N %u K %u, parts %u %u\n", d, s.m, s.n, s.k, parts_a, parts_b);
     }
 }
 
@@ -233,8 +232,7 @@ static void gathered(void) {
             smem[2 * i] = (uint8_t)bits;
             smem[2 * i + 1] = (uint8_t)(bits >> 8);
         }
-        uint8_t *decides =
-            smem + (in_b ? B_AT : 0) + (last_row ? rows - 1 : 0) * ROW + 2 * ((late ? 32 + 8 : 4) + odd);
+        uint8_t *decides = smem + (in_b ? B_AT : 0) + (last_row ? rows - 1 : 0) * ROW + 2 * ((late ? 32 + 8 : 4) + odd);
         const uint32_t bits = exponent << 7 | 0x8001;
         decides[0] = (uint8_t)bits;
         decides[1] = (uint8_t)(bits >> 8);
@@ -288,8 +286,7 @@ static void open_operation(struct fixture *f, const struct operation *x, bool fa
     struct cta *cta = f->cluster.cta;
     for (uint32_t c = 0; c < x->group; c++) {
         for (uint32_t i = MACH_SMEM_FIRST; i < cta[c].smem_end; i++)
-            cta[c].smem[i] =
-                (uint8_t)(fixture_random(&state) >> 40 & (i & 1 && x->kind == TC_KIND_F16 ? 0xbb : 0xff));
+            cta[c].smem[i] = (uint8_t)(fixture_random(&state) >> 40 & (i & 1 && x->kind == TC_KIND_F16 ? 0xbb : 0xff));
         smem_clear_poison(&cta[c], MACH_SMEM_FIRST, cta[c].smem_end - MACH_SMEM_FIRST);
     }
     if (x->group == 1) {
@@ -306,8 +303,8 @@ static void run_operation(const struct operation *x, bool fast, uint32_t d[2][25
     struct fixture f;
     open_operation(&f, x, fast);
     struct tc_mma mma = {.kind = x->kind, .group = x->group};
-    mma.idesc = (x->kind == TC_KIND_I8 ? 2u : 1u) << 4 | x->type << 7 | x->type << 10 | 256u >> 3 << 17 |
-                x->m >> 4 << 24;
+    mma.idesc =
+        (x->kind == TC_KIND_I8 ? 2u : 1u) << 4 | x->type << 7 | x->type << 10 | 256u >> 3 << 17 | x->m >> 4 << 24;
     for (uint32_t i = 0; i < 8; i++) {
         mma.a = ((uint64_t)MACH_SMEM_FIRST >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 | UINT64_C(1) << 46 |
                  UINT64_C(2) << 61) +
@@ -325,10 +322,10 @@ static void run_operation(const struct operation *x, bool fast, uint32_t d[2][25
 }
 
 static void operations(bool available) {
-    static const struct operation all[] = {
-        {TC_KIND_F16, 1, 128, 0, true},  {TC_KIND_F16, 2, 256, 0, true},     {TC_KIND_F16, 2, 128, 0, true},
-        {TC_KIND_F16, 2, 128, 1, false}, {TC_KIND_F8F6F4, 1, 128, 0, false}, {TC_KIND_I8, 1, 128, 0, false},
-        {TC_KIND_I8, 2, 256, 0, false},  {TC_KIND_I8, 2, 128, 0, false}};
+    static const struct operation all[] = {{TC_KIND_F16, 1, 128, 0, true},     {TC_KIND_F16, 2, 256, 0, true},
+                                           {TC_KIND_F16, 2, 128, 0, true},     {TC_KIND_F16, 2, 128, 1, false},
+                                           {TC_KIND_F8F6F4, 1, 128, 0, false}, {TC_KIND_I8, 1, 128, 0, false},
+                                           {TC_KIND_I8, 2, 256, 0, false},     {TC_KIND_I8, 2, 128, 0, false}};
     static uint32_t exact[2][256 * 128], fast[2][256 * 128];
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
         uint32_t differ = 0, far = 0;

@@ -54,8 +54,8 @@ static uint32_t open_form(struct fixture *f, const struct form *x) {
 
 /* Tiles of 128 bytes along K, 128-byte swizzle. */
 static uint64_t descriptor(uint32_t offset) {
-    return (uint64_t)(MACH_SMEM_FIRST + offset) >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 |
-           UINT64_C(1) << 46 | UINT64_C(2) << 61;
+    return (uint64_t)(MACH_SMEM_FIRST + offset) >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 | UINT64_C(1) << 46 |
+           UINT64_C(2) << 61;
 }
 
 /* Runs the queues; what is put off is computed at once, or not here. */
@@ -92,8 +92,7 @@ static void look(struct fixture *f, struct cta *cta, struct outcome *o, uint32_t
 
 /* A product, of one kind or another, into one of the accumulators. */
 static void issue_mma(struct fixture *f, const struct form *x, struct outcome *o, uint64_t *state) {
-    uint32_t r = (uint32_t)(fixture_random(state) >> 16), which = r >> 4 & 31,
-             acc = r % 8 < 5 ? 0 : r % 8 % 3;
+    uint32_t r = (uint32_t)(fixture_random(state) >> 16), which = r >> 4 & 31, acc = r % 8 < 5 ? 0 : r % 8 % 3;
     struct cta *cta = &f->cluster.cta[x->group == 2 && r >> 9 & 1];
     struct tc_mma mma = ordinary(x, acc, which == 0 ? 32 : 64);
     mma.a += r >> 10 & 6; /* 32 bytes further along K each */
@@ -191,12 +190,10 @@ static void run(const struct form *x, bool at_once, struct outcome *o) {
 static void sequences(void) {
     static struct outcome one, many;
     static const struct form forms[] = {
-        {1, 128, TC_SIMD_BEST, 1, false},     {1, 64, TC_SIMD_BEST, 2, false},
-        {2, 256, TC_SIMD_BEST, 3, false},     {2, 128, TC_SIMD_BEST, 4, false},
-        {1, 128, TC_SIMD_PORTABLE, 5, false}, {2, 128, TC_SIMD_AVX2, 6, false},
-        {1, 128, TC_SIMD_BEST, 7, true},      {1, 64, TC_SIMD_BEST, 8, true},
-        {2, 256, TC_SIMD_BEST, 9, true},      {2, 128, TC_SIMD_BEST, 10, true},
-        {2, 128, TC_SIMD_AVX512, 11, true}};
+        {1, 128, TC_SIMD_BEST, 1, false}, {1, 64, TC_SIMD_BEST, 2, false},      {2, 256, TC_SIMD_BEST, 3, false},
+        {2, 128, TC_SIMD_BEST, 4, false}, {1, 128, TC_SIMD_PORTABLE, 5, false}, {2, 128, TC_SIMD_AVX2, 6, false},
+        {1, 128, TC_SIMD_BEST, 7, true},  {1, 64, TC_SIMD_BEST, 8, true},       {2, 256, TC_SIMD_BEST, 9, true},
+        {2, 128, TC_SIMD_BEST, 10, true}, {2, 128, TC_SIMD_AVX512, 11, true}};
     for (unsigned i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
         struct form x = forms[i / 2];
         x.seed += i % 2 * 100;

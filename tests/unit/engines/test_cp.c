@@ -44,8 +44,7 @@ static void copies(void) {
             for (int w = 0; w < 4; w++) {
                 struct fixture f;
                 fixture_open(&f, 1, 0x8000);
-                uint32_t taddr = fixture_alloc(&f, f.cta, 32) + 3,
-                         lane0 = SHAPES[s].shape == TC_CP_4X256B ? 31 : 0;
+                uint32_t taddr = fixture_alloc(&f, f.cta, 32) + 3, lane0 = SHAPES[s].shape == TC_CP_4X256B ? 31 : 0;
                 struct matrix x = {elems[format], false, swizzles[w], SRC, 2048, w == 0 ? 128 : 1024};
                 for (uint32_t r = 0; r < SHAPES[s].rows; r++)
                     for (uint32_t i = 0; i < SHAPES[s].bytes; i++)
@@ -64,8 +63,7 @@ static void copies(void) {
                         bool in = c >= 3 && c < 3 + SHAPES[s].bytes / 4 && row != UINT32_MAX;
                         uint32_t v = 0;
                         for (uint32_t i = 0; i < 4; i++)
-                            v |= (uint32_t)byte_of((enum tc_cp_format)format, row, (c - 3) * 4 + i)
-                                 << (8 * i);
+                            v |= (uint32_t)byte_of((enum tc_cp_format)format, row, (c - 3) * 4 + i) << (8 * i);
                         bad += (t->poison[c][l / 32] >> (l % 32) & 1) == in;
                         bad += in && t->cell[c][l] != v;
                     }
@@ -81,8 +79,7 @@ static void decompressed_operand(void) {
         fixture_open(&f, 1, 0x8000);
         uint32_t taddr = fixture_alloc(&f, f.cta, 64), code = format == TC_CP_B6X16_P32 ? 3 : 5;
         enum tc_elem e = format == TC_CP_B6X16_P32 ? TC_E2M3 : TC_E2M1;
-        struct matrix x = {e, false, TC_SW_128B, SRC, 0, 1024},
-                      y = {TC_E4M3, false, TC_SW_128B, SRC + 0x4000, 0, 1024};
+        struct matrix x = {e, false, TC_SW_128B, SRC, 0, 1024}, y = {TC_E4M3, false, TC_SW_128B, SRC + 0x4000, 0, 1024};
         uint64_t state = 3;
         for (uint32_t r = 0; r < 128; r++)
             for (uint32_t k = 0; k < 32; k++)
@@ -126,12 +123,10 @@ static void copy_faults(void) {
     } lanes[] = {{TC_CP_128X256B, 1},      {TC_CP_128X128B, 1}, {TC_CP_64X128B_02_13, 1},
                  {TC_CP_64X128B_01_23, 1}, {TC_CP_32X128B, 1},  {TC_CP_4X256B, 32}};
     for (int i = 0; i < 6; i++) {
-        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | lanes[i].lane << 16,
-                    descriptor(&x, 0));
+        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | lanes[i].lane << 16, descriptor(&x, 0));
         fixture_drain(&f);
         CHECK(fixture_faulted(&f, "tcgen05-cp-lanes"));
-        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16,
-                    descriptor(&x, 0));
+        tc_issue_cp(f.cta, NULL, 1, lanes[i].shape, TC_CP_RAW, taddr | (lanes[i].lane - 1) << 16, descriptor(&x, 0));
         fixture_drain(&f);
         CHECK_EQ(f.island.fault, 0);
     }

@@ -46,10 +46,10 @@ static void units(void) {
                 CHECK(tc_desc_decode(descriptor(&x, 0), "A", &d, &p));
                 for (uint32_t row = 0; row < 256; row += mn ? 8 : 1)
                     for (uint32_t k = 0; k < 16; k += mn ? 1 : 8)
-                        bad += place(&x, row, k) !=
-                               (mn ? tc_desc_swizzle(&d, d.start + tc_desc_chunk_mn(&d, row / 8) +
-                                                             tc_desc_line_mn(&d, k))
-                                   : tc_desc_unit_k(&d, row, k / 8));
+                        bad +=
+                            place(&x, row, k) !=
+                            (mn ? tc_desc_swizzle(&d, d.start + tc_desc_chunk_mn(&d, row / 8) + tc_desc_line_mn(&d, k))
+                                : tc_desc_unit_k(&d, row, k / 8));
             }
             CHECK_EQ(bad, 0);
         }
@@ -80,15 +80,14 @@ static void base_offset(void) {
     static const struct {
         enum tc_swizzle s;
         uint32_t pattern, width;
-    } modes[] = {
-        {TC_SW_128B, 1024, 128}, {TC_SW_64B, 512, 64}, {TC_SW_32B, 256, 32}, {TC_SW_128B_32B, 512, 128}};
+    } modes[] = {{TC_SW_128B, 1024, 128}, {TC_SW_64B, 512, 64}, {TC_SW_32B, 256, 32}, {TC_SW_128B_32B, 512, 128}};
     struct tc_desc d;
     struct tc_problem p;
     for (int i = 0; i < 4; i++)
         for (uint32_t offset = 0; offset < 8; offset++)
             for (uint32_t start = 0x2000; start < 0x2800; start += 16) {
-                uint64_t bits = 1ull << 46 | (uint64_t)modes[i].s << 61 | start >> 4 |
-                                (uint64_t)offset << 49 | 64ull << 32;
+                uint64_t bits =
+                    1ull << 46 | (uint64_t)modes[i].s << 61 | start >> 4 | (uint64_t)offset << 49 | 64ull << 32;
                 uint32_t into = (start + modes[i].pattern * 8 - offset * 128) % modes[i].pattern;
                 CHECK_EQ(tc_desc_decode(bits, "A", &d, &p), into < modes[i].width);
             }
@@ -117,8 +116,7 @@ static void instruction_fields(void) {
         for (uint32_t d = 0; d < 4; d++)
             for (uint32_t a = 0; a < 8; a++)
                 for (uint32_t b = 0; b < 8; b++) {
-                    bool legal =
-                        kinds[i].dtypes >> d & 1 && kinds[i].elems >> a & 1 && kinds[i].elems >> b & 1;
+                    bool legal = kinds[i].dtypes >> d & 1 && kinds[i].elems >> a & 1 && kinds[i].elems >> b & 1;
                     if (kinds[i].kind == TC_KIND_F16 && d == 0 && (a || b))
                         legal = false; /* bf16 has no f16 accumulator */
                     CHECK_EQ(decodes(kinds[i].kind, idesc(d, a, b, 128, 64), false, &p), legal);
@@ -148,11 +146,9 @@ static void shapes(void) {
             CHECK_EQ(decodes(TC_KIND_F16, idesc(1, 0, 0, m, n) | transpose_b, false, &p), m_ok && n_ok);
             CHECK_EQ(decodes(TC_KIND_TF32, idesc(1, 2, 2, m, n), true, &p), m_ok && n_ok);
             CHECK_EQ(decodes(TC_KIND_F8F6F4, idesc(1, 0, 1, m, n), false, &p), m_ok && n_ok);
-            CHECK_EQ(decodes(TC_KIND_F8F6F4, idesc(1, 0, 1, m, n) | transpose_b, false, &p),
-                     m_ok && n_ok && even);
+            CHECK_EQ(decodes(TC_KIND_F8F6F4, idesc(1, 0, 1, m, n) | transpose_b, false, &p), m_ok && n_ok && even);
             CHECK_EQ(decodes(TC_KIND_I8, idesc(2, 0, 1, m, n), false, &p), m_ok && n_ok && (even || n <= 24));
-            CHECK_EQ(decodes(TC_KIND_I8, idesc(2, 0, 1, m, n) | transpose_b, false, &p),
-                     m_ok && n_ok && even);
+            CHECK_EQ(decodes(TC_KIND_I8, idesc(2, 0, 1, m, n) | transpose_b, false, &p), m_ok && n_ok && even);
         }
     CHECK(!decodes(TC_KIND_F16, idesc(1, 0, 0, 128, 264), false, &p));
     CHECK_HAS(p.text, "264");
@@ -183,8 +179,7 @@ static void swizzle_legality(void) {
 /* --- faults of whole operations --- */
 
 static struct tc_mma good_mma(uint32_t taddr) {
-    struct matrix a = {TC_F16, false, TC_SW_128B, A_AT, 0, 1024},
-                  b = {TC_F16, false, TC_SW_128B, B_AT, 0, 1024};
+    struct matrix a = {TC_F16, false, TC_SW_128B, A_AT, 0, 1024}, b = {TC_F16, false, TC_SW_128B, B_AT, 0, 1024};
     return (struct tc_mma){.group = 1,
                            .kind = TC_KIND_F16,
                            .d = taddr,

@@ -27,13 +27,12 @@ static const char BEGIN[] =
     "or.b64 %da, %rd1, 0x0000400800800000; add.u64 %rd2, %rd1, 256; or.b64 %db, %rd2, 0x0000400800080000;\n"
     "mov.u32 %id, 0x08020010;\n";
 /* Lane 0 commits, all wait; column 3 goes to `out`. */
-static const char RESULT[] =
-    "@%first tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];\n"
-    "WAIT: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra WAIT;\n"
-    "tcgen05.fence::after_thread_sync;\n"
-    "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r10, %r11, %r12, %r13}, [%ta];\n"
-    "tcgen05.wait::ld.sync.aligned;\n"
-    "cvt.rzi.u32.f32 %r13, %r13; st.global.u32 [%out], %r13;\n";
+static const char RESULT[] = "@%first tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [bar];\n"
+                             "WAIT: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra WAIT;\n"
+                             "tcgen05.fence::after_thread_sync;\n"
+                             "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r10, %r11, %r12, %r13}, [%ta];\n"
+                             "tcgen05.wait::ld.sync.aligned;\n"
+                             "cvt.rzi.u32.f32 %r13, %r13; st.global.u32 [%out], %r13;\n";
 static const char END[] = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %ta, 32;\n"
                           "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\nret;\n}\n";
 
@@ -80,12 +79,11 @@ static void fails(const char *ptx, const char *id, const char *part) {
 static void multiplies(void) {
     const char *first = "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %none;\n";
     gives(kernel(first, RESULT, END, NULL), 16);
-    gives(kernel(first, "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one;\n", RESULT,
-                 END, NULL),
+    gives(kernel(first, "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one;\n", RESULT, END, NULL),
           32);
-    gives(kernel(first, "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one, 3;\n", RESULT,
-                 END, NULL),
-          18);
+    gives(
+        kernel(first, "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one, 3;\n", RESULT, END, NULL),
+        18);
     gives(kernel(first,
                  "@%first tcgen05.mma.cta_group::1.kind::f16.collector::a::lastuse [%ta+0], %da, %db, %id, "
                  "!%none;\n",
@@ -137,13 +135,12 @@ static void stores(void) {
              "[%%a];\ntcgen05.wait::ld.sync.aligned;\n"
              "add.u32 %%x, %%x, 1;\nst.param.b32 [o], %%x;\nret;\n}\n",
              RUN_HEADER);
-    const char *body =
-        kernel("tcgen05.st.sync.aligned.32x32b.x1.b32 [%ta], {%r4};\ntcgen05.wait::st.sync.aligned;\n"
-               "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%ta];\n"
-               "{\n.param .b32 pa; .param .b32 po;\nst.param.b32 [pa], %ta;\ncall.uni (po), f, (pa);\n"
-               "ld.param.b32 %r31, [po];\n}\ntcgen05.wait::ld.sync.aligned;\n"
-               "add.u32 %r30, %r30, %r31; st.global.u32 [%out], %r30;\n",
-               END, NULL);
+    const char *body = kernel("tcgen05.st.sync.aligned.32x32b.x1.b32 [%ta], {%r4};\ntcgen05.wait::st.sync.aligned;\n"
+                              "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%ta];\n"
+                              "{\n.param .b32 pa; .param .b32 po;\nst.param.b32 [pa], %ta;\ncall.uni (po), f, (pa);\n"
+                              "ld.param.b32 %r31, [po];\n}\ntcgen05.wait::ld.sync.aligned;\n"
+                              "add.u32 %r30, %r30, %r31; st.global.u32 [%out], %r30;\n",
+                              END, NULL);
     strncat(with_func, body + strlen(RUN_HEADER), sizeof with_func - strlen(with_func) - 1);
     gives(with_func, 65);
 }
@@ -151,11 +148,10 @@ static void stores(void) {
 /* A load that nothing waited for: the register dependency holds, and the dealloc behind it is warned about. */
 static void register_dependency(void) {
     struct run r;
-    if (run_open(
-            &r, kernel("tcgen05.st.sync.aligned.32x32b.x1.b32 [%ta], {%r4};\ntcgen05.wait::st.sync.aligned;\n"
-                       "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%ta];\n"
-                       "add.u32 %r30, %r30, 1; st.global.u32 [%out], %r30;\n",
-                       END, NULL))) {
+    if (run_open(&r, kernel("tcgen05.st.sync.aligned.32x32b.x1.b32 [%ta], {%r4};\ntcgen05.wait::st.sync.aligned;\n"
+                            "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%ta];\n"
+                            "add.u32 %r30, %r30, 1; st.global.u32 [%out], %r30;\n",
+                            END, NULL))) {
         uint64_t out = run_alloc(&r, 128);
         CHECK(run_ok(&r, "k", WARP, 1, &out));
         CHECK_EQ(run_u32(&r, out, 7), 33);
@@ -183,24 +179,21 @@ static void lane_beyond(void) {
 
 static void faults(void) {
     const char *mma = "@%first tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %none;\n";
-    fails(kernel("add.u32 %r40, %ta, %lane;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%r40];\n", END,
-                 NULL),
+    fails(kernel("add.u32 %r40, %ta, %lane;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%r40];\n", END, NULL),
           "tcgen05-not-uniform", "the tensor memory address");
-    fails(kernel("add.u32 %r40, %ta, 0x200000;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%r40];\n", END,
-                 NULL),
+    fails(kernel("add.u32 %r40, %ta, 0x200000;\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%r40];\n", END, NULL),
           "tcgen05-lane-window", "lanes 32 to 63");
-    fails(kernel("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%ta+500];\ntcgen05.wait::ld.sync.aligned;\n",
-                 END, NULL),
-          "tcgen05-tmem-unallocated", "tcgen05.ld");
+    fails(
+        kernel("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%ta+500];\ntcgen05.wait::ld.sync.aligned;\n", END, NULL),
+        "tcgen05-tmem-unallocated", "tcgen05.ld");
     fails(kernel("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%junk];\n", END, NULL), "never written",
           "the tensor memory address");
-    fails(kernel("mov.u32 %id, %junk;\n", mma, RESULT, END, NULL), "never written",
-          "the instruction descriptor");
+    fails(kernel("mov.u32 %id, %junk;\n", mma, RESULT, END, NULL), "never written", "the instruction descriptor");
     fails(kernel("mov.u64 %db, %wild;\n", mma, RESULT, END, NULL), "never written", "the descriptor of B");
     fails(kernel("mov.u32 %id, 0x08420010;\n", mma, RESULT, END, NULL), "tcgen05-mma-shape", "264");
-    fails(kernel("mov.u32 %r40, 48;\ntcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r3], %r40;\n",
-                 END, NULL),
-          "tcgen05-alloc-columns", "48");
+    fails(
+        kernel("mov.u32 %r40, 48;\ntcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r3], %r40;\n", END, NULL),
+        "tcgen05-alloc-columns", "48");
     fails(kernel("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
                  "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r3], 32;\n",
                  END, NULL),
@@ -211,8 +204,8 @@ static void faults(void) {
                  ".multicast::cluster.b64 [bar], %h0;\n",
                  END, NULL),
           "tcgen05-commit-mask", "0x0002");
-    fails(kernel("@%first tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [slot+64];\n",
-                 RESULT, END, NULL),
+    fails(kernel("@%first tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [slot+64];\n", RESULT,
+                 END, NULL),
           "shared", "");
     fails(kernel("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%ta];\ntcgen05.wait::ld.sync.aligned;\n"
                  "add.u32 %r41, %r41, 1;\nsetp.eq.u32 %p3, %r41, 0;\n@%p3 bra OVER;\nOVER:\n",
@@ -227,22 +220,18 @@ static void refusals(void) {
     } forms[] = {
         {"tcgen05.mma.sp.cta_group::1.kind::f16 [%ta], %da, %db, [%ta], %id, %one;", "sparse"},
         {"tcgen05.mma.ws.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one;", "weight-stationary"},
-        {"tcgen05.mma.cta_group::1.kind::mxf8f6f4 [%ta], %da, %db, %id, [%ta], [%ta], %one;",
-         "needs .block_scale"},
+        {"tcgen05.mma.cta_group::1.kind::mxf8f6f4 [%ta], %da, %db, %id, [%ta], [%ta], %one;", "needs .block_scale"},
         {"tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::4X [%ta], %da, %db, %id, [%ta], [%ta], "
          "%one;",
          "scale_vectorsize"},
         {"tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [%ta], %da, %db, %id, [%ta], [%ta], %one;",
          "scale_vectorsize"},
-        {"tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%ta], %da, %db, %id, %one;",
-         "[scale-A], [scale-B]"},
+        {"tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%ta], %da, %db, %id, %one;", "[scale-A], [scale-B]"},
         {"tcgen05.mma.cta_group::1.kind::i8 [%ta], %da, %db, %id, %one, 1;", "scale-input-d"},
         {"tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one, 16;", "scale-input-d"},
         {"tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, {%r1, %r1}, %one;", "disable-output-lane"},
-        {"tcgen05.mma.cta_group::1.kind::f16.ashift [%ta], %da, %db, %id, %one;",
-         ".ashift needs A in tensor memory"},
-        {"tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::use [%ta], [%ta], %db, %id, %one;",
-         "excludes"},
+        {"tcgen05.mma.cta_group::1.kind::f16.ashift [%ta], %da, %db, %id, %one;", ".ashift needs A in tensor memory"},
+        {"tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::use [%ta], [%ta], %db, %id, %one;", "excludes"},
         {"tcgen05.cp.cta_group::1.64x128b [%ta], %da;", ".warpx2"},
         {"tcgen05.cp.cta_group::1.128x256b.warpx4 [%ta], %da;", "neither"},
         {"tcgen05.cp.cta_group::1.128x256b.b6x16_p32 [%ta], %da;", "decompression"},

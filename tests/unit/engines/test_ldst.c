@@ -44,11 +44,8 @@ static struct traits traits_of(enum tc_shape s, uint32_t num) {
 static const struct {
     enum tc_shape shape;
     uint32_t max_num, regs_per_num;
-} SHAPES[] = {{TC_32X32B, 128, 1},
-              {TC_16X64B, 128, 1},
-              {TC_16X128B, 64, 2},
-              {TC_16X256B, 32, 4},
-              {TC_16X32BX2, 128, 1}};
+} SHAPES[] = {
+    {TC_32X32B, 128, 1}, {TC_16X64B, 128, 1}, {TC_16X128B, 64, 2}, {TC_16X256B, 32, 4}, {TC_16X32BX2, 128, 1}};
 
 /* Table 49. */
 static void register_counts(void) {
@@ -70,14 +67,13 @@ static void fill(struct tmem *t) {
 
 /* The 32 bits that the traits give register `reg` of a thread; packed: bits of the low halves of the columns.
  */
-static uint32_t expected(const struct tmem *t, const struct traits *tr, bool pack, uint32_t lane,
-                         uint32_t column, uint32_t thread, uint32_t reg) {
+static uint32_t expected(const struct tmem *t, const struct traits *tr, bool pack, uint32_t lane, uint32_t column,
+                         uint32_t thread, uint32_t reg) {
     uint32_t v = 0;
     for (uint32_t bit = 0; bit < 32; bit++) {
         uint32_t where = at(&tr->thread, thread) + at(&tr->value, reg * 32 + bit);
         uint32_t l = lane + where / tr->lane_bits, b = where % tr->lane_bits;
-        uint32_t word =
-            pack ? t->cell[column + b / 16][l] >> (b % 16) : t->cell[column + b / 32][l] >> (b % 32);
+        uint32_t word = pack ? t->cell[column + b / 16][l] >> (b % 16) : t->cell[column + b / 32][l] >> (b % 32);
         v |= (word & 1) << bit;
     }
     return v;
@@ -138,8 +134,7 @@ static void split(void) {
     fixture_open(&f, 1, 1024);
     uint32_t base = fixture_alloc(&f, f.cta, 512), data[4 * 32], poison[4];
     fill(f.gpu->sms[0].tmem);
-    struct tc_access a = {
-        .shape = TC_16X32BX2, .num = 4, .split = 100, .taddr = base + 8, .threads = UINT32_MAX};
+    struct tc_access a = {.shape = TC_16X32BX2, .num = 4, .split = 100, .taddr = base + 8, .threads = UINT32_MAX};
     CHECK(tc_load(f.cta, NULL, &a, data, poison));
     for (uint32_t r = 0; r < 4; r++)
         for (uint32_t th = 0; th < 32; th++)

@@ -109,13 +109,12 @@ static void fill(struct fixture *f, const struct setup *s, const struct matrix *
     for (uint32_t n = 0; n < s->n; n++)
         for (uint32_t k = 0; k < k_total; k++)
             put(f->cta, b, n, k,
-                b_codes[n][k] =
-                    s->range ? ranged_code(s, true, k, &state) : random_code(s->b, s->wild, &state));
+                b_codes[n][k] = s->range ? ranged_code(s, true, k, &state) : random_code(s->b, s->wild, &state));
 }
 
 /* One element of D as it stands, as a cell. */
-static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint32_t n, uint32_t k0,
-                        uint32_t k_count, bool accumulate) {
+static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint32_t n, uint32_t k0, uint32_t k_count,
+                        bool accumulate) {
     uint32_t from = s->ashift && row + 1 < s->m ? row + 1 : row;
     if (s->d == TC_D_S32) {
         int64_t sum = accumulate ? (int32_t)old : 0;
@@ -127,8 +126,7 @@ static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint3
     }
     float acc = 0;
     if (accumulate)
-        acc = (s->d == TC_D_F16 ? num_decode_f16((uint16_t)old) : num_f32_from_bits(old)) *
-              ldexpf(1, -(int)s->scale_d);
+        acc = (s->d == TC_D_F16 ? num_decode_f16((uint16_t)old) : num_f32_from_bits(old)) * ldexpf(1, -(int)s->scale_d);
     float x[32], y[32];
     for (uint32_t i = 0; i < k_count; i++) {
         x[i] = (float)value_of(s->a, a_codes[from][k0 + i]) * (s->negate_a ? -1 : 1);
@@ -136,8 +134,7 @@ static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint3
     }
     acc = sum_products(s->a, s->b, x, y, k_count, acc);
     uint32_t bits = isnan(acc) ? 0x7fffffff : num_f32_bits(acc);
-    return s->d == TC_D_F16 ? (uint32_t)num_encode(NUM_F16, (double)num_f32_from_bits(bits), NUM_RN, 0)
-                            : bits;
+    return s->d == TC_D_F16 ? (uint32_t)num_encode(NUM_F16, (double)num_f32_from_bits(bits), NUM_RN, 0) : bits;
 }
 
 static void run(const struct setup *s, enum tc_simd simd) {
@@ -160,9 +157,8 @@ static void run(const struct setup *s, enum tc_simd simd) {
             uint32_t edge = (uint32_t)fixture_random(&state) % 4000000;
             uint32_t v = s->saturate        ? (r & 1 ? INT32_MAX - edge : UINT32_C(0x80000000) + edge)
                          : s->d == TC_D_S32 ? (uint32_t)fixture_random(&state)
-                         : s->d == TC_D_F16
-                             ? (uint32_t)fixture_random(&state) & 0x3fff
-                             : num_f32_bits((float)((int)(fixture_random(&state) % 2001) - 1000) / 8);
+                         : s->d == TC_D_F16 ? (uint32_t)fixture_random(&state) & 0x3fff
+                                            : num_f32_bits((float)((int)(fixture_random(&state) % 2001) - 1000) / 8);
             t->cell[d_column + n][r] = v;
             if (s->accumulate)
                 t->poison[d_column + n][r / 32] &= ~(1u << (r % 32));
@@ -198,16 +194,14 @@ static void run(const struct setup *s, enum tc_simd simd) {
             bool row = s->m == 128 || (l - s->lane) % 32 < 16, kept = s->disable[l / 32] >> (l % 32) & 1;
             bool clean = s->accumulate || (row && !kept);
             if (t->cell[d_column + n][l] != want[n][l] && !bad++)
-                fprintf(stderr, "    column %u lane %u: %08x, want %08x\n", n, l, t->cell[d_column + n][l],
-                        want[n][l]);
+                fprintf(stderr, "    column %u lane %u: %08x, want %08x\n", n, l, t->cell[d_column + n][l], want[n][l]);
             poison += (t->poison[d_column + n][l / 32] >> (l % 32) & 1) == clean;
         }
     if (!CHECK_EQ(bad, 0) || !CHECK_EQ(poison, 0))
-        fprintf(
-            stderr,
-            "    kind %d, a %s b %s d %d, M %u N %u steps %u, major %d %d, swizzle %d %d, tmem %d, path %d\n",
-            s->kind, tc_elem_name(s->a), tc_elem_name(s->b), s->d, s->m, s->n, s->steps, s->mn_a, s->mn_b,
-            s->swizzle_a, s->swizzle_b, s->a_in_tmem, simd);
+        fprintf(stderr,
+                "    kind %d, a %s b %s d %d, M %u N %u steps %u, major %d %d, swizzle %d %d, tmem %d, path %d\n",
+                s->kind, tc_elem_name(s->a), tc_elem_name(s->b), s->d, s->m, s->n, s->steps, s->mn_a, s->mn_b,
+                s->swizzle_a, s->swizzle_b, s->a_in_tmem, simd);
     fixture_close(&f);
 }
 
@@ -353,8 +347,7 @@ static void k_steps(void) {
 
 /* A in tensor memory, M = 64 in lower and upper half, .ashift. */
 static void a_in_tmem(void) {
-    static const enum tc_elem elems[] = {TC_F16,  TC_BF16, TC_TF32, TC_E4M3, TC_E5M2,
-                                         TC_E2M3, TC_E3M2, TC_E2M1, TC_S8};
+    static const enum tc_elem elems[] = {TC_F16, TC_BF16, TC_TF32, TC_E4M3, TC_E5M2, TC_E2M3, TC_E3M2, TC_E2M1, TC_S8};
     for (unsigned i = 0; i < sizeof elems / sizeof *elems; i++)
         for (unsigned form = 0; form < 3; form++) {
             enum tc_elem e = elems[i];

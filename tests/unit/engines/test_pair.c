@@ -49,8 +49,7 @@ static uint32_t random_code(enum tc_elem e, uint64_t *state) {
     static const num_type types[] = {NUM_F16, NUM_BF16, NUM_TF32, NUM_E4M3, NUM_E5M2};
     if (e > TC_E5M2)
         return r & ((1u << elem_bits(e)) - 1);
-    return (uint32_t)num_encode(types[e], ldexp((int)(r % 513) - 256, -(int)(r >> 13 & 15)), NUM_RN,
-                                NUM_SATFINITE);
+    return (uint32_t)num_encode(types[e], ldexp((int)(r % 513) - 256, -(int)(r >> 13 & 15)), NUM_RN, NUM_SATFINITE);
 }
 
 /* Where element (row, n) of D is: CTA, lane and column offset. */
@@ -94,8 +93,8 @@ static void put_a_tmem(struct fixture *f, const struct setup *s, uint32_t column
     }
 }
 
-static void fill(struct fixture *f, const struct setup *s, const struct matrix *a, const struct matrix *b,
-                 uint32_t k, uint32_t a_column) {
+static void fill(struct fixture *f, const struct setup *s, const struct matrix *a, const struct matrix *b, uint32_t k,
+                 uint32_t a_column) {
     uint64_t state = s->seed;
     for (uint32_t r = 0; r < s->m; r++)
         for (uint32_t i = 0; i < k; i++) {
@@ -107,16 +106,13 @@ static void fill(struct fixture *f, const struct setup *s, const struct matrix *
         }
     for (uint32_t n = 0; n < s->n; n++)
         for (uint32_t i = 0; i < k; i++)
-            put(&f->cluster.cta[n / (s->n / 2)], b, n % (s->n / 2), i,
-                b_codes[n][i] = random_code(s->b, &state));
+            put(&f->cluster.cta[n / (s->n / 2)], b, n % (s->n / 2), i, b_codes[n][i] = random_code(s->b, &state));
 }
 
 static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint32_t n, uint32_t k) {
     uint32_t from = s->ashift && (row + 1) % (s->m / 2) ? row + 1 : row; /* the last row of each CTA stays */
     int64_t sum = s->accumulate ? (int32_t)old : 0;
-    float acc = !s->accumulate     ? 0
-                : s->d == TC_D_F16 ? num_decode_f16((uint16_t)old)
-                                   : num_f32_from_bits(old);
+    float acc = !s->accumulate ? 0 : s->d == TC_D_F16 ? num_decode_f16((uint16_t)old) : num_f32_from_bits(old);
     float x[32], y[32];
     for (uint32_t i = 0; i < k; i++) {
         x[i] = (float)value_of(s->a, a_codes[from][i]);
@@ -150,14 +146,12 @@ static void compare(struct fixture *f, const struct setup *s, uint32_t d_column,
             for (uint32_t l = 0; l < 128; l++) {
                 const struct tmem *t = f->gpu->sms[c].tmem;
                 bad += !covered[c][n][l] && t->cell[d_column + n][l] != before[c][n][l];
-                poison +=
-                    (t->poison[d_column + n][l / 32] >> (l % 32) & 1) == (covered[c][n][l] || s->accumulate);
+                poison += (t->poison[d_column + n][l / 32] >> (l % 32) & 1) == (covered[c][n][l] || s->accumulate);
             }
     if (!CHECK_EQ(bad, 0) || !CHECK_EQ(poison, 0))
-        fprintf(stderr,
-                "    kind %d, a %s b %s d %d, M %u N %u, major %d %d, swizzle %d %d, tmem %d, issuer %u\n",
-                s->kind, tc_elem_name(s->a), tc_elem_name(s->b), s->d, s->m, s->n, s->mn_a, s->mn_b,
-                s->swizzle_a, s->swizzle_b, s->a_in_tmem, s->issuer);
+        fprintf(stderr, "    kind %d, a %s b %s d %d, M %u N %u, major %d %d, swizzle %d %d, tmem %d, issuer %u\n",
+                s->kind, tc_elem_name(s->a), tc_elem_name(s->b), s->d, s->m, s->n, s->mn_a, s->mn_b, s->swizzle_a,
+                s->swizzle_b, s->a_in_tmem, s->issuer);
 }
 
 static void run(const struct setup *s) {
@@ -308,12 +302,8 @@ static void faults(void) {
     struct setup s = {.kind = TC_KIND_F16, .a = TC_F16, .b = TC_F16, .d = TC_D_F32, .m = 128, .n = 64};
     struct matrix a = place_matrix(s.a, false, TC_SW_NONE, A_AT, 64, 16);
     struct matrix b = place_matrix(s.b, false, TC_SW_NONE, B_AT, 32, 16);
-    struct tc_mma mma = {.kind = s.kind,
-                         .group = 2,
-                         .d = base,
-                         .a = descriptor(&a, 0),
-                         .b = descriptor(&b, 0),
-                         .idesc = idesc_of(&s)};
+    struct tc_mma mma = {
+        .kind = s.kind, .group = 2, .d = base, .a = descriptor(&a, 0), .b = descriptor(&b, 0), .idesc = idesc_of(&s)};
     fill(&f, &s, &a, &b, 16, 0);
     mma.accumulate = true;
     tc_issue_mma(f.cta, NULL, &mma);

@@ -34,8 +34,8 @@ static struct matrix plain(enum tc_elem e, uint32_t at, uint32_t rows) {
 }
 
 /* One row of a matrix: its elements as numbers, and its bytes in memory. */
-static void fill_row(struct cta *cta, const struct setup *s, const struct matrix *x, uint32_t row,
-                     float *value, uint64_t *state) {
+static void fill_row(struct cta *cta, const struct setup *s, const struct matrix *x, uint32_t row, float *value,
+                     uint64_t *state) {
     for (uint32_t k = 0; k < (is_packed(s) ? 64u : 32u); k++) {
         uint32_t code = (uint32_t)(fixture_random(state) >> 20);
         if (is_packed(s)) {
@@ -55,8 +55,7 @@ static void fill_row(struct cta *cta, const struct setup *s, const struct matrix
 }
 
 /* A's rows of 32 bytes, lane by lane, as they lie in shared memory (8-bit and packed 4-bit types alike). */
-static void move_a_to_tmem(struct fixture *f, const struct setup *s, const struct matrix *x,
-                           uint32_t column) {
+static void move_a_to_tmem(struct fixture *f, const struct setup *s, const struct matrix *x, uint32_t column) {
     uint32_t rows = s->m / s->group;
     for (uint32_t c = 0; c < s->group; c++)
         for (uint32_t lane = 0; lane < 128; lane++)
@@ -172,8 +171,7 @@ static void run(const struct setup *s) {
         }
     if (!CHECK_EQ(bad, 0))
         fprintf(stderr, "    kind %d a %s b %s group %u M %u N %u block %u ids %u %u ue4m3 %d\n", s->kind,
-                tc_elem_name(s->a), tc_elem_name(s->b), s->group, s->m, s->n, s->block, s->sfa_id, s->sfb_id,
-                s->ue4m3);
+                tc_elem_name(s->a), tc_elem_name(s->b), s->group, s->m, s->n, s->block, s->sfa_id, s->sfb_id, s->ue4m3);
     fixture_close(&f);
 }
 

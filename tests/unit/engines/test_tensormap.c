@@ -27,17 +27,17 @@ static void refuses(const struct tmap *m, const char *part, int line) {
     CHECK_EQ(bytes[0], 42); /* untouched */
 }
 
-#define GOOD(...)                                                                                            \
-    do {                                                                                                     \
-        struct tmap m = good();                                                                              \
-        __VA_ARGS__;                                                                                         \
-        accepts(&m, __LINE__);                                                                               \
+#define GOOD(...)                                                                                                      \
+    do {                                                                                                               \
+        struct tmap m = good();                                                                                        \
+        __VA_ARGS__;                                                                                                   \
+        accepts(&m, __LINE__);                                                                                         \
     } while (0)
-#define BAD(part, ...)                                                                                       \
-    do {                                                                                                     \
-        struct tmap m = good();                                                                              \
-        __VA_ARGS__;                                                                                         \
-        refuses(&m, part, __LINE__);                                                                         \
+#define BAD(part, ...)                                                                                                 \
+    do {                                                                                                               \
+        struct tmap m = good();                                                                                        \
+        __VA_ARGS__;                                                                                                   \
+        refuses(&m, part, __LINE__);                                                                                   \
     } while (0)
 
 /* The answers of the driver 580.159.04 on an H200 to the same arguments, where it knows them (sm_90 has neither the
@@ -167,8 +167,7 @@ static void test_cleared_flag(void) {
 }
 
 static void test_replace(void) {
-    static const uint32_t types[16] = {0,  1, 2, 3,  4,  5,  6,  7,
-                                       10, 8, 9, 11, 12, 13, 14, 15}; /* 9.7.9.28, Table 33 */
+    static const uint32_t types[16] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12, 13, 14, 15}; /* 9.7.9.28, Table 33 */
     struct tmap m = good(), back;
     uint8_t b[TMAP_BYTES];
     CHECK(tmap_encode(&m, b) == NULL);

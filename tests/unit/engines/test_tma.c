@@ -8,9 +8,9 @@
 static const uint8_t swizzle_32[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}};
 static const uint8_t swizzle_64[4][8] = {
     {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4}};
-static const uint8_t swizzle_128[8][8] = {
-    {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4},
-    {4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2}, {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0}};
+static const uint8_t swizzle_128[8][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5},
+                                          {3, 2, 1, 0, 7, 6, 5, 4}, {4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2},
+                                          {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0}};
 static const uint8_t swizzle_atom32[4][8] = {
     {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 6, 7, 4, 5}, {4, 5, 6, 7, 0, 1, 2, 3}, {6, 7, 4, 5, 2, 3, 0, 1}};
 static const uint8_t swizzle_atom64[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 0, 1, 2, 3}};
@@ -18,14 +18,13 @@ static const uint8_t swizzle_atom64[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6,
 /* Where the byte at linear shared offset `a` lies. */
 static uint32_t place(uint32_t swizzle, uint32_t a) {
     const uint32_t line = a / 128, chunk = a / 16 % 8;
-    const uint8_t *row =
-        swizzle == TMAP_SWIZZLE_32B    ? swizzle_32[line % 2]
-        : swizzle == TMAP_SWIZZLE_64B  ? swizzle_64[line % 4]
-        : swizzle == TMAP_SWIZZLE_128B ? swizzle_128[line % 8]
-        : swizzle == TMAP_SWIZZLE_128B_ATOM_32B || swizzle == TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B
-            ? swizzle_atom32[line % 4]
-        : swizzle == TMAP_SWIZZLE_128B_ATOM_64B ? swizzle_atom64[line % 2]
-                                                : swizzle_32[0];
+    const uint8_t *row = swizzle == TMAP_SWIZZLE_32B    ? swizzle_32[line % 2]
+                         : swizzle == TMAP_SWIZZLE_64B  ? swizzle_64[line % 4]
+                         : swizzle == TMAP_SWIZZLE_128B ? swizzle_128[line % 8]
+                         : swizzle == TMAP_SWIZZLE_128B_ATOM_32B || swizzle == TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B
+                             ? swizzle_atom32[line % 4]
+                         : swizzle == TMAP_SWIZZLE_128B_ATOM_64B ? swizzle_atom64[line % 2]
+                                                                 : swizzle_32[0];
     uint32_t p = 0;
     while (row[p] != chunk)
         p++;
@@ -79,8 +78,7 @@ static bool random_case(struct bench *b, struct tmap *m, int32_t *coord, bool st
     m->address += 16 * below(b, 8);
     m->dim[0] = 1 + below(b, 2 * m->box[0] + 3);
     m->fill_nan = !store && m->type >= TMAP_F16 && below(b, 2);
-    uint64_t stride = (m->dim[0] * size + 15 + 16 * below(b, 3)) / 16 * 16,
-             smem = span ? span : m->box[0] * size;
+    uint64_t stride = (m->dim[0] * size + 15 + 16 * below(b, 3)) / 16 * 16, smem = span ? span : m->box[0] * size;
     coord[0] = (int32_t)(below(b, (uint32_t)m->dim[0] + 2) * size / 16 * 16 / size);
     if (!store && below(b, 3) == 0)
         coord[0] = -(int32_t)(below(b, m->box[0] + 4) * size / 16 * 16 / size);
@@ -182,16 +180,15 @@ static void test_lines(void) {
 
 /* The host's vector unit, where it has one, and the portable loop, at every place in the pattern of the swizzle. */
 static void test_line_loops(void) {
-    static void (*const loops[])(uint8_t *, uint32_t, uint32_t, const uint8_t *,
-                                 uint64_t) = {tma_lines, tma_lines_portable};
-    static void (*const back_loops[])(uint8_t *, const uint8_t *, uint32_t,
-                                      uint32_t) = {tma_lines_out, tma_lines_out_portable};
+    static void (*const loops[])(uint8_t *, uint32_t, uint32_t, const uint8_t *, uint64_t) = {tma_lines,
+                                                                                              tma_lines_portable};
+    static void (*const back_loops[])(uint8_t *, const uint8_t *, uint32_t, uint32_t) = {tma_lines_out,
+                                                                                         tma_lines_out_portable};
     static uint8_t smem[6144], want[6144];
     struct bench b;
     bench_open(&b, 1);
     for (unsigned i = 0; i < 96; i++) {
-        const uint32_t off = 1024 + 128 * (i % 8), rows = 1 + below(&b, 24),
-                       stride = 128 + 16 * below(&b, 20);
+        const uint32_t off = 1024 + 128 * (i % 8), rows = 1 + below(&b, 24), stride = 128 + 16 * below(&b, 20);
         const uint8_t *from = b.bytes + 16 * below(&b, 64);
         memset(want, 0xcc, sizeof want);
         for (uint32_t k = 0; k < 128 * rows; k++)
@@ -219,8 +216,7 @@ static void test_two_allocations(void) {
     bench_open(&b, 1);
     struct cta *cta = b.f.cta;
     struct devmem *mem = b.f.gpu->mem;
-    const uint64_t one = mem_alloc(mem, 1024, 256, MEM_DEVICE, NULL),
-                   two = mem_alloc(mem, 1024, 256, MEM_DEVICE, NULL);
+    const uint64_t one = mem_alloc(mem, 1024, 256, MEM_DEVICE, NULL), two = mem_alloc(mem, 1024, 256, MEM_DEVICE, NULL);
     struct tmap m = map_2d(&b);
     m.address = one + 128;
     m.stride[0] = two - one;
@@ -326,8 +322,7 @@ static void store_case(struct bench *b, const struct tmap *m, const int32_t *coo
         if (!element(m, coord, first, size).inside)
             continue;
         for (uint32_t k = 0; k < size; k++)
-            want[m->address - b->global + (uint64_t)e.global + k] =
-                cta->smem[place(m->swizzle, off + e.linear + k)];
+            want[m->address - b->global + (uint64_t)e.global + k] = cta->smem[place(m->swizzle, off + e.linear + k)];
     }
     encode(b, m);
     struct tma_box box = {.map = b->map, .rank = m->rank};
@@ -356,8 +351,7 @@ static void test_stores(void) {
 }
 
 /* One reduction of 16 bytes that begin with `old` in global and `src` in shared memory. */
-static uint64_t reduced(struct bench *b, uint32_t type, enum tma_reduce op, uint64_t old, uint64_t src,
-                        bool *fault) {
+static uint64_t reduced(struct bench *b, uint32_t type, enum tma_reduce op, uint64_t old, uint64_t src, bool *fault) {
     struct tmap m = map_2d(b);
     const uint32_t size = tmap_element_bits(type) / 8;
     m.type = type;
@@ -511,8 +505,7 @@ static void test_padded(void) {
         const uint32_t before = phase(cta);
         expect(cta, 4 * row); /* the padding does not count */
         struct tma_box box = {.map = b.map, .rank = 2, .coord = {128, 3}};
-        CHECK(
-            tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
+        CHECK(tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
         fixture_drain(&b.f);
         CHECK_EQ(phase(cta), before ^ 1);
         for (uint32_t i = 0; i < 512; i++) {
@@ -534,8 +527,7 @@ static void test_padded(void) {
             CHECK_MEM(b.bytes + 256 * 3 + row + 93, want, 3);
         }
         box.coord[0] = 64;
-        CHECK(
-            tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
+        CHECK(tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
         fixture_drain(&b.f);
         CHECK(fixture_faulted(&b.f, "tensor-copy-box"));
     }

@@ -87,22 +87,20 @@ static void test_bulk(void) {
     for (uint32_t r = 0; r < 4; r++)
         init(&cl->cta[r]);
     expect(&cl->cta[2], 4096);
-    CHECK(tma_issue_bulk_load(
-        &cl->cta[0], NULL, b.global + 32, 4096,
-        &(struct tma_target){.dst = at(2, DATA + 16), .mbar = at(2, MBAR), .cta_group = 1}));
+    CHECK(tma_issue_bulk_load(&cl->cta[0], NULL, b.global + 32, 4096,
+                              &(struct tma_target){.dst = at(2, DATA + 16), .mbar = at(2, MBAR), .cta_group = 1}));
     fixture_drain(&b.f);
     CHECK_EQ(phase(&cl->cta[2]), 1);
     CHECK_MEM(cl->cta[2].smem + DATA + 16, b.bytes + 32, 4096);
     CHECK(!smem_poisoned(&cl->cta[2], DATA + 16, 4096) && smem_poisoned(&cl->cta[2], DATA, 16));
     expect(&cl->cta[3], 4096);
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 4096, at(3, MBAR), TMA_COPY,
-                              TMA_E_NONE));
+    CHECK(
+        tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 4096, at(3, MBAR), TMA_COPY, TMA_E_NONE));
     fixture_drain(&b.f);
     CHECK_EQ(phase(&cl->cta[3]), 1);
     CHECK_MEM(cl->cta[3].smem + DATA, b.bytes + 32, 4096);
     expect(&cl->cta[3], 16);
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 16, at(3, MBAR), TMA_ADD,
-                              TMA_E_U32));
+    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 16, at(3, MBAR), TMA_ADD, TMA_E_U32));
     fixture_drain(&b.f);
     uint32_t was, now;
     memcpy(&was, b.bytes + 32, 4);
@@ -118,11 +116,10 @@ static void test_bulk(void) {
     to.dst += 8;
     CHECK(!tma_issue_bulk_load(&cl->cta[0], NULL, b.global, 16, &to));
     CHECK(fixture_faulted(&b.f, "bulk-copy-alignment"));
-    CHECK(!tma_issue_bulk_peer(&cl->cta[2], NULL, at(2, DATA), at(2, DATA + 16), 16, at(2, MBAR), TMA_COPY,
-                               TMA_E_NONE));
+    CHECK(
+        !tma_issue_bulk_peer(&cl->cta[2], NULL, at(2, DATA), at(2, DATA + 16), 16, at(2, MBAR), TMA_COPY, TMA_E_NONE));
     CHECK(fixture_faulted(&b.f, "bulk-copy-own"));
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(1, DATA), at(2, DATA + 16), 16, at(1, MBAR), TMA_ADD,
-                              TMA_E_U32));
+    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(1, DATA), at(2, DATA + 16), 16, at(1, MBAR), TMA_ADD, TMA_E_U32));
     fixture_drain(&b.f);
     CHECK(fixture_faulted(&b.f, "bulk-reduce-uninitialised"));
     bench_close(&b);
@@ -140,9 +137,8 @@ static void test_order(void) {
         b.f.island.rng = seed * 0x9E3779B97F4A7C15ull;
         CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
         for (uint32_t i = 0; i < 8; i++)
-            CHECK(tma_issue_bulk_load(
-                b.f.cta, NULL, b.global, 16,
-                &(struct tma_target){.dst = DATA + 16 * i, .mbar = MBAR, .cta_group = 1}));
+            CHECK(tma_issue_bulk_load(b.f.cta, NULL, b.global, 16,
+                                      &(struct tma_target){.dst = DATA + 16 * i, .mbar = MBAR, .cta_group = 1}));
         CHECK(async_step(b.f.cta->queues));
         for (uint32_t i = 0; i < 8; i++)
             if (!smem_poisoned(b.f.cta, DATA + 16 * i, 16)) {
@@ -229,11 +225,11 @@ static void test_store_faults(void) {
     encode(&b, &m);
     struct tma_box box = {.map = b.map, .rank = 2};
     struct tma_track t = {0};
-#define STORE(id, src)                                                                                       \
-    do {                                                                                                     \
-        if (tma_issue_store(cta, NULL, &box, src, TMA_COPY, &t))                                             \
-            fixture_drain(&b.f);                                                                             \
-        CHECK(fixture_faulted(&b.f, id));                                                                    \
+#define STORE(id, src)                                                                                                 \
+    do {                                                                                                               \
+        if (tma_issue_store(cta, NULL, &box, src, TMA_COPY, &t))                                                       \
+            fixture_drain(&b.f);                                                                                       \
+        CHECK(fixture_faulted(&b.f, id));                                                                              \
     } while (0)
     smem_clear_poison(cta, DATA, 1024);
     smem_set_poison(cta, DATA + 512 + 37, 1);

@@ -19,9 +19,7 @@ struct bench {
     uint8_t map[TMAP_BYTES];
 };
 
-static inline uint32_t below(struct bench *b, uint32_t n) {
-    return (uint32_t)(fixture_random(&b->seed) >> 33) % n;
-}
+static inline uint32_t below(struct bench *b, uint32_t n) { return (uint32_t)(fixture_random(&b->seed) >> 33) % n; }
 
 static inline void bench_open(struct bench *b, uint32_t ctas) {
     memset(b, 0, sizeof *b);

@@ -35,19 +35,17 @@ static inline uint64_t alu_random(uint64_t *s) {
 }
 
 static inline uint32_t alu_special32(uint64_t r) {
-    static const uint32_t v[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
-                                 0x7fc00000, 0xffc00001, 0x7f800001, 0x00000001, 0x80000001, 0x007fffff,
-                                 0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x3f7fffff,
-                                 0x40000000, 0x4b000000, 0x4effffff, 0x4f000000, 0xcf000000, 0x4f800000,
-                                 0x5f000000, 0x477fe000, 0x477ff000, 0x33000000, 0x38800000, 0x43e00000,
-                                 0x43e80000, 0x47600000, 0x40c00000, 0x40e00000, 0x40200000};
+    static const uint32_t v[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                 0xffc00001, 0x7f800001, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000,
+                                 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x3f7fffff, 0x40000000, 0x4b000000, 0x4effffff,
+                                 0x4f000000, 0xcf000000, 0x4f800000, 0x5f000000, 0x477fe000, 0x477ff000, 0x33000000,
+                                 0x38800000, 0x43e00000, 0x43e80000, 0x47600000, 0x40c00000, 0x40e00000, 0x40200000};
     return v[r % (sizeof v / sizeof *v)];
 }
 static inline uint16_t alu_special16(uint64_t r) {
-    static const uint16_t v[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0xfe01,
-                                 0x7c01, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x7bff, 0xfbff,
-                                 0x3800, 0x3f80, 0xbf80, 0x7f80, 0xff80, 0x7fc0, 0x7f81, 0x007f,
-                                 0x807f, 0x0080, 0x7f7f, 0xff7f, 0x4000, 0x5640};
+    static const uint16_t v[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01, 0x0001,
+                                 0x8001, 0x03ff, 0x83ff, 0x0400, 0x7bff, 0xfbff, 0x3800, 0x3f80, 0xbf80, 0x7f80,
+                                 0xff80, 0x7fc0, 0x7f81, 0x007f, 0x807f, 0x0080, 0x7f7f, 0xff7f, 0x4000, 0x5640};
     return v[r % (sizeof v / sizeof *v)];
 }
 static inline uint64_t alu_special64(uint64_t r) {
@@ -82,15 +80,14 @@ static inline uint64_t alu_value(uint64_t *s) {
     case 1:
         return alu_special64(t);
     case 2:
-        return alu_special16(t) | (uint64_t)alu_special16(t >> 16) << 16 |
-               (uint64_t)alu_special16(t >> 32) << 32 | (uint64_t)alu_special16(t >> 48) << 48;
+        return alu_special16(t) | (uint64_t)alu_special16(t >> 16) << 16 | (uint64_t)alu_special16(t >> 32) << 32 |
+               (uint64_t)alu_special16(t >> 48) << 48;
     case 3:
         return t % 300;
     case 4:
         return 0 - t % 300;
     case 5: /* bits, and runs of them */
-        return (~UINT64_C(0) << t % 64) ^ (t & 64 ? 0 : ~UINT64_C(0)) ^
-               (t & 128 ? UINT64_C(1) << (t >> 8) % 64 : 0);
+        return (~UINT64_C(0) << t % 64) ^ (t & 64 ? 0 : ~UINT64_C(0)) ^ (t & 128 ? UINT64_C(1) << (t >> 8) % 64 : 0);
     case 6:
     case 7:
     case 8: /* two f32 near 1, of either sign */
@@ -175,8 +172,8 @@ static inline int alu_kernel(char *text, size_t room, unsigned index, const stru
         "mov.b64 %%dl, 0x%llx;\nmov.b32 %%dw, 0x%x;\nmov.b16 %%dh, 0x%x;\nsetp.eq.u32 %%dp, 0, 0;\n"
         "setp.ne.u32 %%qp, 0, 0;\nsetp.eq.u32 %%all, %%r1, 0;\n@%%all bra FULL;\n@!%%g bra DONE;\nFULL:\n%s\n"
         "DONE:\n%sret;\n}\n",
-        index, prologue, loads, (unsigned long long)ALU_OLD, (unsigned)ALU_OLD, (unsigned)(ALU_OLD & 0xffff),
-        c->ptx, alu_store(c->dst));
+        index, prologue, loads, (unsigned long long)ALU_OLD, (unsigned)ALU_OLD, (unsigned)(ALU_OLD & 0xffff), c->ptx,
+        alu_store(c->dst));
 }
 
 /* The module of cases [0, n); to be freed. */
@@ -198,8 +195,8 @@ static inline uint64_t alu_old(char dst) {
                                       : 1; /* dp true, qp false */
 }
 
-static inline void alu_run_case(struct run *r, const struct alu_case *c, unsigned index, uint64_t in,
-                                uint64_t out, bool guarded) {
+static inline void alu_run_case(struct run *r, const struct alu_case *c, unsigned index, uint64_t in, uint64_t out,
+                                bool guarded) {
     char name[16];
     snprintf(name, sizeof name, "k%u", index);
     memset(run_at(r, out, 8 * ALU_THREADS), 0, 8 * ALU_THREADS);
@@ -208,8 +205,7 @@ static inline void alu_run_case(struct run *r, const struct alu_case *c, unsigne
         fprintf(stderr, "    %s\n", c->ptx);
         return;
     }
-    const uint64_t *words = run_at(r, in, 8 * ALU_WORDS * ALU_THREADS),
-                   *got = run_at(r, out, 8 * ALU_THREADS);
+    const uint64_t *words = run_at(r, in, 8 * ALU_WORDS * ALU_THREADS), *got = run_at(r, out, 8 * ALU_THREADS);
     unsigned bad = 0;
     for (unsigned t = 0; t < ALU_THREADS; t++) {
         const struct alu_in *x = (const struct alu_in *)(const void *)(words + ALU_WORDS * t);

@@ -47,10 +47,10 @@ static double half(uint64_t b, int man, int bias, bool ftz) {
                         : ldexp(m, 1 - bias - man);
     return c & 0x8000 ? -v : v;
 }
-#define ORDER(T)                                                                                             \
-    static int rel_##T(const struct alu_in *in) {                                                            \
-        T x = (T)in->a, y = (T)in->b;                                                                        \
-        return x < y ? LESS : x > y ? MORE : SAME;                                                           \
+#define ORDER(T)                                                                                                       \
+    static int rel_##T(const struct alu_in *in) {                                                                      \
+        T x = (T)in->a, y = (T)in->b;                                                                                  \
+        return x < y ? LESS : x > y ? MORE : SAME;                                                                     \
     }
 ORDER(uint16_t)
 ORDER(int16_t)
@@ -61,12 +61,8 @@ ORDER(int64_t)
 static int rel_f32(const struct alu_in *in) { return relation(f32(in->a, false), f32(in->b, false)); }
 static int rel_f32z(const struct alu_in *in) { return relation(f32(in->a, true), f32(in->b, true)); }
 static int rel_f64(const struct alu_in *in) { return relation(f64(in->a), f64(in->b)); }
-static int rel_f16(const struct alu_in *in) {
-    return relation(half(in->a, 10, 15, false), half(in->b, 10, 15, false));
-}
-static int rel_f16z(const struct alu_in *in) {
-    return relation(half(in->a, 10, 15, true), half(in->b, 10, 15, true));
-}
+static int rel_f16(const struct alu_in *in) { return relation(half(in->a, 10, 15, false), half(in->b, 10, 15, false)); }
+static int rel_f16z(const struct alu_in *in) { return relation(half(in->a, 10, 15, true), half(in->b, 10, 15, true)); }
 static int rel_bf16(const struct alu_in *in) {
     return relation(half(in->a, 7, 127, false), half(in->b, 7, 127, false));
 }
@@ -88,17 +84,17 @@ static int rel_bf16h(const struct alu_in *in) {
 #define PLAIN(t, in) (t)
 #define T(R, O, in) ((uint64_t)((truth[O] & rel_##R(in)) != 0))
 /* p alone; p|q with q of the complement; p|q of two halves */
-#define P1(name, R, O, B)                                                                                    \
+#define P1(name, R, O, B)                                                                                              \
     static uint64_t name(const struct alu_in *in) { return B(T(R, O, in), in); }
-#define PQ(name, R, O, B)                                                                                    \
+#define PQ(name, R, O, B)                                                                                              \
     static uint64_t name(const struct alu_in *in) { return B(T(R, O, in), in) | B(!T(R, O, in), in) << 1; }
-#define HQ(name, R, H, O, B)                                                                                 \
+#define HQ(name, R, H, O, B)                                                                                           \
     static uint64_t name(const struct alu_in *in) { return B(T(R, O, in), in) | B(T(H, O, in), in) << 1; }
-#define OUT(name, R, O, B, yes)                                                                              \
+#define OUT(name, R, O, B, yes)                                                                                        \
     static uint64_t name(const struct alu_in *in) { return B(T(R, O, in), in) ? yes : 0; }
-#define OUT2(name, R, H, O, B, yes)                                                                          \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        return (B(T(R, O, in), in) ? (uint64_t)yes : 0) | (B(T(H, O, in), in) ? (uint64_t)yes << 16 : 0);    \
+#define OUT2(name, R, H, O, B, yes)                                                                                    \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        return (B(T(R, O, in), in) ? (uint64_t)yes : 0) | (B(T(H, O, in), in) ? (uint64_t)yes << 16 : 0);              \
     }
 
 /* clang-format off */
@@ -131,10 +127,10 @@ FLT_OPS(DEF_P, bf16, bf16, h)
 #define ROW_Z(t, R, o, O, s) {"setp." #o ".ftz." #t " %dp, %a" #s ", %b" #s ";", 'p', z_##o##_##t},
 FLT_OPS(DEF_Z, f32, f32, w)
 FLT_OPS(DEF_Z, f16, f16, h)
-#define DEF_S(t, R, o, O, s)                                                                                 \
+#define DEF_S(t, R, o, O, s)                                                                                           \
     OUT(s_##o##_##t, R, O, PLAIN, UINT64_C(0xffffffff)) OUT(f_##o##_##t, R, O, PLAIN, 0x3f800000)
-#define ROW_S(t, R, o, O, s)                                                                                 \
-    {"set." #o ".u32." #t " %dw, %a" #s ", %b" #s ";", 'w', s_##o##_##t},                                    \
+#define ROW_S(t, R, o, O, s)                                                                                           \
+    {"set." #o ".u32." #t " %dw, %a" #s ", %b" #s ";", 'w', s_##o##_##t},                                              \
         {"set." #o ".f32." #t " %dw, %a" #s ", %b" #s ";", 'w', f_##o##_##t},
 EVERY(DEF_S)
 
@@ -174,10 +170,10 @@ OUT2(x2_bf16, bf16, bf16h, EQU, PLAIN, 0x3f80)
 OUT2(x2_u32_f16, f16, f16h, GT, PLAIN, 0xffff)
 OUT2(x2_s32_bf16, bf16, bf16h, GEU, OR_, 0xffff)
 
-#define REF(name, expr)                                                                                      \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        const uint64_t a = in->a, b = in->b, c = in->c;                                                      \
-        return (expr);                                                                                       \
+#define REF(name, expr)                                                                                                \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        const uint64_t a = in->a, b = in->b, c = in->c;                                                                \
+        return (expr);                                                                                                 \
     }
 REF(sel16, (c & 1 ? a : b) & 0xffff)
 REF(sel32, (c & 1 ? a : b) & 0xffffffff)
@@ -191,11 +187,11 @@ REF(slctf32, (f32(c, false) >= 0 ? a : b) & 0xffffffff)
 REF(slctf64, f32(c, false) >= 0 ? a : b)
 REF(slctz32, (f32(c, true) >= 0 ? a : b) & 0xffffffff)
 
-#define SELP(t, s, n)                                                                                        \
+#define SELP(t, s, n)                                                                                                  \
     { "selp." #t " %d" #s ", %a" #s ", %b" #s ", %cp;", #s[0], sel##n }
-#define SLCT(t, s, n)                                                                                        \
-    {"slct." #t ".s32 %d" #s ", %a" #s ", %b" #s ", %cw;", #s[0], slct##n}, {                                \
-        "slct." #t ".f32 %d" #s ", %a" #s ", %b" #s ", %cw;", #s[0], slctf##n                                \
+#define SLCT(t, s, n)                                                                                                  \
+    {"slct." #t ".s32 %d" #s ", %a" #s ", %b" #s ", %cw;", #s[0], slct##n}, {                                          \
+        "slct." #t ".f32 %d" #s ", %a" #s ", %b" #s ", %cw;", #s[0], slctf##n                                          \
     }
 
 static const struct alu_case cases[] = {

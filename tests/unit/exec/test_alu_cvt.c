@@ -19,10 +19,9 @@ struct type {
 static const struct type U8 = {0, 8, 0, 0, false}, S8 = {0, 8, 0, 0, true}, U16 = {0, 16, 0, 0, false},
                          S16 = {0, 16, 0, 0, true}, U32 = {0, 32, 0, 0, false}, S32 = {0, 32, 0, 0, true},
                          U64 = {0, 64, 0, 0, false}, S64 = {0, 64, 0, 0, true}, F16 = {5, 10, 15, 0, true},
-                         BF16 = {8, 7, 127, 0, true}, F32 = {8, 23, 127, 0, true},
-                         F64 = {11, 52, 1023, 0, true}, TF32 = {8, 10, 127, 0, true},
-                         E4M3 = {4, 3, 7, 1, true}, E5M2 = {5, 2, 15, 0, true}, E2M3 = {2, 3, 1, 2, true},
-                         E3M2 = {3, 2, 3, 2, true}, E2M1 = {2, 1, 1, 2, true};
+                         BF16 = {8, 7, 127, 0, true}, F32 = {8, 23, 127, 0, true}, F64 = {11, 52, 1023, 0, true},
+                         TF32 = {8, 10, 127, 0, true}, E4M3 = {4, 3, 7, 1, true}, E5M2 = {5, 2, 15, 0, true},
+                         E2M3 = {2, 3, 1, 2, true}, E3M2 = {3, 2, 3, 2, true}, E2M1 = {2, 1, 1, 2, true};
 
 static int bits(const struct type *t) { return t->exp ? 1 + t->exp + t->man : t->man; }
 static uint64_t low(uint64_t v, int n) { return n >= 64 ? v : v & ((UINT64_C(1) << n) - 1); }
@@ -75,8 +74,7 @@ static uint64_t nan_of(const struct type *t) {
 /* The middle of a code and the next, exactly. */
 static struct exact middle(const struct type *t, uint64_t code) {
     struct exact x = decode(t, code), y = x;
-    struct exact next =
-        code == largest(t) ? (struct exact){.sig = x.sig + 1, .exp = x.exp} : decode(t, code + 1);
+    struct exact next = code == largest(t) ? (struct exact){.sig = x.sig + 1, .exp = x.exp} : decode(t, code + 1);
     y.exp = x.exp - 1;
     int shift = next.exp - x.exp; /* 0 or 1 */
     y.sig = x.sig + (next.sig << shift);
@@ -102,9 +100,7 @@ static uint64_t encode(const struct type *t, struct exact x, enum mode mode, int
                 hi = mid;
         }
         int inexact = magnitude_order(x, decode(t, lo)), half = magnitude_order(x, middle(t, lo));
-        bool up = inexact && (mode == RN    ? half > 0 || (half == 0 && lo & 1)
-                              : mode == RNA ? half >= 0
-                                            : away);
+        bool up = inexact && (mode == RN ? half > 0 || (half == 0 && lo & 1) : mode == RNA ? half >= 0 : away);
         code = lo + up;
         if (code > max)
             code = over;
@@ -132,8 +128,8 @@ static struct exact integral(struct exact x, enum mode mode) {
     int half = drop > 64 ? -1 : drop == 64 ? (rest > UINT64_C(1) << 63) - (rest < UINT64_C(1) << 63) : 0;
     if (drop < 64)
         half = (rest > UINT64_C(1) << (drop - 1)) - (rest < UINT64_C(1) << (drop - 1));
-    bool up = rest && (mode == RN ? half > 0 || (half == 0 && whole & 1)
-                                  : (mode == RP && !x.neg) || (mode == RM && x.neg));
+    bool up =
+        rest && (mode == RN ? half > 0 || (half == 0 && whole & 1) : (mode == RP && !x.neg) || (mode == RM && x.neg));
     return (struct exact){.neg = x.neg, .sig = whole + up};
 }
 static uint64_t to_int(const struct type *d, const struct type *s, struct exact x, enum mode mode) {
@@ -184,31 +180,31 @@ static uint64_t convert(const struct type *d, const struct type *s, uint64_t a, 
 static uint64_t round_same(const struct type *t, uint64_t a, enum mode mode, int mods) {
     return encode(t, integral(flush(t, decode(t, a), mods), mode), RN, mods);
 }
-#define CVT(name, D, S, mode, mods)                                                                          \
+#define CVT(name, D, S, mode, mods)                                                                                    \
     static uint64_t name(const struct alu_in *in) { return convert(&D, &S, in->a, mode, mods); }
-#define CVT_EXT(name, D, S, mode, mods, to)                                                                  \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        uint64_t v = convert(&D, &S, in->a, mode, mods);                                                     \
-        return low(D.is_signed && !D.exp && v >> (D.man - 1) ? v | ~low(~UINT64_C(0), D.man) : v, to);       \
+#define CVT_EXT(name, D, S, mode, mods, to)                                                                            \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        uint64_t v = convert(&D, &S, in->a, mode, mods);                                                               \
+        return low(D.is_signed && !D.exp && v >> (D.man - 1) ? v | ~low(~UINT64_C(0), D.man) : v, to);                 \
     }
 
 /* name(lower), TYPE, width letter of its natural register, bits of that register; u8 and s8 live in .b16 registers */
-#define INTS(F, ...)                                                                                         \
-    F(u8, U8, h, 16, __VA_ARGS__)                                                                            \
-    F(s8, S8, h, 16, __VA_ARGS__)                                                                            \
-    F(u16, U16, h, 16, __VA_ARGS__)                                                                          \
-    F(s16, S16, h, 16, __VA_ARGS__)                                                                          \
-    F(u32, U32, w, 32, __VA_ARGS__)                                                                          \
+#define INTS(F, ...)                                                                                                   \
+    F(u8, U8, h, 16, __VA_ARGS__)                                                                                      \
+    F(s8, S8, h, 16, __VA_ARGS__)                                                                                      \
+    F(u16, U16, h, 16, __VA_ARGS__)                                                                                    \
+    F(s16, S16, h, 16, __VA_ARGS__)                                                                                    \
+    F(u32, U32, w, 32, __VA_ARGS__)                                                                                    \
     F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
-#define INTS2(F, ...)                                                                                        \
-    F(u8, U8, h, 16, __VA_ARGS__)                                                                            \
-    F(s8, S8, h, 16, __VA_ARGS__)                                                                            \
-    F(u16, U16, h, 16, __VA_ARGS__)                                                                          \
-    F(s16, S16, h, 16, __VA_ARGS__)                                                                          \
-    F(u32, U32, w, 32, __VA_ARGS__)                                                                          \
+#define INTS2(F, ...)                                                                                                  \
+    F(u8, U8, h, 16, __VA_ARGS__)                                                                                      \
+    F(s8, S8, h, 16, __VA_ARGS__)                                                                                      \
+    F(u16, U16, h, 16, __VA_ARGS__)                                                                                    \
+    F(s16, S16, h, 16, __VA_ARGS__)                                                                                    \
+    F(u32, U32, w, 32, __VA_ARGS__)                                                                                    \
     F(s32, S32, w, 32, __VA_ARGS__) F(u64, U64, l, 64, __VA_ARGS__) F(s64, S64, l, 64, __VA_ARGS__)
-#define FLTS(F, ...)                                                                                         \
-    F(f16, F16, h, 16, __VA_ARGS__)                                                                          \
+#define FLTS(F, ...)                                                                                                   \
+    F(f16, F16, h, 16, __VA_ARGS__)                                                                                    \
     F(bf16, BF16, h, 16, __VA_ARGS__) F(f32, F32, w, 32, __VA_ARGS__) F(f64, F64, l, 64, __VA_ARGS__)
 
 /* int -> int, with .sat where the range allows it (a refused form would fail), and from and into wider registers */
@@ -218,13 +214,12 @@ static uint64_t round_same(const struct type *t, uint64_t a, enum mode mode, int
 #define ROW_II(s, S, sr, sb, x) INTS2(ROW_II2, s, S, sr, sb)
 INTS(DEF_II, 0)
 
-#define FOUR(F, ...)                                                                                         \
-    F(rn, RN, __VA_ARGS__) F(rz, RZ, __VA_ARGS__) F(rm, RM, __VA_ARGS__) F(rp, RP, __VA_ARGS__)
+#define FOUR(F, ...) F(rn, RN, __VA_ARGS__) F(rz, RZ, __VA_ARGS__) F(rm, RM, __VA_ARGS__) F(rp, RP, __VA_ARGS__)
 /* int -> float */
 #define DEF_IF3(m, M, d, D, dr, s, S, sr) CVT(if_##m##_##d##_##s, D, S, M, 0)
 #define DEF_IF2(s, S, sr, sb, d, D, dr, db) FOUR(DEF_IF3, d, D, dr, s, S, sr)
 #define DEF_IF(d, D, dr, db, x) INTS2(DEF_IF2, d, D, dr, db)
-#define ROW_IF3(m, M, d, D, dr, s, S, sr)                                                                    \
+#define ROW_IF3(m, M, d, D, dr, s, S, sr)                                                                              \
     {"cvt." #m "." #d "." #s " %d" #dr ", %a" #sr ";", #dr[0] == 'l' ? 'D' : #dr[0], if_##m##_##d##_##s},
 #define ROW_IF2(s, S, sr, sb, d, D, dr, db) FOUR(ROW_IF3, d, D, dr, s, S, sr)
 #define ROW_IF(d, D, dr, db, x) INTS2(ROW_IF2, d, D, dr, db)
@@ -233,16 +228,16 @@ FLTS(DEF_IF, 0)
 #define DEF_FI3(m, M, d, D, dr, db, s, S, sr) CVT_EXT(fi_##m##_##d##_##s, D, S, M, 0, db)
 #define DEF_FI2(d, D, dr, db, s, S, sr, sb) FOUR(DEF_FI3, d, D, dr, db, s, S, sr)
 #define DEF_FI(s, S, sr, sb, x) INTS2(DEF_FI2, s, S, sr, sb)
-#define ROW_FI3(m, M, d, D, dr, db, s, S, sr)                                                                \
+#define ROW_FI3(m, M, d, D, dr, db, s, S, sr)                                                                          \
     {"cvt." #m "i." #d "." #s " %d" #dr ", %a" #sr ";", #dr[0], fi_##m##_##d##_##s},
 #define ROW_FI2(d, D, dr, db, s, S, sr, sb) FOUR(ROW_FI3, d, D, dr, db, s, S, sr)
 #define ROW_FI(s, S, sr, sb, x) INTS2(ROW_FI2, s, S, sr, sb)
 FLTS(DEF_FI, 0)
 /* float -> the same float: integral values, and plain copies with .sat and .ftz */
-#define INTEGRAL(m, M, t, T, r)                                                                              \
+#define INTEGRAL(m, M, t, T, r)                                                                                        \
     static uint64_t same_##m##_##t(const struct alu_in *in) { return round_same(&T, in->a, M, 0); }
 #define DEF_SAME(t, T, r, b, x) FOUR(INTEGRAL, t, T, r)
-#define ROW_SAME2(m, M, t, T, r)                                                                             \
+#define ROW_SAME2(m, M, t, T, r)                                                                                       \
     {"cvt." #m "i." #t "." #t " %d" #r ", %a" #r ";", #r[0] == 'l' ? 'D' : #r[0], same_##m##_##t},
 #define ROW_SAME(t, T, r, b, x) FOUR(ROW_SAME2, t, T, r)
 FLTS(DEF_SAME, 0)
@@ -252,24 +247,24 @@ static uint64_t same_f64(const struct alu_in *in) { return in->a; }
 static uint64_t same_ftz(const struct alu_in *in) { return round_same(&F32, in->a, RP, FTZ); }
 static uint64_t same_sat(const struct alu_in *in) { return round_same(&F32, in->a, RN, SAT); }
 /* float -> narrower or equally wide float */
-#define NARROWING(F)                                                                                         \
-    F(f16, F16, h, bf16, BF16, h)                                                                            \
-    F(f16, F16, h, f32, F32, w)                                                                              \
-    F(f16, F16, h, f64, F64, l)                                                                              \
-    F(bf16, BF16, h, f16, F16, h)                                                                            \
+#define NARROWING(F)                                                                                                   \
+    F(f16, F16, h, bf16, BF16, h)                                                                                      \
+    F(f16, F16, h, f32, F32, w)                                                                                        \
+    F(f16, F16, h, f64, F64, l)                                                                                        \
+    F(bf16, BF16, h, f16, F16, h)                                                                                      \
     F(bf16, BF16, h, f32, F32, w) F(bf16, BF16, h, f64, F64, l) F(f32, F32, w, f64, F64, l)
 #define DEF_FF2(m, M, d, D, dr, s, S, sr) CVT(ff_##m##_##d##_##s, D, S, M, 0)
 #define DEF_FF(d, D, dr, s, S, sr) FOUR(DEF_FF2, d, D, dr, s, S, sr)
-#define ROW_FF2(m, M, d, D, dr, s, S, sr)                                                                    \
+#define ROW_FF2(m, M, d, D, dr, s, S, sr)                                                                              \
     {"cvt." #m "." #d "." #s " %d" #dr ", %a" #sr ";", #dr[0], ff_##m##_##d##_##s},
 #define ROW_FF(d, D, dr, s, S, sr) FOUR(ROW_FF2, d, D, dr, s, S, sr)
 NARROWING(DEF_FF)
-#define WIDENING(F)                                                                                          \
-    F(f32, F32, w, f16, F16, h)                                                                              \
-    F(f32, F32, w, bf16, BF16, h)                                                                            \
+#define WIDENING(F)                                                                                                    \
+    F(f32, F32, w, f16, F16, h)                                                                                        \
+    F(f32, F32, w, bf16, BF16, h)                                                                                      \
     F(f64, F64, l, f16, F16, h) F(f64, F64, l, bf16, BF16, h) F(f64, F64, l, f32, F32, w)
 #define DEF_W(d, D, dr, s, S, sr) CVT(wide_##d##_##s, D, S, RN, 0)
-#define ROW_W(d, D, dr, s, S, sr)                                                                            \
+#define ROW_W(d, D, dr, s, S, sr)                                                                                      \
     {"cvt." #d "." #s " %d" #dr ", %a" #sr ";", #dr[0] == 'l' ? 'D' : #dr[0], wide_##d##_##s},
 WIDENING(DEF_W)
 CVT(copy_sat32, F32, F32, RN, SAT)
@@ -302,41 +297,39 @@ CVT(src_f16_w, F32, F16, RN, 0)
 
 /* --- packed formats -------------------------------------------------------------------------------------------------- */
 
-static uint64_t pair(const struct type *d, const struct type *s, uint64_t hi, uint64_t lo, int field,
-                     enum mode m, int mods) {
+static uint64_t pair(const struct type *d, const struct type *s, uint64_t hi, uint64_t lo, int field, enum mode m,
+                     int mods) {
     return convert(d, s, hi, m, mods) << field | convert(d, s, lo, m, mods);
 }
-#define TWO(name, D, field, mode, mods)                                                                      \
+#define TWO(name, D, field, mode, mods)                                                                                \
     static uint64_t name(const struct alu_in *in) { return pair(&D, &F32, in->a, in->b, field, mode, mods); }
-#define HALVES(name, D, S, sbits, field, mode, mods)                                                         \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        return pair(&D, &S, in->a >> sbits, in->a, field, mode, mods);                                       \
-    }
+#define HALVES(name, D, S, sbits, field, mode, mods)                                                                   \
+    static uint64_t name(const struct alu_in *in) { return pair(&D, &S, in->a >> sbits, in->a, field, mode, mods); }
 TWO(two_f16, F16, 16, RN, 0)
 TWO(two_f16z, F16, 16, RZ, 0)
 TWO(two_f16rs, F16, 16, RN, RELU | SATF)
 TWO(two_bf16, BF16, 16, RN, 0)
 TWO(two_bf16z, BF16, 16, RZ, SATF)
 TWO(two_bf16r, BF16, 16, RN, RELU)
-#define NARROW_REFS(t, T, field)                                                                             \
-    TWO(two_##t, T, field, RN, SATF)                                                                         \
-    TWO(two_relu_##t, T, field, RN, SATF | RELU)                                                             \
-    HALVES(f16_##t, T, F16, 16, field, RN, SATF)                                                             \
-    HALVES(bf16_relu_##t, T, BF16, 16, field, RN, SATF | RELU)                                               \
-    HALVES(up_##t, F16, T, field, 16, RN, 0)                                                                 \
+#define NARROW_REFS(t, T, field)                                                                                       \
+    TWO(two_##t, T, field, RN, SATF)                                                                                   \
+    TWO(two_relu_##t, T, field, RN, SATF | RELU)                                                                       \
+    HALVES(f16_##t, T, F16, 16, field, RN, SATF)                                                                       \
+    HALVES(bf16_relu_##t, T, BF16, 16, field, RN, SATF | RELU)                                                         \
+    HALVES(up_##t, F16, T, field, 16, RN, 0)                                                                           \
     HALVES(up_relu_##t, F16, T, field, 16, RN, RELU)
 NARROW_REFS(e4m3, E4M3, 8)
 NARROW_REFS(e5m2, E5M2, 8)
 NARROW_REFS(e2m3, E2M3, 8)
 NARROW_REFS(e3m2, E3M2, 8)
 NARROW_REFS(e2m1, E2M1, 4)
-#define NARROW_ROWS(t, dst)                                                                                  \
-    {"cvt.rn.satfinite." #t "x2.f32 %dh, %aw, %bw;", 'h', two_##t},                                          \
-        {"cvt.rn.satfinite.relu." #t "x2.f32 %dh, %aw, %bw;", 'h', two_relu_##t},                            \
-        {"cvt.rn.satfinite." #t "x2.f16x2 %dh, %aw;", 'h', f16_##t},                                         \
-        {"cvt.rn.satfinite.relu." #t "x2.bf16x2 %dh, %aw;", 'h', bf16_relu_##t},                             \
-        {"cvt.rn.f16x2." #t "x2 %dw, %ah;", 'w', up_##t}, {                                                  \
-        "cvt.rn.relu.f16x2." #t "x2 %dw, %ah;", 'w', up_relu_##t                                             \
+#define NARROW_ROWS(t, dst)                                                                                            \
+    {"cvt.rn.satfinite." #t "x2.f32 %dh, %aw, %bw;", 'h', two_##t},                                                    \
+        {"cvt.rn.satfinite.relu." #t "x2.f32 %dh, %aw, %bw;", 'h', two_relu_##t},                                      \
+        {"cvt.rn.satfinite." #t "x2.f16x2 %dh, %aw;", 'h', f16_##t},                                                   \
+        {"cvt.rn.satfinite.relu." #t "x2.bf16x2 %dh, %aw;", 'h', bf16_relu_##t},                                       \
+        {"cvt.rn.f16x2." #t "x2 %dw, %ah;", 'w', up_##t}, {                                                            \
+        "cvt.rn.relu.f16x2." #t "x2 %dw, %ah;", 'w', up_relu_##t                                                       \
     }
 
 /* tf32: 13 low bits are zero, of NaN too; .rna without .satfinite cuts a NaN (measured on an H200) */
@@ -346,7 +339,7 @@ static uint64_t tf32(const struct alu_in *in, enum mode m, int mods) {
         return low(in->a, 32) & 0xffffe000;
     return encode(&TF32, x, m, mods) << 13;
 }
-#define TF(name, m, mods)                                                                                    \
+#define TF(name, m, mods)                                                                                              \
     static uint64_t name(const struct alu_in *in) { return tf32(in, m, mods); }
 TF(tf32_rna, RNA, 0)
 TF(tf32_rnas, RNA, SATF)
@@ -365,18 +358,16 @@ static uint64_t power(struct exact x, bool up, bool satf) {
     int top = 63 - __builtin_clzll(x.sig), e = top + x.exp + (up && low(x.sig, top));
     return e < -127 ? 0 : e > 127 ? (satf ? 0xfe : 0xff) : (uint64_t)(e + 127);
 }
-#define UE(name, S, up, satf, hi, lo)                                                                        \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        return power(decode(&S, hi), up, satf) << 8 | power(decode(&S, lo), up, satf);                       \
+#define UE(name, S, up, satf, hi, lo)                                                                                  \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        return power(decode(&S, hi), up, satf) << 8 | power(decode(&S, lo), up, satf);                                 \
     }
 UE(ue_rz, F32, false, false, in->a, in->b)
 UE(ue_rp, F32, true, false, in->a, in->b)
 UE(ue_rps, F32, true, true, in->a, in->b)
 UE(ue_bf, BF16, true, true, in->a >> 16, in->a)
 UE(ue_bfz, BF16, false, false, in->a >> 16, in->a)
-static uint64_t up_scale(uint64_t c) {
-    return (c & 0xff) == 0xff ? 0x7fff : (c & 0xff) ? (c & 0xff) << 7 : 0x40;
-}
+static uint64_t up_scale(uint64_t c) { return (c & 0xff) == 0xff ? 0x7fff : (c & 0xff) ? (c & 0xff) << 7 : 0x40; }
 static uint64_t ue_up(const struct alu_in *in) { return up_scale(in->a >> 8) << 16 | up_scale(in->a); }
 
 /* s2f6 = s8 / 64 (5.2.4) with ue8m0 scales */
@@ -429,19 +420,18 @@ static uint64_t stochastic(uint64_t a, uint64_t r, int drop, int man, int bias) 
     return (w >> 31) << 15 | kept;
 }
 static uint64_t rs_pair(const struct alu_in *in, int drop, int man, int bias) {
-    uint64_t hi = stochastic(in->a, in->c >> 16, drop, man, bias),
-             lo = stochastic(in->b, in->c, drop, man, bias);
+    uint64_t hi = stochastic(in->a, in->c >> 16, drop, man, bias), lo = stochastic(in->b, in->c, drop, man, bias);
     return hi << 16 | lo;
 }
 static uint64_t rs_f16(const struct alu_in *in) { return rs_pair(in, 13, 10, 15); }
 static uint64_t rs_bf16(const struct alu_in *in) { return rs_pair(in, 16, 7, 127); }
 /* replaces results outside the tested exponents by the reference's marker */
-#define RS(form)                                                                                             \
-    form " { .reg .b32 %x, %y; .reg .pred %s, %t; shr.u32 %x, %aw, 23; and.b32 %x, %x, 255; sub.s32 %x, "    \
-         "%x, 114; "                                                                                         \
-         "setp.gt.u32 %s, %x, 26; shr.u32 %y, %bw, 23; and.b32 %y, %y, 255; sub.s32 %y, %y, 114; "           \
-         "setp.gt.u32 %t, %y, 26; "                                                                          \
-         "@%s and.b32 %dw, %dw, 0xffff; @%s or.b32 %dw, %dw, 0x55550000; @%t and.b32 %dw, %dw, 0xffff0000; " \
+#define RS(form)                                                                                                       \
+    form " { .reg .b32 %x, %y; .reg .pred %s, %t; shr.u32 %x, %aw, 23; and.b32 %x, %x, 255; sub.s32 %x, "              \
+         "%x, 114; "                                                                                                   \
+         "setp.gt.u32 %s, %x, 26; shr.u32 %y, %bw, 23; and.b32 %y, %y, 255; sub.s32 %y, %y, 114; "                     \
+         "setp.gt.u32 %t, %y, 26; "                                                                                    \
+         "@%s and.b32 %dw, %dw, 0xffff; @%s or.b32 %dw, %dw, 0x55550000; @%t and.b32 %dw, %dw, 0xffff0000; "           \
          "@%t or.b32 %dw, %dw, 0x5555; }"
 
 /* 9.7.9.22 */
@@ -449,9 +439,9 @@ static uint64_t clamp(uint64_t a, int n, bool sgn) {
     s128 v = (int32_t)a, most = ((s128)1 << (n - sgn)) - 1, least = sgn ? -most - 1 : 0;
     return low((uint64_t)(v > most ? most : v < least ? least : v), n);
 }
-#define PACK(name, n, sgn)                                                                                   \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        return low(clamp(in->b, n, sgn) | clamp(in->a, n, sgn) << n | (n == 16 ? 0 : in->c << (2 * n)), 32); \
+#define PACK(name, n, sgn)                                                                                             \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        return low(clamp(in->b, n, sgn) | clamp(in->a, n, sgn) << n | (n == 16 ? 0 : in->c << (2 * n)), 32);           \
     }
 PACK(pack_u16, 16, false)
 PACK(pack_s16, 16, true)

@@ -34,14 +34,14 @@ static uint32_t finish(float v, int mods) {
         return v != v || v <= 0 ? 0 : v > 1 ? 0x3f800000 : flush(bits32(v), mods);
     return v != v ? 0x7fffffff : flush(bits32(v), mods);
 }
-#define HOST2(name, T, result)                                                                               \
-    static T name(T a, T b, T c, int mode) {                                                                 \
-        volatile T x = a, y = b, z = c, r;                                                                   \
-        (void)y, (void)z;                                                                                    \
-        fesetround(mode);                                                                                    \
-        r = (result);                                                                                        \
-        fesetround(FE_TONEAREST);                                                                            \
-        return r;                                                                                            \
+#define HOST2(name, T, result)                                                                                         \
+    static T name(T a, T b, T c, int mode) {                                                                           \
+        volatile T x = a, y = b, z = c, r;                                                                             \
+        (void)y, (void)z;                                                                                              \
+        fesetround(mode);                                                                                              \
+        r = (result);                                                                                                  \
+        fesetround(FE_TONEAREST);                                                                                      \
+        return r;                                                                                                      \
     }
 HOST2(add32, float, x + y)
 HOST2(sub32, float, x - y)
@@ -58,25 +58,25 @@ HOST2(fma64, double, fma(x, y, z))
 HOST2(rcp64, double, 1 / x)
 HOST2(sqrt64, double, sqrt(x))
 
-#define REF(name, expr)                                                                                      \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        const uint64_t a = in->a, b = in->b, c = in->c;                                                      \
-        (void)a, (void)b, (void)c;                                                                           \
-        return (expr);                                                                                       \
+#define REF(name, expr)                                                                                                \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        const uint64_t a = in->a, b = in->b, c = in->c;                                                                \
+        (void)a, (void)b, (void)c;                                                                                     \
+        return (expr);                                                                                                 \
     }
-#define LANE(op, mode, mods, s)                                                                              \
-    (uint64_t) finish(op(f32(flush((uint32_t)(a >> s), mods)), f32(flush((uint32_t)(b >> s), mods)),         \
-                         f32(flush((uint32_t)(c >> s), mods)), mode),                                        \
+#define LANE(op, mode, mods, s)                                                                                        \
+    (uint64_t) finish(op(f32(flush((uint32_t)(a >> s), mods)), f32(flush((uint32_t)(b >> s), mods)),                   \
+                         f32(flush((uint32_t)(c >> s), mods)), mode),                                                  \
                       mods)
 #define ONE(op, m, mode, mods, suffix) REF(op##_##m##suffix, LANE(op, mode, mods, 0))
-#define PAIR(op, m, mode, mods, suffix)                                                                      \
+#define PAIR(op, m, mode, mods, suffix)                                                                                \
     REF(op##_##m##suffix##_x2, LANE(op, mode, mods, 0) | LANE(op, mode, mods, 32) << 32)
-#define MODES(F, op, mods, suffix)                                                                           \
-    F(op, rn, FE_TONEAREST, mods, suffix)                                                                    \
-    F(op, rz, FE_TOWARDZERO, mods, suffix)                                                                   \
-    F(op, rm, FE_DOWNWARD, mods, suffix)                                                                     \
+#define MODES(F, op, mods, suffix)                                                                                     \
+    F(op, rn, FE_TONEAREST, mods, suffix)                                                                              \
+    F(op, rz, FE_TOWARDZERO, mods, suffix)                                                                             \
+    F(op, rm, FE_DOWNWARD, mods, suffix)                                                                               \
     F(op, rp, FE_UPWARD, mods, suffix)
-#define ALL32(op)                                                                                            \
+#define ALL32(op)                                                                                                      \
     MODES(ONE, op, 0, ) MODES(ONE, op, FTZ, _ftz) MODES(ONE, op, SAT, _sat) MODES(ONE, op, FTZ | SAT, _ftzsat)
 #define ALL32X2(op) MODES(PAIR, op, 0, ) MODES(PAIR, op, FTZ, _ftz)
 #define WIDE(op, m, mode, mods, suffix) REF(op##_##m, bits64(op(f64(a), f64(b), f64(c), mode)))
@@ -115,8 +115,7 @@ static uint32_t two(uint32_t x, uint32_t y, int mods) {
     return (f32(x) < f32(y)) == !(mods & MAX) ? x : y;
 }
 static uint32_t extreme(uint64_t a, uint64_t b, const uint64_t *c, int mods) {
-    uint32_t x = flush((uint32_t)a, mods), y = flush((uint32_t)b, mods),
-             z = c ? flush((uint32_t)*c, mods) : 0;
+    uint32_t x = flush((uint32_t)a, mods), y = flush((uint32_t)b, mods), z = c ? flush((uint32_t)*c, mods) : 0;
     uint32_t sign = (x ^ y) & 0x80000000;
     if (mods & ABS)
         x &= 0x7fffffff, y &= 0x7fffffff, z &= 0x7fffffff;
@@ -132,22 +131,22 @@ static double extreme64(double a, double b, bool max) {
         return signbit(a) == max ? b : a;
     return (a < b) != max ? a : b;
 }
-#define MINMAX(suffix, mods)                                                                                 \
-    REF(min_##suffix, extreme(a, b, NULL, (mods)))                                                           \
-    REF(max_##suffix, extreme(a, b, NULL, (mods) | MAX))                                                     \
-    REF(min3_##suffix, extreme(a, b, &c, (mods)))                                                            \
+#define MINMAX(suffix, mods)                                                                                           \
+    REF(min_##suffix, extreme(a, b, NULL, (mods)))                                                                     \
+    REF(max_##suffix, extreme(a, b, NULL, (mods) | MAX))                                                               \
+    REF(min3_##suffix, extreme(a, b, &c, (mods)))                                                                      \
     REF(max3_##suffix, extreme(a, b, &c, (mods) | MAX))
 MINMAX(plain, 0)
 MINMAX(ftz, FTZ)
 MINMAX(nan, NAN_MOD)
 MINMAX(ftznan, FTZ | NAN_MOD)
-#define MINMAX3(suffix, mods)                                                                                \
-    REF(min3_##suffix, extreme(a, b, &c, (mods)))                                                            \
+#define MINMAX3(suffix, mods)                                                                                          \
+    REF(min3_##suffix, extreme(a, b, &c, (mods)))                                                                      \
     REF(max3_##suffix, extreme(a, b, &c, (mods) | MAX))
 MINMAX3(abs, ABS)
 MINMAX3(all, FTZ | NAN_MOD | ABS)
-#define MINMAX2(suffix, mods)                                                                                \
-    REF(min_##suffix, extreme(a, b, NULL, (mods)))                                                           \
+#define MINMAX2(suffix, mods)                                                                                          \
+    REF(min_##suffix, extreme(a, b, NULL, (mods)))                                                                     \
     REF(max_##suffix, extreme(a, b, NULL, (mods) | MAX))
 MINMAX2(xor, XOR | ABS)
 MINMAX2(xorall, XOR | ABS | FTZ | NAN_MOD)
@@ -164,12 +163,12 @@ REF(abs_f64, a & ~(UINT64_C(1) << 63))
 REF(neg_f64, a ^ UINT64_C(1) << 63)
 REF(copysign32, (a & 0x80000000) | (b & 0x7fffffff))
 REF(copysign64, (a & UINT64_C(1) << 63) | (b & ~(UINT64_C(1) << 63)))
-#define TESTP(n)                                                                                             \
-    REF(finite##n, isfinite(f##n(a)) != 0)                                                                   \
-    REF(infinite##n, isinf(f##n(a)) != 0)                                                                    \
-    REF(number##n, !isnan(f##n(a)))                                                                          \
-    REF(notanumber##n, isnan(f##n(a)) != 0)                                                                  \
-    REF(normal##n, isnormal(f##n(a)) || f##n(a) == 0)                                                        \
+#define TESTP(n)                                                                                                       \
+    REF(finite##n, isfinite(f##n(a)) != 0)                                                                             \
+    REF(infinite##n, isinf(f##n(a)) != 0)                                                                              \
+    REF(number##n, !isnan(f##n(a)))                                                                                    \
+    REF(notanumber##n, isnan(f##n(a)) != 0)                                                                            \
+    REF(normal##n, isnormal(f##n(a)) || f##n(a) == 0)                                                                  \
     REF(subnormal##n, fpclassify(f##n(a)) == FP_SUBNORMAL)
 TESTP(32)
 TESTP(64)
@@ -182,61 +181,54 @@ REACHES(sin_a, num_sin_approx_f32((uint32_t)a, 0), num_sin_approx_f32((uint32_t)
 REACHES(cos_a, num_cos_approx_f32((uint32_t)a, 0), num_cos_approx_f32((uint32_t)a, NUM_FTZ))
 REACHES(lg2_a, num_lg2_approx_f32((uint32_t)a, 0), num_lg2_approx_f32((uint32_t)a, NUM_FTZ))
 REACHES(ex2_a, num_ex2_approx_f32((uint32_t)a, 0), num_ex2_approx_f32((uint32_t)a, NUM_FTZ))
-REACHES(div_a, num_div_approx_f32((uint32_t)a, (uint32_t)b, 0),
-        num_div_approx_f32((uint32_t)a, (uint32_t)b, NUM_FTZ))
-REACHES(div_f, num_div_full_f32((uint32_t)a, (uint32_t)b, 0),
-        num_div_full_f32((uint32_t)a, (uint32_t)b, NUM_FTZ))
+REACHES(div_a, num_div_approx_f32((uint32_t)a, (uint32_t)b, 0), num_div_approx_f32((uint32_t)a, (uint32_t)b, NUM_FTZ))
+REACHES(div_f, num_div_full_f32((uint32_t)a, (uint32_t)b, 0), num_div_full_f32((uint32_t)a, (uint32_t)b, NUM_FTZ))
 REF(tanh_a, num_tanh_approx_f32((uint32_t)a))
 REF(rcp_a64, num_rcp_approx_ftz_f64(a))
 REF(rsqrt_a64, num_rsqrt_approx_f64(a))
 REF(rsqrt_ftz64, num_rsqrt_approx_ftz_f64(a))
 /* constants as the parser and lowering give them */
 REF(plus_half, LANE(add32, FE_TONEAREST, 0, 0))
-static uint64_t imm_half(const struct alu_in *in) {
-    return plus_half(&(struct alu_in){.a = in->a, .b = 0x3f000000});
-}
+static uint64_t imm_half(const struct alu_in *in) { return plus_half(&(struct alu_in){.a = in->a, .b = 0x3f000000}); }
 static uint64_t imm_f64(const struct alu_in *in) { return bits64(f64(in->a) * -2.5); }
 
-#define OPS32(text, op, ops)                                                                                 \
-    {text ".rn.f32 " ops, 'w', op##_rn}, {text ".rz.f32 " ops, 'w', op##_rz},                                \
-        {text ".rm.f32 " ops, 'w', op##_rm}, {text ".rp.f32 " ops, 'w', op##_rp},                            \
-        {text ".rn.ftz.f32 " ops, 'w', op##_rn_ftz}, {text ".rz.ftz.f32 " ops, 'w', op##_rz_ftz},            \
-        {text ".rm.ftz.f32 " ops, 'w', op##_rm_ftz}, {                                                       \
-        text ".rp.ftz.f32 " ops, 'w', op##_rp_ftz                                                            \
+#define OPS32(text, op, ops)                                                                                           \
+    {text ".rn.f32 " ops, 'w', op##_rn}, {text ".rz.f32 " ops, 'w', op##_rz}, {text ".rm.f32 " ops, 'w', op##_rm},     \
+        {text ".rp.f32 " ops, 'w', op##_rp}, {text ".rn.ftz.f32 " ops, 'w', op##_rn_ftz},                              \
+        {text ".rz.ftz.f32 " ops, 'w', op##_rz_ftz}, {text ".rm.ftz.f32 " ops, 'w', op##_rm_ftz}, {                    \
+        text ".rp.ftz.f32 " ops, 'w', op##_rp_ftz                                                                      \
     }
-#define SAT32(text, op, ops)                                                                                 \
-    {text ".rn.sat.f32 " ops, 'w', op##_rn_sat}, {text ".rz.sat.f32 " ops, 'w', op##_rz_sat},                \
-        {text ".rm.sat.f32 " ops, 'w', op##_rm_sat}, {text ".rp.sat.f32 " ops, 'w', op##_rp_sat},            \
-        {text ".rn.ftz.sat.f32 " ops, 'w', op##_rn_ftzsat},                                                  \
-        {text ".rz.ftz.sat.f32 " ops, 'w', op##_rz_ftzsat},                                                  \
-        {text ".rm.ftz.sat.f32 " ops, 'w', op##_rm_ftzsat}, {                                                \
-        text ".rp.ftz.sat.f32 " ops, 'w', op##_rp_ftzsat                                                     \
+#define SAT32(text, op, ops)                                                                                           \
+    {text ".rn.sat.f32 " ops, 'w', op##_rn_sat}, {text ".rz.sat.f32 " ops, 'w', op##_rz_sat},                          \
+        {text ".rm.sat.f32 " ops, 'w', op##_rm_sat}, {text ".rp.sat.f32 " ops, 'w', op##_rp_sat},                      \
+        {text ".rn.ftz.sat.f32 " ops, 'w', op##_rn_ftzsat}, {text ".rz.ftz.sat.f32 " ops, 'w', op##_rz_ftzsat},        \
+        {text ".rm.ftz.sat.f32 " ops, 'w', op##_rm_ftzsat}, {                                                          \
+        text ".rp.ftz.sat.f32 " ops, 'w', op##_rp_ftzsat                                                               \
     }
-#define OPSX2(text, op, ops)                                                                                 \
-    {text ".rn.f32x2 " ops, 'l', op##_rn_x2}, {text ".rz.f32x2 " ops, 'l', op##_rz_x2},                      \
-        {text ".rm.f32x2 " ops, 'l', op##_rm_x2}, {text ".rp.f32x2 " ops, 'l', op##_rp_x2},                  \
-        {text ".rn.ftz.f32x2 " ops, 'l', op##_rn_ftz_x2}, {text ".rp.ftz.f32x2 " ops, 'l', op##_rp_ftz_x2},  \
-        {text ".rz.ftz.f32x2 " ops, 'l', op##_rz_ftz_x2}, {                                                  \
-        text ".rm.ftz.f32x2 " ops, 'l', op##_rm_ftz_x2                                                       \
+#define OPSX2(text, op, ops)                                                                                           \
+    {text ".rn.f32x2 " ops, 'l', op##_rn_x2}, {text ".rz.f32x2 " ops, 'l', op##_rz_x2},                                \
+        {text ".rm.f32x2 " ops, 'l', op##_rm_x2}, {text ".rp.f32x2 " ops, 'l', op##_rp_x2},                            \
+        {text ".rn.ftz.f32x2 " ops, 'l', op##_rn_ftz_x2}, {text ".rp.ftz.f32x2 " ops, 'l', op##_rp_ftz_x2},            \
+        {text ".rz.ftz.f32x2 " ops, 'l', op##_rz_ftz_x2}, {                                                            \
+        text ".rm.ftz.f32x2 " ops, 'l', op##_rm_ftz_x2                                                                 \
     }
-#define OPS64(text, op, ops)                                                                                 \
-    {text ".rn.f64 " ops, 'D', op##_rn}, {text ".rz.f64 " ops, 'D', op##_rz},                                \
-        {text ".rm.f64 " ops, 'D', op##_rm}, {                                                               \
-        text ".rp.f64 " ops, 'D', op##_rp                                                                    \
+#define OPS64(text, op, ops)                                                                                           \
+    {text ".rn.f64 " ops, 'D', op##_rn}, {text ".rz.f64 " ops, 'D', op##_rz}, {text ".rm.f64 " ops, 'D', op##_rm}, {   \
+        text ".rp.f64 " ops, 'D', op##_rp                                                                              \
     }
 #define D2 "%dw, %aw, %bw;"
 #define D3 "%dw, %aw, %bw, %cw;"
 #define L2 "%dl, %al, %bl;"
 #define L3 "%dl, %al, %bl, %cl;"
-#define TESTPS(n, reg)                                                                                       \
-    {"testp.finite.f" #n " %dp, " reg ";", 'p', finite##n},                                                  \
-        {"testp.infinite.f" #n " %dp, " reg ";", 'p', infinite##n},                                          \
-        {"testp.number.f" #n " %dp, " reg ";", 'p', number##n},                                              \
-        {"testp.notanumber.f" #n " %dp, " reg ";", 'p', notanumber##n},                                      \
-        {"testp.normal.f" #n " %dp, " reg ";", 'p', normal##n}, {                                            \
-        "testp.subnormal.f" #n " %dp, " reg ";", 'p', subnormal##n                                           \
+#define TESTPS(n, reg)                                                                                                 \
+    {"testp.finite.f" #n " %dp, " reg ";", 'p', finite##n},                                                            \
+        {"testp.infinite.f" #n " %dp, " reg ";", 'p', infinite##n},                                                    \
+        {"testp.number.f" #n " %dp, " reg ";", 'p', number##n},                                                        \
+        {"testp.notanumber.f" #n " %dp, " reg ";", 'p', notanumber##n},                                                \
+        {"testp.normal.f" #n " %dp, " reg ";", 'p', normal##n}, {                                                      \
+        "testp.subnormal.f" #n " %dp, " reg ";", 'p', subnormal##n                                                     \
     }
-#define APPROX1(op, ref)                                                                                     \
+#define APPROX1(op, ref)                                                                                               \
     {#op ".approx.f32 %dw, %aw;", 'w', ref}, { #op ".approx.ftz.f32 %dw, %aw;", 'w', ref##_ftz }
 
 static const struct alu_case cases[] = {

@@ -44,8 +44,7 @@ static uint32_t nearest(const struct half_format *f, double hi, double lo) {
         else
             high = mid;
     }
-    double below = value(f, low),
-           above = high == inf ? 2 * value(f, inf - 1) - value(f, inf - 2) : value(f, high);
+    double below = value(f, low), above = high == inf ? 2 * value(f, inf - 1) - value(f, inf - 2) : value(f, high);
     double middle = below + (above - below) / 2, beyond = hi - middle;
     bool up = beyond > 0 || (beyond == 0 && (lo > 0 || (lo == 0 && (low & 1))));
     return sign | (up ? high : low);
@@ -53,9 +52,7 @@ static uint32_t nearest(const struct half_format *f, double hi, double lo) {
 static uint32_t finish(const struct half_format *f, uint32_t code, int mods) {
     bool nan = isnan(value(f, code));
     if (mods & SAT)
-        return nan || code & 0x8000 ? 0
-               : value(f, code) > 1 ? (uint32_t)f->bias << f->man
-                                    : flush(f, code, mods);
+        return nan || code & 0x8000 ? 0 : value(f, code) > 1 ? (uint32_t)f->bias << f->man : flush(f, code, mods);
     if (mods & RELU && !nan && code & 0x8000)
         return 0;
     return flush(f, code, mods);
@@ -127,14 +124,13 @@ static uint64_t both(half_fn *fn, const struct half_format *f, const struct alu_
     uint32_t hi = fn(f, in->a >> 16 & 0xffff, in->b >> 16 & 0xffff, in->c >> 16 & 0xffff, mods);
     return one(fn, f, in, mods) | (uint64_t)hi << 16;
 }
-#define REFS(op, suffix, mods)                                                                               \
-    static uint64_t op##suffix##_f16(const struct alu_in *in) { return one(op##_, &F16, in, mods); }         \
+#define REFS(op, suffix, mods)                                                                                         \
+    static uint64_t op##suffix##_f16(const struct alu_in *in) { return one(op##_, &F16, in, mods); }                   \
     static uint64_t op##suffix##_f16x2(const struct alu_in *in) { return both(op##_, &F16, in, mods); }
-#define BREFS(op, suffix, mods)                                                                              \
-    static uint64_t op##suffix##_bf16(const struct alu_in *in) { return one(op##_, &BF16, in, mods); }       \
+#define BREFS(op, suffix, mods)                                                                                        \
+    static uint64_t op##suffix##_bf16(const struct alu_in *in) { return one(op##_, &BF16, in, mods); }                 \
     static uint64_t op##suffix##_bf16x2(const struct alu_in *in) { return both(op##_, &BF16, in, mods); }
-#define ARITH(op)                                                                                            \
-    REFS(op, , 0) REFS(op, _ftz, FTZ) REFS(op, _sat, SAT) REFS(op, _ftzsat, FTZ | SAT) BREFS(op, , 0)
+#define ARITH(op) REFS(op, , 0) REFS(op, _ftz, FTZ) REFS(op, _sat, SAT) REFS(op, _ftzsat, FTZ | SAT) BREFS(op, , 0)
 ARITH(add)
 ARITH(sub)
 ARITH(mul)
@@ -171,8 +167,7 @@ static float f32(uint64_t b) {
     return f;
 }
 enum mixed_op { MADD, MSUB, MFMA };
-static uint64_t mixed(const struct alu_in *in, enum mixed_op op, const struct half_format *f, int mode,
-                      int mods) {
+static uint64_t mixed(const struct alu_in *in, enum mixed_op op, const struct half_format *f, int mode, int mods) {
     volatile float a = (float)value(f, in->a & 0xffff), h = (float)value(f, in->b & 0xffff), b = f32(in->b),
                    c = f32(in->c), r;
     fesetround(mode);
@@ -185,11 +180,11 @@ static uint64_t mixed(const struct alu_in *in, enum mixed_op op, const struct ha
     memcpy(&w, &v, 4);
     return v != v ? 0x7fffffff : w;
 }
-#define MIXED(n, op, t, F)                                                                                   \
-    static uint64_t n##_##t##_rn(const struct alu_in *in) { return mixed(in, op, &F, FE_TONEAREST, 0); }     \
-    static uint64_t n##_##t##_rz(const struct alu_in *in) { return mixed(in, op, &F, FE_TOWARDZERO, 0); }    \
-    static uint64_t n##_##t##_rm(const struct alu_in *in) { return mixed(in, op, &F, FE_DOWNWARD, 0); }      \
-    static uint64_t n##_##t##_rp(const struct alu_in *in) { return mixed(in, op, &F, FE_UPWARD, 0); }        \
+#define MIXED(n, op, t, F)                                                                                             \
+    static uint64_t n##_##t##_rn(const struct alu_in *in) { return mixed(in, op, &F, FE_TONEAREST, 0); }               \
+    static uint64_t n##_##t##_rz(const struct alu_in *in) { return mixed(in, op, &F, FE_TOWARDZERO, 0); }              \
+    static uint64_t n##_##t##_rm(const struct alu_in *in) { return mixed(in, op, &F, FE_DOWNWARD, 0); }                \
+    static uint64_t n##_##t##_rp(const struct alu_in *in) { return mixed(in, op, &F, FE_UPWARD, 0); }                  \
     static uint64_t n##_##t##_sat(const struct alu_in *in) { return mixed(in, op, &F, FE_TONEAREST, SAT); }
 MIXED(madd, MADD, f16, F16)
 MIXED(madd, MADD, bf16, BF16)
@@ -204,23 +199,23 @@ MIXED(mfma, MFMA, bf16, BF16)
 #define W1 " %dw, %aw;"
 #define W2 " %dw, %aw, %bw;"
 #define W3 " %dw, %aw, %bw, %cw;"
-#define F_(text, ref, h, w)                                                                                  \
+#define F_(text, ref, h, w)                                                                                            \
     {text ".f16" h, 'h', ref##_f16}, { text ".f16x2" w, 'w', ref##_f16x2 }
-#define B_(text, ref, h, w)                                                                                  \
+#define B_(text, ref, h, w)                                                                                            \
     {text ".bf16" h, 'h', ref##_bf16}, { text ".bf16x2" w, 'w', ref##_bf16x2 }
-#define SUM(op)                                                                                              \
-    F_(#op, op, H2, W2), F_(#op ".rn", op, H2, W2), F_(#op ".ftz", op##_ftz, H2, W2),                        \
-        F_(#op ".rn.sat", op##_sat, H2, W2), F_(#op ".ftz.sat", op##_ftzsat, H2, W2), B_(#op, op, H2, W2),   \
+#define SUM(op)                                                                                                        \
+    F_(#op, op, H2, W2), F_(#op ".rn", op, H2, W2), F_(#op ".ftz", op##_ftz, H2, W2),                                  \
+        F_(#op ".rn.sat", op##_sat, H2, W2), F_(#op ".ftz.sat", op##_ftzsat, H2, W2), B_(#op, op, H2, W2),             \
         B_(#op ".rn", op, H2, W2)
-#define EXTREME(op)                                                                                          \
-    F_(#op, op, H2, W2), F_(#op ".ftz", op##_ftz, H2, W2), F_(#op ".NaN", op##_nan, H2, W2),                 \
-        F_(#op ".xorsign.abs", op##_xor, H2, W2), F_(#op ".ftz.NaN.xorsign.abs", op##_all, H2, W2),          \
-        B_(#op, op, H2, W2), B_(#op ".NaN", op##_nan, H2, W2), B_(#op ".xorsign.abs", op##_xor, H2, W2),     \
+#define EXTREME(op)                                                                                                    \
+    F_(#op, op, H2, W2), F_(#op ".ftz", op##_ftz, H2, W2), F_(#op ".NaN", op##_nan, H2, W2),                           \
+        F_(#op ".xorsign.abs", op##_xor, H2, W2), F_(#op ".ftz.NaN.xorsign.abs", op##_all, H2, W2),                    \
+        B_(#op, op, H2, W2), B_(#op ".NaN", op##_nan, H2, W2), B_(#op ".xorsign.abs", op##_xor, H2, W2),               \
         B_(#op ".NaN.xorsign.abs", op##_nanxor, H2, W2)
-#define MIX(op, ref, t, ops)                                                                                 \
-    {#op ".rn.f32." #t ops, 'w', ref##_##t##_rn}, {#op ".rz.f32." #t ops, 'w', ref##_##t##_rz},              \
-        {#op ".rm.f32." #t ops, 'w', ref##_##t##_rm}, {#op ".rp.f32." #t ops, 'w', ref##_##t##_rp}, {        \
-#op ".rn.sat.f32." #t ops, 'w', ref##_##t##_sat                                                      \
+#define MIX(op, ref, t, ops)                                                                                           \
+    {#op ".rn.f32." #t ops, 'w', ref##_##t##_rn}, {#op ".rz.f32." #t ops, 'w', ref##_##t##_rz},                        \
+        {#op ".rm.f32." #t ops, 'w', ref##_##t##_rm}, {#op ".rp.f32." #t ops, 'w', ref##_##t##_rp}, {                  \
+#op ".rn.sat.f32." #t ops, 'w', ref##_##t##_sat                                                                \
     }
 
 static const struct alu_case cases[] = {

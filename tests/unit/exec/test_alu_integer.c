@@ -19,9 +19,7 @@ static s128 zx(uint64_t v, unsigned n) {
             x += (s128)1 << i;
     return x;
 }
-static uint64_t cut(s128 v, unsigned n) {
-    return (uint64_t)v & (n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1);
-}
+static uint64_t cut(s128 v, unsigned n) { return (uint64_t)v & (n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1); }
 static s128 least(unsigned n) { return -((s128)1 << (n - 1)); }
 static s128 most(unsigned n) { return ((s128)1 << (n - 1)) - 1; }
 static s128 limit(s128 v, unsigned n) { return v < least(n) ? least(n) : v > most(n) ? most(n) : v; }
@@ -37,24 +35,24 @@ static s128 quotient(s128 a, s128 b) { return b ? a / b : -1; }
 static s128 remainder_(s128 a, s128 b) { return b ? a - a / b * b : -1; }
 static s128 magnitude(s128 a) { return a < 0 ? -a : a; }
 
-#define REF(name, expr)                                                                                      \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        const uint64_t a = in->a, b = in->b, c = in->c, e = in->e;                                           \
-        (void)a, (void)b, (void)c, (void)e;                                                                  \
-        return (expr);                                                                                       \
+#define REF(name, expr)                                                                                                \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        const uint64_t a = in->a, b = in->b, c = in->c, e = in->e;                                                     \
+        (void)a, (void)b, (void)c, (void)e;                                                                            \
+        return (expr);                                                                                                 \
     }
 /* X: sx or zx; n the width */
-#define FAMILY(T, X, n, S)                                                                                   \
-    REF(add_##T, cut(X(a, n) + X(b, n), n))                                                                  \
-    REF(sub_##T, cut(X(a, n) - X(b, n), n))                                                                  \
-    REF(mul_lo_##T, cut((s128)product(a, b, n, S), n))                                                       \
-    REF(mul_hi_##T, cut(high(a, b, n, S), n))                                                                \
-    REF(mad_lo_##T, cut((s128)(product(a, b, n, S) + (u128)X(c, n)), n))                                     \
-    REF(mad_hi_##T, cut(high(a, b, n, S) + X(c, n), n))                                                      \
-    REF(sad_##T, cut(X(c, n) + magnitude(X(a, n) - X(b, n)), n))                                             \
-    REF(div_##T, cut(quotient(X(a, n), X(b, n)), n))                                                         \
-    REF(rem_##T, cut(remainder_(X(a, n), X(b, n)), n))                                                       \
-    REF(min_##T, cut(X(a, n) < X(b, n) ? X(a, n) : X(b, n), n))                                              \
+#define FAMILY(T, X, n, S)                                                                                             \
+    REF(add_##T, cut(X(a, n) + X(b, n), n))                                                                            \
+    REF(sub_##T, cut(X(a, n) - X(b, n), n))                                                                            \
+    REF(mul_lo_##T, cut((s128)product(a, b, n, S), n))                                                                 \
+    REF(mul_hi_##T, cut(high(a, b, n, S), n))                                                                          \
+    REF(mad_lo_##T, cut((s128)(product(a, b, n, S) + (u128)X(c, n)), n))                                               \
+    REF(mad_hi_##T, cut(high(a, b, n, S) + X(c, n), n))                                                                \
+    REF(sad_##T, cut(X(c, n) + magnitude(X(a, n) - X(b, n)), n))                                                       \
+    REF(div_##T, cut(quotient(X(a, n), X(b, n)), n))                                                                   \
+    REF(rem_##T, cut(remainder_(X(a, n), X(b, n)), n))                                                                 \
+    REF(min_##T, cut(X(a, n) < X(b, n) ? X(a, n) : X(b, n), n))                                                        \
     REF(max_##T, cut(X(a, n) > X(b, n) ? X(a, n) : X(b, n), n))
 FAMILY(u16, zx, 16, false)
 FAMILY(s16, sx, 16, true)
@@ -196,9 +194,8 @@ REF(popc64, ones(a, 64))
 REF(clz32, leading(a & 0xffffffff, 32))
 REF(clz64, leading(a, 64))
 REF(bfind_u32, bfind(a & 0xffffffff, 32, false, false))
-REF(bfind_s32, bfind(a & 0xffffffff, 32, true, false) == 0xffffffff
-                   ? 0xffffffff
-                   : bfind((uint64_t)sx(a, 32), 32, true, false))
+REF(bfind_s32,
+    bfind(a & 0xffffffff, 32, true, false) == 0xffffffff ? 0xffffffff : bfind((uint64_t)sx(a, 32), 32, true, false))
 REF(bfind_u64, bfind(a, 64, false, false))
 REF(bfind_s64, bfind(a, 64, true, false))
 REF(bfinds_u32, bfind(a & 0xffffffff, 32, false, true))
@@ -227,9 +224,9 @@ REF(szext_ws, szext((uint32_t)a, (uint32_t)b, false, true))
 REF(bmsk_c, bmsk((uint32_t)a, (uint32_t)b, true))
 REF(bmsk_w, bmsk((uint32_t)a, (uint32_t)b, false))
 REF(bmsk_near, bmsk((uint32_t)a & 63, (uint32_t)b & 63, true))
-#define DOTS(n, sa, sb)                                                                                      \
-    REF(dp4a_##n, dot(a, b, c, sa, sb, 4, 0))                                                                \
-    REF(dp2a_lo_##n, dot(a, b, c, sa, sb, 2, 0))                                                             \
+#define DOTS(n, sa, sb)                                                                                                \
+    REF(dp4a_##n, dot(a, b, c, sa, sb, 4, 0))                                                                          \
+    REF(dp2a_lo_##n, dot(a, b, c, sa, sb, 2, 0))                                                                       \
     REF(dp2a_hi_##n, dot(a, b, c, sa, sb, 2, 2))
 DOTS(uu, false, false)
 DOTS(us, false, true)
@@ -279,10 +276,10 @@ REF(mad_hh_s64, mad_chain(in, 64, true, true, true))
 REF(mad_hl_u64, mad_chain(in, 64, true, false, false))
 REF(mad_ll_s64, mad_chain(in, 64, false, false, true))
 
-#define SIX(op, f, s16, s32, s64)                                                                            \
-    {#op ".u16 " s16, 'h', f##_u16}, {#op ".s16 " s16, 'h', f##_s16}, {#op ".u32 " s32, 'w', f##_u32},       \
-        {#op ".s32 " s32, 'w', f##_s32}, {#op ".u64 " s64, 'l', f##_u64}, {                                  \
-#op ".s64 " s64, 'l', f##_s64                                                                        \
+#define SIX(op, f, s16, s32, s64)                                                                                      \
+    {#op ".u16 " s16, 'h', f##_u16}, {#op ".s16 " s16, 'h', f##_s16}, {#op ".u32 " s32, 'w', f##_u32},                 \
+        {#op ".s32 " s32, 'w', f##_s32}, {#op ".u64 " s64, 'l', f##_u64}, {                                            \
+#op ".s64 " s64, 'l', f##_s64                                                                                  \
     }
 #define TWO(op, f) SIX(op, f, "%dh, %ah, %bh;", "%dw, %aw, %bw;", "%dl, %al, %bl;")
 #define THREE(op, f) SIX(op, f, "%dh, %ah, %bh, %ch;", "%dw, %aw, %bw, %cw;", "%dl, %al, %bl, %cl;")

@@ -1,11 +1,11 @@
 /* Logic and shift instructions (PTX ISA 9.7.8): bit by bit, and by multiplication and division for shifts. */
 #include "alu_forms.h"
 
-#define REF(name, expr)                                                                                      \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        const uint64_t a = in->a, b = in->b, c = in->c, e = in->e;                                           \
-        (void)a, (void)b, (void)c, (void)e;                                                                  \
-        return (expr);                                                                                       \
+#define REF(name, expr)                                                                                                \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        const uint64_t a = in->a, b = in->b, c = in->c, e = in->e;                                                     \
+        (void)a, (void)b, (void)c, (void)e;                                                                            \
+        return (expr);                                                                                                 \
     }
 static uint64_t low(uint64_t v, unsigned n) { return n == 64 ? v : v & ((UINT64_C(1) << n) - 1); }
 /* Each result bit from a truth table of the two source bits: bit 2x+y for bits x, y. */
@@ -15,18 +15,18 @@ static uint64_t bitwise(uint64_t a, uint64_t b, unsigned table, unsigned n) {
         d |= (uint64_t)(table >> (2 * (a >> i & 1) + (b >> i & 1)) & 1) << i;
     return d;
 }
-#define BITWISE(n)                                                                                           \
-    REF(and_##n, bitwise(a, b, 8, n))                                                                        \
-    REF(or_##n, bitwise(a, b, 14, n))                                                                        \
-    REF(xor_##n, bitwise(a, b, 6, n))                                                                        \
+#define BITWISE(n)                                                                                                     \
+    REF(and_##n, bitwise(a, b, 8, n))                                                                                  \
+    REF(or_##n, bitwise(a, b, 14, n))                                                                                  \
+    REF(xor_##n, bitwise(a, b, 6, n))                                                                                  \
     REF(not_##n, bitwise(a, a, 1, n))
-#define SHIFTING(n)                                                                                          \
-    REF(cnot_##n, low(a, n) == 0)                                                                            \
-    REF(shl_##n, low(b, 32) >= n ? 0 : low(a << low(b, 32), n))                                              \
-    REF(shr_u##n, low(b, 32) >= n ? 0 : low(a, n) >> low(b, 32))                                             \
-    REF(shr_s##n, shift_signed(a, b, n))                                                                     \
-    REF(shl_n##n, (b & 127) >= n ? 0 : low(a << (b & 127), n))                                               \
-    REF(shr_nu##n, (b & 127) >= n ? 0 : low(a, n) >> (b & 127))                                              \
+#define SHIFTING(n)                                                                                                    \
+    REF(cnot_##n, low(a, n) == 0)                                                                                      \
+    REF(shl_##n, low(b, 32) >= n ? 0 : low(a << low(b, 32), n))                                                        \
+    REF(shr_u##n, low(b, 32) >= n ? 0 : low(a, n) >> low(b, 32))                                                       \
+    REF(shr_s##n, shift_signed(a, b, n))                                                                               \
+    REF(shl_n##n, (b & 127) >= n ? 0 : low(a << (b & 127), n))                                                         \
+    REF(shr_nu##n, (b & 127) >= n ? 0 : low(a, n) >> (b & 127))                                                        \
     REF(shr_ns##n, shift_signed(a, b & 127, n))
 static uint64_t shift_signed(uint64_t a, uint64_t b, unsigned n) {
     uint64_t d = 0, by = low(b, 32);
@@ -58,14 +58,14 @@ static uint64_t lop3(const struct alu_in *in, unsigned lut) {
     F(0xff) F(0xfe) F(0x96) F(0xe8) F(0xca) F(0xd8) F(0xf8) F(0x1a) F(0x3c)        \
     F(0xc0) F(0x30) F(0x6a) F(0xac) F(0xf0) F(0xcc) F(0xaa) F(0x5a)
 /* clang-format on */
-#define LUT_REF(n)                                                                                           \
-    static uint64_t lop3_##n(const struct alu_in *in) { return lop3(in, n); }                                \
-    static uint64_t lop3_or_##n(const struct alu_in *in) { return (lop3(in, n) != 0) | (in->e & 1); }        \
+#define LUT_REF(n)                                                                                                     \
+    static uint64_t lop3_##n(const struct alu_in *in) { return lop3(in, n); }                                          \
+    static uint64_t lop3_or_##n(const struct alu_in *in) { return (lop3(in, n) != 0) | (in->e & 1); }                  \
     static uint64_t lop3_and_##n(const struct alu_in *in) { return (lop3(in, n) != 0) & (in->e & 1); }
-#define LUT_ROW(n)                                                                                           \
-    {"lop3.b32 %dw, %aw, %bw, %cw, " #n ";", 'w', lop3_##n},                                                 \
-        {"lop3.or.b32 %dw|%dp, %aw, %bw, %cw, " #n ", %ep;", 'p', lop3_or_##n},                              \
-        {"lop3.and.b32 _|%dp, %aw, %bw, %cw, " #n ", %ep;", 'p', lop3_and_##n},                              \
+#define LUT_ROW(n)                                                                                                     \
+    {"lop3.b32 %dw, %aw, %bw, %cw, " #n ";", 'w', lop3_##n},                                                           \
+        {"lop3.or.b32 %dw|%dp, %aw, %bw, %cw, " #n ", %ep;", 'p', lop3_or_##n},                                        \
+        {"lop3.and.b32 _|%dp, %aw, %bw, %cw, " #n ", %ep;", 'p', lop3_and_##n},                                        \
         {"lop3.and.b32 %dw|%qp, %aw, %bw, %cw, " #n ", %ep;", 'w', lop3_##n},
 LUTS(LUT_REF)
 
@@ -89,20 +89,20 @@ REF(imm16, low(a << 3, 16))
 REF(imm64, (uint64_t)((int64_t)a >> 33))
 REF(and_imm64, a &UINT64_C(0xff00ff0000000000))
 
-#define TWO(op)                                                                                              \
-    {#op ".pred %dp, %ap, %bp;", 'p', op##_1}, {#op ".b16 %dh, %ah, %bh;", 'h', op##_16},                    \
-        {#op ".b32 %dw, %aw, %bw;", 'w', op##_32}, {                                                         \
-#op ".b64 %dl, %al, %bl;", 'l', op##_64                                                              \
+#define TWO(op)                                                                                                        \
+    {#op ".pred %dp, %ap, %bp;", 'p', op##_1}, {#op ".b16 %dh, %ah, %bh;", 'h', op##_16},                              \
+        {#op ".b32 %dw, %aw, %bw;", 'w', op##_32}, {                                                                   \
+#op ".b64 %dl, %al, %bl;", 'l', op##_64                                                                        \
     }
 #define NEAR "and.b32 %bw, %bw, 127; "
-#define SHIFTS(n, s)                                                                                         \
-    {"shl.b" #n " %d" #s ", %a" #s ", %bw;", #s[0], shl_##n},                                                \
-        {"shr.b" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_u##n},                                           \
-        {"shr.u" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_u##n},                                           \
-        {"shr.s" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_s##n},                                           \
-        {NEAR "shl.b" #n " %d" #s ", %a" #s ", %bw;", #s[0], shl_n##n},                                      \
-        {NEAR "shr.u" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_nu##n}, {                                   \
-        NEAR "shr.s" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_ns##n                                        \
+#define SHIFTS(n, s)                                                                                                   \
+    {"shl.b" #n " %d" #s ", %a" #s ", %bw;", #s[0], shl_##n},                                                          \
+        {"shr.b" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_u##n},                                                     \
+        {"shr.u" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_u##n},                                                     \
+        {"shr.s" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_s##n},                                                     \
+        {NEAR "shl.b" #n " %d" #s ", %a" #s ", %bw;", #s[0], shl_n##n},                                                \
+        {NEAR "shr.u" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_nu##n}, {                                             \
+        NEAR "shr.s" #n " %d" #s ", %a" #s ", %bw;", #s[0], shr_ns##n                                                  \
     }
 #define NEARC "and.b32 %cw, %cw, 63; "
 

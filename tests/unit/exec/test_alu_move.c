@@ -1,11 +1,11 @@
 /* mov, prmt (PTX ISA 9.7.9.3, 9.7.9.4, 9.7.9.7) and the address conversions (9.7.9.19, .20, .23, .24). */
 #include "alu_forms.h"
 
-#define REF(name, expr)                                                                                      \
-    static uint64_t name(const struct alu_in *in) {                                                          \
-        const uint64_t a = in->a, b = in->b, c = in->c, e = in->e;                                           \
-        (void)a, (void)b, (void)c, (void)e;                                                                  \
-        return (expr);                                                                                       \
+#define REF(name, expr)                                                                                                \
+    static uint64_t name(const struct alu_in *in) {                                                                    \
+        const uint64_t a = in->a, b = in->b, c = in->c, e = in->e;                                                     \
+        (void)a, (void)b, (void)c, (void)e;                                                                            \
+        return (expr);                                                                                                 \
     }
 #define H(x) ((x)&0xffff)
 #define W(x) ((x)&0xffffffff)
@@ -48,10 +48,10 @@ static uint64_t prmt_mode(const struct alu_in *in, const char *const rows[4]) {
         d |= byte_at(in, (unsigned)(row[3 - i] - '0')) << (8 * i);
     return d;
 }
-#define MODE(name, ...)                                                                                      \
-    static uint64_t prmt_##name(const struct alu_in *in) {                                                   \
-        static const char *const rows[4] = {__VA_ARGS__};                                                    \
-        return prmt_mode(in, rows);                                                                          \
+#define MODE(name, ...)                                                                                                \
+    static uint64_t prmt_##name(const struct alu_in *in) {                                                             \
+        static const char *const rows[4] = {__VA_ARGS__};                                                              \
+        return prmt_mode(in, rows);                                                                                    \
     }
 MODE(f4e, "3210", "4321", "5432", "6543")
 MODE(b4e, "5670", "6701", "7012", "0123")
@@ -86,8 +86,7 @@ static const struct alu_case cases[] = {
     {"mov.b64 {%qh, _, _, %dh}, %al;", 'h', fourth_h},
     {"mov.b64 {%qw, %dw}, %al;", 'w', second_w},
     {"mov.b64 {%qw, %dw}, %al; xor.b32 %dw, %dw, %bw;", 'w', sum_hi},
-    {"{ .reg .b8 %x<4>; mov.b32 {%x0, %x1, %x2, %x3}, %aw; mov.b32 %dw, {%x3, %x2, %x1, %x0}; }", 'w',
-     bytes_swapped},
+    {"{ .reg .b8 %x<4>; mov.b32 {%x0, %x1, %x2, %x3}, %aw; mov.b32 %dw, {%x3, %x2, %x1, %x0}; }", 'w', bytes_swapped},
     {"{ .reg .b8 %x<2>; mov.b16 {%x0, %x1}, %ah; mov.b16 %dh, {%x1, %x0}; }", 'h', bytes16},
     {"{ .reg .b128 %x, %y; mov.b128 %x, {%bl, %al}; mov.b128 %y, %x; mov.b128 {%ql, %dl}, %y; }", 'l', a64},
     {"{ .reg .b128 %x; mov.b128 %x, {%bl, %al}; mov.b128 {%qw, _, %dw, _}, %x; }", 'w', a32},

@@ -94,8 +94,8 @@ int main(void) {
             snprintf(name, sizeof name, "k%u", i);
             const struct run_shape shape = {.block = 32};
             const uint64_t args[] = {in, out, 0};
-            bool ok = flows[i].clean ? run_ok(&r, name, shape, 3, args)
-                                     : CHECK(run_kernel(&r, name, shape, 3, args) != 0);
+            bool ok =
+                flows[i].clean ? run_ok(&r, name, shape, 3, args) : CHECK(run_kernel(&r, name, shape, 3, args) != 0);
             if (!flows[i].clean)
                 ok &= CHECK_HAS(r.log, flows[i].dst == 'p' ? "never written" : "uninitialised");
             if (!ok)

@@ -2,28 +2,28 @@
 #include "run_ptx.h"
 
 /* The cell is at [%rd1] in global memory or at [%r20] in shared memory; lane l's operand is in[l], out[l] is the result. */
-#define HEAD(name)                                                                                           \
-    ".visible .entry " name "(.param .u64 cell, .param .u64 in, .param .u64 out) {\n"                        \
-    ".reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .f32 %f<20>; .reg .f64 %d<4>; .reg .b64 "    \
-    "%rd<20>; .reg .b128 %q<4>;\n"                                                                           \
-    ".shared .align 16 .b8 sm[64]; mov.u32 %r20, sm;\n"                                                      \
-    "ld.param.u64 %rd1, [cell]; ld.param.u64 %rd5, [in]; ld.param.u64 %rd6, [out]; mov.u32 %r1, %tid.x;\n"   \
-    "mul.wide.u32 %rd7, %r1, 8; add.s64 %rd5, %rd5, %rd7; add.s64 %rd6, %rd6, %rd7;\n"                       \
-    "ld.global.u64 %rd8, [%rd5]; cvt.u32.u64 %r2, %rd8; cvt.u16.u64 %h1, %rd8; mov.b32 %f1, %r2; mov.b64 "   \
+#define HEAD(name)                                                                                                     \
+    ".visible .entry " name "(.param .u64 cell, .param .u64 in, .param .u64 out) {\n"                                  \
+    ".reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .f32 %f<20>; .reg .f64 %d<4>; .reg .b64 "              \
+    "%rd<20>; .reg .b128 %q<4>;\n"                                                                                     \
+    ".shared .align 16 .b8 sm[64]; mov.u32 %r20, sm;\n"                                                                \
+    "ld.param.u64 %rd1, [cell]; ld.param.u64 %rd5, [in]; ld.param.u64 %rd6, [out]; mov.u32 %r1, %tid.x;\n"             \
+    "mul.wide.u32 %rd7, %r1, 8; add.s64 %rd5, %rd5, %rd7; add.s64 %rd6, %rd6, %rd7;\n"                                 \
+    "ld.global.u64 %rd8, [%rd5]; cvt.u32.u64 %r2, %rd8; cvt.u16.u64 %h1, %rd8; mov.b32 %f1, %r2; mov.b64 "             \
     "%d1, %rd8;\n"
 
-#define G32(op, type)                                                                                        \
-    HEAD("g_" op "_" type)                                                                                   \
-    "atom.global." op "." type " %r3, [%rd1], %r2; st.global.u32 [%rd6], %r3; ret; "                         \
+#define G32(op, type)                                                                                                  \
+    HEAD("g_" op "_" type)                                                                                             \
+    "atom.global." op "." type " %r3, [%rd1], %r2; st.global.u32 [%rd6], %r3; ret; "                                   \
     "}\n"
-#define G64(op, type)                                                                                        \
-    HEAD("g_" op "_" type)                                                                                   \
+#define G64(op, type)                                                                                                  \
+    HEAD("g_" op "_" type)                                                                                             \
     "atom.global." op "." type " %rd9, [%rd1], %rd8; st.global.u64 [%rd6], %rd9; ret; }\n"
 /* shared: copied in, operated on, copied out by lane 0 */
-#define S32(op, type)                                                                                        \
-    HEAD("s_" op "_" type)                                                                                   \
-    "ld.global.u32 %r4, [%rd1]; st.shared.u32 [%r20], %r4; bar.sync 0;\n"                                    \
-    "atom.shared." op "." type " %r3, [%r20], %r2; st.global.u32 [%rd6], %r3; bar.sync 0;\n"                 \
+#define S32(op, type)                                                                                                  \
+    HEAD("s_" op "_" type)                                                                                             \
+    "ld.global.u32 %r4, [%rd1]; st.shared.u32 [%r20], %r4; bar.sync 0;\n"                                              \
+    "atom.shared." op "." type " %r3, [%r20], %r2; st.global.u32 [%rd6], %r3; bar.sync 0;\n"                           \
     "ld.shared.u32 %r4, [%r20]; st.global.u32 [%rd1], %r4; ret; }\n"
 
 /* clang-format off */
@@ -117,11 +117,11 @@ static uint64_t model(const char *op, const char *type, uint64_t a, uint64_t b) 
 static const struct run_shape warp = {.block = 32};
 
 static void test_integers(struct run *r, uint64_t cell, uint64_t in, uint64_t out) {
-    static const char *const names[] = {
-        "g_add_u32", "g_add_s32", "g_min_u32", "g_min_s32", "g_max_u32",  "g_max_s32", "g_inc_u32",
-        "g_dec_u32", "g_and_b32", "g_or_b32",  "g_xor_b32", "g_exch_b32", "g_add_u64", "g_min_u64",
-        "g_min_s64", "g_max_u64", "g_max_s64", "g_and_b64", "g_or_b64",   "g_xor_b64", "g_exch_b64",
-        "s_add_u32", "s_min_s32", "s_max_u32", "s_inc_u32", "s_dec_u32",  "s_exch_b32"};
+    static const char *const names[] = {"g_add_u32", "g_add_s32", "g_min_u32",  "g_min_s32", "g_max_u32", "g_max_s32",
+                                        "g_inc_u32", "g_dec_u32", "g_and_b32",  "g_or_b32",  "g_xor_b32", "g_exch_b32",
+                                        "g_add_u64", "g_min_u64", "g_min_s64",  "g_max_u64", "g_max_s64", "g_and_b64",
+                                        "g_or_b64",  "g_xor_b64", "g_exch_b64", "s_add_u32", "s_min_s32", "s_max_u32",
+                                        "s_inc_u32", "s_dec_u32", "s_exch_b32"};
     uint64_t args[] = {cell, in, out};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         char op[16], type[8];

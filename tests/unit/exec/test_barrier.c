@@ -2,12 +2,12 @@
 #include "run_ptx.h"
 
 /* %r1 thread, %r2 warp, %r3 lane, x: a word per thread of shared memory at %r20, own word at %r21. */
-#define HEAD(name)                                                                                           \
-    ".visible .entry " name "(.param .u64 out) {\n"                                                          \
-    ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<9>; .shared .align 4 .b32 x[1024];\n"                 \
-    "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; and.b32 %r3, %r1, 31; mov.u32 %r20, x; shl.b32 %r4, %r1, "    \
-    "2;\n"                                                                                                   \
-    "add.u32 %r21, %r20, %r4; ld.param.u64 %rd1, [out]; mov.u32 %r5, %ctaid.x; mov.u32 %r6, %ntid.x;\n"      \
+#define HEAD(name)                                                                                                     \
+    ".visible .entry " name "(.param .u64 out) {\n"                                                                    \
+    ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<9>; .shared .align 4 .b32 x[1024];\n"                           \
+    "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; and.b32 %r3, %r1, 31; mov.u32 %r20, x; shl.b32 %r4, %r1, "              \
+    "2;\n"                                                                                                             \
+    "add.u32 %r21, %r20, %r4; ld.param.u64 %rd1, [out]; mov.u32 %r5, %ctaid.x; mov.u32 %r6, %ntid.x;\n"                \
     "mad.lo.u32 %r7, %r5, %r6, %r1; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd2, %rd1, %rd2;\n"
 
 /* clang-format off */
@@ -192,8 +192,8 @@ static void test_cluster(struct run *r) {
 
 /* The same under every order of execution. */
 static void test_schedules(void) {
-    static const enum mach_schedule order[] = {MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY,
-                                               MACH_SCHED_RANDOM, MACH_SCHED_RANDOM};
+    static const enum mach_schedule order[] = {MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM,
+                                               MACH_SCHED_RANDOM};
     for (unsigned i = 0; i < 5; i++) {
         struct mach_config c = mach_config_b200();
         struct run r;

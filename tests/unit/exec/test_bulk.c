@@ -5,26 +5,24 @@
 #include "engines/tensormap.h"
 
 /* %r1 thread, %r2 CTA's rank; sm: 8 KiB of shared memory at %r20, mb: barriers at %r21; @%p8: thread 0. */
-#define HEAD(name, params)                                                                                   \
-    ".visible .entry " name "(" params ") {\n"                                                               \
-    ".reg .pred %p<9>; .reg .b16 %h<4>; .reg .b32 %r<40>; .reg .b64 %rd<30>; .reg .f32 %f<4>;\n"             \
-    ".shared .align 1024 .b8 sm[8192]; .shared .align 8 .b64 mb[4];\n"                                       \
-    "mov.u32 %r1, %tid.x; mov.u32 %r2, %cluster_ctarank; mov.u32 %r20, sm; mov.u32 %r21, mb; "               \
+#define HEAD(name, params)                                                                                             \
+    ".visible .entry " name "(" params ") {\n"                                                                         \
+    ".reg .pred %p<9>; .reg .b16 %h<4>; .reg .b32 %r<40>; .reg .b64 %rd<30>; .reg .f32 %f<4>;\n"                       \
+    ".shared .align 1024 .b8 sm[8192]; .shared .align 8 .b64 mb[4];\n"                                                 \
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %cluster_ctarank; mov.u32 %r20, sm; mov.u32 %r21, mb; "                         \
     "setp.eq.u32 %p8, %r1, 0;\n"
 #define MAP ".param .align 64 .b8 map[128]"
 #define OUT "ld.param.u64 %rd1, [out];\n"
-#define INIT                                                                                                 \
-    "@%p8 mbarrier.init.shared::cta.b64 [%r21], 1; fence.mbarrier_init.release.cluster; bar.sync 0;\n"
+#define INIT "@%p8 mbarrier.init.shared::cta.b64 [%r21], 1; fence.mbarrier_init.release.cluster; bar.sync 0;\n"
 #define EXPECT(bytes) "@%p8 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r21], " bytes ";\n"
-#define WAIT(label, par)                                                                                     \
-    label ": mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r21], " par "; @!%p7 bra " label ";\n"
+#define WAIT(label, par) label ": mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r21], " par "; @!%p7 bra " label ";\n"
 #define MAP_ADDRESS "mov.b64 %rd10, map; cvta.param.u64 %rd10, %rd10;\n"
 #define TILE "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
 #define CLUSTER_SYNC "barrier.cluster.arrive; barrier.cluster.wait;\n"
 /* a word of shared memory per thread to out[rank * 64 + tid] */
-#define STORE_WORD                                                                                           \
-    "shl.b32 %r30, %r1, 2; add.u32 %r31, %r20, %r30; ld.shared.u32 %r32, [%r31]; mad.lo.u32 %r33, %r2, 64, " \
-    "%r1; "                                                                                                  \
+#define STORE_WORD                                                                                                     \
+    "shl.b32 %r30, %r1, 2; add.u32 %r31, %r20, %r30; ld.shared.u32 %r32, [%r31]; mad.lo.u32 %r33, %r2, 64, "           \
+    "%r1; "                                                                                                            \
     "mul.wide.u32 %rd3, %r33, 4; add.s64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r32;\n"
 
 /* clang-format off */
@@ -141,14 +139,14 @@ static int launch(struct run *r, const char *name, uint32_t ctas, const uint8_t 
     return exec_launch(r->gpu, &launch);
 }
 
-static void launch_ok(struct run *r, const char *name, uint32_t ctas, const uint8_t *map,
-                      const uint64_t *args, unsigned n) {
+static void launch_ok(struct run *r, const char *name, uint32_t ctas, const uint8_t *map, const uint64_t *args,
+                      unsigned n) {
     if (!CHECK_EQ(launch(r, name, ctas, map, args, n), 0))
         fprintf(stderr, "%s: %s\n", name, r->log);
 }
 
-static void launch_faults(struct run *r, const char *name, uint32_t ctas, const uint8_t *map,
-                          const uint64_t *args, unsigned n, const char *part) {
+static void launch_faults(struct run *r, const char *name, uint32_t ctas, const uint8_t *map, const uint64_t *args,
+                          unsigned n, const char *part) {
     CHECK(launch(r, name, ctas, map, args, n) != 0);
     if (!CHECK_HAS(r->log, part))
         fprintf(stderr, "    in %s\n", name);
@@ -160,13 +158,8 @@ static uint64_t words(struct run *r, uint8_t map[TMAP_BYTES], uint32_t rows) {
     uint32_t *p = run_at(r, in, 2048);
     for (uint32_t i = 0; i < 512; i++)
         p[i] = i + 7;
-    struct tmap m = {.type = TMAP_U32,
-                     .rank = 2,
-                     .address = in,
-                     .dim = {16, 32},
-                     .stride = {64},
-                     .box = {16, rows},
-                     .step = {1, 1}};
+    struct tmap m = {
+        .type = TMAP_U32, .rank = 2, .address = in, .dim = {16, 32}, .stride = {64}, .box = {16, rows}, .step = {1, 1}};
     CHECK(tmap_encode(&m, map) == NULL);
     return in;
 }
@@ -226,8 +219,7 @@ static void contiguous(struct run *r) {
         CHECK_EQ(run_u32(r, args[1], 32 + i), 1000000 + i + 1);
     }
     CHECK(run_faults(r, "unwritten", (struct run_shape){.block = 1}, 1, args, "bulk-store-"));
-    CHECK(
-        run_faults(r, "badreduce", (struct run_shape){.block = 1}, 1, args, "this reduction is not defined"));
+    CHECK(run_faults(r, "badreduce", (struct run_shape){.block = 1}, 1, args, "this reduction is not defined"));
 }
 
 static void replaced(struct run *r) {

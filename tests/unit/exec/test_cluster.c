@@ -6,51 +6,50 @@
 /* %r1 thread, %r2 warp, %r3 rank, %r4 CTAs of the cluster, %r5 CTA, %r6 word of shared memory `x`, %r7 mbarriers `mb`;
  * %rd1 out; %p0: thread 0. */
 #define HEAD(name) ".visible .entry " name "(.param .u64 out)\n"
-#define BODY                                                                                                 \
-    "{ .reg .pred %p<9>; .reg .b32 %r<60>; .reg .b64 %rd<30>; .reg .b128 %q<3>; .reg .b16 %rs<3>;\n"         \
-    ".shared .align 16 .b8 handle[16]; .shared .align 8 .b64 mb[4]; .shared .align 4 .b32 x[8];\n"           \
-    "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; mov.u32 %r3, %cluster_ctarank; mov.u32 %r4, "                 \
-    "%cluster_nctarank;\n"                                                                                   \
-    "mov.u32 %r5, %ctaid.x; mov.u32 %r6, x; mov.u32 %r7, mb; ld.param.u64 %rd1, [out]; setp.eq.u32 %p0, "    \
+#define BODY                                                                                                           \
+    "{ .reg .pred %p<9>; .reg .b32 %r<60>; .reg .b64 %rd<30>; .reg .b128 %q<3>; .reg .b16 %rs<3>;\n"                   \
+    ".shared .align 16 .b8 handle[16]; .shared .align 8 .b64 mb[4]; .shared .align 4 .b32 x[8];\n"                     \
+    "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; mov.u32 %r3, %cluster_ctarank; mov.u32 %r4, "                           \
+    "%cluster_nctarank;\n"                                                                                             \
+    "mov.u32 %r5, %ctaid.x; mov.u32 %r6, x; mov.u32 %r7, mb; ld.param.u64 %rd1, [out]; setp.eq.u32 %p0, "              \
     "%r1, 0;\n"
 #define SYNC "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n"
-#define WAIT(label, addr, par)                                                                               \
-    label ": mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p8, [" addr "], " par                 \
-          "; @!%p8 bra " label ";\n"
+#define WAIT(label, addr, par)                                                                                         \
+    label ": mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p8, [" addr "], " par "; @!%p8 bra " label ";"  \
+                                                                                                                  "\n"
 /* out[index] = value */
-#define OUT(index, value)                                                                                    \
+#define OUT(index, value)                                                                                              \
     "mul.wide.u32 %rd20, " index ", 4; add.s64 %rd20, %rd1, %rd20; st.global.u32 [%rd20], " value ";\n"
 
 /* One CTA's tile after another: ctaid in %r20, %r21; leaves when no cluster is left. `first`: who asks. */
-#define STEAL_LOOP(first, multicast)                                                                         \
-    "mov.u32 %r20, %ctaid.x; mov.u32 %r21, %ctaid.y; mov.u32 %r23, 0; mov.u32 %r30, %nctaid.x; "             \
-    "mov.u32 %r8, handle;\n"                                                                                 \
-    "@%p0 mbarrier.init.shared::cta.b64 [%r7], 1;\n" SYNC                                                    \
-    "top: @%p0 mbarrier.arrive.expect_tx.relaxed.cluster.shared::cta.b64 _, [%r7], 16;\n"                    \
-    "setp.eq.and.u32 %p1, %r3, " first ", %p0;\n"                                                            \
-    "@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes" multicast          \
-    ".b128 [%r8], [%r7];\n"                                                                                  \
-    "mad.lo.u32 %r24, %r21, %r30, %r20; mul.wide.u32 %rd20, %r24, 4; add.s64 %rd20, %rd1, %rd20;\n"          \
-    "@%p0 red.global.add.u32 [%rd20], 1;\n" WAIT(                                                            \
-        "w", "%r7",                                                                                          \
-        "%r23") "xor.b32 %r23, %r23, 1; ld.shared.b128 %q0, [%r8];\n"                                        \
-                "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0; @!%p2 bra done;\n"        \
-                "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r20, %r21, _, _}, %q0;\n"   \
-                "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r25, %q0;\n"                 \
-                "clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %r26, %q0;\n"                 \
-                "clusterlaunchcontrol.query_cancel.get_first_ctaid::z.b32.b128 %r27, %q0;\n"                 \
-                "xor.b32 %r28, %r20, %r25; xor.b32 %r29, %r21, %r26; or.b32 %r28, %r28, %r29; or.b32 %r28, " \
-                "%r28, %r27;\n"                                                                              \
-                "setp.ne.u32 %p3, %r28, 0; @%p3 trap; add.u32 %r20, %r20, %r3;\n"                            \
-                "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;\n" SYNC              \
-                "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster; bra top;\n"      \
+#define STEAL_LOOP(first, multicast)                                                                                   \
+    "mov.u32 %r20, %ctaid.x; mov.u32 %r21, %ctaid.y; mov.u32 %r23, 0; mov.u32 %r30, %nctaid.x; "                       \
+    "mov.u32 %r8, handle;\n"                                                                                           \
+    "@%p0 mbarrier.init.shared::cta.b64 [%r7], 1;\n" SYNC                                                              \
+    "top: @%p0 mbarrier.arrive.expect_tx.relaxed.cluster.shared::cta.b64 _, [%r7], 16;\n"                              \
+    "setp.eq.and.u32 %p1, %r3, " first ", %p0;\n"                                                                      \
+    "@%p1 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes" multicast                    \
+    ".b128 [%r8], [%r7];\n"                                                                                            \
+    "mad.lo.u32 %r24, %r21, %r30, %r20; mul.wide.u32 %rd20, %r24, 4; add.s64 %rd20, %rd1, %rd20;\n"                    \
+    "@%p0 red.global.add.u32 [%rd20], 1;\n" WAIT(                                                                      \
+        "w", "%r7",                                                                                                    \
+        "%r23") "xor.b32 %r23, %r23, 1; ld.shared.b128 %q0, [%r8];\n"                                                  \
+                "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0; @!%p2 bra done;\n"                  \
+                "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r20, %r21, _, _}, %q0;\n"             \
+                "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r25, %q0;\n"                           \
+                "clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %r26, %q0;\n"                           \
+                "clusterlaunchcontrol.query_cancel.get_first_ctaid::z.b32.b128 %r27, %q0;\n"                           \
+                "xor.b32 %r28, %r20, %r25; xor.b32 %r29, %r21, %r26; or.b32 %r28, %r28, %r29; or.b32 %r28, "           \
+                "%r28, %r27;\n"                                                                                        \
+                "setp.ne.u32 %p3, %r28, 0; @%p3 trap; add.u32 %r20, %r20, %r3;\n"                                      \
+                "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;\n" SYNC                        \
+                "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster; bra top;\n"                \
                 "done: " SYNC "ret; }\n"
 
 #define RELAXED "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.acquire.aligned;\n"
-#define REMOTE_ARRIVE                                                                                        \
-    "xor.b32 %r10, %r3, 1; mapa.shared::cluster.u32 %r11, %r7, %r10;\n"                                      \
-    "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];\n" WAIT("w", "%r7", "0") SYNC       \
-        "ret; }\n"
+#define REMOTE_ARRIVE                                                                                                  \
+    "xor.b32 %r10, %r3, 1; mapa.shared::cluster.u32 %r11, %r7, %r10;\n"                                                \
+    "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r11];\n" WAIT("w", "%r7", "0") SYNC "ret; }\n"
 #define ALLOC2 "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r6], 64;\n"
 #define DEALLOC2 "tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r10, 64;\n"
 
@@ -223,8 +222,8 @@ static void test_pair(struct run *r, uint64_t out) {
 }
 
 int main(void) {
-    static const enum mach_schedule order[] = {MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY,
-                                               MACH_SCHED_RANDOM, MACH_SCHED_RANDOM};
+    static const enum mach_schedule order[] = {MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM,
+                                               MACH_SCHED_RANDOM};
     for (unsigned i = 0; i < 5; i++) {
         struct mach_config c = mach_config_b200();
         struct run r;

@@ -4,9 +4,9 @@
 #define LANES 64u
 
 /* A kernel `k(out)`: %tid in %r0, the address of the thread's u32 in %rd0. */
-#define KERNEL(body)                                                                                         \
-    ".visible .entry k(.param .u64 out) {\n"                                                                 \
-    ".reg .b32 %r<20>; .reg .b64 %rd<8>; .reg .pred %p<8>;\n"                                                \
+#define KERNEL(body)                                                                                                   \
+    ".visible .entry k(.param .u64 out) {\n"                                                                           \
+    ".reg .b32 %r<20>; .reg .b64 %rd<8>; .reg .pred %p<8>;\n"                                                          \
     "mov.u32 %r0, %tid.x; ld.param.u64 %rd0, [out]; mad.wide.u32 %rd0, %r0, 4, %rd0;\n" body "}\n"
 
 static void check(const char *ptx, uint32_t (*want)(uint32_t tid)) {
@@ -39,21 +39,20 @@ static uint32_t nested_reference(uint32_t tid) {
 }
 
 static void nested_loops(void) {
-    check(RUN_HEADER KERNEL(
-              "mov.b32 %r1, %r0; mov.b32 %r2, 0; rem.u32 %r4, %r0, 5; add.u32 %r4, %r4, 3;\n"
-              "OUTER: setp.ge.u32 %p1, %r2, %r4; @%p1 bra DONE;\n"
-              "mov.b32 %r3, 0; add.u32 %r5, %r0, %r2; rem.u32 %r5, %r5, 7; add.u32 %r5, %r5, 2;\n"
-              "INNER: setp.ge.u32 %p1, %r3, %r5; @%p1 bra NEXT;\n"
-              "mul.lo.u32 %r6, %r2, %r3; add.u32 %r7, %r6, %r0; rem.u32 %r7, %r7, 3;\n"
-              "setp.eq.u32 %p1, %r7, 0; @%p1 bra CONTINUE;\n"
-              "add.u32 %r7, %r2, %r3; add.u32 %r7, %r7, %r0; rem.u32 %r7, %r7, 11;\n"
-              "setp.eq.u32 %p1, %r7, 6; @%p1 bra NEXT;\n"
-              "xor.b32 %r7, %r1, %r3; and.b32 %r7, %r7, 63; setp.eq.u32 %p1, %r7, 5; @%p1 bra EARLY;\n"
-              "mad.lo.u32 %r1, %r1, 31, %r6;\n"
-              "CONTINUE: add.u32 %r3, %r3, 1; bra INNER;\n"
-              "NEXT: add.u32 %r2, %r2, 1; bra OUTER;\n"
-              "EARLY: st.global.u32 [%rd0], %r1; exit;\n"
-              "DONE: st.global.u32 [%rd0], %r1; ret;"),
+    check(RUN_HEADER KERNEL("mov.b32 %r1, %r0; mov.b32 %r2, 0; rem.u32 %r4, %r0, 5; add.u32 %r4, %r4, 3;\n"
+                            "OUTER: setp.ge.u32 %p1, %r2, %r4; @%p1 bra DONE;\n"
+                            "mov.b32 %r3, 0; add.u32 %r5, %r0, %r2; rem.u32 %r5, %r5, 7; add.u32 %r5, %r5, 2;\n"
+                            "INNER: setp.ge.u32 %p1, %r3, %r5; @%p1 bra NEXT;\n"
+                            "mul.lo.u32 %r6, %r2, %r3; add.u32 %r7, %r6, %r0; rem.u32 %r7, %r7, 3;\n"
+                            "setp.eq.u32 %p1, %r7, 0; @%p1 bra CONTINUE;\n"
+                            "add.u32 %r7, %r2, %r3; add.u32 %r7, %r7, %r0; rem.u32 %r7, %r7, 11;\n"
+                            "setp.eq.u32 %p1, %r7, 6; @%p1 bra NEXT;\n"
+                            "xor.b32 %r7, %r1, %r3; and.b32 %r7, %r7, 63; setp.eq.u32 %p1, %r7, 5; @%p1 bra EARLY;\n"
+                            "mad.lo.u32 %r1, %r1, 31, %r6;\n"
+                            "CONTINUE: add.u32 %r3, %r3, 1; bra INNER;\n"
+                            "NEXT: add.u32 %r2, %r2, 1; bra OUTER;\n"
+                            "EARLY: st.global.u32 [%rd0], %r1; exit;\n"
+                            "DONE: st.global.u32 [%rd0], %r1; ret;"),
           nested_reference);
 }
 
@@ -82,16 +81,16 @@ static void loop_that_ends_the_thread(void) {
 /* Forty regions in one another, each entered apart and then together: more than a warp has lanes. */
 static void many_regions(void) {
     char ptx[16384];
-    size_t n = (size_t)snprintf(
-        ptx, sizeof ptx,
-        RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<20>; .reg .b64 %%rd<8>; "
-                   ".reg .pred %%p<8>;\nmov.u32 %%r0, %%tid.x; ld.param.u64 %%rd0, [out]; "
-                   "mad.wide.u32 %%rd0, %%r0, 4, %%rd0; and.b32 %%r1, %%r0, 1; "
-                   "setp.eq.u32 %%p1, %%r1, 0; setp.gt.u32 %%p2, %%r0, 4096; mov.b32 %%r2, 0;\n");
+    size_t n =
+        (size_t)snprintf(ptx, sizeof ptx,
+                         RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<20>; .reg .b64 %%rd<8>; "
+                                    ".reg .pred %%p<8>;\nmov.u32 %%r0, %%tid.x; ld.param.u64 %%rd0, [out]; "
+                                    "mad.wide.u32 %%rd0, %%r0, 4, %%rd0; and.b32 %%r1, %%r0, 1; "
+                                    "setp.eq.u32 %%p1, %%r1, 0; setp.gt.u32 %%p2, %%r0, 4096; mov.b32 %%r2, 0;\n");
     for (int i = 0; i < 40; i++)
-        n += (size_t)snprintf(
-            ptx + n, sizeof ptx - n,
-            "@%%p1 bra X%d; add.u32 %%r2, %%r2, 1; @%%p2 bra END%d; X%d: bar.warp.sync -1;\n", i, i, i);
+        n += (size_t)snprintf(ptx + n, sizeof ptx - n,
+                              "@%%p1 bra X%d; add.u32 %%r2, %%r2, 1; @%%p2 bra END%d; X%d: bar.warp.sync -1;\n", i, i,
+                              i);
     for (int i = 39; i >= 0; i--)
         n += (size_t)snprintf(ptx + n, sizeof ptx - n, "END%d: add.u32 %%r2, %%r2, 1;\n", i);
     snprintf(ptx + n, sizeof ptx - n, "st.global.u32 [%%rd0], %%r2; ret; }\n");
@@ -108,13 +107,13 @@ static void many_regions(void) {
 /* --- calls --- */
 
 /* uint32_t f(n): recursion that parts at every level, with early returns. */
-#define FIB                                                                                                  \
-    ".func (.param .b32 ret) fib(.param .b32 n) {\n"                                                         \
-    ".reg .b32 %r<8>; .reg .pred %p1;\n"                                                                     \
-    "ld.param.u32 %r1, [n]; setp.gt.u32 %p1, %r1, 1; @%p1 bra MORE; st.param.b32 [ret], %r1; ret;\n"         \
-    "MORE: sub.u32 %r2, %r1, 1; sub.u32 %r3, %r1, 2;\n"                                                      \
-    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), fib, (a); ld.param.b32 %r4, [b]; }\n"  \
-    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r3; call (b), fib, (a); ld.param.b32 %r5, [b]; }\n"  \
+#define FIB                                                                                                            \
+    ".func (.param .b32 ret) fib(.param .b32 n) {\n"                                                                   \
+    ".reg .b32 %r<8>; .reg .pred %p1;\n"                                                                               \
+    "ld.param.u32 %r1, [n]; setp.gt.u32 %p1, %r1, 1; @%p1 bra MORE; st.param.b32 [ret], %r1; ret;\n"                   \
+    "MORE: sub.u32 %r2, %r1, 1; sub.u32 %r3, %r1, 2;\n"                                                                \
+    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), fib, (a); ld.param.b32 %r4, [b]; }\n"            \
+    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r3; call (b), fib, (a); ld.param.b32 %r5, [b]; }\n"            \
     "add.u32 %r4, %r4, %r5; st.param.b32 [ret], %r4; ret; }\n"
 
 static uint32_t fib(uint32_t n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
@@ -231,16 +230,15 @@ static void branch_tables(void) {
 static uint32_t constants_reference(uint32_t tid) { return tid % 2 ? 0x1f : 0x1e; }
 
 static void constants(void) {
-    check(
-        RUN_HEADER KERNEL(
-            "mov.b32 %r9, 0; cvt.u64.u32 %rd1, %r0; and.b32 %r8, %r0, 1; setp.ne.u32 %p7, %r8, 0;\n"
-            "vote.sync.ballot.b32 %r1, 1, 0xffffffff; setp.eq.u32 %p1, %r1, -1; @%p1 or.b32 %r9, %r9, 2;\n"
-            "vote.sync.all.pred %p1, 1, 0xffffffff; @%p1 or.b32 %r9, %r9, 4;\n"
-            "match.any.sync.b64 %r1, %rd1, 0xffffffff; setp.ne.u32 %p1, %r1, 0; @%p1 or.b32 %r9, %r9, 8;\n"
-            "setp.le.u32 %p2, %r0, 64; barrier.cta.red.and.pred %p1, 1, 64, %p2; @%p1 or.b32 %r9, %r9, 16;\n"
-            "selp.b32 %r1, 1, 0, %p7; or.b32 %r9, %r9, %r1;\n"
-            "st.global.u32 [%rd0], %r9; ret;"),
-        constants_reference);
+    check(RUN_HEADER KERNEL(
+              "mov.b32 %r9, 0; cvt.u64.u32 %rd1, %r0; and.b32 %r8, %r0, 1; setp.ne.u32 %p7, %r8, 0;\n"
+              "vote.sync.ballot.b32 %r1, 1, 0xffffffff; setp.eq.u32 %p1, %r1, -1; @%p1 or.b32 %r9, %r9, 2;\n"
+              "vote.sync.all.pred %p1, 1, 0xffffffff; @%p1 or.b32 %r9, %r9, 4;\n"
+              "match.any.sync.b64 %r1, %rd1, 0xffffffff; setp.ne.u32 %p1, %r1, 0; @%p1 or.b32 %r9, %r9, 8;\n"
+              "setp.le.u32 %p2, %r0, 64; barrier.cta.red.and.pred %p1, 1, 64, %p2; @%p1 or.b32 %r9, %r9, 16;\n"
+              "selp.b32 %r1, 1, 0, %p7; or.b32 %r9, %r9, %r1;\n"
+              "st.global.u32 [%rd0], %r9; ret;"),
+          constants_reference);
 }
 
 /* --- printf --- */
@@ -256,19 +254,18 @@ static void keep_text(void *ctx, const char *text, size_t len) {
 static void print(void) {
     static const char format[] = "[%s|%8s|%-6.2s|%hhd|%5.1f|%lld|%lc|%%|%.999f|%4x]\n", word[] = "word";
     char ptx[8192], text[4096] = "", want[4096];
-    snprintf(
-        ptx, sizeof ptx, "%s",
-        RUN_HEADER ".extern .func (.param .b32 ret) vprintf(.param .b64 f, .param .b64 a);\n" KERNEL(
-            ".local .align 8 .b8 buf[80]; mov.u64 %rd1, buf; ld.param.u64 %rd2, [out]; add.u64 %rd3, %rd2, "
-            "512;\n"
-            "st.local.u64 [%rd1], %rd3; st.local.u64 [%rd1+8], %rd3; st.local.u64 [%rd1+16], %rd3;\n"
-            "st.local.u32 [%rd1+24], 300; st.local.f64 [%rd1+32], 0d40091EB851EB851F; st.local.u64 "
-            "[%rd1+40], -5;\n"
-            "st.local.u64 [%rd1+48], 65; st.local.f64 [%rd1+56], 0d3FE0000000000000; st.local.u32 [%rd1+64], "
-            "171;\n"
-            "cvta.local.u64 %rd1, %rd1; add.u64 %rd2, %rd2, 256;\n"
-            "{ .param .b64 f; .param .b64 a; .param .b32 b; st.param.b64 [f], %rd2; st.param.b64 [a], %rd1;\n"
-            "call (b), vprintf, (f, a); ld.param.b32 %r1, [b]; } st.global.u32 [%rd0], %r1; ret;"));
+    snprintf(ptx, sizeof ptx, "%s",
+             RUN_HEADER ".extern .func (.param .b32 ret) vprintf(.param .b64 f, .param .b64 a);\n" KERNEL(
+                 ".local .align 8 .b8 buf[80]; mov.u64 %rd1, buf; ld.param.u64 %rd2, [out]; add.u64 %rd3, %rd2, "
+                 "512;\n"
+                 "st.local.u64 [%rd1], %rd3; st.local.u64 [%rd1+8], %rd3; st.local.u64 [%rd1+16], %rd3;\n"
+                 "st.local.u32 [%rd1+24], 300; st.local.f64 [%rd1+32], 0d40091EB851EB851F; st.local.u64 "
+                 "[%rd1+40], -5;\n"
+                 "st.local.u64 [%rd1+48], 65; st.local.f64 [%rd1+56], 0d3FE0000000000000; st.local.u32 [%rd1+64], "
+                 "171;\n"
+                 "cvta.local.u64 %rd1, %rd1; add.u64 %rd2, %rd2, 256;\n"
+                 "{ .param .b64 f; .param .b64 a; .param .b32 b; st.param.b64 [f], %rd2; st.param.b64 [a], %rd1;\n"
+                 "call (b), vprintf, (f, a); ld.param.b32 %r1, [b]; } st.global.u32 [%rd0], %r1; ret;"));
     snprintf(want, sizeof want, "[word|    word|wo    |44|  3.1|-5|A|%%|%.999f|  ab]\n", 0.5);
     struct run r;
     if (run_open(&r, ptx)) {

@@ -4,17 +4,17 @@
 #include "check/check.h"
 
 /* 64 threads; %rd4: this thread's 16 bytes of `in`, %r22: of shared memory, %rd3: of `out`; @%p8: thread 0. */
-#define HEAD(name)                                                                                           \
-    ".visible .entry " name "(.param .u64 in, .param .u64 out) {\n"                                          \
-    ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<30>;\n"                                               \
-    ".shared .align 16 .b8 sm[4096]; .shared .align 8 .b64 mb[4];\n"                                         \
-    "mov.u32 %r1, %tid.x; mov.u32 %r20, sm; mov.u32 %r21, mb; setp.eq.u32 %p8, %r1, 0; shl.b32 %r2, %r1, "   \
-    "4; "                                                                                                    \
-    "add.u32 %r22, %r20, %r2; ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mul.wide.u32 %rd5, %r1, "   \
-    "16; "                                                                                                   \
+#define HEAD(name)                                                                                                     \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out) {\n"                                                    \
+    ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<30>;\n"                                                         \
+    ".shared .align 16 .b8 sm[4096]; .shared .align 8 .b64 mb[4];\n"                                                   \
+    "mov.u32 %r1, %tid.x; mov.u32 %r20, sm; mov.u32 %r21, mb; setp.eq.u32 %p8, %r1, 0; shl.b32 %r2, %r1, "             \
+    "4; "                                                                                                              \
+    "add.u32 %r22, %r20, %r2; ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mul.wide.u32 %rd5, %r1, "             \
+    "16; "                                                                                                             \
     "add.s64 %rd4, %rd1, %rd5; add.s64 %rd3, %rd2, %rd5;\n"
-#define OUT                                                                                                  \
-    "ld.shared.v4.u32 {%r30, %r31, %r32, %r33}, [%r22]; st.global.v4.u32 [%rd3], {%r30, %r31, %r32, "        \
+#define OUT                                                                                                            \
+    "ld.shared.v4.u32 {%r30, %r31, %r32, %r33}, [%r22]; st.global.v4.u32 [%rd3], {%r30, %r31, %r32, "                  \
     "%r33};\n"
 
 /* clang-format off */

@@ -5,22 +5,21 @@
 
 #include <stdio.h>
 
-#define HEAD(name)                                                                                           \
-    ".visible .entry " name "(.param .u64 out) {\n"                                                          \
-    ".reg .b32 %r<32>; .reg .b64 %rd<32>; .reg .pred %p<8>; .reg .b128 %q<2>;\n"                             \
-    ".shared .align 8 .b8 bar[8]; .shared .align 16 .b8 reply[16]; .shared .align 4 .b8 word[4];\n"          \
-    "ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %cluster_ctarank;\n" \
-    "mov.u32 %r4, word; mov.u32 %r5, bar; mov.u32 %r6, reply; setp.eq.u32 %p0, %r2, 0;\n"                    \
+#define HEAD(name)                                                                                                     \
+    ".visible .entry " name "(.param .u64 out) {\n"                                                                    \
+    ".reg .b32 %r<32>; .reg .b64 %rd<32>; .reg .pred %p<8>; .reg .b128 %q<2>;\n"                                       \
+    ".shared .align 8 .b8 bar[8]; .shared .align 16 .b8 reply[16]; .shared .align 4 .b8 word[4];\n"                    \
+    "ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, %cluster_ctarank;\n"           \
+    "mov.u32 %r4, word; mov.u32 %r5, bar; mov.u32 %r6, reply; setp.eq.u32 %p0, %r2, 0;\n"                              \
     "mul.wide.u32 %rd2, %r1, 8; add.s64 %rd2, %rd1, %rd2;\n"
 #define SYNC "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n"
 /* %r10 turns of an empty loop */
-#define LOOP(label, count)                                                                                   \
-    "mov.u32 %r10, " count ";\n" label ": sub.u32 %r10, %r10, 1; setp.ne.u32 %p1, %r10, 0; @%p1 bra " label  \
-    ";\n"
-#define SAY                                                                                                  \
-    "{ .param .b64 f; .param .b64 a; .param .b32 r; .local .align 4 .b8 args[4]; .reg .b64 %x<3>;\n"         \
-    "st.local.u32 [args], %r1; mov.u64 %x0, args; cvta.local.u64 %x0, %x0; mov.u64 %x1, format;\n"           \
-    "cvta.global.u64 %x1, %x1; st.param.b64 [f], %x1; st.param.b64 [a], %x0;\n"                              \
+#define LOOP(label, count)                                                                                             \
+    "mov.u32 %r10, " count ";\n" label ": sub.u32 %r10, %r10, 1; setp.ne.u32 %p1, %r10, 0; @%p1 bra " label ";\n"
+#define SAY                                                                                                            \
+    "{ .param .b64 f; .param .b64 a; .param .b32 r; .local .align 4 .b8 args[4]; .reg .b64 %x<3>;\n"                   \
+    "st.local.u32 [args], %r1; mov.u64 %x0, args; cvta.local.u64 %x0, %x0; mov.u64 %x1, format;\n"                     \
+    "cvta.global.u64 %x1, %x1; st.param.b64 [f], %x1; st.param.b64 [a], %x0;\n"                                        \
     "call.uni (r), vprintf, (f, a); }\n"
 
 /* clang-format off */
@@ -156,8 +155,7 @@ static void test_told(void) {
         at += n;
     }
     CHECK_EQ(*at, 0);
-    observe(&o, "slow", (struct run_shape){.grid = 200, .block = 1, .smem = 200 * 1024}, 3,
-            MACH_SCHED_DEFAULT);
+    observe(&o, "slow", (struct run_shape){.grid = 200, .block = 1, .smem = 200 * 1024}, 3, MACH_SCHED_DEFAULT);
     CHECK_HAS(o.printed, "\n99\n101\n");
     CHECK_HAS(o.printed, "\n147\n100\n148\n");
     observe(&o, "fail", (struct run_shape){.grid = 148, .block = 1}, 3, MACH_SCHED_DEFAULT);
@@ -180,8 +178,7 @@ static void test_limit(void) {
 static void test_steal(void) {
     static struct outcome o;
     uint32_t taken = 0;
-    observe(&o, "steal", (struct run_shape){.grid = 600, .block = 32, .smem = 200 * 1024}, 3,
-            MACH_SCHED_DEFAULT);
+    observe(&o, "steal", (struct run_shape){.grid = 600, .block = 32, .smem = 200 * 1024}, 3, MACH_SCHED_DEFAULT);
     for (uint32_t i = 0; i < 600; i++) {
         CHECK(o.out[i] >= 1 && o.out[i] <= i + 1);
         taken += o.out[i] != i + 1;
@@ -193,8 +190,7 @@ static void test_steal(void) {
 static void test_sharing(void) {
     static struct outcome o;
     for (size_t s = 0; s < sizeof schedules / sizeof *schedules; s++) {
-        observe(&o, "chain", (struct run_shape){.grid = 300, .block = 1, .smem = 100 * 1024}, 3,
-                schedules[s]);
+        observe(&o, "chain", (struct run_shape){.grid = 300, .block = 1, .smem = 100 * 1024}, 3, schedules[s]);
         CHECK_EQ(o.error, 0);
         for (uint32_t i = 0; i < 300; i++)
             CHECK_EQ(o.out[i], i + 1);
@@ -239,9 +235,8 @@ static void test_forms(void) {
         char source[2048];
         struct run r;
         bool calls = strstr(forms[i].ptx, "counts") != NULL, heap = strstr(forms[i].ptx, "malloc") != NULL;
-        snprintf(source, sizeof source,
-                 "%s%s%s%s.visible .entry k(.param .u64 out) { .reg .b32 %%r<4>; %s %s ret; }\n", RUN_HEADER,
-                 ".func plain() { ret; }\n",
+        snprintf(source, sizeof source, "%s%s%s%s.visible .entry k(.param .u64 out) { .reg .b32 %%r<4>; %s %s ret; }\n",
+                 RUN_HEADER, ".func plain() { ret; }\n",
                  calls ? ".global .u32 n; .func counts() { red.global.add.u32 [n], 1; ret; }\n" : "",
                  heap ? ".extern .func (.param .b64 p) malloc(.param .b64 n);\n" : "",
                  heap ? ".param .b64 a; .param .b64 b; .reg .b64 %rd<4>;" : ".reg .b64 %rd<4>;",

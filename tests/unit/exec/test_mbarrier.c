@@ -2,23 +2,22 @@
 #include "run_ptx.h"
 
 /* %r1 thread, %r2 warp, %r3 lane; mb: 8 barriers at %r20 (generic %rd20); x: a word per thread at %r22. */
-#define HEAD(name)                                                                                           \
-    ".visible .entry " name "(.param .u64 out) {\n"                                                          \
-    ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<30>; .shared .align 8 .b64 mb[8]; .shared .align 4 "  \
-    ".b32 x[1024];\n"                                                                                        \
-    "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; and.b32 %r3, %r1, 31; mov.u32 %r20, mb; mov.u32 %r21, x; "    \
-    "shl.b32 %r4, %r1, 2;\n"                                                                                 \
-    "add.u32 %r22, %r21, %r4; cvta.shared.u64 %rd20, mb; ld.param.u64 %rd1, [out]; mov.u32 %r5, %ctaid.x; "  \
-    "mov.u32 %r6, %ntid.x;\n"                                                                                \
-    "mad.lo.u32 %r7, %r5, %r6, %r1; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd2, %rd1, %rd2; setp.eq.u32 %p8, "  \
+#define HEAD(name)                                                                                                     \
+    ".visible .entry " name "(.param .u64 out) {\n"                                                                    \
+    ".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<30>; .shared .align 8 .b64 mb[8]; .shared .align 4 "            \
+    ".b32 x[1024];\n"                                                                                                  \
+    "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; and.b32 %r3, %r1, 31; mov.u32 %r20, mb; mov.u32 %r21, x; "              \
+    "shl.b32 %r4, %r1, 2;\n"                                                                                           \
+    "add.u32 %r22, %r21, %r4; cvta.shared.u64 %rd20, mb; ld.param.u64 %rd1, [out]; mov.u32 %r5, %ctaid.x; "            \
+    "mov.u32 %r6, %ntid.x;\n"                                                                                          \
+    "mad.lo.u32 %r7, %r5, %r6, %r1; mul.wide.u32 %rd2, %r7, 4; add.s64 %rd2, %rd1, %rd2; setp.eq.u32 %p8, "            \
     "%r1, 0;\n"
 
 /* Waits for parity `par` of [addr] */
-#define WAIT(label, addr, par)                                                                               \
+#define WAIT(label, addr, par)                                                                                         \
     label ": mbarrier.try_wait.parity.shared::cta.b64 %p7, [" addr "], " par "; @!%p7 bra " label ";\n"
 /* Barriers 0 and 1, of one arrival */
-#define INIT_BOTH                                                                                            \
-    "@%p8 mbarrier.init.shared.b64 [mb], 1; @%p8 mbarrier.init.shared.b64 [mb+8], 1; bar.sync 0;\n"
+#define INIT_BOTH "@%p8 mbarrier.init.shared.b64 [mb], 1; @%p8 mbarrier.init.shared.b64 [mb+8], 1; bar.sync 0;\n"
 #define INIT(addr, count) "@%p8 mbarrier.init.shared::cta.b64 [" addr "], " count "; bar.sync 0;\n"
 
 /* clang-format off */

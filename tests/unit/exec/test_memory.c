@@ -2,13 +2,13 @@
 #include "run_ptx.h"
 
 /* Lane l: %tid.x in %r1, the address in[l * stride] in %rd1, out[l * 64] in %rd2. */
-#define KERNEL(name, stride)                                                                                 \
-    ".visible .entry " name "(.param .u64 in, .param .u64 out) {\n"                                          \
-    ".reg .pred %p<8>; .reg .b16 %h<16>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .b128 %q<4>;\n"           \
-    ".shared .align 16 .b8 sm[4096]; .local .align 16 .b8 lc[64];\n"                                         \
-    "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;\n"                              \
-    "mul.wide.u32 %rd3, %r1, " stride "; add.s64 %rd1, %rd1, %rd3;\n"                                        \
-    "mul.wide.u32 %rd4, %r1, 64; add.s64 %rd2, %rd2, %rd4;\n"                                                \
+#define KERNEL(name, stride)                                                                                           \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out) {\n"                                                    \
+    ".reg .pred %p<8>; .reg .b16 %h<16>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .b128 %q<4>;\n"                     \
+    ".shared .align 16 .b8 sm[4096]; .local .align 16 .b8 lc[64];\n"                                                   \
+    "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;\n"                                        \
+    "mul.wide.u32 %rd3, %r1, " stride "; add.s64 %rd1, %rd1, %rd3;\n"                                                  \
+    "mul.wide.u32 %rd4, %r1, 64; add.s64 %rd2, %rd2, %rd4;\n"                                                          \
     "mov.u32 %r2, sm; mad.lo.u32 %r3, %r1, " stride ", %r2;\n"
 
 /* clang-format off */
@@ -199,8 +199,7 @@ static void test_remote(void) {
         if (run_ok(&r, "k", (struct run_shape){.grid = 4, .block = 32, .cluster = 4}, 1, &out))
             for (unsigned i = 0; i < 128; i++)
                 CHECK_EQ(run_u32(&r, out, i), (i / 32 ^ 1) * 100 + i % 32);
-        run_faults(&r, "own", (struct run_shape){.grid = 2, .block = 32, .cluster = 2}, 1, &out,
-                   "shared-cta-not-own");
+        run_faults(&r, "own", (struct run_shape){.grid = 2, .block = 32, .cluster = 2}, 1, &out, "shared-cta-not-own");
     }
     run_close(&r);
 }
@@ -321,8 +320,7 @@ static void test_matrix(void) {
             for (unsigned k = 0; k < 2; k++)
                 CHECK_EQ(run_u32(&r, out, 16 * l + 4 + k), m[k][t][g] | (uint32_t)m[k][t + 1][g] << 16);
             CHECK_EQ(run_u32(&r, out, 16 * l + 6), m[0][t][g] | (uint32_t)m[0][t + 1][g] << 16);
-            for (unsigned k = 0; k < 8;
-                 k++) { /* stored transposed: row l % 8 of matrix l / 8 is its column */
+            for (unsigned k = 0; k < 8; k++) { /* stored transposed: row l % 8 of matrix l / 8 is its column */
                 uint16_t v;
                 memcpy(&v, run_at(&r, out + 64 * l + 32 + 2 * k, 2), 2);
                 CHECK_EQ(v, m[l / 8][k][l % 8]);

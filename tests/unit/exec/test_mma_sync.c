@@ -156,14 +156,8 @@ static void fails(const struct form *f, const char *before, uint32_t threads, co
 
 /* 16 is added to 2^31 - 8: the sum clamps, or wraps. */
 static void saturates(bool satfinite) {
-    struct form f = {satfinite ? "m16n8k16.row.col.satfinite.s32.u8.u8.s32"
-                               : "m16n8k16.row.col.s32.u8.u8.s32",
-                     16,
-                     8,
-                     0,
-                     0,
-                     1,
-                     {0}};
+    struct form f = {
+        satfinite ? "m16n8k16.row.col.satfinite.s32.u8.u8.s32" : "m16n8k16.row.col.s32.u8.u8.s32", 16, 8, 0, 0, 1, {0}};
     struct run r;
     if (run_open(&r, program(&f, ""))) {
         uint64_t arg[2] = {run_alloc(&r, 32 * 40), run_alloc(&r, 32 * 16)};

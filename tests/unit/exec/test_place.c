@@ -49,8 +49,7 @@ int main(void) {
     c.gpc_sms[0] = 7;
     c.gpc_sms[1] = 6;
     c.num_sms = 23;
-    CHECK_EQ(place_capacity(&c, &whole, 2),
-             3 + 2 + 4); /* SMs 7 and 6 are no TPC; 8-11 of 7-12; 14-21 of 13-22 */
+    CHECK_EQ(place_capacity(&c, &whole, 2), 3 + 2 + 4); /* SMs 7 and 6 are no TPC; 8-11 of 7-12; 14-21 of 13-22 */
     CHECK_EQ(fill(&c, &whole, 2), 9);
     CHECK_EQ(place_capacity(&c, &whole, 8), 1);
     CHECK_EQ(fill(&c, &whole, 8), 1);

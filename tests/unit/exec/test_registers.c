@@ -2,15 +2,15 @@
 #include "exec/exec.h"
 #include "run_ptx.h"
 
-#define KERNEL(name)                                                                                         \
-    ".visible .entry " name "(.param .u64 out) {\n"                                                          \
-    ".reg .pred %p<40>; .reg .b16 %h<20>; .reg .b32 %r<400>; .reg .b64 %rd<40>;\n"                           \
+#define KERNEL(name)                                                                                                   \
+    ".visible .entry " name "(.param .u64 out) {\n"                                                                    \
+    ".reg .pred %p<40>; .reg .b16 %h<20>; .reg .b32 %r<400>; .reg .b64 %rd<40>;\n"                                     \
     "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2;\n"
 
 /* Steps 2 to 9 of a chain in registers of their own */
-#define CHAIN(op)                                                                                            \
-    op "%r2, %r1, 1;" op "%r3, %r2, 1;" op "%r4, %r3, 1;" op "%r5, %r4, 1;" op "%r6, %r5, 1;" op             \
-       "%r7, %r6, 1;" op "%r8, %r7, 1;" op "%r9, %r8, 1;\n"
+#define CHAIN(op)                                                                                                      \
+    op "%r2, %r1, 1;" op "%r3, %r2, 1;" op "%r4, %r3, 1;" op "%r5, %r4, 1;" op "%r6, %r5, 1;" op "%r7, %r6, 1;" op     \
+       "%r8, %r7, 1;" op "%r9, %r8, 1;\n"
 
 /* clang-format off */
 static const char text[] = RUN_HEADER
@@ -122,15 +122,14 @@ static void test_poison(struct run *r, uint64_t out) {
 static void test_size(void) {
     static char long_text[65536];
     struct run r;
-    size_t n = (size_t)snprintf(
-        long_text, sizeof long_text,
-        RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<1001>; .reg .b64 %%rd<4>; "
-                   "ld.param.u64 %%rd1, [out]; mov.u32 %%r0, %%tid.x;\n");
+    size_t n =
+        (size_t)snprintf(long_text, sizeof long_text,
+                         RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<1001>; .reg .b64 %%rd<4>; "
+                                    "ld.param.u64 %%rd1, [out]; mov.u32 %%r0, %%tid.x;\n");
     for (unsigned i = 1; i <= 1000; i++)
         n += (size_t)snprintf(long_text + n, sizeof long_text - n, "add.u32 %%r%u, %%r%u, 1;\n", i, i - 1);
-    snprintf(
-        long_text + n, sizeof long_text - n,
-        "mul.wide.u32 %%rd2, %%r0, 4; add.s64 %%rd3, %%rd1, %%rd2; st.global.u32 [%%rd3], %%r1000; ret; }\n");
+    snprintf(long_text + n, sizeof long_text - n,
+             "mul.wide.u32 %%rd2, %%r0, 4; add.s64 %%rd3, %%rd1, %%rd2; st.global.u32 [%%rd3], %%r1000; ret; }\n");
     if (run_open(&r, long_text)) {
         uint64_t out = run_alloc(&r, 128);
         if (run_ok(&r, "k", (struct run_shape){.block = 32}, 1, &out))
@@ -146,16 +145,16 @@ static void test_size(void) {
 static void test_limit(void) {
     static char long_text[65536];
     struct run r;
-    size_t n = (size_t)snprintf(
-        long_text, sizeof long_text,
-        RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<303>; .reg .b64 %%rd<4>; "
-                   "ld.param.u64 %%rd1, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, 0; bra b99;\n"
-                   "b0: add.u32 %%r3, %%r1, 5; mul.wide.u32 %%rd2, %%r1, 4; "
-                   "add.s64 %%rd3, %%rd1, %%rd2; st.global.u32 [%%rd3], %%r3; ret;\n");
+    size_t n =
+        (size_t)snprintf(long_text, sizeof long_text,
+                         RUN_HEADER ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<303>; .reg .b64 %%rd<4>; "
+                                    "ld.param.u64 %%rd1, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, 0; bra b99;\n"
+                                    "b0: add.u32 %%r3, %%r1, 5; mul.wide.u32 %%rd2, %%r1, 4; "
+                                    "add.s64 %%rd3, %%rd1, %%rd2; st.global.u32 [%%rd3], %%r3; ret;\n");
     for (unsigned i = 1; i < 100; i++)
         n += (size_t)snprintf(long_text + n, sizeof long_text - n,
-                              "b%u: add.u32 %%r%u, %%r2, 1; add.u32 %%r2, %%r%u, 1; bra b%u;\n", i, i + 100,
-                              i + 100, i - 1);
+                              "b%u: add.u32 %%r%u, %%r2, 1; add.u32 %%r2, %%r%u, 1; bra b%u;\n", i, i + 100, i + 100,
+                              i - 1);
     snprintf(long_text + n, sizeof long_text - n, "}\n");
     if (run_open(&r, long_text)) {
         uint64_t out = run_alloc(&r, 128);

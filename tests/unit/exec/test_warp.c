@@ -3,14 +3,14 @@
 
 #define REGS ".reg .pred %p<9>; .reg .b16 %h<4>; .reg .b32 %r<30>; .reg .f32 %f<9>; .reg .b64 %rd<20>;\n"
 /* Lane l reads in[l] into %r4; results go to out[l * 8 ...] at %rd2. */
-#define KERNEL(name)                                                                                         \
-    ".visible .entry " name "(.param .u64 in, .param .u64 out) {\n" REGS                                     \
-    "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;\n"                              \
-    "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd1, %rd3; ld.global.u32 %r4, [%rd1];\n"                      \
+#define KERNEL(name)                                                                                                   \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out) {\n" REGS                                               \
+    "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;\n"                                        \
+    "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd1, %rd3; ld.global.u32 %r4, [%rd1];\n"                                \
     "mul.wide.u32 %rd4, %r1, 32; add.s64 %rd2, %rd2, %rd4;\n"
 
-#define SHFL(mode, p, b, c, at)                                                                              \
-    "shfl.sync." mode ".b32 %r5|" p ", %r4, " b ", " c ", 0xffffffff; selp.u32 %r6, 1, 0, " p ";\n"          \
+#define SHFL(mode, p, b, c, at)                                                                                        \
+    "shfl.sync." mode ".b32 %r5|" p ", %r4, " b ", " c ", 0xffffffff; selp.u32 %r6, 1, 0, " p ";\n"                    \
     "st.global.v2.u32 [%rd2+" at "], {%r5, %r6};\n"
 
 /* clang-format off */
@@ -110,8 +110,8 @@ static int32_t lane_of(const char *mode, int32_t l, int32_t b, int32_t c, bool *
     return *ok ? j : l;
 }
 
-static void check_shfl(struct run *r, uint64_t out, const uint32_t *in, unsigned at, const char *mode,
-                       int32_t b, int32_t c) {
+static void check_shfl(struct run *r, uint64_t out, const uint32_t *in, unsigned at, const char *mode, int32_t b,
+                       int32_t c) {
     for (int32_t l = 0; l < 32; l++) {
         bool ok;
         int32_t j = lane_of(mode, l, b < 0 ? l : b, c, &ok);

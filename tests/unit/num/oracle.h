@@ -57,8 +57,7 @@ static inline quad oracle_value(num_type t, uint64_t code) {
 }
 
 // Code of the magnitude of an exact nonzero value; max + 1 stands for an overflow that the mode rounds away.
-static inline uint64_t oracle_magnitude(num_type t, const void *x, oracle_cmp cmp, bool negative,
-                                        num_round r) {
+static inline uint64_t oracle_magnitude(num_type t, const void *x, oracle_cmp cmp, bool negative, num_round r) {
     uint64_t lo = 0, hi = oracle_max_code(t) + 1; // value(lo) <= |x|; hi: first code above, or max + 1
     bool beyond = cmp(x, oracle_value(t, hi)) >= 0;
     while (hi - lo > 1) {

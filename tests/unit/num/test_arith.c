@@ -44,8 +44,7 @@ static uint64_t sqrt_oracle(num_type t, double a, num_round r) {
 }
 
 static void f32_in_every_mode(uint32_t a, uint32_t b, uint32_t c) {
-    double x = (double)num_f32_from_bits(a), y = (double)num_f32_from_bits(b),
-           z = (double)num_f32_from_bits(c);
+    double x = (double)num_f32_from_bits(a), y = (double)num_f32_from_bits(b), z = (double)num_f32_from_bits(c);
     for (int m = 0; m < 4; m++) {
         num_round r = modes[m];
         CHECK_EQ(num_add_f32(a, b, r, 0), fma_oracle(NUM_F32, x, 1.0, y, r));
@@ -112,8 +111,7 @@ static void f64_random(void) {
 }
 
 static void f64_edges(void) {
-    const double v[] = {0.0,    -0.0, 0x1p-1074, -0x1p-1074, 0x1p-1022, 1.0, -1.0, 0x1.fffffffffffffp1023,
-                        0x1p53, 3.0};
+    const double v[] = {0.0, -0.0, 0x1p-1074, -0x1p-1074, 0x1p-1022, 1.0, -1.0, 0x1.fffffffffffffp1023, 0x1p53, 3.0};
     for (int i = 0; i < 10; i++)
         for (int j = 0; j < 10; j++)
             f64_in_every_mode(num_f64_bits(v[i]), num_f64_bits(v[j]), num_f64_bits(v[(i + 3 * j) % 10]));

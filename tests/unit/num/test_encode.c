@@ -50,8 +50,7 @@ static void beyond_the_largest(void) {
         num_type t = narrow[i];
         double max = (double)oracle_value(t, oracle_max_code(t)),
                next = (double)oracle_value(t, oracle_max_code(t) + 1);
-        const double xs[] = {max,     nextafter(max, INFINITY), next, nextafter(next, 0), next * 3, 1e300,
-                             0x1p1023};
+        const double xs[] = {max, nextafter(max, INFINITY), next, nextafter(next, 0), next * 3, 1e300, 0x1p1023};
         for (unsigned k = 0; k < sizeof xs / sizeof *xs; k++) {
             check_one(t, xs[k]);
             check_one(t, -xs[k]);

@@ -31,10 +31,7 @@ static void formats_of_16_bits(void) {
 static void formats_of_8_bits(void) {
     for (uint32_t c = 0; c < 256; c++) {
         double e4m3 = (c & 0x7f) == 0x7f ? NAN : by_fields(c, 4, 3, 7);
-        double e5m2 = (c & 0x7c) != 0x7c ? by_fields(c, 5, 2, 15)
-                      : c & 3            ? NAN
-                      : c >> 7           ? -INFINITY
-                                         : INFINITY;
+        double e5m2 = (c & 0x7c) != 0x7c ? by_fields(c, 5, 2, 15) : c & 3 ? NAN : c >> 7 ? -INFINITY : INFINITY;
         CHECK(same(num_decode(NUM_E4M3, c), e4m3));
         CHECK(same(num_decode(NUM_E5M2, c), e5m2));
         CHECK(same(num_decode(NUM_E2M3, c), by_fields(c & 63, 2, 3, 1)));

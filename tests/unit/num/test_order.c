@@ -34,8 +34,7 @@ static uint64_t by_definition(int k, uint64_t a, uint64_t b, unsigned flags, boo
 }
 
 static void check_pair(int k, uint64_t a, uint64_t b) {
-    static const unsigned flags[] = {0, NUM_NAN, NUM_ABS, NUM_ABS | NUM_XORSIGN,
-                                     NUM_NAN | NUM_ABS | NUM_XORSIGN};
+    static const unsigned flags[] = {0, NUM_NAN, NUM_ABS, NUM_ABS | NUM_XORSIGN, NUM_NAN | NUM_ABS | NUM_XORSIGN};
     num_type t = types[k];
     for (int f = 0; f < 5; f++) {
         CHECK_EQ(num_min(t, a, b, flags[f]), by_definition(k, a, b, flags[f], false));
@@ -87,8 +86,7 @@ static void classes(void) {
     CHECK_EQ(num_compare(NUM_F32, 0x00000001, 0x80000002, NUM_FTZ), NUM_EQUAL);
     CHECK_EQ(num_compare(NUM_F32, 0x00000001, 0x80000002, 0), NUM_GREATER);
     CHECK_EQ(num_min(NUM_F32, 0x80000005, 0x3f800000, NUM_FTZ), 0x80000000);
-    CHECK_EQ(num_min(NUM_F32, num_min(NUM_F32, 0xc0000000, 0x40400000, NUM_ABS), 0xbf800000, NUM_ABS),
-             0x3f800000);
+    CHECK_EQ(num_min(NUM_F32, num_min(NUM_F32, 0xc0000000, 0x40400000, NUM_ABS), 0xbf800000, NUM_ABS), 0x3f800000);
 }
 
 int main(void) {

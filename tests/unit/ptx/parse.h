@@ -7,8 +7,8 @@
 
 #define HEAD ".version 9.0\n.target sm_100a\n.address_size 64\n"
 /* A kernel `k` with parameter `a` and the registers that the snippets use; the body starts on line 8. */
-#define KERNEL_HEAD                                                                                          \
-    HEAD ".visible .entry k(.param .u64 a)\n{\n.reg .pred %p<9>;\n"                                          \
+#define KERNEL_HEAD                                                                                                    \
+    HEAD ".visible .entry k(.param .u64 a)\n{\n.reg .pred %p<9>;\n"                                                    \
          ".reg .b16 %h<9>; .reg .b32 %r<20>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .b128 %q<3>;\n"
 #define KERNEL(body) KERNEL_HEAD body "\n}\n"
 

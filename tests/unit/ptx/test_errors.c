@@ -2,19 +2,16 @@
 #include "unit/ptx/parse.h"
 
 static void form(void) {
-    CHECK_STR(refused(KERNEL("\tadd.s32 \t%r1, %r2,  %r99;")),
-              "t.ptx:8:22: error: '%r99' is not one of %r<20>\n"
-              "    add.s32  %r1, %r2,  %r99;\n"
-              "                        ^\n");
-    CHECK_STR(refused(HEAD ".entry k() { ret }"),
-              "t.ptx:4:18: error: expected ';' after the instruction, found '}'\n"
-              "    .entry k() { ret }\n"
-              "                     ^\n");
-    CHECK_STR(
-        refused(HEAD ".entry k() {"),
-        "t.ptx:4:13: error: expected an instruction, a label or a directive, found the end of the text\n"
-        "    .entry k() {\n"
-        "                ^\n");
+    CHECK_STR(refused(KERNEL("\tadd.s32 \t%r1, %r2,  %r99;")), "t.ptx:8:22: error: '%r99' is not one of %r<20>\n"
+                                                               "    add.s32  %r1, %r2,  %r99;\n"
+                                                               "                        ^\n");
+    CHECK_STR(refused(HEAD ".entry k() { ret }"), "t.ptx:4:18: error: expected ';' after the instruction, found '}'\n"
+                                                  "    .entry k() { ret }\n"
+                                                  "                     ^\n");
+    CHECK_STR(refused(HEAD ".entry k() {"),
+              "t.ptx:4:13: error: expected an instruction, a label or a directive, found the end of the text\n"
+              "    .entry k() {\n"
+              "                ^\n");
 }
 
 static void says(const char *body, const char *part) {

@@ -2,12 +2,12 @@
 #include "unit/ptx/parse.h"
 
 static void kernel_directives(void) {
-    struct ptx_module *m = parse(
-        HEAD ".visible .entry k(\n\t.param .u64 .ptr .global .align 16 a,\n\t.param .u32 b,\n"
-             "\t.param .align 64 .b8 map[128],\n\t.param .b8 c\n)\n"
-             ".maxntid 128, 2\n.reqntid 64\n.minnctapersm 2\n.maxnreg 96\n.reqnctapercluster 2, 1, 1\n"
-             ".explicitcluster\n.maxclusterrank 8\n.blocksareclusters\n.pragma \"nounroll\";\n{ ret; }\n"
-             ".weak .entry w { }\n");
+    struct ptx_module *m =
+        parse(HEAD ".visible .entry k(\n\t.param .u64 .ptr .global .align 16 a,\n\t.param .u32 b,\n"
+                   "\t.param .align 64 .b8 map[128],\n\t.param .b8 c\n)\n"
+                   ".maxntid 128, 2\n.reqntid 64\n.minnctapersm 2\n.maxnreg 96\n.reqnctapercluster 2, 1, 1\n"
+                   ".explicitcluster\n.maxclusterrank 8\n.blocksareclusters\n.pragma \"nounroll\";\n{ ret; }\n"
+                   ".weak .entry w { }\n");
     const struct ptx_func *k = ptx_find_func(m, "k");
     uint64_t total;
     CHECK_EQ(m->version_major, 9);
@@ -45,8 +45,8 @@ static void label_at(const struct ptx_module *m, uint32_t i, uint32_t target) {
 }
 
 static void scopes(void) {
-    struct ptx_module *m = parse(KERNEL("bra L;\n"                                     /* 0: the L below */
-                                        "{ .reg .pred %p1; setp.ne.b32 %p1, %r1, 0;\n" /* 1 */
+    struct ptx_module *m = parse(KERNEL("bra L;\n"                                           /* 0: the L below */
+                                        "{ .reg .pred %p1; setp.ne.b32 %p1, %r1, 0;\n"       /* 1 */
                                         "  @%p1 bra L; L: @%p1 bra DONE; bra OUT; DONE: }\n" /* 2, 3, 4 */
                                         "{ L: .reg .b32 t; mov.b32 t, 1; bra L; }\n"         /* 5, 6 */
                                         "{ .reg .b32 t; mov.b32 t, %r1; }\n"                 /* 7 */
@@ -96,13 +96,13 @@ static void ranges(void) {
 }
 
 static void tables(void) {
-    struct ptx_module *m = parse(
-        HEAD ".func (.param .b32 r) g(.param .b32 x);\n.func h();\n"
-             ".entry k() { .reg .b32 %r1; .reg .b64 %rd1;\n"
-             "N0: t : .branchtargets N<2>, END;\nbrx.idx %r1, t;\nN1: ret; END: ret;\n"
-             "c: .calltargets g, h;\ncall %rd1, c;\n"
-             "pr : .callprototype (.param .align 8 .b8 _[16]) _ (.param .b64 _, .param .b32 _) .noreturn;\n"
-             "call (%r1), %rd1, (%r1, 7), pr; }\n");
+    struct ptx_module *m =
+        parse(HEAD ".func (.param .b32 r) g(.param .b32 x);\n.func h();\n"
+                   ".entry k() { .reg .b32 %r1; .reg .b64 %rd1;\n"
+                   "N0: t : .branchtargets N<2>, END;\nbrx.idx %r1, t;\nN1: ret; END: ret;\n"
+                   "c: .calltargets g, h;\ncall %rd1, c;\n"
+                   "pr : .callprototype (.param .align 8 .b8 _[16]) _ (.param .b64 _, .param .b32 _) .noreturn;\n"
+                   "call (%r1), %rd1, (%r1, 7), pr; }\n");
     const struct ptx_table *t = insn(m, 0)->operands[1].table;
     CHECK_EQ(insn(m, 0)->operands[1].kind, PTX_OPND_TABLE);
     CHECK_EQ(t->count, 3);
@@ -124,17 +124,16 @@ static void tables(void) {
 }
 
 static void calls(void) {
-    struct ptx_module *m = parse(
-        HEAD
-        ".extern .func (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 p0,\n\t.param .b64 p1\n)\n;\n"
-        ".func init() .noreturn;\n"
-        ".entry k() { .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
-        "{ .param .b64 param0; st.param.b64 [param0], %rd1; .param .align 8 .b8 param1[24]; .param .b32 "
-        "retval0;\n"
-        "call.uni (retval0), \n\tvprintf, \n\t(\n\tparam0, \n\tparam1\n\t);\nld.param.b32 %r1, [retval0+0]; "
-        "}\n"
-        "{ .param .b64 param0; call init; } call.uni init, (); }\n"
-        ".func init() { ret; }\n");
+    struct ptx_module *m =
+        parse(HEAD ".extern .func (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 p0,\n\t.param .b64 p1\n)\n;\n"
+                   ".func init() .noreturn;\n"
+                   ".entry k() { .reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
+                   "{ .param .b64 param0; st.param.b64 [param0], %rd1; .param .align 8 .b8 param1[24]; .param .b32 "
+                   "retval0;\n"
+                   "call.uni (retval0), \n\tvprintf, \n\t(\n\tparam0, \n\tparam1\n\t);\nld.param.b32 %r1, [retval0+0]; "
+                   "}\n"
+                   "{ .param .b64 param0; call init; } call.uni init, (); }\n"
+                   ".func init() { ret; }\n");
     const struct ptx_func *k = ptx_find_func(m, "k"), *init = ptx_find_func(m, "init");
     const struct ptx_insn *in = insn(m, 1);
     CHECK_EQ(in->op, PTX_OP_call);
@@ -151,15 +150,13 @@ static void calls(void) {
     CHECK_EQ(k->vars[3]->index, 3);
     in = insn(m, 3);
     CHECK(in->operands[1].func == init && in->operands[0].num_elems == 0 && in->operands[2].num_elems == 0);
-    CHECK(!init->is_extern && init->is_noreturn &&
-          init->num_insns == 1); /* declared, then defined: one function */
+    CHECK(!init->is_extern && init->is_noreturn && init->num_insns == 1); /* declared, then defined: one function */
     CHECK_EQ(insn(m, 4)->operands[2].num_elems, 0);
     ptx_module_free(m);
 }
 
 static void register_parameters(void) {
-    struct ptx_module *m =
-        parse(HEAD ".func (.reg .b32 out) k(.reg .b32 n, .param .b64 q) { mov.b32 out, n; ret; }\n");
+    struct ptx_module *m = parse(HEAD ".func (.reg .b32 out) k(.reg .b32 n, .param .b64 q) { mov.b32 out, n; ret; }\n");
     const struct ptx_func *k = ptx_find_func(m, "k");
     CHECK_EQ(k->rets[0].space, PTX_SPACE_REG);
     CHECK(k->rets[0].reg && insn(m, 0)->operands[0].reg == k->rets[0].reg);

@@ -26,8 +26,8 @@ static void opcodes(void) {
               PTX_OP_cp_async_bulk_prefetch_tensor, 4, "tile");
     opcode_is("tcgen05.wait::ld.sync.aligned;", PTX_OP_tcgen05_wait_ld, 2, "aligned");
     opcode_is("tcgen05.fence::after_thread_sync;", PTX_OP_tcgen05_fence_after_thread_sync, 0, "");
-    opcode_is("tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r1], %rd1, %rd2, [%r2], %r3, %p1;",
-              PTX_OP_tcgen05_mma_ws_sp, 2, "kind::f16");
+    opcode_is("tcgen05.mma.ws.sp.cta_group::1.kind::f16 [%r1], %rd1, %rd2, [%r2], %r3, %p1;", PTX_OP_tcgen05_mma_ws_sp,
+              2, "kind::f16");
     opcode_is("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;", PTX_OP_mbarrier_arrive, 3, "b64");
     opcode_is("match.any.sync.b32 %r1, %r2, -1;", PTX_OP_match_sync, 3, "b32");
     opcode_is("barrier.cluster.arrive.relaxed.aligned;", PTX_OP_barrier_cluster_arrive, 2, "aligned");

@@ -102,8 +102,7 @@ static void counts(void) {
 
     CHECK_HAS(refused(HEAD ".global .b8 x[0xFFFFFFFFFF][0xFFFFFFFFFF];"), "larger than 1 TiB");
     CHECK_HAS(refused(HEAD ".global .b8 x[0xFFFFFFFFFFFFFFFF];"), "an array dimension must be between");
-    CHECK_HAS(refused(HEAD ".global .b8 x[0xFFFFFFFF] = {1};"),
-              "initialised variables of the module are larger");
+    CHECK_HAS(refused(HEAD ".global .b8 x[0xFFFFFFFF] = {1};"), "initialised variables of the module are larger");
     CHECK_HAS(refused(HEAD ".global .b8 x[][0xFFFFFFFF] = {{1}, {2}};"), "larger than 256 MiB");
     CHECK_HAS(refused(HEAD ".file 65536 \"x\""), "file numbers end at");
     CHECK_HAS(refused(KERNEL(".reg .b32 %x<99999999>;")), "more than 16777216 registers");
@@ -134,8 +133,7 @@ static void linear(const char *what, const char *piece) {
         took[k] = seconds() - start;
     }
     if (!CHECK(took[1] < 32 * took[0] + 0.5))
-        fprintf(stderr, "    %s: %.3f s, then %.3f s for 8 times as much\n%s", what, took[0], took[1],
-                report);
+        fprintf(stderr, "    %s: %.3f s, then %.3f s for 8 times as much\n%s", what, took[0], took[1], report);
 }
 
 int main(void) {

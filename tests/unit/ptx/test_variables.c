@@ -11,13 +11,12 @@ static const struct ptx_var *var(const struct ptx_module *m, const char *name) {
 }
 
 static void declarations(void) {
-    struct ptx_module *m = parse(
-        HEAD
-        ".extern .shared .align 1024 .b8 dyn[];\n"
-        ".visible .global .u16 grid[19][19];\n.weak .const .v4 .f32 v;\n.common .global .b32 a, b[3];\n"
-        ".global .align 4 .attribute(.managed) .f64 d;\n.global .attribute(.unified(19,95)) .b8 e;\n"
-        ".extern .global .b32 later;\n.visible .global .align 16 .b32 later = 7;\n"
-        ".entry k() { .local .align 16 .b8 depot[48]; .shared .align 8 .u64 bar; .global .b32 inner; }\n");
+    struct ptx_module *m =
+        parse(HEAD ".extern .shared .align 1024 .b8 dyn[];\n"
+                   ".visible .global .u16 grid[19][19];\n.weak .const .v4 .f32 v;\n.common .global .b32 a, b[3];\n"
+                   ".global .align 4 .attribute(.managed) .f64 d;\n.global .attribute(.unified(19,95)) .b8 e;\n"
+                   ".extern .global .b32 later;\n.visible .global .align 16 .b32 later = 7;\n"
+                   ".entry k() { .local .align 16 .b8 depot[48]; .shared .align 8 .u64 bar; .global .b32 inner; }\n");
     CHECK(var(m, "dyn")->is_extern && var(m, "dyn")->incomplete);
     CHECK_EQ(var(m, "dyn")->size, 0);
     CHECK_EQ(var(m, "dyn")->align, 1024);
@@ -81,8 +80,8 @@ static void numbers(void) {
     ptx_module_free(m);
 }
 
-static void reloc_is(const struct ptx_reloc *r, uint64_t offset, uint32_t size, bool generic,
-                     const char *symbol, int64_t addend, unsigned shift) {
+static void reloc_is(const struct ptx_reloc *r, uint64_t offset, uint32_t size, bool generic, const char *symbol,
+                     int64_t addend, unsigned shift) {
     CHECK_EQ(r->offset, offset);
     CHECK_EQ(r->size, size);
     CHECK_EQ(r->generic, generic);
@@ -92,11 +91,10 @@ static void reloc_is(const struct ptx_reloc *r, uint64_t offset, uint32_t size, 
 }
 
 static void addresses(void) {
-    struct ptx_module *m =
-        parse(HEAD ".func f();\n.global .b32 t[4];\n"
-                   ".global .u64 p[6] = {f, t, generic(t), generic(t)+8, t-4, 9};\n"
-                   ".global .u8 bytes[4] = {0xFF(t), 0xFF00(generic(t)+4), 0xFF00(131187), 3};\n"
-                   ".global .u64 ahead = defined_below;\n.global .b32 defined_below;\n");
+    struct ptx_module *m = parse(HEAD ".func f();\n.global .b32 t[4];\n"
+                                      ".global .u64 p[6] = {f, t, generic(t), generic(t)+8, t-4, 9};\n"
+                                      ".global .u8 bytes[4] = {0xFF(t), 0xFF00(generic(t)+4), 0xFF00(131187), 3};\n"
+                                      ".global .u64 ahead = defined_below;\n.global .b32 defined_below;\n");
     const struct ptx_var *p = var(m, "p"), *b = var(m, "bytes");
     CHECK_EQ(p->num_relocs, 5);
     reloc_is(&p->relocs[0], 0, 8, false, "f", 0, 0);
