@@ -142,7 +142,7 @@ static void unload_modules(struct rt_context *c) {
             continue;
         }
         if (m->exec != NULL)
-            exec_module_unload(m->exec);
+            launch_module_unload(m->exec);
         m->exec = NULL;
         m->tried = false;
     }

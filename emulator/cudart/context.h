@@ -14,7 +14,7 @@
 
 #include "cudart/abi.h"
 #include "cudart/fatbin.h"
-#include "exec/launch.h"
+#include "launch/launch.h"
 #include "machine/machine.h"
 
 #include <stdbool.h>
@@ -31,8 +31,8 @@ struct rt_function {
     struct rt_module *module;
     const void *host;               /* the stub's address, which `k<<<>>>` names; NULL for the driver API */
     char *name;                     /* mangled name in the PTX; owned */
-    const struct exec_func *kernel; /* NULL until rt_function_ready */
-    struct exec_kernel_info info;
+    const struct warp_func *kernel; /* NULL until rt_function_ready */
+    struct launch_kernel_info info;
     /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
     int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy;
     struct rt_dim3 cluster;
@@ -60,7 +60,7 @@ struct rt_module {
     char *name; /* of the PTX in diagnostics; owned */
     bool tried; /* loading was tried; `status` is its outcome */
     int status;
-    struct exec_module *exec;
+    struct warp_module *exec;
     struct rt_variable *variables;
 };
 

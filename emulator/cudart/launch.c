@@ -227,7 +227,7 @@ static int pack_params(struct rt_context *c, const struct rt_function *f, const 
 }
 
 static int check_launch(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l,
-                        struct exec_launch *out) {
+                        struct launch_config *out) {
     struct cluster_request request;
     struct rt_dim3 cluster = {1, 1, 1};
     int e = check_shape(c, f, l);
@@ -241,7 +241,7 @@ static int check_launch(struct rt_context *c, const struct rt_function *f, const
         e = check_cluster(c, f, l, cluster);
     if (e == RT_SUCCESS)
         e = check_preferred(c, f, &request, cluster);
-    *out = (struct exec_launch){
+    *out = (struct launch_config){
         .kernel = f->kernel,
         .grid = to_diag(l->grid),
         .block = to_diag(l->block),
@@ -249,17 +249,17 @@ static int check_launch(struct rt_context *c, const struct rt_function *f, const
         .dynamic_smem = (uint32_t)l->dynamic_shared,
         .param_bytes = f->info.param_bytes,
     };
-    if (e == RT_SUCCESS && exec_max_resident_clusters(c->gpu, out) == 0)
+    if (e == RT_SUCCESS && launch_max_resident_clusters(c->gpu, out) == 0)
         e = rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: no cluster of " DIM " such CTAs fits the device", f->name,
                    DIM_ARGS(cluster));
     return e;
 }
 
 /* A launch returns when the kernel has ended, so this is the time from launch to synchronise. */
-static int timed_launch(struct rt_context *c, const struct rt_function *f, const struct exec_launch *x) {
+static int timed_launch(struct rt_context *c, const struct rt_function *f, const struct launch_config *x) {
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    int fault = exec_launch(c->gpu, x);
+    int fault = launch_run(c->gpu, x);
     clock_gettime(CLOCK_MONOTONIC, &end);
     double s = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     if (c->stats)
@@ -269,7 +269,7 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
 }
 
 int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l) {
-    struct exec_launch x;
+    struct launch_config x;
     uint8_t *params;
     int e = rt_stream_check(c, l->stream, NULL);
     if (e == RT_SUCCESS)
@@ -318,18 +318,18 @@ int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt
     if (has_zero(l->block) || volume(l->block) > f->info.max_threads || volume(cluster) > MACH_MAX_CLUSTER ||
         l->dynamic_shared > dynamic_limit(f))
         return RT_SUCCESS;
-    struct exec_launch x = {.kernel = f->kernel,
-                            .grid = to_diag(cluster), /* one whole cluster, whatever grid was given */
-                            .block = to_diag(l->block),
-                            .cluster = to_diag(cluster),
-                            .dynamic_smem = (uint32_t)l->dynamic_shared,
-                            .param_bytes = f->info.param_bytes};
-    *out = (int)exec_max_resident_clusters(c->gpu, &x);
+    struct launch_config x = {.kernel = f->kernel,
+                              .grid = to_diag(cluster), /* one whole cluster, whatever grid was given */
+                              .block = to_diag(l->block),
+                              .cluster = to_diag(cluster),
+                              .dynamic_smem = (uint32_t)l->dynamic_shared,
+                              .param_bytes = f->info.param_bytes};
+    *out = (int)launch_max_resident_clusters(c->gpu, &x);
     return RT_SUCCESS;
 }
 
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value) {
-    const struct exec_kernel_info *k = &f->info;
+    const struct launch_kernel_info *k = &f->info;
     struct rt_dim3 cluster = is_zero(from_diag(k->cluster)) ? f->cluster : from_diag(k->cluster);
     const int values[] = {
         [RT_FUNC_MAX_THREADS] = (int)k->max_threads,

@@ -112,7 +112,7 @@ static void publish_managed(struct rt_context *c, struct rt_module *m) {
         uint64_t address, size;
         if (v->managed == NULL)
             continue;
-        if (m->exec != NULL && exec_find_var(m->exec, v->name, &address, &size)) {
+        if (m->exec != NULL && launch_find_var(m->exec, v->name, &address, &size)) {
             *v->managed = mem_at(c->gpu->mem, address, size);
             continue;
         }
@@ -123,7 +123,7 @@ static void publish_managed(struct rt_context *c, struct rt_module *m) {
 }
 
 static void take_registers(void *exec, const char *name, uint32_t registers) {
-    exec_set_registers(exec, name, registers);
+    launch_set_registers(exec, name, registers);
 }
 
 static int load(struct rt_context *c, struct rt_module *m) {
@@ -140,7 +140,7 @@ static int load(struct rt_context *c, struct rt_module *m) {
         free(m->choice.text);
         m->choice.text = NULL;
     }
-    m->exec = exec_module_load(c->gpu, ptx);
+    m->exec = launch_module_load(c->gpu, ptx);
     if (m->exec == NULL)
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s cannot be loaded", m->name);
     if (m->code != NULL)
@@ -279,7 +279,7 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
         free(v);
     }
     if (m->exec != NULL)
-        exec_module_unload(m->exec);
+        launch_module_unload(m->exec);
     free(m->code);
     free(m->choice.text);
     free(m->name);
@@ -311,10 +311,10 @@ int rt_function_ready(struct rt_context *c, struct rt_function *f) {
     int e = rt_module_ready(c, f->module);
     if (e != RT_SUCCESS)
         return e;
-    f->kernel = exec_find_kernel(f->module->exec, f->name);
+    f->kernel = launch_find_kernel(f->module->exec, f->name);
     if (f->kernel == NULL)
         return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the PTX of %s has no kernel %s", f->module->name, f->name);
-    f->info = exec_kernel_info(f->kernel);
+    f->info = launch_kernel_info(f->kernel);
     return RT_SUCCESS;
 }
 
@@ -332,7 +332,7 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
     int e = rt_module_ready(c, m);
     if (e != RT_SUCCESS)
         return e;
-    if (name == NULL || !exec_find_var(m->exec, name, &at, &size))
+    if (name == NULL || !launch_find_var(m->exec, name, &at, &size))
         return rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
     if (address != NULL)
         *address = at;
@@ -352,7 +352,7 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
             *out = f;
             return rt_function_ready(c, f);
         }
-    if (exec_find_kernel(m->exec, name) == NULL)
+    if (launch_find_kernel(m->exec, name) == NULL)
         return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
     *out = rt_function_create(c, m, name, NULL);
     return rt_function_ready(c, *out);
@@ -365,7 +365,7 @@ int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_
                 int e = rt_module_ready(c, m);
                 if (e != RT_SUCCESS)
                     return e;
-                if (exec_find_var(m->exec, v->name, address, size))
+                if (launch_find_var(m->exec, v->name, address, size))
                     return RT_SUCCESS;
                 return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name, v->name);
             }

@@ -1,7 +1,7 @@
 /* machine/async.h - operations that complete later.
  *
  * TMA copies, UMMAs, commits, tcgen05.ld/st/cp and bulk stores are issued into queues. Operations of one queue run in
- * issue order (but see `unordered`); queues are independent of each other, and the scheduler (exec/sched.c) decides when each runs its next
+ * issue order (but see `unordered`); queues are independent of each other, and the scheduler (launch/sched.c) decides when each runs its next
  * operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving (default) or by a seed (random).
  * An operation reads its operands when it runs, not when it is issued.
  */

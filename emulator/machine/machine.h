@@ -109,7 +109,7 @@ struct cta {
     struct mach_mbar *mbars;
     uint32_t num_mbars, cap_mbars;
 
-    /* named barriers, exec/barrier.c */
+    /* named barriers, isa/barrier.c */
     struct mach_barrier {
         uint32_t expected;                  /* threads, 0: idle */
         uint32_t arrived;                   /* threads */
@@ -118,7 +118,7 @@ struct cta {
         uint32_t last_popc, last_and, last_or;
     } bar[MACH_BARRIERS];
 
-    bool cancel_failed; /* a thread has read that clusterlaunchcontrol.try_cancel failed: exec/grid.c */
+    bool cancel_failed; /* a thread has read that clusterlaunchcontrol.try_cancel failed: isa/grid_control.c */
 
     struct tc_state *tc;        /* engines/: tcgen05 state of this CTA, NULL until first used */
     struct async_queue *queues; /* list of this CTA's queues, machine/async.h */
@@ -134,7 +134,7 @@ struct cluster {
     struct diag_dim3 dim; /* %cluster_nctaid */
     uint32_t num_ctas, live_ctas;
     struct cta *cta; /* num_ctas of them, index = rank */
-    /* barrier.cluster (9.7.13.3), exec/barrier.c */
+    /* barrier.cluster (9.7.13.3), isa/barrier.c */
     uint32_t bar_arrived; /* threads */
     uint64_t bar_phase;
     uint32_t exits;       /* times that threads of the cluster have exited: barriers do not wait for those */

@@ -4,7 +4,7 @@
  * turn (the other's beside each), so that a noisy host disturbs both.
  */
 #include "../unit/engines/fixture.h"
-#include "../unit/exec/run_ptx.h"
+#include "unit/run_ptx.h"
 
 #include "engines/tc_kernel.h"
 

@@ -8,10 +8,10 @@ bad=0
 
 fresh() {
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/emulator/num" "$tree/emulator/exec" "$tree/emulator/trace" "$tree/emulator/cudart" "$tree/common" \
+    mkdir -p "$tree/emulator/num" "$tree/emulator/isa" "$tree/emulator/trace" "$tree/emulator/cudart" "$tree/common" \
         "$tree/01_step"
     echo '#include "base/diag.h"' >"$tree/emulator/num/num.h"
-    printf '#include <stdio.h>\n#include "ptx/ir.h"\n#include "engines/mma.h"\n' >"$tree/emulator/exec/core.c"
+    printf '#include <stdio.h>\n#include "ptx/ir.h"\n#include "engines/mma.h"\n' >"$tree/emulator/isa/core.c"
     echo '#include "machine/observer.h"' >"$tree/emulator/trace/log.c"
     echo '#include "trace/log.h"' >"$tree/emulator/cudart/runtime.c"
     echo '#include "../common/tmem.cuh"' >"$tree/01_step/01_step.cu"
@@ -49,11 +49,13 @@ breach emulator/num/fp8.h '"machine/machine.h"' 'num may not include machine/mac
 breach emulator/ptx/parse.c '"num/num.h"' 'ptx may not include num/num.h'
 breach emulator/machine/cta.c '"engines/mma.h"' 'machine may not include engines/mma.h'
 breach emulator/machine/cta.c '"ptx/ir.h"' 'machine may not include ptx/ir.h'
-breach emulator/engines/mma.c '"exec/core.h"' 'engines may not include exec/core.h'
-breach emulator/exec/alu.c '"cudart/runtime.h"' 'exec may not include cudart/runtime.h'
-breach emulator/exec/alu.c '"trace/log.h"' 'exec may not include trace/log.h'
+breach emulator/engines/mma.c '"launch/state.h"' 'engines may not include launch/state.h'
+breach emulator/isa/alu.c '"cudart/runtime.h"' 'isa may not include cudart/runtime.h'
+breach emulator/warp/core.c '"isa/isa.h"' 'warp may not include isa/isa.h'
+breach emulator/isa/alu.c '"launch/state.h"' 'isa may not include launch/state.h'
+breach emulator/isa/alu.c '"trace/log.h"' 'isa may not include trace/log.h'
 breach emulator/trace/log.h '"machine/machine.h"' 'trace may not include machine/machine.h'
-breach emulator/check/race.c '"exec/core.h"' 'check may not include exec/core.h'
+breach emulator/check/race.c '"launch/state.h"' 'check may not include launch/state.h'
 breach emulator/num/fp8.c '"num.h"' 'write "num.h" from emulator/'
 breach emulator/num/fp8.c '"../base/diag.h"' 'write "../base/diag.h" from emulator/'
 breach emulator/cudart/runtime.c '<cuda_runtime.h>' 'builds without the CUDA Toolkit'

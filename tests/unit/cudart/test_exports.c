@@ -53,7 +53,7 @@ int main(void) {
     for (size_t i = 0; i < sizeof driver_symbols / sizeof driver_symbols[0]; i++)
         if (!CHECK(dlsym(library, driver_symbols[i]) != NULL))
             fprintf(stderr, "    %s\n", driver_symbols[i]);
-    CHECK(dlsym(library, "exec_launch") == NULL); /* the emulator's own names stay inside */
+    CHECK(dlsym(library, "warp_launch") == NULL); /* the emulator's own names stay inside */
     CHECK(dlsym(library, "rt_enter") == NULL);
     CHECK(dlsym(library, "rt12_jump_cudaMalloc") == NULL);
     CHECK(open_library("libcudart.so.12") == library);

@@ -1,7 +1,7 @@
 /* tcgen05 as PTX: what the handlers decode, refuse and report. One warp; A is 128 x 16 and B 8 x 16 of ones
  * in f16, K-major without swizzling, so that every element of D counts 16 for each tcgen05.mma.
  */
-#include "../exec/run_ptx.h"
+#include "unit/run_ptx.h"
 
 #include <stdarg.h>
 

@@ -1,0 +1,207 @@
+/* isa/alu.c - modifiers and operands of the register-to-register families, and the search through their tables. */
+#include "isa/alu.h"
+
+bool alu_refuse(struct isa_binder *b, const char *why) {
+    b->why = why;
+    return false;
+}
+
+static int flag_bit(enum ptx_mod mod) {
+    switch (mod) {
+#define F(name)                                                                                                        \
+    case PTX_MOD_##name:                                                                                               \
+        return ALU_BIT_##name;
+        ALU_FLAGS(F)
+#undef F
+    default:
+        return -1;
+    }
+}
+
+static bool is_type(enum ptx_mod mod) {
+    switch (mod) {
+    case PTX_MOD_u16x2:
+    case PTX_MOD_s16x2:
+    case PTX_MOD_u4:
+    case PTX_MOD_s4:
+    case PTX_MOD_u2:
+    case PTX_MOD_s2:
+    case PTX_MOD_tf32:
+    case PTX_MOD_e4m3x2:
+    case PTX_MOD_e5m2x2:
+    case PTX_MOD_e3m2x2:
+    case PTX_MOD_e2m3x2:
+    case PTX_MOD_e2m1x2:
+    case PTX_MOD_ue8m0x2:
+    case PTX_MOD_s2f6x2:
+    case PTX_MOD_e4m3x4:
+    case PTX_MOD_e5m2x4:
+    case PTX_MOD_e3m2x4:
+    case PTX_MOD_e2m3x4:
+    case PTX_MOD_e2m1x4:
+        return true;
+    default:
+        return ptx_mod_type(mod) != PTX_NOTYPE;
+    }
+}
+
+static bool is_compare(enum ptx_mod mod) {
+    switch (mod) {
+    case PTX_MOD_eq:
+    case PTX_MOD_ne:
+    case PTX_MOD_lt:
+    case PTX_MOD_le:
+    case PTX_MOD_gt:
+    case PTX_MOD_ge:
+    case PTX_MOD_ls:
+    case PTX_MOD_hs:
+    case PTX_MOD_equ:
+    case PTX_MOD_neu:
+    case PTX_MOD_ltu:
+    case PTX_MOD_leu:
+    case PTX_MOD_gtu:
+    case PTX_MOD_geu:
+    case PTX_MOD_num:
+    case PTX_MOD_nan:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_space(enum ptx_mod mod) {
+    switch (mod) {
+    case PTX_MOD_global:
+    case PTX_MOD_local:
+    case PTX_MOD_shared:
+    case PTX_MOD_const:
+    case PTX_MOD_param:
+    case PTX_MOD_shared__cta:
+    case PTX_MOD_shared__cluster:
+    case PTX_MOD_param__entry:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool alu_parse(struct isa_binder *b, const struct ptx_insn *src, struct alu_form *form) {
+    *form = (struct alu_form){0};
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        enum ptx_mod mod = (enum ptx_mod)src->mods[i];
+        int bit = flag_bit(mod);
+        if (bit >= 0 && !(form->flags >> bit & 1)) {
+            form->flags |= UINT64_C(1) << bit;
+        } else if (bit < 0 && is_type(mod) && form->num_types < ALU_MAX_TYPES) {
+            form->type[form->num_types++] = mod;
+        } else if (is_compare(mod) && !form->cmp) {
+            form->cmp = mod;
+        } else if (is_space(mod) && !form->space) {
+            form->space = mod;
+        } else {
+            return alu_refuse(b, "a modifier does not belong to this instruction");
+        }
+    }
+    return true;
+}
+
+uint64_t alu_rounding(uint64_t flags) {
+    static const struct {
+        uint64_t mod;
+        num_round round;
+    } rounds[] = {{ALU_M(rn) | ALU_M(rni), NUM_RN},
+                  {ALU_M(rz) | ALU_M(rzi), NUM_RZ},
+                  {ALU_M(rm) | ALU_M(rmi), NUM_RM},
+                  {ALU_M(rp) | ALU_M(rpi), NUM_RP},
+                  {ALU_M(rna), NUM_RNA}};
+    static const struct {
+        uint64_t mod;
+        unsigned flag;
+    } flag_of[] = {{ALU_M(ftz), NUM_FTZ},        {ALU_M(sat), NUM_SAT}, {ALU_M(relu), NUM_RELU},
+                   {ALU_M(NaN), NUM_NAN},        {ALU_M(abs), NUM_ABS}, {ALU_M(satfinite), NUM_SATFINITE},
+                   {ALU_M(xorsign), NUM_XORSIGN}};
+    uint64_t aux = NUM_RN;
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++)
+        if (flags & rounds[i].mod)
+            aux = (uint64_t)rounds[i].round;
+    for (size_t i = 0; i < sizeof flag_of / sizeof *flag_of; i++)
+        if (flags & flag_of[i].mod)
+            aux |= (uint64_t)flag_of[i].flag << 8;
+    return aux;
+}
+
+/* Immediates and special registers come as 32-bit words where the type has 16 bits. A floating-point constant has no
+ * 16-bit form (4.5.2). */
+bool alu_source(const struct warp_opnd *o, unsigned bits) {
+    if (o->kind != WARP_SLOT || o->slot == WARP_SINK || (o->neg && o->bits != 1))
+        return false;
+    bool written = o->is_imm || (o->more && o->more->src->kind == PTX_OPND_SREG);
+    if (written && bits == 16)
+        return o->bits == 32 && !o->imm_float;
+    return bits ? o->bits == bits : o->bits > 1;
+}
+
+bool alu_dest(const struct warp_opnd *o, unsigned bits) {
+    return alu_source(o, bits) && o->slot >= 0 && !o->is_imm && !o->neg && o->more &&
+           o->more->src->kind == PTX_OPND_REG;
+}
+
+bool alu_dest_or_sink(const struct warp_opnd *o, unsigned bits) { return alu_is_sink(o) || alu_dest(o, bits); }
+
+static unsigned letter_bits(char c) { return c == 'h' ? 16 : c == 'w' ? 32 : c == 'd' ? 64 : c == 'q' ? 128 : 1; }
+
+bool alu_operands(struct isa_binder *b, const struct insn *in, const char *sig) {
+    if (in->num_opnds != strlen(sig))
+        return alu_refuse(b, "wrong number of operands");
+    if (!alu_dest(&in->o[0], letter_bits(sig[0])))
+        return alu_refuse(b, "the destination is not a register of the instruction's size");
+    bool pred = ptx_insn_type(in->src, 0) == PTX_PRED; /* immediates are lane masks then */
+    for (unsigned i = 1; i < in->num_opnds; i++) {
+        const struct warp_opnd *o = &in->o[i];
+        if (!alu_source(o, letter_bits(sig[i])) && !(sig[i] == 'p' && pred && o->is_imm && o->kind == WARP_SLOT))
+            return alu_refuse(b, "a source operand does not have the size that the instruction's type asks for");
+    }
+    return true;
+}
+
+static bool at_most_one(uint64_t flags) { return !(flags & (flags - 1)); }
+
+static bool row_takes(const struct alu_row *row, const struct insn *in, const struct alu_form *form) {
+    uint64_t need = row->need & ~ALU_NEED_RND;
+    return row->op == in->src->op && row->type == form->type[0] && row->type2 == form->type[1] && !form->type[2] &&
+           (form->flags & need) == need && !(form->flags & ~(need | row->may)) &&
+           (!(row->need & ALU_NEED_RND) || form->flags & ALU_RND);
+}
+
+/* Integer constants do not become floating-point ones, nor the reverse; bit-size types take both (4.5.2). */
+bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type) {
+    const enum ptx_type t = ptx_mod_type(type);
+    const bool real = t == PTX_F32 || t == PTX_F64;
+    if (t == PTX_B32 || t == PTX_B64 || t == PTX_PRED)
+        return true;
+    for (unsigned i = 1; i < in->num_opnds; i++)
+        if (in->o[i].is_imm && in->o[i].imm_float != real)
+            return alu_refuse(b, "a constant does not have the kind of the instruction's type");
+    return true;
+}
+
+bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows, size_t num_rows) {
+    struct alu_form form;
+    if (!alu_parse(b, in->src, &form))
+        return false;
+    if (form.cmp || form.space || !at_most_one(form.flags & ALU_RND))
+        return alu_refuse(b, "this combination of modifiers is not one of the instruction's forms");
+    alu_refuse(b, "this combination of modifiers and type is not one of the instruction's forms");
+    for (size_t i = 0; i < num_rows; i++) {
+        if (!row_takes(&rows[i], in, &form) || !alu_operands(b, in, rows[i].sig))
+            continue;
+        const bool mixed = rows[i].type2 || rows[i].op == PTX_OP_selp;
+        if (!mixed && !alu_literals(b, in, (enum ptx_mod)rows[i].type))
+            return false;
+        b->why = NULL;
+        in->fn = rows[i].fn;
+        in->aux = alu_rounding(form.flags);
+        return true;
+    }
+    return false;
+}

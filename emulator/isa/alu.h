@@ -1,0 +1,258 @@
+/* isa/alu.h - what the arithmetic families share: reading modifiers, checking operands, and generating handlers.
+ *
+ * Private to exec/'s register-to-register families (integer, carry, float, half, compare, logic, cvt, move, space).
+ *
+ * A handler works on a whole warp: ALU_FN1..ALU_FN4 make one from an expression over the lane's sources a, b, c, e. With
+ * all 32 lanes active it is a loop that the compiler vectorises, otherwise it visits the active lanes. A lane of the
+ * result is poison when any of its sources is.
+ *
+ * A family is a table of rows: opcode, type, the modifiers that must and may be there, the operands' widths, handler.
+ * What no row allows is refused, so everything a row accepts is a form that the PTX ISA lists.
+ */
+#ifndef ISA_ALU_H
+#define ISA_ALU_H
+
+#include "isa/isa.h"
+#include "num/num.h"
+
+/* --- modifiers ------------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define ALU_FLAGS(F)                                                                                \
+    F(lo) F(hi) F(wide) F(sat) F(cc) F(relu) F(shiftamt) F(clamp) F(wrap)                           \
+    F(rn) F(rz) F(rm) F(rp) F(rna) F(rs) F(rni) F(rzi) F(rmi) F(rpi)                                \
+    F(ftz) F(approx) F(full) F(NaN) F(abs) F(xorsign) F(satfinite) F(oob) F(scaled__n2__ue8m0)      \
+    F(finite) F(infinite) F(number) F(notanumber) F(normal) F(subnormal)                            \
+    F(l) F(r) F(and) F(or) F(xor) F(f4e) F(b4e) F(rc8) F(ecl) F(ecr) F(rc16) F(to)
+/* clang-format on */
+
+enum alu_bit {
+#define F(name) ALU_BIT_##name,
+    ALU_FLAGS(F)
+#undef F
+        ALU_BIT_COUNT
+};
+#define ALU_M(name) (UINT64_C(1) << ALU_BIT_##name)
+#define ALU_RND (ALU_M(rn) | ALU_M(rz) | ALU_M(rm) | ALU_M(rp))
+#define ALU_IRND (ALU_M(rni) | ALU_M(rzi) | ALU_M(rmi) | ALU_M(rpi))
+#define ALU_NEED_RND (UINT64_C(1) << 63) /* in alu_row.need: one of ALU_RND must be there */
+
+/* The modifiers of an instruction, sorted: flags as ALU_M bits, types and the rest in the order written. */
+#define ALU_MAX_TYPES 4
+struct alu_form {
+    uint64_t flags;
+    enum ptx_mod type[ALU_MAX_TYPES]; /* PTX_MOD_unknown beyond num_types */
+    unsigned num_types;
+    enum ptx_mod cmp;   /* eq, ltu, num, ...; .lo and .hi stay flags */
+    enum ptx_mod space; /* shared, shared::cluster, ... */
+};
+
+/* False (b->why set) for a modifier that no register-to-register instruction has, or one that is there twice. */
+bool alu_parse(struct isa_binder *b, const struct ptx_insn *src, struct alu_form *form);
+
+/* in->aux for handlers that round: the mode and the flags of num.h. */
+uint64_t alu_rounding(uint64_t flags);
+static inline num_round alu_round(const struct insn *in) { return (num_round)(in->aux & 0xff); }
+static inline unsigned alu_num_flags(const struct insn *in) { return (unsigned)(in->aux >> 8); }
+
+/* --- operands -------------------------------------------------------------------------------------------------- */
+
+/* Operand widths, one letter each, destination first: h 16 bits, w 32, d 64, q 128, p predicate. False (b->why set)
+ * when number, kind or width differ; after success every slot may be read or written at that width. */
+bool alu_operands(struct isa_binder *b, const struct insn *in, const char *sig);
+/* One operand: a source (register or constant), or a destination (register). `bits` 0 takes any data width. */
+bool alu_source(const struct warp_opnd *o, unsigned bits);
+bool alu_dest(const struct warp_opnd *o, unsigned bits);
+/* A destination that may also be _. */
+bool alu_dest_or_sink(const struct warp_opnd *o, unsigned bits);
+static inline bool alu_is_sink(const struct warp_opnd *o) { return o->kind == WARP_DISCARD || o->slot == WARP_SINK; }
+/* False (b->why set) when a constant among the sources is of the wrong kind for operands of type `type`. */
+bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type);
+/* Sets the reason and returns false. */
+bool alu_refuse(struct isa_binder *b, const char *why);
+
+/* --- tables ---------------------------------------------------------------------------------------------------- */
+
+struct alu_row {
+    uint16_t op, type, type2; /* enum ptx_op, enum ptx_mod; type2 0: the instruction has one type */
+    uint64_t need, may;       /* ALU_M bits */
+    const char *sig;
+    warp_fn fn;
+};
+#define ALU_ROW(op, type, need, may, sig, fn)                                                                          \
+    { PTX_OP_##op, PTX_MOD_##type, 0, need, may, sig, fn }
+#define ALU_ROW2(op, type, type2, need, may, sig, fn)                                                                  \
+    { PTX_OP_##op, PTX_MOD_##type, PTX_MOD_##type2, need, may, sig, fn }
+
+/* Binds to the first row that takes the instruction; in->aux becomes alu_rounding of its modifiers. */
+bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows, size_t num_rows);
+
+bool alu_bind_carry(struct isa_binder *b, struct insn *in); /* isa/carry.c, 9.7.2 */
+bool alu_bind_half(struct isa_binder *b, struct insn *in);  /* isa/half.c, 9.7.4, 9.7.5 */
+bool alu_bind_space(struct isa_binder *b, struct insn *in); /* isa/space.c, 9.7.9.19, .20, .23, .24 */
+bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_form *form); /* isa/cvt_pack.c */
+
+/* --- lanes ----------------------------------------------------------------------------------------------------- */
+
+/* A destination either is a source's slot or shares no lane with it, so lanes never depend on each other. clang finds
+ * that out at run time, and warns where it is told and still cannot vectorise. */
+#if defined(__clang__)
+#define ALU_INDEPENDENT
+#else
+#define ALU_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#define ALU_LANES(mask, ...)                                                                                           \
+    do {                                                                                                               \
+        if ((mask) == WARP_ALL_LANES) {                                                                                \
+            ALU_INDEPENDENT                                                                                            \
+            for (uint32_t l = 0; l < MACH_WARP; l++) {                                                                 \
+                __VA_ARGS__;                                                                                           \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            WARP_FOR_LANES(l, (mask)) { __VA_ARGS__; }                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* Poison of the destination o[0]: that of any of the sources o[1..n]. */
+static inline void alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
+    uint32_t p = 0;
+    for (unsigned i = 1; i <= n; i++)
+        p |= warp_poison(w, in->o[i].slot);
+    warp_set_poison(w, in->o[0].slot, mask, p);
+}
+
+/* Bit l of the result is byte l of c (each 0 or 1). */
+static inline uint32_t alu_gather(const uint8_t c[MACH_WARP]) {
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < MACH_WARP; i += 8) {
+        uint64_t v = 0;
+        for (unsigned j = 0; j < 8; j++)
+            v |= (uint64_t)c[i + j] << (8 * j);
+        mask |= (uint32_t)(v * UINT64_C(0x0102040810204080) >> 56) << i;
+    }
+    return mask;
+}
+
+/* Poison of a & b and of a | b for predicates: a clean operand that decides the result makes it clean. */
+static inline uint32_t alu_and_poison(uint32_t a, uint32_t pa, uint32_t b, uint32_t pb) {
+    return (pa | pb) & (pa | a) & (pb | b);
+}
+static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32_t pb) {
+    return (pa | pb) & (pa | ~a) & (pb | ~b);
+}
+
+/* Types of lanes: the frame's word, the element an expression sees, and how elements lie in the word. */
+#define ALU_WORD_u16 uint32_t
+#define ALU_WORD_s16 uint32_t
+#define ALU_WORD_u32 uint32_t
+#define ALU_WORD_s32 uint32_t
+#define ALU_WORD_u64 uint64_t
+#define ALU_WORD_s64 uint64_t
+#define ALU_WORD_u16x2 uint32_t
+#define ALU_WORD_s16x2 uint32_t
+#define ALU_WORD_u32x2 uint64_t
+#define ALU_ELEM_u16 uint16_t
+#define ALU_ELEM_s16 int16_t
+#define ALU_ELEM_u32 uint32_t
+#define ALU_ELEM_s32 int32_t
+#define ALU_ELEM_u64 uint64_t
+#define ALU_ELEM_s64 int64_t
+#define ALU_ELEM_u16x2 uint16_t
+#define ALU_ELEM_s16x2 int16_t
+#define ALU_ELEM_u32x2 uint32_t
+#define ALU_SRC_uint32_t warp_src32
+#define ALU_SRC_uint64_t warp_src64
+#define ALU_DST_uint32_t warp_dst32
+#define ALU_DST_uint64_t warp_dst64
+#define ALU_HIGH_u16(x) (x)
+#define ALU_HIGH_s16(x) (x)
+#define ALU_HIGH_u32(x) (x)
+#define ALU_HIGH_s32(x) (x)
+#define ALU_HIGH_u64(x) (x)
+#define ALU_HIGH_s64(x) (x)
+#define ALU_HIGH_u16x2(x) ((x) >> 16)
+#define ALU_HIGH_s16x2(x) ((x) >> 16)
+#define ALU_HIGH_u32x2(x) ((x) >> 32)
+/* Scalars take the first value only; the second is not evaluated. */
+#define ALU_JOIN_u16(lo, hi) ((uint16_t)(lo))
+#define ALU_JOIN_s16(lo, hi) ((uint16_t)(lo))
+#define ALU_JOIN_u32(lo, hi) ((uint32_t)(lo))
+#define ALU_JOIN_s32(lo, hi) ((uint32_t)(lo))
+#define ALU_JOIN_u64(lo, hi) ((uint64_t)(lo))
+#define ALU_JOIN_s64(lo, hi) ((uint64_t)(lo))
+#define ALU_JOIN_u16x2(lo, hi) ((uint32_t)(uint16_t)(lo) | (uint32_t)(uint16_t)(hi) << 16)
+#define ALU_JOIN_s16x2(lo, hi) ALU_JOIN_u16x2(lo, hi)
+#define ALU_JOIN_u32x2(lo, hi) ((uint64_t)(uint32_t)(lo) | (uint64_t)(uint32_t)(hi) << 32)
+
+#define ALU_CAT_(a, b) a##b
+#define ALU_CAT(a, b) ALU_CAT_(a, b)
+#define ALU_SRC(T, i) ALU_CAT(ALU_SRC_, ALU_WORD_##T)(w, in->o[i].slot)
+#define ALU_DST(T) ALU_CAT(ALU_DST_, ALU_WORD_##T)(w, in->o[0].slot)
+#define ALU_LO(T, x) ((ALU_ELEM_##T)(x))
+#define ALU_HI(T, x) ((ALU_ELEM_##T)ALU_HIGH_##T(x))
+
+/* The handler `name`: destination o[0] of type TD, sources o[1].. of types TA, TB, ...; `expr` sees a, b, c, e and the
+ * rounding r and flags f of alu_rounding. */
+#define ALU_HEAD(name)                                                                                                 \
+    static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
+        const num_round r = alu_round(in);                                                                             \
+        const unsigned f = alu_num_flags(in);                                                                          \
+        (void)r, (void)f;
+#define ALU_TAIL(n)                                                                                                    \
+    alu_poison(w, in, mask, n);                                                                                        \
+    return WARP_NEXT;                                                                                                  \
+    }
+
+#define ALU_FN1(name, TD, TA, expr)                                                                                    \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                                   \
+        (void)r, (void)f;                                                                                              \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));      \
+    ALU_TAIL(1)
+
+#define ALU_FN2(name, TD, TA, TB, expr)                                                                                \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {                  \
+        (void)r, (void)f;                                                                                              \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),                        \
+                                          name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));                      \
+    ALU_TAIL(2)
+
+#define ALU_FN3(name, TD, TA, TB, TC, expr)                                                                            \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r, unsigned f) { \
+        (void)r, (void)f;                                                                                              \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
+    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),     \
+                                          name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));   \
+    ALU_TAIL(3)
+
+#define ALU_FN4(name, TD, TA, TB, TC, TE, expr)                                                                        \
+    static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e) {         \
+        return (ALU_ELEM_##TD)(expr);                                                                                  \
+    }                                                                                                                  \
+    ALU_HEAD(name)                                                                                                     \
+    const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
+    const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
+    const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
+    const ALU_WORD_##TE *pe = ALU_SRC(TE, 4);                                                                          \
+    ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
+    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(                                                                             \
+                        name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), ALU_LO(TE, pe[l])), ));      \
+    ALU_TAIL(4)
+
+#endif

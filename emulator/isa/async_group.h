@@ -1,0 +1,24 @@
+/* isa/async_group.h - async-groups of a thread (PTX ISA 9.7.9.25.1.1): operations that the thread issued, batched by a
+ * commit and awaited by a wait. Bulk and non-bulk operations have groups of their own. Implemented in cp_async.c.
+ */
+#ifndef ISA_ASYNC_GROUP_H
+#define ISA_ASYNC_GROUP_H
+
+#include "engines/tma.h"
+#include "isa/isa.h"
+
+struct async_group; /* one group; in a list, oldest first */
+
+enum async_kind { ASYNC_BULK, ASYNC_COPY, ASYNC_KINDS };
+
+/* What lane l's next operation counts itself in: the group that is not committed yet. */
+struct tma_track *isa_group_open(struct warp *w, enum async_kind kind, uint32_t l);
+/* Commits the open groups of lanes `mask`, empty ones too. */
+void isa_group_commit(struct warp *w, enum async_kind kind, uint32_t mask);
+/* Have all but the `n` latest committed groups of every lane in `mask` finished (`read`: read their sources)? */
+bool isa_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32_t n, bool read);
+/* Suspends until isa_group_done. */
+enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind, uint32_t n,
+                                bool read);
+
+#endif

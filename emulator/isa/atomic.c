@@ -1,0 +1,383 @@
+/* isa/atomic.c - atom and red (PTX ISA 9.7.13.5, 9.7.13.6).
+ *
+ * The lanes of a warp act one after another in ascending order, and nothing else runs meanwhile: every scope
+ * and every memory order is met. f32 additions in global memory flush subnormals, in shared memory they do
+ * not. A vector or packed operation is one scalar operation per element.
+ */
+#include "isa/isa.h"
+#include "num/num.h"
+
+enum atom_op { AT_ADD, AT_MIN, AT_MAX, AT_INC, AT_DEC, AT_AND, AT_OR, AT_XOR, AT_EXCH, AT_CAS };
+
+struct atom_form {
+    enum warp_space space;
+    enum atom_op op;
+    enum ptx_type type;
+    uint8_t size;  /* bytes of a register: 2, 4, 8, 16 */
+    uint8_t count; /* registers of a vector, else 1 */
+    const struct warp_opnd *addr;
+    warp_slot d[8], b[8], c; /* d: WARP_SINK for red and for `_` */
+};
+
+static const struct diag VECTOR_SPACE = {
+    .id = "atomic-vector-space",
+    .rule = "vector atomics are for global memory only",
+    .section = "PTX ISA 9.7.13.5",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag ATOM_SPACE = {
+    .id = "atomic-space",
+    .rule = "atomics act on global and shared memory",
+    .section = "PTX ISA 9.7.13.5",
+    .hint = "a generic pointer to a local variable or to a kernel parameter",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag ATOM_POISON = {
+    .id = "uninitialised-atomic",
+    .rule = "an atomic operation must find and be given written values where its result can be seen",
+    .section = "PTX ISA 9.7.13.5",
+    .hint = "a counter in shared memory that nobody set before the first atomic",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* --- values -------------------------------------------------------------------------------------------- */
+
+static uint64_t integer_op(const struct atom_form *f, uint64_t a, uint64_t b) {
+    bool sign = f->type == PTX_S32 || f->type == PTX_S64;
+    int64_t sa = f->size == 4 ? (int32_t)a : (int64_t)a, sb = f->size == 4 ? (int32_t)b : (int64_t)b;
+    switch (f->op) {
+    case AT_ADD:
+        return a + b;
+    case AT_MIN:
+        return sign ? (sa < sb ? a : b) : (a < b ? a : b);
+    case AT_MAX:
+        return sign ? (sa > sb ? a : b) : (a > b ? a : b);
+    case AT_INC:
+        return a >= b ? 0 : a + 1;
+    case AT_DEC:
+        return a == 0 || a > b ? b : a - 1;
+    case AT_AND:
+        return a & b;
+    case AT_OR:
+        return a | b;
+    case AT_XOR:
+        return a ^ b;
+    case AT_EXCH:
+    case AT_CAS:
+        break;
+    }
+    return b;
+}
+
+static uint16_t half_op(enum atom_op op, num_type t, uint16_t a, uint16_t b) {
+    if (op == AT_ADD)
+        return num_add_h(t, a, b, 0);
+    return (uint16_t)(op == AT_MIN ? num_min(t, a, b, 0) : num_max(t, a, b, 0));
+}
+
+static uint64_t atom_value(const struct atom_form *f, bool global, uint64_t a, uint64_t b) {
+    switch (f->type) {
+    case PTX_F32:
+        return num_add_f32((uint32_t)a, (uint32_t)b, NUM_RN, global ? NUM_FTZ : 0);
+    case PTX_F64:
+        return num_add_f64(a, b, NUM_RN);
+    case PTX_F16:
+        return half_op(f->op, NUM_F16, (uint16_t)a, (uint16_t)b);
+    case PTX_BF16:
+        return half_op(f->op, NUM_BF16, (uint16_t)a, (uint16_t)b);
+    case PTX_F16X2:
+    case PTX_BF16X2: {
+        num_type t = f->type == PTX_F16X2 ? NUM_F16 : NUM_BF16;
+        uint32_t lo = half_op(f->op, t, (uint16_t)a, (uint16_t)b);
+        uint32_t hi = half_op(f->op, t, (uint16_t)(a >> 16), (uint16_t)(b >> 16));
+        return hi << 16 | lo;
+    }
+    default:
+        return integer_op(f, a, b);
+    }
+}
+
+/* --- one lane ------------------------------------------------------------------------------------------ */
+
+struct value {
+    uint64_t lo, hi;
+    bool poison;
+};
+
+static struct value reg_value(const struct warp *w, warp_slot s, unsigned size, uint32_t l) {
+    struct value v = {0, 0, false};
+    v.lo = size >= 8 ? warp_src64(w, s)[l] : warp_src32(w, s)[l];
+    if (size == 2)
+        v.lo &= 0xffff;
+    if (size == 16)
+        v.hi = warp_src64(w, s)[MACH_WARP + l];
+    return v;
+}
+
+static void set_reg(struct warp *w, warp_slot s, unsigned size, uint32_t l, struct value v) {
+    if (s == WARP_SINK)
+        return;
+    if (size >= 8)
+        warp_dst64(w, s)[l] = v.lo;
+    else
+        warp_dst32(w, s)[l] = (uint32_t)v.lo;
+    if (size == 16)
+        warp_dst64(w, s)[MACH_WARP + l] = v.hi;
+    warp_set_poison(w, s, 1u << l, v.poison ? 1u << l : 0);
+}
+
+/* Element e at byte `at` of the object; *result gets what was there. False after a fault. */
+static bool atom_element(struct warp *w, const struct insn *in, const struct atom_form *f, const struct warp_span *s,
+                         uint64_t at, unsigned e, uint32_t l, struct value *result) {
+    uint8_t *p = s->host + at;
+    struct value old = {0, 0, false}, b = reg_value(w, f->b[e], f->size, l), now = b;
+    memcpy(&old.lo, p, f->size < 8 ? f->size : 8);
+    if (f->size == 16)
+        memcpy(&old.hi, p + 8, 8);
+    bool old_bad = s->poison && warp_bits_get(s->poison, at, f->size);
+    bool b_bad = warp_poison(w, f->b[e]) >> l & 1;
+    bool now_bad = b_bad || (old_bad && f->op != AT_EXCH);
+    if (f->op == AT_CAS) {
+        bool c_bad = warp_poison(w, f->c) >> l & 1;
+        if (old_bad || b_bad) {
+            warp_fault(w, in, 1u << l, &ATOM_POISON, "lane %u compares a value never written", l);
+            return false;
+        }
+        bool equal = old.lo == b.lo && old.hi == b.hi;
+        now = equal ? reg_value(w, f->c, f->size, l) : old;
+        now_bad = equal && c_bad;
+    } else if (f->op != AT_EXCH)
+        now.lo = atom_value(f, s->space == XS_GLOBAL, old.lo, b.lo);
+    if (now_bad && !s->poison) {
+        warp_fault(w, in, 1u << l, &ATOM_POISON, "lane %u brings a value never written to global memory", l);
+        return false;
+    }
+    memcpy(p, &now.lo, f->size < 8 ? f->size : 8);
+    if (f->size == 16)
+        memcpy(p + 8, &now.hi, 8);
+    if (s->poison)
+        warp_bits_set(s->poison, at, f->size, now_bad ? 0xffffffffu : 0);
+    if (now_bad && s->space == XS_SHARED_CTA)
+        smem_doubt(s->cta, (uint32_t)at, f->size);
+    old.poison = old_bad;
+    *result = old;
+    return true;
+}
+
+static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct atom_form *f = in->data;
+    uint32_t size = (uint32_t)f->size * f->count;
+    if (!warp_address_known(w, in, f->addr, mask))
+        return WARP_FAULT;
+    w->island->progress++;
+    struct warp_span s;
+    uint64_t addr[MACH_WARP]; /* the destination may be the address register */
+    bool together = warp_span(w, f->addr, mask, f->space, size, size, true, &s);
+    if (!together)
+        WARP_FOR_LANES(l, mask) { addr[l] = warp_address(w, f->addr, l); }
+    WARP_FOR_LANES(l, mask) {
+        if (!together && !warp_span_lane(w, in, l, addr[l], f->space, size, size, true, &s))
+            return WARP_FAULT;
+        if (s.space == XS_LOCAL)
+            return warp_fault(w, in, 1u << l, &ATOM_SPACE, "lane %u acts on local memory", l);
+        if (f->count > 1 && s.space != XS_GLOBAL)
+            return warp_fault(w, in, 1u << l, &VECTOR_SPACE, "lane %u acts on shared memory", l);
+        struct value old[8];
+        uint64_t at = warp_span_at(&s, l);
+        for (unsigned e = 0; e < f->count; e++)
+            if (!atom_element(w, in, f, &s, at + e * f->size, e, l, &old[e]))
+                return WARP_FAULT;
+        for (unsigned e = 0; e < f->count; e++) /* destinations may be sources of other elements */
+            set_reg(w, f->d[e], f->size, l, old[e]);
+        if (s.space == XS_SHARED_CTA)
+            warp_saw_write(w, in, s.cta, at, size, l);
+    }
+    return WARP_NEXT;
+}
+
+/* --- binding ------------------------------------------------------------------------------------------- */
+
+struct atom_words {
+    unsigned sem, scope, space, ops, noftz, vec, types, hint;
+    bool acquires;
+    enum atom_op op;
+    enum ptx_type type;
+    unsigned count;
+};
+
+static bool sort_words(const struct ptx_insn *src, struct atom_words *k) {
+    static const struct {
+        enum ptx_mod mod;
+        enum atom_op op;
+    } ops[] = {{PTX_MOD_add, AT_ADD},   {PTX_MOD_min, AT_MIN}, {PTX_MOD_max, AT_MAX}, {PTX_MOD_inc, AT_INC},
+               {PTX_MOD_dec, AT_DEC},   {PTX_MOD_and, AT_AND}, {PTX_MOD_or, AT_OR},   {PTX_MOD_xor, AT_XOR},
+               {PTX_MOD_exch, AT_EXCH}, {PTX_MOD_cas, AT_CAS}};
+    *k = (struct atom_words){.count = 1};
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)src->mods[i];
+        switch (m) {
+        case PTX_MOD_acquire:
+        case PTX_MOD_acq_rel:
+            k->acquires = true;
+            k->sem++;
+            continue;
+        case PTX_MOD_relaxed:
+        case PTX_MOD_release:
+            k->sem++;
+            continue;
+        case PTX_MOD_cta:
+        case PTX_MOD_cluster:
+        case PTX_MOD_gpu:
+        case PTX_MOD_sys:
+            k->scope++;
+            continue;
+        case PTX_MOD_global:
+        case PTX_MOD_shared:
+        case PTX_MOD_shared__cta:
+        case PTX_MOD_shared__cluster:
+            k->space++;
+            continue;
+        case PTX_MOD_noftz:
+            k->noftz++;
+            continue;
+        case PTX_MOD_L2__cache_hint:
+            k->hint++;
+            continue;
+        case PTX_MOD_v2:
+            k->vec++;
+            k->count = 2;
+            continue;
+        case PTX_MOD_v4:
+            k->vec++;
+            k->count = 4;
+            continue;
+        case PTX_MOD_v8:
+            k->vec++;
+            k->count = 8;
+            continue;
+        default:
+            break;
+        }
+        unsigned j = 0;
+        while (j < sizeof ops / sizeof *ops && ops[j].mod != m)
+            j++;
+        if (j < sizeof ops / sizeof *ops) {
+            k->op = ops[j].op;
+            k->ops++;
+        } else {
+            k->type = ptx_mod_type(m);
+            k->types++;
+            if (k->type == PTX_NOTYPE)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Which operation goes with which type. */
+static bool type_allowed(enum atom_op op, enum ptx_type t, bool atom, unsigned count) {
+    switch (t) {
+    case PTX_B16:
+        return atom && op == AT_CAS;
+    case PTX_B128:
+        return atom && (op == AT_CAS || op == AT_EXCH);
+    case PTX_B32:
+    case PTX_B64:
+        return op == AT_AND || op == AT_OR || op == AT_XOR || (atom && (op == AT_CAS || op == AT_EXCH));
+    case PTX_U32:
+        return op == AT_ADD || op == AT_MIN || op == AT_MAX || op == AT_INC || op == AT_DEC;
+    case PTX_S32:
+    case PTX_U64:
+    case PTX_S64:
+        return op == AT_ADD || op == AT_MIN || op == AT_MAX;
+    case PTX_F32:
+    case PTX_F64:
+        return op == AT_ADD;
+    case PTX_F16:
+    case PTX_BF16:
+    case PTX_F16X2:
+    case PTX_BF16X2:
+        return op == AT_ADD || (count > 1 && (op == AT_MIN || op == AT_MAX));
+    default:
+        return false;
+    }
+}
+
+static const char *words_refused(const struct atom_words *k, bool atom, enum warp_space space) {
+    bool half = k->type == PTX_F16 || k->type == PTX_BF16, packed = k->type == PTX_F16X2 || k->type == PTX_BF16X2;
+    if (k->sem > 1 || k->scope > 1 || k->space > 1 || k->ops != 1 || k->types != 1 || k->vec > 1 || k->hint > 1)
+        return "two words of the same kind, or no operation or type";
+    if (k->acquires && !atom)
+        return "red does not acquire";
+    if (!type_allowed(k->op, k->type, atom, k->count))
+        return "the operation does not exist for this type";
+    if ((half || packed) != (k->noftz == 1))
+        return ".noftz is required for half precision and for nothing else";
+    if (k->hint && space != XS_GLOBAL && space != XS_GENERIC)
+        return "cache hints are for global memory";
+    if (k->count > 1) {
+        bool ok = half || (k->count <= 4 && (packed || k->type == PTX_F32));
+        if (!ok || (space != XS_GLOBAL && space != XS_GENERIC))
+            return "this vector does not exist, or not in this state space";
+    }
+    return NULL;
+}
+
+static bool take_one(const struct warp_opnd *o, unsigned size, bool dst) {
+    if (dst)
+        return isa_is_dst(o, 8 * size);
+    return o->kind == WARP_SLOT && (o->bits == 8 * size || (o->is_imm && size <= 4 && o->bits == 32));
+}
+
+static bool take_vector(warp_slot *out, unsigned count, const struct warp_opnd *o, unsigned size, bool dst) {
+    if (o->kind == WARP_DISCARD) {
+        for (unsigned e = 0; e < count; e++)
+            out[e] = WARP_SINK;
+        return true;
+    }
+    if (count == 1) {
+        out[0] = o->slot;
+        return take_one(o, size, dst);
+    }
+    if (o->kind != WARP_VEC || o->num_sub != count)
+        return false;
+    for (unsigned e = 0; e < count; e++) {
+        out[e] = o->list[e];
+        if (!(dst && out[e] == WARP_SINK) && !take_one(&o->more->sub[e], size, dst))
+            return false;
+    }
+    return true;
+}
+
+bool isa_bind_atomic(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    bool atom = src->op == PTX_OP_atom;
+    struct atom_words k;
+    enum warp_space space = isa_space_of(src);
+    if ((!atom && src->op != PTX_OP_red) || !sort_words(src, &k) || (b->why = words_refused(&k, atom, space)))
+        return false;
+    unsigned at = atom ? 1 : 0, need = at + 2 + (k.op == AT_CAS);
+    if (in->num_opnds != need + k.hint || in->o[at].kind != WARP_MEM)
+        return false;
+    struct atom_form *f = arena_alloc(b->arena, sizeof *f);
+    f->space = space;
+    f->op = k.op;
+    f->type = k.type;
+    f->size = (uint8_t)(ptx_type_bits(k.type) / 8);
+    f->count = (uint8_t)k.count;
+    f->addr = &in->o[at];
+    struct warp_opnd none = {.kind = WARP_DISCARD};
+    bool ok = take_vector(f->d, k.count, atom ? &in->o[0] : &none, f->size, true) &&
+              in->o[at + 1].kind != WARP_DISCARD && take_vector(f->b, k.count, &in->o[at + 1], f->size, false);
+    if (ok && k.op == AT_CAS)
+        ok = in->o[at + 2].kind != WARP_DISCARD && take_vector(&f->c, 1, &in->o[at + 2], f->size, false);
+    for (unsigned e = 0; ok && e < k.count; e++)
+        ok = f->b[e] != WARP_SINK;
+    if (!ok) {
+        b->why = "a register does not have the width of the type";
+        return false;
+    }
+    in->data = f;
+    in->fn = run_atom;
+    return true;
+}

@@ -1,0 +1,460 @@
+/* isa/barrier.c - bar and barrier{.cta}, barrier.cluster, membar and fence (PTX ISA 9.7.13.1, .3, .4).
+ *
+ * Barriers count warps: a warp arrives when all its live threads stand at the instruction, and then counts as
+ * 32 threads. Without a thread count the warps that have exited are not waited for. A warp that waits runs the
+ * instruction again after every change of the CTA; warp.bar_waiting tells that it has arrived.
+ *
+ * Memory is sequentially consistent here, so that fences have no effect on values. Their forms are checked.
+ */
+#include "isa/isa.h"
+#include "machine/mbarrier.h"
+
+/* Threads of the CTA have synchronised. */
+static void synchronised(struct cta *cta) {
+    const struct observer *o = cta->gpu->observer;
+    mach_wake(cta);
+    if (o && o->sync)
+        o->sync(o->ctx, cta);
+}
+
+/* --- bar, barrier -------------------------------------------------------------------------------------- */
+
+enum bar_op { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
+
+struct bar_form {
+    enum bar_op op;
+    const struct warp_opnd *a, *b, *c; /* barrier, thread count or NULL, predicate or NULL */
+    warp_slot dst;
+};
+
+static const struct diag BAR_NUMBER = {
+    .id = "barrier-number",
+    .rule = "a CTA has barriers 0 .. 15, and a warp names one of them",
+    .section = "PTX ISA 9.7.13.1",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag BAR_COUNT = {
+    .id = "barrier-count",
+    .rule = "the thread count is a non-zero multiple of the warp size, the same for all that use the barrier "
+            "at a time",
+    .section = "PTX ISA 9.7.13.1",
+    .hint = "two roles use one barrier number, or a count was written in warps",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+/* A source that must be the same in all lanes, since the warp arrives as one. False after a fault. */
+static bool uniform(struct warp *w, const struct insn *in, const struct warp_opnd *o, uint32_t mask,
+                    const struct diag *d, const char *what, uint32_t *value) {
+    uint32_t p = o->is_imm ? 0 : warp_poison(w, o->slot) & mask;
+    if (p) {
+        warp_fault_poison(w, in, p, what);
+        return false;
+    }
+    *value = warp_u32(w, o, warp_lowest(mask));
+    WARP_FOR_LANES(l, mask)
+    if (warp_u32(w, o, l) != *value) {
+        warp_fault(w, in, mask, d, "%s differs among the lanes of a warp: %u and %u", what, *value, warp_u32(w, o, l));
+        return false;
+    }
+    return true;
+}
+
+/* Threads of all warps that have not exited, in whole warps. */
+static uint32_t live_threads(const struct cta *cta) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cta->num_warps; i++)
+        n += cta->warps[i].live ? MACH_WARP : 0;
+    return n;
+}
+
+/* Has everyone come? Then the barrier starts its next generation. */
+static void bar_check(struct cta *cta, struct mach_barrier *bar, bool counted) {
+    uint32_t need = counted ? bar->expected : live_threads(cta);
+    if (!bar->expected || bar->arrived < need)
+        return;
+    bar->last_popc = bar->red_popc;
+    bar->last_and = bar->red_and;
+    bar->last_or = bar->red_or;
+    bar->expected = bar->arrived = 0;
+    bar->phase++;
+    synchronised(cta);
+}
+
+static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask,
+                       uint32_t number) {
+    struct cta *cta = w->cta;
+    struct mach_barrier *bar = &cta->bar[number];
+    uint32_t count = cta->num_warps * MACH_WARP, pred = 0;
+    if (f->b && !uniform(w, in, f->b, mask, &BAR_COUNT, "the thread count", &count))
+        return false;
+    if (f->c) {
+        uint32_t p = warp_poison(w, f->c->slot) & mask;
+        if (p) {
+            warp_fault_poison(w, in, p, "the predicate");
+            return false;
+        }
+        pred = warp_pred(w, f->c) & mask;
+    }
+    if (count == 0 || count % MACH_WARP) {
+        warp_fault(w, in, mask, &BAR_COUNT, "barrier %u is given %u threads", number, count);
+        return false;
+    }
+    if (!bar->expected) {
+        bar->expected = count;
+        bar->arrived = 0;
+        bar->red_popc = 0;
+        bar->red_and = 1;
+        bar->red_or = 0;
+    } else if (bar->expected != count) {
+        warp_fault(w, in, mask, &BAR_COUNT, "barrier %u waits for %u threads (%u have arrived), and this warp says %u",
+                   number, bar->expected, bar->arrived, count);
+        return false;
+    }
+    bar->arrived += MACH_WARP;
+    bar->red_popc += (uint32_t)__builtin_popcount(pred);
+    bar->red_and &= pred == mask;
+    bar->red_or |= pred != 0;
+    cta->island->progress++;
+    return true;
+}
+
+static enum warp_status bar_result(struct warp *w, const struct bar_form *f, const struct mach_barrier *bar,
+                                   uint32_t mask) {
+    w->bar_waiting = 0;
+    if (f->op == BAR_POPC) {
+        WARP_FOR_LANES(l, mask) warp_dst32(w, f->dst)[l] = bar->last_popc;
+    } else if (f->op == BAR_AND || f->op == BAR_OR) {
+        bool v = f->op == BAR_AND ? bar->last_and : bar->last_or;
+        warp_set_pred(w, f->dst, mask, v ? WARP_ALL_LANES : 0);
+    }
+    if (f->op >= BAR_POPC && f->dst != WARP_SINK)
+        warp_set_poison(w, f->dst, mask, 0);
+    return WARP_NEXT;
+}
+
+/* Counts the warp at its barrier; w->bar_waiting then names it. */
+static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask) {
+    uint32_t number;
+    if (!uniform(w, in, f->a, mask, &BAR_NUMBER, "the barrier number", &number))
+        return false;
+    if (number >= MACH_BARRIERS) {
+        warp_fault(w, in, mask, &BAR_NUMBER, "barrier %u does not exist", number);
+        return false;
+    }
+    uint64_t phase = w->cta->bar[number].phase;
+    if (!bar_arrive(w, in, f, mask, number))
+        return false;
+    w->bar_waiting = number + 1;
+    w->bar_phase = phase;
+    return true;
+}
+
+static enum warp_status run_bar(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct bar_form *f = in->data;
+    enum warp_status status;
+    if (warp_isolate(w, in, mask))
+        return WARP_JUMP;
+    if (!warp_sync_lanes(w, in, w->live, &status))
+        return status;
+    mask = w->g->mask;
+    if (!w->bar_waiting && !bar_enter(w, in, f, mask))
+        return WARP_FAULT;
+    struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
+    if (bar->phase == w->bar_phase)
+        bar_check(w->cta, bar, f->b != NULL);
+    if (f->op == BAR_ARRIVE) {
+        w->bar_waiting = 0;
+        return WARP_NEXT;
+    }
+    if (bar->phase == w->bar_phase)
+        return warp_wait(w, in,
+                         &(struct warp_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
+    return bar_result(w, f, bar, mask);
+}
+
+static bool bind_bar(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    struct bar_form *f = arena_alloc(b->arena, sizeof *f);
+    unsigned ops = 0, types = 0;
+    bool red = false, logic = false;
+    enum ptx_type type = PTX_NOTYPE;
+    for (unsigned i = 0; i < src->num_mods; i++)
+        switch ((enum ptx_mod)src->mods[i]) {
+        case PTX_MOD_cta:
+            break;
+        case PTX_MOD_aligned:
+            if (src->op == PTX_OP_bar)
+                return false;
+            break;
+        case PTX_MOD_sync:
+            f->op = BAR_SYNC;
+            ops++;
+            break;
+        case PTX_MOD_arrive:
+            f->op = BAR_ARRIVE;
+            ops++;
+            break;
+        case PTX_MOD_red:
+            red = true;
+            ops++;
+            break;
+        case PTX_MOD_popc:
+            f->op = BAR_POPC;
+            break;
+        case PTX_MOD_and:
+        case PTX_MOD_or:
+            f->op = src->mods[i] == PTX_MOD_and ? BAR_AND : BAR_OR;
+            logic = true;
+            break;
+        case PTX_MOD_u32:
+        case PTX_MOD_pred:
+            type = ptx_mod_type((enum ptx_mod)src->mods[i]);
+            types++;
+            break;
+        default:
+            return false;
+        }
+    if (ops != 1 || red != (f->op >= BAR_POPC) || types != red || (red && type != (logic ? PTX_PRED : PTX_U32)))
+        return false;
+    unsigned first = red ? 1 : 0, n = in->num_opnds - (red ? 2 : 0);
+    if (in->num_opnds < (red ? 3 : 1) || n > 2 || n == 0)
+        return false;
+    f->a = &in->o[first];
+    f->b = n == 2 ? &in->o[first + 1] : NULL;
+    f->c = red ? &in->o[in->num_opnds - 1] : NULL;
+    f->dst = red ? in->o[0].slot : WARP_SINK;
+    if (!isa_is_u32(f->a) || (f->b && !isa_is_u32(f->b)) ||
+        (f->c && (f->c->kind != WARP_SLOT || f->c->is_imm || f->c->bits != 1)))
+        return false;
+    if (red && !isa_is_dst(&in->o[0], logic ? 1 : 32))
+        return false;
+    if (f->op == BAR_ARRIVE && !f->b) {
+        b->why = "arrive needs a thread count";
+        return false;
+    }
+    in->aligned |= src->op == PTX_OP_bar; /* bar.sync is barrier.sync.aligned */
+    in->data = f;
+    in->fn = run_bar;
+    return true;
+}
+
+/* --- barrier.cluster ----------------------------------------------------------------------------------- */
+
+static const struct diag CLUSTER_TWICE = {
+    .id = "barrier-cluster-arrive-twice",
+    .rule = "each thread arrives once before the cluster barrier completes, and waits before it arrives again",
+    .section = "PTX ISA 9.7.13.3",
+    .hint = "an arrive without its wait",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag CLUSTER_NO_ARRIVE = {
+    .id = "barrier-cluster-wait-without-arrive",
+    .rule = "barrier.cluster.wait waits for the barrier at which the thread arrived before",
+    .section = "PTX ISA 9.7.13.3",
+    .hint = "a wait without its arrive: the barrier cannot complete while this thread has not arrived",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+/* Completes the barrier when every live thread of the cluster has arrived in this phase. */
+static void cluster_check(struct cluster *cl) {
+    if (!cl->bar_arrived)
+        return;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (uint32_t i = 0; i < cl->cta[r].num_warps; i++) {
+            const struct warp *w = &cl->cta[r].warps[i];
+            bool here = w->cluster_phase == cl->bar_phase;
+            if (w->live & ~(here ? w->cluster_arrived : 0))
+                return;
+        }
+    cl->bar_arrived = 0;
+    cl->bar_phase++;
+    mbar_publish(cl);
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        synchronised(&cl->cta[r]);
+}
+
+static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
+    enum warp_status status;
+    if (warp_isolate(w, in, mask))
+        return WARP_JUMP;
+    if (!warp_sync_lanes(w, in, w->live, &status))
+        return status;
+    mask = w->g->mask;
+    struct cluster *cl = w->cta->cluster;
+    if (w->cluster_arrived & mask)
+        return warp_fault(w, in, w->cluster_arrived & mask, &CLUSTER_TWICE,
+                          "a thread arrives at the cluster barrier again before it has waited");
+    if (!ptx_has(in->src, PTX_MOD_relaxed))
+        mbar_release(w->cta);
+    w->cluster_arrived = mask;
+    w->cluster_phase = cl->bar_phase;
+    cl->bar_arrived += (uint32_t)__builtin_popcount(mask);
+    w->island->progress++;
+    cluster_check(cl);
+    return WARP_NEXT;
+}
+
+static enum warp_status run_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask) {
+    enum warp_status status;
+    if (warp_isolate(w, in, mask))
+        return WARP_JUMP;
+    if (!warp_sync_lanes(w, in, w->live, &status))
+        return status;
+    mask = w->g->mask;
+    struct cluster *cl = w->cta->cluster;
+    if (mask & ~w->cluster_arrived)
+        return warp_fault(w, in, mask & ~w->cluster_arrived, &CLUSTER_NO_ARRIVE,
+                          "a thread waits at the cluster barrier without having arrived");
+    if (w->cluster_phase == cl->bar_phase)
+        cluster_check(cl); /* a thread may have exited */
+    if (w->cluster_phase == cl->bar_phase)
+        return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_CLUSTER, .value = cl->bar_phase});
+    w->cluster_arrived = 0;
+    return WARP_NEXT;
+}
+
+static bool bind_cluster(struct insn *in) {
+    bool arrive = in->src->op == PTX_OP_barrier_cluster_arrive;
+    unsigned sem = 0;
+    for (unsigned i = 0; i < in->src->num_mods; i++)
+        switch ((enum ptx_mod)in->src->mods[i]) {
+        case PTX_MOD_aligned:
+            break;
+        case PTX_MOD_release:
+        case PTX_MOD_relaxed:
+            if (!arrive || sem++)
+                return false;
+            break;
+        case PTX_MOD_acquire:
+            if (arrive || sem++)
+                return false;
+            break;
+        default:
+            return false;
+        }
+    in->fn = arrive ? run_cluster_arrive : run_cluster_wait;
+    return in->num_opnds == 0;
+}
+
+/* --- membar, fence ------------------------------------------------------------------------------------- */
+
+static const struct diag TENSORMAP_FENCE = {
+    .id = "fence-tensormap-address",
+    .rule = "the 128 bytes that the proxy fence names lie in global memory",
+    .section = "PTX ISA 9.7.13.4",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+
+static enum warp_status run_fence(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct observer *o = w->gpu->observer;
+    if (in->src->op != PTX_OP_fence_proxy && in->src->op != PTX_OP_membar_proxy && !ptx_has(in->src, PTX_MOD_cta) &&
+        !ptx_has(in->src, PTX_MOD_acquire))
+        mbar_release(w->cta);           /* a release at cluster scope or wider */
+    if (in->aux && o && o->proxy_fence) /* covers shared memory, towards the async proxy */
+        o->proxy_fence(o->ctx, w->cta, w->index, mask);
+    return WARP_NEXT;
+}
+
+static enum warp_status run_fence_range(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (!warp_address_known(w, in, &in->o[0], mask))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        struct warp_loc loc;
+        if (!warp_resolve(w, in, l, XS_GENERIC, warp_address(w, &in->o[0], l), 128, 1, false, &loc))
+            return WARP_FAULT;
+        if (loc.space != XS_GLOBAL)
+            return warp_fault(w, in, 1u << l, &TENSORMAP_FENCE, "lane %u names bytes outside global memory", l);
+    }
+    return WARP_NEXT;
+}
+
+/* The legal spellings of a fence after its opcode, word by word. */
+static const struct fence_spelling {
+    enum ptx_op op;
+    enum ptx_mod word[4];
+    bool scoped; /* a scope word follows */
+    bool range;  /* takes [addr], 128 */
+} spellings[] = {
+    {PTX_OP_membar, {PTX_MOD_cta}, false, false},
+    {PTX_OP_membar, {PTX_MOD_gl}, false, false},
+    {PTX_OP_membar, {PTX_MOD_sys}, false, false},
+    {PTX_OP_membar_proxy, {PTX_MOD_alias}, false, false},
+    {PTX_OP_membar_proxy, {PTX_MOD_async}, false, false},
+    {PTX_OP_membar_proxy, {PTX_MOD_async, PTX_MOD_global}, false, false},
+    {PTX_OP_membar_proxy, {PTX_MOD_async, PTX_MOD_shared__cta}, false, false},
+    {PTX_OP_membar_proxy, {PTX_MOD_async, PTX_MOD_shared__cluster}, false, false},
+    {PTX_OP_fence, {0}, true, false},
+    {PTX_OP_fence, {PTX_MOD_sc}, true, false},
+    {PTX_OP_fence, {PTX_MOD_acq_rel}, true, false},
+    {PTX_OP_fence, {PTX_MOD_acquire}, true, false},
+    {PTX_OP_fence, {PTX_MOD_release}, true, false},
+    {PTX_OP_fence, {PTX_MOD_acquire, PTX_MOD_sync_restrict__shared__cluster, PTX_MOD_cluster}, false, false},
+    {PTX_OP_fence, {PTX_MOD_release, PTX_MOD_sync_restrict__shared__cta, PTX_MOD_cluster}, false, false},
+    {PTX_OP_fence_mbarrier_init, {PTX_MOD_release, PTX_MOD_cluster}, false, false},
+    {PTX_OP_fence_proxy, {PTX_MOD_alias}, false, false},
+    {PTX_OP_fence_proxy, {PTX_MOD_async}, false, false},
+    {PTX_OP_fence_proxy, {PTX_MOD_async, PTX_MOD_global}, false, false},
+    {PTX_OP_fence_proxy, {PTX_MOD_async, PTX_MOD_shared__cta}, false, false},
+    {PTX_OP_fence_proxy, {PTX_MOD_async, PTX_MOD_shared__cluster}, false, false},
+    {PTX_OP_fence_proxy, {PTX_MOD_tensormap__generic, PTX_MOD_release}, true, false},
+    {PTX_OP_fence_proxy, {PTX_MOD_tensormap__generic, PTX_MOD_acquire}, true, true},
+    {PTX_OP_fence_proxy,
+     {PTX_MOD_async__generic, PTX_MOD_acquire, PTX_MOD_sync_restrict__shared__cluster, PTX_MOD_cluster},
+     false,
+     false},
+    {PTX_OP_fence_proxy,
+     {PTX_MOD_async__generic, PTX_MOD_release, PTX_MOD_sync_restrict__shared__cta, PTX_MOD_cluster},
+     false,
+     false},
+};
+
+static bool is_scope(enum ptx_mod m) {
+    return m == PTX_MOD_cta || m == PTX_MOD_cluster || m == PTX_MOD_gpu || m == PTX_MOD_sys;
+}
+
+/* The order of sem and scope is free, as ptxas takes it: the ISA's own examples write fence.cluster.acq_rel.
+ */
+static bool spelled(const struct ptx_insn *src, const struct fence_spelling *s) {
+    unsigned words = 0, scopes = 0;
+    while (words < 4 && s->word[words])
+        words++;
+    if (src->op != s->op || src->num_mods != words + s->scoped)
+        return false;
+    unsigned next = 0;
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)src->mods[i];
+        if (s->scoped && is_scope(m))
+            scopes++;
+        else if (next == words || s->word[next++] != m)
+            return false;
+    }
+    return next == words && scopes == s->scoped;
+}
+
+static bool bind_fence(struct insn *in) {
+    for (unsigned i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        const struct fence_spelling *s = &spellings[i];
+        if (!spelled(in->src, s))
+            continue;
+        in->fn = s->range ? run_fence_range : run_fence;
+        in->aux = (s->word[0] == PTX_MOD_async && s->word[1] != PTX_MOD_global) ||
+                  (s->word[0] == PTX_MOD_async__generic && s->word[1] == PTX_MOD_release);
+        if (!s->range)
+            return in->num_opnds == 0;
+        return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
+    }
+    return false;
+}
+
+bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_bar:
+    case PTX_OP_barrier:
+        return bind_bar(b, in);
+    case PTX_OP_barrier_cluster_arrive:
+    case PTX_OP_barrier_cluster_wait:
+        return bind_cluster(in);
+    default:
+        return bind_fence(in);
+    }
+}

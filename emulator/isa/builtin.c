@@ -1,0 +1,301 @@
+/* isa/builtin.c - device functions that have no body in PTX: vprintf, malloc, free, __assertfail.
+ *
+ * They follow the device ABI of CUDA's system calls (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global
+ * Memory Allocation", "Assertion"): arguments arrive in call parameters, vprintf's variadic part as a packed buffer.
+ */
+#include "isa/isa.h"
+
+#include <stdio.h>
+
+/* Value of argument i of a call, for one lane, zero-extended. */
+static uint64_t arg(const struct warp *w, const struct insn *in, uint32_t i, uint32_t lane) {
+    const struct warp_opnd *o = &in->o[2].more->sub[i];
+    const uint32_t *lo = warp_src32(w, o->slot);
+    return o->more->imm > 4 ? lo[lane] | (uint64_t)lo[MACH_WARP + lane] << 32 : lo[lane];
+}
+
+/* What a system call takes and returns. */
+struct signature {
+    const char *text; /* for the report */
+    uint32_t num_args;
+    uint8_t arg[5]; /* bytes of each */
+    uint8_t ret;
+};
+
+static const struct diag bad_args = {
+    .id = "builtin-arguments",
+    .rule = "a system call of the device runtime must be called with its own parameter list",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static bool fits(const struct warp_opnd *o, uint32_t bytes) { return o->kind == WARP_PARAM && o->more->imm >= bytes; }
+
+/* False after a report. The result may be left out, as in a call of a function without one. */
+static bool check_args(struct warp *w, const struct insn *in, uint32_t mask, const struct signature *s) {
+    bool ok = in->o[2].num_sub == s->num_args && in->o[0].num_sub <= (s->ret != 0);
+    for (uint32_t i = 0; ok && i < s->num_args; i++)
+        ok = fits(&in->o[2].more->sub[i], s->arg[i]);
+    if (ok && in->o[0].num_sub)
+        ok = fits(&in->o[0].more->sub[0], s->ret);
+    if (!ok)
+        warp_fault(w, in, mask, &bad_args, "%s", s->text);
+    for (uint32_t i = 0; ok && i < s->num_args; i++) {
+        warp_slot slot = in->o[2].more->sub[i].slot;
+        uint32_t bad = (warp_poison(w, slot) | (s->arg[i] > 4 ? warp_poison(w, slot + 1) : 0)) & mask;
+        ok = !bad;
+        if (bad)
+            warp_fault_poison(w, in, bad, "an argument of a system call");
+    }
+    return ok;
+}
+
+static void set_result(struct warp *w, const struct insn *in, uint32_t lane, uint64_t value) {
+    if (!in->o[0].num_sub)
+        return;
+    warp_slot s = in->o[0].more->sub[0].slot;
+    warp_dst32(w, s)[lane] = (uint32_t)value;
+    warp_set_poison(w, s, 1u << lane, 0);
+    if (in->o[0].more->sub[0].more->imm > 4) {
+        warp_dst32(w, s + 1)[lane] = (uint32_t)(value >> 32);
+        warp_set_poison(w, s + 1, 1u << lane, 0);
+    }
+}
+
+struct text {
+    char buf[4096];
+    size_t len;
+};
+
+static void flush(struct warp *w, struct text *t) {
+    mach_print(w->island, t->buf, t->len);
+    t->len = 0;
+}
+
+static void put(struct warp *w, struct text *t, const char *s, size_t n) {
+    while (n) {
+        if (t->len == sizeof t->buf)
+            flush(w, t);
+        size_t k = sizeof t->buf - t->len < n ? sizeof t->buf - t->len : n;
+        memcpy(t->buf + t->len, s, k);
+        t->len += k;
+        s += k;
+        n -= k;
+    }
+}
+
+/* One byte of device memory at a generic address; false after a report. */
+static bool byte_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, char *c) {
+    struct warp_loc loc;
+    if (!warp_resolve(w, in, lane, XS_GENERIC, addr, 1, 1, false, &loc))
+        return false;
+    *c = (char)*loc.host;
+    return true;
+}
+
+static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr, uint32_t size, uint64_t *v) {
+    struct warp_loc loc;
+    *addr = (*addr + size - 1) & ~(uint64_t)(size - 1);
+    if (!warp_resolve(w, in, lane, XS_GENERIC, *addr, size, size, false, &loc))
+        return false;
+    *v = 0;
+    memcpy(v, loc.host, size);
+    *addr += size;
+    return true;
+}
+
+#define MAX_SPEC 32u  /* characters of one conversion specification */
+#define MAX_DIGITS 3u /* of a width or precision */
+#define MAX_STRING 65536u
+
+/* A conversion specification after '%': flags, width, precision, length, letter. `spec` receives it with the length
+ * rewritten for the host; *size is what the argument occupies in the buffer. Returns the letter, 0 when malformed. */
+static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *fmt, char spec[MAX_SPEC + 4],
+                      uint32_t *size) {
+    size_t n = 0;
+    unsigned longs = 0, digits = 0;
+    spec[n++] = '%';
+    for (unsigned k = 0; k < MAX_SPEC; k++) {
+        char c;
+        if (!byte_at(w, in, lane, (*fmt)++, &c) || !c)
+            return 0;
+        digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+        if (c == 'l' || c == 'j' || c == 'z' || c == 't') {
+            longs++;
+        } else if (strchr("diouxXcpsaAeEfFgG%", c)) {
+            *size = longs || strchr("spaAeEfFgG", c) ? 8 : 4;
+            if (longs && strchr("diouxX", c)) {
+                spec[n++] = 'l';
+                spec[n++] = 'l';
+            }
+            spec[n++] = c;
+            spec[n] = 0;
+            return c;
+        } else if (strchr("-+ #0123456789.h", c) && digits <= MAX_DIGITS) {
+            spec[n++] = c;
+        } else {
+            return 0; /* '*' and anything unknown */
+        }
+    }
+    return 0;
+}
+
+/* A string of device memory; with a width or precision at most 1023 characters of it count. */
+static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, const char *spec,
+                       uint64_t addr) {
+    char part[1024] = "(null)", out[2048];
+    bool plain = strcmp(spec, "%s") == 0;
+    for (uint32_t n = 0; addr && n < (plain ? MAX_STRING : sizeof part); n++) {
+        char c;
+        if (!byte_at(w, in, lane, addr + n, &c))
+            return false;
+        part[plain ? 0 : n] = n + 1 == sizeof part ? 0 : c;
+        if (!c)
+            break;
+        if (plain)
+            put(w, t, &c, 1);
+    }
+    if (plain && addr)
+        return true;
+    int n = snprintf(out, sizeof out, spec, part);
+    if (n > 0)
+        put(w, t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
+    return true;
+}
+
+static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t *args, char letter,
+                      const char *spec, uint32_t size) {
+    char out[2048]; /* 308 digits before the point and 999 behind it */
+    uint64_t v;
+    if (!value_at(w, in, lane, args, size, &v))
+        return false;
+    if (letter == 's')
+        return put_string(w, in, lane, t, spec, v);
+    int n;
+    if (letter == 'p')
+        n = snprintf(out, sizeof out, "0x%llx", (unsigned long long)v);
+    else if (strchr("aAeEfFgG", letter)) {
+        double d;
+        memcpy(&d, &v, sizeof d);
+        n = snprintf(out, sizeof out, spec, d);
+    } else if (size == 8 && letter != 'c')
+        n = snprintf(out, sizeof out, spec, (long long)v);
+    else
+        n = snprintf(out, sizeof out, spec, (int)v);
+    if (n > 0)
+        put(w, t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
+    return true;
+}
+
+/* False after a fault. *result is printf's: the number of arguments printed, -1 without a format. */
+static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, int *result) {
+    uint64_t fmt = arg(w, in, 0, lane), args = arg(w, in, 1, lane);
+    *result = fmt ? 0 : -1;
+    for (uint32_t n = 0; fmt && n < MAX_STRING; n++) {
+        char c, spec[MAX_SPEC + 4];
+        uint32_t size;
+        if (!byte_at(w, in, lane, fmt++, &c))
+            return false;
+        if (!c)
+            return true;
+        if (c != '%') {
+            put(w, t, &c, 1);
+            continue;
+        }
+        char letter = read_spec(w, in, lane, &fmt, spec, &size);
+        if (w->island->fault)
+            return false;
+        if (letter == '%')
+            put(w, t, "%", 1);
+        else if (!letter) {
+            put(w, t, "%?", 2);
+            return true;
+        } else if (!put_value(w, in, lane, t, &args, letter, spec, size))
+            return false;
+        else
+            ++*result;
+    }
+    return true;
+}
+
+static enum warp_status do_vprintf(struct warp *w, const struct insn *in, uint32_t mask) {
+    static const struct signature sig = {"vprintf takes a format and an argument buffer", 2, {8, 8}, 4};
+    if (!check_args(w, in, mask, &sig))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        struct text t = {.len = 0};
+        int result;
+        bool ok = print_lane(w, in, l, &t, &result);
+        flush(w, &t);
+        if (!ok)
+            return WARP_FAULT;
+        set_result(w, in, l, (uint32_t)result);
+    }
+    return WARP_NEXT;
+}
+
+static const struct diag assert_failed = {
+    .id = "device-assert",
+    .rule = "a false assert() stops the grid",
+    .section = "CUDA C++ Programming Guide, Assertion",
+    .cuda_error = DIAG_CUDA_ASSERT,
+};
+
+/* __assertfail(message, file, line, function, char size) */
+static enum warp_status do_assertfail(struct warp *w, const struct insn *in, uint32_t mask) {
+    static const struct signature sig = {"__assertfail takes five arguments", 5, {8, 8, 4, 8, 8}, 0};
+    if (!check_args(w, in, mask, &sig))
+        return WARP_FAULT;
+    uint32_t lane = warp_lowest(mask);
+    char text[3][256];
+    const uint32_t which[3] = {0, 1, 3};
+    for (int k = 0; k < 3; k++) {
+        uint64_t addr = arg(w, in, which[k], lane);
+        size_t n = 0;
+        for (char c; n + 1 < sizeof text[k] && byte_at(w, in, lane, addr + n, &c) && c; n++)
+            text[k][n] = c;
+        text[k][n] = 0;
+    }
+    if (w->island->fault)
+        return WARP_FAULT;
+    return warp_fault(w, in, mask, &assert_failed, "%s:%u: %s: assertion `%s` failed", text[1],
+                      (unsigned)arg(w, in, 2, lane), text[2], text[0]);
+}
+
+static enum warp_status do_malloc(struct warp *w, const struct insn *in, uint32_t mask) {
+    static const struct signature sig = {"malloc takes a size", 1, {8}, 8};
+    if (!check_args(w, in, mask, &sig))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask)
+    set_result(w, in, l, mem_alloc(w->gpu->mem, arg(w, in, 0, l), 16, MEM_DEVICE, "device malloc"));
+    return WARP_NEXT;
+}
+
+static const struct diag bad_free = {
+    .id = "device-free",
+    .rule = "free() takes a pointer that the device's malloc() returned and that is still allocated",
+    .section = "CUDA C++ Programming Guide, Dynamic Global Memory Allocation",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+
+static enum warp_status do_free(struct warp *w, const struct insn *in, uint32_t mask) {
+    static const struct signature sig = {"free takes a pointer", 1, {8}, 0};
+    if (!check_args(w, in, mask, &sig))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        uint64_t addr = arg(w, in, 0, l);
+        if (addr && !mem_free(w->gpu->mem, addr))
+            return warp_fault(w, in, 1u << l, &bad_free, "free of 0x%llx", (unsigned long long)addr);
+    }
+    return WARP_NEXT;
+}
+
+warp_fn isa_builtin(const char *name) {
+    static const struct {
+        const char *name;
+        warp_fn fn;
+    } table[] = {{"vprintf", do_vprintf}, {"__assertfail", do_assertfail}, {"malloc", do_malloc}, {"free", do_free}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (!strcmp(name, table[i].name))
+            return table[i].fn;
+    return NULL;
+}

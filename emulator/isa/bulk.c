@@ -1,0 +1,409 @@
+/* isa/bulk.c - bulk and tensor copies, their reductions and prefetches, and bulk async-groups (PTX ISA 9.7.9.25.4,
+ * 9.7.9.27.1, 9.7.9.27.2). The copies themselves are engines/tma.h's.
+ *
+ * Every lane that executes one starts its own copy; kernels elect one lane.
+ */
+#include "isa/async_group.h"
+
+#include "isa/isa.h"
+
+/* The words of an instruction. ptxas takes them in nearly any order, and CUTLASS writes .cta_group in two places. */
+struct bulk_form {
+    enum ptx_mod dst, src; /* the first and second state space; prefetch has a source only */
+    uint32_t rank;
+    unsigned cta_group; /* 0: not written */
+    bool tile, gather4, scatter4, mbarrier, bulk_group, multicast, hint, cp_mask, l2, noftz;
+    enum tma_reduce op;
+    enum tma_element type;
+};
+
+/* --- words -------------------------------------------------------------------------------------------------------- */
+
+static bool refuse(struct isa_binder *b, const char *why) {
+    b->why = why;
+    return false;
+}
+
+static bool once(bool *flag) {
+    bool first = !*flag;
+    *flag = true;
+    return first;
+}
+
+static bool space_word(struct bulk_form *f, enum ptx_mod m) {
+    if (!f->dst)
+        f->dst = m;
+    else if (!f->src)
+        f->src = m;
+    else
+        return false;
+    return true;
+}
+
+static bool type_word(struct bulk_form *f, enum ptx_mod m) {
+    static const struct {
+        enum ptx_mod mod;
+        enum tma_element type;
+    } types[] = {{PTX_MOD_u32, TMA_E_U32},   {PTX_MOD_s32, TMA_E_S32}, {PTX_MOD_u64, TMA_E_U64},
+                 {PTX_MOD_s64, TMA_E_S64},   {PTX_MOD_f16, TMA_E_F16}, {PTX_MOD_f32, TMA_E_F32_FTZ},
+                 {PTX_MOD_bf16, TMA_E_BF16}, {PTX_MOD_f64, TMA_E_F64}, {PTX_MOD_b32, TMA_E_B32},
+                 {PTX_MOD_b64, TMA_E_B64}};
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].mod == m && f->type == TMA_E_NONE) {
+            f->type = types[i].type;
+            return true;
+        }
+    return false;
+}
+
+static bool reduce_word(struct bulk_form *f, enum ptx_mod m) {
+    static const struct {
+        enum ptx_mod mod;
+        enum tma_reduce op;
+    } ops[] = {{PTX_MOD_add, TMA_ADD}, {PTX_MOD_min, TMA_MIN}, {PTX_MOD_max, TMA_MAX}, {PTX_MOD_inc, TMA_INC},
+               {PTX_MOD_dec, TMA_DEC}, {PTX_MOD_and, TMA_AND}, {PTX_MOD_or, TMA_OR},   {PTX_MOD_xor, TMA_XOR}};
+    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i].mod == m && f->op == TMA_COPY) {
+            f->op = ops[i].op;
+            return true;
+        }
+    return false;
+}
+
+static bool word(struct isa_binder *b, struct bulk_form *f, enum ptx_mod m) {
+    switch (m) {
+    case PTX_MOD_shared__cta:
+    case PTX_MOD_shared__cluster:
+    case PTX_MOD_global:
+        return space_word(f, m);
+    case PTX_MOD__1d:
+    case PTX_MOD__2d:
+    case PTX_MOD__3d:
+    case PTX_MOD__4d:
+    case PTX_MOD__5d:
+        if (f->rank)
+            return false;
+        f->rank = (uint32_t)(m - PTX_MOD__1d) + 1;
+        return true;
+    case PTX_MOD_tile:
+        return once(&f->tile);
+    case PTX_MOD_tile__gather4:
+        return once(&f->gather4);
+    case PTX_MOD_tile__scatter4:
+        return once(&f->scatter4);
+    case PTX_MOD_im2col:
+    case PTX_MOD_im2col__w:
+    case PTX_MOD_im2col__w__128:
+    case PTX_MOD_im2col_no_offs:
+        return refuse(b, "im2col modes are not supported");
+    case PTX_MOD_mbarrier__complete_tx__bytes:
+        return once(&f->mbarrier);
+    case PTX_MOD_bulk_group:
+        return once(&f->bulk_group);
+    case PTX_MOD_multicast__cluster:
+        return once(&f->multicast);
+    case PTX_MOD_L2__cache_hint:
+        return once(&f->hint);
+    case PTX_MOD_L2:
+        return once(&f->l2);
+    case PTX_MOD_cp_mask:
+        return once(&f->cp_mask);
+    case PTX_MOD_noftz:
+        return once(&f->noftz);
+    case PTX_MOD_cta_group__1:
+    case PTX_MOD_cta_group__2:
+        if (f->cta_group)
+            return false;
+        f->cta_group = m == PTX_MOD_cta_group__1 ? 1 : 2;
+        return true;
+    default:
+        return reduce_word(f, m) || type_word(f, m);
+    }
+}
+
+/* --- operands ----------------------------------------------------------------------------------------------------- */
+
+static bool is_mem(const struct warp_opnd *o) { return o->kind == WARP_MEM && o->num_sub == 0; }
+static bool is_word(const struct warp_opnd *o) { return o->kind == WARP_SLOT && (o->is_imm || o->bits == 32); }
+static bool is_mask(const struct warp_opnd *o) {
+    return o->kind == WARP_SLOT && (o->is_imm || o->bits <= 32) && o->bits != 1;
+}
+static bool is_policy(const struct warp_opnd *o) { return o->kind == WARP_SLOT && o->bits == 64; }
+
+/* [tensorMap, {coordinates}] */
+static bool is_tensor(const struct warp_opnd *o, const struct bulk_form *f) {
+    if (o->kind != WARP_MEM || o->num_sub != 1 || o->more->sub[0].kind != WARP_VEC)
+        return false;
+    const struct warp_opnd *v = &o->more->sub[0];
+    if (v->num_sub != (f->gather4 || f->scatter4 ? 5 : f->rank))
+        return false;
+    for (uint32_t i = 0; i < v->num_sub; i++)
+        if (v->list[i] == WARP_SINK || !is_word(&v->more->sub[i]))
+            return false;
+    return true;
+}
+
+static bool known(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, const char *what) {
+    if ((o->kind == WARP_MEM && !o->has_base) || o->is_imm || !(warp_poison(w, o->slot) >> lane & 1))
+        return true;
+    warp_fault_poison(w, in, 1u << lane, what);
+    return false;
+}
+
+static const struct diag MAP_SPACE = {
+    .id = "tensormap-space",
+    .rule = "a tensor map lies in kernel parameters, constant or global memory",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .hint = "pass it as `const __grid_constant__ CUtensorMap`: without __grid_constant__ the kernel makes a "
+            "local copy",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+
+/* The box of lane l; false after a fault. */
+static bool read_box(struct warp *w, const struct insn *in, const struct warp_opnd *o, uint32_t l,
+                     struct tma_box *box) {
+    const struct bulk_form *f = in->data;
+    const struct warp_opnd *v = &o->more->sub[0];
+    const struct ptx_var *var = o->more->src->kind == PTX_OPND_MEM ? o->more->src->var : NULL;
+    struct warp_loc loc;
+    if (!known(w, in, l, o, "the address of the tensor map") ||
+        !warp_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC, warp_address(w, o, l),
+                      TMAP_BYTES, TMAP_ALIGN, false, &loc))
+        return false;
+    if (loc.space != XS_GLOBAL && loc.space != XS_PARAM) {
+        warp_fault(w, in, 1u << l, &MAP_SPACE, "lane %u gives a tensor map in %s memory", l,
+                   loc.space == XS_LOCAL ? "local" : "shared");
+        return false;
+    }
+    *box = (struct tma_box){.map = loc.host, .rank = f->rank, .rows4 = f->gather4 || f->scatter4};
+    for (uint32_t i = 0; i < v->num_sub; i++) {
+        if (!v->more->sub[i].is_imm && warp_poison(w, v->list[i]) >> l & 1) {
+            warp_fault_poison(w, in, 1u << l, "a tensor coordinate");
+            return false;
+        }
+        box->coord[i] =
+            (int32_t)(v->more->sub[i].is_imm ? (uint32_t)v->more->sub[i].more->src->imm : warp_src32(w, v->list[i])[l]);
+    }
+    return true;
+}
+
+/* Destination, mbarrier and mask of lane l. */
+static bool read_target(struct warp *w, const struct insn *in, const struct warp_opnd *dst,
+                        const struct warp_opnd *mbar, const struct warp_opnd *mask, uint32_t l, struct tma_target *to) {
+    const struct bulk_form *f = in->data;
+    if (!known(w, in, l, dst, "the destination address") || !known(w, in, l, mbar, "the address of the mbarrier") ||
+        (f->multicast && !known(w, in, l, mask, "the multicast mask")))
+        return false;
+    *to = (struct tma_target){.dst = (uint32_t)warp_address(w, dst, l),
+                              .mbar = (uint32_t)warp_address(w, mbar, l),
+                              .cta_group = f->cta_group == 2 ? 2 : 1,
+                              .own = f->dst == PTX_MOD_shared__cta,
+                              .multicast = f->multicast,
+                              .ctas = f->multicast ? warp_u32(w, mask, l) & 0xffff : 0};
+    return true;
+}
+
+/* --- tensor copies ------------------------------------------------------------------------------------------------ */
+
+static enum warp_status do_tensor_load(struct warp *w, const struct insn *in, uint32_t mask) {
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        struct tma_box box;
+        struct tma_target to;
+        if (!read_box(w, in, &in->o[1], l, &box) || !read_target(w, in, &in->o[0], &in->o[2], &in->o[3], l, &to) ||
+            !tma_issue_load(w->cta, &origin, &box, &to))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+static enum warp_status do_tensor_store(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct bulk_form *f = in->data;
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        struct tma_box box;
+        if (!read_box(w, in, &in->o[0], l, &box) || !known(w, in, l, &in->o[1], "the source address") ||
+            !tma_issue_store(w->cta, &origin, &box, (uint32_t)warp_address(w, &in->o[1], l), f->op,
+                             isa_group_open(w, ASYNC_BULK, l)))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+/* A hint: caches are not modelled. The operands must nevertheless make sense. */
+static enum warp_status do_tensor_prefetch(struct warp *w, const struct insn *in, uint32_t mask) {
+    WARP_FOR_LANES(l, mask) {
+        struct tma_box box;
+        if (!read_box(w, in, &in->o[0], l, &box))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_tensor(struct isa_binder *b, struct insn *in, const struct bulk_form *f) {
+    const enum ptx_op op = in->src->op;
+    const unsigned n = in->num_opnds;
+    const bool prefetch = op == PTX_OP_cp_async_bulk_prefetch_tensor, reduce = op == PTX_OP_cp_reduce_async_bulk_tensor;
+    const bool load = op == PTX_OP_cp_async_bulk_tensor && f->src == PTX_MOD_global;
+    if (!f->rank || f->type != TMA_E_NONE || f->cp_mask || f->noftz || f->tile + f->gather4 + f->scatter4 > 1 ||
+        reduce != (f->op != TMA_COPY) || prefetch != f->l2)
+        return false;
+    if ((f->gather4 || f->scatter4) && f->rank != 2)
+        return refuse(b, "gather4 and scatter4 are .2d");
+    if (f->hint && (n == 0 || !is_policy(&in->o[n - 1])))
+        return false;
+    if (prefetch) {
+        in->fn = do_tensor_prefetch;
+        return n == 1u + f->hint && is_tensor(&in->o[0], f) && f->dst == PTX_MOD_global && !f->src && !f->scatter4 &&
+               !f->mbarrier && !f->bulk_group && !f->multicast && !f->cta_group;
+    }
+    if (load) {
+        in->fn = do_tensor_load;
+        if (f->dst == PTX_MOD_shared__cta && f->multicast)
+            return refuse(b, ".multicast::cluster needs .shared::cluster");
+        return f->dst != PTX_MOD_global && f->mbarrier && !f->bulk_group && !f->scatter4 &&
+               n == 3u + f->multicast + f->hint && is_mem(&in->o[0]) && is_tensor(&in->o[1], f) && is_mem(&in->o[2]) &&
+               (!f->multicast || is_mask(&in->o[3]));
+    }
+    in->fn = do_tensor_store;
+    return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta && f->bulk_group && !f->mbarrier &&
+           !f->multicast && !f->cta_group && !f->gather4 && !(reduce && f->scatter4) && n == 2u + f->hint &&
+           is_tensor(&in->o[0], f) && is_mem(&in->o[1]);
+}
+
+/* --- bulk copies of contiguous bytes ------------------------------------------------------------------------------ */
+
+static enum warp_status do_bulk_load(struct warp *w, const struct insn *in, uint32_t mask) {
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        struct tma_target to;
+        if (!known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
+            !read_target(w, in, &in->o[0], &in->o[3], &in->o[4], l, &to) ||
+            !tma_issue_bulk_load(w->cta, &origin, warp_address(w, &in->o[1], l), warp_u32(w, &in->o[2], l), &to))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+static enum warp_status do_bulk_peer(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct bulk_form *f = in->data;
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        if (!known(w, in, l, &in->o[0], "the destination address") ||
+            !known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
+            !known(w, in, l, &in->o[3], "the address of the mbarrier") ||
+            !tma_issue_bulk_peer(w->cta, &origin, (uint32_t)warp_address(w, &in->o[0], l),
+                                 (uint32_t)warp_address(w, &in->o[1], l), warp_u32(w, &in->o[2], l),
+                                 (uint32_t)warp_address(w, &in->o[3], l), f->op, f->type))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+static enum warp_status do_bulk_store(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct bulk_form *f = in->data;
+    const struct warp_opnd *bytes = f->cp_mask ? &in->o[3 + f->hint] : NULL;
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        if (!known(w, in, l, &in->o[0], "the destination address") ||
+            !known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
+            (bytes && !known(w, in, l, bytes, "the byte mask")) ||
+            !tma_issue_bulk_store(w->cta, &origin, warp_address(w, &in->o[0], l),
+                                  (uint32_t)warp_address(w, &in->o[1], l), warp_u32(w, &in->o[2], l),
+                                  bytes ? (uint16_t)warp_u32(w, bytes, l) : 0xffff, f->op, f->type,
+                                  isa_group_open(w, ASYNC_BULK, l)))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+static enum warp_status do_bulk_prefetch(struct warp *w, const struct insn *in, uint32_t mask) {
+    WARP_FOR_LANES(l, mask)
+    if (!known(w, in, l, &in->o[0], "the source address") || !known(w, in, l, &in->o[1], "the size"))
+        return WARP_FAULT;
+    return WARP_NEXT;
+}
+
+/* add.f16 and add.bf16 must say .noftz, and nothing else may (9.7.9.25.4.2). */
+static bool reduction(struct isa_binder *b, const struct bulk_form *f) {
+    const bool half_add = f->op == TMA_ADD && (f->type == TMA_E_F16 || f->type == TMA_E_BF16);
+    if (f->op == TMA_COPY)
+        return f->type == TMA_E_NONE && !f->noftz;
+    if (!tma_reduce_exists(f->op, f->type, f->dst != PTX_MOD_global, false))
+        return refuse(b, "this reduction is not defined for the element type and destination");
+    return f->noftz == half_add || refuse(b, ".noftz goes with add.f16 and add.bf16, which need it");
+}
+
+static bool bind_contiguous(struct isa_binder *b, struct insn *in, const struct bulk_form *f) {
+    const unsigned n = in->num_opnds;
+    const enum ptx_op op = in->src->op;
+    if (f->rank || f->tile || f->gather4 || f->scatter4 || f->cta_group ||
+        (f->op != TMA_COPY) != (op == PTX_OP_cp_reduce_async_bulk))
+        return false;
+    if (op == PTX_OP_cp_async_bulk_prefetch) {
+        in->fn = do_bulk_prefetch;
+        return f->l2 && f->dst == PTX_MOD_global && !f->src && n == 2u + f->hint && is_mem(&in->o[0]) &&
+               is_word(&in->o[1]) && (!f->hint || is_policy(&in->o[2])) && !f->mbarrier && !f->bulk_group &&
+               !f->multicast && !f->cp_mask;
+    }
+    if (f->l2 || !reduction(b, f) || n < 3 || !is_mem(&in->o[0]) || !is_mem(&in->o[1]) || !is_word(&in->o[2]))
+        return false;
+    if (f->dst == PTX_MOD_global) {
+        in->fn = do_bulk_store;
+        return f->src == PTX_MOD_shared__cta && f->bulk_group && !f->mbarrier && !f->multicast &&
+               n == 3u + f->hint + f->cp_mask && (!f->hint || is_policy(&in->o[3])) &&
+               (!f->cp_mask || (f->op == TMA_COPY && is_mask(&in->o[n - 1])));
+    }
+    if (!f->mbarrier || f->bulk_group || f->cp_mask || n < 4 || !is_mem(&in->o[3]))
+        return false;
+    if (f->src == PTX_MOD_shared__cta) {
+        in->fn = do_bulk_peer;
+        return f->dst == PTX_MOD_shared__cluster && n == 4 && !f->multicast && !f->hint;
+    }
+    in->fn = do_bulk_load;
+    return f->src == PTX_MOD_global && f->op == TMA_COPY && n == 4u + f->multicast + f->hint &&
+           (!f->multicast || (f->dst == PTX_MOD_shared__cluster && is_mask(&in->o[4]))) &&
+           (!f->hint || is_policy(&in->o[n - 1]));
+}
+
+/* --- bulk async-groups (9.7.9.27.2) ------------------------------------------------------------------------------- */
+
+static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)in;
+    isa_group_commit(w, ASYNC_BULK, mask);
+    return WARP_NEXT;
+}
+
+static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t mask) {
+    return isa_group_wait(w, in, mask, ASYNC_BULK, (uint32_t)in->aux, ptx_has(in->src, PTX_MOD_read));
+}
+
+bool isa_bind_bulk(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    if (src->op == PTX_OP_cp_async_bulk_commit_group) {
+        in->fn = do_commit;
+        return in->num_opnds == 0 && src->num_mods == 0;
+    }
+    if (src->op == PTX_OP_cp_async_bulk_wait_group) {
+        if (in->num_opnds != 1 || !in->o[0].is_imm || src->num_mods > 1 ||
+            (src->num_mods && !ptx_has(src, PTX_MOD_read)))
+            return false;
+        in->aux = (uint32_t)in->o[0].more->src->imm;
+        in->fn = do_wait;
+        return true;
+    }
+    struct bulk_form *f = arena_alloc(b->arena, sizeof *f);
+    f->type = TMA_E_NONE;
+    for (unsigned i = 0; i < src->num_mods; i++)
+        if (!word(b, f, (enum ptx_mod)src->mods[i]))
+            return false;
+    in->data = f;
+    switch (src->op) {
+    case PTX_OP_cp_async_bulk_tensor:
+    case PTX_OP_cp_reduce_async_bulk_tensor:
+    case PTX_OP_cp_async_bulk_prefetch_tensor:
+        return bind_tensor(b, in, f);
+    default:
+        return bind_contiguous(b, in, f);
+    }
+}

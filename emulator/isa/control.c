@@ -1,0 +1,223 @@
+/* isa/control.c - bra, brx.idx, call, ret, exit, trap, brkpt (PTX ISA 9.7.12, 9.7.19). */
+#include "isa/isa.h"
+
+/* 9.7.12.3. `mask` are the lanes whose guard is true; the others fall through. */
+static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct group *g = w->g;
+    uint32_t target = in->o[0].target;
+    if (mask == g->mask)
+        g->pc = target;
+    else
+        warp_split(w, in, mask, target, g->pc + 1);
+    return WARP_JUMP;
+}
+
+static const struct diag brx_range = {
+    .id = "brx-index",
+    .rule = "the index must be smaller than the length of the .branchtargets list",
+    .section = "PTX ISA 9.7.12.4",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+/* 9.7.12.4: one target per distinct index; groups are split off one by one. */
+static enum warp_status do_brx(struct warp *w, const struct insn *in, uint32_t mask) {
+    const uint32_t *index = warp_src32(w, in->o[0].slot);
+    const struct ptx_table *t = in->o[1].table;
+    uint32_t bad = warp_poison(w, in->o[0].slot) & mask;
+    if (bad)
+        return warp_fault_poison(w, in, bad, "the branch index");
+    WARP_FOR_LANES(l, mask)
+    if (index[l] >= t->count)
+        return warp_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l], t->count);
+    uint32_t fall = w->g->pc + 1;
+    if (mask != w->g->mask)
+        warp_split(w, in, mask, fall, fall); /* the others fall through as a group of their own */
+    while (mask) {
+        uint32_t target = t->labels[index[warp_lowest(mask)]], same = 0;
+        WARP_FOR_LANES(l, mask)
+        same |= (uint32_t)(t->labels[index[l]] == target) << l;
+        mask &= ~same;
+        if (!mask)
+            w->g->pc = target;
+        else {
+            warp_split(w, in, mask, w->g->pc, target); /* `same` become a group at target */
+        }
+    }
+    return WARP_JUMP;
+}
+
+/* Copies `words` 32-bit words of parameter slots between two frames, lanes `mask`. */
+static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *to, uint32_t *to_pz, uint32_t words,
+                       uint32_t mask) {
+    for (uint32_t s = 0; s < words; s++) {
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            if (mask >> l & 1)
+                to[s * MACH_WARP + l] = from[s * MACH_WARP + l];
+        to_pz[s] = (to_pz[s] & ~mask) | (from_pz[s] & mask);
+    }
+}
+
+static uint32_t words(uint64_t bytes) { return (uint32_t)((bytes + 3) / 4); }
+
+static const struct diag bad_call = {
+    .id = "call-target",
+    .rule = "the target of a call must be a function whose parameters match the call",
+    .section = "PTX ISA 9.7.12.5",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static const struct warp_func *call_target(struct warp *w, const struct insn *in, uint32_t *mask,
+                                           enum warp_status *status) {
+    const struct warp_opnd *o = &in->o[1];
+    if (o->kind == WARP_FUNC)
+        return o->func;
+    uint32_t bad = warp_poison(w, o->slot) & *mask;
+    if (bad) {
+        *status = warp_fault_poison(w, in, bad, "the address of the called function");
+        return NULL;
+    }
+    const uint64_t *addr = warp_src64(w, o->slot);
+    uint64_t first = addr[warp_lowest(*mask)];
+    uint32_t same = 0;
+    WARP_FOR_LANES(l, *mask)
+    same |= (uint32_t)(addr[l] == first) << l;
+    uint32_t n = w->func->module->ptx->num_funcs;
+    uint64_t index = (first >> 8) - 1;
+    if (first & 0xff || index >= n) {
+        *status = warp_fault(w, in, same, &bad_call, "indirect call of 0x%llx, which is no function",
+                             (unsigned long long)first);
+        return NULL;
+    }
+    *mask = same;
+    return &w->func->module->funcs[index];
+}
+
+static bool params_match(const struct insn *in, const struct ptx_func *p) {
+    const struct warp_opnd *rets = &in->o[0], *args = &in->o[2];
+    if (p->is_entry) /* its parameters lie in the constant bank, not in slots */
+        return false;
+    if (rets->num_sub != p->num_rets || args->num_sub < p->num_params)
+        return false;
+    for (uint32_t i = 0; i < p->num_rets; i++)
+        if (rets->more->sub[i].kind != WARP_PARAM || words(rets->more->sub[i].more->imm) != words(p->rets[i].size))
+            return false;
+    for (uint32_t i = 0; i < p->num_params; i++)
+        if (args->more->sub[i].kind != WARP_PARAM || words(args->more->sub[i].more->imm) < words(p->params[i].size))
+            return false;
+    return true;
+}
+
+/* 9.7.12.5. Arguments are copied into the callee's formal parameters. */
+static enum warp_status do_call(struct warp *w, const struct insn *in, uint32_t mask) {
+    enum warp_status status = WARP_FAULT;
+    uint32_t now = mask;
+    const struct warp_func *f = call_target(w, in, &now, &status);
+    if (!f)
+        return status;
+    if (f->src->is_extern) {
+        warp_fn fn = isa_builtin(f->src->name);
+        if (!fn)
+            return warp_fault(w, in, mask, &bad_call, "unsupported: call of %s, which has no body in this module",
+                              f->src->name);
+        if (now == mask)
+            return fn(w, in, mask);
+    }
+    if (!params_match(in, f->src))
+        return warp_fault(w, in, now, &bad_call, "the arguments do not match the parameters of %s", f->src->name);
+    struct group *g = w->g;
+    uint32_t next = g->pc + 1;
+    if (mask != g->mask) /* guarded call: the others go on behind it */
+        warp_split(w, in, mask, g->pc, next);
+    if (now != mask) { /* several targets: the rest calls later */
+        warp_split(w, in, now, g->pc, g->pc);
+        return WARP_JUMP;
+    }
+    uint32_t caller_base = w->frames[g->frame].base;
+    if (!warp_push_frame(w, in, f, next))
+        return WARP_FAULT;
+    const struct warp_opnd *args = &in->o[2];
+    for (uint32_t i = 0; i < f->src->num_params; i++) {
+        uint32_t from = caller_base + (uint32_t)args->more->sub[i].slot;
+        copy_slots(w->slots + (size_t)from * MACH_WARP, w->poison + from, warp_dst32(w, f->param_slot[i]),
+                   &w->pz[f->param_slot[i]], words(f->src->params[i].size), mask);
+    }
+    g->pc = 0;
+    return WARP_JUMP;
+}
+
+/* 9.7.12.6. In a function every `ret` jumps to the synthetic last instruction, where lanes that part ways meet; in a
+ * kernel the threads end. */
+static enum warp_status do_ret(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct group *g = w->g;
+    if (g->frame == 0)
+        return warp_lanes_exit(w, mask);
+    const struct warp_func *f = w->func;
+    uint32_t end = f->num_insns - 1;
+    if (g->pc != end) {
+        if (mask == g->mask)
+            g->pc = end;
+        else
+            warp_split(w, in, mask, end, g->pc + 1);
+        return WARP_JUMP;
+    }
+    const struct insn *call = w->frames[g->frame].call;
+    uint32_t callee_base = w->frames[g->frame].base;
+    warp_pop_frame(w);
+    for (uint32_t i = 0; i < f->src->num_rets; i++) {
+        uint32_t from = callee_base + (uint32_t)f->ret_slot[i];
+        warp_slot to = call->o[0].more->sub[i].slot;
+        copy_slots(w->slots + (size_t)from * MACH_WARP, w->poison + from, warp_dst32(w, to), &w->pz[to],
+                   words(f->src->rets[i].size), mask);
+    }
+    return WARP_JUMP;
+}
+
+static enum warp_status do_exit(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)in;
+    return warp_lanes_exit(w, mask);
+}
+
+static const struct diag trapped = {
+    .id = "trap",
+    .rule = "trap stops the grid and returns an error to the host",
+    .section = "PTX ISA 9.7.19.4",
+    .hint = "a check in the kernel failed (__trap, a failed device assertion, or a path that must not be "
+            "reached)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static enum warp_status do_trap(struct warp *w, const struct insn *in, uint32_t mask) {
+    return warp_fault(w, in, mask, &trapped, "the kernel executed %s", in->src->op == PTX_OP_trap ? "trap" : "brkpt");
+}
+
+bool isa_bind_control(struct isa_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_bra:
+        in->fn = do_bra;
+        return in->num_opnds == 1 && in->o[0].kind == WARP_LABEL && in->o[0].target < b->func->num_insns;
+    case PTX_OP_brx_idx:
+        in->fn = do_brx;
+        if (in->num_opnds != 2 || in->o[0].kind != WARP_SLOT || in->o[1].kind != WARP_TABLE)
+            return false;
+        for (uint32_t i = 0; i < in->o[1].table->count; i++)
+            if (in->o[1].table->labels[i] >= b->func->num_insns)
+                return false;
+        return true;
+    case PTX_OP_call:
+        in->fn = do_call;
+        return in->num_opnds >= 3 &&
+               (in->o[1].kind == WARP_FUNC || (in->o[1].kind == WARP_SLOT && in->o[1].bits == 64));
+    case PTX_OP_ret:
+        in->fn = do_ret;
+        return true;
+    case PTX_OP_exit:
+        in->fn = do_exit;
+        return true;
+    case PTX_OP_trap:  /* 9.7.19.4 */
+    case PTX_OP_brkpt: /* 9.7.19.1: suspends under a debugger; without one the chip reports an error */
+        in->fn = do_trap;
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,367 @@
+/* isa/cp_async.c - async-groups, and the non-bulk cp.async family (PTX ISA 9.7.9.25.1, 9.7.9.25.3, 9.7.13.15.15).
+ *
+ * The copies of a warp's lanes that one instruction starts are one operation; those of a warp run in issue order, which
+ * is one of the orders that the ISA allows, and lets an mbarrier arrive behind them. They write shared memory through
+ * the generic proxy: a tensor core that reads it needs a proxy fence.
+ */
+#include "isa/async_group.h"
+
+#include "isa/isa.h"
+#include "machine/mbarrier.h"
+
+#include <stdlib.h>
+
+/* --- async-groups ------------------------------------------------------------------------------------------------- */
+
+struct async_group {
+    struct async_group *next;
+    struct tma_track track;
+};
+
+struct lane_groups {
+    struct async_group *first, *last; /* committed */
+    struct async_group *open;         /* not committed yet, or NULL */
+    uint32_t count;                   /* of the committed ones in the list */
+};
+
+struct isa_async {
+    struct lane_groups lanes[ASYNC_KINDS][MACH_WARP];
+    struct async_queue *queue; /* cp.async of this warp */
+};
+
+static struct isa_async *state_of(struct warp *w) {
+    if (!w->cp_async)
+        w->cp_async = xcalloc(1, sizeof(struct isa_async));
+    return w->cp_async;
+}
+
+static bool group_done(const struct async_group *g, bool read) {
+    return g->track.reading == 0 && (read || g->track.writing == 0);
+}
+
+struct tma_track *isa_group_open(struct warp *w, enum async_kind kind, uint32_t l) {
+    struct lane_groups *s = &state_of(w)->lanes[kind][l];
+    if (!s->open)
+        s->open = xcalloc(1, sizeof *s->open);
+    return &s->open->track;
+}
+
+void isa_group_commit(struct warp *w, enum async_kind kind, uint32_t mask) {
+    WARP_FOR_LANES(l, mask) {
+        struct lane_groups *s = &state_of(w)->lanes[kind][l];
+        isa_group_open(w, kind, l);
+        if (s->last)
+            s->last->next = s->open;
+        else
+            s->first = s->open;
+        s->last = s->open;
+        s->open = NULL;
+        s->count++;
+        /* groups complete in the order of their commits: finished ones at the front need no watching */
+        while (s->first != s->last && group_done(s->first, false)) {
+            struct async_group *g = s->first;
+            s->first = g->next;
+            s->count--;
+            free(g);
+        }
+    }
+}
+
+bool isa_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32_t n, bool read) {
+    WARP_FOR_LANES(l, mask) {
+        const struct lane_groups *s = &state_of(w)->lanes[kind][l];
+        const struct async_group *g = s->first;
+        for (uint32_t i = s->count; i > n; i--, g = g->next)
+            if (!group_done(g, read))
+                return false;
+    }
+    return true;
+}
+
+enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind, uint32_t n,
+                                bool read) {
+    if (isa_group_done(w, kind, mask, n, read))
+        return WARP_NEXT;
+    if (warp_isolate(w, in, mask))
+        return WARP_JUMP;
+    return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_ASYNC, .value = n});
+}
+
+void isa_group_destroy(struct warp *w) {
+    struct isa_async *s = w->cp_async;
+    for (unsigned k = 0; s && k < ASYNC_KINDS; k++)
+        for (unsigned l = 0; l < MACH_WARP; l++) {
+            for (struct async_group *g = s->lanes[k][l].first, *next; g; g = next) {
+                next = g->next;
+                free(g);
+            }
+            free(s->lanes[k][l].open);
+        }
+    free(s);
+    w->cp_async = NULL;
+}
+
+/* --- cp.async -------------------------------------------------------------------------------------------------------- */
+
+struct copy_form {
+    uint32_t size;                 /* 4, 8, 16 */
+    const struct warp_opnd *bytes; /* src-size, or NULL */
+    const struct warp_opnd *skip;  /* ignore-src, or NULL */
+};
+
+struct copy_op {
+    struct async_op op;
+    uint32_t lanes, size, warp;
+    const struct diag_site *site;
+    struct copy_lane {
+        const uint8_t *from;
+        uint32_t bytes, off; /* read from `from`; the rest is zeros */
+        struct tma_track *track;
+    } lane[MACH_WARP];
+};
+
+static bool run_copy(struct async_op *op) {
+    const struct copy_op *c = (const struct copy_op *)op;
+    struct cta *cta = op->cta;
+    const struct observer *o = cta->gpu->observer;
+    WARP_FOR_LANES(l, c->lanes) {
+        const struct copy_lane *k = &c->lane[l];
+        uint8_t data[16] = {0};
+        if (k->bytes)
+            memcpy(data, k->from, k->bytes);
+        memcpy(cta->smem + k->off, data, c->size);
+        smem_clear_poison(cta, k->off, c->size);
+        uint32_t at[MACH_WARP];
+        at[l] = k->off;
+        if (o && o->generic_write && c->size)
+            o->generic_write(o->ctx, cta, at, c->size, c->warp, 1u << l, c->site);
+        k->track->reading--;
+        k->track->writing--;
+    }
+    return true;
+}
+
+static struct async_queue *copy_queue(struct warp *w) {
+    struct isa_async *s = state_of(w);
+    if (!s->queue)
+        s->queue = async_queue_create(w->cta, "cp.async");
+    return s->queue;
+}
+
+static const struct diag SRC_SIZE = {
+    .id = "cp-async-src-size",
+    .rule = "src-size must not be larger than cp-size",
+    .section = "PTX ISA 9.7.9.25.3.1",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* Source bytes of a lane; false after a fault. */
+static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_form *f, uint32_t l, uint32_t *bytes) {
+    const struct warp_opnd *o = f->bytes ? f->bytes : f->skip;
+    *bytes = f->size;
+    if (!o)
+        return true;
+    if (!o->is_imm && warp_poison(w, o->slot) >> l & 1) {
+        warp_fault_poison(w, in, 1u << l, f->bytes ? "the source size" : "the predicate");
+        return false;
+    }
+    if (f->skip)
+        *bytes = warp_pred(w, o) >> l & 1 ? 0 : f->size;
+    else
+        *bytes = warp_u32(w, o, l);
+    if (*bytes <= f->size)
+        return true;
+    warp_fault(w, in, 1u << l, &SRC_SIZE, "lane %u copies %u bytes of %u", l, *bytes, f->size);
+    return false;
+}
+
+static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct copy_form *f = in->data;
+    struct copy_lane lane[MACH_WARP];
+    if (!warp_address_known(w, in, &in->o[0], mask) || !warp_address_known(w, in, &in->o[1], mask))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        struct warp_loc to, from = {0};
+        uint32_t bytes;
+        if (!lane_bytes(w, in, f, l, &bytes) ||
+            !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[0], l), f->size, f->size, true, &to) ||
+            (bytes && !warp_resolve(w, in, l, XS_GLOBAL, warp_address(w, &in->o[1], l), bytes, f->size, false, &from)))
+            return WARP_FAULT;
+        lane[l] = (struct copy_lane){from.host, bytes, to.off, isa_group_open(w, ASYNC_COPY, l)};
+    }
+    struct mach_origin origin = warp_origin(w, in, mask);
+    struct copy_op *c = async_op_create(sizeof *c, "cp.async", w->cta, &origin, run_copy);
+    c->lanes = mask;
+    c->size = f->size;
+    c->warp = w->index;
+    c->site = &in->src->site;
+    WARP_FOR_LANES(l, mask) {
+        c->lane[l] = lane[l];
+        lane[l].track->reading++;
+        lane[l].track->writing++;
+    }
+    async_issue(copy_queue(w), &c->op);
+    return WARP_NEXT;
+}
+
+static bool is_u32(const struct warp_opnd *o) { return o->kind == WARP_SLOT && (o->is_imm || o->bits == 32); }
+
+static bool bind_copy(struct isa_binder *b, struct insn *in) {
+    struct copy_form *f = arena_alloc(b->arena, sizeof *f);
+    unsigned ca = 0, cg = 0, shared = 0, global = 0, hint = 0, n = in->num_opnds;
+    for (unsigned i = 0; i < in->src->num_mods; i++)
+        switch ((enum ptx_mod)in->src->mods[i]) {
+        case PTX_MOD_ca:
+            ca++;
+            break;
+        case PTX_MOD_cg:
+            cg++;
+            break;
+        case PTX_MOD_shared:
+        case PTX_MOD_shared__cta:
+            shared++;
+            break;
+        case PTX_MOD_global:
+            global++;
+            break;
+        case PTX_MOD_L2__cache_hint:
+            hint++;
+            break;
+        case PTX_MOD_L2__64B:
+        case PTX_MOD_L2__128B:
+        case PTX_MOD_L2__256B:
+            break;
+        default:
+            return false;
+        }
+    if (ca + cg != 1 || shared != 1 || global != 1 || n < 3 + hint || n > 4 + hint || in->o[0].kind != WARP_MEM ||
+        in->o[1].kind != WARP_MEM || !in->o[2].is_imm)
+        return false;
+    if (hint && (in->o[n - 1].kind != WARP_SLOT || in->o[n - 1].bits != 64))
+        return false;
+    f->size = (uint32_t)in->o[2].more->src->imm;
+    if (f->size != 16 && (cg || (f->size != 4 && f->size != 8))) {
+        b->why = "cp-size is 4, 8 or 16, and 16 with .cg";
+        return false;
+    }
+    if (n == 4 + hint) {
+        if (in->o[3].kind == WARP_SLOT && in->o[3].bits == 1)
+            f->skip = &in->o[3];
+        else if (is_u32(&in->o[3]))
+            f->bytes = &in->o[3];
+        else
+            return false;
+    }
+    in->data = f;
+    in->fn = do_copy;
+    return true;
+}
+
+/* --- cp.async.mbarrier.arrive (9.7.13.15.15) ----------------------------------------------------------------------------- */
+
+struct arrive_op {
+    struct async_op op;
+    uint32_t lanes;
+    uint32_t off[MACH_WARP];
+};
+
+static void mbar_failed(struct cta *cta, const struct mach_origin *origin, enum mbar_error e, uint32_t off) {
+    struct mbar_error_info info = mbar_error_info(e);
+    struct diag d = {.id = info.id,
+                     .rule = info.rule,
+                     .section = info.section,
+                     .hint = info.hint,
+                     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
+    mach_fault(cta->island, origin, &d, "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
+}
+
+static bool run_arrive(struct async_op *op) {
+    const struct arrive_op *a = (const struct arrive_op *)op;
+    WARP_FOR_LANES(l, a->lanes) {
+        enum mbar_error e = mbar_arrive(op->cta, a->off[l], 1, false, NULL);
+        if (e == MBAR_OK)
+            continue;
+        mbar_failed(op->cta, &op->origin, e, a->off[l]);
+        return true;
+    }
+    return true;
+}
+
+static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
+    const bool noinc = ptx_has(in->src, PTX_MOD_noinc), generic = in->aux;
+    uint32_t off[MACH_WARP] = {0};
+    struct mach_origin origin = warp_origin(w, in, mask);
+    WARP_FOR_LANES(l, mask) {
+        struct cta *cta;
+        if (!warp_smem_operand(w, in, l, &in->o[0], false, generic, 8, &cta, &off[l]))
+            return WARP_FAULT;
+        enum mbar_error e = noinc ? MBAR_OK : mbar_add_pending(cta, off[l]);
+        if (e == MBAR_OK)
+            continue;
+        mbar_failed(cta, &origin, e, off[l]);
+        return WARP_FAULT;
+    }
+    struct arrive_op *a = async_op_create(sizeof *a, "cp.async.mbarrier.arrive", w->cta, &origin, run_arrive);
+    a->lanes = mask;
+    memcpy(a->off, off, sizeof off);
+    async_issue(copy_queue(w), &a->op); /* behind this thread's earlier copies */
+    return WARP_NEXT;
+}
+
+static bool bind_arrive(struct insn *in) {
+    unsigned b64 = 0, shared = 0, noinc = 0;
+    for (unsigned i = 0; i < in->src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)in->src->mods[i];
+        b64 += m == PTX_MOD_b64;
+        noinc += m == PTX_MOD_noinc;
+        shared += m == PTX_MOD_shared || m == PTX_MOD_shared__cta;
+    }
+    in->aux = shared == 0;
+    in->fn = do_arrive;
+    return b64 == 1 && shared <= 1 && noinc <= 1 && b64 + shared + noinc == in->src->num_mods && in->num_opnds == 1 &&
+           in->o[0].kind == WARP_MEM;
+}
+
+/* --- commit and wait -------------------------------------------------------------------------------------------------------- */
+
+static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)in;
+    isa_group_commit(w, ASYNC_COPY, mask);
+    return WARP_NEXT;
+}
+
+static enum warp_status do_wait_group(struct warp *w, const struct insn *in, uint32_t mask) {
+    return isa_group_wait(w, in, mask, ASYNC_COPY, (uint32_t)in->aux, false);
+}
+
+/* wait_all: commit_group and wait_group 0. A group that waits runs it again, and then commits nothing new. */
+static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct isa_async *s = state_of(w);
+    uint32_t open = 0;
+    WARP_FOR_LANES(l, mask) open |= (uint32_t)(s->lanes[ASYNC_COPY][l].open != NULL) << l;
+    isa_group_commit(w, ASYNC_COPY, open);
+    return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);
+}
+
+bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_cp_async:
+        return bind_copy(b, in);
+    case PTX_OP_cp_async_mbarrier_arrive:
+        return bind_arrive(in);
+    case PTX_OP_cp_async_commit_group:
+        in->fn = do_commit;
+        return in->num_opnds == 0 && in->src->num_mods == 0;
+    case PTX_OP_cp_async_wait_all:
+        in->fn = do_wait_all;
+        return in->num_opnds == 0 && in->src->num_mods == 0;
+    case PTX_OP_cp_async_wait_group:
+        if (in->num_opnds != 1 || !in->o[0].is_imm || in->src->num_mods != 0)
+            return false;
+        in->aux = (uint32_t)in->o[0].more->src->imm;
+        in->fn = do_wait_group;
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,359 @@
+/* isa/grid_control.c - instructions by which a kernel speaks with the launch: griddepcontrol, clusterlaunchcontrol, setmaxnreg
+ * (PTX ISA 9.7.13.13, 9.7.13.17, 9.7.13.18, 9.7.19.5).
+ */
+#include "isa/isa.h"
+#include "machine/mbarrier.h"
+
+#include <stdio.h>
+
+static bool refuse(struct isa_binder *b, const char *why) {
+    b->why = why;
+    return false;
+}
+
+/* --- griddepcontrol ---------------------------------------------------------------------------------------- */
+
+/* Grids run one after the other here, so the prerequisite grids have completed before this one started (.wait), and an
+ * early launch of dependents, which nobody may count on, does not happen (.launch_dependents). */
+static enum warp_status do_griddepcontrol(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)w, (void)in, (void)mask;
+    return WARP_NEXT;
+}
+
+static bool bind_griddepcontrol(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *p = in->src;
+    if (p->num_mods != 1 || (p->mods[0] != PTX_MOD_launch_dependents && p->mods[0] != PTX_MOD_wait))
+        return refuse(b, "the action is .launch_dependents or .wait");
+    in->fn = do_griddepcontrol;
+    return in->num_opnds == 0;
+}
+
+/* --- clusterlaunchcontrol ------------------------------------------------------------------------------------ */
+
+/* The response, opaque to programs: ctaid.x; ctaid.y | ctaid.z << 16; a mark; 1 or 0 for success or failure. */
+#define RESPONSE_BYTES 16u
+#define RESPONSE_MARK UINT32_C(0x4c434c43)
+
+static const struct diag not_a_response = {
+    .id = "clusterlaunchcontrol-response",
+    .rule = "clusterlaunchcontrol.query_cancel takes the 16 bytes that a completed try_cancel wrote",
+    .section = "PTX ISA 9.7.13.18",
+    .hint = "wait for the mbarrier before the response is read, and read it whole with one ld.shared.b128",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag cancel_after_failure = {
+    .id = "clusterlaunchcontrol-after-failure",
+    .rule = "a CTA that has observed a failed clusterlaunchcontrol.try_cancel must not issue another one",
+    .section = "PTX ISA 9.7.13.17",
+    .hint = "leave the loop once query_cancel.is_canceled is false",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag cancel_exited = {
+    .id = "clusterlaunchcontrol-cta-exited",
+    .rule = "with .multicast::cluster::all no CTA of the cluster may have exited",
+    .section = "PTX ISA 9.7.13.17",
+    .hint = "end the kernel with barrier.cluster.arrive and .wait",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+struct cancel_op {
+    struct async_op op;
+    uint32_t addr, mbar; /* offsets */
+    bool all;
+};
+
+static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t response[4]) {
+    const struct async_op *op = &c->op;
+    if (!to->live_warps) {
+        mach_fault(op->cta->island, &op->origin, &cancel_exited,
+                   "the response of cluster CTA %u's try_cancel comes after the exit of CTA %u", op->cta->rank,
+                   to->rank);
+        return false;
+    }
+    if (!mbar_check_remote(op->cta, to, c->mbar, &op->origin, op->name))
+        return false;
+    memcpy(to->smem + c->addr, response, RESPONSE_BYTES);
+    smem_clear_poison(to, c->addr, RESPONSE_BYTES);
+    enum mbar_error e = mbar_complete_tx(to, c->mbar, RESPONSE_BYTES);
+    if (e == MBAR_OK)
+        return true;
+    struct mbar_error_info info = mbar_error_info(e);
+    struct diag d = {.id = info.id,
+                     .rule = info.rule,
+                     .section = info.section,
+                     .hint = info.hint,
+                     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
+    mach_fault(op->cta->island, &op->origin, &d,
+               "clusterlaunchcontrol.try_cancel completes %u bytes on the mbarrier at shared offset 0x%x of "
+               "cluster CTA %u",
+               RESPONSE_BYTES, c->mbar, to->rank);
+    return false;
+}
+
+/* Takes the next cluster that is not resident yet off the launch, which no island may do while others run. */
+static bool run_cancel(struct async_op *op) {
+    const struct cancel_op *c = (const struct cancel_op *)op;
+    struct warp_grid *grid = op->cta->warps->grid;
+    struct diag_dim3 id, dim = grid->cluster;
+    enum warp_grid_answer taken = grid->take_cluster(grid, op->cta->island, &id);
+    if (taken == GRID_LATER)
+        return false;
+    uint32_t response[4] = {0, 0, RESPONSE_MARK, 0};
+    if (taken == GRID_TAKEN) {
+        response[0] = id.x * dim.x;
+        response[1] = id.y * dim.y | id.z * dim.z << 16;
+        response[3] = 1;
+    }
+    struct cluster *cl = op->cta->cluster;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        if ((c->all || r == op->cta->rank) && !answer(c, &cl->cta[r], response))
+            break;
+    return true;
+}
+
+static struct async_queue *cancel_queue(struct cta *cta) {
+    static const char name[] = "cluster launch control";
+    struct async_queue *q = cta->queues;
+    while (q && q->name != name)
+        q = q->next;
+    return q ? q : async_queue_create(cta, name);
+}
+
+bool isa_serve_cancels(struct cluster *cl) {
+    bool any = false;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (struct async_queue *q = cl->cta[r].queues; q; q = q->next)
+            while (q->head && q->head->run == run_cancel && async_step(q))
+                any = true;
+    return any;
+}
+
+static enum warp_status do_try_cancel(struct warp *w, const struct insn *in, uint32_t mask) {
+    bool generic = !ptx_has(in->src, PTX_MOD_shared__cta), all = ptx_has(in->src, PTX_MOD_multicast__cluster__all);
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        struct cta *cta;
+        uint32_t addr, mbar;
+        if (!warp_smem_operand(w, in, l, &in->o[0], false, generic, RESPONSE_BYTES, &cta, &addr) ||
+            !warp_smem_operand(w, in, l, &in->o[1], false, generic, 8, &cta, &mbar))
+            return WARP_FAULT;
+        if (w->cta->cancel_failed)
+            return warp_fault(w, in, 1u << l, &cancel_after_failure,
+                              "try_cancel in a CTA that has read a response that says no");
+        struct cancel_op *c =
+            async_op_create(sizeof *c, "clusterlaunchcontrol.try_cancel", w->cta, &origin, run_cancel);
+        c->addr = addr;
+        c->mbar = mbar;
+        c->all = all;
+        async_issue(cancel_queue(w->cta), &c->op);
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_try_cancel(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *p = in->src;
+    unsigned known = 0;
+    static const enum ptx_mod needed[] = {PTX_MOD_async, PTX_MOD_mbarrier__complete_tx__bytes, PTX_MOD_b128};
+    for (unsigned i = 0; i < 3; i++)
+        known += ptx_has(p, needed[i]);
+    if (known < 3)
+        return refuse(b, ".async, .mbarrier::complete_tx::bytes and .b128 are mandatory");
+    known += ptx_has(p, PTX_MOD_shared__cta) + ptx_has(p, PTX_MOD_multicast__cluster__all);
+    if (known != p->num_mods)
+        return false;
+    in->fn = do_try_cancel;
+    return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].kind == WARP_MEM;
+}
+
+/* Words 0, 1 and 3 of the response in lane l; false after a fault. */
+static bool read_response(struct warp *w, const struct insn *in, uint32_t l, warp_slot slot, uint32_t out[3]) {
+    uint64_t low = warp_src64(w, slot)[l], high = warp_src64(w, slot + 2)[l];
+    if ((uint32_t)high != RESPONSE_MARK || high >> 32 > 1) {
+        warp_fault(w, in, 1u << l, &not_a_response, "the register of lane %u holds 0x%016llx%016llx, no response", l,
+                   (unsigned long long)high, (unsigned long long)low);
+        return false;
+    }
+    out[0] = (uint32_t)low;
+    out[1] = (uint32_t)(low >> 32);
+    out[2] = (uint32_t)(high >> 32);
+    return true;
+}
+
+static enum warp_status do_is_canceled(struct warp *w, const struct insn *in, uint32_t mask) {
+    warp_slot from = in->o[1].slot;
+    uint32_t yes = 0, r[3];
+    if (warp_poison(w, from) & mask)
+        return warp_fault_poison(w, in, warp_poison(w, from) & mask, "the response");
+    WARP_FOR_LANES(l, mask) {
+        if (!read_response(w, in, l, from, r))
+            return WARP_FAULT;
+        yes |= r[2] << l;
+    }
+    if (mask & ~yes)
+        w->cta->cancel_failed = true;
+    warp_set_pred(w, in->o[0].slot, mask, yes);
+    warp_set_poison(w, in->o[0].slot, mask, 0);
+    return WARP_NEXT;
+}
+
+/* in->aux: the dimension of a single destination. After a failed request the result is not defined. */
+static enum warp_status do_first_ctaid(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct warp_opnd *d = &in->o[0];
+    warp_slot from = in->o[1].slot;
+    uint32_t unknown = 0, value[4][MACH_WARP] = {{0}}, r[3];
+    if (warp_poison(w, from) & mask)
+        return warp_fault_poison(w, in, warp_poison(w, from) & mask, "the response");
+    WARP_FOR_LANES(l, mask) {
+        if (!read_response(w, in, l, from, r))
+            return WARP_FAULT;
+        value[0][l] = r[0];
+        value[1][l] = r[1] & 0xffff;
+        value[2][l] = r[1] >> 16;
+        unknown |= !r[2] ? 1u << l : 0;
+    }
+    for (uint32_t i = 0; i < (d->kind == WARP_VEC ? d->num_sub : 1); i++) {
+        warp_slot to = d->kind == WARP_VEC ? d->list[i] : d->slot;
+        const uint32_t *v = value[d->kind == WARP_VEC ? i : in->aux];
+        if (to == WARP_SINK)
+            continue;
+        uint32_t *out = warp_dst32(w, to);
+        WARP_FOR_LANES(l, mask) out[l] = v[l];
+        warp_set_poison(w, to, mask, i == 3 ? mask : unknown);
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_query_cancel(struct isa_binder *b, struct insn *in) {
+    static const struct {
+        enum ptx_mod mods[3];
+        warp_fn fn;
+        uint64_t aux;
+    } forms[] = {{{PTX_MOD_is_canceled, PTX_MOD_pred, PTX_MOD_b128}, do_is_canceled, 0},
+                 {{PTX_MOD_get_first_ctaid__x, PTX_MOD_b32, PTX_MOD_b128}, do_first_ctaid, 0},
+                 {{PTX_MOD_get_first_ctaid__y, PTX_MOD_b32, PTX_MOD_b128}, do_first_ctaid, 1},
+                 {{PTX_MOD_get_first_ctaid__z, PTX_MOD_b32, PTX_MOD_b128}, do_first_ctaid, 2}};
+    const struct ptx_insn *p = in->src;
+    if (in->num_opnds != 2 || in->o[1].kind != WARP_SLOT || in->o[1].bits != 128)
+        return refuse(b, "the response is a register of type .b128");
+    if (p->num_mods == 4 && p->mods[0] == PTX_MOD_get_first_ctaid && p->mods[1] == PTX_MOD_v4 &&
+        p->mods[2] == PTX_MOD_b32 && p->mods[3] == PTX_MOD_b128) {
+        in->fn = do_first_ctaid;
+        return in->o[0].kind == WARP_VEC && in->o[0].num_sub == 4 && in->o[0].bits == 32;
+    }
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (p->num_mods != 3 || p->mods[0] != forms[i].mods[0] || p->mods[1] != forms[i].mods[1] ||
+            p->mods[2] != forms[i].mods[2])
+            continue;
+        in->fn = forms[i].fn;
+        in->aux = forms[i].aux;
+        return isa_is_dst(&in->o[0], i ? 32 : 1);
+    }
+    return false;
+}
+
+/* --- setmaxnreg ------------------------------------------------------------------------------------------------- */
+
+#define WARPGROUP 4u
+
+static const struct diag reg_direction = {
+    .id = "setmaxnreg-direction",
+    .rule = "setmaxnreg.dec does not raise, and .inc does not lower, the number of registers that the warp owns",
+    .section = "PTX ISA 9.7.19.5",
+    .hint = "the count at launch is what ptxas gave the kernel (--maxrregcount, __launch_bounds__ or .maxnreg)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag reg_warpgroup = {
+    .id = "setmaxnreg-warpgroup",
+    .rule = "all warps of a warpgroup (4 warps, the first a multiple of 4) must execute the same setmaxnreg, and "
+            "synchronise before the next one",
+    .section = "PTX ISA 9.7.19.5",
+    .hint = "give roles to whole warpgroups, or do without setmaxnreg",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static uint32_t held(const struct warp *w) { return w->regs ? w->regs : w->grid->regs; }
+
+/* What the CTA's warps leave in its pool, per thread. */
+static int64_t pool(const struct warp *w) {
+    int64_t left = 0;
+    for (uint32_t i = 0; i < w->cta->num_warps; i++)
+        left += (int64_t)w->grid->regs - held(&w->cta->warps[i]);
+    return left;
+}
+
+static bool same_setmaxnreg(const struct insn *a, const struct insn *b) {
+    return a->aux == b->aux && ptx_has(a->src, PTX_MOD_inc) == ptx_has(b->src, PTX_MOD_inc);
+}
+
+static bool check_warpgroup(struct warp *w, const struct insn *in, uint32_t mask) {
+    uint32_t first = w->index / WARPGROUP * WARPGROUP;
+    if (first + WARPGROUP > w->cta->num_warps) {
+        warp_fault(w, in, mask, &reg_warpgroup,
+                   "setmaxnreg by warp %u of a CTA of %u warps: its warpgroup is not whole", w->index,
+                   w->cta->num_warps);
+        return false;
+    }
+    for (uint32_t i = first; i < first + WARPGROUP; i++) {
+        const struct warp *o = &w->cta->warps[i];
+        char where[600];
+        if (o->setmaxnregs < w->setmaxnregs) {
+            warp_fault(w, in, mask, &reg_warpgroup, "warp %u executes its setmaxnreg number %u, warp %u only %u so far",
+                       w->index, w->setmaxnregs + 1, i, o->setmaxnregs);
+            return false;
+        }
+        if (o->setmaxnregs == w->setmaxnregs + 1 && !same_setmaxnreg(o->last_setmaxnreg, in)) {
+            warp_fault(w, in, mask, &reg_warpgroup, "warp %u executes this one, warp %u another one, at %s", w->index,
+                       i, diag_where(&o->last_setmaxnreg->src->site, where, sizeof where));
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum warp_status do_setmaxnreg(struct warp *w, const struct insn *in, uint32_t mask) {
+    uint32_t wanted = (uint32_t)in->aux, now = held(w);
+    bool inc = ptx_has(in->src, PTX_MOD_inc);
+    if (!check_warpgroup(w, in, mask))
+        return WARP_FAULT;
+    if (now && (inc ? wanted < now : wanted > now))
+        return warp_fault(w, in, mask, &reg_direction, "setmaxnreg.%s to %u registers in a warp that owns %u",
+                          inc ? "inc" : "dec", wanted, now);
+    if (now && inc && pool(w) < (int64_t)wanted - now)
+        return warp_wait(w, in,
+                         &(struct warp_wait){.kind = WAIT_REGISTERS, .addr = (uint32_t)pool(w), .value = wanted});
+    w->setmaxnregs++;
+    w->last_setmaxnreg = in;
+    if (now) {
+        w->regs = wanted;
+        mach_wake(w->cta); /* others may wait for what came free */
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_setmaxnreg(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *p = in->src;
+    unsigned actions = ptx_has(p, PTX_MOD_inc) + ptx_has(p, PTX_MOD_dec);
+    if (actions != 1 || p->num_mods != 4 || !ptx_has(p, PTX_MOD_sync) || !ptx_has(p, PTX_MOD_aligned) ||
+        !ptx_has(p, PTX_MOD_u32))
+        return refuse(b, "the form is setmaxnreg.inc or .dec, .sync.aligned.u32");
+    if (in->num_opnds != 1 || !in->o[0].is_imm || in->o[0].more->src->imm < 24 || in->o[0].more->src->imm > 256 ||
+        in->o[0].more->src->imm % 8)
+        return refuse(b, "the count is an immediate, a multiple of 8 from 24 to 256");
+    in->aux = in->o[0].more->src->imm;
+    in->aligned = true;
+    in->fn = do_setmaxnreg;
+    return true;
+}
+
+bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_griddepcontrol:
+        return bind_griddepcontrol(b, in);
+    case PTX_OP_clusterlaunchcontrol_try_cancel:
+        return bind_try_cancel(b, in);
+    case PTX_OP_clusterlaunchcontrol_query_cancel:
+        return bind_query_cancel(b, in);
+    default:
+        return bind_setmaxnreg(b, in);
+    }
+}

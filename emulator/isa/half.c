@@ -1,0 +1,104 @@
+/* isa/half.c - f16, bf16 and mixed-precision arithmetic (PTX ISA 9.7.4, 9.7.5).
+ *
+ * The x2 types are two independent operations on the halves of a 32-bit register. Mixed precision converts its half
+ * operands to f32, which is exact, and then is f32 arithmetic.
+ */
+#include "isa/half.h"
+#include "isa/alu.h"
+
+/* --- plain add, sub, mul, fma: round to nearest, no flush, no saturation -------------------------------------- */
+
+/* p + c, rounded to odd: what was lost makes the last bit one, so that the rounding that follows is the only one. */
+static inline double sum_odd(double p, double c) {
+    const double s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    uint64_t bits = num_f64_bits(s);
+    if (lost != 0 && !(bits & 1) && s - s == 0)
+        bits += (lost > 0) == (s > 0) ? 1 : ~UINT64_C(0);
+    return num_f64_from_bits(bits);
+}
+#define VALUE(a) half_value(a, man)
+static inline uint16_t plain_fma(uint16_t a, uint16_t b, uint16_t c, int man, int bias) {
+    return half_nearest(sum_odd(VALUE(a) * VALUE(b), VALUE(c)), man, bias);
+}
+static inline uint16_t plain_add(uint16_t a, uint16_t b, int man, int bias) {
+    return half_nearest(sum_odd(VALUE(a), VALUE(b)), man, bias);
+}
+static inline uint16_t plain_mul(uint16_t a, uint16_t b, int man, int bias) {
+    return half_nearest(VALUE(a) * VALUE(b), man, bias);
+}
+#define PLAIN(t, T, man, bias)                                                                                         \
+    ALU_FN2(add_plain_##t, T, T, T, plain_add(a, b, man, bias))                                                        \
+    ALU_FN2(sub_plain_##t, T, T, T, plain_add(a, b ^ 0x8000, man, bias))                                               \
+    ALU_FN2(mul_plain_##t, T, T, T, plain_mul(a, b, man, bias))                                                        \
+    ALU_FN3(fma_plain_##t, T, T, T, T, plain_fma(a, b, c, man, bias))
+PLAIN(f16, u16, 10, 15)
+PLAIN(bf16, u16, 7, 127)
+PLAIN(f16x2, u16x2, 10, 15)
+PLAIN(bf16x2, u16x2, 7, 127)
+
+/* --- every form ------------------------------------------------------------------------------------------------ */
+
+/* 9.7.4.1 - 9.7.4.10 for one type: T the lanes' type (u16 or u16x2), N the number format */
+#define HALF(t, T, N)                                                                                                  \
+    ALU_FN2(add_##t, T, T, T, num_add_h(N, a, b, f))                                                                   \
+    ALU_FN2(sub_##t, T, T, T, num_sub_h(N, a, b, f))                                                                   \
+    ALU_FN2(mul_##t, T, T, T, num_mul_h(N, a, b, f))                                                                   \
+    ALU_FN3(fma_##t, T, T, T, T, num_fma_h(N, a, b, c, f))                                                             \
+    ALU_FN1(neg_##t, T, T, num_neg(N, a, f))                                                                           \
+    ALU_FN1(abs_##t, T, T, num_abs(N, a, f))                                                                           \
+    ALU_FN2(min_##t, T, T, T, num_min(N, a, b, f))                                                                     \
+    ALU_FN2(max_##t, T, T, T, num_max(N, a, b, f))                                                                     \
+    ALU_FN1(tanh_##t, T, T, num_tanh_approx_h(N, a))                                                                   \
+    ALU_FN1(ex2_##t, T, T, num_ex2_approx_h(N, a, f))
+HALF(f16, u16, NUM_F16)
+HALF(bf16, u16, NUM_BF16)
+HALF(f16x2, u16x2, NUM_F16)
+HALF(bf16x2, u16x2, NUM_BF16)
+
+/* 9.7.5 */
+static inline uint32_t from_f16(uint16_t a) { return num_f32_bits(num_decode_f16(a)); }
+static inline uint32_t from_bf16(uint16_t a) { return (uint32_t)a << 16; }
+#define MIXED(t)                                                                                                       \
+    ALU_FN2(add_f32_##t, u32, u16, u32, num_add_f32(from_##t(a), b, r, f))                                             \
+    ALU_FN2(sub_f32_##t, u32, u16, u32, num_sub_f32(from_##t(a), b, r, f))                                             \
+    ALU_FN3(fma_f32_##t, u32, u16, u16, u32, num_fma_f32(from_##t(a), from_##t(b), c, r, f))
+MIXED(f16)
+MIXED(bf16)
+
+#define RN ALU_M(rn)
+#define FTZ ALU_M(ftz)
+#define SAT ALU_M(sat)
+#define RELU ALU_M(relu)
+#define NAN_ ALU_M(NaN)
+#define SIGN (ALU_M(abs) | ALU_M(xorsign))
+#define APPROX ALU_M(approx)
+/* One type: signatures of 2, 3 and 4 operands; `ftz` and `sat` are the bits where the type has them, how what ex2 needs. */
+#define ROWS(t, s2, s3, s4, ftz, sat, how)                                                                             \
+    ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                              \
+        ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t),                          \
+        ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##t), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##t),              \
+        ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##t), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##t),                  \
+        ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##t), ALU_ROW(neg, t, 0, ftz, s2, neg_##t),                            \
+        ALU_ROW(abs, t, 0, ftz, s2, abs_##t), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##t),                             \
+        ALU_ROW(min, t, SIGN, ftz | NAN_, s3, min_##t), ALU_ROW(max, t, 0, ftz | NAN_, s3, max_##t),                   \
+        ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##t), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##t),                     \
+        ALU_ROW(ex2, t, how, 0, s2, ex2_##t)
+#define MIXED_ROWS(t)                                                                                                  \
+    ALU_ROW2(add, f32, t, 0, ALU_RND | SAT, "whw", add_f32_##t),                                                       \
+        ALU_ROW2(sub, f32, t, 0, ALU_RND | SAT, "whw", sub_f32_##t),                                                   \
+        ALU_ROW2(fma, f32, t, ALU_NEED_RND, ALU_RND | SAT, "whhw", fma_f32_##t)
+
+static const struct alu_row rows[] = {
+    ROWS(f16, "hh", "hhh", "hhhh", FTZ, SAT, APPROX),
+    ROWS(bf16, "hh", "hhh", "hhhh", 0, 0, APPROX | FTZ),
+    ROWS(f16x2, "ww", "www", "wwww", FTZ, SAT, APPROX),
+    ROWS(bf16x2, "ww", "www", "wwww", 0, 0, APPROX | FTZ),
+    MIXED_ROWS(f16),
+    MIXED_ROWS(bf16),
+};
+
+bool alu_bind_half(struct isa_binder *b, struct insn *in) {
+    if (ptx_has(in->src, PTX_MOD_oob)) /* 9.7.4.4 */
+        return alu_refuse(b, "the ISA does not say which bits the OOB NaN of .oob has");
+    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+}

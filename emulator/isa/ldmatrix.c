@@ -1,0 +1,214 @@
+/* isa/ldmatrix.c - ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16-bit elements (PTX ISA 9.7.14.5.15 - .17).
+ *
+ * Row r of matrix m is the 16 bytes at the address of lane 8 m + r. Lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of
+ * row l / 4 in one register per matrix; with .trans, of column l / 4. The shapes of 8-, 6- and 4-bit elements are refused:
+ * their fragments are given only in figures.
+ */
+#include "isa/isa.h"
+
+struct matrix_form {
+    enum warp_space space;
+    bool store, trans;
+    uint32_t count; /* matrices: 1, 2, 4 */
+    const struct warp_opnd *addr;
+    warp_slot reg[4];
+};
+
+static const struct diag WARP_INCOMPLETE = {
+    .id = "matrix-warp-incomplete",
+    .rule = "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
+    .section = "PTX ISA 9.7.14.5.15",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag NOT_SHARED = {
+    .id = "matrix-address-space",
+    .rule = "the rows lie in shared memory",
+    .section = "PTX ISA 9.7.14.5.15",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+
+/* The rows of matrix m as locations in shared memory. False after a fault. */
+static bool find_rows(struct warp *w, const struct insn *in, const struct matrix_form *f, uint32_t m,
+                      struct warp_loc row[8]) {
+    for (uint32_t r = 0; r < 8; r++) {
+        uint32_t lane = 8 * m + r;
+        uint64_t addr = warp_address(w, f->addr, lane);
+        if (!warp_resolve(w, in, lane, f->space, addr, 16, 16, f->store, &row[r]))
+            return false;
+        if (row[r].space != XS_SHARED_CTA || row[r].cta != w->cta) {
+            warp_fault(w, in, 1u << lane, &NOT_SHARED, "row %u of matrix %u is not in this CTA's shared memory", r, m);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Element (row, column) that is half h of lane l's register. */
+static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32_t *col) {
+    uint32_t a = l / 4, b = 2 * (l % 4) + h;
+    *row = trans ? b : a;
+    *col = trans ? a : b;
+}
+
+static enum warp_status run_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct matrix_form *f = in->data;
+    if (mask != WARP_ALL_LANES)
+        return warp_fault(w, in, mask, &WARP_INCOMPLETE, "only lanes 0x%08x execute it", mask);
+    uint32_t rows = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
+    uint32_t out[4][MACH_WARP], poison[4] = {0};
+    if (!warp_address_known(w, in, f->addr, rows))
+        return WARP_FAULT;
+    for (uint32_t m = 0; m < f->count; m++) {
+        struct warp_loc row[8];
+        if (!find_rows(w, in, f, m, row))
+            return WARP_FAULT;
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            out[m][l] = 0;
+            for (uint32_t h = 0; h < 2; h++) {
+                uint32_t r, c;
+                uint16_t v;
+                element_of(l, h, f->trans, &r, &c);
+                memcpy(&v, row[r].host + 2 * c, 2);
+                out[m][l] |= (uint32_t)v << (16 * h);
+                if (warp_bits_get(row[r].cta->smem_poison, row[r].off + 2 * c, 2))
+                    poison[m] |= 1u << l;
+            }
+        }
+    }
+    for (uint32_t m = 0; m < f->count; m++) { /* after all addresses are read: a destination may be one of them */
+        if (f->reg[m] == WARP_SINK)
+            continue;
+        memcpy(warp_dst32(w, f->reg[m]), out[m], sizeof out[m]);
+        warp_set_poison(w, f->reg[m], WARP_ALL_LANES, poison[m]);
+    }
+    return WARP_NEXT;
+}
+
+static enum warp_status run_stmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct matrix_form *f = in->data;
+    if (mask != WARP_ALL_LANES)
+        return warp_fault(w, in, mask, &WARP_INCOMPLETE, "only lanes 0x%08x execute it", mask);
+    uint32_t rows = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
+    if (!warp_address_known(w, in, f->addr, rows))
+        return WARP_FAULT;
+    for (uint32_t m = 0; m < f->count; m++) {
+        struct warp_loc row[8];
+        if (!find_rows(w, in, f, m, row))
+            return WARP_FAULT;
+        const uint32_t *src = warp_src32(w, f->reg[m]);
+        uint32_t poison = warp_poison(w, f->reg[m]);
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            for (uint32_t h = 0; h < 2; h++) {
+                uint32_t r, c;
+                uint16_t v = (uint16_t)(src[l] >> (16 * h));
+                element_of(l, h, f->trans, &r, &c);
+                memcpy(row[r].host + 2 * c, &v, 2);
+                warp_bits_set(row[r].cta->smem_poison, row[r].off + 2 * c, 2, poison >> l & 1 ? 3 : 0);
+                if (poison >> l & 1)
+                    smem_doubt(row[r].cta, row[r].off + 2 * c, 2);
+                warp_saw_write(w, in, row[r].cta, row[r].off + 2 * c, 2, l);
+            }
+    }
+    w->island->progress++;
+    return WARP_NEXT;
+}
+
+/* 9.7.14.5.17: lane l gets, in place of its row fragment, the column fragment of the same matrix. */
+static enum warp_status run_movmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (mask != WARP_ALL_LANES)
+        return warp_fault(w, in, mask, &WARP_INCOMPLETE, "only lanes 0x%08x execute it", mask);
+    const uint32_t *a = warp_src32(w, in->o[1].slot);
+    uint32_t out[MACH_WARP], from = warp_poison(w, in->o[1].slot), poison = 0;
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        out[l] = 0;
+        for (uint32_t h = 0; h < 2; h++) {
+            uint32_t r, c;
+            element_of(l, h, true, &r, &c);
+            uint32_t lane = 4 * r + c / 2;
+            out[l] |= (a[lane] >> (16 * (c & 1)) & 0xffff) << (16 * h);
+            poison |= (from >> lane & 1) << l;
+        }
+    }
+    memcpy(warp_dst32(w, in->o[0].slot), out, sizeof out);
+    warp_set_poison(w, in->o[0].slot, WARP_ALL_LANES, poison);
+    return WARP_NEXT;
+}
+
+static bool bind_movmatrix(struct insn *in) {
+    static const enum ptx_mod words[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans, PTX_MOD_b16};
+    in->fn = run_movmatrix;
+    if (in->src->num_mods != 5)
+        return false;
+    for (unsigned i = 0; i < 5; i++)
+        if (in->src->mods[i] != words[i])
+            return false;
+    return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32;
+}
+
+/* One 32-bit register per matrix; a load may discard some. */
+static bool take_registers(struct matrix_form *f, const struct warp_opnd *o) {
+    bool single = f->count == 1 && o->kind == WARP_SLOT;
+    if (!single && (o->kind != WARP_VEC || o->num_sub != f->count))
+        return false;
+    for (uint32_t m = 0; m < f->count; m++) {
+        const struct warp_opnd *e = single ? o : &o->more->sub[m];
+        f->reg[m] = e->slot;
+        if (f->store ? e->kind != WARP_SLOT || e->bits != 32 : !isa_is_dst_or_sink(e, 32))
+            return false;
+    }
+    return true;
+}
+
+bool isa_bind_matrix(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    if (src->op == PTX_OP_movmatrix)
+        return bind_movmatrix(in);
+    struct matrix_form *f = arena_alloc(b->arena, sizeof *f);
+    unsigned sync = 0, aligned = 0, shape = 0, type = 0, space = 0;
+    f->space = isa_space_of(src);
+    f->store = src->op == PTX_OP_stmatrix;
+    for (unsigned i = 0; i < src->num_mods; i++)
+        switch ((enum ptx_mod)src->mods[i]) {
+        case PTX_MOD_sync:
+            sync++;
+            break;
+        case PTX_MOD_aligned:
+            aligned++;
+            break;
+        case PTX_MOD_m8n8:
+            shape++;
+            break;
+        case PTX_MOD_x1:
+            f->count = 1;
+            break;
+        case PTX_MOD_x2:
+            f->count = 2;
+            break;
+        case PTX_MOD_x4:
+            f->count = 4;
+            break;
+        case PTX_MOD_trans:
+            f->trans = true;
+            break;
+        case PTX_MOD_shared:
+        case PTX_MOD_shared__cta:
+            space++;
+            break;
+        case PTX_MOD_b16:
+            type++;
+            break;
+        default:
+            b->why = "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments in figures alone";
+            return false;
+        }
+    const struct warp_opnd *regs = &in->o[f->store ? 1 : 0];
+    f->addr = &in->o[f->store ? 0 : 1];
+    if (sync != 1 || aligned != 1 || shape != 1 || type != 1 || space > 1 || !f->count || in->num_opnds != 2 ||
+        f->addr->kind != WARP_MEM)
+        return false;
+    if (!take_registers(f, regs))
+        return false;
+    in->data = f;
+    in->fn = f->store ? run_stmatrix : run_ldmatrix;
+    return true;
+}

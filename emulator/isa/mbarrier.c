@@ -1,0 +1,421 @@
+/* isa/mbarrier.c - the mbarrier instructions (PTX ISA 9.7.13.15.9 - .17). The objects are
+ * machine/mbarrier.c's.
+ *
+ * Lanes act one after another in ascending order and may name different objects. test_wait and try_wait
+ * answer each lane by itself. A try_wait of which no lane's phase is complete suspends the group until its
+ * CTA changes; it answers false only when nothing else in the launch can run, which stands for the
+ * system-dependent time limit of the ISA. A test_wait answers at once, but a group that asks POLL_LIMIT times
+ * while its CTA does not change is suspended likewise, so that a loop of test_wait costs nothing and counts
+ * as waiting when nothing can run any more.
+ */
+#include "machine/mbarrier.h"
+
+#include "isa/isa.h"
+
+#include <stdio.h>
+
+#define POLL_LIMIT 16u
+
+struct mbar_form {
+    bool cluster; /* the object may lie in another CTA (9.7.13.15.8) */
+    bool generic; /* generic addressing */
+    bool expect_tx, drop, no_complete, parity;
+    bool has_state; /* arrive returns the state */
+    bool is_try;
+    const struct warp_opnd *addr, *value; /* value: count or bytes; NULL: count 1 */
+    warp_slot dst;                        /* state or predicate; WARP_SINK */
+};
+
+static const struct diag BAD_PARITY = {
+    .id = "mbarrier-parity",
+    .rule = "the phase parity is 0 for even phases and 1 for odd ones",
+    .section = "PTX ISA 9.7.13.15.16",
+    .hint = "a phase counter used as it is: take its lowest bit",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag REMOTE_STATE = {
+    .id = "mbarrier-remote-state",
+    .rule = "an arrive on another CTA's mbarrier returns no state: its destination must be _",
+    .section = "PTX ISA 9.7.13.15.13",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag COMPLETED = {
+    .id = "mbarrier-no-complete",
+    .rule = "an arrive with .noComplete must not complete the phase",
+    .section = "PTX ISA 9.7.13.15.13",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* What happened to the mbarrier at shared offset `off`, with its state where it has one. */
+static void describe_error(char *text, size_t size, const struct cta *cta, uint32_t off, enum mbar_error e,
+                           uint32_t value) {
+    struct mbar_view v = {0};
+    bool live = mbar_peek(cta, off, &v) == MBAR_OK;
+    if (e == MBAR_BAD_COUNT)
+        snprintf(text, size, "count %u for the mbarrier at shared offset 0x%x", value, off);
+    else if (e == MBAR_NOT_INITIALISED)
+        snprintf(text, size, "there is no initialised mbarrier at shared offset 0x%x", off);
+    else if (e == MBAR_CORRUPT)
+        snprintf(text, size, "the mbarrier at shared offset 0x%x was overwritten", off);
+    else if (e == MBAR_LIVE)
+        snprintf(text, size, "the mbarrier at shared offset 0x%x was initialised before", off);
+    else if (e == MBAR_TOO_MANY_ARRIVALS && live)
+        snprintf(text, size,
+                 "%u more arrival%s on the mbarrier at shared offset 0x%x, which awaits %u of %u in this phase", value,
+                 value == 1 ? "" : "s", off, v.pending, v.expected);
+    else if (e == MBAR_TX_RANGE && live)
+        snprintf(text, size, "%u more bytes for the mbarrier at shared offset 0x%x, whose tx-count is %d", value, off,
+                 v.tx);
+    else
+        snprintf(text, size, "mbarrier at shared offset 0x%x of the CTA of rank %u", off, cta->rank);
+}
+
+static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
+                                   enum mbar_error e, uint32_t value) {
+    struct mbar_error_info info = mbar_error_info(e);
+    struct diag d = {.id = info.id,
+                     .rule = info.rule,
+                     .section = info.section,
+                     .hint = info.hint,
+                     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
+    char text[200];
+    describe_error(text, sizeof text, cta, off, e, value);
+    return warp_fault(w, in, 1u << lane, &d, "%s", text);
+}
+
+/* Poison in a source operand decides the fate of the barrier. */
+static bool known(struct warp *w, const struct insn *in, const struct warp_opnd *o, uint32_t mask, const char *what) {
+    uint32_t p = o->is_imm ? 0 : warp_poison(w, o->slot) & mask;
+    if (!p)
+        return true;
+    warp_fault_poison(w, in, p, what);
+    return false;
+}
+
+static bool locate(struct warp *w, const struct insn *in, const struct mbar_form *f, uint32_t lane, struct cta **cta,
+                   uint32_t *off) {
+    return warp_smem_operand(w, in, lane, f->addr, f->cluster, f->generic, 8, cta, off);
+}
+
+/* May lane l use an mbarrier of another CTA yet? */
+static bool published(const struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta, uint32_t off) {
+    if (cta == w->cta)
+        return true;
+    struct mach_origin origin = warp_origin(w, in, 1u << l);
+    return mbar_check_remote(w->cta, cta, off, &origin, ptx_op_text(in->src->op));
+}
+
+/* --- init, inval, expect_tx, complete_tx --------------------------------------------------------------- */
+
+static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mbar_form *f = in->data;
+    if (f->value && !known(w, in, f->value, mask, "the count"))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        struct cta *cta;
+        uint32_t off, value = f->value ? warp_u32(w, f->value, l) : 0;
+        if (!locate(w, in, f, l, &cta, &off))
+            return WARP_FAULT;
+        if (!published(w, in, l, cta, off))
+            return WARP_FAULT;
+        enum mbar_error e = MBAR_OK;
+        if (in->src->op == PTX_OP_mbarrier_init)
+            e = mbar_init(cta, off, value);
+        else if (in->src->op == PTX_OP_mbarrier_inval)
+            e = mbar_inval(cta, off);
+        else if (in->src->op == PTX_OP_mbarrier_expect_tx)
+            e = mbar_expect_tx(cta, off, value);
+        else
+            e = mbar_complete_tx(cta, off, value);
+        if (e != MBAR_OK)
+            return mbar_fault(w, in, l, cta, off, e, value);
+    }
+    return WARP_NEXT;
+}
+
+/* --- arrive, arrive_drop ------------------------------------------------------------------------------- */
+
+static enum warp_status run_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mbar_form *f = in->data;
+    if (f->value && !known(w, in, f->value, mask, f->expect_tx ? "the tx-count" : "the count"))
+        return WARP_FAULT;
+    uint64_t states[MACH_WARP];
+    WARP_FOR_LANES(l, mask) {
+        struct cta *cta;
+        uint32_t off, value = f->value ? warp_u32(w, f->value, l) : 1;
+        if (!locate(w, in, f, l, &cta, &off))
+            return WARP_FAULT;
+        if (cta != w->cta && f->has_state)
+            return warp_fault(w, in, 1u << l, &REMOTE_STATE, "lane %u arrives at an mbarrier of the CTA of rank %u", l,
+                              cta->rank);
+        struct mbar_view v;
+        if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
+            return warp_fault(w, in, 1u << l, &COMPLETED, "lane %u brings the last %u arrivals of the phase", l, value);
+        if (!published(w, in, l, cta, off))
+            return WARP_FAULT;
+        enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(cta, off, value, f->drop, &states[l])
+                                         : mbar_arrive(cta, off, value, f->drop, &states[l]);
+        if (e != MBAR_OK)
+            return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value);
+    }
+    if (f->has_state) {
+        uint64_t *d = warp_dst64(w, f->dst);
+        WARP_FOR_LANES(l, mask) d[l] = states[l];
+        warp_set_poison(w, f->dst, mask, 0);
+    }
+    return WARP_NEXT;
+}
+
+/* --- test_wait, try_wait ------------------------------------------------------------------------------- */
+
+/* Do all lanes of `mask` name one object and one phase, by addresses that are known? */
+static bool ask_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
+    const uint32_t first = warp_lowest(mask);
+    uint64_t rest = 0;
+    if (f->addr->has_base && (warp_poison(w, f->addr->slot) & mask))
+        return false;
+    if (!(mask & (mask - 1)))
+        return true;
+    if (f->addr->has_base && f->addr->bits == 64) {
+        const uint64_t *b = warp_src64(w, f->addr->slot);
+        WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
+    } else if (f->addr->has_base) {
+        const uint32_t *b = warp_src32(w, f->addr->slot);
+        WARP_FOR_LANES(l, mask) { rest |= b[l] ^ b[first]; }
+    }
+    if (!f->value->is_imm && !f->parity) {
+        const uint64_t *v = warp_src64(w, f->value->slot);
+        WARP_FOR_LANES(l, mask) { rest |= v[l] ^ v[first]; }
+    } else if (!f->value->is_imm) {
+        const uint32_t *v = warp_src32(w, f->value->slot);
+        WARP_FOR_LANES(l, mask) { rest |= v[l] ^ v[first]; }
+    }
+    return !rest;
+}
+
+/* Is the phase that lane l asks for complete? Else *wait, where it is still empty, says what the lane waits for. False
+ * after a fault. */
+static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *complete, struct warp_wait *wait) {
+    const struct mbar_form *f = in->data;
+    struct cta *cta;
+    uint32_t off;
+    if (!locate(w, in, f, l, &cta, &off))
+        return false;
+    uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
+    if (f->parity && state > 1) {
+        warp_fault(w, in, 1u << l, &BAD_PARITY, "lane %u waits for phase parity %u", l, (uint32_t)state);
+        return false;
+    }
+    enum mbar_error e =
+        f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete) : mbar_test_state(cta, off, state, complete);
+    if (e != MBAR_OK) {
+        mbar_fault(w, in, l, cta, off, e, (uint32_t)state);
+        return false;
+    }
+    if (!*complete && wait->kind == WAIT_NONE)
+        *wait = (struct warp_wait){.kind = WAIT_MBARRIER,
+                                   .polls = true,
+                                   .mbar = mbar_index(cta, off),
+                                   .addr = cta->rank << MACH_SMEM_RANK_SHIFT | off,
+                                   .value = f->parity ? state : state >> MBAR_PHASE_BIT & 1};
+    return true;
+}
+
+/* Lanes whose phase is complete in *done; *wait: what the lowest of the others waits for. False after a
+ * fault. */
+static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uint32_t *done, struct warp_wait *wait) {
+    const struct mbar_form *f = in->data;
+    bool complete = false, same = ask_the_same(w, f, mask);
+    *done = 0;
+    if (same) {
+        if (!test_lane(w, in, warp_lowest(mask), &complete, wait))
+            return false;
+        *done = complete ? mask : 0;
+        wait->one_mbar = f->is_try;
+        return true;
+    }
+    WARP_FOR_LANES(l, mask) {
+        if (!test_lane(w, in, l, &complete, wait))
+            return false;
+        if (complete)
+            *done |= 1u << l;
+    }
+    return true;
+}
+
+static enum warp_status run_wait(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mbar_form *f = in->data;
+    struct group *g = w->g;
+    struct warp_wait wait = {.kind = WAIT_NONE};
+    uint32_t done;
+    bool limit = warp_timed_out(w);
+    if (!known(w, in, f->value, mask, f->parity ? "the phase parity" : "the state") ||
+        !test_lanes(w, in, mask, &done, &wait))
+        return WARP_FAULT;
+    if (done)
+        g->polls = 0;
+    else if (f->is_try) {
+        if (!limit)
+            return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
+    } else {
+        if (g->epoch != w->cta->epoch)
+            g->polls = 0;
+        g->epoch = w->cta->epoch;
+        if (++g->polls > POLL_LIMIT && !limit)
+            return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
+    }
+    warp_set_pred(w, f->dst, mask, done);
+    if (f->dst != WARP_SINK)
+        warp_set_poison(w, f->dst, mask, 0);
+    return WARP_NEXT;
+}
+
+static enum warp_status run_pending_count(struct warp *w, const struct insn *in, uint32_t mask) {
+    warp_slot d = in->o[0].slot, s = in->o[1].slot;
+    WARP_FOR_LANES(l, mask) warp_dst32(w, d)[l] = mbar_pending_count(warp_src64(w, s)[l]);
+    warp_set_poison(w, d, mask, warp_poison(w, s));
+    return WARP_NEXT;
+}
+
+/* --- binding ------------------------------------------------------------------------------------------- */
+
+struct mbar_words {
+    unsigned sem, scope, space, b64;
+    enum ptx_mod sem_word, scope_word;
+};
+
+static bool sort_words(const struct ptx_insn *src, struct mbar_form *f, struct mbar_words *k) {
+    *k = (struct mbar_words){0};
+    f->generic = true;
+    f->cluster = false;
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)src->mods[i];
+        switch (m) {
+        case PTX_MOD_release:
+        case PTX_MOD_acquire:
+        case PTX_MOD_relaxed:
+            k->sem++;
+            k->sem_word = m;
+            break;
+        case PTX_MOD_cta:
+        case PTX_MOD_cluster:
+            k->scope++;
+            k->scope_word = m;
+            break;
+        case PTX_MOD_shared__cluster:
+            f->cluster = true; /* fall through */
+        case PTX_MOD_shared:
+        case PTX_MOD_shared__cta:
+            f->generic = false;
+            k->space++;
+            break;
+        case PTX_MOD_expect_tx:
+            f->expect_tx = true;
+            break;
+        case PTX_MOD_noComplete:
+            f->no_complete = true;
+            break;
+        case PTX_MOD_parity:
+            f->parity = true;
+            break;
+        case PTX_MOD_b64:
+            k->b64++;
+            break;
+        default:
+            return false;
+        }
+    }
+    return k->sem == k->scope && k->sem <= 1 && k->space <= 1 && k->b64 == 1;
+}
+
+static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
+    bool tx = in->src->op == PTX_OP_mbarrier_expect_tx || in->src->op == PTX_OP_mbarrier_complete_tx;
+    bool value = in->src->op != PTX_OP_mbarrier_inval;
+    if (f->expect_tx || f->no_complete || f->parity || in->num_opnds != 1u + value || in->o[0].kind != WARP_MEM)
+        return false;
+    if (!tx && (f->cluster || k->sem)) {
+        b->why = "an mbarrier is initialised and invalidated by its own CTA";
+        return false;
+    }
+    if (k->sem && k->sem_word != PTX_MOD_relaxed)
+        return false;
+    f->cluster |= tx && f->generic;
+    f->addr = &in->o[0];
+    f->value = value ? &in->o[1] : NULL;
+    in->fn = run_simple;
+    return !value || isa_is_u32(f->value);
+}
+
+static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
+    f->drop = in->src->op == PTX_OP_mbarrier_arrive_drop;
+    if (f->parity || in->num_opnds < 2 || in->num_opnds > 3 || in->o[1].kind != WARP_MEM)
+        return false;
+    if (k->sem && k->sem_word == PTX_MOD_acquire)
+        return false;
+    f->has_state = in->o[0].kind == WARP_SLOT;
+    if (!isa_is_dst_or_sink(&in->o[0], 64))
+        return false;
+    if (f->has_state && f->cluster) {
+        b->why = "an arrive on .shared::cluster returns no state";
+        return false;
+    }
+    if (f->no_complete && (f->expect_tx || f->cluster || in->num_opnds != 3 ||
+                           (k->sem && (k->sem_word != PTX_MOD_release || k->scope_word != PTX_MOD_cta))))
+        return false;
+    if (f->expect_tx && in->num_opnds != 3)
+        return false;
+    f->cluster |= f->generic;
+    f->dst = f->has_state ? in->o[0].slot : WARP_SINK;
+    f->addr = &in->o[1];
+    f->value = in->num_opnds == 3 ? &in->o[2] : NULL;
+    in->fn = run_arrive;
+    return !f->value || isa_is_u32(f->value);
+}
+
+static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
+    f->is_try = in->src->op == PTX_OP_mbarrier_try_wait;
+    if (f->cluster) {
+        b->why = "threads wait on mbarriers of their own CTA only";
+        return false;
+    }
+    if (f->expect_tx || f->no_complete || (k->sem && k->sem_word == PTX_MOD_release))
+        return false;
+    if (in->num_opnds < 3 || in->num_opnds > 3u + f->is_try || in->o[1].kind != WARP_MEM)
+        return false;
+    if (in->num_opnds == 4 && !isa_is_u32(&in->o[3]))
+        return false;
+    if (!isa_is_dst_or_sink(&in->o[0], 1))
+        return false;
+    f->dst = in->o[0].kind == WARP_DISCARD ? WARP_SINK : in->o[0].slot;
+    f->addr = &in->o[1];
+    f->value = &in->o[2];
+    in->fn = run_wait;
+    return f->parity ? isa_is_u32(f->value) : f->value->kind == WARP_SLOT && f->value->bits == 64;
+}
+
+bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
+    struct mbar_words k;
+    struct mbar_form *f = arena_alloc(b->arena, sizeof *f);
+    if (!sort_words(in->src, f, &k))
+        return false;
+    in->data = f;
+    switch (in->src->op) {
+    case PTX_OP_mbarrier_init:
+    case PTX_OP_mbarrier_inval:
+    case PTX_OP_mbarrier_expect_tx:
+    case PTX_OP_mbarrier_complete_tx:
+        return bind_simple(b, in, f, &k);
+    case PTX_OP_mbarrier_arrive:
+    case PTX_OP_mbarrier_arrive_drop:
+        return bind_arrive(b, in, f, &k);
+    case PTX_OP_mbarrier_test_wait:
+    case PTX_OP_mbarrier_try_wait:
+        return bind_wait(b, in, f, &k);
+    case PTX_OP_mbarrier_pending_count:
+        in->fn = run_pending_count;
+        return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 64 &&
+               !k.space && !k.sem;
+    default:
+        return false;
+    }
+}

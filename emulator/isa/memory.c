@@ -1,0 +1,588 @@
+/* isa/memory.c - ld, ldu and st (PTX ISA 9.7.9.8 - 9.7.9.11).
+ *
+ * One access of a warp is resolved as a whole where its lanes stay inside one object (warp_span), and lane by
+ * lane otherwise. Memory is sequentially consistent here, so that .relaxed, .acquire, .release and the scopes
+ * ask for no more than a plain access does; cache operators and eviction priorities are hints by definition
+ * (9.7.9.1, 9.7.9.2). Both are still checked for legality when the instruction is bound.
+ *
+ * A register is poison when any byte loaded into it was never written. Stores to shared and local memory
+ * carry poison along; a store of poison to global memory is a fault, since the host could see it.
+ *
+ * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4.
+ */
+#include "isa/isa.h"
+#include "isa/quad.h"
+
+struct mem_form {
+    enum warp_space space;
+    uint8_t size;  /* bytes of an element */
+    uint8_t count; /* elements: 1, 2, 4, 8 */
+    uint8_t reg;   /* bits of each register: 8, 16, 32, 64, 128; stores read narrow ones as 32 */
+    bool sign;     /* loads extend the sign */
+    bool sinks;    /* some vector elements are `_` */
+    bool wide;     /* 32 bytes: global memory only */
+    bool quad;     /* four 32-bit registers */
+    const struct warp_opnd *addr;
+    warp_slot slot[8];
+};
+
+static const struct diag WIDE_SPACE = {
+    .id = "wide-access-space",
+    .rule = ".v8 of 32-bit and .v4 of 64-bit elements are for global memory only",
+    .section = "PTX ISA 9.7.9.8",
+    .hint = "a generic pointer to shared or local memory",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
+static const struct diag POISON_STORE = {
+    .id = "uninitialised-global-store",
+    .rule = "what a kernel leaves in global memory must have been computed from written values",
+    .section = "PTX ISA 5.1",
+    .hint = "shared memory or a register that is read before anything was stored to it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- one element of one lane --------------------------------------------------------------------------- */
+
+INLINE uint64_t fetch(const uint8_t *p, unsigned size, bool sign) {
+    uint64_t v = 0;
+    memcpy(&v, p, size);
+    if (sign && size < 8) {
+        uint64_t top = size == 1 ? 0x80 : size == 2 ? 0x8000 : 0x80000000;
+        v = (v ^ top) - top;
+    }
+    return v;
+}
+
+INLINE void put_reg(struct warp *w, warp_slot slot, unsigned reg, uint32_t l, uint64_t lo, uint64_t hi) {
+    if (reg == 32)
+        warp_dst32(w, slot)[l] = (uint32_t)lo;
+    else if (reg == 16)
+        warp_dst32(w, slot)[l] = (uint16_t)lo;
+    else if (reg == 8)
+        warp_dst32(w, slot)[l] = (uint8_t)lo;
+    else {
+        warp_dst64(w, slot)[l] = lo;
+        if (reg == 128)
+            warp_dst64(w, slot)[MACH_WARP + l] = hi;
+    }
+}
+
+INLINE uint64_t get_reg(const struct warp *w, warp_slot slot, unsigned reg, uint32_t l) {
+    return reg >= 64 ? warp_src64(w, slot)[l] : warp_src32(w, slot)[l];
+}
+
+/* --- loads --------------------------------------------------------------------------------------------- */
+
+INLINE void load_one(struct warp *w, warp_slot slot, const uint8_t *p, uint32_t l, unsigned size, unsigned reg,
+                     bool sign) {
+    if (size == 16) {
+        put_reg(w, slot, reg, l, fetch(p, 8, false), fetch(p + 8, 8, false));
+        return;
+    }
+    uint64_t v = fetch(p, size, sign);
+    put_reg(w, slot, reg, l, v, sign ? (uint64_t)((int64_t)v >> 63) : 0);
+}
+
+INLINE void load_lanes(struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
+                       unsigned size, unsigned reg, bool sign) {
+    for (unsigned e = 0; e < f->count; e++) {
+        warp_slot slot = f->slot[e];
+        if (slot == WARP_SINK)
+            continue;
+        const uint8_t *p = s->host + e * size;
+        if (!s->affine) {
+            WARP_FOR_LANES(l, mask) { load_one(w, slot, p + s->at[l], l, size, reg, sign); }
+            continue;
+        }
+        p += s->at[0];
+        if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
+            memcpy(warp_dst32(w, slot), p, MACH_WARP * (size_t)size);
+        else
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                load_one(w, slot, p + (int64_t)l * s->stride, l, size, reg, sign);
+    }
+}
+
+/* The lanes' bytes follow each other without gaps, and their poison starts at a byte of the bitmap. */
+static bool contiguous(const struct warp_span *s, uint32_t n) {
+    return s->affine && s->stride == n && (s->at[0] & 7) == 0;
+}
+
+/* True when a lane read poison. */
+static bool load_poison(struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask) {
+    uint32_t bits[MACH_WARP], any = 0, n = (uint32_t)f->size * f->count;
+    bool clean = !s->poison || s->clean;
+    if (!clean && contiguous(s, n)) {
+        const uint8_t *p = s->poison + (s->at[0] >> 3);
+        for (uint32_t i = 0; i < MACH_WARP / 8 * n; i++)
+            any |= p[i];
+        clean = !any;
+    }
+    if (!clean)
+        WARP_FOR_LANES(l, mask) { any |= bits[l] = warp_bits_get(s->poison, warp_span_at(s, l), n); }
+    for (unsigned e = 0; e < f->count; e++) {
+        if (f->slot[e] == WARP_SINK)
+            continue;
+        uint32_t lanes = 0, part = (f->size >= 32 ? 0xffffffffu : (1u << f->size) - 1) << (e * f->size);
+        if (any)
+            WARP_FOR_LANES(l, mask) { lanes |= bits[l] & part ? 1u << l : 0; }
+        warp_set_poison(w, f->slot[e], mask, lanes);
+    }
+    return any != 0;
+}
+
+/* True when a lane read poison. */
+static bool load_span(struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask) {
+    if (f->quad && mask == WARP_ALL_LANES)
+        isa_load_quads(w, f->slot, s);
+    else if (f->size == 4 && f->reg == 32)
+        load_lanes(w, f, s, mask, 4, 32, false);
+    else if (f->size == 8 && f->reg == 64)
+        load_lanes(w, f, s, mask, 8, 64, false);
+    else if (f->size == 2 && f->reg == 16)
+        load_lanes(w, f, s, mask, 2, 16, false);
+    else
+        load_lanes(w, f, s, mask, f->size, f->reg, f->sign);
+    return load_poison(w, f, s, mask);
+}
+
+static enum warp_status run_ld(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    uint32_t size = (uint32_t)f->size * f->count;
+    struct warp_span s;
+    if (!warp_address_known(w, in, f->addr, mask))
+        return WARP_FAULT;
+    if (warp_span(w, f->addr, mask, f->space, size, size, false, &s) && !(f->wide && s.space != XS_GLOBAL)) {
+        if (load_span(w, f, &s, mask) && !warp_check_landing(w, in, &s, size, mask))
+            return WARP_FAULT;
+        return WARP_NEXT;
+    }
+    uint64_t addr[MACH_WARP]; /* the destination may be the address register */
+    WARP_FOR_LANES(l, mask) addr[l] = warp_address(w, f->addr, l);
+    WARP_FOR_LANES(l, mask) {
+        if (!warp_span_lane(w, in, l, addr[l], f->space, size, size, false, &s))
+            return WARP_FAULT;
+        if (f->wide && s.space != XS_GLOBAL)
+            return warp_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u loads 32 bytes from outside global memory", l);
+        if (load_span(w, f, &s, 1u << l) && !warp_check_landing(w, in, &s, size, 1u << l))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+/* A kernel parameter at a fixed offset: the same bytes for every lane. */
+static enum warp_status run_ld_param(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    uint32_t size = (uint32_t)f->size * f->count;
+    struct warp_span s;
+    uint32_t first = warp_lowest(mask);
+    if (!warp_span_lane(w, in, first, warp_address(w, f->addr, first), XS_PARAM, size, size, false, &s))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) { s.at[l] = s.at[first]; }
+    load_span(w, f, &s, mask);
+    return WARP_NEXT;
+}
+
+/* --- stores -------------------------------------------------------------------------------------------- */
+
+INLINE void store_one(const struct warp *w, warp_slot slot, uint8_t *p, uint32_t l, unsigned size, unsigned reg) {
+    uint64_t v = get_reg(w, slot, reg, l);
+    memcpy(p, &v, size < 8 ? size : 8);
+    if (size == 16)
+        memcpy(p + 8, &warp_src64(w, slot)[MACH_WARP + l], 8);
+}
+
+INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
+                        unsigned size, unsigned reg) {
+    for (unsigned e = 0; e < f->count; e++) {
+        warp_slot slot = f->slot[e];
+        if (slot == WARP_SINK)
+            continue;
+        uint8_t *p = s->host + e * size;
+        if (!s->affine) {
+            WARP_FOR_LANES(l, mask) { store_one(w, slot, p + s->at[l], l, size, reg); }
+            continue;
+        }
+        p += s->at[0];
+        if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
+            memcpy(p, warp_src32(w, slot), MACH_WARP * (size_t)size);
+        else
+            for (uint32_t l = 0; l < MACH_WARP; l++)
+                store_one(w, slot, p + (int64_t)l * s->stride, l, size, reg);
+    }
+}
+
+/* Lanes that store something poisoned. */
+static uint32_t store_poisoned(const struct warp *w, const struct mem_form *f, uint32_t mask) {
+    uint32_t p = 0;
+    for (unsigned e = 0; e < f->count; e++)
+        if (f->slot[e] != WARP_SINK)
+            p |= warp_poison(w, f->slot[e]) & mask;
+    return p;
+}
+
+static void store_poison(const struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
+                         uint32_t poisoned) {
+    if (!s->poison || (s->clean && !poisoned))
+        return;
+    if (!poisoned && !f->sinks) {
+        uint32_t n = (uint32_t)f->size * f->count;
+        if (contiguous(s, n))
+            memset(s->poison + (s->at[0] >> 3), 0, MACH_WARP / 8 * n);
+        else
+            WARP_FOR_LANES(l, mask) { warp_bits_set(s->poison, warp_span_at(s, l), n, 0); }
+        return;
+    }
+    for (unsigned e = 0; e < f->count; e++) {
+        if (f->slot[e] == WARP_SINK)
+            continue;
+        uint32_t p = warp_poison(w, f->slot[e]);
+        WARP_FOR_LANES(l, mask) {
+            warp_bits_set(s->poison, warp_span_at(s, l) + e * f->size, f->size, p >> l & 1 ? 0xffffffffu : 0);
+        }
+    }
+    if (s->space == XS_SHARED_CTA)
+        WARP_FOR_LANES(l, mask) { smem_doubt(s->cta, (uint32_t)warp_span_at(s, l), (uint32_t)f->size * f->count); }
+}
+
+static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f, const struct warp_span *s,
+                       uint32_t mask, uint32_t poisoned) {
+    if (s->space == XS_GLOBAL && (poisoned & mask)) {
+        warp_fault(w, in, poisoned & mask, &POISON_STORE,
+                   "%d of %d lanes store a value to global memory that was never written",
+                   __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
+        return false;
+    }
+    if (f->quad && mask == WARP_ALL_LANES)
+        isa_store_quads(w, f->slot, s);
+    else if (f->size == 4 && f->reg == 32)
+        store_lanes(w, f, s, mask, 4, 32);
+    else if (f->size == 8 && f->reg == 64)
+        store_lanes(w, f, s, mask, 8, 64);
+    else if (f->size == 2 && f->reg <= 32)
+        store_lanes(w, f, s, mask, 2, 32);
+    else
+        store_lanes(w, f, s, mask, f->size, f->reg);
+    store_poison(w, f, s, mask, poisoned);
+    const struct observer *o = s->space == XS_SHARED_CTA ? w->gpu->observer : NULL;
+    if (o && o->generic_write) {
+        uint32_t at[MACH_WARP];
+        for (uint32_t l = 0; l < MACH_WARP; l++)
+            at[l] = mask >> l & 1 ? (uint32_t)warp_span_at(s, l) : 0;
+        o->generic_write(o->ctx, s->cta, at, (uint32_t)f->size * f->count, w->index, mask, &in->src->site);
+    }
+    return true;
+}
+
+static enum warp_status run_st(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    uint32_t size = (uint32_t)f->size * f->count;
+    struct warp_span s;
+    if (!warp_address_known(w, in, f->addr, mask))
+        return WARP_FAULT;
+    uint32_t poisoned = store_poisoned(w, f, mask);
+    w->island->progress++;
+    if (warp_span(w, f->addr, mask, f->space, size, size, true, &s) && !(f->wide && s.space != XS_GLOBAL))
+        return store_span(w, in, f, &s, mask, poisoned) ? WARP_NEXT : WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        if (!warp_span_lane(w, in, l, warp_address(w, f->addr, l), f->space, size, size, true, &s))
+            return WARP_FAULT;
+        if (f->wide && s.space != XS_GLOBAL)
+            return warp_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u stores 32 bytes outside global memory", l);
+        if (!store_span(w, in, f, &s, 1u << l, poisoned))
+            return WARP_FAULT;
+    }
+    return WARP_NEXT;
+}
+
+/* --- call parameters in slots -------------------------------------------------------------------------- */
+
+static uint64_t slot_bytes(const struct warp *w, warp_slot first, uint64_t k, unsigned size, uint32_t l) {
+    const uint32_t *word = warp_src32(w, first + (warp_slot)(k / 4));
+    if (size >= 8)
+        return (uint64_t)word[MACH_WARP + l] << 32 | word[l];
+    return word[l] >> (8 * (k & 3)) & (size == 4 ? 0xffffffffu : (1u << (8 * size)) - 1);
+}
+
+static enum warp_status run_ld_slots(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    for (unsigned e = 0; e < f->count; e++) {
+        if (f->slot[e] == WARP_SINK)
+            continue;
+        uint64_t k = (uint64_t)f->addr->offset + e * f->size;
+        uint32_t p = 0;
+        for (unsigned b = 0; b < f->size; b += 4)
+            p |= warp_poison(w, f->addr->slot + (warp_slot)((k + b) / 4));
+        WARP_FOR_LANES(l, mask) {
+            uint64_t v = slot_bytes(w, f->addr->slot, k, f->size, l), hi = 0;
+            if (f->size == 16)
+                hi = slot_bytes(w, f->addr->slot, k + 8, 8, l);
+            if (f->sign && f->size < 8)
+                v = fetch((const uint8_t *)&v, f->size, true);
+            put_reg(w, f->slot[e], f->reg, l, v, hi);
+        }
+        warp_set_poison(w, f->slot[e], mask, p);
+    }
+    return WARP_NEXT;
+}
+
+static void slot_store(struct warp *w, warp_slot first, uint64_t k, unsigned size, uint32_t l, uint64_t v) {
+    uint32_t *word = warp_dst32(w, first + (warp_slot)(k / 4));
+    if (size >= 4) {
+        word[l] = (uint32_t)v;
+        if (size >= 8)
+            word[MACH_WARP + l] = (uint32_t)(v >> 32);
+        return;
+    }
+    uint32_t shift = 8 * (k & 3), m = ((1u << (8 * size)) - 1) << shift;
+    word[l] = (word[l] & ~m) | ((uint32_t)v << shift & m);
+}
+
+static enum warp_status run_st_slots(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    for (unsigned e = 0; e < f->count; e++) {
+        uint64_t k = (uint64_t)f->addr->offset + e * f->size;
+        uint32_t p = warp_poison(w, f->slot[e]);
+        WARP_FOR_LANES(l, mask) {
+            slot_store(w, f->addr->slot, k, f->size, l, get_reg(w, f->slot[e], f->reg, l));
+            if (f->size == 16)
+                slot_store(w, f->addr->slot, k + 8, 8, l, warp_src64(w, f->slot[e])[MACH_WARP + l]);
+        }
+        for (unsigned b = 0; b < f->size; b += 4)
+            warp_set_poison(w, f->addr->slot + (warp_slot)((k + b) / 4), mask, p);
+    }
+    return WARP_NEXT;
+}
+
+/* --- binding ------------------------------------------------------------------------------------------- */
+
+struct mem_words {
+    unsigned order, scope, cop, l1, l2, prefetch, hint, vec, types, space, mmio, nc;
+    enum ptx_mod order_word, scope_word;
+    enum ptx_type type;
+    unsigned count;
+};
+
+/* Sorts the words of an ld, ldu or st; false at a word that none of them has. */
+static bool sort_words(const struct ptx_insn *src, struct mem_words *k) {
+    *k = (struct mem_words){.count = 1};
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)src->mods[i];
+        switch (m) {
+        case PTX_MOD_weak:
+        case PTX_MOD_volatile:
+        case PTX_MOD_relaxed:
+        case PTX_MOD_acquire:
+        case PTX_MOD_release:
+            k->order++;
+            k->order_word = m;
+            break;
+        case PTX_MOD_cta:
+        case PTX_MOD_cluster:
+        case PTX_MOD_gpu:
+        case PTX_MOD_sys:
+            k->scope++;
+            k->scope_word = m;
+            break;
+        case PTX_MOD_global:
+        case PTX_MOD_shared:
+        case PTX_MOD_shared__cta:
+        case PTX_MOD_shared__cluster:
+        case PTX_MOD_local:
+        case PTX_MOD_const:
+        case PTX_MOD_param:
+        case PTX_MOD_param__entry:
+        case PTX_MOD_param__func:
+            k->space++;
+            break;
+        case PTX_MOD_ca:
+        case PTX_MOD_cg:
+        case PTX_MOD_cs:
+        case PTX_MOD_lu:
+        case PTX_MOD_cv:
+        case PTX_MOD_wb:
+        case PTX_MOD_wt:
+            k->cop++;
+            break;
+        case PTX_MOD_L1__evict_normal:
+        case PTX_MOD_L1__evict_unchanged:
+        case PTX_MOD_L1__evict_first:
+        case PTX_MOD_L1__evict_last:
+        case PTX_MOD_L1__no_allocate:
+            k->l1++;
+            break;
+        case PTX_MOD_L2__evict_normal:
+        case PTX_MOD_L2__evict_first:
+        case PTX_MOD_L2__evict_last:
+            k->l2++;
+            break;
+        case PTX_MOD_L2__64B:
+        case PTX_MOD_L2__128B:
+        case PTX_MOD_L2__256B:
+            k->prefetch++;
+            break;
+        case PTX_MOD_L2__cache_hint:
+            k->hint++;
+            break;
+        case PTX_MOD_mmio:
+            k->mmio++;
+            break;
+        case PTX_MOD_nc:
+            k->nc++;
+            break;
+        case PTX_MOD_unified:
+            break;
+        case PTX_MOD_v2:
+            k->vec++;
+            k->count = 2;
+            break;
+        case PTX_MOD_v4:
+            k->vec++;
+            k->count = 4;
+            break;
+        case PTX_MOD_v8:
+            k->vec++;
+            k->count = 8;
+            break;
+        default:
+            k->type = ptx_mod_type(m);
+            k->types++;
+            if (k->type == PTX_NOTYPE)
+                return false;
+        }
+    }
+    return true;
+}
+
+static const char *words_refused(const struct mem_words *k, enum ptx_op op, enum warp_space space) {
+    if (k->types != 1 || k->vec > 1 || k->space > 1 || k->order > 1 || k->scope > 1 || k->cop > 1 || k->l1 > 1 ||
+        k->l2 > 1 || k->prefetch > 1 || k->hint > 1)
+        return "two words of the same kind, or no type";
+    if (k->type == PTX_PRED || k->type == PTX_F16 || k->type == PTX_BF16 || k->type == PTX_F16X2 ||
+        k->type == PTX_BF16X2 || k->type == PTX_F32X2)
+        return "a load or store has no such type; use .b16, .b32 or .b64";
+    bool scoped = k->order && k->order_word != PTX_MOD_weak && k->order_word != PTX_MOD_volatile;
+    if (scoped != (k->scope == 1))
+        return ".relaxed, .acquire and .release need a scope, and nothing else has one";
+    if ((scoped || (k->order && k->order_word == PTX_MOD_volatile)) && k->cop)
+        return "cache operators go with weak accesses only";
+    if (op == PTX_OP_st ? k->order_word == PTX_MOD_acquire : k->order_word == PTX_MOD_release)
+        return "loads acquire, stores release";
+    if (scoped && (space == XS_LOCAL || space == XS_CONST || space == XS_PARAM))
+        return "ordered accesses are for global and shared memory";
+    if (k->mmio && (k->order_word != PTX_MOD_relaxed || k->scope_word != PTX_MOD_sys || k->vec ||
+                    (space != XS_GLOBAL && space != XS_GENERIC)))
+        return ".mmio is .mmio.relaxed.sys, scalar, global";
+    if (k->nc && (op != PTX_OP_ld || space != XS_GLOBAL || k->order))
+        return ".nc is for weak ld.global";
+    if ((k->hint || k->prefetch) && space != XS_GLOBAL && space != XS_GENERIC)
+        return "cache hints are for global memory";
+    if (op == PTX_OP_st && (space == XS_CONST || k->prefetch))
+        return "constant memory cannot be stored to";
+    unsigned bytes = ptx_type_bits(k->type) / 8 * k->count;
+    bool wide = bytes == 32 && (k->count == 8 || k->count == 4);
+    if (k->l2 && !wide)
+        return "L2 eviction priorities are for 32-byte vectors";
+    if (bytes > 16 && !(wide && (space == XS_GLOBAL || space == XS_GENERIC)))
+        return "a vector is at most 16 bytes, or 32 in global memory";
+    if (k->count == 8 && bytes != 32)
+        return ".v8 is for 32-bit elements";
+    return NULL;
+}
+
+static bool is_signed(enum ptx_type t) { return t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64; }
+
+/* One register of the access. All of a vector are as wide as the first; narrow constants count as 32 bits wide. */
+static bool take_register(struct mem_form *f, const struct warp_opnd *o, bool store) {
+    unsigned bits = store && o->bits < 32 && o->bits >= 8 ? 32 : o->bits;
+    if (o->kind != WARP_SLOT || bits < 8 || (!store && !isa_is_dst(o, bits)) || (f->reg && f->reg != bits))
+        return false;
+    f->reg = (uint8_t)bits;
+    /* 9.4.1: a register may be wider than the access, not narrower */
+    return (o->is_imm ? bits : o->bits) >= 8u * f->size;
+}
+
+static bool take_registers(struct mem_form *f, const struct warp_opnd *o, bool store) {
+    if (f->count == 1) {
+        f->slot[0] = o->slot;
+        return take_register(f, o, store);
+    }
+    if (o->kind != WARP_VEC || o->num_sub != f->count)
+        return false;
+    for (unsigned e = 0; e < f->count; e++) {
+        f->slot[e] = o->list[e];
+        if (f->slot[e] == WARP_SINK)
+            f->sinks = true;
+        else if (!take_register(f, &o->more->sub[e], store))
+            return false;
+    }
+    return f->reg && !(f->sinks && !f->wide);
+}
+
+static warp_fn choose(const struct mem_form *f, bool store) {
+    if (f->addr->kind == WARP_PARAM)
+        return store ? run_st_slots : run_ld_slots;
+    if (store)
+        return run_st;
+    bool fixed = !f->addr->has_base || f->addr->slot < 0;
+    return f->space == XS_PARAM && fixed ? run_ld_param : run_ld;
+}
+
+/* Parameters in slots have fixed addresses: bounds and alignment are known here. */
+static bool address_fits(const struct mem_form *f) {
+    uint64_t size = (uint64_t)f->size * f->count, at = (uint64_t)f->addr->offset;
+    if (f->addr->kind != WARP_PARAM)
+        return f->addr->kind == WARP_MEM;
+    return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm && size <= f->addr->more->imm - at;
+}
+
+static bool bind_access(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    bool store = src->op == PTX_OP_st;
+    struct mem_words k;
+    enum warp_space space = isa_space_of(src);
+    if (!sort_words(src, &k) || (b->why = words_refused(&k, src->op, space)))
+        return false;
+    if (src->op == PTX_OP_ldu && (k.count == 8 || (space != XS_GLOBAL && space != XS_GENERIC)))
+        return false;
+    if (in->num_opnds != 2 + k.hint) {
+        b->why = "a cache policy needs .L2::cache_hint, and the reverse";
+        return false;
+    }
+    struct mem_form *f = arena_alloc(b->arena, sizeof *f);
+    f->space = space;
+    f->size = (uint8_t)(ptx_type_bits(k.type) / 8);
+    f->count = (uint8_t)k.count;
+    f->sign = is_signed(k.type);
+    f->wide = f->size * f->count == 32;
+    f->addr = &in->o[store ? 0 : 1];
+    if (!take_registers(f, &in->o[store ? 1 : 0], store)) {
+        b->why = "the register is narrower than the access, or the vector has another length";
+        return false;
+    }
+    if (!address_fits(f)) {
+        b->why = "the access lies outside the parameter";
+        return false;
+    }
+    f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
+    in->data = f;
+    in->fn = choose(f, store);
+    return true;
+}
+
+bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_ld:
+    case PTX_OP_ldu:
+    case PTX_OP_st:
+        return bind_access(b, in);
+    case PTX_OP_ldmatrix:
+    case PTX_OP_stmatrix:
+    case PTX_OP_movmatrix:
+        return isa_bind_matrix(b, in);
+    default:
+        return isa_bind_cache(b, in);
+    }
+}

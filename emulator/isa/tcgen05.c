@@ -1,0 +1,215 @@
+/* isa/tcgen05.c - tcgen05: binding, and the handlers of alloc, dealloc, relinquish_alloc_permit and fence
+ * (PTX ISA 9.7.16.7, 9.7.16.11).
+ */
+#include "isa/tcgen05.h"
+
+#include "isa/isa.h"
+
+#include <string.h>
+
+bool isa_tmem_refuse(struct isa_binder *b, const char *why) {
+    b->why = why;
+    return false;
+}
+
+bool isa_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed) {
+    for (unsigned i = 0; i < in->num_mods; i++) {
+        const uint16_t *a = allowed;
+        while (*a != PTX_MOD_unknown && *a != in->mods[i])
+            a++;
+        if (*a == PTX_MOD_unknown)
+            return false;
+    }
+    return true;
+}
+
+bool isa_tmem_group(struct isa_binder *b, const struct ptx_insn *in, unsigned *group) {
+    *group = ptx_has(in, PTX_MOD_cta_group__2) ? 2 : 1;
+    if (*group == 1 && !ptx_has(in, PTX_MOD_cta_group__1))
+        return isa_tmem_refuse(b, "the .cta_group is missing");
+    return true;
+}
+
+bool isa_tmem_aligned(struct isa_binder *b, struct insn *in, warp_fn fn) {
+    if (!ptx_has(in->src, PTX_MOD_sync) || !ptx_has(in->src, PTX_MOD_aligned))
+        return isa_tmem_refuse(b, ".sync.aligned is mandatory");
+    in->aligned = true;
+    in->fn = fn;
+    return true;
+}
+
+static const struct diag not_uniform = {
+    .id = "tcgen05-not-uniform",
+    .rule = "all threads of the warp must give a collective tcgen05 instruction the same operands",
+    .section = "PTX ISA 9.7.16.7.1, 9.7.16.8",
+    .hint = "an address computed from the lane number; only the warp's number belongs into it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *o, const char *what,
+                      uint32_t *value) {
+    bool mem = o->kind == WARP_MEM;
+    if ((mem && !o->has_base) || (!mem && o->is_imm)) {
+        *value = mem ? (uint32_t)o->offset : warp_u32(w, o, 0);
+        return true;
+    }
+    uint32_t bad = warp_poison(w, o->slot) & mask;
+    if (bad) {
+        warp_fault_poison(w, in, bad, what);
+        return false;
+    }
+    uint32_t first = warp_lowest(mask), v = mem ? (uint32_t)warp_address(w, o, first) : warp_u32(w, o, first);
+    WARP_FOR_LANES(l, mask) {
+        uint32_t other = mem ? (uint32_t)warp_address(w, o, l) : warp_u32(w, o, l);
+        if (other == v)
+            continue;
+        warp_fault(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u", what, v,
+                   first, other, l);
+        return false;
+    }
+    *value = v;
+    return true;
+}
+
+bool isa_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, const char *what) {
+    if ((o->kind == WARP_MEM && !o->has_base) || (o->kind == WARP_SLOT && o->is_imm))
+        return true;
+    if (!(warp_poison(w, o->slot) >> lane & 1))
+        return true;
+    warp_fault_poison(w, in, 1u << lane, what);
+    return false;
+}
+
+/* --- alloc, dealloc, relinquish_alloc_permit --- */
+
+/* Has the pair's other CTA not come to its tcgen05.alloc yet? */
+static bool lacks_peer(struct cta *cta, const struct insn *in) {
+    return in->aux == 2 && tc_state_of(cta_peer(cta))->alloc.state != TC_ASKED;
+}
+
+static enum warp_status do_alloc(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct mach_origin origin = warp_origin(w, in, mask);
+    struct cta *cta = w->cta, *owner;
+    uint32_t columns, dst, off, taddr;
+    bool generic = !ptx_has(in->src, PTX_MOD_shared__cta);
+    if (!isa_tmem_uniform(w, in, mask, &in->o[1], "the number of columns", &columns) ||
+        !isa_tmem_uniform(w, in, mask, &in->o[0], "the destination address", &dst) ||
+        !warp_smem_operand(w, in, warp_lowest(mask), &in->o[0], false, generic, 4, &owner, &off) ||
+        !tc_use_group(cta, &origin, (unsigned)in->aux))
+        return WARP_FAULT;
+    switch (in->aux == 2 ? tc_pair_alloc(cta, &origin, w->index, columns, &taddr)
+                         : tc_alloc(cta, &origin, columns, &taddr)) {
+    case TC_FAULT:
+        return WARP_FAULT;
+    case TC_BLOCKED:
+        return warp_wait(
+            w, in, &(struct warp_wait){.kind = lacks_peer(cta, in) ? WAIT_PAIR : WAIT_TMEM_ALLOC, .value = columns});
+    case TC_DONE:
+        break;
+    }
+    memcpy(owner->smem + off, &taddr, sizeof taddr);
+    smem_clear_poison(owner, off, sizeof taddr);
+    return WARP_NEXT;
+}
+
+static enum warp_status do_dealloc(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct mach_origin origin = warp_origin(w, in, mask);
+    uint32_t taddr, columns;
+    if (!isa_tmem_uniform(w, in, mask, &in->o[0], "the tensor memory address", &taddr) ||
+        !isa_tmem_uniform(w, in, mask, &in->o[1], "the number of columns", &columns) ||
+        !tc_use_group(w->cta, &origin, (unsigned)in->aux))
+        return WARP_FAULT;
+    if (in->aux == 1)
+        return tc_dealloc(w->cta, &origin, taddr, columns) ? WARP_NEXT : WARP_FAULT;
+    switch (tc_pair_dealloc(w->cta, &origin, w->index, taddr, columns)) {
+    case TC_BLOCKED:
+        return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_PAIR, .value = columns});
+    case TC_DONE:
+        return WARP_NEXT;
+    case TC_FAULT:
+        break;
+    }
+    return WARP_FAULT;
+}
+
+static enum warp_status do_relinquish(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct mach_origin origin = warp_origin(w, in, mask);
+    bool ok = tc_use_group(w->cta, &origin, (unsigned)in->aux) && tc_relinquish(w->cta);
+    return ok ? WARP_NEXT : WARP_FAULT;
+}
+
+static bool bind_alloc(struct isa_binder *b, struct insn *in) {
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync,   PTX_MOD_aligned,
+                                    PTX_MOD_shared__cta,  PTX_MOD_b32,          PTX_MOD_unknown};
+    unsigned group;
+    if (!isa_tmem_group(b, in->src, &group))
+        return false;
+    if (!isa_tmem_mods_in(in->src, mods))
+        return false;
+    in->aux = group;
+    switch (in->src->op) {
+    case PTX_OP_tcgen05_alloc:
+        if (in->num_opnds != 2 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT)
+            return isa_tmem_refuse(b, "operands are [dst], nCols");
+        return isa_tmem_aligned(b, in, do_alloc);
+    case PTX_OP_tcgen05_dealloc:
+        if (in->num_opnds != 2 || in->o[0].kind != WARP_SLOT || in->o[1].kind != WARP_SLOT)
+            return isa_tmem_refuse(b, "operands are taddr, nCols");
+        return isa_tmem_aligned(b, in, do_dealloc);
+    default:
+        return isa_tmem_aligned(b, in, do_relinquish);
+    }
+}
+
+/* --- fence --- */
+
+/* Orders nothing here: queues run in order, and threads see what has run. */
+static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)w;
+    (void)in;
+    (void)mask;
+    return WARP_NEXT;
+}
+
+/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with the
+ * family's `f` than with `a`. */
+static bool target_has(struct isa_binder *b, const struct ptx_insn *p) {
+    const char *target = b->func->module->ptx->target;
+    size_t n = strlen(target);
+    char suffix = n > 0 ? target[n - 1] : 0;
+    if (suffix == 'a')
+        return true;
+    if (suffix != 'f')
+        return isa_tmem_refuse(b, "tcgen05 needs .target sm_100f or sm_100a");
+    if (p->op == PTX_OP_tcgen05_shift)
+        return isa_tmem_refuse(b, "tcgen05.shift needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_kind__i8))
+        return isa_tmem_refuse(b, ".kind::i8 needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) || ptx_has(p, PTX_MOD_scale_vec__4X))
+        return isa_tmem_refuse(
+            b, ".scale_vec::1X, ::2X and ::4X need .target sm_100a; for sm_100f say .block32 or .block16");
+    return true;
+}
+
+bool isa_bind_tcgen05(struct isa_binder *b, struct insn *in) {
+    if (!target_has(b, in->src))
+        return false;
+    switch (in->src->op) {
+    case PTX_OP_tcgen05_alloc:
+    case PTX_OP_tcgen05_dealloc:
+    case PTX_OP_tcgen05_relinquish_alloc_permit:
+        return bind_alloc(b, in);
+    case PTX_OP_tcgen05_ld:
+    case PTX_OP_tcgen05_ld_red:
+    case PTX_OP_tcgen05_st:
+    case PTX_OP_tcgen05_wait_ld:
+    case PTX_OP_tcgen05_wait_st:
+        return isa_bind_tmem_ldst(b, in);
+    case PTX_OP_tcgen05_fence_before_thread_sync:
+    case PTX_OP_tcgen05_fence_after_thread_sync:
+        in->fn = do_fence;
+        return in->src->num_mods == 0;
+    default:
+        return isa_bind_tensor(b, in);
+    }
+}

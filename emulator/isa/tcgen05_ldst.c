@@ -1,0 +1,340 @@
+/* isa/tcgen05_ldst.c - tcgen05.ld, .st and .wait (PTX ISA 9.7.16.8).
+ *
+ * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for all
+ * loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
+ * completed first: true register dependencies are respected (9.7.16.6.4.5). But a thread that tells others to go on while
+ * its loads are not waited for is warned, since nothing orders the reading of the cells. A store takes its registers'
+ * values when it is issued. Loads and stores of a warp run in issue order.
+ */
+#include "isa/tcgen05.h"
+
+#include <stdlib.h>
+
+/* A tcgen05.ld between issue and wait. */
+struct pending_ld {
+    struct pending_ld *next;
+    const struct insn *in;
+    uint32_t frame; /* index into w->frames, of the registers */
+    uint32_t mask, regs;
+    bool done;
+    uint32_t words[]; /* 32 per register, then a poison mask per register */
+};
+
+struct isa_pending {
+    struct pending_ld *first, **end;
+    uint32_t loads;  /* issued and not yet waited for */
+    uint32_t stores; /* issued and not yet run */
+};
+
+static struct isa_pending *pending_of(struct warp *w) {
+    if (!w->tmem_pending) {
+        w->tmem_pending = xcalloc(1, sizeof *w->tmem_pending);
+        w->tmem_pending->end = &w->tmem_pending->first;
+        w->tmem_queue = async_queue_create(w->cta, "tcgen05.ld/st");
+    }
+    return w->tmem_pending;
+}
+
+void isa_tmem_destroy(struct warp *w) {
+    if (!w->tmem_pending)
+        return;
+    for (struct pending_ld *p = w->tmem_pending->first, *next; p; p = next) {
+        next = p->next;
+        free(p);
+    }
+    free(w->tmem_pending);
+    w->tmem_pending = NULL;
+}
+
+/* The shape of an access; its operands' places. */
+struct form {
+    struct tc_access access; /* without address and threads */
+    uint32_t regs;
+    const warp_slot *list;
+    warp_slot single; /* list of a register without braces */
+};
+
+static const struct diag beyond_lanes = {
+    .id = "tcgen05-lane-beyond-128",
+    .rule = "a tensor memory address names a lane from 0 to 127, of the CTA's own tensor memory: the CTAs of "
+            "a pair do "
+            "not number theirs on",
+    .section = "PTX ISA 9.7.16.1",
+    .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip "
+            "looks at seven "
+            "bits of the lane; the ISA does not promise it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* The lane field has 16 bits (9.7.16.1.1) for 128 lanes; the rest is ignored, with a warning. */
+static bool wrap_lane(struct warp *w, const struct mach_origin *origin, const char *name, uint32_t *taddr) {
+    uint32_t lane = *taddr >> 16;
+    if (lane < TMEM_LANES)
+        return true;
+    *taddr &= ((uint32_t)TMEM_LANES << 16) - 1;
+    return mach_warn(w->island, origin, &beyond_lanes, "%s starts at lane %u; lane %u is taken", name, lane,
+                     *taddr >> 16);
+}
+
+static bool access_of(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *address,
+                      const char *name, struct mach_origin *origin, struct tc_access *a) {
+    const struct form *f = in->data;
+    *a = f->access;
+    a->threads = mask;
+    *origin = warp_origin(w, in, mask);
+    return isa_tmem_uniform(w, in, mask, address, "the tensor memory address", &a->taddr) &&
+           wrap_lane(w, origin, name, &a->taddr) && tc_check_window(w->cta, origin, name, a, w->index);
+}
+
+static enum warp_status use_loads(struct warp *w, const struct insn *in, uint32_t mask);
+
+static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct form *f = in->data;
+    struct mach_origin origin;
+    struct tc_access a;
+    if (!access_of(w, in, mask, &in->o[1], "tcgen05.ld", &origin, &a))
+        return WARP_FAULT;
+    struct isa_pending *all = pending_of(w);
+    struct pending_ld *p = xcalloc(1, sizeof *p + f->regs * 33 * sizeof(uint32_t));
+    p->in = in;
+    p->frame = w->g->frame;
+    p->mask = mask;
+    p->regs = f->regs;
+    *all->end = p;
+    all->end = &p->next;
+    all->loads++;
+    w->before = use_loads;
+    for (uint32_t r = 0; r < f->regs; r++)
+        if (f->list[r] != WARP_SINK)
+            warp_set_poison(w, f->list[r], mask, mask);
+    tc_issue_ld(w->tmem_queue, &origin, &a, p->words, p->words + 32 * f->regs, &p->done);
+    return WARP_NEXT;
+}
+
+static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct form *f = in->data;
+    struct mach_origin origin;
+    struct tc_access a;
+    uint32_t data[128 * MACH_WARP], poison[128];
+    if (!access_of(w, in, mask, &in->o[0], "tcgen05.st", &origin, &a))
+        return WARP_FAULT;
+    for (uint32_t r = 0; r < f->regs; r++) {
+        memcpy(data + r * MACH_WARP, warp_src32(w, f->list[r]), MACH_WARP * sizeof *data);
+        poison[r] = warp_poison(w, f->list[r]);
+    }
+    struct isa_pending *all = pending_of(w);
+    tc_issue_st(w->tmem_queue, &origin, &a, data, poison, &all->stores);
+    return WARP_NEXT;
+}
+
+/* Results of a completed load into the registers of the frame that asked for it, if it still exists. */
+static void deliver(struct warp *w, const struct pending_ld *p) {
+    const struct warp_frame *fr = &w->frames[p->frame];
+    const struct form *f = p->in->data;
+    const uint32_t *poison = p->words + p->regs * MACH_WARP;
+    if (!fr->used || p->in < fr->func->code || p->in >= fr->func->code + fr->func->num_insns)
+        return;
+    for (uint32_t r = 0; r < p->regs; r++) {
+        if (f->list[r] == WARP_SINK)
+            continue;
+        size_t slot = (size_t)fr->base + (size_t)f->list[r];
+        uint32_t *to = w->slots + slot * MACH_WARP;
+        const uint32_t *from = p->words + (size_t)r * MACH_WARP;
+        if (p->mask == UINT32_MAX) {
+            memcpy(to, from, MACH_WARP * sizeof *to);
+        } else {
+            WARP_FOR_LANES(l, p->mask)
+            to[l] = from[l];
+        }
+        w->poison[slot] = (w->poison[slot] & ~p->mask) | (poison[r] & p->mask);
+    }
+}
+
+static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)mask;
+    struct isa_pending *all = w->tmem_pending;
+    if (!all)
+        return WARP_NEXT;
+    for (const struct pending_ld *p = all->first; p; p = p->next)
+        if (!p->done)
+            return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
+    while (all->first) {
+        struct pending_ld *p = all->first;
+        deliver(w, p);
+        all->first = p->next;
+        free(p);
+    }
+    all->end = &all->first;
+    all->loads = 0;
+    w->before = NULL;
+    return WARP_NEXT;
+}
+
+static const struct diag not_waited = {
+    .id = "tcgen05-ld-not-waited",
+    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the "
+            "cells have been read",
+    .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
+    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it "
+            "a later "
+            "tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so it works by "
+            "luck on most runs",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* Does this instruction let somebody overwrite or free what this thread's loads read? */
+static bool tells_others(enum ptx_op op) {
+    switch (op) {
+    case PTX_OP_bar:
+    case PTX_OP_barrier:
+    case PTX_OP_barrier_cluster_arrive:
+    case PTX_OP_mbarrier_arrive:
+    case PTX_OP_mbarrier_arrive_drop:
+    case PTX_OP_tcgen05_fence_before_thread_sync:
+    case PTX_OP_tcgen05_dealloc:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The load among the pending ones whose results this slot of the current frame awaits. */
+static struct pending_ld **awaited(struct warp *w, warp_slot slot) {
+    for (struct pending_ld **at = &w->tmem_pending->first; *at; at = &(*at)->next) {
+        const struct form *f = (*at)->in->data;
+        for (uint32_t r = 0; (*at)->frame == w->g->frame && r < (*at)->regs; r++)
+            if (f->list[r] == slot)
+                return at;
+    }
+    return NULL;
+}
+
+/* One register of an instruction: a true dependency on a load is respected (9.7.16.6.4.5). */
+static enum warp_status use_slot(struct warp *w, const struct insn *in, uint32_t mask, warp_slot slot) {
+    if (slot < 0 || slot == WARP_SINK || !(warp_poison(w, slot) & mask))
+        return WARP_NEXT;
+    struct pending_ld **at = awaited(w, slot), *p = at ? *at : NULL;
+    if (!p)
+        return WARP_NEXT;
+    if (!p->done)
+        return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
+    deliver(w, p);
+    *at = p->next;
+    if (!p->next)
+        w->tmem_pending->end = at;
+    free(p);
+    return WARP_NEXT;
+}
+
+/* warp.before: completes the loads whose registers an instruction uses, and warns when it tells others to go on. */
+static enum warp_status use_loads(struct warp *w, const struct insn *in, uint32_t mask) {
+    enum warp_status s = WARP_NEXT;
+    if (tells_others(in->src->op)) {
+        struct mach_origin origin = warp_origin(w, in, mask);
+        if (!mach_warn(w->island, &origin, &not_waited, "%u tcgen05.ld of this warp have not been waited for",
+                       w->tmem_pending->loads))
+            return WARP_FAULT;
+        w->tmem_pending->loads = w->tmem_pending->first != NULL; /* said once */
+        if (!w->tmem_pending->loads)
+            w->before = NULL;
+    }
+    for (unsigned i = 0; i < in->num_opnds && s == WARP_NEXT; i++) {
+        const struct warp_opnd *o = &in->o[i];
+        if (o->kind == WARP_SLOT || (o->kind == WARP_MEM && o->has_base))
+            s = use_slot(w, in, mask, o->slot);
+        for (uint32_t k = 0; o->kind == WARP_VEC && k < o->num_sub && s == WARP_NEXT; k++)
+            s = use_slot(w, in, mask, o->list[k]);
+    }
+    return s;
+}
+
+static enum warp_status do_wait_st(struct warp *w, const struct insn *in, uint32_t mask) {
+    (void)mask;
+    if (w->tmem_pending && w->tmem_pending->stores)
+        return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
+    return WARP_NEXT;
+}
+
+/* --- binding --- */
+
+static bool shape_of(const struct ptx_insn *p, enum tc_shape *shape, uint32_t *num) {
+    static const struct {
+        enum ptx_mod mod;
+        enum tc_shape shape;
+    } shapes[] = {{PTX_MOD__32x32b, TC_32X32B},
+                  {PTX_MOD__16x64b, TC_16X64B},
+                  {PTX_MOD__16x128b, TC_16X128B},
+                  {PTX_MOD__16x256b, TC_16X256B},
+                  {PTX_MOD__16x32bx2, TC_16X32BX2}};
+    static const enum ptx_mod nums[] = {PTX_MOD_x1,  PTX_MOD_x2,  PTX_MOD_x4,  PTX_MOD_x8,
+                                        PTX_MOD_x16, PTX_MOD_x32, PTX_MOD_x64, PTX_MOD_x128};
+    *num = 0;
+    unsigned found = 0;
+    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (ptx_has(p, shapes[i].mod)) {
+            *shape = shapes[i].shape;
+            found++;
+        }
+    for (unsigned i = 0; i < sizeof nums / sizeof *nums; i++)
+        if (ptx_has(p, nums[i]))
+            *num = 1u << i;
+    return found == 1 && *num;
+}
+
+/* The register list, braced or a single register. */
+static bool list_of(struct form *f, const struct warp_opnd *o) {
+    if (o->kind == WARP_VEC && o->bits == 32) {
+        f->list = o->list;
+        return o->num_sub == f->regs;
+    }
+    f->single = o->slot;
+    f->list = &f->single;
+    return o->kind == WARP_SLOT && o->bits == 32 && f->regs == 1;
+}
+
+static bool bind_access(struct isa_binder *b, struct insn *in, bool load) {
+    static const uint16_t mods[] = {PTX_MOD_sync,      PTX_MOD_aligned,     PTX_MOD__32x32b,   PTX_MOD__16x64b,
+                                    PTX_MOD__16x128b,  PTX_MOD__16x256b,    PTX_MOD__16x32bx2, PTX_MOD_x1,
+                                    PTX_MOD_x2,        PTX_MOD_x4,          PTX_MOD_x8,        PTX_MOD_x16,
+                                    PTX_MOD_x32,       PTX_MOD_x64,         PTX_MOD_x128,      PTX_MOD_b32,
+                                    PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
+    struct form *f = arena_alloc(b->arena, sizeof *f);
+    if (!isa_tmem_mods_in(in->src, mods) || !shape_of(in->src, &f->access.shape, &f->access.num))
+        return false;
+    f->regs = tc_image_regs(f->access.shape, f->access.num);
+    if (!f->regs)
+        return isa_tmem_refuse(b, "the shape has no such repeat factor (Tables 49 and 50)");
+    f->access.pack = ptx_has(in->src, load ? PTX_MOD_pack__16b : PTX_MOD_unpack__16b);
+    if (ptx_has(in->src, load ? PTX_MOD_unpack__16b : PTX_MOD_pack__16b))
+        return isa_tmem_refuse(b, "a load takes .pack::16b, a store .unpack::16b");
+    /* ld: r, [taddr] {, split}; st: [taddr] {, split}, r */
+    bool split = f->access.shape == TC_16X32BX2;
+    unsigned count = split ? 3 : 2, address = load ? 1 : 0, half = load ? 2 : 1, regs = load ? 0 : count - 1;
+    if (in->num_opnds != count || in->o[address].kind != WARP_MEM || (split && !in->o[half].is_imm))
+        return isa_tmem_refuse(b, "operands do not suit the shape");
+    if (split) {
+        if (in->o[half].more->imm >= TMEM_COLUMNS)
+            return isa_tmem_refuse(b, "immHalfSplitoff is not a number of columns below 512");
+        f->access.split = (uint32_t)in->o[half].more->imm;
+    }
+    if (!list_of(f, &in->o[regs]))
+        return isa_tmem_refuse(b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
+    in->data = f;
+    return isa_tmem_aligned(b, in, load ? do_ld : do_st);
+}
+
+bool isa_bind_tmem_ldst(struct isa_binder *b, struct insn *in) {
+    static const uint16_t mods[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_unknown};
+    switch (in->src->op) {
+    case PTX_OP_tcgen05_ld:
+        return bind_access(b, in, true);
+    case PTX_OP_tcgen05_st:
+        return bind_access(b, in, false);
+    case PTX_OP_tcgen05_wait_ld:
+        return isa_tmem_mods_in(in->src, mods) && isa_tmem_aligned(b, in, do_wait_ld);
+    case PTX_OP_tcgen05_wait_st:
+        return isa_tmem_mods_in(in->src, mods) && isa_tmem_aligned(b, in, do_wait_st);
+    default:
+        return isa_tmem_refuse(b, "tcgen05.ld.red needs sm_101a, sm_103f or later (PTX ISA 9.7.16.8.3)");
+    }
+}

@@ -1,0 +1,356 @@
+/* isa/tcgen05_mma.c - the instructions that one thread issues to the tensor core: tcgen05.mma, .cp, .shift
+ * and .commit (PTX ISA 9.7.16.5, .9, .10, .12). Every active lane issues its own operation.
+ */
+#include "isa/tcgen05.h"
+
+/* --- mma --- */
+
+struct mma_form {
+    enum tc_kind kind;
+    bool a_in_tmem, ashift;
+    uint32_t scale_d;
+    uint32_t block; /* block scaling: elements for each scale factor */
+    const struct warp_opnd *d, *a, *b, *idesc, *sfa, *sfb, *disable, *enable;
+};
+
+static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l, const struct mma_form *f) {
+    if (!isa_tmem_known(w, in, l, f->d, "the address of D") ||
+        !isa_tmem_known(w, in, l, f->a, f->a_in_tmem ? "the address of A" : "the descriptor of A") ||
+        !isa_tmem_known(w, in, l, f->b, "the descriptor of B") ||
+        !isa_tmem_known(w, in, l, f->idesc, "the instruction descriptor") ||
+        !isa_tmem_known(w, in, l, f->enable, "the predicate enable-input-d"))
+        return false;
+    if (f->sfa && (!isa_tmem_known(w, in, l, f->sfa, "the address of scale_A") ||
+                   !isa_tmem_known(w, in, l, f->sfb, "the address of scale_B")))
+        return false;
+    for (uint32_t i = 0; f->disable && i < f->disable->num_sub; i++)
+        if (warp_poison(w, f->disable->list[i]) >> l & 1) {
+            warp_fault_poison(w, in, 1u << l, "the disable-output-lane mask");
+            return false;
+        }
+    return true;
+}
+
+static uint64_t source64(const struct warp *w, const struct warp_opnd *o, uint32_t l) {
+    return o->is_imm ? o->more->imm : warp_src64(w, o->slot)[l];
+}
+
+static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mma_form *f = in->data;
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        if (!mma_operands_known(w, in, l, f) || !tc_use_group(w->cta, &origin, (unsigned)in->aux))
+            return WARP_FAULT;
+        struct cta *pair[2];
+        if (!tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.mma", pair))
+            return WARP_FAULT;
+        struct tc_mma mma = {
+            .kind = f->kind,
+            .group = (unsigned)in->aux,
+            .d = (uint32_t)warp_address(w, f->d, l),
+            .a_in_tmem = f->a_in_tmem,
+            .a = f->a_in_tmem ? (uint32_t)warp_address(w, f->a, l) : source64(w, f->a, l),
+            .b = source64(w, f->b, l),
+            .idesc = warp_u32(w, f->idesc, l),
+            .accumulate = warp_pred(w, f->enable) >> l & 1,
+            .ashift = f->ashift,
+            .scale_d = f->scale_d,
+        };
+        if (f->sfa) {
+            mma.block = f->block;
+            mma.sfa = (uint32_t)warp_address(w, f->sfa, l);
+            mma.sfb = (uint32_t)warp_address(w, f->sfb, l);
+        }
+        for (uint32_t i = 0; f->disable && i < f->disable->num_sub; i++)
+            mma.disable[i] = warp_src32(w, f->disable->list[i])[l];
+        tc_issue_mma(w->cta, &origin, &mma);
+    }
+    return WARP_NEXT;
+}
+
+static const uint16_t mma_mods[] = {PTX_MOD_cta_group__1,
+                                    PTX_MOD_cta_group__2,
+                                    PTX_MOD_kind__f16,
+                                    PTX_MOD_kind__tf32,
+                                    PTX_MOD_kind__f8f6f4,
+                                    PTX_MOD_kind__i8,
+                                    PTX_MOD_ashift,
+                                    PTX_MOD_collector__a__fill,
+                                    PTX_MOD_collector__a__use,
+                                    PTX_MOD_collector__a__lastuse,
+                                    PTX_MOD_collector__a__discard,
+                                    PTX_MOD_unknown};
+
+/* Kinds with block scaling, and the elements for each scale factor (Tables 56, 57; aliases 9.7.16.10.9.1). */
+static bool scaled_kind(struct isa_binder *b, const struct ptx_insn *p, struct mma_form *f) {
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1,
+                                    PTX_MOD_cta_group__2,
+                                    PTX_MOD_kind__mxf8f6f4,
+                                    PTX_MOD_kind__mxf4,
+                                    PTX_MOD_kind__mxf4nvf4,
+                                    PTX_MOD_block_scale,
+                                    PTX_MOD_scale_vec__1X,
+                                    PTX_MOD_scale_vec__2X,
+                                    PTX_MOD_scale_vec__4X,
+                                    PTX_MOD_block16,
+                                    PTX_MOD_block32,
+                                    PTX_MOD_collector__a__fill,
+                                    PTX_MOD_collector__a__use,
+                                    PTX_MOD_collector__a__lastuse,
+                                    PTX_MOD_collector__a__discard,
+                                    PTX_MOD_unknown};
+    bool mx8 = ptx_has(p, PTX_MOD_kind__mxf8f6f4), nv = ptx_has(p, PTX_MOD_kind__mxf4nvf4);
+    bool one = ptx_has(p, PTX_MOD_scale_vec__1X), two = ptx_has(p, PTX_MOD_scale_vec__2X);
+    bool four = ptx_has(p, PTX_MOD_scale_vec__4X);
+    bool b16 = ptx_has(p, PTX_MOD_block16), b32 = ptx_has(p, PTX_MOD_block32);
+    if (!isa_tmem_mods_in(p, mods))
+        return false;
+    if (!ptx_has(p, PTX_MOD_block_scale))
+        return isa_tmem_refuse(b, "this .kind needs .block_scale");
+    if (one + two + four + b16 + b32 > 1 || (one && !mx8) || (two && mx8) || ((four || b16) && !nv) ||
+        (nv && !(two || four || b16 || b32)))
+        return isa_tmem_refuse(
+            b, "the .scale_vectorsize is .scale_vec::1X or .block32 for .kind::mxf8f6f4, .scale_vec::2X or "
+               ".block32 for mxf4, and one of these or .scale_vec::4X or .block16 for mxf4nvf4 (Table 56)");
+    f->kind = mx8 ? TC_KIND_MXF8F6F4 : nv ? TC_KIND_MXF4NVF4 : TC_KIND_MXF4;
+    f->block = four || b16 ? 16 : 32;
+    return true;
+}
+
+static bool mma_kind(struct isa_binder *b, const struct ptx_insn *p, struct mma_form *f) {
+    static const struct {
+        enum ptx_mod mod;
+        enum tc_kind kind;
+    } kinds[] = {{PTX_MOD_kind__f16, TC_KIND_F16},
+                 {PTX_MOD_kind__tf32, TC_KIND_TF32},
+                 {PTX_MOD_kind__f8f6f4, TC_KIND_F8F6F4},
+                 {PTX_MOD_kind__i8, TC_KIND_I8}};
+    if (ptx_has(p, PTX_MOD_block_scale) || ptx_has(p, PTX_MOD_kind__mxf8f6f4) || ptx_has(p, PTX_MOD_kind__mxf4) ||
+        ptx_has(p, PTX_MOD_kind__mxf4nvf4))
+        return scaled_kind(b, p, f);
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ptx_has(p, kinds[i].mod)) {
+            f->kind = kinds[i].kind;
+            return isa_tmem_mods_in(p, mma_mods);
+        }
+    return isa_tmem_refuse(b, "the .kind is missing");
+}
+
+/* [d], a | [a], b, idesc {, {m0, m1, m2, m3}}, p {, scale}; with block scaling ... idesc, [sfa], [sfb], p */
+static bool mma_operands(struct isa_binder *b, struct insn *in, struct mma_form *f) {
+    static const char *const order =
+        "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}";
+    unsigned n = in->num_opnds, i = 4;
+    if (n < 5 || in->o[0].kind != WARP_MEM || in->o[2].kind != WARP_SLOT || in->o[3].kind != WARP_SLOT)
+        return isa_tmem_refuse(b, order);
+    f->d = &in->o[0];
+    f->a = &in->o[1];
+    f->b = &in->o[2];
+    f->idesc = &in->o[3];
+    f->a_in_tmem = f->a->kind == WARP_MEM;
+    if (!f->a_in_tmem && f->a->kind != WARP_SLOT)
+        return isa_tmem_refuse(b, order);
+    if ((!f->a_in_tmem && f->a->bits != 64) || f->b->bits != 64 || f->idesc->bits != 32)
+        return isa_tmem_refuse(b, "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
+    if (tc_is_scaled(f->kind)) {
+        if (n != 7 || in->o[4].kind != WARP_MEM || in->o[5].kind != WARP_MEM)
+            return isa_tmem_refuse(b, "with block scaling the operands are [d], a, b, idesc, [scale-A], [scale-B], "
+                                      "enable-input-d");
+        f->sfa = &in->o[i++];
+        f->sfb = &in->o[i++];
+    } else if (in->o[i].kind == WARP_VEC) {
+        f->disable = &in->o[i++];
+        if (f->disable->num_sub != 4 * in->aux || f->disable->bits != 32)
+            return isa_tmem_refuse(b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
+    }
+    if (i >= n || in->o[i].kind != WARP_SLOT || in->o[i].bits != 1)
+        return isa_tmem_refuse(b, order);
+    f->enable = &in->o[i++];
+    if (i == n)
+        return true;
+    if (i + 1 != n || !in->o[i].is_imm)
+        return isa_tmem_refuse(b, order);
+    if (in->o[i].more->imm > 15 || (f->kind != TC_KIND_F16 && f->kind != TC_KIND_TF32))
+        return isa_tmem_refuse(b, "scale-input-d is 0 to 15 and for .kind::f16 and .kind::tf32 only");
+    f->scale_d = (uint32_t)in->o[i].more->imm;
+    return true;
+}
+
+static bool bind_mma(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *p = in->src;
+    unsigned group;
+    if (p->op != PTX_OP_tcgen05_mma)
+        return isa_tmem_refuse(b, p->op == PTX_OP_tcgen05_mma_sp ? "sparse matrices (.sp) are not supported yet"
+                                                                 : "weight-stationary mode (.ws) is not supported yet");
+    struct mma_form *f = arena_alloc(b->arena, sizeof *f);
+    if (!isa_tmem_group(b, p, &group) || !mma_kind(b, p, f))
+        return false;
+    in->aux = group;
+    if (!mma_operands(b, in, f))
+        return false;
+    f->ashift = ptx_has(p, PTX_MOD_ashift);
+    if (f->ashift && (ptx_has(p, PTX_MOD_collector__a__use) || ptx_has(p, PTX_MOD_collector__a__fill)))
+        return isa_tmem_refuse(b, ".ashift excludes .collector::a::use and ::fill");
+    if (f->ashift && !f->a_in_tmem)
+        return isa_tmem_refuse(b, ".ashift needs A in tensor memory");
+    in->data = f;
+    in->fn = do_mma;
+    return true;
+}
+
+/* --- cp, shift --- */
+
+struct cp_form {
+    enum tc_cp_shape shape;
+    enum tc_cp_format format;
+};
+
+static enum warp_status do_cp(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct cp_form *f = in->data;
+    WARP_FOR_LANES(l, mask) {
+        struct cta *pair[2];
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        if (!isa_tmem_known(w, in, l, &in->o[0], "the tensor memory address") ||
+            !isa_tmem_known(w, in, l, &in->o[1], "the matrix descriptor") ||
+            !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
+            !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.cp", pair))
+            return WARP_FAULT;
+        tc_issue_cp(w->cta, &origin, (unsigned)in->aux, f->shape, f->format, (uint32_t)warp_address(w, &in->o[0], l),
+                    source64(w, &in->o[1], l));
+    }
+    return WARP_NEXT;
+}
+
+static enum warp_status do_shift(struct warp *w, const struct insn *in, uint32_t mask) {
+    WARP_FOR_LANES(l, mask) {
+        struct cta *pair[2];
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        if (!isa_tmem_known(w, in, l, &in->o[0], "the tensor memory address") ||
+            !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
+            !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.shift", pair))
+            return WARP_FAULT;
+        tc_issue_shift(w->cta, &origin, (unsigned)in->aux, (uint32_t)warp_address(w, &in->o[0], l));
+    }
+    return WARP_NEXT;
+}
+
+/* Shape and the multicast that goes with it (9.7.16.9.2). */
+static bool cp_shape(const struct ptx_insn *p, enum tc_cp_shape *shape) {
+    static const struct {
+        enum ptx_mod shape, multicast;
+        enum tc_cp_shape cp;
+    } forms[] = {{PTX_MOD__128x256b, PTX_MOD_unknown, TC_CP_128X256B},
+                 {PTX_MOD__4x256b, PTX_MOD_unknown, TC_CP_4X256B},
+                 {PTX_MOD__128x128b, PTX_MOD_unknown, TC_CP_128X128B},
+                 {PTX_MOD__64x128b, PTX_MOD_warpx2__02_13, TC_CP_64X128B_02_13},
+                 {PTX_MOD__64x128b, PTX_MOD_warpx2__01_23, TC_CP_64X128B_01_23},
+                 {PTX_MOD__32x128b, PTX_MOD_warpx4, TC_CP_32X128B}};
+    enum ptx_mod multicast = ptx_has(p, PTX_MOD_warpx4)          ? PTX_MOD_warpx4
+                             : ptx_has(p, PTX_MOD_warpx2__02_13) ? PTX_MOD_warpx2__02_13
+                             : ptx_has(p, PTX_MOD_warpx2__01_23) ? PTX_MOD_warpx2__01_23
+                                                                 : PTX_MOD_unknown;
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (ptx_has(p, forms[i].shape) && forms[i].multicast == multicast) {
+            *shape = forms[i].cp;
+            return true;
+        }
+    return false;
+}
+
+static bool bind_cp(struct isa_binder *b, struct insn *in) {
+    static const uint16_t mods[] = {
+        PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD__128x256b,     PTX_MOD__4x256b,       PTX_MOD__128x128b,
+        PTX_MOD__64x128b,     PTX_MOD__32x128b,     PTX_MOD_warpx2__02_13, PTX_MOD_warpx2__01_23, PTX_MOD_warpx4,
+        PTX_MOD_b8x16,        PTX_MOD_b6x16_p32,    PTX_MOD_b4x16_p64,     PTX_MOD_unknown};
+    const struct ptx_insn *p = in->src;
+    struct cp_form *f = arena_alloc(b->arena, sizeof *f);
+    unsigned group;
+    if (!isa_tmem_group(b, p, &group) || !isa_tmem_mods_in(p, mods))
+        return false;
+    if (!cp_shape(p, &f->shape))
+        return isa_tmem_refuse(b, ".64x128b needs .warpx2, .32x128b needs .warpx4, the other shapes take neither");
+    bool b6 = ptx_has(p, PTX_MOD_b6x16_p32), b4 = ptx_has(p, PTX_MOD_b4x16_p64);
+    if (ptx_has(p, PTX_MOD_b8x16) != (b6 || b4) || (b6 && b4))
+        return isa_tmem_refuse(b, "decompression is .b8x16.b6x16_p32 or .b8x16.b4x16_p64");
+    f->format = b6 ? TC_CP_B6X16_P32 : b4 ? TC_CP_B4X16_P64 : TC_CP_RAW;
+    if (in->num_opnds != 2 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT || in->o[1].bits != 64)
+        return isa_tmem_refuse(b, "operands are [taddr], s-desc");
+    in->aux = group;
+    in->data = f;
+    in->fn = do_cp;
+    return true;
+}
+
+static bool bind_shift(struct isa_binder *b, struct insn *in) {
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_down, PTX_MOD_unknown};
+    unsigned group;
+    if (!isa_tmem_group(b, in->src, &group) || !isa_tmem_mods_in(in->src, mods) || !ptx_has(in->src, PTX_MOD_down))
+        return false;
+    if (in->num_opnds != 1 || in->o[0].kind != WARP_MEM)
+        return isa_tmem_refuse(b, "the operand is [taddr]");
+    in->aux = group;
+    in->fn = do_shift;
+    return true;
+}
+
+/* --- commit --- */
+
+static const struct diag bad_mask = {
+    .id = "tcgen05-commit-mask",
+    .rule = "each bit of ctaMask names a CTA of the cluster by its %cluster_ctarank",
+    .section = "PTX ISA 9.7.16.12.1",
+    .hint = "the mask counts ranks in the cluster, not in the grid",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
+    bool generic = !ptx_has(in->src, PTX_MOD_shared__cluster), multicast = ptx_has(in->src, PTX_MOD_multicast__cluster);
+    WARP_FOR_LANES(l, mask) {
+        struct mach_origin origin = warp_origin(w, in, 1u << l);
+        struct cta *cta, *pair[2];
+        uint32_t off, ctas, count = w->cta->cluster->num_ctas;
+        if (!warp_smem_operand(w, in, l, &in->o[0], true, generic, 8, &cta, &off) ||
+            !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
+            !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.commit", pair))
+            return WARP_FAULT;
+        ctas = 1u << cta->rank;
+        if (multicast) {
+            if (!isa_tmem_known(w, in, l, &in->o[1], "the CTA mask"))
+                return WARP_FAULT;
+            ctas = warp_u32(w, &in->o[1], l) & 0xffff;
+            if (ctas >> count)
+                return warp_fault(w, in, 1u << l, &bad_mask, "ctaMask is 0x%04x in a cluster of %u CTAs", ctas, count);
+        }
+        tc_issue_commit(w->cta, &origin, ctas, off);
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_commit(struct isa_binder *b, struct insn *in) {
+    static const uint16_t mods[] = {PTX_MOD_cta_group__1,    PTX_MOD_cta_group__2,       PTX_MOD_mbarrier__arrive__one,
+                                    PTX_MOD_shared__cluster, PTX_MOD_multicast__cluster, PTX_MOD_b64,
+                                    PTX_MOD_unknown};
+    unsigned group, count = ptx_has(in->src, PTX_MOD_multicast__cluster) ? 2 : 1;
+    if (!isa_tmem_group(b, in->src, &group) || !isa_tmem_mods_in(in->src, mods))
+        return false;
+    if (!ptx_has(in->src, PTX_MOD_mbarrier__arrive__one))
+        return isa_tmem_refuse(b, "the completion mechanism .mbarrier::arrive::one is missing");
+    if (in->num_opnds != count || in->o[0].kind != WARP_MEM || (count == 2 && in->o[1].kind != WARP_SLOT))
+        return isa_tmem_refuse(b, "operands are [mbar] and, with .multicast::cluster, ctaMask");
+    in->aux = group;
+    in->fn = do_commit;
+    return true;
+}
+
+bool isa_bind_tensor(struct isa_binder *b, struct insn *in) {
+    switch (in->src->op) {
+    case PTX_OP_tcgen05_cp:
+        return bind_cp(b, in);
+    case PTX_OP_tcgen05_shift:
+        return bind_shift(b, in);
+    case PTX_OP_tcgen05_commit:
+        return bind_commit(b, in);
+    default:
+        return bind_mma(b, in);
+    }
+}

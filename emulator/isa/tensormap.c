@@ -1,0 +1,156 @@
+/* isa/tensormap.c - tensor maps that a kernel changes: tensormap.replace and tensormap.cp_fenceproxy (PTX ISA 9.7.9.28,
+ * 9.7.13.16). Copies read a map when they run, so that the proxy fences around these have nothing to do here.
+ */
+#include "engines/tensormap.h"
+
+#include "isa/isa.h"
+
+static const struct diag REPLACE = {
+    .id = "tensormap-replace",
+    .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
+    .section = "PTX ISA 9.7.9.28",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag FENCEPROXY = {
+    .id = "tensormap-cp-fenceproxy",
+    .rule = "tensormap.cp_fenceproxy copies 128 written bytes from shared to global memory",
+    .section = "PTX ISA 9.7.13.16",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+struct replace_form {
+    enum tmap_field field;
+    enum warp_space space;
+    uint32_t ord;
+    const struct warp_opnd *value;
+};
+
+/* All 128 bytes of a map in shared memory were written. */
+static bool written(const struct warp *w, uint32_t l, struct warp_loc loc) {
+    for (uint32_t i = 0; i < TMAP_BYTES; i += 32, loc.off += 32, loc.host += 32)
+        if (warp_loc_poison(w, l, &loc, 32))
+            return false;
+    return true;
+}
+
+static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct replace_form *f = in->data;
+    uint32_t bad = f->value->is_imm ? 0 : warp_poison(w, f->value->slot) & mask;
+    if (bad)
+        return warp_fault_poison(w, in, bad, "the new value");
+    if (!warp_address_known(w, in, &in->o[0], mask))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        struct warp_loc loc;
+        uint64_t v = f->value->is_imm       ? f->value->more->src->imm
+                     : f->value->bits == 64 ? warp_src64(w, f->value->slot)[l]
+                                            : warp_src32(w, f->value->slot)[l];
+        if (!warp_resolve(w, in, l, f->space, warp_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true, &loc))
+            return WARP_FAULT;
+        const char *why = NULL;
+        if (loc.space != XS_GLOBAL && (loc.space != XS_SHARED_CTA || loc.cta != w->cta))
+            why = "the address lies in another state space";
+        else if (loc.space == XS_SHARED_CTA && !written(w, l, loc))
+            why = "the 128 bytes were never written";
+        else
+            why = tmap_replace(loc.host, f->field, f->ord, v);
+        if (why)
+            return warp_fault(w, in, 1u << l, &REPLACE, "lane %u: %s", l, why);
+        if (loc.space == XS_SHARED_CTA)
+            warp_saw_write(w, in, loc.cta, loc.off, TMAP_BYTES, l);
+    }
+    return WARP_NEXT;
+}
+
+static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (!warp_address_known(w, in, &in->o[0], mask) || !warp_address_known(w, in, &in->o[1], mask))
+        return WARP_FAULT;
+    WARP_FOR_LANES(l, mask) {
+        struct warp_loc to, from;
+        if (!warp_resolve(w, in, l, XS_GLOBAL, warp_address(w, &in->o[0], l), TMAP_BYTES, TMAP_ALIGN, true, &to) ||
+            !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN, false, &from))
+            return WARP_FAULT;
+        if (!written(w, l, from))
+            return warp_fault(w, in, 1u << l, &FENCEPROXY,
+                              "lane %u: the 128 bytes at shared offset 0x%x were not all written", l, from.off);
+        memcpy(to.host, from.host, TMAP_BYTES);
+    }
+    return WARP_NEXT;
+}
+
+/* --- binding ------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    enum ptx_mod word;
+    enum tmap_field field;
+    bool wide, ordinal, immediate;
+} fields[] = {
+    {PTX_MOD_global_address, TMAP_FIELD_ADDRESS, true, false, false},
+    {PTX_MOD_rank, TMAP_FIELD_RANK, false, false, false},
+    {PTX_MOD_box_dim, TMAP_FIELD_BOX, false, true, false},
+    {PTX_MOD_global_dim, TMAP_FIELD_DIM, false, true, false},
+    {PTX_MOD_global_stride, TMAP_FIELD_STRIDE, true, true, false},
+    {PTX_MOD_element_stride, TMAP_FIELD_STEP, false, true, false},
+    {PTX_MOD_elemtype, TMAP_FIELD_TYPE, false, false, true},
+    {PTX_MOD_interleave_layout, TMAP_FIELD_INTERLEAVE, false, false, true},
+    {PTX_MOD_swizzle_mode, TMAP_FIELD_SWIZZLE, false, false, true},
+    {PTX_MOD_swizzle_atomicity, TMAP_FIELD_ATOMICITY, false, false, true},
+    {PTX_MOD_fill_mode, TMAP_FIELD_FILL, false, false, true},
+};
+
+/* .tile.FIELD{.ss}.b1024.TYPE */
+static bool bind_replace(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    struct replace_form *f = arena_alloc(b->arena, sizeof *f);
+    const unsigned n = src->num_mods;
+    unsigned k = 0;
+    while (n > 1 && k < sizeof fields / sizeof *fields && fields[k].word != (enum ptx_mod)src->mods[1])
+        k++;
+    if (n < 4 || n > 5 || k == sizeof fields / sizeof *fields || src->mods[0] != PTX_MOD_tile ||
+        src->mods[n - 2] != PTX_MOD_b1024 || src->mods[n - 1] != (fields[k].wide ? PTX_MOD_b64 : PTX_MOD_b32))
+        return false;
+    f->space = XS_GENERIC;
+    if (n == 5) {
+        if (src->mods[2] != PTX_MOD_global && src->mods[2] != PTX_MOD_shared__cta && src->mods[2] != PTX_MOD_shared)
+            return false;
+        f->space = src->mods[2] == PTX_MOD_global ? XS_GLOBAL : XS_SHARED_CTA;
+    }
+    f->field = fields[k].field;
+    if (in->num_opnds != 2u + fields[k].ordinal || in->o[0].kind != WARP_MEM)
+        return false;
+    if (fields[k].ordinal) {
+        if (!in->o[1].is_imm || in->o[1].more->src->imm > UINT32_MAX)
+            return false;
+        f->ord = (uint32_t)in->o[1].more->src->imm;
+    }
+    f->value = &in->o[1 + fields[k].ordinal];
+    in->data = f;
+    in->fn = do_replace;
+    return f->value->kind == WARP_SLOT &&
+           (f->value->is_imm || (!fields[k].immediate && f->value->bits == (fields[k].wide ? 64 : 32)));
+}
+
+/* .global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [dst], [src], 128 */
+static bool bind_fenceproxy(struct insn *in) {
+    static const enum ptx_mod words[] = {PTX_MOD_global,  PTX_MOD_shared__cta, PTX_MOD_tensormap__generic,
+                                         PTX_MOD_release, PTX_MOD_unknown,     PTX_MOD_sync,
+                                         PTX_MOD_aligned};
+    const struct ptx_insn *src = in->src;
+    if (src->num_mods != sizeof words / sizeof *words)
+        return false;
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)src->mods[i];
+        if (words[i] == PTX_MOD_unknown
+                ? m != PTX_MOD_cta && m != PTX_MOD_cluster && m != PTX_MOD_gpu && m != PTX_MOD_sys
+                : m != words[i])
+            return false;
+    }
+    in->aligned = true;
+    in->fn = do_fenceproxy;
+    return in->num_opnds == 3 && in->o[0].kind == WARP_MEM && in->o[1].kind == WARP_MEM && in->o[2].is_imm &&
+           in->o[2].more->src->imm == TMAP_BYTES;
+}
+
+bool isa_bind_tensormap(struct isa_binder *b, struct insn *in) {
+    return in->src->op == PTX_OP_tensormap_replace ? bind_replace(b, in) : bind_fenceproxy(in);
+}

@@ -1,0 +1,380 @@
+/* isa/warp_ops.c - what the threads of a warp do together: shfl.sync (PTX ISA 9.7.9.6), vote.sync, match.sync, activemask,
+ * redux.sync, elect.sync (9.7.13.9 - .12, .14) and bar.warp.sync (9.7.13.2).
+ *
+ * The members of `membermask` that are alive meet first (warp_sync_lanes); a thread that is not in its own mask is a fault.
+ * A shuffle from a thread that does not take part gives poison.
+ */
+#include "isa/isa.h"
+#include "num/num.h"
+
+static const struct diag MASK_SELF = {
+    .id = "membermask-without-self",
+    .rule = "a thread that executes a .sync instruction must be in its membermask",
+    .section = "PTX ISA 9.7.9.6",
+    .hint = "__activemask() or 0xffffffff where fewer threads come, or a mask computed for another branch",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+static const struct diag MASK_DIFFERS = {
+    .id = "membermask-differs",
+    .rule = "all threads of a membermask execute the instruction with the same mask",
+    .section = "PTX ISA 9.7.9.6",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+/* How one instruction is done once its members have met. */
+typedef enum warp_status (*warp_fn)(struct warp *w, const struct insn *in, uint32_t members);
+
+struct warp_form {
+    warp_fn run;
+    const struct warp_opnd *members;
+    enum ptx_mod mode;
+    enum ptx_type type;
+    bool abs, nan;
+    bool fixed; /* shfl.sync with constant b and c: where each lane reads */
+    uint8_t fixed_source[MACH_WARP];
+    uint32_t fixed_in_range;
+};
+
+/* Waits for the members; then each set of lanes with one membermask acts by itself. */
+static enum warp_status run_sync(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct warp_form *f = in->data;
+    uint32_t bad = f->members->is_imm ? 0 : warp_poison(w, f->members->slot) & mask;
+    if (bad)
+        return warp_fault_poison(w, in, bad, "the membermask");
+    uint32_t members = warp_u32(w, f->members, warp_lowest(mask)), same = 0;
+    uint32_t look = f->members->is_imm && !(mask & ~members) ? 0 : mask; /* a constant that names all of them */
+    same = mask & ~look;
+    WARP_FOR_LANES(l, look) {
+        uint32_t own = warp_u32(w, f->members, l);
+        if (!(own >> l & 1))
+            return warp_fault(w, in, 1u << l, &MASK_SELF, "lane %u executes %s with membermask 0x%08x", l,
+                              in->src->site.ptx_text ? in->src->site.ptx_text : "it", own);
+        same |= own == members ? 1u << l : 0;
+    }
+    if (same == mask) {
+        enum warp_status status;
+        if (members & w->g->mask & ~mask && warp_isolate(w, in, mask))
+            return WARP_JUMP;
+        if (!warp_sync_lanes(w, in, members, &status))
+            return status;
+        return f->run(w, in, members & w->g->mask);
+    }
+    for (uint32_t left = mask; left;) { /* converged lanes with several masks: each must be complete here */
+        members = warp_u32(w, f->members, warp_lowest(left));
+        uint32_t lanes = 0;
+        WARP_FOR_LANES(l, left) lanes |= warp_u32(w, f->members, l) == members ? 1u << l : 0;
+        if (lanes != (members & w->live))
+            return warp_fault(w, in, lanes, &MASK_DIFFERS,
+                              "membermask 0x%08x names lanes that execute with another mask", members);
+        enum warp_status status = f->run(w, in, lanes);
+        if (status != WARP_NEXT)
+            return status;
+        left &= ~lanes;
+    }
+    return WARP_NEXT;
+}
+
+/* --- shfl.sync ----------------------------------------------------------------------------------------- */
+
+/* 9.7.9.6, Semantics. Returns the source lane, *in_range the predicate. */
+static uint32_t shfl_source(enum ptx_mod mode, uint32_t lane, uint32_t b, uint32_t c, bool *in_range) {
+    uint32_t bval = b & 31, cval = c & 31, seg = c >> 8 & 31;
+    int32_t max = (int32_t)((lane & seg) | (cval & ~seg & 31)), min = (int32_t)(lane & seg), j;
+    switch (mode) {
+    case PTX_MOD_up:
+        j = (int32_t)lane - (int32_t)bval;
+        *in_range = j >= max;
+        break;
+    case PTX_MOD_down:
+        j = (int32_t)(lane + bval);
+        *in_range = j <= max;
+        break;
+    case PTX_MOD_bfly:
+        j = (int32_t)(lane ^ bval);
+        *in_range = j <= max;
+        break;
+    default:
+        j = min | (int32_t)(bval & ~seg & 31);
+        *in_range = j <= max;
+        break;
+    }
+    return *in_range ? (uint32_t)j : lane;
+}
+
+/* Operands: d, [p,] a, b, c, membermask. */
+static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t members) {
+    const struct warp_form *f = in->data;
+    unsigned n = in->num_opnds;
+    const struct warp_opnd *a = &in->o[n - 4], *b = &in->o[n - 3], *c = &in->o[n - 2];
+    uint32_t bad = ((b->is_imm ? 0 : warp_poison(w, b->slot)) | (c->is_imm ? 0 : warp_poison(w, c->slot))) & members;
+    if (bad)
+        return warp_fault_poison(w, in, bad, "the source lane");
+    uint32_t copy[MACH_WARP], from = warp_poison(w, a->slot), poison = 0, preds = 0;
+    memcpy(copy, warp_src32(w, a->slot), sizeof copy);
+    uint32_t out[MACH_WARP];
+    uint32_t absent = from | ~members; /* lanes that have nothing to give */
+    WARP_FOR_LANES(l, members) {
+        bool in_range = f->fixed_in_range >> l & 1;
+        uint32_t j =
+            f->fixed ? f->fixed_source[l] : shfl_source(f->mode, l, warp_u32(w, b, l), warp_u32(w, c, l), &in_range);
+        out[l] = copy[j];
+        preds |= (uint32_t)in_range << l;
+        poison |= (absent >> j & 1) << l;
+    }
+    if (in->o[0].kind == WARP_SLOT) {
+        WARP_FOR_LANES(l, members) warp_dst32(w, in->o[0].slot)[l] = out[l];
+        warp_set_poison(w, in->o[0].slot, members, poison);
+    }
+    if (n == 6 && in->o[1].kind == WARP_SLOT) {
+        warp_set_pred(w, in->o[1].slot, members, preds);
+        warp_set_poison(w, in->o[1].slot, members, 0);
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_shfl(struct insn *in, struct warp_form *f) {
+    unsigned n = in->num_opnds;
+    if (in->src->num_mods != 2 || in->src->mods[1] != PTX_MOD_b32 || n < 5 || n > 6)
+        return false;
+    f->mode = (enum ptx_mod)in->src->mods[0];
+    f->run = run_shfl;
+    if (f->mode != PTX_MOD_up && f->mode != PTX_MOD_down && f->mode != PTX_MOD_bfly && f->mode != PTX_MOD_idx)
+        return false;
+    const struct warp_opnd *a = &in->o[n - 4], *b = &in->o[n - 3], *c = &in->o[n - 2];
+    f->fixed = b->is_imm && c->is_imm;
+    for (uint32_t l = 0; f->fixed && l < MACH_WARP; l++) {
+        bool in_range;
+        f->fixed_source[l] =
+            (uint8_t)shfl_source(f->mode, l, (uint32_t)b->more->src->imm, (uint32_t)c->more->src->imm, &in_range);
+        f->fixed_in_range |= (uint32_t)in_range << l;
+    }
+    return isa_is_dst_or_sink(&in->o[0], 32) && (n == 5 || isa_is_dst_or_sink(&in->o[1], 1)) && a->kind == WARP_SLOT &&
+           a->bits == 32 && isa_is_u32(b) && isa_is_u32(c);
+}
+
+/* --- vote.sync ----------------------------------------------------------------------------------------- */
+
+static enum warp_status run_vote(struct warp *w, const struct insn *in, uint32_t members) {
+    const struct warp_form *f = in->data;
+    warp_slot d = in->o[0].slot;
+    uint32_t a = warp_pred(w, &in->o[1]) & members, bad = warp_poison(w, in->o[1].slot) & members;
+    if (f->mode == PTX_MOD_ballot) {
+        WARP_FOR_LANES(l, members) warp_dst32(w, d)[l] = a;
+        warp_set_poison(w, d, members, bad ? members : 0);
+        return WARP_NEXT;
+    }
+    bool v = f->mode == PTX_MOD_all ? a == members : f->mode == PTX_MOD_any ? a != 0 : a == 0 || a == members;
+    warp_set_pred(w, d, members, v ? WARP_ALL_LANES : 0);
+    warp_set_poison(w, d, members, bad ? members : 0);
+    return WARP_NEXT;
+}
+
+static bool bind_vote(struct insn *in, struct warp_form *f) {
+    if (in->src->num_mods != 2 || in->num_opnds != 3 || in->o[0].kind != WARP_SLOT || in->o[1].kind != WARP_SLOT)
+        return false;
+    f->mode = (enum ptx_mod)in->src->mods[0];
+    f->run = run_vote;
+    bool ballot = f->mode == PTX_MOD_ballot;
+    if (!ballot && f->mode != PTX_MOD_all && f->mode != PTX_MOD_any && f->mode != PTX_MOD_uni)
+        return false;
+    return in->src->mods[1] == (ballot ? PTX_MOD_b32 : PTX_MOD_pred) && isa_is_dst(&in->o[0], ballot ? 32 : 1) &&
+           (in->o[1].is_imm || in->o[1].bits == 1);
+}
+
+/* --- match.sync ---------------------------------------------------------------------------------------- */
+
+static enum warp_status run_match(struct warp *w, const struct insn *in, uint32_t members) {
+    const struct warp_form *f = in->data;
+    const struct warp_opnd *a = &in->o[in->num_opnds - 2];
+    uint32_t bad = warp_poison(w, a->slot) & members;
+    uint64_t v[MACH_WARP];
+    uint32_t out[MACH_WARP], all = members;
+    WARP_FOR_LANES(l, members) v[l] = a->bits == 64 ? warp_src64(w, a->slot)[l] : warp_src32(w, a->slot)[l];
+    WARP_FOR_LANES(l, members) {
+        out[l] = 0;
+        for (uint32_t m = members; m; m &= m - 1)
+            out[l] |= v[warp_lowest(m)] == v[l] ? m & (0u - m) : 0;
+        all &= out[l];
+    }
+    bool every = all == members;
+    if (in->o[0].kind == WARP_SLOT) {
+        WARP_FOR_LANES(l, members)
+        warp_dst32(w, in->o[0].slot)[l] = f->mode == PTX_MOD_any ? out[l] : every ? members : 0;
+        warp_set_poison(w, in->o[0].slot, members, bad ? members : 0);
+    }
+    if (in->num_opnds == 4 && in->o[1].kind == WARP_SLOT) {
+        warp_set_pred(w, in->o[1].slot, members, every ? WARP_ALL_LANES : 0);
+        warp_set_poison(w, in->o[1].slot, members, bad ? members : 0);
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_match(struct insn *in, struct warp_form *f) {
+    unsigned n = in->num_opnds, bits = 0;
+    for (unsigned i = 0; i < in->src->num_mods; i++)
+        switch ((enum ptx_mod)in->src->mods[i]) {
+        case PTX_MOD_any:
+        case PTX_MOD_all:
+            f->mode = (enum ptx_mod)in->src->mods[i];
+            break;
+        case PTX_MOD_sync:
+            break;
+        case PTX_MOD_b32:
+        case PTX_MOD_b64:
+            bits = in->src->mods[i] == PTX_MOD_b64 ? 64 : 32;
+            break;
+        default:
+            return false;
+        }
+    f->run = run_match;
+    if (!bits || (f->mode != PTX_MOD_any && f->mode != PTX_MOD_all) || n < 3 || n > (f->mode == PTX_MOD_all ? 4 : 3))
+        return false;
+    return isa_is_dst_or_sink(&in->o[0], 32) && (n == 3 || isa_is_dst_or_sink(&in->o[1], 1)) &&
+           in->o[n - 2].kind == WARP_SLOT && in->o[n - 2].bits == bits;
+}
+
+/* --- redux.sync ---------------------------------------------------------------------------------------- */
+
+static uint32_t redux_int(enum ptx_mod op, bool sign, uint32_t a, uint32_t b) {
+    switch (op) {
+    case PTX_MOD_add:
+        return a + b;
+    case PTX_MOD_and:
+        return a & b;
+    case PTX_MOD_or:
+        return a | b;
+    case PTX_MOD_xor:
+        return a ^ b;
+    case PTX_MOD_min:
+        return sign ? ((int32_t)a < (int32_t)b ? a : b) : (a < b ? a : b);
+    default:
+        return sign ? ((int32_t)a > (int32_t)b ? a : b) : (a > b ? a : b);
+    }
+}
+
+static enum warp_status run_redux(struct warp *w, const struct insn *in, uint32_t members) {
+    const struct warp_form *f = in->data;
+    warp_slot d = in->o[0].slot, s = in->o[1].slot;
+    uint32_t bad = warp_poison(w, s) & members, first = warp_lowest(members);
+    const uint32_t *src = warp_src32(w, s);
+    unsigned flags = f->nan ? NUM_NAN : 0;
+    uint32_t abs = f->abs ? 0x7fffffffu : 0xffffffffu;
+    uint32_t acc = src[first] & abs;
+    if (f->type == PTX_F32)
+        acc = (uint32_t)num_min(NUM_F32, acc, acc, flags); /* a lone NaN becomes canonical */
+    WARP_FOR_LANES(l, members & ~(1u << first)) {
+        uint32_t v = src[l] & abs;
+        if (f->type != PTX_F32)
+            acc = redux_int(f->mode, f->type == PTX_S32, acc, v);
+        else
+            acc =
+                (uint32_t)(f->mode == PTX_MOD_min ? num_min(NUM_F32, acc, v, flags) : num_max(NUM_F32, acc, v, flags));
+    }
+    WARP_FOR_LANES(l, members) warp_dst32(w, d)[l] = acc;
+    warp_set_poison(w, d, members, bad ? members : 0);
+    return WARP_NEXT;
+}
+
+static bool bind_redux(struct insn *in, struct warp_form *f) {
+    for (unsigned i = 0; i < in->src->num_mods; i++) {
+        enum ptx_mod m = (enum ptx_mod)in->src->mods[i];
+        if (m == PTX_MOD_abs)
+            f->abs = true;
+        else if (m == PTX_MOD_NaN)
+            f->nan = true;
+        else if (ptx_mod_type(m) != PTX_NOTYPE)
+            f->type = ptx_mod_type(m);
+        else if (f->mode != PTX_MOD_unknown)
+            return false;
+        else
+            f->mode = m;
+    }
+    f->run = run_redux;
+    bool order = f->mode == PTX_MOD_min || f->mode == PTX_MOD_max;
+    bool logic = f->mode == PTX_MOD_and || f->mode == PTX_MOD_or || f->mode == PTX_MOD_xor;
+    bool ok = (f->type == PTX_B32 && logic) || (f->type == PTX_F32 && order) ||
+              ((f->type == PTX_U32 || f->type == PTX_S32) && (order || f->mode == PTX_MOD_add));
+    if (!ok || ((f->abs || f->nan) && f->type != PTX_F32))
+        return false;
+    return in->num_opnds == 3 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32;
+}
+
+/* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------- */
+
+/* 9.7.13.14: the same leader every time for one membermask; here, as on the chip, the lowest lane. */
+static enum warp_status run_elect(struct warp *w, const struct insn *in, uint32_t members) {
+    uint32_t leader = warp_lowest(members);
+    if (in->o[0].kind == WARP_SLOT) {
+        WARP_FOR_LANES(l, members) warp_dst32(w, in->o[0].slot)[l] = leader;
+        warp_set_poison(w, in->o[0].slot, members, 0);
+    }
+    if (in->o[1].kind == WARP_SLOT) {
+        warp_set_pred(w, in->o[1].slot, members, 1u << leader);
+        warp_set_poison(w, in->o[1].slot, members, 0);
+    }
+    return WARP_NEXT;
+}
+
+static bool bind_elect(struct insn *in, struct warp_form *f) {
+    f->run = run_elect;
+    return in->src->num_mods == 0 && in->num_opnds == 3 && isa_is_dst_or_sink(&in->o[0], 32) &&
+           isa_is_dst_or_sink(&in->o[1], 1);
+}
+
+static enum warp_status run_warp_bar(struct warp *w, const struct insn *in, uint32_t members) {
+    (void)w;
+    (void)in;
+    (void)members;
+    return WARP_NEXT;
+}
+
+static enum warp_status run_activemask(struct warp *w, const struct insn *in, uint32_t mask) {
+    WARP_FOR_LANES(l, mask) warp_dst32(w, in->o[0].slot)[l] = mask;
+    warp_set_poison(w, in->o[0].slot, mask, 0);
+    return WARP_NEXT;
+}
+
+static bool bind_activemask(struct insn *in) {
+    in->fn = run_activemask;
+    return in->src->num_mods == 1 && in->src->mods[0] == PTX_MOD_b32 && in->num_opnds == 1 && isa_is_dst(&in->o[0], 32);
+}
+
+bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
+    struct warp_form *f = arena_alloc(b->arena, sizeof *f);
+    bool ok = false;
+    switch (in->src->op) {
+    case PTX_OP_activemask:
+        return bind_activemask(in);
+    case PTX_OP_shfl_sync:
+        ok = bind_shfl(in, f);
+        break;
+    case PTX_OP_vote_sync:
+        ok = bind_vote(in, f);
+        break;
+    case PTX_OP_match_sync:
+        ok = bind_match(in, f);
+        break;
+    case PTX_OP_redux_sync:
+        ok = bind_redux(in, f);
+        break;
+    case PTX_OP_elect_sync:
+        ok = bind_elect(in, f);
+        break;
+    case PTX_OP_bar_warp_sync:
+        f->run = run_warp_bar;
+        ok = in->src->num_mods == 0 && in->num_opnds == 1;
+        break;
+    case PTX_OP_shfl:
+    case PTX_OP_vote:
+        b->why = "removed for sm_70 and later: use the .sync form";
+        return false;
+    default:
+        return false;
+    }
+    if (!ok || !isa_is_u32(&in->o[in->num_opnds - 1]))
+        return false;
+    f->members = &in->o[in->num_opnds - 1];
+    in->data = f;
+    in->fn = run_sync;
+    return true;
+}

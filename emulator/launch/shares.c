@@ -1,0 +1,80 @@
+/* launch/shares.c - can clusters of a kernel see what others do while they run?
+ *
+ * Clusters meet in global memory alone. Weak accesses do not synchronise (PTX ISA 8.9): a kernel in which one cluster
+ * reads what another writes with them has a data race. So clusters can be run apart, each to its end, unless the kernel has
+ * strong accesses to memory that may be global (8.4: .volatile, .relaxed, .acquire, .release, .mmio; atomics and
+ * reductions) or fences wider than a cluster. Work that they take from the grid (clusterlaunchcontrol) is given out between
+ * their turns.
+ */
+#include "launch/state.h"
+
+static bool has_any(const struct ptx_insn *in, const enum ptx_mod *mods, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (ptx_has(in, mods[i]))
+            return true;
+    return false;
+}
+#define HAS_ANY(in, ...)                                                                                               \
+    has_any(in, (const enum ptx_mod[]){__VA_ARGS__}, sizeof((const enum ptx_mod[]){__VA_ARGS__}) / sizeof(enum ptx_mod))
+
+/* The address is written with a state space of one cluster or thread. */
+static bool is_private(const struct ptx_insn *in) {
+    return HAS_ANY(in, PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_local, PTX_MOD_param,
+                   PTX_MOD_const);
+}
+
+static bool is_narrow(const struct ptx_insn *in) { return HAS_ANY(in, PTX_MOD_cta, PTX_MOD_cluster); }
+
+static bool insn_shares(const struct ptx_insn *in) {
+    switch (in->op) {
+    case PTX_OP_ld:
+    case PTX_OP_st:
+        return HAS_ANY(in, PTX_MOD_volatile, PTX_MOD_relaxed, PTX_MOD_acquire, PTX_MOD_release, PTX_MOD_mmio) &&
+               !is_private(in) && !is_narrow(in);
+    case PTX_OP_atom:
+    case PTX_OP_red:
+        return !is_private(in);
+    case PTX_OP_cp_reduce_async_bulk:
+        return ptx_has(in, PTX_MOD_global);
+    case PTX_OP_cp_reduce_async_bulk_tensor:
+        return true;
+    case PTX_OP_membar:
+    case PTX_OP_membar_proxy:
+    case PTX_OP_fence:
+    case PTX_OP_fence_proxy:
+        return HAS_ANY(in, PTX_MOD_gpu, PTX_MOD_gl, PTX_MOD_sys);
+    default:
+        return false;
+    }
+}
+
+/* A call into the module's own functions, or of one that touches the device's heap. */
+static bool calls_out(const struct ptx_insn *in) {
+    if (in->op != PTX_OP_call)
+        return false;
+    const struct ptx_func *f = in->operands[1].kind == PTX_OPND_FUNC ? in->operands[1].func : NULL;
+    return !f || !f->is_extern || (strcmp(f->name, "vprintf") != 0 && strcmp(f->name, "__assertfail") != 0);
+}
+
+static bool func_shares(const struct ptx_func *f, bool *calls) {
+    for (uint32_t i = 0; i < f->num_insns; i++) {
+        if (insn_shares(&f->insns[i]))
+            return true;
+        *calls |= calls_out(&f->insns[i]);
+    }
+    return false;
+}
+
+bool launch_kernel_shares(const struct warp_func *kernel) {
+    const struct ptx_module *m = kernel->module->ptx;
+    bool calls = false;
+    if (func_shares(kernel->src, &calls))
+        return true;
+    for (uint32_t i = 0; calls && i < m->num_funcs; i++) {
+        const struct ptx_func *f = m->funcs[i];
+        bool heap = f->is_extern && (strcmp(f->name, "malloc") == 0 || strcmp(f->name, "free") == 0);
+        if (heap || (!f->is_entry && func_shares(f, &calls)))
+            return true;
+    }
+    return false;
+}

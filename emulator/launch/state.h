@@ -1,0 +1,63 @@
+/* launch/state.h - what launch/'s own files share: a launch under way, lowering, the reports of its end. */
+#ifndef LAUNCH_STATE_H
+#define LAUNCH_STATE_H
+
+#include "launch/launch.h"
+#include "warp/core.h"
+
+#include <stdatomic.h>
+
+/* Shared-memory layout of one kernel. */
+struct launch_smem_layout {
+    uint32_t *offset; /* by dense variable number; 0: not part of this kernel */
+    uint32_t static_bytes;
+};
+
+/* One launch, from the first CTA to the last. */
+struct launch_state {
+    struct warp_grid grid; /* first: launch_take_cluster finds the rest by it */
+    uint32_t static_smem;  /* bytes */
+    uint32_t regs;         /* per thread, for residency */
+    uint64_t next_cluster, num_clusters;
+    bool shares;                   /* launch_kernel_shares: there is one island */
+    bool grid_free;                /* next_cluster may be taken: no other island runs */
+    struct launch_island *islands; /* in the order of their SMs */
+    uint32_t num_islands;
+    uint32_t *island_of; /* by SM */
+    atomic_uint stop;    /* islands that come later in this round need not go on */
+};
+
+/* What the scheduler knows of an island (launch/sched.c). */
+struct launch_island {
+    struct island m; /* first: launch_take_cluster finds the rest by it */
+    struct launch_state *st;
+    struct cluster *resident, **resident_tail; /* by number */
+    uint32_t order;                            /* in this round, from 1 */
+    uint64_t limit;                            /* m.clock at which its turn ends */
+    bool idle;                                 /* nothing in it can go on */
+    bool wants_grid;                           /* but clusterlaunchcontrol.try_cancel will, when the round is over */
+    uint64_t stuck_progress;
+    uint32_t stuck_rounds;
+};
+
+/* --- lowering --- */
+bool launch_lower_func(struct warp_module *m, struct warp_func *f); /* launch/lower.c */
+/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index: launch/registers.c. False, with nothing
+ * given, where each is to have its own. */
+bool launch_share_registers(const struct ptx_func *p, warp_slot *slot, uint32_t *next_slot);
+void launch_find_joins(struct warp_module *m, struct warp_func *f); /* launch/cfg.c */
+uint32_t launch_dense_var(const struct warp_module *m, const struct ptx_var *v);
+/* launch/module.c; the caller frees `offset`. */
+struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const struct warp_func *kernel);
+
+/* May clusters of this kernel see what others do while they run? launch/shares.c */
+bool launch_kernel_shares(const struct warp_func *kernel);
+
+/* The resident cluster with the next number after that of `cl` (NULL: the first), or NULL; between turns only. */
+struct cluster *launch_next_resident(const struct launch_state *st, const struct cluster *cl);
+
+/* Reports (launch/deadlock.c). */
+void launch_report_deadlock(struct launch_state *st);
+void launch_report_watchdog(struct launch_state *st);
+
+#endif

@@ -1,0 +1,570 @@
+/* warp/core.c - warps: groups of lanes, frames, reconvergence, and the loop that runs instructions.
+ *
+ * Threads are independent (PTX ISA 3.1, 9.5): lanes that part at a branch become two groups that are scheduled apart.
+ * They meet at the branch's post-dominator (launch/cfg.c), where the first to arrive is parked until the others come or
+ * exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
+ */
+#include "warp/core.h"
+#include "machine/mbarrier.h"
+
+#include <stdlib.h>
+
+/* --- groups ------------------------------------------------------------------------------------------------------ */
+
+struct group *warp_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join) {
+    for (unsigned i = 0; i < MACH_WARP; i++) {
+        struct group *g = &w->groups[i];
+        if (g->state != GROUP_FREE)
+            continue;
+        *g = (struct group){.mask = mask, .pc = pc, .frame = frame, .join = join, .state = GROUP_READY};
+        if (i >= w->num_groups)
+            w->num_groups = i + 1;
+        return g;
+    }
+    diag_broken("a warp has more than 32 groups of lanes");
+}
+
+/* A free entry, or `parent` where there is none: the lanes then meet one level further out. With those that join_of()
+ * gives back there are never more entries than lanes that can still part. */
+static int32_t new_join(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t parent) {
+    for (int32_t i = 0; i < (int32_t)MACH_WARP; i++) {
+        struct warp_join *j = &w->joins[i];
+        if (j->used)
+            continue;
+        *j = (struct warp_join){.mask = mask, .pc = pc, .frame = frame, .parent = parent, .used = true};
+        return i;
+    }
+    return parent;
+}
+
+/* The group's innermost reconvergence point at which it would wait for others. Those where it would not (all lanes met
+ * early, at an instruction that gathers them, or the others have exited) are given back. */
+static int32_t join_of(struct warp *w, struct group *g) {
+    while (g->join >= 0 && w->joins[g->join].mask == g->mask) {
+        w->joins[g->join].used = false;
+        g->join = w->joins[g->join].parent;
+    }
+    return g->join;
+}
+
+/* All lanes that take part have arrived or exited: they go on together. */
+static void join_complete(struct warp *w, int32_t index) {
+    struct warp_join *j = &w->joins[index];
+    uint32_t mask = j->arrived;
+    for (unsigned i = 0; i < MACH_WARP; i++) {
+        struct group *g = &w->groups[i];
+        if (g->state == GROUP_WAITING && g->wait.kind == WAIT_JOIN && g->join == index)
+            g->state = GROUP_FREE;
+    }
+    j->used = false;
+    if (mask)
+        warp_new_group(w, mask, j->pc, j->frame, j->parent);
+}
+
+/* Parks the group at its reconvergence point; it is gone from the caller's view. */
+static void park(struct warp *w, struct group *g) {
+    struct warp_join *j = &w->joins[g->join];
+    j->arrived |= g->mask;
+    g->state = GROUP_WAITING;
+    g->wait = (struct warp_wait){.kind = WAIT_JOIN};
+    if (j->arrived == j->mask)
+        join_complete(w, g->join);
+}
+
+void warp_release_parked(struct warp *w, struct group *g) {
+    struct warp_join *j = &w->joins[g->join];
+    uint32_t lanes = g->mask;
+    int32_t index = g->join;
+    g->join = j->parent;
+    g->state = GROUP_READY;
+    j->mask &= ~lanes;
+    j->arrived &= ~lanes;
+    if (j->mask == j->arrived)
+        join_complete(w, index);
+}
+
+void warp_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall) {
+    struct group *g = w->g;
+    uint32_t rest = g->mask & ~taken;
+    int32_t join = join_of(w, g);
+    bool same = join >= 0 && w->joins[join].pc == in->join && w->joins[join].frame == g->frame;
+    if (in->join != UINT32_MAX && !same)
+        join = new_join(w, g->mask, in->join, g->frame, join);
+    warp_new_group(w, rest, fall, g->frame, join);
+    g->mask = taken;
+    g->pc = target;
+    g->join = join;
+}
+
+bool warp_isolate(struct warp *w, const struct insn *in, uint32_t mask) {
+    if (mask == w->g->mask)
+        return false;
+    warp_split(w, in, mask, w->g->pc, w->g->pc + 1);
+    return true;
+}
+
+enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes) {
+    struct group *g = w->g;
+    w->live &= ~lanes;
+    g->mask &= ~lanes;
+    for (uint32_t f = g->frame;; f = w->frames[f].parent) {
+        w->frames[f].mask &= ~lanes;
+        if (f != 0 && w->frames[f].mask == 0)
+            w->frames[f].used = false;
+        if (f == 0)
+            break;
+    }
+    bool gone = g->mask == 0;
+    if (gone)
+        g->state = GROUP_FREE;
+    for (int32_t i = 0; i < (int32_t)MACH_WARP; i++) {
+        struct warp_join *j = &w->joins[i];
+        if (!j->used || !(j->mask & lanes))
+            continue;
+        j->mask &= ~lanes;
+        if (j->mask == j->arrived)
+            join_complete(w, i);
+    }
+    /* Barriers, the cluster's too, wait only for threads that have not exited. */
+    w->cta->cluster->exits++;
+    for (uint32_t r = 0; r < w->cta->cluster->num_ctas; r++)
+        mach_wake(&w->cta->cluster->cta[r]);
+    return gone ? WARP_GONE : WARP_NEXT;
+}
+
+/* --- frames ------------------------------------------------------------------------------------------------------- */
+
+#define MAX_DEPTH 1024u                    /* activations of one thread */
+#define MAX_FRAMES (MAX_DEPTH * MACH_WARP) /* of a warp whose threads have all parted */
+/* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
+#define MAX_LOCAL (512u * 1024u)
+
+/* Memory for `need` instead of `have` bytes, the rest zeroed. */
+static void *grow(struct warp *w, void *old, size_t have, size_t need) {
+    void *p = worker_alloc(w->island->worker, need);
+    if (have)
+        memcpy(p, old, have);
+    worker_free(w->island->worker, old);
+    return p;
+}
+
+static void reserve_slots(struct warp *w, uint32_t need) {
+    if (need <= w->num_slots)
+        return;
+    uint32_t n = w->num_slots ? w->num_slots : 64;
+    while (n < need)
+        n *= 2;
+    const size_t slot = MACH_WARP * sizeof *w->slots;
+    w->slots = grow(w, w->slots, w->num_slots * slot, n * slot);
+    w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison);
+    w->num_slots = n;
+}
+
+static bool reserve_local(struct warp *w, uint32_t need) {
+    struct worker *worker = w->island->worker;
+    if (need <= w->local_stride)
+        return true;
+    if (need > MAX_LOCAL)
+        return false;
+    uint32_t stride = w->local_stride ? w->local_stride : 64;
+    while (stride < need)
+        stride *= 2;
+    uint8_t *bytes = worker_alloc(worker, (size_t)stride * MACH_WARP),
+            *poison = worker_alloc(worker, (size_t)(stride / 8) * MACH_WARP);
+    memset(poison, 0xff, (size_t)(stride / 8) * MACH_WARP);
+    for (unsigned l = 0; l < MACH_WARP && w->local_stride; l++) {
+        memcpy(bytes + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
+        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8, w->local_stride / 8);
+    }
+    worker_free(worker, w->local);
+    worker_free(worker, w->local_poison);
+    w->local = bytes;
+    w->local_poison = poison;
+    w->local_stride = stride;
+    return true;
+}
+
+static void load_frame(struct warp *w) {
+    const struct warp_frame *fr = &w->frames[w->g->frame];
+    w->func = fr->func;
+    w->base = w->slots + (size_t)fr->base * MACH_WARP;
+    w->pz = w->poison + fr->base;
+    w->consts = fr->func->consts;
+}
+
+static void fill_init(struct warp *w, const struct warp_frame *fr, const struct warp_init *k) {
+    uint32_t *d32 = warp_dst32(w, k->slot);
+    uint64_t *d64 = warp_dst64(w, k->slot);
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        uint64_t v = 0;
+        if (k->kind == INIT_SREG)
+            warp_sreg(w, k->sreg, l, &v);
+        else if (k->kind == INIT_SHARED)
+            v = (w->cta->rank << MACH_SMEM_RANK_SHIFT) + w->grid->smem_offset[k->var] + (uint64_t)k->offset;
+        else
+            v = fr->local_base + (uint64_t)k->offset;
+        if (k->bits == 64)
+            d64[l] = v;
+        else
+            d32[l] = (uint32_t)v;
+    }
+    w->pz[k->slot] = 0;
+}
+
+/* A free frame record; frames of diverged groups come and go out of order. */
+static uint32_t frame_index(struct warp *w) {
+    for (uint32_t i = 0; i < w->num_frames; i++)
+        if (!w->frames[i].used)
+            return i;
+    if (w->num_frames == MAX_FRAMES)
+        return UINT32_MAX;
+    uint32_t n = w->num_frames ? 2 * w->num_frames : 4;
+    w->frames = grow(w, w->frames, w->num_frames * sizeof *w->frames, n * sizeof *w->frames);
+    uint32_t i = w->num_frames;
+    w->num_frames = n;
+    return i;
+}
+
+static const struct diag stack_overflow = {
+    .id = "call-depth",
+    .rule = "a thread's call stack and local memory are limited",
+    .section = "PTX ISA 5.1.5",
+    .hint = "endless recursion",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc) {
+    struct group *g = w->g;
+    uint32_t top = 0, local = 0, depth = 0, parent = g->frame;
+    for (uint32_t i = 0; i < w->num_frames; i++) {
+        const struct warp_frame *fr = &w->frames[i];
+        if (!fr->used)
+            continue;
+        if (fr->base + fr->func->frame_slots > top)
+            top = fr->base + fr->func->frame_slots;
+    }
+    bool root = w->num_frames == 0 || !w->frames[0].used;
+    if (!root) {
+        depth = w->frames[parent].depth + 1;
+        local = w->frames[parent].local_base + w->frames[parent].func->local_bytes;
+    }
+    uint32_t index = depth < MAX_DEPTH ? frame_index(w) : UINT32_MAX;
+    if (index == UINT32_MAX || !reserve_local(w, local + f->local_bytes) || top > (1u << 22)) {
+        warp_fault(w, call, g->mask, &stack_overflow, "stack overflow in a call of %s", f->src->name);
+        return false;
+    }
+    reserve_slots(w, top + f->frame_slots);
+    w->frames[index] = (struct warp_frame){.func = f,
+                                           .base = top,
+                                           .parent = root ? 0 : parent,
+                                           .depth = depth,
+                                           .ret_pc = ret_pc,
+                                           .local_base = local,
+                                           .mask = g->mask,
+                                           .call = call,
+                                           .used = true};
+    g->frame = index;
+    load_frame(w);
+    if (f->frame_slots != 0) /* a function without registers has no slots to point at */
+        memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    for (uint32_t i = 0; i < f->num_inits; i++)
+        fill_init(w, &w->frames[index], &f->inits[i]);
+    return true;
+}
+
+void warp_pop_frame(struct warp *w) {
+    struct group *g = w->g;
+    struct warp_frame *fr = &w->frames[g->frame];
+    fr->mask &= ~g->mask;
+    if (!fr->mask)
+        fr->used = false;
+    g->pc = fr->ret_pc;
+    g->frame = fr->parent;
+    load_frame(w);
+}
+
+/* --- warps ---------------------------------------------------------------------------------------------------------- */
+
+void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index) {
+    *w = (struct warp){.cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index};
+    uint32_t first = index * MACH_WARP, n = grid->threads - first;
+    w->live = n >= MACH_WARP ? WARP_ALL_LANES : (1u << n) - 1;
+    w->g = warp_new_group(w, w->live, 0, 0, -1);
+    if (!warp_push_frame(w, &grid->kernel->code[0], grid->kernel, 0))
+        w->live = 0;
+}
+
+void warp_destroy(struct warp *w) {
+    struct worker *worker = w->island->worker;
+    worker_free(worker, w->slots);
+    worker_free(worker, w->poison);
+    worker_free(worker, w->frames);
+    worker_free(worker, w->local);
+    worker_free(worker, w->local_poison);
+}
+
+/* --- waiting -------------------------------------------------------------------------------------------------------- */
+
+enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct warp_wait *wait) {
+    struct group *g = w->g;
+    g->wait = *wait;
+    g->wait.in = in;
+    g->wait.exits = w->cta->cluster->exits;
+    g->state = GROUP_WAITING;
+    g->epoch = w->cta->epoch;
+    return WARP_WAIT;
+}
+
+bool warp_timed_out(struct warp *w) {
+    bool t = w->g->timed_out;
+    w->g->timed_out = false;
+    return t;
+}
+
+static bool waits_for_lanes(const struct group *g) {
+    return g->state == GROUP_WAITING && (g->wait.kind == WAIT_WARP_SYNC || g->wait.kind == WAIT_ALIGNED);
+}
+
+/* Takes the lanes of `o`, which is at the same instruction, into the current group: for good when both go on to the same
+ * reconvergence point, else for this instruction only ("riding"). */
+static void absorb(struct warp *w, struct group *o) {
+    struct group *g = w->g;
+    g->mask |= o->mask;
+    if (o->join == g->join && o->frame == g->frame && o->pc == g->pc) {
+        o->state = GROUP_FREE;
+        return;
+    }
+    o->state = GROUP_WAITING;
+    o->wait = (struct warp_wait){.kind = WAIT_RIDING};
+    w->riding |= o->mask;
+}
+
+/* After the shared instruction the riders go on by themselves; where it waits (`done` false) they come to it again. */
+static void unride(struct warp *w, bool done) {
+    w->g->mask &= ~w->riding;
+    w->riding = 0;
+    for (unsigned i = 0; i < MACH_WARP; i++) {
+        struct group *o = &w->groups[i];
+        if (o->state == GROUP_WAITING && o->wait.kind == WAIT_RIDING) {
+            o->state = GROUP_READY;
+            o->pc += done;
+        }
+    }
+}
+
+/* bar.warp.sync synchronises from different places too (9.7.13.2); the others exchange data and must meet. */
+static bool same_place(const struct warp *w, const struct group *g, const struct group *o, const struct insn *in) {
+    if (o->frame == g->frame && o->pc == g->pc)
+        return true;
+    return in->src->op == PTX_OP_bar_warp_sync && o->state == GROUP_WAITING && o->wait.kind == WAIT_WARP_SYNC &&
+           o->wait.in->src->op == PTX_OP_bar_warp_sync && w->frames[o->frame].used;
+}
+
+bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask, enum warp_status *status) {
+    struct group *g = w->g;
+    uint32_t need = membermask & w->live, have = g->mask;
+    for (unsigned i = 0; i < MACH_WARP && (need & ~have); i++) {
+        const struct group *o = &w->groups[i];
+        if (o != g && waits_for_lanes(o) && same_place(w, g, o, in) && o->wait.value == membermask)
+            have |= o->mask;
+    }
+    if (need & ~have) {
+        *status = warp_wait(w, in, &(struct warp_wait){.kind = WAIT_WARP_SYNC, .value = membermask});
+        return false;
+    }
+    for (unsigned i = 0; i < MACH_WARP && (need & ~g->mask); i++) {
+        struct group *o = &w->groups[i];
+        if (o != g && waits_for_lanes(o) && same_place(w, g, o, in) && o->wait.value == membermask)
+            absorb(w, o);
+    }
+    return true;
+}
+
+static const struct diag aligned_diverged = {
+    .id = "aligned-diverged",
+    .rule = "an .aligned instruction must be executed by all threads of the warp together",
+    .section = "PTX ISA 9.7.13.1",
+    .hint = "the instruction stands under a condition that is not the same for all 32 threads: elect or mask "
+            "the thread that acts on the result, not the instruction itself",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+/* Called with an .aligned instruction at which not all live lanes stand. Waits for groups that may still come; those
+ * parked at a reconvergence point wait for this group in turn and never will. */
+static enum warp_status wait_aligned(struct warp *w, const struct insn *in, uint32_t mask) {
+    struct group *g = w->g;
+    bool may_come = mask == g->mask; /* lanes that a guard excludes never come */
+    uint32_t others = 0, guard = in->guard == WARP_SINK ? 0 : warp_src32(w, in->guard)[0];
+    guard = in->guard == WARP_SINK || in->guard_neg ? ~guard : guard;
+    for (unsigned i = 0; i < MACH_WARP && may_come; i++) {
+        struct group *o = &w->groups[i];
+        if (o == g || o->state == GROUP_FREE)
+            continue;
+        bool here = o->frame == g->frame && o->pc == g->pc && (o->state == GROUP_READY || waits_for_lanes(o));
+        if (here && !(o->mask & ~guard))
+            absorb(w, o);
+        else if (here)
+            may_come = false;
+        else if (o->state == GROUP_WAITING && (o->wait.kind == WAIT_JOIN || o->wait.kind == WAIT_ALIGNED))
+            may_come = false;
+        else
+            others |= o->mask;
+    }
+    if (may_come && g->mask == w->live)
+        return WARP_NEXT;
+    if (!may_come || !others) {
+        unride(w, false);
+        return warp_fault(w, in, mask, &aligned_diverged, "%u of the warp's %u live threads execute %s",
+                          (unsigned)__builtin_popcount(mask), (unsigned)__builtin_popcount(w->live),
+                          in->src->site.ptx_text);
+    }
+    if (w->riding)
+        unride(w, false);
+    return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_ALIGNED});
+}
+
+/* Does the group still lack what it waits for, so that running would only suspend it again? */
+static bool still_waits(const struct warp *w, const struct warp_wait *wait) {
+    const struct cta *cta = w->cta;
+    switch (wait->kind) {
+    case WAIT_MBARRIER:
+        return wait->one_mbar &&
+               mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1), (uint32_t)wait->value);
+    case WAIT_BARRIER:
+        return cta->bar[wait->addr].phase == wait->value && cta->cluster->exits == wait->exits;
+    case WAIT_CLUSTER:
+        return cta->cluster->bar_phase == wait->value && cta->cluster->exits == wait->exits;
+    default:
+        return false;
+    }
+}
+
+/* Asked of every warp in every round. A group that waits runs again after a change of its CTA. */
+static bool group_runnable(const struct warp *w, struct group *g) {
+    const struct cta *cta = w->cta;
+    if (g->state == GROUP_READY)
+        return true;
+    if (g->state != GROUP_WAITING || g->epoch == cta->epoch || g->wait.kind == WAIT_JOIN || g->wait.kind == WAIT_RIDING)
+        return false;
+    if (!still_waits(w, &g->wait))
+        return true;
+    g->epoch = cta->epoch;
+    return false;
+}
+
+bool warp_runnable(struct warp *w) {
+    for (unsigned i = 0; w->live && i < w->num_groups; i++)
+        if (group_runnable(w, &w->groups[i]))
+            return true;
+    return false;
+}
+
+/* The next group after the one that ran last. */
+static struct group *next_group(struct warp *w) {
+    unsigned start = w->g ? (unsigned)(w->g - w->groups) : 0;
+    for (unsigned i = 1; i <= w->num_groups; i++) {
+        struct group *g = &w->groups[(start + i) % w->num_groups];
+        if (group_runnable(w, g))
+            return g;
+    }
+    return NULL;
+}
+
+/* --- the loop -------------------------------------------------------------------------------------------------------- */
+
+/* Guard applied; 0: no lane executes. Sets *status on a poisoned guard. */
+static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_status *status) {
+    uint32_t mask = w->g->mask;
+    if (in->guard == WARP_SINK)
+        return mask;
+    uint32_t bad = warp_poison(w, in->guard) & mask;
+    if (bad) {
+        *status = warp_fault_poison(w, in, bad, "the guard predicate");
+        return mask;
+    }
+    uint32_t p = warp_src32(w, in->guard)[0];
+    return mask & (in->guard_neg ? ~p : p);
+}
+
+static uint32_t join_pc(const struct warp *w) {
+    const struct group *g = w->g;
+    if (g->join < 0 || w->joins[g->join].frame != g->frame)
+        return UINT32_MAX;
+    return w->joins[g->join].pc;
+}
+
+static void drain(struct cta *cta) {
+    for (struct async_queue *q = cta->queues; q && !cta->island->fault; q = q->next)
+        while (q->head && async_step(q) && !cta->island->fault)
+            ;
+}
+
+/* Runs the current group until it waits, parks, exits, faults or has used its budget. */
+static uint64_t run_group(struct warp *w, uint64_t budget) {
+    struct island *isl = w->island;
+    struct group *g = w->g;
+    const bool eager = w->gpu->config.schedule == MACH_SCHED_EAGER;
+    uint64_t ran = 0;
+reload:
+    load_frame(w);
+    const struct insn *code = w->func->code;
+    const uint32_t stop = join_pc(w);
+    while (ran < budget) {
+        if (g->pc == stop) {
+            park(w, g);
+            return ran;
+        }
+        const struct insn *in = &code[g->pc];
+        enum warp_status s = WARP_NEXT;
+        uint32_t mask = guarded(w, in, &s);
+        ran++;
+        isl->clock++;
+        if (mask && s == WARP_NEXT) {
+            if (in->aligned && mask != w->live) {
+                s = wait_aligned(w, in, mask);
+                mask = g->mask; /* with those that came */
+            }
+            if (w->before && s == WARP_NEXT)
+                s = w->before(w, in, mask);
+            if (s == WARP_NEXT)
+                s = in->fn(w, in, mask);
+            if (w->riding)
+                unride(w, s != WARP_WAIT);
+        }
+        if (eager && isl->async_pending)
+            drain(w->cta);
+        if (isl->fault)
+            return ran;
+        switch (s) {
+        case WARP_NEXT:
+            g->pc++;
+            break;
+        case WARP_JUMP:
+            goto reload;
+        case WARP_YIELD:
+            g->pc++;
+            w->yielded = true;
+            return ran;
+        case WARP_WAIT:
+        case WARP_GONE:
+        case WARP_FAULT:
+            return ran;
+        }
+    }
+    return ran;
+}
+
+uint64_t warp_run(struct warp *w, uint64_t budget) {
+    uint64_t ran = 0;
+    w->yielded = false;
+    while (ran < budget && w->live && !w->island->fault && !w->yielded) {
+        struct group *g = next_group(w);
+        if (!g)
+            break;
+        w->g = g;
+        g->state = GROUP_READY;
+        uint64_t n = run_group(w, budget - ran);
+        ran += n ? n : 1; /* parking costs nothing but must not spin */
+    }
+    return ran;
+}

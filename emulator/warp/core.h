@@ -1,0 +1,63 @@
+/* warp/core.h - groups and frames of a warp, its grid, and the loop that runs its instructions: for control flow and for
+ * those who create and schedule warps.
+ */
+#ifndef WARP_CORE_H
+#define WARP_CORE_H
+
+#include "warp/warp.h"
+
+enum warp_grid_answer { GRID_TAKEN, GRID_EMPTY, GRID_LATER };
+
+/* What a warp sees of its launch. Read-only while CTAs run. */
+struct warp_grid {
+    struct gpu *gpu;
+    const struct warp_func *kernel;
+    struct diag_dim3 ctas;       /* %nctaid */
+    struct diag_dim3 block;      /* %ntid */
+    struct diag_dim3 cluster;    /* CTAs of one */
+    struct diag_dim3 clusters;   /* %nclusterid */
+    uint32_t threads, warps;     /* per CTA */
+    uint32_t regs;               /* per thread at launch, where the compiled code or .maxnreg tells; else 0 */
+    uint32_t dynamic_smem;       /* bytes */
+    const uint32_t *smem_offset; /* of the kernel's shared variables, by dense number */
+    uint8_t *params;             /* kernel parameters as loads of the param window see them */
+    uint64_t param_bytes;
+    /* Takes the next cluster that is not resident yet off the grid (clusterlaunchcontrol): its %clusterid. LATER: not while
+     * other islands run; `isl` is asked again when its turn is over. */
+    enum warp_grid_answer (*take_cluster)(struct warp_grid *g, struct island *isl, struct diag_dim3 *id);
+};
+
+/* %clusterid of the cluster with that number. */
+static inline struct diag_dim3 warp_cluster_id(const struct warp_grid *g, uint64_t number) {
+    return (struct diag_dim3){(uint32_t)(number % g->clusters.x), (uint32_t)(number / g->clusters.x % g->clusters.y),
+                              (uint32_t)(number / ((uint64_t)g->clusters.x * g->clusters.y))};
+}
+
+struct group *warp_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join);
+/* Splits the current group at a branch: `taken` lanes go to target, the others to fall. */
+void warp_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall);
+/* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the
+ * instruction as a group of their own. True when it split them off: return WARP_JUMP, and the instruction runs again. */
+bool warp_isolate(struct warp *w, const struct insn *in, uint32_t mask);
+/* Lets a parked group go on without the lanes it waits for (the last resort when nothing else can run). */
+void warp_release_parked(struct warp *w, struct group *g);
+/* Lanes of the current group leave the warp for good. */
+enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes);
+/* Pushes a frame for `f` and moves the current group into it; false after a fault (depth). */
+bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc);
+void warp_pop_frame(struct warp *w);
+
+/* Runs one group of `w` for at most `budget` instructions; returns how many it ran. */
+uint64_t warp_run(struct warp *w, uint64_t budget);
+/* Has the warp a group that would do something? */
+bool warp_runnable(struct warp *w);
+
+void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index);
+/* Frees what the warp's core holds; the families' part comes first (isa_warp_destroy). */
+void warp_destroy(struct warp *w);
+
+/* Value of a special register that does not change during a launch, for one lane; false when it is dynamic. */
+bool warp_sreg(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *value);
+bool warp_sreg_is_static(enum ptx_sreg r);
+
+#endif

@@ -1,0 +1,40 @@
+/* warp/fault.c - who executes an instruction, and faults of it. */
+#include "warp/warp.h"
+
+#include <stdio.h>
+
+struct mach_origin warp_origin(const struct warp *w, const struct insn *in, uint32_t lanes) {
+    struct mach_origin o = {.site = &in->src->site};
+    o.thread = (struct diag_thread){
+        .cta = w->cta->id,
+        .cluster_rank = w->cta->rank,
+        .cluster_size = w->cta->cluster->num_ctas,
+        .warp = w->index,
+        .lanes = lanes,
+    };
+    if (lanes)
+        o.thread.tid = warp_tid(w, warp_lowest(lanes));
+    return o;
+}
+
+enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
+                            const char *fmt, ...) {
+    struct mach_origin o = warp_origin(w, in, lanes);
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    mach_fault(w->island, &o, proto, "%s", text);
+    return WARP_FAULT;
+}
+
+static const struct diag poison = {
+    .id = "uninitialised",
+    .rule = "a value that was never written must not decide anything",
+    .hint = "shared memory, tensor memory and registers hold garbage until something writes them",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what) {
+    return warp_fault(w, in, lanes, &poison, "%s comes from a value that was never written", what);
+}

@@ -1,0 +1,77 @@
+/* warp/sreg.c - special registers that do not change while a thread lives (PTX ISA section 10). */
+#include "warp/core.h"
+
+struct diag_dim3 warp_tid(const struct warp *w, uint32_t lane) {
+    uint32_t n = w->index * MACH_WARP + lane;
+    struct diag_dim3 b = w->grid->block;
+    return (struct diag_dim3){n % b.x, n / b.x % b.y, n / (b.x * b.y)};
+}
+
+/* Registers with three components follow each other as x, y, z in sregs.def. */
+static bool triple(enum ptx_sreg r, enum ptx_sreg x, struct diag_dim3 d, uint64_t *v) {
+    if (r < x || r > x + 2)
+        return false;
+    *v = r == x ? d.x : r == x + 1 ? d.y : d.z;
+    return true;
+}
+
+static bool geometry(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *v) {
+    const struct warp_grid *g = w->grid;
+    const struct cluster *cl = w->cta->cluster;
+    return triple(r, PTX_SREG_tid_x, warp_tid(w, lane), v) || triple(r, PTX_SREG_ntid_x, g->block, v) ||
+           triple(r, PTX_SREG_ctaid_x, w->cta->id, v) || triple(r, PTX_SREG_nctaid_x, g->ctas, v) ||
+           triple(r, PTX_SREG_clusterid_x, cl->id, v) || triple(r, PTX_SREG_nclusterid_x, g->clusters, v) ||
+           triple(r, PTX_SREG_cluster_ctaid_x, w->cta->rank_id, v) || triple(r, PTX_SREG_cluster_nctaid_x, cl->dim, v);
+}
+
+/* clang-format off */
+bool warp_sreg_is_static(enum ptx_sreg r) {
+    switch (r) {
+    case PTX_SREG_tid_x: case PTX_SREG_tid_y: case PTX_SREG_tid_z:
+    case PTX_SREG_ntid_x: case PTX_SREG_ntid_y: case PTX_SREG_ntid_z:
+    case PTX_SREG_ctaid_x: case PTX_SREG_ctaid_y: case PTX_SREG_ctaid_z:
+    case PTX_SREG_nctaid_x: case PTX_SREG_nctaid_y: case PTX_SREG_nctaid_z:
+    case PTX_SREG_clusterid_x: case PTX_SREG_clusterid_y: case PTX_SREG_clusterid_z:
+    case PTX_SREG_nclusterid_x: case PTX_SREG_nclusterid_y: case PTX_SREG_nclusterid_z:
+    case PTX_SREG_cluster_ctaid_x: case PTX_SREG_cluster_ctaid_y: case PTX_SREG_cluster_ctaid_z:
+    case PTX_SREG_cluster_nctaid_x: case PTX_SREG_cluster_nctaid_y: case PTX_SREG_cluster_nctaid_z:
+    case PTX_SREG_cluster_ctarank: case PTX_SREG_cluster_nctarank: case PTX_SREG_is_explicit_cluster:
+    case PTX_SREG_laneid: case PTX_SREG_warpid: case PTX_SREG_nwarpid: case PTX_SREG_smid: case PTX_SREG_nsmid:
+    case PTX_SREG_gridid: case PTX_SREG_lanemask_eq: case PTX_SREG_lanemask_le: case PTX_SREG_lanemask_lt:
+    case PTX_SREG_lanemask_ge: case PTX_SREG_lanemask_gt: case PTX_SREG_total_smem_size:
+    case PTX_SREG_dynamic_smem_size: case PTX_SREG_aggr_smem_size:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool warp_sreg(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *v) {
+    const struct warp_grid *g = w->grid;
+    const struct cluster *cl = w->cta->cluster;
+    if (geometry(w, r, lane, v))
+        return true;
+    switch (r) {
+    case PTX_SREG_cluster_ctarank: *v = w->cta->rank; return true;
+    case PTX_SREG_cluster_nctarank: *v = cl->num_ctas; return true;
+    case PTX_SREG_is_explicit_cluster: *v = cl->num_ctas > 1; return true;
+    case PTX_SREG_laneid: *v = lane; return true;
+    case PTX_SREG_warpid: *v = w->index; return true;
+    case PTX_SREG_nwarpid: *v = g->gpu->config.threads_per_sm / MACH_WARP; return true;
+    case PTX_SREG_smid: *v = w->cta->sm->id; return true;
+    case PTX_SREG_nsmid: *v = g->gpu->config.num_sms; return true;
+    case PTX_SREG_gridid: *v = 1; return true;
+    case PTX_SREG_lanemask_eq: *v = 1u << lane; return true;
+    case PTX_SREG_lanemask_lt: *v = (1u << lane) - 1; return true;
+    case PTX_SREG_lanemask_le: *v = ((1u << lane) - 1) | 1u << lane; return true;
+    case PTX_SREG_lanemask_ge: *v = ~((1u << lane) - 1); return true;
+    case PTX_SREG_lanemask_gt: *v = ~((1u << lane) - 1) & ~(1u << lane); return true;
+    case PTX_SREG_total_smem_size: *v = w->cta->smem_end - MACH_SMEM_FIRST; return true;
+    case PTX_SREG_dynamic_smem_size: *v = g->dynamic_smem; return true;
+    case PTX_SREG_aggr_smem_size: /* with the part the system keeps (10.32) */
+        *v = w->cta->smem_end - MACH_SMEM_FIRST + g->gpu->config.smem_reserved;
+        return true;
+    default: return false;
+    }
+}
+/* clang-format on */

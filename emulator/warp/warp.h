@@ -1,0 +1,203 @@
+/* warp/warp.h - a warp's state, and what a handler may read, write and ask for.
+ *
+ * A warp executes one *group* of lanes at a time: lanes that share pc and frame. Groups split at divergent branches and meet
+ * again at the branch's immediate post-dominator. Instructions and slots: warp/insn.h.
+ */
+#ifndef WARP_WARP_H
+#define WARP_WARP_H
+
+#include "machine/async.h"
+#include "machine/machine.h"
+#include "warp/insn.h"
+
+#include <string.h>
+
+#define WARP_ALL_LANES 0xffffffffu
+
+/* --- warps ---------------------------------------------------------------------------------------------------- */
+
+enum warp_wait_kind {
+    WAIT_NONE = 0,
+    WAIT_MBARRIER,   /* try_wait / test_wait polling; addr, parity or state */
+    WAIT_BARRIER,    /* bar.sync: named barrier `addr`, phase in `value` */
+    WAIT_CLUSTER,    /* barrier.cluster.wait */
+    WAIT_WARP_SYNC,  /* *.sync: waits for the other lanes of membermask `value` */
+    WAIT_TMEM_ALLOC, /* columns or permit: `value` columns */
+    WAIT_PAIR,       /* a warp of the pair's other CTA must execute the same instruction */
+    WAIT_REGISTERS,  /* setmaxnreg.inc to `value` registers; the CTA's pool has `addr` */
+    WAIT_TMEM_LDST,  /* tcgen05.wait::ld / ::st */
+    WAIT_ASYNC,      /* cp.async / bulk wait_group */
+    WAIT_JOIN,       /* parked at a reconvergence point */
+    WAIT_ALIGNED,    /* at an .aligned instruction until the warp's other lanes come */
+    WAIT_RIDING,     /* executing one .sync instruction as part of another group */
+    WAIT_LAST
+};
+
+struct warp_wait {
+    enum warp_wait_kind kind;
+    bool polls;     /* may be resumed with warp_timed_out(): try_wait and repeated test_wait */
+    bool one_mbar;  /* a try_wait whose lanes all wait for one phase of one object: mbar_waits(mbar) says how long */
+    uint32_t mbar;  /* mbar_index */
+    uint32_t exits; /* cluster->exits when it was suspended */
+    uint32_t addr;  /* shared address or barrier number */
+    uint64_t value;
+    const struct insn *in;
+};
+
+/* Lanes that execute together. */
+struct group {
+    uint32_t mask;
+    uint32_t pc;
+    uint32_t frame; /* index into w->frames */
+    int32_t join;   /* innermost reconvergence entry, -1: none */
+    enum { GROUP_FREE = 0, GROUP_READY, GROUP_WAITING } state;
+    bool timed_out; /* resumed without its condition: a polling instruction answers false */
+    uint64_t epoch; /* cta->epoch when it was suspended */
+    uint32_t polls; /* failing test_wait in a row without any progress of the CTA */
+    struct warp_wait wait;
+};
+
+struct warp_join {
+    uint32_t mask, arrived, pc, frame;
+    int32_t parent;
+    bool used;
+};
+
+struct warp_frame {
+    const struct warp_func *func;
+    uint32_t base;       /* first slot in w->slots */
+    uint32_t parent;     /* frame index of the caller */
+    uint32_t depth;      /* callers below it */
+    uint32_t ret_pc;     /* where the caller goes on */
+    uint32_t local_base; /* byte offset of this activation's .local variables */
+    uint32_t mask;       /* lanes still inside */
+    const struct insn *call;
+    bool used;
+};
+
+struct warp_grid;   /* warp/core.h */
+struct isa_async;   /* isa/cp_async.c: async-groups */
+struct isa_pending; /* isa/tcgen05.c: tcgen05.ld results on their way into registers */
+
+struct warp {
+    struct cta *cta;
+    struct gpu *gpu;
+    struct island *island;
+    struct warp_grid *grid;
+    uint32_t index; /* warp in CTA */
+    uint32_t live;  /* lanes not exited */
+    bool yielded;   /* its last turn ended with WARP_YIELD */
+    bool ended;     /* all lanes exited and the CTA has counted it (launch/sched.c) */
+    /* current group, valid while a handler runs */
+    struct group *g;
+    const struct warp_func *func;
+    uint32_t *base; /* slots of the current frame */
+    uint32_t *pz;   /* poison of the current frame, one word per slot */
+    const uint32_t *consts;
+    /* storage */
+    uint32_t *slots, *poison;
+    uint32_t num_slots;
+    struct warp_frame *frames;
+    uint32_t num_frames;
+    struct group groups[MACH_WARP];
+    uint32_t num_groups; /* groups behind these were never used */
+    uint32_t riding;     /* lanes that share the current instruction only (warp/core.c) */
+    struct warp_join joins[MACH_WARP];
+    uint8_t *local;        /* .local memory: lane l, byte b at local[l * local_stride + b] */
+    uint8_t *local_poison; /* bit per byte, same order */
+    uint32_t local_stride;
+    /* families' per-warp state */
+    uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: isa/carry.c */
+    /* Where it is set, asked before each instruction, which runs when it answers NEXT: loads of tensor memory are on their
+     * way into registers (isa/tcgen05_ldst.c). */
+    warp_fn before;
+    struct isa_pending *tmem_pending;
+    struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
+    uint32_t cluster_arrived;       /* lanes between barrier.cluster.arrive and .wait */
+    uint64_t cluster_phase;
+    uint32_t bar_waiting;       /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
+    uint64_t bar_phase;         /* its generation */
+    struct isa_async *cp_async; /* async-groups of its threads: isa/cp_async.c */
+    uint32_t regs;              /* per thread, as setmaxnreg left them; 0: as at launch. isa/grid_control.c */
+    uint32_t setmaxnregs;       /* executed */
+    const struct insn *last_setmaxnreg;
+};
+
+/* --- reading and writing operands (all inline, used by every handler) ------------------------------------------ */
+
+static inline const uint32_t *warp_src32(const struct warp *w, warp_slot s) {
+    return s >= 0 ? w->base + (size_t)s * MACH_WARP : w->consts + (size_t)~s * MACH_WARP;
+}
+static inline const uint64_t *warp_src64(const struct warp *w, warp_slot s) {
+    return (const uint64_t *)(const void *)warp_src32(w, s);
+}
+static inline uint32_t *warp_dst32(struct warp *w, warp_slot s) { return w->base + (size_t)s * MACH_WARP; }
+static inline uint64_t *warp_dst64(struct warp *w, warp_slot s) { return (uint64_t *)(void *)warp_dst32(w, s); }
+/* Poisoned lanes of a source; constants never are. */
+static inline uint32_t warp_poison(const struct warp *w, warp_slot s) { return s >= 0 ? w->pz[s] : 0; }
+/* Destination lanes `mask` become poison where `p` says so, and clean elsewhere. */
+static inline void warp_set_poison(struct warp *w, warp_slot s, uint32_t mask, uint32_t p) {
+    w->pz[s] = (w->pz[s] & ~mask) | (p & mask);
+}
+/* Predicate source with its negation applied: bit per lane. */
+static inline uint32_t warp_pred(const struct warp *w, const struct warp_opnd *o) {
+    uint32_t v = warp_src32(w, o->slot)[0];
+    return o->neg ? ~v : v;
+}
+static inline void warp_set_pred(struct warp *w, warp_slot s, uint32_t mask, uint32_t value) {
+    if (s == WARP_SINK)
+        return;
+    uint32_t *d = warp_dst32(w, s);
+    d[0] = (d[0] & ~mask) | (value & mask);
+}
+static inline unsigned warp_lowest(uint32_t mask) { return (unsigned)__builtin_ctz(mask); }
+#define WARP_FOR_LANES(l, mask) for (uint32_t m_ = (mask), l; m_ && (l = warp_lowest(m_), 1); m_ &= m_ - 1)
+
+/* --- services for handlers -------------------------------------------------------------------------------------- */
+
+/* Reports a fault of lanes `lanes` at this instruction and returns WARP_FAULT. */
+enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
+                            const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Fault for a poisoned operand that decides something: `what` is "the address", "the instruction descriptor", ... */
+enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what);
+/* Who executes this: for asynchronous operations. */
+struct mach_origin warp_origin(const struct warp *w, const struct insn *in, uint32_t lanes);
+
+/* Suspends the current group until its CTA's epoch changes; returns WARP_WAIT. The instruction then runs again. */
+enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct warp_wait *wait);
+/* True (once) when the group was resumed because nothing in the launch can progress: a polling instruction now
+ * answers "not yet" so that the program can go on. */
+bool warp_timed_out(struct warp *w);
+/* For X.sync with a membermask: true when all live lanes of `membermask` are here and form the current group (they are
+ * merged into it and `mask` is to be re-read from w->g->mask); false after suspending: return WARP_WAIT or WARP_GONE as
+ * *status says. */
+bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask, enum warp_status *status);
+
+/* %tid of a lane. */
+struct diag_dim3 warp_tid(const struct warp *w, uint32_t lane);
+
+/* --- lane addresses (warp/address.c) --------------------------------------------------------------------------- */
+
+enum warp_space { XS_GENERIC, XS_GLOBAL, XS_SHARED_CTA, XS_SHARED_CLUSTER, XS_LOCAL, XS_PARAM, XS_CONST };
+
+/* Where one lane's access lands. host points to the bytes; for shared memory cta/off name it as well (poison lives
+ * there); for local memory off is the byte offset in the lane's local memory. */
+struct warp_loc {
+    uint8_t *host;
+    enum warp_space space; /* XS_GLOBAL, XS_SHARED_CTA, XS_LOCAL or XS_PARAM after resolution */
+    struct cta *cta;
+    uint32_t off;
+};
+/* Address of lane `lane` of a MEM operand: base register + offset. 32-bit bases are zero-extended. */
+uint64_t warp_address(const struct warp *w, const struct warp_opnd *o, uint32_t lane);
+/* Resolves and checks one access of `size` bytes (power of two alignment `align`). False after reporting a fault. */
+bool warp_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum warp_space space, uint64_t addr,
+                  uint32_t size, uint32_t align, bool write, struct warp_loc *loc);
+/* Poison of size bytes at a location as a bit per byte (LSB = first byte); size <= 32. Always 0 for global and param. */
+uint32_t warp_loc_poison(const struct warp *w, uint32_t lane, const struct warp_loc *loc, uint32_t size);
+/* A shared-memory operand ([addr] of mbarrier, tcgen05.alloc, ...): the CTA and offset it names, checked for `size` bytes and
+ * alignment; `cluster` allows other CTAs. Accepts generic addresses when `generic`. False after reporting. */
+bool warp_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, bool cluster,
+                       bool generic, uint32_t size, struct cta **cta, uint32_t *off);
+
+#endif
