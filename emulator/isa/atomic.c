@@ -19,20 +19,20 @@ struct atom_form {
     warp_slot d[8], b[8], c; /* d: WARP_SINK for red and for `_` */
 };
 
-static const struct diag VECTOR_SPACE = {
+static const struct diag vector_space = {
     .id = "atomic-vector-space",
     .rule = "vector atomics are for global memory only",
     .section = "PTX ISA 9.7.13.5",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag ATOM_SPACE = {
+static const struct diag atom_space = {
     .id = "atomic-space",
     .rule = "atomics act on global and shared memory",
     .section = "PTX ISA 9.7.13.5",
     .hint = "a generic pointer to a local variable or to a kernel parameter",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag ATOM_POISON = {
+static const struct diag atom_poison = {
     .id = "uninitialised-atomic",
     .rule = "an atomic operation must find and be given written values where its result can be seen",
     .section = "PTX ISA 9.7.13.5",
@@ -140,7 +140,7 @@ static bool atom_element(struct warp *w, const struct insn *in, const struct ato
     if (f->op == AT_CAS) {
         bool c_bad = warp_poison(w, f->c) >> l & 1;
         if (old_bad || b_bad) {
-            warp_fault(w, in, 1u << l, &ATOM_POISON, "lane %u compares a value never written", l);
+            warp_fault(w, in, 1u << l, &atom_poison, "lane %u compares a value never written", l);
             return false;
         }
         bool equal = old.lo == b.lo && old.hi == b.hi;
@@ -149,7 +149,7 @@ static bool atom_element(struct warp *w, const struct insn *in, const struct ato
     } else if (f->op != AT_EXCH)
         now.lo = atom_value(f, s->space == XS_GLOBAL, old.lo, b.lo);
     if (now_bad && !s->poison) {
-        warp_fault(w, in, 1u << l, &ATOM_POISON, "lane %u brings a value never written to global memory", l);
+        warp_fault(w, in, 1u << l, &atom_poison, "lane %u brings a value never written to global memory", l);
         return false;
     }
     memcpy(p, &now.lo, f->size < 8 ? f->size : 8);
@@ -179,9 +179,9 @@ static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t
         if (!together && !warp_span_lane(w, in, l, addr[l], f->space, size, size, true, &s))
             return WARP_FAULT;
         if (s.space == XS_LOCAL)
-            return warp_fault(w, in, 1u << l, &ATOM_SPACE, "lane %u acts on local memory", l);
+            return warp_fault(w, in, 1u << l, &atom_space, "lane %u acts on local memory", l);
         if (f->count > 1 && s.space != XS_GLOBAL)
-            return warp_fault(w, in, 1u << l, &VECTOR_SPACE, "lane %u acts on shared memory", l);
+            return warp_fault(w, in, 1u << l, &vector_space, "lane %u acts on shared memory", l);
         struct value old[8];
         uint64_t at = warp_span_at(&s, l);
         for (unsigned e = 0; e < f->count; e++)

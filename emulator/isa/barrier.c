@@ -27,13 +27,13 @@ struct bar_form {
     warp_slot dst;
 };
 
-static const struct diag BAR_NUMBER = {
+static const struct diag bar_number = {
     .id = "barrier-number",
     .rule = "a CTA has barriers 0 .. 15, and a warp names one of them",
     .section = "PTX ISA 9.7.13.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
-static const struct diag BAR_COUNT = {
+static const struct diag bar_count = {
     .id = "barrier-count",
     .rule = "the thread count is a non-zero multiple of the warp size, the same for all that use the barrier "
             "at a time",
@@ -85,7 +85,7 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
     struct cta *cta = w->cta;
     struct mach_barrier *bar = &cta->bar[number];
     uint32_t count = cta->num_warps * MACH_WARP, pred = 0;
-    if (f->b && !uniform(w, in, f->b, mask, &BAR_COUNT, "the thread count", &count))
+    if (f->b && !uniform(w, in, f->b, mask, &bar_count, "the thread count", &count))
         return false;
     if (f->c) {
         uint32_t p = warp_poison(w, f->c->slot) & mask;
@@ -96,7 +96,7 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
         pred = warp_pred(w, f->c) & mask;
     }
     if (count == 0 || count % MACH_WARP) {
-        warp_fault(w, in, mask, &BAR_COUNT, "barrier %u is given %u threads", number, count);
+        warp_fault(w, in, mask, &bar_count, "barrier %u is given %u threads", number, count);
         return false;
     }
     if (!bar->expected) {
@@ -106,7 +106,7 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
         bar->red_and = 1;
         bar->red_or = 0;
     } else if (bar->expected != count) {
-        warp_fault(w, in, mask, &BAR_COUNT, "barrier %u waits for %u threads (%u have arrived), and this warp says %u",
+        warp_fault(w, in, mask, &bar_count, "barrier %u waits for %u threads (%u have arrived), and this warp says %u",
                    number, bar->expected, bar->arrived, count);
         return false;
     }
@@ -135,10 +135,10 @@ static enum warp_status bar_result(struct warp *w, const struct bar_form *f, con
 /* Counts the warp at its barrier; w->bar_waiting then names it. */
 static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask) {
     uint32_t number;
-    if (!uniform(w, in, f->a, mask, &BAR_NUMBER, "the barrier number", &number))
+    if (!uniform(w, in, f->a, mask, &bar_number, "the barrier number", &number))
         return false;
     if (number >= MACH_BARRIERS) {
-        warp_fault(w, in, mask, &BAR_NUMBER, "barrier %u does not exist", number);
+        warp_fault(w, in, mask, &bar_number, "barrier %u does not exist", number);
         return false;
     }
     uint64_t phase = w->cta->bar[number].phase;
@@ -240,14 +240,14 @@ static bool bind_bar(struct isa_binder *b, struct insn *in) {
 
 /* --- barrier.cluster ----------------------------------------------------------------------------------- */
 
-static const struct diag CLUSTER_TWICE = {
+static const struct diag cluster_twice = {
     .id = "barrier-cluster-arrive-twice",
     .rule = "each thread arrives once before the cluster barrier completes, and waits before it arrives again",
     .section = "PTX ISA 9.7.13.3",
     .hint = "an arrive without its wait",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
-static const struct diag CLUSTER_NO_ARRIVE = {
+static const struct diag cluster_no_arrive = {
     .id = "barrier-cluster-wait-without-arrive",
     .rule = "barrier.cluster.wait waits for the barrier at which the thread arrived before",
     .section = "PTX ISA 9.7.13.3",
@@ -282,7 +282,7 @@ static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in
     mask = w->g->mask;
     struct cluster *cl = w->cta->cluster;
     if (w->cluster_arrived & mask)
-        return warp_fault(w, in, w->cluster_arrived & mask, &CLUSTER_TWICE,
+        return warp_fault(w, in, w->cluster_arrived & mask, &cluster_twice,
                           "a thread arrives at the cluster barrier again before it has waited");
     if (!ptx_has(in->src, PTX_MOD_relaxed))
         mbar_release(w->cta);
@@ -303,7 +303,7 @@ static enum warp_status run_cluster_wait(struct warp *w, const struct insn *in, 
     mask = w->g->mask;
     struct cluster *cl = w->cta->cluster;
     if (mask & ~w->cluster_arrived)
-        return warp_fault(w, in, mask & ~w->cluster_arrived, &CLUSTER_NO_ARRIVE,
+        return warp_fault(w, in, mask & ~w->cluster_arrived, &cluster_no_arrive,
                           "a thread waits at the cluster barrier without having arrived");
     if (w->cluster_phase == cl->bar_phase)
         cluster_check(cl); /* a thread may have exited */
@@ -338,7 +338,7 @@ static bool bind_cluster(struct insn *in) {
 
 /* --- membar, fence ------------------------------------------------------------------------------------- */
 
-static const struct diag TENSORMAP_FENCE = {
+static const struct diag tensormap_fence = {
     .id = "fence-tensormap-address",
     .rule = "the 128 bytes that the proxy fence names lie in global memory",
     .section = "PTX ISA 9.7.13.4",
@@ -363,7 +363,7 @@ static enum warp_status run_fence_range(struct warp *w, const struct insn *in, u
         if (!warp_resolve(w, in, l, XS_GENERIC, warp_address(w, &in->o[0], l), 128, 1, false, &loc))
             return WARP_FAULT;
         if (loc.space != XS_GLOBAL)
-            return warp_fault(w, in, 1u << l, &TENSORMAP_FENCE, "lane %u names bytes outside global memory", l);
+            return warp_fault(w, in, 1u << l, &tensormap_fence, "lane %u names bytes outside global memory", l);
     }
     return WARP_NEXT;
 }

@@ -150,7 +150,7 @@ static bool known(struct warp *w, const struct insn *in, uint32_t lane, const st
     return false;
 }
 
-static const struct diag MAP_SPACE = {
+static const struct diag map_space = {
     .id = "tensormap-space",
     .rule = "a tensor map lies in kernel parameters, constant or global memory",
     .section = "PTX ISA 9.7.9.27.1.2",
@@ -171,7 +171,7 @@ static bool read_box(struct warp *w, const struct insn *in, const struct warp_op
                       TMAP_BYTES, TMAP_ALIGN, false, &loc))
         return false;
     if (loc.space != XS_GLOBAL && loc.space != XS_PARAM) {
-        warp_fault(w, in, 1u << l, &MAP_SPACE, "lane %u gives a tensor map in %s memory", l,
+        warp_fault(w, in, 1u << l, &map_space, "lane %u gives a tensor map in %s memory", l,
                    loc.space == XS_LOCAL ? "local" : "shared");
         return false;
     }

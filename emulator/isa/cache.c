@@ -87,7 +87,7 @@ static bool bind_line(struct insn *in) {
 
 /* --- createpolicy -------------------------------------------------------------------------------------- */
 
-static const struct diag POLICY_RANGE = {
+static const struct diag policy_range = {
     .id = "createpolicy-operand",
     .rule = "primary-size is at most total-size, and a fraction lies in (0.0, 1.0]",
     .section = "PTX ISA 9.7.9.18",
@@ -110,13 +110,13 @@ static enum warp_status run_policy(struct warp *w, const struct insn *in, uint32
         if (cvt)
             v = warp_src64(w, in->o[1].slot)[l];
         else if (range && warp_u32(w, &in->o[2], l) > warp_u32(w, &in->o[3], l))
-            return warp_fault(w, in, 1u << l, &POLICY_RANGE, "primary-size %u, total-size %u",
+            return warp_fault(w, in, 1u << l, &policy_range, "primary-size %u, total-size %u",
                               warp_u32(w, &in->o[2], l), warp_u32(w, &in->o[3], l));
         else if (!range && in->num_opnds == 2) {
             float f;
             memcpy(&f, &warp_src32(w, in->o[1].slot)[l], sizeof f);
             if (!(f > 0.0f && f <= 1.0f))
-                return warp_fault(w, in, 1u << l, &POLICY_RANGE, "fraction %g", (double)f);
+                return warp_fault(w, in, 1u << l, &policy_range, "fraction %g", (double)f);
         }
         warp_dst64(w, d)[l] = v;
     }
@@ -183,13 +183,13 @@ static bool bind_policy(struct insn *in) {
 
 #define BULK_MAX 16777216u /* 9.7.9.13 */
 
-static const struct diag BULK_SIZE = {
+static const struct diag bulk_size = {
     .id = "st-bulk-size",
     .rule = "the size is a multiple of 8 and at most 16777216",
     .section = "PTX ISA 9.7.9.13",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
-static const struct diag BULK_SPACE = {
+static const struct diag bulk_space = {
     .id = "st-bulk-space",
     .rule = "st.bulk writes shared memory of the executing CTA",
     .section = "PTX ISA 9.7.9.13",
@@ -209,11 +209,11 @@ static enum warp_status run_bulk(struct warp *w, const struct insn *in, uint32_t
                                         : warp_u32(w, size, l);
         struct warp_loc loc;
         if (n % 8 || n > BULK_MAX)
-            return warp_fault(w, in, 1u << l, &BULK_SIZE, "lane %u stores %llu bytes", l, (unsigned long long)n);
+            return warp_fault(w, in, 1u << l, &bulk_size, "lane %u stores %llu bytes", l, (unsigned long long)n);
         if (!warp_resolve(w, in, l, isa_space_of(in->src), warp_address(w, &in->o[0], l), (uint32_t)n, 8, true, &loc))
             return WARP_FAULT;
         if (loc.space != XS_SHARED_CTA || loc.cta != w->cta)
-            return warp_fault(w, in, 1u << l, &BULK_SPACE, "lane %u writes elsewhere", l);
+            return warp_fault(w, in, 1u << l, &bulk_space, "lane %u writes elsewhere", l);
         memset(loc.host, 0, n);
         smem_clear_poison(loc.cta, loc.off, (uint32_t)n);
         warp_saw_write(w, in, loc.cta, loc.off, (uint32_t)n, l);

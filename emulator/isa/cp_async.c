@@ -148,7 +148,7 @@ static struct async_queue *copy_queue(struct warp *w) {
     return s->queue;
 }
 
-static const struct diag SRC_SIZE = {
+static const struct diag src_size = {
     .id = "cp-async-src-size",
     .rule = "src-size must not be larger than cp-size",
     .section = "PTX ISA 9.7.9.25.3.1",
@@ -171,7 +171,7 @@ static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_
         *bytes = warp_u32(w, o, l);
     if (*bytes <= f->size)
         return true;
-    warp_fault(w, in, 1u << l, &SRC_SIZE, "lane %u copies %u bytes of %u", l, *bytes, f->size);
+    warp_fault(w, in, 1u << l, &src_size, "lane %u copies %u bytes of %u", l, *bytes, f->size);
     return false;
 }
 

@@ -14,13 +14,13 @@ struct matrix_form {
     warp_slot reg[4];
 };
 
-static const struct diag WARP_INCOMPLETE = {
+static const struct diag warp_incomplete = {
     .id = "matrix-warp-incomplete",
     .rule = "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
     .section = "PTX ISA 9.7.14.5.15",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
-static const struct diag NOT_SHARED = {
+static const struct diag not_shared = {
     .id = "matrix-address-space",
     .rule = "the rows lie in shared memory",
     .section = "PTX ISA 9.7.14.5.15",
@@ -36,7 +36,7 @@ static bool find_rows(struct warp *w, const struct insn *in, const struct matrix
         if (!warp_resolve(w, in, lane, f->space, addr, 16, 16, f->store, &row[r]))
             return false;
         if (row[r].space != XS_SHARED_CTA || row[r].cta != w->cta) {
-            warp_fault(w, in, 1u << lane, &NOT_SHARED, "row %u of matrix %u is not in this CTA's shared memory", r, m);
+            warp_fault(w, in, 1u << lane, &not_shared, "row %u of matrix %u is not in this CTA's shared memory", r, m);
             return false;
         }
     }
@@ -53,7 +53,7 @@ static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32
 static enum warp_status run_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &WARP_INCOMPLETE, "only lanes 0x%08x execute it", mask);
+        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
     uint32_t rows = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
     uint32_t out[4][MACH_WARP], poison[4] = {0};
     if (!warp_address_known(w, in, f->addr, rows))
@@ -87,7 +87,7 @@ static enum warp_status run_ldmatrix(struct warp *w, const struct insn *in, uint
 static enum warp_status run_stmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &WARP_INCOMPLETE, "only lanes 0x%08x execute it", mask);
+        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
     uint32_t rows = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
     if (!warp_address_known(w, in, f->addr, rows))
         return WARP_FAULT;
@@ -116,7 +116,7 @@ static enum warp_status run_stmatrix(struct warp *w, const struct insn *in, uint
 /* 9.7.14.5.17: lane l gets, in place of its row fragment, the column fragment of the same matrix. */
 static enum warp_status run_movmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &WARP_INCOMPLETE, "only lanes 0x%08x execute it", mask);
+        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
     const uint32_t *a = warp_src32(w, in->o[1].slot);
     uint32_t out[MACH_WARP], from = warp_poison(w, in->o[1].slot), poison = 0;
     for (uint32_t l = 0; l < MACH_WARP; l++) {

@@ -26,20 +26,20 @@ struct mbar_form {
     warp_slot dst;                        /* state or predicate; WARP_SINK */
 };
 
-static const struct diag BAD_PARITY = {
+static const struct diag bad_parity = {
     .id = "mbarrier-parity",
     .rule = "the phase parity is 0 for even phases and 1 for odd ones",
     .section = "PTX ISA 9.7.13.15.16",
     .hint = "a phase counter used as it is: take its lowest bit",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-static const struct diag REMOTE_STATE = {
+static const struct diag remote_state = {
     .id = "mbarrier-remote-state",
     .rule = "an arrive on another CTA's mbarrier returns no state: its destination must be _",
     .section = "PTX ISA 9.7.13.15.13",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-static const struct diag COMPLETED = {
+static const struct diag completed = {
     .id = "mbarrier-no-complete",
     .rule = "an arrive with .noComplete must not complete the phase",
     .section = "PTX ISA 9.7.13.15.13",
@@ -146,11 +146,11 @@ static enum warp_status run_arrive(struct warp *w, const struct insn *in, uint32
         if (!locate(w, in, f, l, &cta, &off))
             return WARP_FAULT;
         if (cta != w->cta && f->has_state)
-            return warp_fault(w, in, 1u << l, &REMOTE_STATE, "lane %u arrives at an mbarrier of the CTA of rank %u", l,
+            return warp_fault(w, in, 1u << l, &remote_state, "lane %u arrives at an mbarrier of the CTA of rank %u", l,
                               cta->rank);
         struct mbar_view v;
         if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
-            return warp_fault(w, in, 1u << l, &COMPLETED, "lane %u brings the last %u arrivals of the phase", l, value);
+            return warp_fault(w, in, 1u << l, &completed, "lane %u brings the last %u arrivals of the phase", l, value);
         if (!published(w, in, l, cta, off))
             return WARP_FAULT;
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(cta, off, value, f->drop, &states[l])
@@ -203,7 +203,7 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
         return false;
     uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
     if (f->parity && state > 1) {
-        warp_fault(w, in, 1u << l, &BAD_PARITY, "lane %u waits for phase parity %u", l, (uint32_t)state);
+        warp_fault(w, in, 1u << l, &bad_parity, "lane %u waits for phase parity %u", l, (uint32_t)state);
         return false;
     }
     enum mbar_error e =

@@ -26,14 +26,14 @@ struct mem_form {
     warp_slot slot[8];
 };
 
-static const struct diag WIDE_SPACE = {
+static const struct diag wide_space = {
     .id = "wide-access-space",
     .rule = ".v8 of 32-bit and .v4 of 64-bit elements are for global memory only",
     .section = "PTX ISA 9.7.9.8",
     .hint = "a generic pointer to shared or local memory",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag POISON_STORE = {
+static const struct diag poison_store = {
     .id = "uninitialised-global-store",
     .rule = "what a kernel leaves in global memory must have been computed from written values",
     .section = "PTX ISA 5.1",
@@ -165,7 +165,7 @@ static enum warp_status run_ld(struct warp *w, const struct insn *in, uint32_t m
         if (!warp_span_lane(w, in, l, addr[l], f->space, size, size, false, &s))
             return WARP_FAULT;
         if (f->wide && s.space != XS_GLOBAL)
-            return warp_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u loads 32 bytes from outside global memory", l);
+            return warp_fault(w, in, 1u << l, &wide_space, "lane %u loads 32 bytes from outside global memory", l);
         if (load_span(w, f, &s, 1u << l) && !warp_check_landing(w, in, &s, size, 1u << l))
             return WARP_FAULT;
     }
@@ -250,7 +250,7 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
 static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f, const struct warp_span *s,
                        uint32_t mask, uint32_t poisoned) {
     if (s->space == XS_GLOBAL && (poisoned & mask)) {
-        warp_fault(w, in, poisoned & mask, &POISON_STORE,
+        warp_fault(w, in, poisoned & mask, &poison_store,
                    "%d of %d lanes store a value to global memory that was never written",
                    __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
         return false;
@@ -290,7 +290,7 @@ static enum warp_status run_st(struct warp *w, const struct insn *in, uint32_t m
         if (!warp_span_lane(w, in, l, warp_address(w, f->addr, l), f->space, size, size, true, &s))
             return WARP_FAULT;
         if (f->wide && s.space != XS_GLOBAL)
-            return warp_fault(w, in, 1u << l, &WIDE_SPACE, "lane %u stores 32 bytes outside global memory", l);
+            return warp_fault(w, in, 1u << l, &wide_space, "lane %u stores 32 bytes outside global memory", l);
         if (!store_span(w, in, f, &s, 1u << l, poisoned))
             return WARP_FAULT;
     }

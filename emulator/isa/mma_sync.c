@@ -36,7 +36,7 @@ struct mma_values {
     bool poison_a[ROWS], poison_b[COLS], poison_c[ROWS][COLS];
 };
 
-static const struct diag WARP_INCOMPLETE = {
+static const struct diag warp_incomplete = {
     .id = "mma-warp-incomplete",
     .rule = "all 32 threads of the warp execute mma.sync together, and none has exited",
     .section = "PTX ISA 9.7.14.5.14",
@@ -182,7 +182,7 @@ static void scatter(struct warp *w, const struct mma_form *f, const struct mma_v
 static enum warp_status run_mma(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mma_form *f = in->data;
     if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &WARP_INCOMPLETE, "only lanes 0x%08x execute it", mask);
+        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
     struct mma_values m;
     memset(m.poison_a, 0, sizeof m.poison_a);
     memset(m.poison_b, 0, sizeof m.poison_b);

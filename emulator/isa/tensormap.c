@@ -5,13 +5,13 @@
 
 #include "isa/isa.h"
 
-static const struct diag REPLACE = {
+static const struct diag bad_replace = {
     .id = "tensormap-replace",
     .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
     .section = "PTX ISA 9.7.9.28",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-static const struct diag FENCEPROXY = {
+static const struct diag bad_fenceproxy = {
     .id = "tensormap-cp-fenceproxy",
     .rule = "tensormap.cp_fenceproxy copies 128 written bytes from shared to global memory",
     .section = "PTX ISA 9.7.13.16",
@@ -55,7 +55,7 @@ static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32
         else
             why = tmap_replace(loc.host, f->field, f->ord, v);
         if (why)
-            return warp_fault(w, in, 1u << l, &REPLACE, "lane %u: %s", l, why);
+            return warp_fault(w, in, 1u << l, &bad_replace, "lane %u: %s", l, why);
         if (loc.space == XS_SHARED_CTA)
             warp_saw_write(w, in, loc.cta, loc.off, TMAP_BYTES, l);
     }
@@ -71,7 +71,7 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
             !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[1], l), TMAP_BYTES, TMAP_ALIGN, false, &from))
             return WARP_FAULT;
         if (!written(w, l, from))
-            return warp_fault(w, in, 1u << l, &FENCEPROXY,
+            return warp_fault(w, in, 1u << l, &bad_fenceproxy,
                               "lane %u: the 128 bytes at shared offset 0x%x were not all written", l, from.off);
         memcpy(to.host, from.host, TMAP_BYTES);
     }

@@ -7,14 +7,14 @@
 #include "isa/isa.h"
 #include "num/num.h"
 
-static const struct diag MASK_SELF = {
+static const struct diag mask_self = {
     .id = "membermask-without-self",
     .rule = "a thread that executes a .sync instruction must be in its membermask",
     .section = "PTX ISA 9.7.9.6",
     .hint = "__activemask() or 0xffffffff where fewer threads come, or a mask computed for another branch",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
-static const struct diag MASK_DIFFERS = {
+static const struct diag mask_differs = {
     .id = "membermask-differs",
     .rule = "all threads of a membermask execute the instruction with the same mask",
     .section = "PTX ISA 9.7.9.6",
@@ -47,7 +47,7 @@ static enum warp_status run_sync(struct warp *w, const struct insn *in, uint32_t
     WARP_FOR_LANES(l, look) {
         uint32_t own = warp_u32(w, f->members, l);
         if (!(own >> l & 1))
-            return warp_fault(w, in, 1u << l, &MASK_SELF, "lane %u executes %s with membermask 0x%08x", l,
+            return warp_fault(w, in, 1u << l, &mask_self, "lane %u executes %s with membermask 0x%08x", l,
                               in->src->site.ptx_text ? in->src->site.ptx_text : "it", own);
         same |= own == members ? 1u << l : 0;
     }
@@ -64,7 +64,7 @@ static enum warp_status run_sync(struct warp *w, const struct insn *in, uint32_t
         uint32_t lanes = 0;
         WARP_FOR_LANES(l, left) lanes |= warp_u32(w, f->members, l) == members ? 1u << l : 0;
         if (lanes != (members & w->live))
-            return warp_fault(w, in, lanes, &MASK_DIFFERS,
+            return warp_fault(w, in, lanes, &mask_differs,
                               "membermask 0x%08x names lanes that execute with another mask", members);
         enum warp_status status = f->run(w, in, lanes);
         if (status != WARP_NEXT)

@@ -26,14 +26,14 @@ bool warp_address_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
 
 /* --- faults -------------------------------------------------------------------------------------------- */
 
-static const struct diag BAD_ALIGN = {
+static const struct diag bad_align = {
     .id = "misaligned-address",
     .rule = "an address must be a multiple of the size of the access, for a vector of the whole vector",
     .section = "PTX ISA 6.4.1",
     .hint = "an offset that is no multiple of the element, or a vector load from a pointer to scalars",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
 };
-static const struct diag BAD_GLOBAL = {
+static const struct diag bad_global = {
     .id = "global-out-of-bounds",
     .rule = "a global access must lie inside one live allocation",
     .section = "PTX ISA 5.1.4",
@@ -41,21 +41,21 @@ static const struct diag BAD_GLOBAL = {
             "pointer",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag FREED = {
+static const struct diag freed_block = {
     .id = "global-use-after-free",
     .rule = "a global access must lie inside one live allocation",
     .section = "PTX ISA 5.1.4",
     .hint = "cudaFree before the kernel that uses the buffer, or a pointer kept from an earlier allocation",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag BAD_SHARED = {
+static const struct diag bad_shared = {
     .id = "shared-out-of-bounds",
     .rule = "a shared access must lie inside the static and dynamic shared memory of a CTA of its cluster",
     .section = "PTX ISA 5.1.7",
     .hint = "the launch asks for too little dynamic shared memory, or an offset runs past a tile",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag NO_SUCH_RANK = {
+static const struct diag no_such_rank = {
     .id = "shared-rank",
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
     .section = "PTX ISA 9.7.9.23, 5.1.7",
@@ -64,14 +64,14 @@ static const struct diag NO_SUCH_RANK = {
             "computed wrongly",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag NOT_OWN = {
+static const struct diag not_own = {
     .id = "shared-cta-not-own",
     .rule = ".shared::cta names the executing CTA's own shared memory; other CTAs' needs .shared::cluster",
     .section = "PTX ISA 5.1.7",
     .hint = "an address made by mapa, or one CTA's address handed to another",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag PEER_GONE = {
+static const struct diag peer_gone = {
     .id = "shared-cta-exited",
     .rule = "shared memory lives as long as its CTA",
     .section = "PTX ISA 5.1.7",
@@ -79,14 +79,14 @@ static const struct diag PEER_GONE = {
             "its memory",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag BAD_LOCAL = {
+static const struct diag bad_local = {
     .id = "local-out-of-bounds",
     .rule = "a local access must lie inside the thread's own local memory",
     .section = "PTX ISA 5.1.5",
     .hint = "an index past the end of an array on the stack",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
-static const struct diag BAD_PARAM = {
+static const struct diag bad_param = {
     .id = "param-out-of-bounds",
     .rule = "kernel parameters are read-only and end with the last one",
     .section = "PTX ISA 5.1.6.1",
@@ -102,24 +102,24 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
     if (near && freed && old.addr < b.addr + b.size) /* its place was given away: a live block's end is overrun */
         freed = false;
     if (addr < 4096)
-        warp_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes through a null pointer (address 0x%llx)", lane, verb,
+        warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes through a null pointer (address 0x%llx)", lane, verb,
                    size, (unsigned long long)addr);
     else if (!mem_is_device(w->gpu->mem, addr))
-        warp_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, which is no device address", lane, verb,
+        warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes at 0x%llx, which is no device address", lane, verb,
                    size, (unsigned long long)addr);
     else if (freed)
-        warp_fault(w, in, lanes, &FREED,
+        warp_fault(w, in, lanes, &freed_block,
                    "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte allocation at 0x%llx "
                    "that was freed",
                    lane, verb, size, (unsigned long long)addr, (unsigned long long)(addr - old.addr),
                    (unsigned long long)old.size, (unsigned long long)old.addr);
     else if (!near)
-        warp_fault(w, in, lanes, &BAD_GLOBAL, "lane %u %s %u bytes at 0x%llx, below every allocation", lane, verb, size,
+        warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes at 0x%llx, below every allocation", lane, verb, size,
                    (unsigned long long)addr);
     else {
         uint64_t end = b.addr + b.size;
         uint64_t past = addr >= end ? addr - end : addr + size - end;
-        warp_fault(w, in, lanes, &BAD_GLOBAL,
+        warp_fault(w, in, lanes, &bad_global,
                    "lane %u %s %u bytes at 0x%llx: %s%llu bytes past the end of the %llu-byte %s%s at 0x%llx", lane,
                    verb, size, (unsigned long long)addr, addr >= end ? "" : "it runs ", (unsigned long long)past,
                    (unsigned long long)b.size, b.name ? "variable " : "allocation", b.name ? b.name : "",
@@ -134,21 +134,21 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
     const char *verb = write ? "writes" : "reads";
     const struct cluster *cl = w->cta->cluster;
     if (rank >= cl->num_ctas)
-        warp_fault(w, in, 1u << lane, &NO_SUCH_RANK,
+        warp_fault(w, in, 1u << lane, &no_such_rank,
                    "lane %u %s %u bytes at shared address 0x%x: rank %u in a cluster of %u CTAs", lane, verb, size,
                    addr, rank, cl->num_ctas);
     else if (!cl->cta[rank].smem || (&cl->cta[rank] != w->cta && !cl->cta[rank].live_warps))
-        warp_fault(w, in, 1u << lane, &PEER_GONE,
+        warp_fault(w, in, 1u << lane, &peer_gone,
                    "lane %u %s %u bytes at shared address 0x%x, but the CTA of rank %u has exited", lane, verb, size,
                    addr, rank);
     else if (off < MACH_SMEM_FIRST)
-        warp_fault(w, in, 1u << lane, &BAD_SHARED,
+        warp_fault(w, in, 1u << lane, &bad_shared,
                    "lane %u %s %u bytes at shared offset 0x%x, below the first variable (the system owns [0, 0x%x))",
                    lane, verb, size, off, MACH_SMEM_FIRST);
     else {
         uint32_t end = cl->cta[rank].smem_end;
         uint64_t past = off >= end ? (uint64_t)off - end : (uint64_t)off + size - end;
-        warp_fault(w, in, 1u << lane, &BAD_SHARED,
+        warp_fault(w, in, 1u << lane, &bad_shared,
                    "lane %u %s %u bytes at shared offset 0x%x: %s%llu bytes past the end of the CTA's %u bytes", lane,
                    verb, size, off, off >= end ? "" : "it runs ", (unsigned long long)past, end - MACH_SMEM_FIRST);
     }
@@ -164,7 +164,7 @@ static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane,
     if (!cta || (cta != w->cta && cta->live_warps == 0))
         return fault_shared(w, in, lane, addr, size, write);
     if (cta != w->cta && !cluster) {
-        warp_fault(w, in, 1u << lane, &NOT_OWN,
+        warp_fault(w, in, 1u << lane, &not_own,
                    "lane %u %s shared address 0x%x of the CTA of rank %u from the CTA of rank %u", lane,
                    write ? "writes" : "reads", addr, cta->rank, w->cta->rank);
         return false;
@@ -176,7 +176,7 @@ static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane,
 static bool resolve_local(struct warp *w, const struct insn *in, uint32_t lane, uint32_t addr, uint32_t size,
                           bool write, struct warp_loc *loc) {
     if (!w->local || addr > w->local_stride || size > w->local_stride - addr) {
-        warp_fault(w, in, 1u << lane, &BAD_LOCAL, "lane %u %s %u bytes at local offset 0x%x; the thread has %u bytes",
+        warp_fault(w, in, 1u << lane, &bad_local, "lane %u %s %u bytes at local offset 0x%x; the thread has %u bytes",
                    lane, write ? "writes" : "reads", size, addr, w->local ? w->local_stride : 0);
         return false;
     }
@@ -188,7 +188,7 @@ static bool resolve_param(struct warp *w, const struct insn *in, uint32_t lane, 
                           bool write, struct warp_loc *loc) {
     uint64_t n = w->grid->param_bytes;
     if (write || addr > n || size > n - addr) {
-        warp_fault(w, in, 1u << lane, &BAD_PARAM,
+        warp_fault(w, in, 1u << lane, &bad_param,
                    "lane %u %s %u bytes at parameter offset %u; the kernel has %llu bytes of them", lane,
                    write ? "writes" : "reads", size, addr, (unsigned long long)n);
         return false;
@@ -215,7 +215,7 @@ static enum warp_space leave_window(uint64_t *addr) {
 bool warp_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum warp_space space, uint64_t addr,
                   uint32_t size, uint32_t align, bool write, struct warp_loc *loc) {
     if (addr & (align - 1)) {
-        warp_fault(w, in, 1u << lane, &BAD_ALIGN, "lane %u %s %u bytes at 0x%llx, which is no multiple of %u", lane,
+        warp_fault(w, in, 1u << lane, &bad_align, "lane %u %s %u bytes at 0x%llx, which is no multiple of %u", lane,
                    write ? "writes" : "reads", size, (unsigned long long)addr, align);
         return false;
     }
@@ -255,7 +255,7 @@ bool warp_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, con
     if (generic) {
         uint64_t inner = addr;
         if (leave_window(&inner) != XS_SHARED_CLUSTER) {
-            warp_fault(w, in, 1u << lane, &BAD_SHARED,
+            warp_fault(w, in, 1u << lane, &bad_shared,
                        "lane %u gives the generic address 0x%llx, which is not in shared memory", lane,
                        (unsigned long long)addr);
             return false;
@@ -436,7 +436,7 @@ bool warp_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
 
 /* --- bytes under way --------------------------------------------------------------------------------------- */
 
-static const struct diag LANDING = {
+static const struct diag landing = {
     .id = "shared-load-in-flight",
     .rule = "the destination of an asynchronous copy may be read once the phase of the mbarrier that it "
             "signals has completed",
@@ -458,7 +458,7 @@ bool warp_check_landing(struct warp *w, const struct insn *in, const struct warp
         char where[600];
         struct mach_origin o = warp_origin(w, in, 1u << l);
         return mach_warn(
-            w->island, &o, &LANDING,
+            w->island, &o, &landing,
             "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s", l,
             (uint32_t)warp_span_at(s, l), op->name, op->cta->rank, diag_where(op->origin.site, where, sizeof where));
     }
