@@ -1,10 +1,29 @@
-/* check/check.h - observers that look for broken ordering rules. */
+/* check/check.h - listeners that look for broken ordering rules.
+ *
+ * What is illegal in itself (an operand, a state, a limit) the instruction or the engine reports where it runs; what is
+ * wrong only because nothing orders it with what another agent does is reported here, from the events alone.
+ */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
-#include "machine/observer.h"
+#include "machine/events.h"
 
-/* Missing fence.proxy.async between a thread's store to shared memory and the tensor core's read (check/proxy.c). */
-const struct observer *check_proxy(void);
+/* Attaches all of them, in the order in which they report. */
+void check_attach(struct gpu *gpu);
+
+/* No fence.proxy.async between a thread's store to shared memory and an asynchronous read of it. */
+struct listener check_proxy(void);
+/* The source of a bulk store changes before the store has read it. */
+struct listener check_source(void);
+/* Loads from shared memory that a copy is still writing. */
+struct listener check_landing(void);
+/* tcgen05.ld without its wait; tensor memory used while the pair gives it back. */
+struct listener check_tmem(void);
+/* An mbarrier used by another CTA before it was published; bytes that no expect_tx announced. */
+struct listener check_mbarrier(void);
+
+/* What a listener keeps for a CTA: `size` zeroed bytes, made at the first call and freed by check_forget. */
+void *check_watch(const struct listener *self, struct cta *cta, size_t size);
+void check_forget(const struct listener *self, struct cta *cta);
 
 #endif

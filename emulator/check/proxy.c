@@ -30,46 +30,27 @@ struct watch {                /* one CTA */
     struct chunk chunks[];
 };
 
-static struct watch *make(struct cta *cta) {
-    if (cta->check)
-        return cta->check;
+static struct watch *make(const struct listener *self, struct cta *cta) {
+    struct watch *w = *event_watch(self, cta);
+    if (w)
+        return w;
     uint32_t n = (cta->smem_end + CHUNK - 1) / CHUNK;
-    struct worker *worker = cta->island->worker;
-    struct watch *w = worker_alloc(worker, sizeof *w + n * sizeof *w->chunks);
+    w = check_watch(self, cta, sizeof *w + n * sizeof *w->chunks);
     w->num_chunks = n;
-    w->open = worker_alloc(worker, (n / BLOCK + 1) * sizeof *w->open);
-    cta->check = w;
+    w->open = worker_alloc(cta->island->worker, (n / BLOCK + 1) * sizeof *w->open);
     return w;
 }
 
-static void generic_write(void *ctx, struct cta *cta, const uint32_t off[MACH_WARP], uint32_t size, uint32_t warp,
-                          uint32_t lanes, const struct diag_site *site) {
-    struct watch *w = make(cta);
-    const uint64_t when = cta->island->clock + 1;
-    (void)ctx;
-    for (uint32_t m = lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m), last = (off[l] + size - 1) / CHUNK;
-        for (uint32_t c = off[l] / CHUNK; c <= last && c < w->num_chunks; c++) {
+static void generic_write(const struct listener *self, const struct event_access *e) {
+    struct watch *w = make(self, e->owner);
+    const uint64_t when = e->owner->island->clock + 1;
+    for (uint32_t m = e->by.lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m), off = (uint32_t)e->at[l], last = (off + e->size - 1) / CHUNK;
+        for (uint32_t c = off / CHUNK; c <= last && c < w->num_chunks; c++) {
             w->open[c / BLOCK] += w->chunks[c].when == 0;
-            w->chunks[c] = (struct chunk){when, site, warp * MACH_WARP + l};
+            w->chunks[c] = (struct chunk){when, e->by.site, e->by.warp * MACH_WARP + l};
         }
     }
-}
-
-static void proxy_fence(void *ctx, struct cta *cta, uint32_t warp, uint32_t lanes) {
-    struct watch *w = make(cta);
-    (void)ctx;
-    for (uint32_t l = 0; l < MACH_WARP; l++)
-        if (lanes >> l & 1)
-            w->fenced[warp * MACH_WARP + l] = cta->island->clock + 1;
-    w->covered = w->last_sync;
-}
-
-static void sync_threads(void *ctx, struct cta *cta) {
-    struct watch *w = cta->check;
-    (void)ctx;
-    if (w)
-        w->last_sync = cta->island->clock + 1;
 }
 
 static const struct diag missing_fence = {
@@ -82,13 +63,9 @@ static const struct diag missing_fence = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
-static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size, const struct mach_origin *reader,
-                       const char *what) {
-    struct watch *w = cta->check;
-    (void)ctx;
-    if (!w || !size)
-        return;
-    for (uint32_t c = off / CHUNK; c <= (off + size - 1) / CHUNK && c < w->num_chunks; c++) {
+static void async_read(struct watch *w, const struct event_access *e) {
+    const uint32_t off = (uint32_t)e->at[0];
+    for (uint32_t c = off / CHUNK; c <= (off + e->size - 1) / CHUNK && c < w->num_chunks; c++) {
         struct chunk *k = &w->chunks[c];
         if (!k->when)
             continue;
@@ -100,16 +77,25 @@ static void async_read(void *ctx, struct cta *cta, uint32_t off, uint32_t size, 
         char where[600] = "?";
         if (k->site)
             diag_where(k->site, where, sizeof where);
-        mach_warn(cta->island, reader, &missing_fence,
-                  "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since", what,
-                  c * CHUNK, k->thread, where);
+        const struct mach_origin reader = event_origin(&e->by);
+        mach_warn(e->owner->island, &reader, &missing_fence,
+                  "%s reads shared memory offset 0x%x, which thread %u stored at %s without a proxy fence since",
+                  e->what, c * CHUNK, k->thread, where);
         return;
     }
 }
 
-static bool settled(void *ctx, struct cta *cta, uint32_t off, uint32_t size) {
-    const struct watch *w = cta->check;
-    (void)ctx;
+static void access(const struct listener *self, const struct event_access *e) {
+    if (e->space != SPACE_SHARED || !e->size)
+        return;
+    if (e->effect & EFFECT_WRITE && e->proxy == PROXY_GENERIC)
+        generic_write(self, e);
+    else if (e->effect == EFFECT_READ && e->proxy == PROXY_ASYNC && *event_watch(self, e->owner))
+        async_read(*event_watch(self, e->owner), e);
+}
+
+static bool settled(const struct listener *self, struct cta *cta, uint32_t off, uint32_t size) {
+    const struct watch *w = *event_watch(self, cta);
     if (!w || !size)
         return true;
     for (uint32_t b = off / CHUNK / BLOCK; b <= (off + size - 1) / CHUNK / BLOCK && b <= w->num_chunks / BLOCK; b++)
@@ -118,24 +104,59 @@ static bool settled(void *ctx, struct cta *cta, uint32_t off, uint32_t size) {
     return true;
 }
 
-static void cta_end(void *ctx, struct cta *cta) {
-    struct watch *w = cta->check;
-    (void)ctx;
-    if (!w)
-        return;
-    worker_free(cta->island->worker, w->open);
-    worker_free(cta->island->worker, w);
-    cta->check = NULL;
+static void proxy_fence(struct watch *w, const struct event_sync *e) {
+    for (uint32_t l = 0; l < MACH_WARP; l++)
+        if (e->by.lanes >> l & 1)
+            w->fenced[e->by.warp * MACH_WARP + l] = e->owner->island->clock + 1;
+    w->covered = w->last_sync;
 }
 
-/* All it knows hangs on the CTAs, so it has no state of its own. */
-static const struct observer proxy = {
-    .generic_write = generic_write,
-    .proxy_fence = proxy_fence,
-    .sync = sync_threads,
-    .async_read = async_read,
-    .settled = settled,
-    .cta_end = cta_end,
-};
+static void synchronised(const struct listener *self, struct cta *cta) {
+    struct watch *w = *event_watch(self, cta);
+    if (w)
+        w->last_sync = cta->island->clock + 1;
+}
 
-const struct observer *check_proxy(void) { return &proxy; }
+/* A fence of shared memory from the generic towards the async proxy? */
+static bool fences(const struct event_sync *e) {
+    return (e->fence == FENCE_PROXY_ASYNC && e->space != FENCE_GLOBAL) ||
+           (e->fence == FENCE_PROXY_ASYNC_GENERIC && e->by.order == ORDER_RELEASE);
+}
+
+static void sync(const struct listener *self, const struct event_sync *e) {
+    switch (e->kind) {
+    case SYNC_FENCE:
+        if (fences(e))
+            proxy_fence(make(self, e->owner), e);
+        break;
+    case SYNC_BAR_PHASE:
+    case SYNC_MBAR_PHASE:
+        synchronised(self, e->owner);
+        break;
+    case SYNC_CLUSTER_PHASE:
+        for (uint32_t r = 0; r < e->owner->cluster->num_ctas; r++)
+            synchronised(self, &e->owner->cluster->cta[r]);
+        break;
+    default:
+        break;
+    }
+}
+
+static void life(const struct listener *self, const struct event_life *e) {
+    struct watch *w = *event_watch(self, e->owner);
+    if (e->kind != LIFE_CTA_END || !w)
+        return;
+    worker_free(e->owner->island->worker, w->open);
+    check_forget(self, e->owner);
+}
+
+struct listener check_proxy(void) {
+    return (struct listener){
+        .name = "proxy fences",
+        .wants = WANT_SHARED_WRITE | WANT_ENGINE_READ | WANT_MBARRIER | WANT_BARRIER | WANT_FENCE | WANT_LIFE,
+        .access = access,
+        .settled = settled,
+        .sync = sync,
+        .life = life,
+    };
+}

@@ -38,10 +38,20 @@ static bool run_load(struct async_op *op) {
             return true;
         memcpy(l->place.cta->smem + l->place.off, from, l->size);
         smem_clear_poison(l->place.cta, l->place.off, l->size);
+        tma_tell_global(op, EFFECT_READ, l->src, l->size, 1, 0);
+        tma_tell_shared(op, EFFECT_WRITE, l->place.cta, l->place.off, l->size);
     }
     tma_signal(op, &l->place, l->size);
     return true;
 }
+
+static void describe_load(const struct async_op *op, struct event_work *work) {
+    const struct load_op *l = (const struct load_op *)op;
+    tma_describe_place(&l->place, l->size, work);
+    work->global = l->src;
+}
+
+static const struct async_kind load_kind = {AGENT_BULK, run_load, describe_load};
 
 bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint64_t src, uint32_t size,
                          const struct tma_target *to) {
@@ -51,7 +61,7 @@ bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint
         return false;
     uint32_t n = tma_places(cta, origin, name, to, 16, places);
     for (uint32_t i = 0; i < n; i++) {
-        struct load_op *l = async_op_create(sizeof *l, name, cta, origin, run_load);
+        struct load_op *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
         l->place = places[i];
         l->src = src;
         l->size = size;
@@ -68,7 +78,7 @@ struct store_op {
     uint64_t dst;
     uint32_t src, size;
     uint16_t mask;
-    uint64_t digest; /* of the source when the copy was issued */
+    uint64_t follows; /* of the second operation: number of the first */
     enum tma_reduce reduce;
     enum tma_element type;
     struct tma_track *track;
@@ -88,9 +98,22 @@ static bool run_write(struct async_op *op) {
         for (uint32_t i = 0; i < s->size; i++)
             if (s->mask >> i % 16 & 1)
                 to[i] = s->data[i];
+    if (s->size)
+        tma_tell_global(op, s->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC, s->dst, s->size, 1, 0);
     s->track->writing--;
     return true;
 }
+
+static void describe_store(const struct async_op *op, struct event_work *work) {
+    const struct store_op *s = (const struct store_op *)op;
+    work->bytes = s->size;
+    work->global = s->dst;
+    work->from = op->src_bytes ? op->cta : NULL;
+    work->from_off = s->src;
+    work->follows = s->follows;
+}
+
+static const struct async_kind write_kind = {AGENT_BULK, run_write, describe_store};
 
 /* First byte of the source that would be copied and was never written, or UINT32_MAX. */
 static uint32_t first_poison(struct cta *cta, uint32_t off, uint32_t size, uint16_t mask) {
@@ -104,14 +127,15 @@ static uint32_t first_poison(struct cta *cta, uint32_t off, uint32_t size, uint1
 
 static bool run_store(struct async_op *op) {
     const struct store_op *s = (const struct store_op *)op;
-    if (!tma_check_source(op, s->src, s->size) || !tma_check_unchanged(op, s->src, s->size, s->digest))
+    if (!tma_check_source(op, s->src, s->size))
         return true;
     uint32_t bad = first_poison(op->cta, s->src, s->size, s->mask);
     if (bad != UINT32_MAX) {
         tma_fault_poison(op, bad);
         return true;
     }
-    struct store_op *w = async_op_create_with(sizeof *w, s->size, op->name, op->cta, &op->origin, run_write);
+    struct store_op *w = async_op_create_with(sizeof *w, s->size, &write_kind, op->name, op->cta, &op->origin);
+    w->follows = op->number;
     w->dst = s->dst;
     w->size = s->size;
     w->mask = s->mask;
@@ -124,23 +148,25 @@ static bool run_store(struct async_op *op) {
     return true;
 }
 
+static const struct async_kind store_kind = {AGENT_BULK, run_store, describe_store};
+
 bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src, uint32_t size,
                           uint16_t mask, enum tma_reduce op, enum tma_element type, struct tma_track *track) {
     const char *name = op == TMA_COPY ? "cp.async.bulk to global memory" : "cp.reduce.async.bulk to global memory";
     uint32_t off;
     if (!judge(cta, origin, name, size, dst) || !tma_source(cta, origin, name, src, 16, &off))
         return false;
-    struct store_op *s = async_op_create(sizeof *s, name, cta, origin, run_store);
+    struct store_op *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
     s->dst = dst;
     s->src = off;
     s->size = size;
-    s->digest = tma_digest(cta, off, size);
     s->mask = mask;
     s->reduce = op;
     s->type = type;
     s->track = track;
     track->reading++;
     track->writing++;
+    async_reads(&s->op, off, size);
     async_issue(tma_store_queue(cta), &s->op);
     return true;
 }
@@ -179,9 +205,19 @@ static bool run_peer(struct async_op *op) {
     } else
         memcpy(to->smem + p->place.off, op->cta->smem + p->src, p->size);
     smem_clear_poison(to, p->place.off, p->size);
+    tma_tell_shared(op, p->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC, to, p->place.off, p->size);
     tma_signal(op, &p->place, p->size);
     return true;
 }
+
+static void describe_peer(const struct async_op *op, struct event_work *work) {
+    const struct peer_op *p = (const struct peer_op *)op;
+    tma_describe_place(&p->place, p->size, work);
+    work->from = op->cta;
+    work->from_off = p->src;
+}
+
+static const struct async_kind peer_kind = {AGENT_BULK, run_peer, describe_peer};
 
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
                          uint32_t mbar, enum tma_reduce op, enum tma_element type) {
@@ -198,7 +234,7 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
         mach_fault(cta->island, origin, &d, "%s of rank %u, which is the executing CTA", name, cta->rank);
         return false;
     }
-    struct peer_op *p = async_op_create(sizeof *p, name, cta, origin, run_peer);
+    struct peer_op *p = async_op_create(sizeof *p, &peer_kind, name, cta, origin);
     p->place = place[0];
     p->src = off;
     p->size = size;

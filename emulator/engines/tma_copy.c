@@ -2,7 +2,6 @@
 #include "engines/tma_copy.h"
 
 #include "machine/mbarrier.h"
-#include "machine/observer.h"
 
 #include <string.h>
 
@@ -154,10 +153,9 @@ bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint6
 
 bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t bytes) {
     enum mbar_error e = MBAR_NOT_INITIALISED;
+    const struct event_by by = event_by_op(op, ORDER_RELEASE, SCOPE_CLUSTER); /* 8.9.1.1 */
     if (p->mbar >= MACH_SMEM_FIRST && (uint64_t)p->mbar + 8 <= p->mbar_cta->smem_end)
-        e = mbar_check_remote(op->cta, p->mbar_cta, p->mbar, &op->origin, op->name)
-                ? mbar_complete_tx(p->mbar_cta, p->mbar, bytes)
-                : MBAR_OK;
+        e = mbar_complete_tx(&by, p->mbar_cta, p->mbar, bytes);
     if (e == MBAR_OK)
         return true;
     struct mbar_error_info info = mbar_error_info(e);
@@ -214,48 +212,9 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
                    (unsigned long long)bytes, off, cta->smem_end - MACH_SMEM_FIRST, cta->smem_end);
         return false;
     }
-    const struct observer *o = cta->gpu->observer;
-    if (o && o->async_read)
-        o->async_read(o->ctx, cta, off, (uint32_t)bytes, &op->origin, op->name);
+    if (bytes)
+        tma_tell_shared(op, EFFECT_READ, cta, off, (uint32_t)bytes);
     return cta->island->fault == 0;
-}
-
-uint64_t tma_digest(const struct cta *cta, uint32_t off, uint64_t bytes) {
-    if (off < MACH_SMEM_FIRST || off > cta->smem_end || bytes > cta->smem_end - off)
-        return 0;
-    /* FNV-1a in four lanes, a word of 8 bytes at a time; `bytes` is a multiple of 16 */
-    uint64_t h[4];
-    for (unsigned k = 0; k < 4; k++)
-        h[k] = UINT64_C(0xcbf29ce484222325) + k;
-    for (uint64_t i = 0; i + 8 <= bytes; i += 32)
-        for (unsigned k = 0; k < 4 && i + 8 * k < bytes; k++) {
-            uint64_t word;
-            memcpy(&word, cta->smem + off + i + 8 * k, sizeof word);
-            h[k] = (h[k] ^ word) * UINT64_C(0x100000001b3);
-        }
-    uint64_t all = h[0];
-    for (unsigned k = 1; k < 4; k++)
-        all = (all ^ h[k]) * UINT64_C(0x100000001b3);
-    return all;
-}
-
-static const struct diag overwritten = {
-    .id = "bulk-store-overwritten",
-    .rule = "the source of a bulk copy must not change before the copy has read it",
-    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
-    .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the "
-            "copy, then a barrier, "
-            "before the buffer is written again",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
-bool tma_check_unchanged(const struct async_op *op, uint32_t off, uint64_t bytes, uint64_t digest) {
-    if (!digest || tma_digest(op->cta, off, bytes) == digest)
-        return true;
-    return mach_warn(
-        op->cta->island, &op->origin, &overwritten,
-        "%s reads %llu bytes at shared offset 0x%x, some of which have been overwritten since it was issued", op->name,
-        (unsigned long long)bytes, off);
 }
 
 void tma_fault_poison(const struct async_op *op, uint32_t off) {
@@ -287,4 +246,44 @@ uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bo
         mach_fault(op->cta->island, &op->origin, &d, "%s %s %llu bytes at 0x%llx, below every allocation", op->name,
                    write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr);
     return NULL;
+}
+
+/* --- who watches ----------------------------------------------------------------------------------------------------- */
+
+void tma_tell_shared(const struct async_op *op, enum event_effect effect, struct cta *owner, uint32_t off,
+                     uint32_t bytes) {
+    if (events_wanted(op->cta->gpu, WANT_ENGINE_READ | WANT_ENGINE_WRITE))
+        events_send_access(op->cta->gpu, &(struct event_access){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE),
+                                                                .agent = op->kind->agent,
+                                                                .space = SPACE_SHARED,
+                                                                .effect = effect,
+                                                                .proxy = PROXY_ASYNC,
+                                                                .owner = owner,
+                                                                .what = op->name,
+                                                                .at = &(uint64_t){off},
+                                                                .size = bytes,
+                                                                .rows = 1});
+}
+
+void tma_tell_global(const struct async_op *op, enum event_effect effect, uint64_t addr, uint32_t bytes, uint32_t rows,
+                     uint64_t stride) {
+    if (events_wanted(op->cta->gpu, WANT_ENGINE_GLOBAL))
+        events_send_access(op->cta->gpu, &(struct event_access){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE),
+                                                                .agent = op->kind->agent,
+                                                                .space = SPACE_GLOBAL,
+                                                                .effect = effect,
+                                                                .proxy = PROXY_ASYNC,
+                                                                .what = op->name,
+                                                                .at = &(uint64_t){addr},
+                                                                .size = bytes,
+                                                                .rows = rows,
+                                                                .stride = stride});
+}
+
+void tma_describe_place(const struct tma_place *p, uint64_t bytes, struct event_work *work) {
+    work->bytes = bytes;
+    work->to = p->cta;
+    work->to_off = p->off;
+    work->signals = p->mbar_cta;
+    work->signals_off = p->mbar;
 }

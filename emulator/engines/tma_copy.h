@@ -3,6 +3,7 @@
 #define ENGINES_TMA_COPY_H
 
 #include "engines/tma.h"
+#include "machine/events.h"
 
 /* Copies into shared memory, and those out of it. */
 struct async_queue *tma_load_queue(struct cta *cta);
@@ -31,14 +32,17 @@ bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint6
 /* complete_tx. False after a fault. */
 bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t bytes);
 
-/* The source of a store: the CTA is alive and [off, off + bytes) lies in its shared memory; tells the observer. */
+/* The source of a store: the CTA is alive and [off, off + bytes) lies in its shared memory; tells who watches. */
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes);
-/* A digest of [off, off + bytes) of shared memory as a store is issued; 0 where that is no memory of the CTA. */
-uint64_t tma_digest(const struct cta *cta, uint32_t off, uint64_t bytes);
-/* As the store reads them: warns if they have changed since. False when the warning is a fault. */
-bool tma_check_unchanged(const struct async_op *op, uint32_t off, uint64_t bytes, uint64_t digest);
 /* A byte of the source was never written. */
 void tma_fault_poison(const struct async_op *op, uint32_t off);
+/* An operation reads or writes shared memory, or `rows` pieces of global memory, `stride` apart: for those who watch. */
+void tma_tell_shared(const struct async_op *op, enum event_effect effect, struct cta *owner, uint32_t off,
+                     uint32_t bytes);
+void tma_tell_global(const struct async_op *op, enum event_effect effect, uint64_t addr, uint32_t bytes, uint32_t rows,
+                     uint64_t stride);
+/* Where a copy goes and whom it tells. */
+void tma_describe_place(const struct tma_place *p, uint64_t bytes, struct event_work *work);
 /* Host pointer to global memory, or NULL after a fault. */
 uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bool write);
 /* A shared::cta source address, judged when a store is issued. */

@@ -4,7 +4,7 @@
  * and every memory order is met. f32 additions in global memory flush subnormals, in shared memory they do
  * not. A vector or packed operation is one scalar operation per element.
  */
-#include "isa/isa.h"
+#include "isa/tell.h"
 #include "num/num.h"
 
 enum atom_op { AT_ADD, AT_MIN, AT_MAX, AT_INC, AT_DEC, AT_AND, AT_OR, AT_XOR, AT_EXCH, AT_CAS };
@@ -164,6 +164,12 @@ static bool atom_element(struct warp *w, const struct insn *in, const struct ato
     return true;
 }
 
+static void saw_atomic(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
+                       uint32_t mask, const uint64_t *got) {
+    if (events_wanted(w->gpu, ISA_WANT_WRITE))
+        isa_tell_span(w, in, s, size, mask, EFFECT_ATOMIC, DOUBT_NONE, got);
+}
+
 static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct atom_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
@@ -172,6 +178,8 @@ static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t
     w->island->progress++;
     struct warp_span s;
     uint64_t addr[MACH_WARP]; /* the destination may be the address register */
+    uint64_t got[MACH_WARP];
+    uint32_t done = 0;
     bool together = warp_span(w, f->addr, mask, f->space, size, size, true, &s);
     if (!together)
         WARP_FOR_LANES(l, mask) { addr[l] = warp_address(w, f->addr, l); }
@@ -189,9 +197,13 @@ static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t
                 return WARP_FAULT;
         for (unsigned e = 0; e < f->count; e++) /* destinations may be sources of other elements */
             set_reg(w, f->d[e], f->size, l, old[e]);
-        if (s.space == XS_SHARED_CTA)
-            warp_saw_write(w, in, s.cta, at, size, l);
+        got[l] = old[0].lo;
+        done |= 1u << l;
+        if (!together)
+            saw_atomic(w, in, &s, size, 1u << l, got);
     }
+    if (together)
+        saw_atomic(w, in, &s, size, done, got);
     return WARP_NEXT;
 }
 

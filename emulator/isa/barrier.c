@@ -6,16 +6,7 @@
  *
  * Memory is sequentially consistent here, so that fences have no effect on values. Their forms are checked.
  */
-#include "isa/isa.h"
-#include "machine/mbarrier.h"
-
-/* Threads of the CTA have synchronised. */
-static void synchronised(struct cta *cta) {
-    const struct observer *o = cta->gpu->observer;
-    mach_wake(cta);
-    if (o && o->sync)
-        o->sync(o->ctx, cta);
-}
+#include "isa/tell.h"
 
 /* --- bar, barrier -------------------------------------------------------------------------------------- */
 
@@ -67,17 +58,31 @@ static uint32_t live_threads(const struct cta *cta) {
     return n;
 }
 
+static void tell_bar(const struct warp *w, const struct insn *in, uint32_t lanes, enum event_sync_kind kind,
+                     uint32_t number, uint64_t phase) {
+    if (events_wanted(w->gpu, WANT_BARRIER))
+        events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes),
+                                                      .kind = kind,
+                                                      .owner = w->cta,
+                                                      .number = number,
+                                                      .phase = phase,
+                                                      .count = w->cta->bar[number].expected});
+}
+
 /* Has everyone come? Then the barrier starts its next generation. */
-static void bar_check(struct cta *cta, struct mach_barrier *bar, bool counted) {
+static void bar_check(struct warp *w, const struct insn *in, uint32_t number, bool counted) {
+    struct cta *cta = w->cta;
+    struct mach_barrier *bar = &cta->bar[number];
     uint32_t need = counted ? bar->expected : live_threads(cta);
     if (!bar->expected || bar->arrived < need)
         return;
+    tell_bar(w, in, w->g->mask, SYNC_BAR_PHASE, number, bar->phase);
     bar->last_popc = bar->red_popc;
     bar->last_and = bar->red_and;
     bar->last_or = bar->red_or;
     bar->expected = bar->arrived = 0;
     bar->phase++;
-    synchronised(cta);
+    mach_wake(cta);
 }
 
 static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_form *f, uint32_t mask,
@@ -146,6 +151,7 @@ static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_fo
         return false;
     w->bar_waiting = number + 1;
     w->bar_phase = phase;
+    tell_bar(w, in, mask, SYNC_BAR_ARRIVE, number, phase);
     return true;
 }
 
@@ -161,7 +167,7 @@ static enum warp_status run_bar(struct warp *w, const struct insn *in, uint32_t 
         return WARP_FAULT;
     struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
     if (bar->phase == w->bar_phase)
-        bar_check(w->cta, bar, f->b != NULL);
+        bar_check(w, in, w->bar_waiting - 1, f->b != NULL);
     if (f->op == BAR_ARRIVE) {
         w->bar_waiting = 0;
         return WARP_NEXT;
@@ -169,6 +175,7 @@ static enum warp_status run_bar(struct warp *w, const struct insn *in, uint32_t 
     if (bar->phase == w->bar_phase)
         return warp_wait(w, in,
                          &(struct warp_wait){.kind = WAIT_BARRIER, .addr = w->bar_waiting - 1, .value = w->bar_phase});
+    tell_bar(w, in, mask, SYNC_BAR_PASS, w->bar_waiting - 1, w->bar_phase);
     return bar_result(w, f, bar, mask);
 }
 
@@ -255,8 +262,16 @@ static const struct diag cluster_no_arrive = {
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
+static void tell_cluster(const struct warp *w, const struct insn *in, uint32_t lanes, enum event_sync_kind kind,
+                         uint64_t phase) {
+    if (events_wanted(w->gpu, WANT_BARRIER))
+        events_send_sync(
+            w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes), .kind = kind, .owner = w->cta, .phase = phase});
+}
+
 /* Completes the barrier when every live thread of the cluster has arrived in this phase. */
-static void cluster_check(struct cluster *cl) {
+static void cluster_check(const struct warp *by, const struct insn *in) {
+    struct cluster *cl = by->cta->cluster;
     if (!cl->bar_arrived)
         return;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
@@ -266,11 +281,11 @@ static void cluster_check(struct cluster *cl) {
             if (w->live & ~(here ? w->cluster_arrived : 0))
                 return;
         }
+    tell_cluster(by, in, by->g->mask, SYNC_CLUSTER_PHASE, cl->bar_phase);
     cl->bar_arrived = 0;
     cl->bar_phase++;
-    mbar_publish(cl);
     for (uint32_t r = 0; r < cl->num_ctas; r++)
-        synchronised(&cl->cta[r]);
+        mach_wake(&cl->cta[r]);
 }
 
 static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -284,13 +299,12 @@ static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in
     if (w->cluster_arrived & mask)
         return warp_fault(w, in, w->cluster_arrived & mask, &cluster_twice,
                           "a thread arrives at the cluster barrier again before it has waited");
-    if (!ptx_has(in->src, PTX_MOD_relaxed))
-        mbar_release(w->cta);
     w->cluster_arrived = mask;
     w->cluster_phase = cl->bar_phase;
     cl->bar_arrived += (uint32_t)__builtin_popcount(mask);
     w->island->progress++;
-    cluster_check(cl);
+    tell_cluster(w, in, mask, SYNC_CLUSTER_ARRIVE, cl->bar_phase);
+    cluster_check(w, in);
     return WARP_NEXT;
 }
 
@@ -306,10 +320,11 @@ static enum warp_status run_cluster_wait(struct warp *w, const struct insn *in, 
         return warp_fault(w, in, mask & ~w->cluster_arrived, &cluster_no_arrive,
                           "a thread waits at the cluster barrier without having arrived");
     if (w->cluster_phase == cl->bar_phase)
-        cluster_check(cl); /* a thread may have exited */
+        cluster_check(w, in); /* a thread may have exited */
     if (w->cluster_phase == cl->bar_phase)
         return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_CLUSTER, .value = cl->bar_phase});
     w->cluster_arrived = 0;
+    tell_cluster(w, in, mask, SYNC_CLUSTER_PASS, w->cluster_phase);
     return WARP_NEXT;
 }
 
@@ -345,13 +360,19 @@ static const struct diag tensormap_fence = {
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 
+/* Which fence an instruction is; aux, from bind_fence: an enum event_fence, and above it an enum event_fence_space. */
+static void tell_fence(const struct warp *w, const struct insn *in, uint32_t lanes, uint64_t map) {
+    if (events_wanted(w->gpu, WANT_FENCE))
+        events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes),
+                                                      .kind = SYNC_FENCE,
+                                                      .owner = w->cta,
+                                                      .fence = (enum event_fence)(in->aux & 0xff),
+                                                      .space = (enum event_fence_space)(in->aux >> 8),
+                                                      .map = map});
+}
+
 static enum warp_status run_fence(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct observer *o = w->gpu->observer;
-    if (in->src->op != PTX_OP_fence_proxy && in->src->op != PTX_OP_membar_proxy && !ptx_has(in->src, PTX_MOD_cta) &&
-        !ptx_has(in->src, PTX_MOD_acquire))
-        mbar_release(w->cta);           /* a release at cluster scope or wider */
-    if (in->aux && o && o->proxy_fence) /* covers shared memory, towards the async proxy */
-        o->proxy_fence(o->ctx, w->cta, w->index, mask);
+    tell_fence(w, in, mask, 0);
     return WARP_NEXT;
 }
 
@@ -364,6 +385,7 @@ static enum warp_status run_fence_range(struct warp *w, const struct insn *in, u
             return WARP_FAULT;
         if (loc.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &tensormap_fence, "lane %u names bytes outside global memory", l);
+        tell_fence(w, in, 1u << l, warp_address(w, &in->o[0], l));
     }
     return WARP_NEXT;
 }
@@ -431,14 +453,36 @@ static bool spelled(const struct ptx_insn *src, const struct fence_spelling *s) 
     return next == words && scopes == s->scoped;
 }
 
+static uint64_t fence_kind(const struct fence_spelling *s) {
+    switch (s->word[0]) {
+    case PTX_MOD_alias:
+        return FENCE_PROXY_ALIAS;
+    case PTX_MOD_async:
+        return FENCE_PROXY_ASYNC | (s->word[1] == 0                ? FENCE_ALL
+                                    : s->word[1] == PTX_MOD_global ? FENCE_GLOBAL
+                                                                   : FENCE_SHARED)
+                                       << 8;
+    case PTX_MOD_async__generic:
+        return FENCE_PROXY_ASYNC_GENERIC | FENCE_SHARED << 8;
+    case PTX_MOD_tensormap__generic:
+        return FENCE_PROXY_TENSORMAP | FENCE_GLOBAL << 8;
+    default:
+        break;
+    }
+    if (s->op == PTX_OP_fence_mbarrier_init)
+        return FENCE_MBARRIER_INIT;
+    const bool restricted =
+        s->word[1] == PTX_MOD_sync_restrict__shared__cluster || s->word[1] == PTX_MOD_sync_restrict__shared__cta;
+    return restricted ? FENCE_SYNC_RESTRICT | FENCE_SHARED << 8 : FENCE_MEMORY;
+}
+
 static bool bind_fence(struct insn *in) {
     for (unsigned i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         const struct fence_spelling *s = &spellings[i];
         if (!spelled(in->src, s))
             continue;
         in->fn = s->range ? run_fence_range : run_fence;
-        in->aux = (s->word[0] == PTX_MOD_async && s->word[1] != PTX_MOD_global) ||
-                  (s->word[0] == PTX_MOD_async__generic && s->word[1] == PTX_MOD_release);
+        in->aux = fence_kind(s);
         if (!s->range)
             return in->num_opnds == 0;
         return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;

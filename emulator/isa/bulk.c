@@ -369,8 +369,7 @@ static bool bind_contiguous(struct isa_binder *b, struct insn *in, const struct 
 /* --- bulk async-groups (9.7.9.27.2) ------------------------------------------------------------------------------- */
 
 static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
-    (void)in;
-    isa_group_commit(w, ASYNC_BULK, mask);
+    isa_group_commit(w, in, ASYNC_BULK, mask);
     return WARP_NEXT;
 }
 

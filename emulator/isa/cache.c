@@ -3,7 +3,7 @@
  * Caches are not modelled: these are hints, checked for form and, where the ISA asks for a valid range, for address.
  * A cache policy is an opaque value that no access looks into.
  */
-#include "isa/isa.h"
+#include "isa/tell.h"
 
 /* --- prefetch, applypriority, discard ------------------------------------------------------------------ */
 
@@ -216,7 +216,7 @@ static enum warp_status run_bulk(struct warp *w, const struct insn *in, uint32_t
             return warp_fault(w, in, 1u << l, &bulk_space, "lane %u writes elsewhere", l);
         memset(loc.host, 0, n);
         smem_clear_poison(loc.cta, loc.off, (uint32_t)n);
-        warp_saw_write(w, in, loc.cta, loc.off, (uint32_t)n, l);
+        isa_saw_loc(w, in, &loc, 0, (uint32_t)n, l, EFFECT_WRITE);
     }
     w->island->progress++;
     return WARP_NEXT;

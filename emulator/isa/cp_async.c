@@ -6,7 +6,7 @@
  */
 #include "isa/async_group.h"
 
-#include "isa/isa.h"
+#include "isa/tell.h"
 #include "machine/mbarrier.h"
 
 #include <stdlib.h>
@@ -46,7 +46,19 @@ struct tma_track *isa_group_open(struct warp *w, enum async_kind kind, uint32_t 
     return &s->open->track;
 }
 
-void isa_group_commit(struct warp *w, enum async_kind kind, uint32_t mask) {
+static void tell_group(const struct warp *w, const struct insn *in, uint32_t mask, enum event_sync_kind event,
+                       enum async_kind kind, uint32_t n, bool read) {
+    if (events_wanted(w->gpu, WANT_FENCE))
+        events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, mask),
+                                                      .kind = event,
+                                                      .owner = w->cta,
+                                                      .count = n,
+                                                      .bulk = kind == ASYNC_BULK,
+                                                      .read = read});
+}
+
+void isa_group_commit(struct warp *w, const struct insn *in, enum async_kind kind, uint32_t mask) {
+    tell_group(w, in, mask, SYNC_GROUP_COMMIT, kind, 0, false);
     WARP_FOR_LANES(l, mask) {
         struct lane_groups *s = &state_of(w)->lanes[kind][l];
         isa_group_open(w, kind, l);
@@ -80,8 +92,10 @@ bool isa_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32_
 
 enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind, uint32_t n,
                                 bool read) {
-    if (isa_group_done(w, kind, mask, n, read))
+    if (isa_group_done(w, kind, mask, n, read)) {
+        tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
         return WARP_NEXT;
+    }
     if (warp_isolate(w, in, mask))
         return WARP_JUMP;
     return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_ASYNC, .value = n});
@@ -111,19 +125,43 @@ struct copy_form {
 
 struct copy_op {
     struct async_op op;
-    uint32_t lanes, size, warp;
-    const struct diag_site *site;
+    uint32_t lanes, size;
     struct copy_lane {
         const uint8_t *from;
+        uint64_t addr;       /* of `from` */
         uint32_t bytes, off; /* read from `from`; the rest is zeros */
         struct tma_track *track;
     } lane[MACH_WARP];
 };
 
+/* Lanes `lanes` have read or written, as cp.async does it: through the generic proxy. */
+static void tell_copy(const struct copy_op *c, uint32_t lanes, uint32_t size, enum event_space space,
+                      const uint64_t *at) {
+    struct event_by by = event_by_op(&c->op, ORDER_WEAK, SCOPE_NONE);
+    by.lanes = lanes;
+    tell_access(c->op.cta->gpu, &(struct event_access){.by = by,
+                                                       .agent = AGENT_CP_ASYNC,
+                                                       .space = space,
+                                                       .effect = space == SPACE_SHARED ? EFFECT_WRITE : EFFECT_READ,
+                                                       .owner = space == SPACE_SHARED ? c->op.cta : NULL,
+                                                       .at = at,
+                                                       .size = size});
+}
+
+static void tell_copies(const struct copy_op *c) {
+    uint64_t to[MACH_WARP], from[MACH_WARP];
+    WARP_FOR_LANES(l, c->lanes) {
+        to[l] = c->lane[l].off;
+        from[l] = c->lane[l].addr;
+        if (c->lane[l].bytes)
+            tell_copy(c, 1u << l, c->lane[l].bytes, SPACE_GLOBAL, from);
+    }
+    tell_copy(c, c->lanes, c->size, SPACE_SHARED, to);
+}
+
 static bool run_copy(struct async_op *op) {
     const struct copy_op *c = (const struct copy_op *)op;
     struct cta *cta = op->cta;
-    const struct observer *o = cta->gpu->observer;
     WARP_FOR_LANES(l, c->lanes) {
         const struct copy_lane *k = &c->lane[l];
         uint8_t data[16] = {0};
@@ -131,15 +169,22 @@ static bool run_copy(struct async_op *op) {
             memcpy(data, k->from, k->bytes);
         memcpy(cta->smem + k->off, data, c->size);
         smem_clear_poison(cta, k->off, c->size);
-        uint32_t at[MACH_WARP];
-        at[l] = k->off;
-        if (o && o->generic_write && c->size)
-            o->generic_write(o->ctx, cta, at, c->size, c->warp, 1u << l, c->site);
         k->track->reading--;
         k->track->writing--;
     }
+    if (events_wanted(cta->gpu, ISA_WANT_WRITE))
+        tell_copies(c);
     return true;
 }
+
+static void describe_copy(const struct async_op *op, struct event_work *work) {
+    const struct copy_op *c = (const struct copy_op *)op;
+    work->to = op->cta;
+    work->to_off = c->lane[warp_lowest(c->lanes)].off;
+    work->bytes = (uint64_t)c->size * (uint32_t)__builtin_popcount(c->lanes);
+}
+
+static const struct async_kind copy_kind = {AGENT_CP_ASYNC, run_copy, describe_copy};
 
 static struct async_queue *copy_queue(struct warp *w) {
     struct isa_async *s = state_of(w);
@@ -187,14 +232,13 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
             !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[0], l), f->size, f->size, true, &to) ||
             (bytes && !warp_resolve(w, in, l, XS_GLOBAL, warp_address(w, &in->o[1], l), bytes, f->size, false, &from)))
             return WARP_FAULT;
-        lane[l] = (struct copy_lane){from.host, bytes, to.off, isa_group_open(w, ASYNC_COPY, l)};
+        lane[l] = (struct copy_lane){from.host, warp_address(w, &in->o[1], l), bytes, to.off,
+                                     isa_group_open(w, ASYNC_COPY, l)};
     }
     struct mach_origin origin = warp_origin(w, in, mask);
-    struct copy_op *c = async_op_create(sizeof *c, "cp.async", w->cta, &origin, run_copy);
+    struct copy_op *c = async_op_create(sizeof *c, &copy_kind, "cp.async", w->cta, &origin);
     c->lanes = mask;
     c->size = f->size;
-    c->warp = w->index;
-    c->site = &in->src->site;
     WARP_FOR_LANES(l, mask) {
         c->lane[l] = lane[l];
         lane[l].track->reading++;
@@ -277,8 +321,10 @@ static void mbar_failed(struct cta *cta, const struct mach_origin *origin, enum 
 
 static bool run_arrive(struct async_op *op) {
     const struct arrive_op *a = (const struct arrive_op *)op;
+    struct event_by by = event_by_op(op, ORDER_RELEASE, SCOPE_CTA);
     WARP_FOR_LANES(l, a->lanes) {
-        enum mbar_error e = mbar_arrive(op->cta, a->off[l], 1, false, NULL);
+        by.lanes = 1u << l;
+        enum mbar_error e = mbar_arrive(&by, op->cta, a->off[l], 1, false, NULL);
         if (e == MBAR_OK)
             continue;
         mbar_failed(op->cta, &op->origin, e, a->off[l]);
@@ -287,21 +333,31 @@ static bool run_arrive(struct async_op *op) {
     return true;
 }
 
+static void describe_arrive(const struct async_op *op, struct event_work *work) {
+    const struct arrive_op *a = (const struct arrive_op *)op;
+    work->signals = op->cta;
+    work->signals_off = a->off[warp_lowest(a->lanes)];
+}
+
+static const struct async_kind arrive_kind = {AGENT_COMMIT, run_arrive, describe_arrive};
+
 static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     const bool noinc = ptx_has(in->src, PTX_MOD_noinc), generic = in->aux;
     uint32_t off[MACH_WARP] = {0};
     struct mach_origin origin = warp_origin(w, in, mask);
+    struct event_by by = isa_by(w, in, mask);
     WARP_FOR_LANES(l, mask) {
         struct cta *cta;
+        by.lanes = 1u << l;
         if (!warp_smem_operand(w, in, l, &in->o[0], false, generic, 8, &cta, &off[l]))
             return WARP_FAULT;
-        enum mbar_error e = noinc ? MBAR_OK : mbar_add_pending(cta, off[l]);
+        enum mbar_error e = noinc ? MBAR_OK : mbar_add_pending(&by, cta, off[l]);
         if (e == MBAR_OK)
             continue;
         mbar_failed(cta, &origin, e, off[l]);
         return WARP_FAULT;
     }
-    struct arrive_op *a = async_op_create(sizeof *a, "cp.async.mbarrier.arrive", w->cta, &origin, run_arrive);
+    struct arrive_op *a = async_op_create(sizeof *a, &arrive_kind, "cp.async.mbarrier.arrive", w->cta, &origin);
     a->lanes = mask;
     memcpy(a->off, off, sizeof off);
     async_issue(copy_queue(w), &a->op); /* behind this thread's earlier copies */
@@ -325,8 +381,7 @@ static bool bind_arrive(struct insn *in) {
 /* --- commit and wait -------------------------------------------------------------------------------------------------------- */
 
 static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
-    (void)in;
-    isa_group_commit(w, ASYNC_COPY, mask);
+    isa_group_commit(w, in, ASYNC_COPY, mask);
     return WARP_NEXT;
 }
 
@@ -339,7 +394,7 @@ static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint3
     struct isa_async *s = state_of(w);
     uint32_t open = 0;
     WARP_FOR_LANES(l, mask) open |= (uint32_t)(s->lanes[ASYNC_COPY][l].open != NULL) << l;
-    isa_group_commit(w, ASYNC_COPY, open);
+    isa_group_commit(w, in, ASYNC_COPY, open);
     return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);
 }
 

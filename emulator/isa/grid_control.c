@@ -1,7 +1,7 @@
 /* isa/grid_control.c - instructions by which a kernel speaks with the launch: griddepcontrol, clusterlaunchcontrol, setmaxnreg
  * (PTX ISA 9.7.13.13, 9.7.13.17, 9.7.13.18, 9.7.19.5).
  */
-#include "isa/isa.h"
+#include "isa/tell.h"
 #include "machine/mbarrier.h"
 
 #include <stdio.h>
@@ -16,7 +16,12 @@ static bool refuse(struct isa_binder *b, const char *why) {
 /* Grids run one after the other here, so the prerequisite grids have completed before this one started (.wait), and an
  * early launch of dependents, which nobody may count on, does not happen (.launch_dependents). */
 static enum warp_status do_griddepcontrol(struct warp *w, const struct insn *in, uint32_t mask) {
-    (void)w, (void)in, (void)mask;
+    if (events_wanted(w->gpu, WANT_FENCE))
+        events_send_sync(w->gpu,
+                         &(struct event_sync){.by = isa_by(w, in, mask),
+                                              .kind = in->src->mods[0] == PTX_MOD_wait ? SYNC_GRID_WAIT
+                                                                                       : SYNC_GRID_LAUNCH_DEPENDENTS,
+                                              .owner = w->cta});
     return WARP_NEXT;
 }
 
@@ -70,11 +75,20 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
                    to->rank);
         return false;
     }
-    if (!mbar_check_remote(op->cta, to, c->mbar, &op->origin, op->name))
-        return false;
     memcpy(to->smem + c->addr, response, RESPONSE_BYTES);
     smem_clear_poison(to, c->addr, RESPONSE_BYTES);
-    enum mbar_error e = mbar_complete_tx(to, c->mbar, RESPONSE_BYTES);
+    const struct event_by by = event_by_op(op, ORDER_RELEASE, SCOPE_CLUSTER);
+    tell_access(op->cta->gpu, &(struct event_access){.by = by,
+                                                     .agent = AGENT_CLC,
+                                                     .space = SPACE_SHARED,
+                                                     .effect = EFFECT_WRITE,
+                                                     .proxy = PROXY_ASYNC,
+                                                     .owner = to,
+                                                     .what = op->name,
+                                                     .at = &(uint64_t){c->addr},
+                                                     .size = RESPONSE_BYTES,
+                                                     .rows = 1});
+    enum mbar_error e = mbar_complete_tx(&by, to, c->mbar, RESPONSE_BYTES);
     if (e == MBAR_OK)
         return true;
     struct mbar_error_info info = mbar_error_info(e);
@@ -111,6 +125,17 @@ static bool run_cancel(struct async_op *op) {
     return true;
 }
 
+static void describe_cancel(const struct async_op *op, struct event_work *work) {
+    const struct cancel_op *c = (const struct cancel_op *)op;
+    work->bytes = RESPONSE_BYTES;
+    work->to = work->signals = op->cta;
+    work->to_off = c->addr;
+    work->signals_off = c->mbar;
+    work->ctas = c->all ? (1u << op->cta->cluster->num_ctas) - 1 : 1u << op->cta->rank;
+}
+
+static const struct async_kind cancel_kind = {AGENT_CLC, run_cancel, describe_cancel};
+
 static struct async_queue *cancel_queue(struct cta *cta) {
     static const char name[] = "cluster launch control";
     struct async_queue *q = cta->queues;
@@ -123,7 +148,7 @@ bool isa_serve_cancels(struct cluster *cl) {
     bool any = false;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         for (struct async_queue *q = cl->cta[r].queues; q; q = q->next)
-            while (q->head && q->head->run == run_cancel && async_step(q))
+            while (q->head && q->head->kind == &cancel_kind && async_step(q))
                 any = true;
     return any;
 }
@@ -141,7 +166,7 @@ static enum warp_status do_try_cancel(struct warp *w, const struct insn *in, uin
             return warp_fault(w, in, 1u << l, &cancel_after_failure,
                               "try_cancel in a CTA that has read a response that says no");
         struct cancel_op *c =
-            async_op_create(sizeof *c, "clusterlaunchcontrol.try_cancel", w->cta, &origin, run_cancel);
+            async_op_create(sizeof *c, &cancel_kind, "clusterlaunchcontrol.try_cancel", w->cta, &origin);
         c->addr = addr;
         c->mbar = mbar;
         c->all = all;
@@ -327,6 +352,8 @@ static enum warp_status do_setmaxnreg(struct warp *w, const struct insn *in, uin
         w->regs = wanted;
         mach_wake(w->cta); /* others may wait for what came free */
     }
+    tell_life(w->gpu, &(struct event_life){
+                          .by = warp_by(w, in, mask), .kind = LIFE_REGISTERS, .owner = w->cta, .count = wanted});
     return WARP_NEXT;
 }
 

@@ -4,7 +4,7 @@
  * row l / 4 in one register per matrix; with .trans, of column l / 4. The shapes of 8-, 6- and 4-bit elements are refused:
  * their fragments are given only in figures.
  */
-#include "isa/isa.h"
+#include "isa/tell.h"
 
 struct matrix_form {
     enum warp_space space;
@@ -50,6 +50,22 @@ static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32
     *col = trans ? a : b;
 }
 
+/* Each lane reads or writes the two elements that its register holds. */
+static void tell_matrix(const struct warp *w, const struct insn *in, const struct warp_loc row[8], bool trans,
+                        enum event_effect effect) {
+    if (!events_wanted(w->gpu, effect == EFFECT_READ ? ISA_WANT_READ : ISA_WANT_WRITE))
+        return;
+    struct warp_span s = {.host = w->cta->smem, .cta = w->cta, .space = XS_SHARED_CTA};
+    for (uint32_t h = 0; h < 2; h++) {
+        for (uint32_t l = 0; l < MACH_WARP; l++) {
+            uint32_t r, c;
+            element_of(l, h, trans, &r, &c);
+            s.at[l] = row[r].off + 2 * c;
+        }
+        isa_tell_span(w, in, &s, 2, WARP_ALL_LANES, effect, DOUBT_NONE, NULL);
+    }
+}
+
 static enum warp_status run_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (mask != WARP_ALL_LANES)
@@ -74,6 +90,7 @@ static enum warp_status run_ldmatrix(struct warp *w, const struct insn *in, uint
                     poison[m] |= 1u << l;
             }
         }
+        tell_matrix(w, in, row, f->trans, EFFECT_READ);
     }
     for (uint32_t m = 0; m < f->count; m++) { /* after all addresses are read: a destination may be one of them */
         if (f->reg[m] == WARP_SINK)
@@ -106,8 +123,8 @@ static enum warp_status run_stmatrix(struct warp *w, const struct insn *in, uint
                 warp_bits_set(row[r].cta->smem_poison, row[r].off + 2 * c, 2, poison >> l & 1 ? 3 : 0);
                 if (poison >> l & 1)
                     smem_doubt(row[r].cta, row[r].off + 2 * c, 2);
-                warp_saw_write(w, in, row[r].cta, row[r].off + 2 * c, 2, l);
             }
+        tell_matrix(w, in, row, f->trans, EFFECT_WRITE);
     }
     w->island->progress++;
     return WARP_NEXT;

@@ -9,8 +9,7 @@
  * as waiting when nothing can run any more.
  */
 #include "machine/mbarrier.h"
-
-#include "isa/isa.h"
+#include "isa/tell.h"
 
 #include <stdio.h>
 
@@ -97,12 +96,9 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
     return warp_smem_operand(w, in, lane, f->addr, f->cluster, f->generic, 8, cta, off);
 }
 
-/* May lane l use an mbarrier of another CTA yet? */
-static bool published(const struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta, uint32_t off) {
-    if (cta == w->cta)
-        return true;
-    struct mach_origin origin = warp_origin(w, in, 1u << l);
-    return mbar_check_remote(w->cta, cta, off, &origin, ptx_op_text(in->src->op));
+/* Who it is, in full where somebody wants to know. */
+static struct event_by actor(const struct warp *w, const struct insn *in, uint32_t l) {
+    return events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE) ? isa_by(w, in, 1u << l) : (struct event_by){.cta = w->cta};
 }
 
 /* --- init, inval, expect_tx, complete_tx --------------------------------------------------------------- */
@@ -116,17 +112,16 @@ static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32
         uint32_t off, value = f->value ? warp_u32(w, f->value, l) : 0;
         if (!locate(w, in, f, l, &cta, &off))
             return WARP_FAULT;
-        if (!published(w, in, l, cta, off))
-            return WARP_FAULT;
+        const struct event_by by = actor(w, in, l);
         enum mbar_error e = MBAR_OK;
         if (in->src->op == PTX_OP_mbarrier_init)
-            e = mbar_init(cta, off, value);
+            e = mbar_init(&by, cta, off, value);
         else if (in->src->op == PTX_OP_mbarrier_inval)
-            e = mbar_inval(cta, off);
+            e = mbar_inval(&by, cta, off);
         else if (in->src->op == PTX_OP_mbarrier_expect_tx)
-            e = mbar_expect_tx(cta, off, value);
+            e = mbar_expect_tx(&by, cta, off, value);
         else
-            e = mbar_complete_tx(cta, off, value);
+            e = mbar_complete_tx(&by, cta, off, value);
         if (e != MBAR_OK)
             return mbar_fault(w, in, l, cta, off, e, value);
     }
@@ -151,10 +146,9 @@ static enum warp_status run_arrive(struct warp *w, const struct insn *in, uint32
         struct mbar_view v;
         if (f->no_complete && mbar_peek(cta, off, &v) == MBAR_OK && v.tx == 0 && v.pending == value)
             return warp_fault(w, in, 1u << l, &completed, "lane %u brings the last %u arrivals of the phase", l, value);
-        if (!published(w, in, l, cta, off))
-            return WARP_FAULT;
-        enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(cta, off, value, f->drop, &states[l])
-                                         : mbar_arrive(cta, off, value, f->drop, &states[l]);
+        const struct event_by by = actor(w, in, l);
+        enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(&by, cta, off, value, f->drop, &states[l])
+                                         : mbar_arrive(&by, cta, off, value, f->drop, &states[l]);
         if (e != MBAR_OK)
             return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value);
     }
@@ -217,7 +211,7 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
                                    .polls = true,
                                    .mbar = mbar_index(cta, off),
                                    .addr = cta->rank << MACH_SMEM_RANK_SHIFT | off,
-                                   .value = f->parity ? state : state >> MBAR_PHASE_BIT & 1};
+                                   .value = f->parity ? state : mbar_state_phase(state)};
     return true;
 }
 
@@ -243,6 +237,31 @@ static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uin
     return true;
 }
 
+/* A poll of lanes `mask` is answered: yes for `done`. Lanes that name one object are told of together. */
+static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uint32_t done) {
+    const struct mbar_form *f = in->data;
+    const bool same = ask_the_same(w, f, mask);
+    for (uint32_t left = mask; left;) {
+        const uint32_t l = warp_lowest(left), lanes = same ? left : 1u << l;
+        left &= ~lanes;
+        struct cta *cta;
+        uint32_t off;
+        struct mbar_view v;
+        if (!locate(w, in, f, l, &cta, &off) || mbar_peek(cta, off, &v) != MBAR_OK)
+            return;
+        const uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
+        events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes),
+                                                      .kind = SYNC_MBAR_TEST,
+                                                      .owner = cta,
+                                                      .off = off,
+                                                      .phase = v.phases,
+                                                      .pending = v.pending,
+                                                      .tx = v.tx,
+                                                      .parity = (uint32_t)(f->parity ? state : mbar_state_phase(state)),
+                                                      .done = done & lanes});
+    }
+}
+
 static enum warp_status run_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     struct group *g = w->g;
@@ -264,6 +283,8 @@ static enum warp_status run_wait(struct warp *w, const struct insn *in, uint32_t
         if (++g->polls > POLL_LIMIT && !limit)
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
     }
+    if (events_wanted(w->gpu, WANT_POLL))
+        tell_polls(w, in, mask, done);
     warp_set_pred(w, f->dst, mask, done);
     if (f->dst != WARP_SINK)
         warp_set_poison(w, f->dst, mask, 0);

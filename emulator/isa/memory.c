@@ -10,8 +10,8 @@
  *
  * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4.
  */
-#include "isa/isa.h"
 #include "isa/quad.h"
+#include "isa/tell.h"
 
 struct mem_form {
     enum warp_space space;
@@ -155,8 +155,7 @@ static enum warp_status run_ld(struct warp *w, const struct insn *in, uint32_t m
     if (!warp_address_known(w, in, f->addr, mask))
         return WARP_FAULT;
     if (warp_span(w, f->addr, mask, f->space, size, size, false, &s) && !(f->wide && s.space != XS_GLOBAL)) {
-        if (load_span(w, f, &s, mask) && !warp_check_landing(w, in, &s, size, mask))
-            return WARP_FAULT;
+        isa_saw_read(w, in, &s, size, mask, load_span(w, f, &s, mask));
         return WARP_NEXT;
     }
     uint64_t addr[MACH_WARP]; /* the destination may be the address register */
@@ -166,8 +165,7 @@ static enum warp_status run_ld(struct warp *w, const struct insn *in, uint32_t m
             return WARP_FAULT;
         if (f->wide && s.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &wide_space, "lane %u loads 32 bytes from outside global memory", l);
-        if (load_span(w, f, &s, 1u << l) && !warp_check_landing(w, in, &s, size, 1u << l))
-            return WARP_FAULT;
+        isa_saw_read(w, in, &s, size, 1u << l, load_span(w, f, &s, 1u << l));
     }
     return WARP_NEXT;
 }
@@ -266,13 +264,7 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     else
         store_lanes(w, f, s, mask, f->size, f->reg);
     store_poison(w, f, s, mask, poisoned);
-    const struct observer *o = s->space == XS_SHARED_CTA ? w->gpu->observer : NULL;
-    if (o && o->generic_write) {
-        uint32_t at[MACH_WARP];
-        for (uint32_t l = 0; l < MACH_WARP; l++)
-            at[l] = mask >> l & 1 ? (uint32_t)warp_span_at(s, l) : 0;
-        o->generic_write(o->ctx, s->cta, at, (uint32_t)f->size * f->count, w->index, mask, &in->src->site);
-    }
+    isa_saw_write(w, in, s, (uint32_t)f->size * f->count, mask);
     return true;
 }
 

@@ -3,7 +3,7 @@
  */
 #include "isa/tcgen05.h"
 
-#include "isa/isa.h"
+#include "isa/tell.h"
 
 #include <string.h>
 
@@ -109,6 +109,8 @@ static enum warp_status do_alloc(struct warp *w, const struct insn *in, uint32_t
     }
     memcpy(owner->smem + off, &taddr, sizeof taddr);
     smem_clear_poison(owner, off, sizeof taddr);
+    const struct warp_loc loc = {.space = XS_SHARED_CTA, .cta = owner, .host = owner->smem + off, .off = off};
+    isa_saw_loc(w, in, &loc, 0, sizeof taddr, warp_lowest(mask), EFFECT_WRITE);
     return WARP_NEXT;
 }
 
@@ -165,9 +167,10 @@ static bool bind_alloc(struct isa_binder *b, struct insn *in) {
 
 /* Orders nothing here: queues run in order, and threads see what has run. */
 static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {
-    (void)w;
-    (void)in;
-    (void)mask;
+    const bool before = in->src->op == PTX_OP_tcgen05_fence_before_thread_sync;
+    tell_sync(w->gpu, &(struct event_sync){.by = warp_by(w, in, mask),
+                                           .kind = before ? SYNC_TCGEN05_FENCE_BEFORE : SYNC_TCGEN05_FENCE_AFTER,
+                                           .owner = w->cta});
     return WARP_NEXT;
 }
 

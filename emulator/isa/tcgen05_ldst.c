@@ -7,6 +7,7 @@
  * values when it is issued. Loads and stores of a warp run in issue order.
  */
 #include "isa/tcgen05.h"
+#include "isa/tell.h"
 
 #include <stdlib.h>
 
@@ -17,12 +18,12 @@ struct pending_ld {
     uint32_t frame; /* index into w->frames, of the registers */
     uint32_t mask, regs;
     bool done;
+    uint64_t op;      /* its number */
     uint32_t words[]; /* 32 per register, then a poison mask per register */
 };
 
 struct isa_pending {
     struct pending_ld *first, **end;
-    uint32_t loads;  /* issued and not yet waited for */
     uint32_t stores; /* issued and not yet run */
 };
 
@@ -88,6 +89,11 @@ static bool access_of(struct warp *w, const struct insn *in, uint32_t mask, cons
 
 static enum warp_status use_loads(struct warp *w, const struct insn *in, uint32_t mask);
 
+static void tell_sync_of(const struct warp *w, const struct insn *in, uint32_t mask, enum event_sync_kind kind,
+                         uint64_t op) {
+    tell_sync(w->gpu, &(struct event_sync){.by = warp_by(w, in, mask), .kind = kind, .owner = w->cta, .awaited = op});
+}
+
 static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct form *f = in->data;
     struct mach_origin origin;
@@ -102,12 +108,12 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
     p->regs = f->regs;
     *all->end = p;
     all->end = &p->next;
-    all->loads++;
     w->before = use_loads;
     for (uint32_t r = 0; r < f->regs; r++)
         if (f->list[r] != WARP_SINK)
             warp_set_poison(w, f->list[r], mask, mask);
-    tc_issue_ld(w->tmem_queue, &origin, &a, p->words, p->words + 32 * f->regs, &p->done);
+    p->op = tc_issue_ld(w->tmem_queue, &origin, &a, p->words, p->words + 32 * f->regs, &p->done);
+    tell_sync_of(w, in, mask, SYNC_TCGEN05_LD, p->op);
     return WARP_NEXT;
 }
 
@@ -151,7 +157,6 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
 }
 
 static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32_t mask) {
-    (void)mask;
     struct isa_pending *all = w->tmem_pending;
     if (!all)
         return WARP_NEXT;
@@ -165,37 +170,9 @@ static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32
         free(p);
     }
     all->end = &all->first;
-    all->loads = 0;
     w->before = NULL;
+    tell_sync_of(w, in, mask, SYNC_TCGEN05_WAIT_LD, 0);
     return WARP_NEXT;
-}
-
-static const struct diag not_waited = {
-    .id = "tcgen05-ld-not-waited",
-    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the "
-            "cells have been read",
-    .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
-    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it "
-            "a later "
-            "tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so it works by "
-            "luck on most runs",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
-/* Does this instruction let somebody overwrite or free what this thread's loads read? */
-static bool tells_others(enum ptx_op op) {
-    switch (op) {
-    case PTX_OP_bar:
-    case PTX_OP_barrier:
-    case PTX_OP_barrier_cluster_arrive:
-    case PTX_OP_mbarrier_arrive:
-    case PTX_OP_mbarrier_arrive_drop:
-    case PTX_OP_tcgen05_fence_before_thread_sync:
-    case PTX_OP_tcgen05_dealloc:
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* The load among the pending ones whose results this slot of the current frame awaits. */
@@ -218,6 +195,7 @@ static enum warp_status use_slot(struct warp *w, const struct insn *in, uint32_t
         return WARP_NEXT;
     if (!p->done)
         return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
+    tell_sync_of(w, in, mask, SYNC_TCGEN05_USE, p->op);
     deliver(w, p);
     *at = p->next;
     if (!p->next)
@@ -226,18 +204,9 @@ static enum warp_status use_slot(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-/* warp.before: completes the loads whose registers an instruction uses, and warns when it tells others to go on. */
+/* warp.before: completes the loads whose registers an instruction uses. */
 static enum warp_status use_loads(struct warp *w, const struct insn *in, uint32_t mask) {
     enum warp_status s = WARP_NEXT;
-    if (tells_others(in->src->op)) {
-        struct mach_origin origin = warp_origin(w, in, mask);
-        if (!mach_warn(w->island, &origin, &not_waited, "%u tcgen05.ld of this warp have not been waited for",
-                       w->tmem_pending->loads))
-            return WARP_FAULT;
-        w->tmem_pending->loads = w->tmem_pending->first != NULL; /* said once */
-        if (!w->tmem_pending->loads)
-            w->before = NULL;
-    }
     for (unsigned i = 0; i < in->num_opnds && s == WARP_NEXT; i++) {
         const struct warp_opnd *o = &in->o[i];
         if (o->kind == WARP_SLOT || (o->kind == WARP_MEM && o->has_base))
@@ -249,9 +218,9 @@ static enum warp_status use_loads(struct warp *w, const struct insn *in, uint32_
 }
 
 static enum warp_status do_wait_st(struct warp *w, const struct insn *in, uint32_t mask) {
-    (void)mask;
     if (w->tmem_pending && w->tmem_pending->stores)
         return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
+    tell_sync_of(w, in, mask, SYNC_TCGEN05_WAIT_ST, 0);
     return WARP_NEXT;
 }
 

@@ -3,7 +3,7 @@
  */
 #include "engines/tensormap.h"
 
-#include "isa/isa.h"
+#include "isa/tell.h"
 
 static const struct diag bad_replace = {
     .id = "tensormap-replace",
@@ -56,8 +56,7 @@ static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32
             why = tmap_replace(loc.host, f->field, f->ord, v);
         if (why)
             return warp_fault(w, in, 1u << l, &bad_replace, "lane %u: %s", l, why);
-        if (loc.space == XS_SHARED_CTA)
-            warp_saw_write(w, in, loc.cta, loc.off, TMAP_BYTES, l);
+        isa_saw_loc(w, in, &loc, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);
     }
     return WARP_NEXT;
 }
@@ -74,6 +73,8 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
             return warp_fault(w, in, 1u << l, &bad_fenceproxy,
                               "lane %u: the 128 bytes at shared offset 0x%x were not all written", l, from.off);
         memcpy(to.host, from.host, TMAP_BYTES);
+        isa_saw_loc(w, in, &from, 0, TMAP_BYTES, l, EFFECT_READ);
+        isa_saw_loc(w, in, &to, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);
     }
     return WARP_NEXT;
 }

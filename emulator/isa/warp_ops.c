@@ -4,7 +4,7 @@
  * The members of `membermask` that are alive meet first (warp_sync_lanes); a thread that is not in its own mask is a fault.
  * A shuffle from a thread that does not take part gives poison.
  */
-#include "isa/isa.h"
+#include "isa/tell.h"
 #include "num/num.h"
 
 static const struct diag mask_self = {
@@ -322,9 +322,10 @@ static bool bind_elect(struct insn *in, struct warp_form *f) {
 }
 
 static enum warp_status run_warp_bar(struct warp *w, const struct insn *in, uint32_t members) {
-    (void)w;
-    (void)in;
-    (void)members;
+    if (events_wanted(w->gpu, WANT_BARRIER))
+        events_send_sync(
+            w->gpu,
+            &(struct event_sync){.by = isa_by(w, in, members), .kind = SYNC_WARP, .owner = w->cta, .members = members});
     return WARP_NEXT;
 }
 

@@ -2,6 +2,7 @@
 #include "machine/async.h"
 
 #include "base/arena.h"
+#include "machine/events.h"
 
 struct async_queue *async_queue_create(struct cta *cta, const char *name) {
     struct async_queue *q = xcalloc(1, sizeof *q);
@@ -15,25 +16,33 @@ struct async_queue *async_queue_create(struct cta *cta, const char *name) {
     return q;
 }
 
-void *async_op_create(size_t size, const char *name, struct cta *cta, const struct mach_origin *origin,
-                      bool (*run)(struct async_op *)) {
-    return async_op_create_with(size, 0, name, cta, origin, run);
+void *async_op_create(size_t size, const struct async_kind *kind, const char *name, struct cta *cta,
+                      const struct mach_origin *origin) {
+    return async_op_create_with(size, 0, kind, name, cta, origin);
 }
 
-void *async_op_create_with(size_t size, size_t data, const char *name, struct cta *cta,
-                           const struct mach_origin *origin, bool (*run)(struct async_op *)) {
+void *async_op_create_with(size_t size, size_t data, const struct async_kind *kind, const char *name, struct cta *cta,
+                           const struct mach_origin *origin) {
     if (size < sizeof(struct async_op))
         diag_broken("asynchronous operation of %zu bytes", size);
     struct async_op *op = worker_alloc_zeroed(cta->island->worker, size + data, size);
     op->cta = cta;
     op->name = name;
-    op->run = run;
+    op->kind = kind;
     if (origin)
         op->origin = *origin;
+    op->origin.op = op;
     return op;
 }
 
 void async_op_free(struct async_op *op) { worker_free(op->cta->island->worker, op); }
+
+static void tell_stage(const struct async_queue *q, const struct async_op *op, enum event_op_stage stage) {
+    if (events_wanted(q->cta->gpu, WANT_OP | (stage == OP_ISSUED && op->src_bytes ? WANT_OP_SOURCE : 0)))
+        events_send_op(
+            q->cta->gpu,
+            &(struct event_op){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE), .stage = stage, .queue = q->name});
+}
 
 void async_issue(struct async_queue *q, struct async_op *op) {
     struct island *isl = q->cta->island;
@@ -45,8 +54,10 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     else
         q->head = op;
     q->tail = op;
+    op->number = ++q->cta->ops_issued;
     isl->async_pending++;
     isl->progress++;
+    tell_stage(q, op, OP_ISSUED);
 }
 
 void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes) {
@@ -56,6 +67,13 @@ void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t by
     op->dst_off = off;
     op->dst_bytes = (uint32_t)bytes;
     smem_set_poison(dst, off, (uint32_t)bytes);
+}
+
+void async_reads(struct async_op *op, uint32_t off, uint64_t bytes) {
+    if (off < MACH_SMEM_FIRST || off > op->cta->smem_end || bytes > op->cta->smem_end - off)
+        return;
+    op->src_off = off;
+    op->src_bytes = (uint32_t)bytes;
 }
 
 const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32_t bytes) {
@@ -83,8 +101,14 @@ static struct async_op **next_op(struct async_queue *q) {
 
 bool async_step(struct async_queue *q) {
     struct async_op **at = next_op(q), *op = *at;
-    if (!op || !op->run(op))
+    if (!op)
         return false;
+    if (!op->started)
+        tell_stage(q, op, OP_STARTED);
+    op->started = true;
+    if (!op->kind->run(op))
+        return false;
+    tell_stage(q, op, OP_COMPLETED);
     /* operations that `op` issued are behind it: its link is still the same */
     *at = op->next;
     if (q->tail == op) {

@@ -10,18 +10,45 @@
 
 #include "machine/machine.h"
 
-struct async_op {
-    struct async_op *next;
-    struct cta *cta; /* issuer */
+/* Who touches memory. */
+enum event_agent {
+    AGENT_THREAD,      /* ld, st, atom, red, ldmatrix, tcgen05.st's registers ...: told when the instruction runs */
+    AGENT_CP_ASYNC,    /* cp.async, by lanes: 9.7.9.25.3 */
+    AGENT_TMA,         /* tensor copies: 9.7.9.27 */
+    AGENT_BULK,        /* bulk copies of contiguous bytes: 9.7.9.25.4 */
+    AGENT_TENSOR_CORE, /* tcgen05.mma: 9.7.16.10 */
+    AGENT_TENSOR_COPY, /* tcgen05.cp and .shift: 9.7.16.9 */
+    AGENT_TENSOR_LDST, /* tcgen05.ld and .st: 9.7.16.8 */
+    AGENT_COMMIT,      /* tcgen05.commit and cp.async.mbarrier.arrive: no access, an arrival */
+    AGENT_CLC,         /* clusterlaunchcontrol.try_cancel: 9.7.13.17 */
+};
+
+struct event_work;
+
+/* What operations of one sort have in common. */
+struct async_kind {
+    enum event_agent agent;
     /* Does the work. Returns true when done, false when it cannot proceed yet (it stays at the head and is tried again
      * after other agents made progress). Faults through mach_fault(&op->origin). */
     bool (*run)(struct async_op *op);
+    /* What it is, for those who watch (machine/events.h): fills *work, which is zeroed. */
+    void (*describe)(const struct async_op *op, struct event_work *work);
+};
+
+struct async_op {
+    struct async_op *next;
+    struct cta *cta; /* issuer */
+    const struct async_kind *kind;
+    uint64_t number;  /* in its CTA, from 1, in the order of issue */
     const char *name; /* "tcgen05.mma": for reports of what is still in flight */
     struct mach_origin origin;
-    bool silent; /* no instruction waits for it: what follows it in its queue, an ordered one, tells of it */
+    bool started; /* its engine has taken it up */
+    bool silent;  /* no instruction waits for it: what follows it in its queue, an ordered one, tells of it */
     /* Shared memory that it will write, async_lands: dst_bytes at dst_off of dst. */
     struct cta *dst;
     uint32_t dst_off, dst_bytes;
+    /* Shared memory of the issuer that it will read, async_reads. */
+    uint32_t src_off, src_bytes;
     /* the operation's own data follows in the enclosing struct */
 };
 
@@ -36,15 +63,18 @@ struct async_queue {
 /* A new, empty queue of a CTA; lives until cta_release. */
 struct async_queue *async_queue_create(struct cta *cta, const char *name);
 /* A zeroed operation of `size` bytes, which starts with a struct async_op. */
-void *async_op_create(size_t size, const char *name, struct cta *cta, const struct mach_origin *origin,
-                      bool (*run)(struct async_op *));
+void *async_op_create(size_t size, const struct async_kind *kind, const char *name, struct cta *cta,
+                      const struct mach_origin *origin);
 /* The same with `data` bytes behind it, which are not zeroed. */
-void *async_op_create_with(size_t size, size_t data, const char *name, struct cta *cta,
-                           const struct mach_origin *origin, bool (*run)(struct async_op *));
+void *async_op_create_with(size_t size, size_t data, const struct async_kind *kind, const char *name, struct cta *cta,
+                           const struct mach_origin *origin);
 /* The operation will write [off, off + bytes) of `dst`. Until it has run these bytes are poison: whoever reads them did
  * not wait for it, or it was issued before they had been read. Nothing happens where they are no memory of a running
  * CTA; its run function reports that. Call it before async_issue. */
 void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes);
+/* The operation will read [off, off + bytes) of its issuer's shared memory, which threads must not change until then.
+ * Nothing happens where they are no memory of it; its run function reports that. Call it before async_issue. */
+void async_reads(struct async_op *op, uint32_t off, uint64_t bytes);
 /* An operation under way in the cluster that will write a byte of [off, off + bytes) of `cta`, or NULL. */
 const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32_t bytes);
 /* Gives back an operation that was not issued. */

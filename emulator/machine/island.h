@@ -23,6 +23,7 @@ struct worker;
 /* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
 struct mach_origin {
     const struct diag_site *site; /* in the module, which outlives the launch; NULL: not known */
+    const struct async_op *op;    /* whose origin it is; NULL: what the threads do themselves */
     struct diag_thread thread;
 };
 

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "machine/async.h"
-#include "machine/observer.h"
+#include "machine/events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +79,7 @@ void gpu_destroy(struct gpu *gpu) {
         worker_close(&gpu->workers[i]);
     free(gpu->workers);
     mem_destroy(gpu->mem);
+    free(gpu->listeners);
     free(gpu);
 }
 
@@ -124,8 +125,7 @@ static void queue_free(struct async_queue *q) {
 }
 
 void cta_release(struct cta *cta) {
-    if (cta->gpu->observer && cta->gpu->observer->cta_end)
-        cta->gpu->observer->cta_end(cta->gpu->observer->ctx, cta);
+    tell_life(cta->gpu, &(struct event_life){.by = {.cta = cta}, .kind = LIFE_CTA_END, .owner = cta});
     for (struct async_queue *q = cta->queues, *next; q; q = next) {
         next = q->next;
         queue_free(q);

@@ -26,6 +26,7 @@
 #define MACH_SMEM_RANK_SHIFT 24
 #define MACH_MAX_GPCS 16u
 #define MACH_B200_SMS 148u
+#define MACH_LISTENERS 8u
 #define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
@@ -57,7 +58,7 @@ struct mach_config {
     /* how tcgen05.mma sums: engines/tc_kernel.h */
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST } umma;
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
-    /* ordering rules: observer.h */
+    /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
 };
 struct mach_config mach_config_b200(void);
@@ -83,8 +84,8 @@ struct sm {
 /* A live mbarrier object: its place, and its 8 bytes as the last mbarrier operation left them. */
 struct mach_mbar {
     uint32_t off;
-    enum { MBAR_FRESH, MBAR_RELEASED, MBAR_PUBLISHED } seen; /* by the other CTAs: mbar_check_remote */
     uint64_t bits;
+    uint64_t phases; /* completed since mbarrier.init: the object itself keeps one bit of it */
 };
 
 struct cta {
@@ -120,25 +121,26 @@ struct cta {
 
     bool cancel_failed; /* a thread has read that clusterlaunchcontrol.try_cancel failed: isa/grid_control.c */
 
-    struct tc_state *tc;        /* engines/: tcgen05 state of this CTA, NULL until first used */
-    struct async_queue *queues; /* list of this CTA's queues, machine/async.h */
-    struct warp *warps;         /* exec/: num_warps of them, NULL until the CTA has started */
-    void *exec;                 /* exec/: per-CTA data of the executor */
-    void *check;                /* check/: what it knows of this CTA's shared memory */
+    struct tc_state *tc;         /* engines/: tcgen05 state of this CTA, NULL until first used */
+    struct async_queue *queues;  /* list of this CTA's queues, machine/async.h */
+    uint64_t ops_issued;         /* into them */
+    struct warp *warps;          /* warp/: num_warps of them, NULL until the CTA has started */
+    void *watch[MACH_LISTENERS]; /* what each listener keeps for this CTA */
 };
 
 struct cluster {
     struct island *island;
-    uint64_t number;      /* in the grid: x fastest, then y, then z */
-    struct diag_dim3 id;  /* %clusterid */
-    struct diag_dim3 dim; /* %cluster_nctaid */
+    uint64_t number;        /* in the grid: x fastest, then y, then z */
+    struct diag_dim3 id;    /* %clusterid */
+    struct diag_dim3 dim;   /* %cluster_nctaid */
+    struct diag_dim3 block; /* %ntid; set by launch/ */
     uint32_t num_ctas, live_ctas;
     struct cta *cta; /* num_ctas of them, index = rank */
     /* barrier.cluster (9.7.13.3), isa/barrier.c */
     uint32_t bar_arrived; /* threads */
     uint64_t bar_phase;
     uint32_t exits;       /* times that threads of the cluster have exited: barriers do not wait for those */
-    struct cluster *next; /* exec/: resident list */
+    struct cluster *next; /* launch/: resident list */
 };
 
 struct gpu {
@@ -147,9 +149,13 @@ struct gpu {
     struct sm *sms; /* config.num_sms */
     struct diag_sink sink;
 
-    struct worker *workers;          /* config.threads of them */
-    struct crew *crew;               /* their threads, NULL until needed */
-    const struct observer *observer; /* machine/observer.h; NULL: nobody watches. Set by the shim */
+    struct worker *workers; /* config.threads of them */
+    struct crew *crew;      /* their threads, NULL until needed */
+
+    /* who watches, machine/events.h: changed between launches only */
+    struct listener *listeners; /* num_listeners of them */
+    uint32_t num_listeners;
+    uint32_t wanted; /* enum event_want: what any of them wants to be told of */
 
     /* of the last or the running launch, changed between the turns of its islands */
     uint64_t clock;                     /* warp instructions issued */

@@ -3,7 +3,7 @@
 #include "machine/mbarrier.h"
 
 #include "base/arena.h"
-#include "machine/observer.h"
+#include "machine/events.h"
 
 #include <string.h>
 
@@ -49,26 +49,40 @@ static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mba
     return bits == cta->mbars[i].bits && mbar_unpack(bits, b) ? MBAR_OK : MBAR_CORRUPT;
 }
 
+/* Somebody did `kind` to the object, which is *b then. */
+static void mbar_tell(const struct event_by *by, enum event_sync_kind kind, struct cta *cta, uint32_t off,
+                      const struct mbar *b, uint32_t count, uint32_t bytes) {
+    if (events_wanted(cta->gpu, WANT_MBARRIER))
+        events_send_sync(cta->gpu, &(struct event_sync){.by = *by,
+                                                        .kind = kind,
+                                                        .owner = cta,
+                                                        .off = off,
+                                                        .phase = cta->mbars[mbar_find(cta, off)].phases,
+                                                        .count = count,
+                                                        .bytes = bytes,
+                                                        .pending = b->pending,
+                                                        .tx = (int32_t)b->tx});
+}
+
 /* 9.7.13.15.6: with no pending arrival and a tx-count of zero the phase completes and the next one begins. */
-static void mbar_store(struct cta *cta, uint32_t off, struct mbar *b) {
-    bool complete = b->pending == 0 && b->tx == 0;
+static void mbar_store(const struct event_by *by, struct cta *cta, uint32_t off, struct mbar *b) {
+    struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
+    const bool complete = b->pending == 0 && b->tx == 0;
     if (complete) {
+        mbar_tell(by, SYNC_MBAR_PHASE, cta, off, b, 0, 0);
         b->phase ^= 1;
         b->pending = b->expected;
+        object->phases++;
     }
     uint64_t bits = mbar_pack(b);
     memcpy(cta->smem + off, &bits, sizeof bits);
-    cta->mbars[mbar_find(cta, off)].bits = bits;
+    object->bits = bits;
     cta->island->progress++;
-    if (!complete)
-        return;
-    mach_wake(cta);
-    const struct observer *o = cta->gpu->observer;
-    if (o && o->sync)
-        o->sync(o->ctx, cta);
+    if (complete)
+        mach_wake(cta);
 }
 
-enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count) {
+enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count) {
     if (cta->live_warps == 0)
         return MBAR_CTA_EXITED;
     if (count == 0 || count > MBAR_MAX_COUNT)
@@ -81,12 +95,16 @@ enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count) {
     }
     cta->mbars[cta->num_mbars++] = (struct mach_mbar){.off = off};
     smem_clear_poison(cta, off, 8);
-    struct mbar b = {.pending = count, .expected = count};
-    mbar_store(cta, off, &b);
+    const uint64_t bits = mbar_pack(&(struct mbar){.pending = count, .expected = count});
+    memcpy(cta->smem + off, &bits, sizeof bits);
+    cta->mbars[cta->num_mbars - 1].bits = bits;
+    cta->island->progress++;
+    tell_life(cta->gpu,
+              &(struct event_life){.by = *by, .kind = LIFE_MBAR_INIT, .owner = cta, .off = off, .count = count});
     return MBAR_OK;
 }
 
-enum mbar_error mbar_inval(struct cta *cta, uint32_t off) {
+enum mbar_error mbar_inval(const struct event_by *by, struct cta *cta, uint32_t off) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e != MBAR_OK)
@@ -94,12 +112,13 @@ enum mbar_error mbar_inval(struct cta *cta, uint32_t off) {
     cta->mbars[mbar_find(cta, off)] = cta->mbars[--cta->num_mbars];
     smem_set_poison(cta, off, 8); /* what the bytes hold now is not defined */
     cta->island->progress++;
+    tell_life(cta->gpu, &(struct event_life){.by = *by, .kind = LIFE_MBAR_INVAL, .owner = cta, .off = off});
     return MBAR_OK;
 }
 
 /* 9.7.13.15.7, .14: one arrive-on operation, after an expect-tx of `bytes`. */
-static enum mbar_error mbar_arrive_on(struct cta *cta, uint32_t off, uint32_t bytes, uint32_t count, bool drop,
-                                      uint64_t *state) {
+static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
+                                      uint32_t count, bool drop, uint64_t *state) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e != MBAR_OK)
@@ -113,22 +132,27 @@ static enum mbar_error mbar_arrive_on(struct cta *cta, uint32_t off, uint32_t by
     if (state)
         *state = mbar_pack(&b);
     b.tx += bytes;
+    if (bytes)
+        mbar_tell(by, SYNC_MBAR_EXPECT_TX, cta, off, &b, 0, bytes);
     b.pending -= count;
     if (drop)
         b.expected -= count;
-    mbar_store(cta, off, &b);
+    mbar_tell(by, drop ? SYNC_MBAR_DROP : SYNC_MBAR_ARRIVE, cta, off, &b, count, 0);
+    mbar_store(by, cta, off, &b);
     return MBAR_OK;
 }
 
-enum mbar_error mbar_arrive(struct cta *cta, uint32_t off, uint32_t count, bool drop, uint64_t *state) {
-    return mbar_arrive_on(cta, off, 0, count, drop, state);
+enum mbar_error mbar_arrive(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool drop,
+                            uint64_t *state) {
+    return mbar_arrive_on(by, cta, off, 0, count, drop, state);
 }
 
-enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop, uint64_t *state) {
-    return mbar_arrive_on(cta, off, bytes, 1, drop, state);
+enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
+                                      bool drop, uint64_t *state) {
+    return mbar_arrive_on(by, cta, off, bytes, 1, drop, state);
 }
 
-enum mbar_error mbar_add_pending(struct cta *cta, uint32_t off) {
+enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e != MBAR_OK)
@@ -136,11 +160,12 @@ enum mbar_error mbar_add_pending(struct cta *cta, uint32_t off) {
     if (b.pending == MBAR_MAX_COUNT)
         return MBAR_BAD_COUNT;
     b.pending++;
-    mbar_store(cta, off, &b);
+    mbar_tell(by, SYNC_MBAR_PENDING, cta, off, &b, 1, 0);
+    mbar_store(by, cta, off, &b);
     return MBAR_OK;
 }
 
-static enum mbar_error mbar_add_tx(struct cta *cta, uint32_t off, int64_t delta) {
+static enum mbar_error mbar_add_tx(const struct event_by *by, struct cta *cta, uint32_t off, int64_t delta) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e != MBAR_OK)
@@ -149,18 +174,22 @@ static enum mbar_error mbar_add_tx(struct cta *cta, uint32_t off, int64_t delta)
     if (tx > (int64_t)MBAR_MAX_COUNT || tx < -(int64_t)MBAR_MAX_COUNT)
         return MBAR_TX_RANGE;
     b.tx = tx;
-    mbar_store(cta, off, &b);
+    mbar_tell(by, delta < 0 ? SYNC_MBAR_COMPLETE_TX : SYNC_MBAR_EXPECT_TX, cta, off, &b, 0,
+              (uint32_t)(delta < 0 ? -delta : delta));
+    mbar_store(by, cta, off, &b);
     return MBAR_OK;
 }
 
-enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes) { return mbar_add_tx(cta, off, bytes); }
+enum mbar_error mbar_expect_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes) {
+    return mbar_add_tx(by, cta, off, bytes);
+}
 
-enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes) {
-    return mbar_add_tx(cta, off, -(int64_t)bytes);
+enum mbar_error mbar_complete_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes) {
+    return mbar_add_tx(by, cta, off, -(int64_t)bytes);
 }
 
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done) {
-    return mbar_test_parity(cta, off, (uint32_t)(state >> MBAR_PHASE_BIT) & 1, done);
+    return mbar_test_parity(cta, off, mbar_state_phase(state), done);
 }
 
 /* 9.7.13.15.16: only the current, incomplete phase and the one before it can be asked for, so that one bit
@@ -182,70 +211,20 @@ enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view 
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e == MBAR_OK)
-        *out = (struct mbar_view){b.pending, b.expected, (int32_t)b.tx, b.phase};
+        *out =
+            (struct mbar_view){cta->mbars[mbar_find(cta, off)].phases, b.pending, b.expected, (int32_t)b.tx, b.phase};
     return e;
 }
 
+bool mbar_last(const struct cta *cta, uint32_t index, struct mbar_view *out) {
+    struct mbar b;
+    if (!mbar_unpack(cta->mbars[index].bits, &b))
+        return false;
+    *out = (struct mbar_view){cta->mbars[index].phases, b.pending, b.expected, (int32_t)b.tx, b.phase};
+    return true;
+}
+
 uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_COUNT; }
-
-static const struct diag unpublished = {
-    .id = "mbarrier-unpublished",
-    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: a "
-            "release at cluster scope after mbarrier.init, and a cluster barrier after that",
-    .section = "PTX ISA 9.7.13.4, 9.7.13.3",
-    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then barrier.cluster.arrive "
-            "and .wait by all threads; without them it works on most runs",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
-void mbar_release(struct cta *cta) {
-    for (uint32_t i = 0; i < cta->num_mbars; i++)
-        if (cta->mbars[i].seen == MBAR_FRESH)
-            cta->mbars[i].seen = MBAR_RELEASED;
-}
-
-void mbar_publish(struct cluster *cl) {
-    for (uint32_t r = 0; r < cl->num_ctas; r++)
-        for (uint32_t i = 0; i < cl->cta[r].num_mbars; i++)
-            if (cl->cta[r].mbars[i].seen == MBAR_RELEASED)
-                cl->cta[r].mbars[i].seen = MBAR_PUBLISHED;
-}
-
-bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
-                       const char *what) {
-    uint32_t i = from == owner ? owner->num_mbars : mbar_find(owner, off);
-    if (i == owner->num_mbars || owner->mbars[i].seen == MBAR_PUBLISHED) /* none there is the operation's own error */
-        return true;
-    return mach_warn(from->island, origin, &unpublished,
-                     "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
-                     what, from->rank, off, owner->rank,
-                     owner->mbars[i].seen == MBAR_FRESH
-                         ? "no thread of that CTA has executed a release at cluster scope"
-                         : "no cluster barrier has completed");
-}
-
-static const struct diag unannounced = {
-    .id = "mbarrier-bytes-unannounced",
-    .rule = "expect_tx announces every byte that the copies of a phase bring to its mbarrier",
-    .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.6",
-    .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
-            "has landed; count "
-            "those that other CTAs send, too (of a CTA pair: both halves)",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
-void mbar_cta_exit(const struct cta *cta) {
-    for (uint32_t i = 0; i < cta->num_mbars; i++) {
-        struct mbar b;
-        if (!mbar_unpack(cta->mbars[i].bits, &b) || b.tx >= 0)
-            continue;
-        mach_warn(cta->island, NULL, &unannounced,
-                  "CTA (%u,%u,%u), rank %u, exits, and the mbarrier at shared offset 0x%x got %d bytes that no "
-                  "expect_tx announced",
-                  cta->id.x, cta->id.y, cta->id.z, cta->rank, cta->mbars[i].off, (int)-b.tx);
-        return;
-    }
-}
 
 struct mbar_error_info mbar_error_info(enum mbar_error e) {
     switch (e) {

@@ -15,6 +15,8 @@
 
 #define MBAR_PHASE_BIT 61
 
+struct event_by; /* machine/events.h: who does it; looked at where somebody listens */
+
 enum mbar_error {
     MBAR_OK = 0,
     MBAR_NOT_INITIALISED,   /* no mbarrier.init since the memory was allocated, or after inval */
@@ -27,27 +29,35 @@ enum mbar_error {
 };
 
 struct mbar_view {
+    uint64_t phases;   /* completed since mbarrier.init */
     uint32_t pending;  /* arrivals still expected in this phase */
     uint32_t expected; /* arrivals of the next phase */
     int32_t tx;        /* bytes still expected */
     uint32_t phase;    /* parity of the current, incomplete phase: 0 or 1 */
 };
 
-enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count);
-enum mbar_error mbar_inval(struct cta *cta, uint32_t off);
-enum mbar_error mbar_arrive(struct cta *cta, uint32_t off, uint32_t count, bool drop, uint64_t *state);
-enum mbar_error mbar_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes);
-enum mbar_error mbar_complete_tx(struct cta *cta, uint32_t off, uint32_t bytes);
+enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count);
+enum mbar_error mbar_inval(const struct event_by *by, struct cta *cta, uint32_t off);
+enum mbar_error mbar_arrive(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t count, bool drop,
+                            uint64_t *state);
+enum mbar_error mbar_expect_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes);
+enum mbar_error mbar_complete_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes);
 /* expect_tx followed by arrive with count 1, as one step (no phase can complete in between). */
-enum mbar_error mbar_arrive_expect_tx(struct cta *cta, uint32_t off, uint32_t bytes, bool drop, uint64_t *state);
+enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes,
+                                      bool drop, uint64_t *state);
 /* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
-enum mbar_error mbar_add_pending(struct cta *cta, uint32_t off);
+enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off);
 /* Has the phase named by `state` (from an arrive), or by parity, completed? */
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done);
 enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done);
 enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view *out);
+/* The CTA's object of that index as the last mbarrier operation left it, also after the CTA has exited; false when its bits
+ * make no object. */
+bool mbar_last(const struct cta *cta, uint32_t index, struct mbar_view *out);
 /* Pending count in an opaque state (mbarrier.pending_count). */
 uint32_t mbar_pending_count(uint64_t state);
+/* Parity of the phase that a state names. */
+static inline uint32_t mbar_state_phase(uint64_t state) { return (uint32_t)(state >> MBAR_PHASE_BIT) & 1; }
 
 /* For those who look at one object often. mbar_index: its number in the CTA's table, or UINT32_MAX where there is none; it
  * stays the object's own until another object of the CTA is invalidated. mbar_waits: the object with that number still
@@ -60,18 +70,6 @@ static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t of
     memcpy(&bits, cta->smem + off, sizeof bits);
     return bits == cta->mbars[index].bits && (bits >> MBAR_PHASE_BIT & 1) == (parity & 1);
 }
-
-/* Publication to the other CTAs of the cluster (9.7.13.4, 8.9): after mbarrier.init a thread of the CTA executes
- * fence.mbarrier_init or another release at cluster scope (mbar_release), and then a cluster barrier completes
- * (mbar_publish). mbar_check_remote warns about an operation `what` on another CTA's mbarrier that is not published;
- * false when the warning is a fault. */
-void mbar_release(struct cta *cta);
-void mbar_publish(struct cluster *cl);
-bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t off, const struct mach_origin *origin,
-                       const char *what);
-
-/* The CTA's last warp has exited: warns about bytes that landed on an mbarrier and that no expect_tx announced. */
-void mbar_cta_exit(const struct cta *cta);
 
 struct mbar_error_info {
     const char *id, *rule, *section, *hint;

@@ -2,7 +2,6 @@
 #ifndef WARP_ACCESS_H
 #define WARP_ACCESS_H
 
-#include "machine/observer.h"
 #include "warp/warp.h"
 
 /* The lanes of one access inside one object. Lane l's bytes start at host[at[l]]; where the object tracks poison, bit
@@ -10,6 +9,7 @@
  * 32 lanes, evenly spaced), only at[0] is set, and lane l is at at[0] + l * stride. */
 struct warp_span {
     uint8_t *host;
+    uint64_t base; /* what at[] counts from: the device address of `host` in global memory, else 0 */
     uint8_t *poison;
     struct cta *cta;       /* XS_SHARED_CTA: at[l] is the offset in its shared memory */
     enum warp_space space; /* XS_GLOBAL, XS_SHARED_CTA, XS_LOCAL or XS_PARAM */
@@ -38,10 +38,6 @@ bool warp_span(const struct warp *w, const struct warp_opnd *o, uint32_t mask, e
 /* The same for one lane at `addr`, through warp_resolve. */
 bool warp_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, enum warp_space space,
                     uint32_t size, uint32_t align, bool write, struct warp_span *s);
-
-/* Lanes read poison from [at, at + size): warns where an asynchronous copy into shared memory is under way to it. False
- * when the warning is a fault. */
-bool warp_check_landing(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask);
 
 /* A 32-bit source (count, mask, size) of lane l; immediates are taken as written, whatever type the instruction has. */
 static inline uint32_t warp_u32(const struct warp *w, const struct warp_opnd *o, uint32_t l) {
@@ -85,16 +81,6 @@ static inline void warp_bits_set(uint8_t *p, uint64_t at, uint32_t n, uint32_t v
         uint8_t bit = (uint8_t)(1u << ((at + i) & 7));
         p[(at + i) >> 3] = (uint8_t)(value >> i & 1 ? p[(at + i) >> 3] | bit : p[(at + i) >> 3] & ~bit);
     }
-}
-
-/* Tells the observer, if there is one, that lane l wrote n bytes of shared memory. */
-static inline void warp_saw_write(const struct warp *w, const struct insn *in, struct cta *cta, uint64_t off,
-                                  uint32_t n, uint32_t l) {
-    const struct observer *o = w->gpu->observer;
-    uint32_t at[MACH_WARP];
-    at[l] = (uint32_t)off;
-    if (o && o->generic_write && n)
-        o->generic_write(o->ctx, cta, at, n, w->index, 1u << l, &in->src->site);
 }
 
 #endif

@@ -7,9 +7,6 @@
 #include "warp/access.h"
 #include "warp/core.h"
 
-#include "machine/async.h"
-#include "machine/observer.h"
-
 #include <stdio.h>
 
 uint64_t warp_address(const struct warp *w, const struct warp_opnd *o, uint32_t lane) {
@@ -375,11 +372,13 @@ bool warp_span(const struct warp *w, const struct warp_opnd *o, uint32_t mask, e
     s->poison = NULL;
     s->clean = false;
     s->space = XS_GLOBAL;
+    s->base = lo;
     if (space == XS_GLOBAL || space == XS_CONST) {
         s->host = mem_at(w->gpu->mem, lo, span);
         rebase(s, mask, 0 - lo, 0);
         return s->host != NULL;
     }
+    s->base = 0;
     if (last > UINT32_MAX - size)
         return false;
     if (space == XS_SHARED_CTA || space == XS_SHARED_CLUSTER) {
@@ -420,6 +419,7 @@ bool warp_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
     s->affine = s->clean = false;
     s->poison = NULL;
     s->host = loc.host;
+    s->base = loc.space == XS_GLOBAL ? addr : 0;
     s->at[lane] = 0;
     if (loc.space == XS_SHARED_CTA) {
         s->host = loc.cta->smem;
@@ -430,37 +430,6 @@ bool warp_span_lane(struct warp *w, const struct insn *in, uint32_t lane, uint64
         s->host = w->local;
         s->poison = w->local_poison;
         s->at[lane] = (uint64_t)lane * w->local_stride + loc.off;
-    }
-    return true;
-}
-
-/* --- bytes under way --------------------------------------------------------------------------------------- */
-
-static const struct diag landing = {
-    .id = "shared-load-in-flight",
-    .rule = "the destination of an asynchronous copy may be read once the phase of the mbarrier that it "
-            "signals has completed",
-    .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
-    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all "
-            "copies bring; or the "
-            "copy did not wait until what it overwrites had been read",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
-bool warp_check_landing(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
-                        uint32_t mask) {
-    if (s->space != XS_SHARED_CTA || !w->island->async_pending)
-        return true;
-    WARP_FOR_LANES(l, mask) {
-        const struct async_op *op = async_landing(s->cta, (uint32_t)warp_span_at(s, l), size);
-        if (!op)
-            continue;
-        char where[600];
-        struct mach_origin o = warp_origin(w, in, 1u << l);
-        return mach_warn(
-            w->island, &o, &landing,
-            "lane %u reads shared offset 0x%x, which is being written by %s, issued by cluster CTA %u at %s", l,
-            (uint32_t)warp_span_at(s, l), op->name, op->cta->rank, diag_where(op->origin.site, where, sizeof where));
     }
     return true;
 }

@@ -9,6 +9,43 @@
 
 #include <stdlib.h>
 
+/* --- who watches -------------------------------------------------------------------------------------------------- */
+
+static void send_wait(const struct warp *w, const struct group *g, enum event_wait_end end) {
+    const struct insn *in = g->wait.in ? g->wait.in : &w->frames[g->frame].func->code[g->pc];
+    const bool mbar = g->wait.kind == WAIT_MBARRIER;
+    uint32_t off = g->wait.addr;
+    events_send_wait(w->gpu, &(struct event_wait){.by = warp_by(w, in, g->mask),
+                                                  .end = end,
+                                                  .kind = g->wait.kind,
+                                                  .owner = mbar ? smem_resolve(w->cta, off, 8, &off) : NULL,
+                                                  .off = off,
+                                                  .value = g->wait.value});
+}
+
+static void tell_waits(const struct warp *w, struct group *g) {
+    if (g->told || !events_wanted(w->gpu, WANT_WAIT))
+        return;
+    g->told = true;
+    send_wait(w, g, WAIT_BEGINS);
+}
+
+static void tell_goes_on(const struct warp *w, struct group *g, enum event_wait_end end) {
+    if (g->told)
+        send_wait(w, g, end);
+    g->told = false;
+}
+
+/* The current group comes to an instruction, or to the one that it waited in. Returns why it does no more wait. */
+static enum event_wait_end tell_executes(const struct warp *w, const struct insn *in, uint32_t mask) {
+    struct group *g = w->g;
+    if (!g->again)
+        tell_step(w->gpu,
+                  &(struct event_step){.by = warp_by(w, in, mask), .family = (uint32_t)in->src->op, .live = w->live});
+    g->again = false;
+    return g->timed_out ? WAIT_TIMED_OUT : WAIT_MET;
+}
+
 /* --- groups ------------------------------------------------------------------------------------------------------ */
 
 struct group *warp_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join) {
@@ -53,8 +90,10 @@ static void join_complete(struct warp *w, int32_t index) {
     uint32_t mask = j->arrived;
     for (unsigned i = 0; i < MACH_WARP; i++) {
         struct group *g = &w->groups[i];
-        if (g->state == GROUP_WAITING && g->wait.kind == WAIT_JOIN && g->join == index)
-            g->state = GROUP_FREE;
+        if (g->state != GROUP_WAITING || g->wait.kind != WAIT_JOIN || g->join != index)
+            continue;
+        tell_goes_on(w, g, WAIT_MET);
+        g->state = GROUP_FREE;
     }
     j->used = false;
     if (mask)
@@ -67,6 +106,7 @@ static void park(struct warp *w, struct group *g) {
     j->arrived |= g->mask;
     g->state = GROUP_WAITING;
     g->wait = (struct warp_wait){.kind = WAIT_JOIN};
+    tell_waits(w, g);
     if (j->arrived == j->mask)
         join_complete(w, g->join);
 }
@@ -75,6 +115,7 @@ void warp_release_parked(struct warp *w, struct group *g) {
     struct warp_join *j = &w->joins[g->join];
     uint32_t lanes = g->mask;
     int32_t index = g->join;
+    tell_goes_on(w, g, WAIT_RELEASED);
     g->join = j->parent;
     g->state = GROUP_READY;
     j->mask &= ~lanes;
@@ -105,6 +146,8 @@ bool warp_isolate(struct warp *w, const struct insn *in, uint32_t mask) {
 
 enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes) {
     struct group *g = w->g;
+    tell_life(w->gpu, &(struct event_life){
+                          .by = warp_by(w, &w->func->code[g->pc], lanes), .kind = LIFE_LANES_EXIT, .owner = w->cta});
     w->live &= ~lanes;
     g->mask &= ~lanes;
     for (uint32_t f = g->frame;; f = w->frames[f].parent) {
@@ -312,6 +355,8 @@ enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct w
     g->wait.exits = w->cta->cluster->exits;
     g->state = GROUP_WAITING;
     g->epoch = w->cta->epoch;
+    g->again = true;
+    tell_waits(w, g);
     return WARP_WAIT;
 }
 
@@ -330,6 +375,7 @@ static bool waits_for_lanes(const struct group *g) {
 static void absorb(struct warp *w, struct group *o) {
     struct group *g = w->g;
     g->mask |= o->mask;
+    tell_goes_on(w, o, WAIT_MET);
     if (o->join == g->join && o->frame == g->frame && o->pc == g->pc) {
         o->state = GROUP_FREE;
         return;
@@ -504,6 +550,7 @@ static uint64_t run_group(struct warp *w, uint64_t budget) {
     struct island *isl = w->island;
     struct group *g = w->g;
     const bool eager = w->gpu->config.schedule == MACH_SCHED_EAGER;
+    const bool watched = events_wanted(w->gpu, WANT_STEP | WANT_WAIT);
     uint64_t ran = 0;
 reload:
     load_frame(w);
@@ -519,6 +566,9 @@ reload:
         uint32_t mask = guarded(w, in, &s);
         ran++;
         isl->clock++;
+        enum event_wait_end end = WAIT_MET;
+        if (watched)
+            end = tell_executes(w, in, mask);
         if (mask && s == WARP_NEXT) {
             if (in->aligned && mask != w->live) {
                 s = wait_aligned(w, in, mask);
@@ -531,6 +581,8 @@ reload:
             if (w->riding)
                 unride(w, s != WARP_WAIT);
         }
+        if (watched && s != WARP_WAIT)
+            tell_goes_on(w, g, end);
         if (eager && isl->async_pending)
             drain(w->cta);
         if (isl->fault)

@@ -6,8 +6,7 @@
 #ifndef WARP_WARP_H
 #define WARP_WARP_H
 
-#include "machine/async.h"
-#include "machine/machine.h"
+#include "machine/events.h"
 #include "warp/insn.h"
 
 #include <string.h>
@@ -52,6 +51,8 @@ struct group {
     int32_t join;   /* innermost reconvergence entry, -1: none */
     enum { GROUP_FREE = 0, GROUP_READY, GROUP_WAITING } state;
     bool timed_out; /* resumed without its condition: a polling instruction answers false */
+    bool told;      /* that it waits, and not yet that it does no more */
+    bool again;     /* its next instruction is the one that it waited in */
     uint64_t epoch; /* cta->epoch when it was suspended */
     uint32_t polls; /* failing test_wait in a row without any progress of the CTA */
     struct warp_wait wait;
@@ -162,6 +163,11 @@ enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lane
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what);
 /* Who executes this: for asynchronous operations. */
 struct mach_origin warp_origin(const struct warp *w, const struct insn *in, uint32_t lanes);
+/* The same for events, without order and scope. */
+static inline struct event_by warp_by(const struct warp *w, const struct insn *in, uint32_t lanes) {
+    return (struct event_by){
+        .cta = w->cta, .site = &in->src->site, .what = ptx_op_text(in->src->op), .warp = w->index, .lanes = lanes};
+}
 
 /* Suspends the current group until its CTA's epoch changes; returns WARP_WAIT. The instruction then runs again. */
 enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct warp_wait *wait);

@@ -1,0 +1,41 @@
+/* isa/tell.h - what instructions tell those who watch (machine/events.h): who executes them, with which semantics, and the
+ * memory that a warp's lanes touch. Costs a test where nobody listens.
+ */
+#ifndef ISA_TELL_H
+#define ISA_TELL_H
+
+#include "isa/isa.h"
+#include "machine/events.h"
+
+/* Lanes of the warp that execute `in`, with the order and scope that its words say or, where they are silent, its section
+ * does (8.3, 8.5, 9.7.13). */
+struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes);
+
+/* Lanes `mask` have read or written `size` bytes each at *s; not for parameters. `value`: what each lane got from an atomic
+ * operation, else NULL. */
+void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
+                   enum event_effect effect, enum event_doubt doubt, const uint64_t *value);
+/* One lane has, at a location; `addr`: its address, where that is global. */
+void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,
+                  uint32_t lane, enum event_effect effect);
+
+#define ISA_WANT_READ (WANT_SHARED_READ | WANT_GLOBAL | WANT_LOCAL)
+#define ISA_WANT_WRITE (WANT_SHARED_WRITE | WANT_GLOBAL | WANT_LOCAL)
+
+static inline void isa_saw_read(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
+                                uint32_t mask, bool poison) {
+    if (events_wanted(w->gpu, ISA_WANT_READ | (poison ? WANT_DOUBT : 0)))
+        isa_tell_span(w, in, s, size, mask, EFFECT_READ, poison ? DOUBT_UNWRITTEN : DOUBT_NONE, NULL);
+}
+static inline void isa_saw_write(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
+                                 uint32_t mask) {
+    if (events_wanted(w->gpu, ISA_WANT_WRITE))
+        isa_tell_span(w, in, s, size, mask, EFFECT_WRITE, DOUBT_NONE, NULL);
+}
+static inline void isa_saw_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr,
+                               uint32_t size, uint32_t lane, enum event_effect effect) {
+    if (events_wanted(w->gpu, effect & EFFECT_WRITE ? ISA_WANT_WRITE : ISA_WANT_READ))
+        isa_tell_loc(w, in, loc, addr, size, lane, effect);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* machine/events.c - telling the listeners; contract in events.h. */
+#include "machine/events.h"
+
+#include "base/arena.h"
+
+bool events_attach(struct gpu *gpu, const struct listener *l) {
+    if (gpu->num_listeners == MACH_LISTENERS)
+        return false;
+    gpu->listeners = xrealloc_array(gpu->listeners, gpu->num_listeners + 1, sizeof *gpu->listeners);
+    struct listener *mine = &gpu->listeners[gpu->num_listeners];
+    *mine = *l;
+    mine->slot = gpu->num_listeners++;
+    gpu->wanted |= mine->wants;
+    return true;
+}
+
+struct mach_origin event_origin(const struct event_by *by) {
+    if (by->op)
+        return by->op->origin;
+    const struct cta *cta = by->cta;
+    const uint32_t first = by->warp * MACH_WARP + (by->lanes ? (uint32_t)__builtin_ctz(by->lanes) : 0);
+    const struct diag_dim3 block = cta->cluster->block;
+    return (struct mach_origin){
+        .site = by->site,
+        .thread = {.cta = cta->id,
+                   .cluster_rank = cta->rank,
+                   .cluster_size = cta->cluster->num_ctas,
+                   .tid = {first % block.x, first / block.x % block.y, first / (block.x * block.y)},
+                   .warp = by->warp,
+                   .lanes = by->lanes}};
+}
+
+/* --- which kinds an event is of ------------------------------------------------------------------------------------- */
+
+static bool by_threads(enum event_agent agent) { return agent == AGENT_THREAD || agent == AGENT_CP_ASYNC; }
+
+static uint32_t access_wants(const struct event_access *e) {
+    const uint32_t doubt = e->doubt ? WANT_DOUBT : 0;
+    switch (e->space) {
+    case SPACE_TENSOR:
+        return doubt | WANT_TENSOR;
+    case SPACE_LOCAL:
+        return doubt | WANT_LOCAL;
+    case SPACE_GLOBAL:
+        return doubt | (by_threads(e->agent) ? WANT_GLOBAL : WANT_ENGINE_GLOBAL);
+    case SPACE_SHARED:
+        break;
+    }
+    if (by_threads(e->agent))
+        return doubt | (e->effect & EFFECT_WRITE ? WANT_SHARED_WRITE : WANT_SHARED_READ);
+    return doubt | (e->effect & EFFECT_WRITE ? WANT_ENGINE_WRITE : WANT_ENGINE_READ);
+}
+
+static uint32_t sync_wants(enum event_sync_kind kind) {
+    if (kind <= SYNC_MBAR_PHASE)
+        return WANT_MBARRIER;
+    return kind == SYNC_MBAR_TEST ? WANT_POLL : kind <= SYNC_WARP ? WANT_BARRIER : WANT_FENCE;
+}
+
+/* --- sending --------------------------------------------------------------------------------------------------------- */
+
+#define SEND(kind, is_of)                                                                                              \
+    void events_send_##kind(const struct gpu *gpu, const struct event_##kind *e) {                                     \
+        const uint32_t wants = is_of;                                                                                  \
+        for (uint32_t i = 0; i < gpu->num_listeners; i++) {                                                            \
+            const struct listener *l = &gpu->listeners[i];                                                             \
+            if (l->wants & wants && l->kind)                                                                           \
+                l->kind(l, e);                                                                                         \
+        }                                                                                                              \
+    }
+SEND(access, access_wants(e))
+SEND(sync, sync_wants(e->kind))
+SEND(op, WANT_OP | (e->stage == OP_ISSUED && e->by.op->src_bytes ? WANT_OP_SOURCE : 0))
+SEND(wait, WANT_WAIT)
+SEND(step, WANT_STEP)
+SEND(life, WANT_LIFE)
+SEND(host, WANT_HOST)
+
+bool events_settled(const struct gpu *gpu, struct cta *cta, uint32_t off, uint32_t size) {
+    for (uint32_t i = 0; i < gpu->num_listeners; i++) {
+        const struct listener *l = &gpu->listeners[i];
+        if (l->wants & WANT_ENGINE_READ && !(l->settled && l->settled(l, cta, off, size)))
+            return false;
+    }
+    return true;
+}

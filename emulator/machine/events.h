@@ -1,0 +1,347 @@
+/* machine/events.h - the one stream of what happens in the machine: what each event means and who sends it.
+ *
+ * Whoever watches (order checks, log, clock, statistics) is a listener: a list of functions, each of which may be NULL,
+ * and `wants`, the kinds it is to be told of. Listeners read the machine and never change it; they report through
+ * mach_warn. Events of one island come in the order in which they take effect, from whichever host thread runs the
+ * island; those of different islands come side by side, so what a listener keeps hangs on the CTA (event_watch) or is
+ * its own to lock. What it is given is valid during the call.
+ *
+ * A sender asks events_wanted(gpu, WANT_...) before it makes the event: one predictable test when nobody listens.
+ * Every event says who (struct event_by): the threads of a warp, by lanes, or an operation of an asynchronous engine,
+ * with the instruction that caused it.
+ */
+#ifndef MACHINE_EVENTS_H
+#define MACHINE_EVENTS_H
+
+#include "machine/async.h"
+#include "machine/machine.h"
+
+/* --- who ----------------------------------------------------------------------------------------------------------- */
+
+/* Memory order and scope of an instruction (8.1-8.5), as written or by default. */
+enum event_order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC };
+enum event_scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
+
+struct event_by {
+    struct cta *cta;              /* of the threads, or that issued the operation */
+    const struct async_op *op;    /* the operation that acts; NULL: the threads themselves */
+    const struct diag_site *site; /* of their instruction */
+    const char *what;             /* "mbarrier.arrive", "tcgen05.commit" */
+    uint32_t warp, lanes;
+    enum event_order order;
+    enum event_scope scope;
+};
+/* Who `origin` says: the operation that it belongs to, or threads of `cta` that an engine serves at once; what they do is
+ * `what`, and orders as it says towards an mbarrier (8.9.1.1). */
+static inline struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origin, const char *what,
+                                              enum event_order order, enum event_scope scope) {
+    return (struct event_by){.cta = origin->op ? origin->op->cta : cta,
+                             .op = origin->op,
+                             .site = origin->site,
+                             .what = what,
+                             .warp = origin->thread.warp,
+                             .lanes = origin->thread.lanes,
+                             .order = order,
+                             .scope = scope};
+}
+static inline struct event_by event_by_op(const struct async_op *op, enum event_order order, enum event_scope scope) {
+    return event_by_origin(op->cta, &op->origin, op->name, order, scope);
+}
+/* The same for a report. */
+struct mach_origin event_origin(const struct event_by *by);
+
+/* --- accesses ------------------------------------------------------------------------------------------------------ */
+
+/* Who touches memory: enum event_agent, machine/async.h. */
+enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL, SPACE_LOCAL };
+enum event_effect { EFFECT_READ = 1, EFFECT_WRITE = 2, EFFECT_ATOMIC = 4 | EFFECT_READ | EFFECT_WRITE };
+enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
+/* What the machine itself sees in an access. */
+enum event_doubt {
+    DOUBT_NONE,
+    DOUBT_UNWRITTEN, /* a thread reads shared bytes that nothing wrote, or that an operation is writing */
+    DOUBT_CLOSING,   /* columns of which one CTA of the pair has executed the tcgen05.dealloc, the other not yet */
+};
+
+/* Memory is read or written. In shared, global and local memory threads (also those of cp.async) touch [at[l], at[l] +
+ * size) for each lane l of by.lanes; engines touch `rows` pieces of `size` bytes, `stride` apart from at[0] on. Shared
+ * addresses are offsets in `owner`'s memory, global ones device addresses, local ones offsets in the lane's memory.
+ * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
+ * Sent by warp/ and isa/ (threads) and engines/ (operations, when they run) right after the access was found legal. */
+struct event_access {
+    struct event_by by;
+    enum event_agent agent;
+    enum event_space space;
+    enum event_effect effect;
+    enum event_proxy proxy;
+    enum event_doubt doubt;
+    struct cta *owner; /* NULL: global and local memory */
+    const char *what;  /* "operand A of tcgen05.mma"; NULL: by.what */
+    const uint64_t *at;
+    uint32_t size;
+    uint32_t rows; /* engines */
+    uint64_t stride;
+    uint32_t columns; /* tensor memory */
+    const uint32_t *tmem_lanes;
+    const uint64_t *value; /* strong reads and atomics of threads, up to 8 bytes: what each lane got; else NULL */
+};
+
+/* --- synchronisation ----------------------------------------------------------------------------------------------- */
+
+enum event_sync_kind {
+    /* mbarriers (9.7.13.15): `owner`, `off`, and `phase`, how many phases of the object had completed before. Sent by
+     * machine/mbarrier.c when the operation takes effect. */
+    SYNC_MBAR_ARRIVE,      /* `count` arrivals; of tcgen05.commit and cp.async.mbarrier.arrive too: by.op */
+    SYNC_MBAR_DROP,        /* the same, and as many fewer in the phases to come: arrive_drop */
+    SYNC_MBAR_EXPECT_TX,   /* `bytes` more are expected; an arrive.expect_tx sends this first */
+    SYNC_MBAR_COMPLETE_TX, /* `bytes` have come */
+    SYNC_MBAR_PENDING,     /* one arrival more is awaited: cp.async.mbarrier.arrive without .noinc */
+    SYNC_MBAR_PHASE,       /* the phase has completed, by the operation told before */
+    SYNC_MBAR_TEST, /* test_wait or try_wait was answered: `done` are the lanes for which the phase of `parity` is over,
+                       phase - 1 where it was the latest. By isa/mbarrier.c */
+    /* barriers of the CTA (9.7.13.1), `number`, `phase` its generation; by isa/barrier.c */
+    SYNC_BAR_ARRIVE, /* warps count as 32 threads; `count` are expected */
+    SYNC_BAR_PHASE,  /* complete, by the threads told before, or since the others exited (by.lanes 0) */
+    SYNC_BAR_PASS,   /* threads go on behind it */
+    /* barrier.cluster (9.7.13.3), `phase`; by isa/barrier.c */
+    SYNC_CLUSTER_ARRIVE,
+    SYNC_CLUSTER_PHASE, /* complete: told once, by a thread of the last CTA */
+    SYNC_CLUSTER_PASS,
+    /* the lanes of `members` meet: bar.warp.sync (9.7.13.2); by isa/warp_ops.c */
+    SYNC_WARP,
+    /* fence and membar (9.7.13.4): `fence` says which, by.order and by.scope how; by isa/barrier.c */
+    SYNC_FENCE,
+    /* async-groups of a thread (9.7.9.25.3.2-3, 9.7.9.27.2): `bulk` or cp.async; by isa/cp_async.c and isa/bulk.c */
+    SYNC_GROUP_COMMIT,
+    SYNC_GROUP_WAIT, /* passed: all but the latest `count` groups are complete, or have read their sources: `read` */
+    /* tensor memory (9.7.16.6, 9.7.16.8.5, 9.7.16.11); by isa/tcgen05*.c */
+    SYNC_TCGEN05_LD,      /* issued: its cells are read some time before the wait is passed */
+    SYNC_TCGEN05_WAIT_LD, /* passed */
+    SYNC_TCGEN05_WAIT_ST,
+    SYNC_TCGEN05_USE, /* a thread uses a register that a tcgen05.ld loads and waits for that load: `awaited` */
+    SYNC_TCGEN05_FENCE_BEFORE,
+    SYNC_TCGEN05_FENCE_AFTER,
+    /* grids (9.7.13.13); by isa/grid_control.c */
+    SYNC_GRID_WAIT,
+    SYNC_GRID_LAUNCH_DEPENDENTS,
+};
+/* What a fence orders beside memory operations of the generic proxy. */
+enum event_fence {
+    FENCE_MEMORY,        /* fence, membar */
+    FENCE_SYNC_RESTRICT, /* fence.{acquire,release}.sync_restrict */
+    FENCE_MBARRIER_INIT,
+    FENCE_PROXY_ALIAS,
+    FENCE_PROXY_ASYNC, /* generic and async proxy, `space`: all, shared or global memory */
+    FENCE_PROXY_ASYNC_GENERIC,
+    FENCE_PROXY_TENSORMAP,
+};
+enum event_fence_space { FENCE_ALL, FENCE_SHARED, FENCE_GLOBAL };
+
+struct event_sync {
+    struct event_by by;
+    enum event_sync_kind kind;
+    struct cta *owner; /* mbarriers: whose memory; CTA barriers: whose barrier */
+    uint32_t off;
+    uint32_t number;
+    uint64_t phase;
+    uint32_t count;
+    uint32_t bytes;
+    uint32_t pending; /* mbarriers: arrivals still awaited in the phase, and bytes, after the operation */
+    int32_t tx;
+    uint32_t parity;
+    uint32_t done, members; /* lanes */
+    enum event_fence fence;
+    enum event_fence_space space;
+    bool bulk, read;
+    uint64_t awaited; /* number of the tcgen05.ld */
+    uint64_t map;     /* tensor map that a fence names, or 0 */
+};
+
+/* --- asynchronous operations --------------------------------------------------------------------------------------- */
+
+enum event_op_stage {
+    OP_ISSUED,    /* queued */
+    OP_STARTED,   /* its engine has taken it up: its operands are read now */
+    OP_COMPLETED, /* done: what it signals has been told before */
+};
+/* What an operation is; its kind's `describe` fills it. Shapes are the instruction's. */
+struct event_work {
+    uint32_t m, n, k;      /* tcgen05.mma */
+    uint32_t cta_group;    /* 0: the operation has none */
+    uint64_t bytes;        /* moved: of a load those that arrive, of a store those that leave */
+    struct cta *from, *to; /* shared memory, or tensor memory, that it reads and writes; NULL: none */
+    uint32_t from_off;     /* shared offset, or tensor memory address (d, taddr) */
+    uint32_t to_off;       /*  the same of what it writes */
+    uint64_t a, b;         /* tcgen05.mma, .cp: descriptors as given, a: TMEM address where A lies there */
+    uint64_t global;       /* device address of a bulk copy, or of the tensor map */
+    const int32_t *coord;  /* of a tensor copy, `rank` of them; gather4: x and four y */
+    uint32_t rank;
+    struct cta *signals; /* whose mbarrier; NULL: none, or, with `ctas`, those of several CTAs of the cluster */
+    uint32_t signals_off;
+    uint32_t ctas;    /* tcgen05.commit: bit = rank */
+    uint64_t follows; /* number of the operation of which this is the second half (stores), or 0 */
+};
+/* Sent by machine/async.c. `number`: op->number. */
+struct event_op {
+    struct event_by by;
+    enum event_op_stage stage;
+    const char *queue; /* "tensor core" */
+};
+
+/* --- waits --------------------------------------------------------------------------------------------------------- */
+
+/* A group of lanes of a warp is suspended, or goes on. What ended a wait is the latest event about its object: the
+ * SYNC_..._PHASE of the same barrier and phase, the OP_COMPLETED of an operation, LIFE_TMEM_DEALLOC, another group's
+ * arrival. Sent by warp/core.c. */
+enum event_wait_end {
+    WAIT_BEGINS,
+    WAIT_MET,       /* what it waited for has come */
+    WAIT_TIMED_OUT, /* nothing else could run: the instruction answers "not yet" (try_wait's time limit) */
+    WAIT_RELEASED,  /* it was a meeting with lanes that did not come: reconvergence given up */
+};
+struct event_wait {
+    struct event_by by;
+    enum event_wait_end end;
+    uint32_t kind;     /* enum warp_wait_kind */
+    struct cta *owner; /* of the mbarrier */
+    uint32_t off;      /* of the mbarrier, or number of the barrier */
+    uint64_t value;    /* parity, generation, columns, lanes: warp/warp.h */
+};
+
+/* --- instructions -------------------------------------------------------------------------------------------------- */
+
+/* A warp executes an instruction for the first time (not again after a wait). Sent by warp/core.c. */
+struct event_step {
+    struct event_by by; /* lanes whose guard is true; 0: none, and nothing is executed */
+    uint32_t family;    /* enum ptx_family: its class */
+    uint32_t live;      /* lanes of the warp that have not exited */
+};
+
+/* --- lifetimes ----------------------------------------------------------------------------------------------------- */
+
+enum event_life_kind {
+    LIFE_CLUSTER_START, /* launch/sched.c: it became resident and its warps exist */
+    LIFE_CLUSTER_END,   /* its memory is about to be released; listeners drop what they keep */
+    LIFE_CTA_START,     /* `bytes` of shared memory */
+    LIFE_CTA_EXIT,      /* its last warp has exited */
+    LIFE_CTA_END,       /* machine/machine.c: its memory is about to be released */
+    LIFE_LANES_EXIT,    /* warp/core.c */
+    LIFE_TMEM_ALLOC,    /* `columns` from `column` on; engines/tc_alloc.c */
+    LIFE_TMEM_CLOSING,  /* a pair's dealloc, executed by one CTA of two */
+    LIFE_TMEM_DEALLOC,
+    LIFE_TMEM_RELINQUISH,
+    LIFE_MBAR_INIT, /* at `off` with `count` arrivals; machine/mbarrier.c */
+    LIFE_MBAR_INVAL,
+    LIFE_REGISTERS, /* setmaxnreg: `count` a thread from now on; isa/grid_control.c */
+};
+struct event_life {
+    struct event_by by; /* lanes 0: no thread did it */
+    enum event_life_kind kind;
+    struct cta *owner;
+    uint32_t off, count;
+    uint32_t column, columns;
+    uint32_t bytes;
+};
+
+/* --- launches and streams ------------------------------------------------------------------------------------------ */
+
+enum event_host_kind {
+    HOST_LAUNCH,     /* a grid begins; by launch/sched.c */
+    HOST_LAUNCH_END, /* all of its CTAs have ended, or it faulted */
+    HOST_COPY,       /* memcpy or memset on a stream; by cudart/ */
+    HOST_RECORD,     /* an event is recorded on a stream, or a stream waits for one: `object` */
+    HOST_WAIT,
+    HOST_SYNC, /* the host waits for a stream, an event or the device */
+};
+struct event_host {
+    enum event_host_kind kind;
+    uint64_t stream; /* handle; 0: the legacy default stream */
+    uint64_t object;
+    const char *kernel; /* launches */
+    struct diag_dim3 grid, block, cluster;
+    uint32_t static_smem, dynamic_smem; /* bytes */
+    bool early; /* programmatic stream serialisation: may begin before its stream's last grid ends */
+};
+
+/* --- listeners ----------------------------------------------------------------------------------------------------- */
+
+enum event_want {
+    WANT_SHARED_READ = 1 << 0,  /* accesses of threads, by space */
+    WANT_SHARED_WRITE = 1 << 1, /* atomics too */
+    WANT_GLOBAL = 1 << 2,
+    WANT_LOCAL = 1 << 3,
+    WANT_DOUBT = 1 << 4,       /* of all accesses those with a doubt */
+    WANT_ENGINE_READ = 1 << 5, /* accesses of engines to shared memory */
+    WANT_ENGINE_WRITE = 1 << 6,
+    WANT_ENGINE_GLOBAL = 1 << 7, /* to global memory */
+    WANT_TENSOR = 1 << 8,        /* accesses to tensor memory */
+    WANT_MBARRIER = 1 << 9,      /* SYNC_MBAR_* but TEST */
+    WANT_POLL = 1 << 10,         /* SYNC_MBAR_TEST */
+    WANT_BARRIER = 1 << 11,      /* SYNC_BAR_*, SYNC_CLUSTER_*, SYNC_WARP */
+    WANT_FENCE = 1 << 12,        /* all other SYNC_* */
+    WANT_OP = 1 << 13,
+    WANT_WAIT = 1 << 14,
+    WANT_STEP = 1 << 15,
+    WANT_LIFE = 1 << 16,
+    WANT_HOST = 1 << 17,
+    WANT_OP_SOURCE = 1 << 18, /* OP_ISSUED of operations that read shared memory later on (async_reads) */
+    WANT_ALL = (1 << 19) - 1,
+    WANT_ACCESS = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_GLOBAL | WANT_LOCAL | WANT_DOUBT | WANT_ENGINE_READ |
+                  WANT_ENGINE_WRITE | WANT_ENGINE_GLOBAL | WANT_TENSOR,
+    WANT_SYNC = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE,
+};
+
+struct listener {
+    const char *name;
+    uint32_t wants; /* enum event_want */
+    void *ctx;
+    uint32_t slot; /* set by events_attach: its place in cta->watch */
+    void (*access)(const struct listener *self, const struct event_access *e);
+    /* Nothing to be said about what engines read in [off, off + size) of a CTA's shared memory: they need not tell it. */
+    bool (*settled)(const struct listener *self, struct cta *cta, uint32_t off, uint32_t size);
+    void (*sync)(const struct listener *self, const struct event_sync *e);
+    void (*op)(const struct listener *self, const struct event_op *e);
+    void (*wait)(const struct listener *self, const struct event_wait *e);
+    void (*step)(const struct listener *self, const struct event_step *e);
+    void (*life)(const struct listener *self, const struct event_life *e);
+    void (*host)(const struct listener *self, const struct event_host *e);
+};
+
+/* Adds a copy of *l to the listeners, told in the order of being added. Between launches only, and not to be undone;
+ * false when there are MACH_LISTENERS already. */
+bool events_attach(struct gpu *gpu, const struct listener *l);
+
+/* Does no listener want to know what engines read in that range? */
+bool events_settled(const struct gpu *gpu, struct cta *cta, uint32_t off, uint32_t size);
+
+/* What a listener keeps for a CTA: its own to make, and to free at LIFE_CTA_END. */
+static inline void **event_watch(const struct listener *self, struct cta *cta) { return &cta->watch[self->slot]; }
+
+static inline bool events_wanted(const struct gpu *gpu, uint32_t wants) {
+    return __builtin_expect((gpu->wanted & wants) != 0, 0);
+}
+
+/* The senders' side: tells those who want it. A sender whose event costs something to make asks events_wanted first. */
+void events_send_access(const struct gpu *gpu, const struct event_access *e);
+void events_send_sync(const struct gpu *gpu, const struct event_sync *e);
+void events_send_op(const struct gpu *gpu, const struct event_op *e);
+void events_send_wait(const struct gpu *gpu, const struct event_wait *e);
+void events_send_step(const struct gpu *gpu, const struct event_step *e);
+void events_send_life(const struct gpu *gpu, const struct event_life *e);
+void events_send_host(const struct gpu *gpu, const struct event_host *e);
+
+#define EVENTS_TELL(kind, wants)                                                                                       \
+    static inline void tell_##kind(const struct gpu *gpu, const struct event_##kind *e) {                              \
+        if (events_wanted(gpu, wants))                                                                                 \
+            events_send_##kind(gpu, e);                                                                                \
+    }
+EVENTS_TELL(access, WANT_ACCESS)
+EVENTS_TELL(sync, WANT_SYNC)
+EVENTS_TELL(op, WANT_OP | WANT_OP_SOURCE)
+EVENTS_TELL(wait, WANT_WAIT)
+EVENTS_TELL(step, WANT_STEP)
+EVENTS_TELL(life, WANT_LIFE)
+EVENTS_TELL(host, WANT_HOST)
+#undef EVENTS_TELL
+
+#endif
