@@ -13,8 +13,7 @@
 #ifndef ENGINES_TC_H
 #define ENGINES_TC_H
 
-#include "machine/async.h"
-#include "machine/machine.h"
+#include "machine/events.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,7 +77,7 @@ enum tc_result { TC_DONE, TC_BLOCKED, TC_FAULT };
  * TC_BLOCKED: call again after the CTA was woken. */
 enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns, uint32_t *taddr);
 bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t taddr, uint32_t columns);
-bool tc_relinquish(struct cta *cta);
+bool tc_relinquish(struct cta *cta, const struct mach_origin *origin);
 /* The same for .cta_group::2: a warp of each CTA of the pair executes them. TC_BLOCKED until the peer's warp has come
  * too (and, for alloc, the columns are free in both CTAs at the same address). `warp`: its number in the CTA; a second
  * warp of the CTA waits until the first is served. */
@@ -92,8 +91,16 @@ bool tc_cta_exit(struct cta *cta);
 
 /* Are columns [column, column + n) allocated to this CTA? */
 bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n);
-/* tc_owns, or a fault: `what` is "tcgen05.ld", "accumulator D", ... */
-bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column, uint32_t n);
+/* Cells that are used. */
+struct tc_cells {
+    const char *what; /* "tcgen05.ld", "accumulator D" */
+    enum event_agent agent;
+    enum event_effect effect;
+    uint32_t column, columns;
+    uint32_t lanes[4]; /* mask */
+};
+/* They are allocated to `cta`, which those who watch are told, or a fault. */
+bool tc_use_cells(struct cta *cta, const struct mach_origin *origin, const struct tc_cells *cells);
 
 /* --- load and store (tc_ldst.c, 9.7.16.2.3, 9.7.16.8) --- */
 
@@ -130,8 +137,9 @@ bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc
               const uint32_t *poison);
 /* The asynchronous forms. ld fills data and poison, which must live until *done. st copies its input and
  * counts *outstanding up now and down when it has run. */
-void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
-                 uint32_t *poison, bool *done);
+/* Returns the number of the operation. */
+uint64_t tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
+                     uint32_t *poison, bool *done);
 void tc_issue_st(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
                  const uint32_t *data, const uint32_t *poison, uint32_t *outstanding);
 

@@ -99,15 +99,6 @@ static const struct diag pair_differs = {
     .section = "PTX ISA 9.7.16.7.1",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-static const struct diag closing = {
-    .id = "tcgen05-pair-dealloc-early",
-    .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
-            "attempts to deallocate it",
-    .section = "PTX ISA 9.7.16.7.1",
-    .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
 struct tc_state *tc_state_of(struct cta *cta) {
     if (!cta->tc) {
         cta->tc = xcalloc(1, sizeof *cta->tc);
@@ -245,6 +236,14 @@ static uint32_t find_block(struct tc_state *const *tcs, unsigned count, uint32_t
     return TC_GRANULES;
 }
 
+static void tell(const struct tc_state *tc, const struct mach_origin *origin, enum event_life_kind kind,
+                 uint32_t column, uint32_t columns) {
+    static const struct mach_origin nobody;
+    const struct event_by by = event_by_origin(tc->cta, origin ? origin : &nobody, "tcgen05.alloc", ORDER_WEAK, SCOPE_NONE);
+    tell_life(tc->cta->gpu, &(struct event_life){
+                                .by = by, .kind = kind, .owner = tc->cta, .column = column, .columns = columns});
+}
+
 static bool check_alloc(struct tc_state *tc, const struct mach_origin *origin, uint32_t columns) {
     struct island *isl = tc->cta->island;
     if (columns < TMEM_GRANULE || columns > TMEM_COLUMNS || (columns & (columns - 1)))
@@ -271,6 +270,7 @@ static void grant(struct tc_state *tc, const struct mach_origin *origin, uint32_
     if (origin)
         a->origin = *origin;
     tc->cta->island->progress++;
+    tell(tc, origin, LIFE_TMEM_ALLOC, column, columns);
 }
 
 enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns, uint32_t *taddr) {
@@ -311,7 +311,8 @@ static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_o
     return NULL;
 }
 
-static void release(struct tc_state *tc, const struct tc_allocation *a) {
+static void release(struct tc_state *tc, const struct mach_origin *origin, const struct tc_allocation *a) {
+    tell(tc, origin, LIFE_TMEM_DEALLOC, a->column, a->columns);
     free_block(tc, (uint32_t)(a - tc->allocs));
     wake_allocators(tc->cta->sm);
     tc->cta->island->progress++;
@@ -321,7 +322,7 @@ bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t tadd
     struct tc_state *tc = tc_state_of(cta);
     const struct tc_allocation *a = find_alloc(tc, origin, taddr, columns);
     if (a)
-        release(tc, a);
+        release(tc, origin, a);
     return a != NULL;
 }
 
@@ -390,6 +391,21 @@ enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, 
     return TC_DONE;
 }
 
+/* One CTA of a pair, `by`, has executed the dealloc of a block. */
+static void close_block(struct tc_state *tc, struct cta *by, const struct mach_origin *origin, uint32_t column) {
+    for (uint32_t k = 0; k < tc->num_allocs; k++) {
+        struct tc_allocation *a = &tc->allocs[k];
+        if (a->column != column || a->closing)
+            continue;
+        a->closing = true;
+        tell_life(by->gpu, &(struct event_life){.by = event_by_origin(by, origin, "tcgen05.dealloc", ORDER_WEAK, SCOPE_NONE),
+                                                .kind = LIFE_TMEM_CLOSING,
+                                                .owner = tc->cta,
+                                                .column = a->column,
+                                                .columns = a->columns});
+    }
+}
+
 enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t taddr,
                                uint32_t columns) {
     struct cta *pair[2];
@@ -405,8 +421,7 @@ enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin
         return TC_BLOCKED;
     struct tc_state *tcs[2] = {tc_state_of(pair[0]), tc_state_of(pair[1])};
     for (unsigned i = 0; i < 2; i++)
-        for (uint32_t k = 0; k < tcs[i]->num_allocs; k++)
-            tcs[i]->allocs[k].closing |= tcs[i]->allocs[k].column == taddr;
+        close_block(tcs[i], cta, origin, taddr);
     if (tcs[0]->dealloc.state != TC_ASKED || tcs[1]->dealloc.state != TC_ASKED)
         return TC_BLOCKED;
     if (!check_equal(cta->island, pair, &tcs[0]->dealloc, &tcs[1]->dealloc, "tcgen05.dealloc"))
@@ -415,7 +430,7 @@ enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin
         const struct tc_allocation *a = find_alloc(tcs[i], &tcs[i]->dealloc.origin, taddr, columns);
         if (!a)
             return TC_FAULT;
-        release(tcs[i], a);
+        release(tcs[i], &tcs[i]->dealloc.origin, a);
         tcs[i]->dealloc.state = TC_GRANTED;
         mach_wake(pair[i]);
     }
@@ -432,9 +447,10 @@ static void give_up_permit(struct tc_state *tc) {
     }
 }
 
-bool tc_relinquish(struct cta *cta) {
+bool tc_relinquish(struct cta *cta, const struct mach_origin *origin) {
     struct tc_state *tc = tc_state_of(cta);
     tc->relinquished = true;
+    tell(tc, origin, LIFE_TMEM_RELINQUISH, 0, 0);
     give_up_permit(tc);
     return true;
 }
@@ -464,35 +480,37 @@ bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n) {
     return true;
 }
 
-/* Columns that one CTA of a pair has begun to deallocate. */
-static const struct tc_allocation *closing_alloc(const struct tc_state *tc, uint32_t column, uint32_t n) {
+/* Has one CTA of a pair begun to deallocate some of these columns? */
+static bool is_closing(const struct tc_state *tc, uint32_t column, uint32_t n) {
     for (uint32_t i = 0; tc && i < tc->num_allocs; i++) {
         const struct tc_allocation *a = &tc->allocs[i];
         if (a->closing && column < a->column + a->columns && a->column < column + n)
-            return a;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
-bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const char *what, uint32_t column,
-                      uint32_t n) {
-    if (!tc_owns(cta, column, n)) {
+bool tc_use_cells(struct cta *cta, const struct mach_origin *origin, const struct tc_cells *c) {
+    if (!tc_owns(cta, c->column, c->columns)) {
         mach_fault(cta->island, origin, &unallocated, "%s covers columns %u to %u, which are not all allocated to %s",
-                   what, column, column + n - 1,
+                   c->what, c->column, c->column + c->columns - 1,
                    !cta->tc || cta->tc->cta_group != 2 ? "this CTA"
                    : cta->rank & 1                     ? "the pair's odd CTA"
                                                        : "the pair's even CTA");
         return false;
     }
-    if (!closing_alloc(cta->tc, column, n))
-        return true;
-    const struct tc_state *peer = tc_state_of(cta_peer(cta));
-    const struct tc_request *own = &cta->tc->dealloc;
-    const struct tc_request *r = own->state == TC_ASKED ? own : &peer->dealloc;
-    char where[600];
-    return mach_warn(cta->island, origin, &closing,
-                     "%s uses columns %u to %u of cluster CTA %u; CTA %u has already executed the pair's "
-                     "tcgen05.dealloc, at %s",
-                     what, column, column + n - 1, cta->rank, r == own ? cta->rank : cta->rank ^ 1,
-                     diag_where(r->origin.site, where, sizeof where));
+    const enum event_doubt doubt = is_closing(cta->tc, c->column, c->columns) ? DOUBT_CLOSING : DOUBT_NONE;
+    if (events_wanted(cta->gpu, WANT_TENSOR | (doubt ? WANT_DOUBT : 0)))
+        events_send_access(cta->gpu,
+                           &(struct event_access){.by = event_by_origin(cta, origin, c->what, ORDER_WEAK, SCOPE_NONE),
+                                                  .agent = c->agent,
+                                                  .space = SPACE_TENSOR,
+                                                  .effect = c->effect,
+                                                  .doubt = doubt,
+                                                  .owner = cta,
+                                                  .what = c->what,
+                                                  .at = &(uint64_t){c->column},
+                                                  .columns = c->columns,
+                                                  .tmem_lanes = c->lanes});
+    return !cta->island->fault;
 }

@@ -63,10 +63,14 @@ static void widen(enum tc_cp_format format, const uint8_t *from, uint8_t to[16])
     }
 }
 
+static uint32_t row_lane(const struct cp_op *cp, const struct cp_shape *s, uint32_t row) {
+    return (cp->taddr >> 16) + row % s->span + row / s->span * s->stride;
+}
+
 static void write_row(const struct cp_op *cp, struct cta *cta, const struct cp_shape *s, uint32_t row,
                       const uint8_t *bytes) {
     struct tmem *t = cta->sm->tmem;
-    uint32_t lane = (cp->taddr >> 16) + row % s->span + row / s->span * s->stride, column = cp->taddr & 0xffff;
+    uint32_t lane = row_lane(cp, s, row), column = cp->taddr & 0xffff;
     for (uint32_t i = 0; i < s->copies; i++, lane += s->every)
         for (uint32_t c = 0; c < s->bytes / 4; c++) {
             memcpy(&t->cell[column + c][lane], bytes + 4 * c, 4);
@@ -74,12 +78,27 @@ static void write_row(const struct cp_op *cp, struct cta *cta, const struct cp_s
         }
 }
 
+static struct tc_cells cells_of(const struct cp_op *cp, const struct cp_shape *s) {
+    struct tc_cells c = {.what = "tcgen05.cp",
+                         .agent = AGENT_TENSOR_COPY,
+                         .effect = EFFECT_WRITE,
+                         .column = cp->taddr & 0xffff,
+                         .columns = s->bytes / 4};
+    for (uint32_t row = 0; row < s->rows; row++)
+        for (uint32_t i = 0; i < s->copies; i++) {
+            const uint32_t lane = row_lane(cp, s, row) + i * s->every;
+            c.lanes[lane / 32] |= 1u << lane % 32;
+        }
+    return c;
+}
+
 /* From a CTA's shared memory into its tensor memory; false after a fault. */
 static bool copy_one(const struct cp_op *cp, struct cta *cta, const struct cp_shape *s, const struct tc_desc *d) {
     static const uint32_t used[] = {[TC_CP_RAW] = 16, [TC_CP_B6X16_P32] = 12, [TC_CP_B4X16_P64] = 8};
     uint32_t chunks = s->bytes / 16;
     uint8_t raw[128 * 32];
-    if (!tc_check_columns(cta, &cp->op.origin, "tcgen05.cp", cp->taddr & 0xffff, s->bytes / 4) ||
+    const struct tc_cells cells = cells_of(cp, s);
+    if (!tc_use_cells(cta, &cp->op.origin, &cells) ||
         !tc_fetch_units(cta, &cp->op.origin, "s-desc", d, s->rows, chunks, used[cp->format], raw))
         return false;
     for (uint32_t u = 0; cp->format != TC_CP_RAW && u < s->rows * chunks; u++) {
@@ -120,9 +139,23 @@ static bool run_cp(struct async_op *op) {
     return true;
 }
 
+static void describe_cp(const struct async_op *op, struct event_work *work) {
+    const struct cp_op *cp = (const struct cp_op *)op;
+    const struct cp_shape *s = &cp_shapes[cp->shape];
+    work->cta_group = cp->group;
+    work->m = s->rows;
+    work->n = s->bytes / 4;
+    work->bytes = (uint64_t)s->rows * s->bytes;
+    work->a = cp->desc;
+    work->from = work->to = op->cta;
+    work->to_off = cp->taddr;
+}
+
+static const struct async_kind cp_kind = {AGENT_TENSOR_COPY, run_cp, describe_cp};
+
 void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, unsigned group, enum tc_cp_shape shape,
                  enum tc_cp_format format, uint32_t taddr, uint64_t desc) {
-    struct cp_op *cp = async_op_create(sizeof *cp, "tcgen05.cp", cta, origin, run_cp);
+    struct cp_op *cp = async_op_create(sizeof *cp, &cp_kind, "tcgen05.cp", cta, origin);
     cp->group = group;
     cp->shape = shape;
     cp->format = format;
@@ -163,13 +196,27 @@ static bool run_shift(struct async_op *op) {
     }
     if (!tc_pair(op->cta, &op->origin, s->group, "tcgen05.shift", pair))
         return true;
-    for (unsigned i = 0; i < s->group && tc_check_columns(pair[i], &op->origin, "tcgen05.shift", column, 8); i++)
+    struct tc_cells c = {"tcgen05.shift", AGENT_TENSOR_COPY, EFFECT_READ | EFFECT_WRITE, column, 8, {0}};
+    c.lanes[lane / 32] = UINT32_MAX;
+    for (unsigned i = 0; i < s->group && tc_use_cells(pair[i], &op->origin, &c); i++)
         shift_one(pair[i], lane, column);
     return true;
 }
 
+static void describe_shift(const struct async_op *op, struct event_work *work) {
+    const struct shift_op *s = (const struct shift_op *)op;
+    work->cta_group = s->group;
+    work->m = 32;
+    work->n = 8;
+    work->bytes = UINT64_C(32) * 8 * 4;
+    work->from = work->to = op->cta;
+    work->from_off = work->to_off = s->taddr;
+}
+
+static const struct async_kind shift_kind = {AGENT_TENSOR_COPY, run_shift, describe_shift};
+
 void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, unsigned group, uint32_t taddr) {
-    struct shift_op *s = async_op_create(sizeof *s, "tcgen05.shift", cta, origin, run_shift);
+    struct shift_op *s = async_op_create(sizeof *s, &shift_kind, "tcgen05.shift", cta, origin);
     s->group = group;
     s->taddr = taddr;
     async_issue(tc_queue(cta), &s->op);
@@ -185,12 +232,12 @@ struct commit_op {
 static bool run_commit(struct async_op *op) {
     const struct commit_op *c = (const struct commit_op *)op;
     struct cluster *cl = op->cta->cluster;
+    /* 9.7.16.12.1 gives the arrival's scope and names no order */
+    const struct event_by by = event_by_op(op, ORDER_RELAXED, SCOPE_CLUSTER);
     for (uint32_t rank = 0; rank < cl->num_ctas; rank++) {
         if (!(c->ctas >> rank & 1))
             continue;
-        if (!mbar_check_remote(op->cta, &cl->cta[rank], c->off, &op->origin, "tcgen05.commit"))
-            return true;
-        enum mbar_error e = mbar_arrive(&cl->cta[rank], c->off, 1, false, NULL);
+        enum mbar_error e = mbar_arrive(&by, &cl->cta[rank], c->off, 1, false, NULL);
         if (e == MBAR_OK)
             continue;
         struct mbar_error_info info = mbar_error_info(e);
@@ -206,8 +253,17 @@ static bool run_commit(struct async_op *op) {
     return true;
 }
 
+static void describe_commit(const struct async_op *op, struct event_work *work) {
+    const struct commit_op *c = (const struct commit_op *)op;
+    work->ctas = c->ctas;
+    work->signals = op->cta;
+    work->signals_off = c->off;
+}
+
+static const struct async_kind commit_kind = {AGENT_COMMIT, run_commit, describe_commit};
+
 void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t ctas, uint32_t off) {
-    struct commit_op *c = async_op_create(sizeof *c, "tcgen05.commit", cta, origin, run_commit);
+    struct commit_op *c = async_op_create(sizeof *c, &commit_kind, "tcgen05.commit", cta, origin);
     c->ctas = ctas;
     c->off = off;
     async_issue(tc_queue(cta), &c->op);

@@ -96,11 +96,24 @@ bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const ch
     return !cta->island->fault;
 }
 
-static bool check_owned(struct cta *cta, const struct mach_origin *origin, const char *name,
-                        const struct tc_access *a) {
-    uint32_t column = a->taddr & 0xffff, n = tmem_columns(a);
-    return tc_check_columns(cta, origin, name, column, n) &&
-           (a->shape != TC_16X32BX2 || tc_check_columns(cta, origin, name, column + a->split, n));
+/* Lanes `first` .. `first` + n - 1 of tensor memory, inside one partition of 32. */
+static void set_lanes(uint32_t lanes[4], uint32_t first, uint32_t n) {
+    lanes[first / 32] |= (uint32_t)((UINT64_C(1) << n) - 1) << first % 32;
+}
+
+static bool use_cells(struct cta *cta, const struct mach_origin *origin, const char *name, enum event_effect effect,
+                      const struct tc_access *a) {
+    struct tc_cells c = {.what = name,
+                         .agent = AGENT_TENSOR_LDST,
+                         .effect = effect,
+                         .column = a->taddr & 0xffff,
+                         .columns = tmem_columns(a)};
+    set_lanes(c.lanes, a->taddr >> 16, tc_image_lanes(a->shape));
+    if (a->shape != TC_16X32BX2)
+        return tc_use_cells(cta, origin, &c);
+    struct tc_cells half = c;
+    half.column += a->split;
+    return tc_use_cells(cta, origin, &c) && tc_use_cells(cta, origin, &half);
 }
 
 static void sync_columns(struct cta *cta, const struct tc_access *a) {
@@ -135,7 +148,7 @@ static bool is_straight(const struct tc_access *a) {
 
 bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
              uint32_t *poison) {
-    if (!check_owned(cta, origin, "tcgen05.ld", a))
+    if (!use_cells(cta, origin, "tcgen05.ld", EFFECT_READ, a))
         return false;
     sync_columns(cta, a);
     const struct tmem *t = cta->sm->tmem;
@@ -165,7 +178,7 @@ bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_
 
 bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, const uint32_t *data,
               const uint32_t *poison) {
-    if (!check_owned(cta, origin, "tcgen05.st", a))
+    if (!use_cells(cta, origin, "tcgen05.st", EFFECT_WRITE, a))
         return false;
     sync_columns(cta, a);
     struct tmem *t = cta->sm->tmem;
@@ -206,14 +219,30 @@ static bool run_ld(struct async_op *op) {
     return true;
 }
 
-void tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
+static void describe_access(const struct tc_access *a, struct event_work *work) {
+    work->m = tc_image_lanes(a->shape);
+    work->n = tmem_columns(a);
+    work->bytes = (uint64_t)work->m * work->n * 4;
+}
+
+static void describe_ld(const struct async_op *op, struct event_work *work) {
+    const struct ld_op *ld = (const struct ld_op *)op;
+    describe_access(&ld->access, work);
+    work->from = op->cta;
+    work->from_off = ld->access.taddr;
+}
+
+static const struct async_kind ld_kind = {AGENT_TENSOR_LDST, run_ld, describe_ld};
+
+uint64_t tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
                  uint32_t *poison, bool *done) {
-    struct ld_op *ld = async_op_create(sizeof *ld, "tcgen05.ld", q->cta, origin, run_ld);
+    struct ld_op *ld = async_op_create(sizeof *ld, &ld_kind, "tcgen05.ld", q->cta, origin);
     ld->access = *a;
     ld->data = data;
     ld->poison = poison;
     ld->done = done;
     async_issue(q, &ld->op);
+    return ld->op.number;
 }
 
 struct st_op {
@@ -231,11 +260,20 @@ static bool run_st(struct async_op *op) {
     return true;
 }
 
+static void describe_st(const struct async_op *op, struct event_work *work) {
+    const struct st_op *st = (const struct st_op *)op;
+    describe_access(&st->access, work);
+    work->to = op->cta;
+    work->to_off = st->access.taddr;
+}
+
+static const struct async_kind st_kind = {AGENT_TENSOR_LDST, run_st, describe_st};
+
 void tc_issue_st(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
                  const uint32_t *data, const uint32_t *poison, uint32_t *outstanding) {
     uint32_t regs = tc_image_regs(a->shape, a->num);
     struct st_op *st =
-        async_op_create_with(sizeof *st, regs * 33 * sizeof(uint32_t), "tcgen05.st", q->cta, origin, run_st);
+        async_op_create_with(sizeof *st, regs * 33 * sizeof(uint32_t), &st_kind, "tcgen05.st", q->cta, origin);
     st->access = *a;
     st->outstanding = outstanding;
     memcpy(st->words, data, regs * 32 * sizeof *data);

@@ -122,7 +122,10 @@ static void set_part(const struct job *j, uint32_t i) {
 
 /* D's columns in a part's CTA. */
 static bool check_columns(const struct job *j, const struct tc_part *p) {
-    return tc_check_columns(p->cta, j->origin, "accumulator D", j->c->column, p->n);
+    const enum event_effect effect = j->mma->accumulate ? EFFECT_READ | EFFECT_WRITE : EFFECT_WRITE;
+    const struct tc_cells d = {"accumulator D", AGENT_TENSOR_CORE, effect,  j->c->column,
+                               p->n,            {p->keep[0],       p->keep[1], p->keep[2], p->keep[3]}};
+    return tc_use_cells(p->cta, j->origin, &d);
 }
 
 /* D is read: what does it hold? */
@@ -168,7 +171,10 @@ static bool load_operand(const struct job *j, struct cta *cta, const struct tc_o
 static bool load_tmem(const struct job *j, const struct tc_part *p, const struct tc_operand *o, float *out) {
     struct tc_decoder *s = &j->s->decoder;
     uint32_t column = j->mma->a & 0xffff;
-    if (!tc_check_columns(p->cta, j->origin, "matrix A", column, TC_ROW_BYTES / 4) ||
+    struct tc_cells cells = {"matrix A", AGENT_TENSOR_CORE, EFFECT_READ, column, TC_ROW_BYTES / 4, {0}};
+    for (uint32_t i = 0; i < p->rows / 16; i++)
+        cells.lanes[p->lane[i] / 32] |= UINT32_C(0xffff) << p->lane[i] % 32;
+    if (!tc_use_cells(p->cta, j->origin, &cells) ||
         !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->raw))
         return false;
     if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
@@ -354,8 +360,26 @@ static bool run_mma(struct async_op *op) {
     return true;
 }
 
+static void describe_mma(const struct async_op *op, struct event_work *work) {
+    const struct tc_mma *mma = &((const struct mma_op *)op)->mma;
+    struct tc_problem problem;
+    struct tc_idesc id;
+    work->cta_group = mma->group;
+    work->a = mma->a;
+    work->b = mma->b;
+    work->from = work->to = op->cta;
+    work->to_off = mma->d;
+    if (!tc_idesc_decode(mma->kind, mma->group, mma->idesc, mma->a_in_tmem, &id, &problem))
+        return;
+    work->m = id.m;
+    work->n = id.n;
+    work->k = id.k;
+}
+
+static const struct async_kind mma_kind = {AGENT_TENSOR_CORE, run_mma, describe_mma};
+
 void tc_issue_mma(struct cta *cta, const struct mach_origin *origin, const struct tc_mma *mma) {
-    struct mma_op *o = async_op_create(sizeof *o, "tcgen05.mma", cta, origin, run_mma);
+    struct mma_op *o = async_op_create(sizeof *o, &mma_kind, "tcgen05.mma", cta, origin);
     o->mma = *mma;
     o->op.silent = true; /* a tcgen05.commit tells (9.7.16.12) */
     async_issue(tc_queue(cta), &o->op);

@@ -2,8 +2,6 @@
  * ISA 9.7.16.3, 9.7.16.10.4, .6). */
 #include "engines/tc_operand.h"
 
-#include "machine/async.h"
-#include "machine/observer.h"
 #include "num/num.h"
 
 #include <stdio.h>
@@ -77,21 +75,34 @@ static void name_poison(struct cta *cta, const struct mach_origin *origin, const
     name_fault(cta, origin, &landing_smem, n, unit, off, what);
 }
 
-/* Tells an observer what is read; units that are neighbours in memory in one call. */
-static void observe(struct cta *cta, const struct mach_origin *origin, const struct naming *names, const uint32_t *off,
-                    uint32_t count) {
-    const struct observer *o = cta->gpu->observer;
-    const char *what = names->matrix[0] == 'A'   ? "operand A of tcgen05.mma"
-                       : names->matrix[0] == 'B' ? "operand B of tcgen05.mma"
-                                                 : "tcgen05.cp";
+/* Tells those who watch what is read; units that are neighbours in memory at once. */
+static void tell_reads(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
+                       const uint32_t *off, uint32_t count) {
+    const bool a = names->matrix[0] == 'A', b = names->matrix[0] == 'B';
+    const char *what = a ? "operand A of tcgen05.mma" : b ? "operand B of tcgen05.mma" : "tcgen05.cp";
+    const struct event_by by = event_by_origin(cta, origin, what, ORDER_WEAK, SCOPE_NONE);
     for (uint32_t i = 0, n; i < count; i += n) {
         uint32_t low = off[i], high = off[i] + 16;
         for (n = 1; i + n < count && (off[i + n] == high || off[i + n] + 16 == low); n++) {
             low = off[i + n] < low ? off[i + n] : low;
             high = off[i + n] + 16 > high ? off[i + n] + 16 : high;
         }
-        o->async_read(o->ctx, cta, low, high - low, origin, what);
+        events_send_access(cta->gpu, &(struct event_access){.by = by,
+                                                            .agent = a || b ? AGENT_TENSOR_CORE : AGENT_TENSOR_COPY,
+                                                            .space = SPACE_SHARED,
+                                                            .effect = EFFECT_READ,
+                                                            .proxy = PROXY_ASYNC,
+                                                            .owner = cta,
+                                                            .what = what,
+                                                            .at = &(uint64_t){low},
+                                                            .size = high - low,
+                                                            .rows = 1});
     }
+}
+
+/* Does somebody want to know that [low, high) is read? */
+static bool is_watched(struct cta *cta, uint32_t low, uint32_t high) {
+    return events_wanted(cta->gpu, WANT_ENGINE_READ) && !events_settled(cta->gpu, cta, low, high - low);
 }
 
 /* May `count` units whose offsets are in off[] be read? `used` leading bytes of each are data. */
@@ -114,9 +125,8 @@ static bool check_units(enum tc_simd simd, struct cta *cta, const struct mach_or
                 name_poison(cta, origin, names, i, off[i], used);
                 return false;
             }
-    const struct observer *o = cta->gpu->observer;
-    if (o && o->async_read && !(o->settled && o->settled(o->ctx, cta, low, high + 16 - low)))
-        observe(cta, origin, names, off, count);
+    if (is_watched(cta, low, high + 16))
+        tell_reads(cta, origin, names, off, count);
     return true;
 }
 
@@ -153,8 +163,7 @@ static bool may_read(struct cta *cta, const struct tc_groups *g, uint32_t rows) 
     const uint64_t end = high + 16 + (uint64_t)(rows / 8 - 1) * g->stride;
     if (low < MACH_SMEM_FIRST || end > cta->smem_end || smem_poisoned(cta, low, (uint32_t)end - low))
         return false;
-    const struct observer *o = cta->gpu->observer;
-    return !o || !o->async_read || (o->settled && o->settled(o->ctx, cta, low, (uint32_t)end - low));
+    return !is_watched(cta, low, (uint32_t)end);
 }
 
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,

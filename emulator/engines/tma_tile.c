@@ -292,6 +292,8 @@ static void load_row(struct cta *cta, const struct tile *t, uint32_t at, const u
 static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t at, const struct plane *p) {
     struct cta *cta = l->place.cta;
     const uint32_t bytes = t->hi - t->lo;
+    if (bytes && p->out > p->in)
+        tma_tell_global(&l->op, EFFECT_READ, p->addr, bytes, p->out - p->in, p->stride);
     const bool as_it_is = bytes == t->inner && t->m.type != TMAP_TF32 && t->m.type != TMAP_TF32_FTZ;
     const uint8_t *whole = plane_at(&l->op, p, bytes);
     if (whole && as_it_is && p->out - p->in == t->plane_rows && is_lines(t)) {
@@ -329,10 +331,25 @@ static bool run_load(struct async_op *op) {
     struct tile t;
     if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
         return true;
+    tma_tell_shared(op, EFFECT_WRITE, l->place.cta, l->place.off, (uint32_t)tile_extent(&t));
     /* elements outside the tensor count as well as those inside; the padding of 4- and 6-bit types does not */
     tma_signal(op, &l->place, (uint32_t)t.rows * t.inner);
     return true;
 }
+
+static void describe_box(const struct tma_box *box, struct event_work *work) {
+    work->coord = box->coord;
+    work->rank = box->rows4 ? TMAP_MAX_RANK : box->rank;
+    work->map = box->map;
+}
+
+static void describe_load(const struct async_op *op, struct event_work *work) {
+    const struct load_op *l = (const struct load_op *)op;
+    tma_describe_place(&l->place, dense_bytes(&l->box), work);
+    describe_box(&l->box, work);
+}
+
+static const struct async_kind load_kind = {AGENT_TMA, run_load, describe_load};
 
 bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box,
                     const struct tma_target *to) {
@@ -341,7 +358,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     uint32_t n = tma_places(cta, origin, name, to, 128, places);
     const uint64_t bytes = n ? dense_bytes(box) : 0;
     for (uint32_t i = 0; i < n; i++) {
-        struct load_op *l = async_op_create(sizeof *l, name, cta, origin, run_load);
+        struct load_op *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
         l->box = *box;
         l->place = places[i];
         async_lands(&l->op, places[i].cta, places[i].off, bytes);
@@ -356,7 +373,6 @@ struct store_op {
     struct async_op op;
     struct tma_box box;
     uint32_t src;
-    uint64_t digest; /* of the source when the copy was issued; 0: of gaps too */
     enum tma_reduce reduce;
     struct tma_track *track;
 };
@@ -367,6 +383,7 @@ struct write_op {
     enum tma_reduce reduce;
     enum tma_element element;
     struct tma_track *track;
+    uint64_t follows; /* number of the operation that read the box */
     uint8_t rows[]; /* the box, row after row as in global memory */
 };
 
@@ -438,10 +455,23 @@ static bool run_write(struct async_op *op) {
         const struct plane p = tile_plane(t, i);
         if (!write_plane(w, &p, w->rows + (size_t)i * t->plane_rows * t->inner))
             return true;
+        if (t->hi > t->lo && p.out > p.in)
+            tma_tell_global(op, w->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC, p.addr, t->hi - t->lo,
+                            p.out - p.in, p.stride);
     }
     w->track->writing--;
     return true;
 }
+
+static void describe_write(const struct async_op *op, struct event_work *work) {
+    const struct write_op *w = (const struct write_op *)op;
+    work->bytes = w->tile.rows * w->tile.inner;
+    work->coord = w->tile.coord;
+    work->rank = w->tile.m.rank;
+    work->follows = w->follows;
+}
+
+static const struct async_kind write_kind = {AGENT_TMA, run_write, describe_write};
 
 /* Sixteen values of 6 bits, each in a byte of its own, become 12 bytes: .b6p2x16 of 5.5.1.1. */
 static void pack6(const uint8_t from[16], uint8_t to[12]) {
@@ -528,14 +558,14 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
 static bool run_store(struct async_op *op) {
     const struct store_op *s = (const struct store_op *)op;
     struct tile t;
-    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)) ||
-        !tma_check_unchanged(op, s->src, tile_bytes(&t), s->digest))
+    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)) )
         return true;
     const enum tma_element element = element_of(t.m.type, s->reduce);
     if (!check_store(s, &t, element))
         return true;
     struct write_op *w =
-        async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, op->name, op->cta, &op->origin, run_write);
+        async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, &write_kind, op->name, op->cta, &op->origin);
+    w->follows = op->number;
     w->tile = t;
     w->reduce = s->reduce;
     w->element = element;
@@ -549,17 +579,26 @@ static bool run_store(struct async_op *op) {
     return true;
 }
 
+static void describe_store(const struct async_op *op, struct event_work *work) {
+    const struct store_op *s = (const struct store_op *)op;
+    work->bytes = op->src_bytes;
+    work->from = op->cta;
+    work->from_off = s->src;
+    describe_box(&s->box, work);
+}
+
+static const struct async_kind store_kind = {AGENT_TMA, run_store, describe_store};
+
 bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
                      enum tma_reduce reduce, struct tma_track *track) {
     const char *name = reduce == TMA_COPY ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
     uint32_t off;
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;
-    struct store_op *s = async_op_create(sizeof *s, name, cta, origin, run_store);
+    struct store_op *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
     s->box = *box;
     s->src = off;
-    const uint64_t bytes = dense_bytes(box);
-    s->digest = bytes ? tma_digest(cta, off, bytes) : 0;
+    async_reads(&s->op, off, dense_bytes(box));
     s->reduce = reduce;
     s->track = track;
     track->reading++;

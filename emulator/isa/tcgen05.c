@@ -136,7 +136,7 @@ static enum warp_status do_dealloc(struct warp *w, const struct insn *in, uint32
 
 static enum warp_status do_relinquish(struct warp *w, const struct insn *in, uint32_t mask) {
     struct mach_origin origin = warp_origin(w, in, mask);
-    bool ok = tc_use_group(w->cta, &origin, (unsigned)in->aux) && tc_relinquish(w->cta);
+    bool ok = tc_use_group(w->cta, &origin, (unsigned)in->aux) && tc_relinquish(w->cta, &origin);
     return ok ? WARP_NEXT : WARP_FAULT;
 }
 

@@ -48,6 +48,7 @@ static bool admit(struct launch_state *st) {
     struct cluster *cl = xcalloc(1, sizeof *cl);
     cluster_init(cl, &isl->m, warp_cluster_id(&st->grid, st->next_cluster), dim, sms);
     cl->number = st->next_cluster++;
+    cl->block = st->grid.block;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         cl->cta[r].live_warps = cl->cta[r].num_warps = st->grid.warps;
     *isl->resident_tail = cl;
@@ -76,6 +77,10 @@ static void start_cluster(struct launch_state *st, struct cluster *cl) {
     }
 }
 
+static void tell_cluster(struct cluster *cl, enum event_life_kind kind) {
+    tell_life(cl->island->gpu, &(struct event_life){.by = {.cta = cl->cta}, .kind = kind, .owner = cl->cta});
+}
+
 static bool queues_empty(const struct cluster *cl) {
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         for (const struct async_queue *q = cl->cta[r].queues; q; q = q->next)
@@ -93,7 +98,7 @@ static void note_exit(struct warp *w) {
     if (--cta->live_warps)
         return;
     cta->cluster->live_ctas--;
-    mbar_cta_exit(cta);
+    tell_life(cta->gpu, &(struct event_life){.by = {.cta = cta}, .kind = LIFE_CTA_EXIT, .owner = cta});
     tc_cta_exit(cta);
     for (uint32_t r = 0; r < cta->cluster->num_ctas; r++)
         mach_wake(&cta->cluster->cta[r]);

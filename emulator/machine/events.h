@@ -173,8 +173,9 @@ struct event_work {
     uint32_t from_off;     /* shared offset, or tensor memory address (d, taddr) */
     uint32_t to_off;       /*  the same of what it writes */
     uint64_t a, b;         /* tcgen05.mma, .cp: descriptors as given, a: TMEM address where A lies there */
-    uint64_t global;       /* device address of a bulk copy, or of the tensor map */
-    const int32_t *coord;  /* of a tensor copy, `rank` of them; gather4: x and four y */
+    uint64_t global;       /* device address of a bulk copy */
+    const uint8_t *map;    /* tensor map of a tensor copy (engines/tensormap.h), and its box: */
+    const int32_t *coord;  /* `rank` of them; gather4: x and four y */
     uint32_t rank;
     struct cta *signals; /* whose mbarrier; NULL: none, or, with `ctas`, those of several CTAs of the cluster */
     uint32_t signals_off;
