@@ -2,6 +2,7 @@
 #ifndef LAUNCH_STATE_H
 #define LAUNCH_STATE_H
 
+#include "launch/flow.h"
 #include "launch/launch.h"
 #include "warp/core.h"
 
@@ -41,12 +42,19 @@ struct launch_island {
 };
 
 /* --- lowering --- */
-bool launch_lower_func(struct warp_module *m, struct warp_func *f); /* launch/lower.c */
-/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index: launch/registers.c. False, with nothing
- * given, where each is to have its own. */
-bool launch_share_registers(const struct ptx_func *p, warp_slot *slot, uint32_t *next_slot);
-void launch_find_joins(struct warp_module *m, struct warp_func *f); /* launch/cfg.c */
-uint32_t launch_dense_var(const struct warp_module *m, const struct ptx_var *v);
+/* Makes the function's frame and code. False: it is too large. launch/lower.c */
+bool launch_lower_func(struct warp_module *m, struct warp_func *f);
+/* Gives registers and parameters slots, and local_offset[] (by body variable) bytes. False: it is too large. launch/frame.c */
+bool launch_lay_out_frame(struct warp_func *f, const struct flow *flow, struct arena *a, uint32_t *local_offset);
+/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index. False, with nothing given, where each
+ * is to have its own. launch/registers.c */
+bool launch_share_registers(const struct flow *flow, warp_slot *slot, uint32_t *next_slot);
+static inline uint32_t launch_reg_slots(const struct ptx_reg *r) {
+    const unsigned bits = ptx_type_bits(r->type);
+    return bits <= 32 ? 1 : bits / 32;
+}
+/* Sets `join` of the function's branches: launch/joins.c */
+void launch_find_joins(struct warp_func *f, const struct flow *flow);
 /* launch/module.c; the caller frees `offset`. */
 struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const struct warp_func *kernel);
 
