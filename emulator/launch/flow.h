@@ -1,8 +1,8 @@
 /* launch/flow.h - the flow graph of a function: its blocks and the ways between them.
  *
  * Instruction num_insns, which the text does not have, is the end: a block of its own, and the last one. A `ret` of a
- * function leads there; a kernel's `ret`, `exit` and `trap` lead nowhere, since the thread ends. A guarded instruction may
- * also go on to the next one.
+ * function leads there; a kernel's `ret`, `exit` and `trap` lead nowhere, since the thread ends. A guarded instruction
+ * may also go on to the next one.
  */
 #ifndef LAUNCH_FLOW_H
 #define LAUNCH_FLOW_H

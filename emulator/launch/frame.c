@@ -1,4 +1,5 @@
-/* launch/frame.c - the frame of a function: the slots of its registers and parameters, and the bytes of its .local variables.
+/* launch/frame.c - the frame of a function: the slots of its registers and parameters, and the bytes of its .local
+ * variables.
  *
  * Hidden slots follow behind: launch/lower.c.
  */

@@ -1,9 +1,9 @@
 /* launch/joins.c - where lanes that part at a branch meet again: the branch's immediate post-dominator.
  *
  * The chip's compiler places convergence barriers there (BSSY/BSYNC); PTX has no such notion, so the emulator derives
- * it. A branch to a bare `ret` of a kernel, `exit` or `trap` does not count as a way out of a region, since threads that
- * exit leave a convergence barrier: an early `if (done) return;` must not keep the others from meeting. It counts where
- * a loop has no other way out: the last such branch in the text is then the loop's end.
+ * it. A branch to a bare `ret` of a kernel, `exit` or `trap` does not count as a way out of a region, since threads
+ * that exit leave a convergence barrier: an early `if (done) return;` must not keep the others from meeting. It counts
+ * where a loop has no other way out: the last such branch in the text is then the loop's end.
  * Post-dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.
  */
 #include "launch/state.h"

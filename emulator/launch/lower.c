@@ -1,8 +1,8 @@
 /* launch/lower.c - from typed PTX to instructions on slots: contract in launch.h.
  *
- * Every operand becomes a slot: registers get frame slots (launch/registers.c), immediates and load-time addresses become
- * constants, and what is fixed for a thread (special registers, addresses of shared and local variables) becomes a hidden
- * slot that is filled once when a frame is made.
+ * Every operand becomes a slot: registers get frame slots (launch/registers.c), immediates and load-time addresses
+ * become constants, and what is fixed for a thread (special registers, addresses of shared and local variables) becomes
+ * a hidden slot that is filled once when a frame is made.
  */
 #include "isa/isa.h"
 #include "launch/state.h"
@@ -214,7 +214,7 @@ static bool var_address(struct lowering *lo, const struct ptx_var *v, int64_t of
     return false;
 }
 
-/* --- operands ------------------------------------------------------------------------------------------------------ */
+/* --- operands ----------------------------------------------------------------------------------------------------- */
 
 static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
                           struct warp_opnd *o);
@@ -364,7 +364,7 @@ static bool lower_insn(struct lowering *lo, const struct ptx_insn *p, struct ins
     return true;
 }
 
-/* --- functions ------------------------------------------------------------------------------------------------------ */
+/* --- functions ---------------------------------------------------------------------------------------------------- */
 
 /* As many as lower_insn may make, and WARP_MAX_OPNDS that stay empty. */
 static size_t count_operands(const struct ptx_func *p) {

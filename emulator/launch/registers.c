@@ -1,14 +1,14 @@
 /* launch/registers.c - which registers of a kernel share frame slots.
  *
- * A compiler gives every value a register of its own: a kernel has thousands, a few hundred of which hold something at a
- * time. Sharing slots keeps what a warp works on in the host's caches, and frames small.
+ * A compiler gives every value a register of its own: a kernel has thousands, a few hundred of which hold something at
+ * a time. Sharing slots keeps what a warp works on in the host's caches, and frames small.
  *
  * A register keeps its slot from the first to the last place at which it holds something (liveness over the flow graph,
  * then a linear scan over the text), and registers of one width take turns. What was never written stays poison: a
  * register that can be read before it is written lives from the kernel's entry on, and so do those that an instruction
- * writes in part, under a guard. Each lane follows the flow graph by itself and has its own word of a slot, so lanes that
- * have parted do not meet in one. Registers that are written by other than plain instructions (later, as by tcgen05.ld,
- * or perhaps not at all) share with none.
+ * writes in part, under a guard. Each lane follows the flow graph by itself and has its own word of a slot, so lanes
+ * that have parted do not meet in one. Registers that are written by other than plain instructions (later, as by
+ * tcgen05.ld, or perhaps not at all) share with none.
  */
 #include "launch/state.h"
 
@@ -33,7 +33,7 @@ static uint64_t *set_of(const struct liveness *l, uint64_t *sets, uint32_t block
     return sets + (size_t)block * l->words;
 }
 
-/* --- what an instruction reads and writes ---------------------------------------------------------------------------- */
+/* --- what an instruction reads and writes ------------------------------------------------------------------------- */
 
 /* Writes all of its first operand, in all lanes that execute it, before the next instruction. */
 static bool is_plain(const struct ptx_insn *in) {
@@ -76,7 +76,7 @@ static void each_use(struct liveness *l, uint32_t at, reg_fn read, reg_fn write)
         each_reg(l, &in->operands[0], at, write);
 }
 
-/* --- liveness --------------------------------------------------------------------------------------------------------- */
+/* --- liveness ----------------------------------------------------------------------------------------------------- */
 
 static void first_read(struct liveness *l, uint32_t reg, uint32_t at) {
     const uint32_t b = l->flow->block_of[at];
@@ -116,7 +116,7 @@ static bool find_liveness(struct liveness *l) {
     return !changed;
 }
 
-/* --- spans ------------------------------------------------------------------------------------------------------------ */
+/* --- spans -------------------------------------------------------------------------------------------------------- */
 
 static void extend(struct liveness *l, uint32_t reg, uint32_t at) {
     struct span *s = &l->spans[reg];
@@ -154,11 +154,12 @@ static void find_spans(struct liveness *l) {
     }
 }
 
-/* --- slots ------------------------------------------------------------------------------------------------------------ */
+/* --- slots -------------------------------------------------------------------------------------------------------- */
 
 #define NONE UINT32_MAX
 
-/* Lists of registers: those whose span begins, and ends, at an instruction; and those whose slots are free, by width. */
+/* Lists of registers: those whose span begins, and ends, at an instruction; and those whose slots are free, by
+ * width. */
 struct lists {
     uint32_t *begin, *end, *next_begin, *next_end, *next_free;
     uint32_t free[PTX_PRED + 1];

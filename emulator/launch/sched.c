@@ -1,16 +1,16 @@
 /* launch/sched.c - launches: which CTAs are resident, and who runs next.
  *
- * CTAs become resident as launch/place.h says, in the order of their numbers; one costs host memory only once it has run.
- * A launch goes in rounds: clusters are admitted, every island (machine/island.h) has a turn, and what they said is told in
- * the order of their clusters. The islands are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their
- * size; they run on all host threads and a turn lasts until nothing in the island can go on. A kernel whose clusters may
- * see one another (launch/shares.c) has one island. What happens in an island does not depend on the others, so results are
- * the same on any number of threads.
+ * CTAs become resident as launch/place.h says, in the order of their numbers; one costs host memory only once it has
+ * run. A launch goes in rounds: clusters are admitted, every island (machine/island.h) has a turn, and what they said
+ * is told in the order of their clusters. The islands are what the kernel's clusters cannot leave: an SM, a TPC or a
+ * GPC, by their size; they run on all host threads and a turn lasts until nothing in the island can go on. A kernel
+ * whose clusters may see one another (launch/shares.c) has one island. What happens in an island does not depend on the
+ * others, so results are the same on any number of threads.
  *
- * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round every
- * asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this one can do
- * nothing more. `eager` completes an operation when it is issued, `lazy` only when no warp of the island can run, `random`
- * draws every choice from the seed.
+ * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round
+ * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
+ * one can do nothing more. `eager` completes an operation when it is issued, `lazy` only when no warp of the island can
+ * run, `random` draws every choice from the seed.
  */
 #include "isa/isa.h"
 #include "launch/place.h"
@@ -28,7 +28,7 @@
 #define STUCK_ROUNDS 32u         /* times that polling waits are resumed without any progress before it is a deadlock */
 #define RANDOM_WINDOW 16u        /* clusters that random mode interleaves */
 
-/* --- residency ----------------------------------------------------------------------------------------------------- */
+/* --- residency ---------------------------------------------------------------------------------------------------- */
 
 static struct place_needs cta_needs(const struct launch_state *st) {
     uint32_t warp_regs = (st->regs * MACH_WARP + 255) & ~255u; /* registers are given to warps in units of 256 */
@@ -64,7 +64,7 @@ struct cluster *launch_next_resident(const struct launch_state *st, const struct
     return next;
 }
 
-/* --- starting and ending CTAs --------------------------------------------------------------------------------------- */
+/* --- starting and ending CTAs ------------------------------------------------------------------------------------- */
 
 static void start_cluster(struct launch_state *st, struct cluster *cl) {
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
@@ -133,12 +133,12 @@ static bool reap(struct launch_island *isl, bool all) {
     return any;
 }
 
-/* --- running --------------------------------------------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------------------------------------------------ */
 
 static bool started(const struct cluster *cl) { return cl->cta[0].warps != NULL; }
 
-/* A turn for every warp of the cluster that can run. Sets *busy when one of them would go on at once, rather than having
- * given way. */
+/* A turn for every warp of the cluster that can run. Sets *busy when one of them would go on at once, rather than
+ * having given way. */
 static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
     bool ran = false;
     for (uint32_t r = 0; r < cl->num_ctas && !cl->island->fault; r++) {
@@ -244,7 +244,7 @@ static bool run_random(struct launch_island *isl) {
     return pick.q ? step_one(isl) : false;
 }
 
-/* --- when nothing can run --------------------------------------------------------------------------------------------- */
+/* --- when nothing can run ----------------------------------------------------------------------------------------- */
 
 /* Calls fn for every waiting group; true when one of them did something. */
 static bool each_waiting(struct launch_island *isl, bool (*fn)(struct warp *, struct group *)) {
@@ -302,7 +302,7 @@ static bool unstick(struct launch_island *isl) {
     return false;
 }
 
-/* --- rounds ---------------------------------------------------------------------------------------------------------- */
+/* --- rounds ------------------------------------------------------------------------------------------------------- */
 
 /* Islands that come later in this round are not told what they find now. */
 static void stop_later(struct launch_island *isl) {

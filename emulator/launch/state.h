@@ -16,7 +16,7 @@ struct launch_smem_layout {
 
 /* One launch, from the first CTA to the last. */
 struct launch_state {
-    struct warp_grid grid; /* first: launch_take_cluster finds the rest by it */
+    struct warp_grid grid; /* first: take_cluster finds the rest by it */
     uint32_t static_smem;  /* bytes */
     uint32_t regs;         /* per thread, for residency */
     uint64_t next_cluster, num_clusters;
@@ -30,7 +30,7 @@ struct launch_state {
 
 /* What the scheduler knows of an island (launch/sched.c). */
 struct launch_island {
-    struct island m; /* first: launch_take_cluster finds the rest by it */
+    struct island m; /* first: take_cluster finds the rest by it */
     struct launch_state *st;
     struct cluster *resident, **resident_tail; /* by number */
     uint32_t order;                            /* in this round, from 1 */
@@ -44,10 +44,11 @@ struct launch_island {
 /* --- lowering --- */
 /* Makes the function's frame and code. False: it is too large. launch/lower.c */
 bool launch_lower_func(struct warp_module *m, struct warp_func *f);
-/* Gives registers and parameters slots, and local_offset[] (by body variable) bytes. False: it is too large. launch/frame.c */
+/* Gives registers and parameters slots, and local_offset[] (by body variable) bytes. False: it is too large.
+ * launch/frame.c */
 bool launch_lay_out_frame(struct warp_func *f, const struct flow *flow, struct arena *a, uint32_t *local_offset);
-/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index. False, with nothing given, where each
- * is to have its own. launch/registers.c */
+/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index. False, with nothing given, where
+ * each is to have its own. launch/registers.c */
 bool launch_share_registers(const struct flow *flow, warp_slot *slot, uint32_t *next_slot);
 static inline uint32_t launch_reg_slots(const struct ptx_reg *r) {
     const unsigned bits = ptx_type_bits(r->type);

@@ -123,7 +123,8 @@ static void queue_free(struct async_queue *q) {
     free(q);
 }
 
-void cta_release(struct cta *cta) {
+/* Frees everything machine/ allocated for a CTA (shared memory, mbarrier table, queues). */
+static void cta_release(struct cta *cta) {
     if (cta->gpu->observer && cta->gpu->observer->cta_end)
         cta->gpu->observer->cta_end(cta->gpu->observer->ctx, cta);
     for (struct async_queue *q = cta->queues, *next; q; q = next) {

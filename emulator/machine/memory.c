@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define MEM_ALIGN 256u /* cudaMalloc's alignment guarantee */
-/* The unit of what the host maps and takes back: a multiple of every host's page (4, 16 or 64 KiB; 64 on most that have a
- * GB200), and the same on all, so that device addresses differ by the same amounts. */
+/* The unit of what the host maps and takes back: a multiple of every host's page (4, 16 or 64 KiB; 64 on most that have
+ * a GB200), and the same on all, so that device addresses differ by the same amounts. */
 #define PAGE 65536ull
 #define HUGE_PAGE (2ull << 20)
 
@@ -74,7 +74,7 @@ void mem_destroy(struct devmem *m) {
     free(m);
 }
 
-/* --- managed memory: pages of a memfd on both sides ---------------------------------------------------------------- */
+/* --- managed memory: pages of a memfd on both sides --------------------------------------------------------------- */
 
 static bool open_shared(struct devmem *m) {
     if (m->fd >= 0)
