@@ -25,41 +25,32 @@ struct lowering {
     uint32_t *local_offset; /* by body variable */
 };
 
-static void *grow(struct arena *a, void *old, uint32_t *cap, uint32_t used, size_t size) {
-    if (used < *cap)
-        return old;
-    uint32_t n = *cap ? 2 * *cap : 64;
-    void *p = arena_array(a, n, size);
-    if (used)
-        memcpy(p, old, used * size);
-    *cap = n;
-    return p;
+/* Where the value is in the hash, or would be: an empty bucket. */
+static uint32_t *bucket_of(const struct lowering *lo, uint64_t value) {
+    uint32_t h = (uint32_t)(value * 0x9E3779B97F4A7C15ull >> 32) & (lo->num_buckets - 1);
+    while (lo->buckets[h] && lo->consts[lo->buckets[h] - 1] != value)
+        h = (h + 1) & (lo->num_buckets - 1);
+    return &lo->buckets[h];
 }
 
 static void rehash(struct lowering *lo, uint32_t buckets) {
     lo->buckets = arena_array(&lo->m->arena, buckets, sizeof *lo->buckets);
     lo->num_buckets = buckets;
-    for (uint32_t i = 0; i < lo->num_consts; i++) {
-        uint32_t h = (uint32_t)(lo->consts[i] * 0x9E3779B97F4A7C15ull >> 32) & (buckets - 1);
-        while (lo->buckets[h])
-            h = (h + 1) & (buckets - 1);
-        lo->buckets[h] = i + 1;
-    }
+    for (uint32_t i = 0; i < lo->num_consts; i++)
+        *bucket_of(lo, lo->consts[i]) = i + 1;
 }
 
 /* The constant slot of a value, in the view for `bits`. */
 static warp_slot const_slot(struct lowering *lo, uint64_t value, unsigned bits) {
     if (2 * lo->num_consts >= lo->num_buckets)
         rehash(lo, lo->num_buckets ? 2 * lo->num_buckets : 128);
-    lo->consts = grow(&lo->m->arena, lo->consts, &lo->cap_consts, lo->num_consts, sizeof *lo->consts);
-    uint32_t h = (uint32_t)(value * 0x9E3779B97F4A7C15ull >> 32) & (lo->num_buckets - 1);
-    while (lo->buckets[h] && lo->consts[lo->buckets[h] - 1] != value)
-        h = (h + 1) & (lo->num_buckets - 1);
-    if (!lo->buckets[h]) {
+    uint32_t *bucket = bucket_of(lo, value);
+    if (!*bucket) {
+        lo->consts = arena_grow(&lo->m->arena, lo->consts, lo->num_consts, &lo->cap_consts, sizeof *lo->consts);
         lo->consts[lo->num_consts++] = value;
-        lo->buckets[h] = lo->num_consts;
+        *bucket = lo->num_consts;
     }
-    uint32_t first = (lo->buckets[h] - 1) * CONST_SLOTS;
+    uint32_t first = (*bucket - 1) * CONST_SLOTS;
     return ~(warp_slot)(bits == 64 ? first + 1 : first);
 }
 
@@ -84,7 +75,7 @@ static warp_slot init_slot(struct lowering *lo, const struct warp_init *want) {
             k->offset == want->offset)
             return k->slot;
     }
-    lo->inits = grow(&lo->m->arena, lo->inits, &lo->cap_inits, lo->num_inits, sizeof *lo->inits);
+    lo->inits = arena_grow(&lo->m->arena, lo->inits, lo->num_inits, &lo->cap_inits, sizeof *lo->inits);
     struct warp_init *k = &lo->inits[lo->num_inits++];
     *k = *want;
     k->slot = (warp_slot)lo->f->frame_slots;

@@ -4,6 +4,7 @@
 
 #include "launch/flow.h"
 #include "launch/launch.h"
+#include "launch/place.h"
 #include "warp/core.h"
 
 #include <stdatomic.h>
@@ -28,7 +29,7 @@ struct launch_state {
     atomic_uint stop;    /* islands that come later in this round need not go on */
 };
 
-/* What the scheduler knows of an island (launch/sched.c). */
+/* What a launch knows of an island. */
 struct launch_island {
     struct island m; /* first: take_cluster finds the rest by it */
     struct launch_state *st;
@@ -59,11 +60,30 @@ void launch_find_joins(struct warp_func *f, const struct flow *flow);
 /* launch/module.c; the caller frees `offset`. */
 struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const struct warp_func *kernel);
 
+/* --- a launch --- */
 /* May clusters of this kernel see what others do while they run? launch/shares.c */
 bool launch_kernel_shares(const struct warp_func *kernel);
 
+/* --- residency: launch/resident.c --- */
+/* What a CTA takes of its SM. */
+struct place_needs launch_cta_needs(const struct launch_state *st);
+/* Which SMs make an island: those that the kernel's clusters may lie on together. */
+void launch_make_islands(struct launch_state *st);
+/* Ends every cluster that is still there, and drops what was not told. */
+void launch_close_islands(struct launch_state *st);
+/* The next cluster of the grid becomes resident. False: there is none, or no room. */
+bool launch_admit(struct launch_state *st);
+/* Gives the cluster its shared memory and warps. */
+void launch_start_cluster(struct launch_state *st, struct cluster *cl);
+static inline bool launch_started(const struct cluster *cl) { return cl->cta[0].warps != NULL; }
+/* Removes the clusters that have ended, or all; true when there was one. */
+bool launch_reap(struct launch_island *isl, bool all);
 /* The resident cluster with the next number after that of `cl` (NULL: the first), or NULL; between turns only. */
 struct cluster *launch_next_resident(const struct launch_state *st, const struct cluster *cl);
+
+/* --- running --- */
+/* Runs an island until nothing in it can go on or its turn is over: launch/sched.c */
+void launch_take_turn(struct launch_island *isl);
 
 /* Reports (launch/deadlock.c). */
 void launch_report_deadlock(struct launch_state *st);

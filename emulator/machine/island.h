@@ -2,7 +2,7 @@
  *
  * An island is a set of SMs whose clusters can reach one another's state: shared and tensor memory, mbarriers, cluster
  * barriers. Islands share nothing but device memory, and a kernel that synchronises through that has one island, the
- * whole GPU (launch/sched.c). So islands may run on different host threads, and what one of them does is the same
+ * whole GPU (launch/shares.c). So islands may run on different host threads, and what one of them does is the same
  * whatever the others do meanwhile. What they say (reports, printf) is kept until all have had their turn, and then
  * told in their order: island_tell.
  */

@@ -75,10 +75,7 @@ enum mbar_error mbar_init(struct cta *cta, uint32_t off, uint32_t count) {
         return MBAR_BAD_COUNT;
     if (mbar_find(cta, off) != cta->num_mbars)
         return MBAR_LIVE;
-    if (cta->num_mbars == cta->cap_mbars) {
-        cta->cap_mbars = cta->cap_mbars ? 2 * cta->cap_mbars : 16;
-        cta->mbars = xrealloc_array(cta->mbars, cta->cap_mbars, sizeof *cta->mbars);
-    }
+    cta->mbars = xgrow(cta->mbars, cta->num_mbars, &cta->cap_mbars, sizeof *cta->mbars);
     cta->mbars[cta->num_mbars++] = (struct mach_mbar){.off = off};
     smem_clear_poison(cta, off, 8);
     struct mbar b = {.pending = count, .expected = count};

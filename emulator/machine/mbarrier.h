@@ -51,7 +51,7 @@ uint32_t mbar_pending_count(uint64_t state);
 
 /* For those who look at one object often. mbar_index: its number in the CTA's table, or UINT32_MAX where there is none;
  * it stays the object's own until another object of the CTA is invalidated. mbar_waits: the object with that number
- * still lies at `off`, nobody but mbarrier operations wrote its bytes, and mbar_test_parity would say "not completed". */
+ * still lies at `off`, only mbarrier operations wrote its bytes, and mbar_test_parity would say "not completed". */
 uint32_t mbar_index(const struct cta *cta, uint32_t off);
 static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t off, uint32_t parity) {
     uint64_t bits;

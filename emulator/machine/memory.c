@@ -23,7 +23,7 @@ struct devmem {
     void *front_map, *back_map; /* what mem_create mapped: each HUGE_PAGE longer than the region */
     int fd;                     /* memfd behind both sides of managed blocks; -1 before the first */
     struct mem_block *blocks;   /* sorted by addr, disjoint, each followed by at least one unallocated byte */
-    size_t num, cap;
+    uint32_t num, cap;
     struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
     uint64_t num_freed;
 };
@@ -158,10 +158,7 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
         return 0;
     if (kind != MEM_MANAGED)
         want_huge_pages(m, at, size);
-    if (m->num == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 64;
-        m->blocks = xrealloc_array(m->blocks, m->cap, sizeof *m->blocks);
-    }
+    m->blocks = xgrow(m->blocks, m->num, &m->cap, sizeof *m->blocks);
     memmove(&m->blocks[i + 1], &m->blocks[i], (m->num - i) * sizeof *m->blocks);
     b.addr = at;
     m->blocks[i] = b;

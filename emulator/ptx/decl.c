@@ -110,12 +110,12 @@ void ptx_var_dims(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims
 static void own_var(struct ptx_parser *p, struct ptx_var *v) {
     struct ptx_body *b = &p->body;
     if (b->func && v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST) {
-        b->vars = ptx_grow(b->vars, b->num_vars, &b->cap_vars, sizeof *b->vars);
+        b->vars = xgrow(b->vars, b->num_vars, &b->cap_vars, sizeof *b->vars);
         v->index = b->num_vars;
         v->owner = b->func;
         b->vars[b->num_vars++] = v;
     } else {
-        p->vars = ptx_grow(p->vars, p->num_vars, &p->cap_vars, sizeof *p->vars);
+        p->vars = xgrow(p->vars, p->num_vars, &p->cap_vars, sizeof *p->vars);
         v->index = p->num_vars;
         p->vars[p->num_vars++] = v;
     }

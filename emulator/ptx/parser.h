@@ -161,8 +161,6 @@ void ptx_next(struct ptx_parser *p);
 /* Steps over the token when it is `kind`. */
 bool ptx_accept(struct ptx_parser *p, int kind);
 bool ptx_expect(struct ptx_parser *p, int kind, const char *what);
-/* Doubles a growable array of the C heap when it is full. */
-void *ptx_grow(void *list, uint32_t count, uint32_t *cap, size_t size);
 bool ptx_enter(struct ptx_parser *p); /* one nesting level of recursion; reports and fails at the limit */
 void ptx_leave(struct ptx_parser *p);
 
