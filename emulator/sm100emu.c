@@ -7,8 +7,8 @@
  * becomes the program: the exit status is the program's. Own failures: 2 for wrong use, 126 for a program that cannot
  * run, 127 for one that is not there.
  */
-#include "cudart/elfcheck.h"
-#include "cudart/options.h"
+#include "cudart/core/options.h"
+#include "cudart/loader/elfcheck.h"
 
 #include <errno.h>
 #include <fcntl.h>
