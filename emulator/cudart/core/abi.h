@@ -75,21 +75,21 @@ enum rt_limit {
     RT_LIMIT_COUNT
 };
 
-/* cudaDeviceProp of CUDA 13 and, with more fields between, of CUDA 12: PROP(type, name) and PROPN(type, name, count).
- * PROP12 fields left with 13.0; PROP13 ones came with it. */
+/* cudaDeviceProp of CUDA 13 and, with more fields between, of CUDA 12: PROP(type, name, attribute) and PROPN(type,
+ * name, count, first attribute). PROP12 fields left with 13.0; PROP13 ones came with it. */
 struct rt_prop_12 {
-#define PROP(type, name) type name;
-#define PROPN(type, name, count) type name[count];
-#define PROP12(type, name) type name;
-#define PROP13(type, name)
+#define PROP(type, name, attribute) type name;
+#define PROPN(type, name, count, first) type name[count];
+#define PROP12(type, name, attribute) type name;
+#define PROP13(type, name, attribute)
 #include "cudart/core/prop.def"
     int reserved[63];
 };
 struct rt_prop_13 {
-#define PROP(type, name) type name;
-#define PROPN(type, name, count) type name[count];
-#define PROP12(type, name)
-#define PROP13(type, name) type name;
+#define PROP(type, name, attribute) type name;
+#define PROPN(type, name, count, first) type name[count];
+#define PROP12(type, name, attribute)
+#define PROP13(type, name, attribute) type name;
 #include "cudart/core/prop.def"
     int reserved[56];
 };

@@ -39,19 +39,19 @@ static void test_recorded(void) {
 #if CUDART_VERSION >= 13000
 typedef struct rt_prop_13 prop;
 typedef struct rt_pointer_attributes_13 pointer_attributes;
-#define PROP13(type, field) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
-#define PROP12(type, field)
+#define PROP13(type, field, attribute) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
+#define PROP12(type, field, attribute)
 #else
 typedef struct rt_prop_12 prop;
 typedef struct rt_pointer_attributes_12 pointer_attributes;
-#define PROP13(type, field)
-#define PROP12(type, field) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
+#define PROP13(type, field, attribute)
+#define PROP12(type, field, attribute) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
 #endif
 
 static void test_layout(void) {
     CHECK_EQ(sizeof(prop), sizeof(struct cudaDeviceProp));
-#define PROP(type, field) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
-#define PROPN(type, field, count) PROP(type, field)
+#define PROP(type, field, attribute) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
+#define PROPN(type, field, count, first) PROP(type, field, first)
 #include "cudart/core/prop.def"
     CHECK_EQ(sizeof(pointer_attributes), sizeof(struct cudaPointerAttributes));
     CHECK_EQ(offsetof(struct rt_pointer_attributes_12, host_pointer),
