@@ -27,21 +27,43 @@ struct rt_thread *rt_thread(void) {
 struct rt_context *rt_enter(const char *call) {
     pthread_mutex_lock(&lock);
     context.call = call;
+    context.driver = strncmp(call, "cu", 2) == 0 && call[2] >= 'A' && call[2] <= 'Z';
     return &context;
 }
 
+struct rt_context *rt_enter_ready(const char *call, int *e) {
+    struct rt_context *c = rt_enter(call);
+    *e = rt_then(rt_check_init(c), rt_ready(c));
+    return c;
+}
+
 int rt_leave(struct rt_context *c, int code) {
-    (void)c;
-    if (code != RT_SUCCESS)
+    if (c->driver)
+        code = rt_driver_code(code);
+    else if (code != RT_SUCCESS)
         thread_state.last_error = code;
     pthread_mutex_unlock(&lock);
     return code;
 }
 
-int rt_leave_driver(struct rt_context *c, int code) {
-    (void)c;
-    pthread_mutex_unlock(&lock);
-    return rt_driver_code(code);
+int rt_check_init(struct rt_context *c) {
+    return !c->driver || c->driver_ready ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "cuInit was not called");
+}
+
+int rt_check_device(struct rt_context *c, int device) {
+    int e = rt_check_init(c);
+    if (e == RT_SUCCESS && device != 0)
+        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device);
+    return e;
+}
+
+int rt_check_out(struct rt_context *c, const void *out) {
+    return out != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
+}
+
+int rt_check_limit(struct rt_context *c, int limit) {
+    return limit >= 0 && limit < RT_LIMIT_COUNT ? RT_SUCCESS
+                                                : rt_say(c, RT_ERROR_INVALID_VALUE, "limit %d is not known", limit);
 }
 
 int rt_say_line(struct rt_context *c, const char *format, ...) {
@@ -123,12 +145,14 @@ static int create_gpu(struct rt_context *c) {
 
 int rt_ready(struct rt_context *c) {
     c->driver_ready = true;
-    if (c->gpu == NULL) {
-        int e = create_gpu(c);
-        if (e != RT_SUCCESS)
-            return e;
-    }
-    return c->sticky;
+    int e = c->gpu == NULL ? create_gpu(c) : RT_SUCCESS;
+    return rt_then(e, c->sticky);
+}
+
+int rt_synchronize(struct rt_context *c) {
+    int code = rt_ready(c);
+    rt_flush_printed(c);
+    return code;
 }
 
 static void unload_modules(struct rt_context *c) {

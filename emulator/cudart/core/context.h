@@ -1,9 +1,11 @@
 /* The shim's one context: everything that CUDA keeps for a process and a device, behind one mutex.
  *
- * Contract. An entry point (api_*.c, driver_*.c) calls rt_enter, works on the context, and returns through rt_leave
- * (runtime: remembers the thread's last error) or rt_leave_driver. Everything between the two runs under the lock, so
- * nothing there may call an entry point again. A failing call says why on stderr in one line, by rt_say, at the place
- * that knows why. Functions that return an int return a CUDA error code, 0 for success.
+ * Contract. An entry point (runtime/, driver/, and calls.h for what both have) calls rt_enter, works on the context, and
+ * returns through rt_leave. Everything between the two runs under the lock, so nothing there may call an entry point
+ * again. The name that an entry point gives decides which API is served: cu and a capital is the driver's, whose calls
+ * need a cuInit, answer with the driver's spelling of a code and leave the thread's last error alone. A failing call
+ * says why on stderr in one line, by rt_say, at the place that knows why. Functions that return an int return a CUDA
+ * error code, 0 for success, unless they say otherwise.
  *
  * Order. Streams and events are handles only: every operation is done when its call returns, which is one of the
  * orders that CUDA allows. A kernel's fault is nevertheless told as CUDA tells it: the launch succeeds and every later
@@ -89,6 +91,7 @@ enum { RT_MAX_STUBS = 512 };
 
 struct rt_context {
     const char *call;  /* entry point that holds the lock, for rt_say */
+    bool driver;       /* it is one of the driver API */
     bool driver_ready; /* cuInit or any runtime call was made */
 
     struct gpu *gpu;  /* NULL until the first call that needs it */
@@ -116,12 +119,23 @@ struct rt_context {
 
 /* Takes the lock. `call` is the entry point's name and outlives the call. Never NULL. */
 struct rt_context *rt_enter(const char *call);
-/* Releases the lock; a code other than 0 becomes the thread's last error. Returns code. */
+/* rt_enter for a call that needs the device: *e is rt_check_init's and rt_ready's answer. */
+struct rt_context *rt_enter_ready(const char *call, int *e);
+/* Releases the lock. Runtime: a code other than 0 becomes the thread's last error; driver: the code is spelled its way. */
 int rt_leave(struct rt_context *c, int code);
-/* Releases the lock; returns the driver's spelling of the code and leaves the last error alone. */
-int rt_leave_driver(struct rt_context *c, int code);
+/* The next step of a call, taken where all went well so far: its code, or the code of the step that failed. */
+#define rt_then(code, step) ((code) ?: (step))
+/* The driver API wants cuInit, or any runtime call, first. */
+int rt_check_init(struct rt_context *c);
+/* rt_check_init, and `device` must be 0. */
+int rt_check_device(struct rt_context *c, int device);
+/* A result needs a place. */
+int rt_check_out(struct rt_context *c, const void *out);
+int rt_check_limit(struct rt_context *c, int limit); /* enum rt_limit */
 /* The context must be able to work: creates the GPU at need and answers the sticky error if there is one. */
 int rt_ready(struct rt_context *c);
+/* The work of every synchronisation: printf's output appears, a kernel's fault is told. */
+int rt_synchronize(struct rt_context *c);
 /* rt_say(c, code, format, ...): one line on stderr, "sm100emu: CALL: sentence", and `code` back. A macro, so that a
  * reader of one file (clang's analyzer) knows which code comes back. */
 int rt_say_line(struct rt_context *c, const char *format, ...) __attribute__((format(printf, 2, 3))); /* 0 */
@@ -155,19 +169,21 @@ struct rt_module *rt_module_create(struct rt_context *c);
 /* Loads a module if that was not tried yet: chooses its PTX, parses and places it. */
 int rt_module_ready(struct rt_context *c, struct rt_module *m);
 /* Makes a module of an image given to the driver or library API: a PTX text, a fat binary or its wrapper. */
-int rt_module_from_image(struct rt_context *c, const void *image, struct rt_module **out);
+int rt_module_from_image(struct rt_context *c, const void *image, void **out);
 /* Reads a file that holds such an image. */
-int rt_module_from_file(struct rt_context *c, const char *path, struct rt_module **out);
+int rt_module_from_file(struct rt_context *c, const char *path, void **out);
 /* Unloads and forgets a module with its functions and variables. */
 void rt_module_drop(struct rt_context *c, struct rt_module *m);
 bool rt_module_known(const struct rt_context *c, const struct rt_module *m);
+/* rt_enter_ready for a call about a module, which must be known. */
+struct rt_context *rt_enter_module(const char *call, const void *module, int *e);
 
 /* A function entry for a kernel of a module; not looked up yet. */
 struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host);
 /* The function behind a host stub's address or a handle, or NULL. */
 struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);
 /* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
-int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, struct rt_function **out);
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out);
 /* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not NULL);
  * RT_ERROR_NOT_FOUND when the module has none of that name. */
 int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
@@ -175,44 +191,43 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
 int rt_function_ready(struct rt_context *c, struct rt_function *f);
 /* rt_function_find and rt_function_ready in one, with CUDA's codes: 98 for NULL, 400 for an unknown address. */
 int rt_function_get(struct rt_context *c, const void *host_or_handle, struct rt_function **out);
+/* rt_enter_ready for a call about a function, with rt_function_get. */
+struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e);
 /* Device address and size of the variable behind a host shadow. */
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size);
 
 /* ---- launch.c ---- */
 
 struct rt_launch {
-    struct rt_dim3 grid, block;
-    size_t dynamic_shared;
-    void *stream;
-    const struct rt_launch_attribute *attrs;
-    unsigned num_attrs;
-    void **args;        /* one pointer per parameter, or NULL */
-    const void *packed; /* or all parameters as laid out in the kernel */
-    size_t packed_size;
+    struct rt_launch_config config;
+    void **args;     /* one pointer per parameter, or NULL */
+    void **extra;    /* or cuLaunchKernel's list: keys and values up to RT_EXTRA_END; NULL: none */
     int shape_error; /* the code for impossible grid and block sizes: 9 from libcudart.so.12, 1 from 13 and the driver */
 };
 
 /* Checks a launch as the driver does and runs it. A fault of the kernel becomes the sticky error; the result is 0. */
 int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l);
-/* CTAs of the function that fit on one SM. */
+/* CTAs of the function that fit on one SM, clusters that fit on the device. */
 int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared, int *out);
-int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch *l, int *out);
+int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out);
+/* enum rt_func_attribute */
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
 int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
 
 /* ---- memory.c ---- */
 
-/* Device, managed or page-locked host memory, the latter two at the same address for host and device. 0 bytes: NULL. */
+/* Device, managed or page-locked host memory, the latter two at the same address for host and device. 0 bytes: NULL from
+ * the runtime, an error from the driver. */
 int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out);
 /* Frees an allocation of the given class: device (cudaFree) or host (cudaFreeHost). NULL is fine. */
 int rt_free(struct rt_context *c, void *p, bool host);
 /* `bytes` of host memory behind p for reading or writing: device memory inside one allocation, or the host's own. */
 int rt_resolve(struct rt_context *c, const void *p, size_t bytes, const char *role, uint8_t **out);
+/* Copies `bytes`, or `height` rows of `width` bytes; `kind` (enum rt_memcpy_kind) must fit both sides. */
 int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int kind);
 int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                size_t height, int kind);
-/* Fills `count` elements of `width` bytes (1, 2 or 4) at device address p. */
-int rt_fill(struct rt_context *c, void *p, uint32_t value, unsigned width, size_t count);
+/* Fills `height` rows of `width` elements of 1, 2 or 4 bytes at device address p. */
 int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsigned element, size_t width,
                size_t height);
 /* Type, base and size of what p points to; false for ordinary host memory. */
@@ -229,7 +244,5 @@ int rt_event_destroy(struct rt_context *c, void *event);
 int rt_event_check(struct rt_context *c, void *event, struct rt_event **out);
 int rt_event_record(struct rt_context *c, void *event, void *stream);
 int rt_event_elapsed(struct rt_context *c, void *start, void *end, float *ms);
-/* The work of every synchronisation: printf's output appears, a kernel's fault is told. */
-int rt_synchronize(struct rt_context *c);
 
 #endif

@@ -77,7 +77,7 @@ static int read_attribute(struct rt_context *c, const struct rt_launch_attribute
     }
 }
 
-static int read_attributes(struct rt_context *c, const struct rt_launch *l, struct cluster_request *r) {
+static int read_attributes(struct rt_context *c, const struct rt_launch_config *l, struct cluster_request *r) {
     memset(r, 0, sizeof *r);
     if (l->num_attrs != 0 && l->attrs == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%u launch attributes at a null pointer", l->num_attrs);
@@ -99,18 +99,18 @@ static uint64_t volume(struct rt_dim3 d) {
     return d.z != 0 && xy > UINT64_MAX / d.z ? UINT64_MAX : xy * d.z;
 }
 
-static int check_shape(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l) {
+static int check_shape(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
+                       int shape_error) {
     struct rt_dim3 g = l->grid, b = l->block;
     if (has_zero(g) || has_zero(b))
-        return rt_say(c, l->shape_error, "%s: a grid of " DIM " CTAs of " DIM " threads", f->name, DIM_ARGS(g),
+        return rt_say(c, shape_error, "%s: a grid of " DIM " CTAs of " DIM " threads", f->name, DIM_ARGS(g),
                       DIM_ARGS(b));
     if (b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > DEVICE_MAX_THREADS)
-        return rt_say(c, l->shape_error,
-                      "%s: a CTA of " DIM " threads; the limits are 1024 x 1024 x 64 and 1024 in all", f->name,
-                      DIM_ARGS(b));
+        return rt_say(c, shape_error, "%s: a CTA of " DIM " threads; the limits are 1024 x 1024 x 64 and 1024 in all",
+                      f->name, DIM_ARGS(b));
     if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535)
-        return rt_say(c, l->shape_error, "%s: a grid of " DIM " CTAs; the limits are 2147483647 x 65535 x 65535",
-                      f->name, DIM_ARGS(g));
+        return rt_say(c, shape_error, "%s: a grid of " DIM " CTAs; the limits are 2147483647 x 65535 x 65535", f->name,
+                      DIM_ARGS(g));
     if (volume(b) > f->info.max_threads)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %llu threads in a CTA; its launch bounds allow %u", f->name,
                       (unsigned long long)volume(b), f->info.max_threads);
@@ -128,7 +128,7 @@ static size_t dynamic_limit(const struct rt_function *f) {
     return f->info.static_smem < DEVICE_SMEM_DEFAULT ? DEVICE_SMEM_DEFAULT - f->info.static_smem : 0;
 }
 
-static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l) {
+static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l) {
     size_t limit = dynamic_limit(f);
     if (l->dynamic_shared > limit)
         return rt_say(c, RT_ERROR_INVALID_VALUE,
@@ -167,7 +167,7 @@ static int choose_cluster(struct rt_context *c, const struct rt_function *f, con
     return RT_SUCCESS;
 }
 
-static int check_cluster(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l,
+static int check_cluster(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
                          struct rt_dim3 n) {
     uint64_t size = volume(n);
     if (f->info.ptx->blocksareclusters)
@@ -202,53 +202,76 @@ static int check_preferred(struct rt_context *c, const struct rt_function *f, co
     return RT_SUCCESS;
 }
 
+/* All parameters as laid out in the kernel, out of cuLaunchKernel's `extra`; bytes is NULL where it has none. */
+struct packed {
+    const void *bytes;
+    size_t size;
+};
+
+static int read_extra(struct rt_context *c, const struct rt_launch *l, struct packed *out) {
+    *out = (struct packed){0};
+    for (void **x = l->extra; x != NULL && *x != RT_EXTRA_END; x += 2) {
+        if (x[0] == RT_EXTRA_BUFFER)
+            out->bytes = x[1];
+        else if (x[0] == RT_EXTRA_SIZE && x[1] != NULL)
+            memcpy(&out->size, x[1], sizeof out->size);
+        else
+            return rt_say(c, RT_ERROR_INVALID_VALUE, "key %p of the extra list is not known", x[0]);
+    }
+    if (out->bytes != NULL && l->args != NULL)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "parameters given twice: by pointers and by extra");
+    return RT_SUCCESS;
+}
+
 /* Lays the parameters out as the kernel reads them (natural alignment, in order). *out is freed by the caller. */
-static int pack_params(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l, uint8_t **out) {
+static int pack_params(struct rt_context *c, const struct rt_function *f, void **args, struct packed given,
+                       uint8_t **out) {
     const struct ptx_func *k = f->info.ptx;
     *out = NULL;
     if (k->num_params == 0)
         return RT_SUCCESS;
-    if (l->args == NULL && l->packed == NULL)
+    if (args == NULL && given.bytes == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %u parameters and got none", f->name, k->num_params);
-    if (l->packed != NULL && l->packed_size < f->info.param_bytes)
+    if (given.bytes != NULL && given.size < f->info.param_bytes)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %llu bytes of parameters and got %zu", f->name,
-                      (unsigned long long)f->info.param_bytes, l->packed_size);
+                      (unsigned long long)f->info.param_bytes, given.size);
     *out = xcalloc(1, f->info.param_bytes);
-    if (l->packed != NULL) {
-        memcpy(*out, l->packed, f->info.param_bytes);
+    if (given.bytes != NULL) {
+        memcpy(*out, given.bytes, f->info.param_bytes);
         return RT_SUCCESS;
     }
     for (uint32_t i = 0; i < k->num_params; i++) {
-        if (l->args[i] == NULL)
+        if (args[i] == NULL)
             return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: the pointer to parameter %u is null", f->name, i);
-        memcpy(*out + ptx_param_offset(k, i, NULL), l->args[i], k->params[i].size);
+        memcpy(*out + ptx_param_offset(k, i, NULL), args[i], k->params[i].size);
     }
     return RT_SUCCESS;
 }
 
-static int check_launch(struct rt_context *c, const struct rt_function *f, const struct rt_launch *l,
-                        struct launch_config *out) {
-    struct cluster_request request;
-    struct rt_dim3 cluster = {1, 1, 1};
-    int e = check_shape(c, f, l);
-    if (e == RT_SUCCESS)
-        e = check_resources(c, f, l);
-    if (e == RT_SUCCESS)
-        e = read_attributes(c, l, &request);
-    if (e == RT_SUCCESS)
-        e = choose_cluster(c, f, &request, &cluster);
-    if (e == RT_SUCCESS)
-        e = check_cluster(c, f, l, cluster);
-    if (e == RT_SUCCESS)
-        e = check_preferred(c, f, &request, cluster);
-    *out = (struct launch_config){
+static struct launch_config machine_launch(const struct rt_function *f, const struct rt_launch_config *l,
+                                           struct rt_dim3 grid, struct rt_dim3 cluster) {
+    return (struct launch_config){
         .kernel = f->kernel,
-        .grid = to_diag(l->grid),
+        .grid = to_diag(grid),
         .block = to_diag(l->block),
         .cluster = to_diag(cluster),
         .dynamic_smem = (uint32_t)l->dynamic_shared,
         .param_bytes = f->info.param_bytes,
     };
+}
+
+static int check_launch(struct rt_context *c, const struct rt_function *f, const struct rt_launch *launch,
+                        struct launch_config *out) {
+    const struct rt_launch_config *l = &launch->config;
+    struct cluster_request request;
+    struct rt_dim3 cluster = {1, 1, 1};
+    int e = check_shape(c, f, l, launch->shape_error);
+    e = rt_then(e, check_resources(c, f, l));
+    e = rt_then(e, read_attributes(c, l, &request));
+    e = rt_then(e, choose_cluster(c, f, &request, &cluster));
+    e = rt_then(e, check_cluster(c, f, l, cluster));
+    e = rt_then(e, check_preferred(c, f, &request, cluster));
+    *out = machine_launch(f, l, l->grid, cluster);
     if (e == RT_SUCCESS && launch_max_resident_clusters(c->gpu, out) == 0)
         e = rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: no cluster of " DIM " such CTAs fits the device", f->name,
                    DIM_ARGS(cluster));
@@ -270,13 +293,12 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
 
 int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l) {
     struct launch_config x;
-    uint8_t *params;
-    int e = rt_stream_check(c, l->stream, NULL);
-    if (e == RT_SUCCESS)
-        e = check_launch(c, f, l, &x);
-    if (e != RT_SUCCESS)
-        return e;
-    e = pack_params(c, f, l, &params);
+    struct packed given;
+    uint8_t *params = NULL;
+    int e = read_extra(c, l, &given);
+    e = rt_then(e, rt_stream_check(c, l->config.stream, NULL));
+    e = rt_then(e, check_launch(c, f, l, &x));
+    e = rt_then(e, pack_params(c, f, l->args, given, &params));
     if (e == RT_SUCCESS) {
         rt_flush_printed(c);
         x.params = params;
@@ -304,26 +326,21 @@ int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_si
     return RT_SUCCESS;
 }
 
-int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch *l, int *out) {
+int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out) {
     struct cluster_request request;
     struct rt_dim3 cluster;
-    if (out == NULL)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
+    int e = rt_check_out(c, out);
+    if (e != RT_SUCCESS)
+        return e;
     *out = 0;
-    int e = read_attributes(c, l, &request);
-    if (e == RT_SUCCESS)
-        e = choose_cluster(c, f, &request, &cluster);
+    e = read_attributes(c, l, &request);
+    e = rt_then(e, choose_cluster(c, f, &request, &cluster));
     if (e != RT_SUCCESS)
         return e;
     if (has_zero(l->block) || volume(l->block) > f->info.max_threads || volume(cluster) > MACH_MAX_CLUSTER ||
         l->dynamic_shared > dynamic_limit(f))
         return RT_SUCCESS;
-    struct launch_config x = {.kernel = f->kernel,
-                              .grid = to_diag(cluster), /* one whole cluster, whatever grid was given */
-                              .block = to_diag(l->block),
-                              .cluster = to_diag(cluster),
-                              .dynamic_smem = (uint32_t)l->dynamic_shared,
-                              .param_bytes = f->info.param_bytes};
+    struct launch_config x = machine_launch(f, l, cluster, cluster); /* one cluster, whatever grid was given */
     *out = (int)launch_max_resident_clusters(c->gpu, &x);
     return RT_SUCCESS;
 }

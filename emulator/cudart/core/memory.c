@@ -13,6 +13,8 @@ enum { DEVICE_ALIGN = 256 }; /* what cudaMalloc guarantees (CUDA C++ Programming
 static const char pinned_name[] = "page-locked host memory";
 
 int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out) {
+    if (size == 0 && c->driver)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "0 bytes");
     if (out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the pointer");
     *out = NULL;
@@ -116,10 +118,8 @@ int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int 
     if (bytes == 0)
         return RT_SUCCESS;
     int e = check_kind(c, dst, src, kind);
-    if (e == RT_SUCCESS)
-        e = rt_resolve(c, dst, bytes, "destination", &to);
-    if (e == RT_SUCCESS)
-        e = rt_resolve(c, src, bytes, "source", &from);
+    e = rt_then(e, rt_resolve(c, dst, bytes, "destination", &to));
+    e = rt_then(e, rt_resolve(c, src, bytes, "source", &from));
     if (e == RT_SUCCESS)
         memmove(to, from, bytes);
     return e;
@@ -142,15 +142,11 @@ int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *sr
     if (!span(dst_pitch, width, height, &to_bytes) || !span(src_pitch, width, height, &from_bytes))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%zu rows of these pitches pass the end of memory", height);
     int e = check_kind(c, dst, src, kind);
-    if (e == RT_SUCCESS)
-        e = rt_resolve(c, dst, to_bytes, "destination", &to);
-    if (e == RT_SUCCESS)
-        e = rt_resolve(c, src, from_bytes, "source", &from);
-    if (e != RT_SUCCESS)
-        return e;
-    for (size_t y = 0; y < height; y++)
+    e = rt_then(e, rt_resolve(c, dst, to_bytes, "destination", &to));
+    e = rt_then(e, rt_resolve(c, src, from_bytes, "source", &from));
+    for (size_t y = 0; e == RT_SUCCESS && y < height; y++)
         memmove(to + y * dst_pitch, from + y * src_pitch, width);
-    return RT_SUCCESS;
+    return e;
 }
 
 static void fill_row(uint8_t *p, uint32_t value, unsigned element, size_t count) {
@@ -179,8 +175,4 @@ int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsi
     for (size_t y = 0; e == RT_SUCCESS && y < height; y++)
         fill_row(to + y * pitch, value, element, width);
     return e;
-}
-
-int rt_fill(struct rt_context *c, void *p, uint32_t value, unsigned element, size_t count) {
-    return rt_fill_2d(c, p, 0, value, element, count, 1);
 }

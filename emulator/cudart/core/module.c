@@ -50,10 +50,18 @@ struct rt_module *rt_module_create(struct rt_context *c) {
 }
 
 bool rt_module_known(const struct rt_context *c, const struct rt_module *m) {
-    for (const struct rt_module *i = c->modules; i != NULL; i = i->next)
-        if (i == m)
-            return true;
-    return false;
+    const struct rt_module *i = c->modules;
+    while (i != NULL && i != m)
+        i = i->next;
+    return i != NULL;
+}
+
+struct rt_context *rt_enter_module(const char *call, const void *module, int *e) {
+    struct rt_context *c = rt_enter_ready(call, e);
+    if (*e == RT_SUCCESS && !rt_module_known(c, module))
+        *e =
+            rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no %s of this process", module, c->driver ? "module" : "library");
+    return c;
 }
 
 /* The container of a registered binary. Relocatable device code (wrapper version 2) brings the containers of all its
@@ -73,24 +81,27 @@ static int registered_container(struct rt_context *c, const struct fatbin_wrappe
     return RT_SUCCESS;
 }
 
-static int choose(struct rt_context *c, struct rt_module *m) {
+static int from_container(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
     struct fatbin_error why;
+    if (fatbin_choose(image, limit, &m->choice, &why) < 0)
+        return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
+    m->code = fatbin_code(image, limit, &m->code_len);
+    return RT_SUCCESS;
+}
+
+static int from_wrapper(struct rt_context *c, struct rt_module *m) {
     const void *data;
     if (m->wrapper->magic != FATBIN_WRAPPER_MAGIC || (m->wrapper->version != 1 && m->wrapper->version != 2))
         return rt_say(c, RT_ERROR_INVALID_IMAGE, "a registered fat binary has magic 0x%08x, version %u",
                       m->wrapper->magic, m->wrapper->version);
     int e = registered_container(c, m->wrapper, &data);
-    if (e != RT_SUCCESS)
-        return e;
-    if (fatbin_choose(data, readable(data), &m->choice, &why) < 0)
-        return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
-    m->code = fatbin_code(data, readable(data), &m->code_len);
-    if (m->choice.fit == FATBIN_FIT_GENERIC)
+    e = rt_then(e, from_container(c, data, readable(data), m));
+    if (e == RT_SUCCESS && m->choice.fit == FATBIN_FIT_GENERIC)
         rt_say(c, 0,
                "note: the program carries only generic PTX (%s), which has no tcgen05; for that build with "
                "-gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'",
                m->choice.target);
-    return RT_SUCCESS;
+    return e;
 }
 
 static void name_module(struct rt_module *m) {
@@ -127,11 +138,9 @@ static void take_registers(void *exec, const char *name, uint32_t registers) {
 }
 
 static int load(struct rt_context *c, struct rt_module *m) {
-    if (m->choice.text == NULL) {
-        int e = choose(c, m);
-        if (e != RT_SUCCESS)
-            return e;
-    }
+    int e = m->choice.text == NULL ? from_wrapper(c, m) : RT_SUCCESS;
+    if (e != RT_SUCCESS)
+        return e;
     name_module(m);
     struct ptx_module *ptx = ptx_parse(m->choice.text, m->choice.len, m->name, &c->gpu->sink);
     if (ptx == NULL)
@@ -157,14 +166,6 @@ int rt_module_ready(struct rt_context *c, struct rt_module *m) {
         publish_managed(c, m);
     }
     return m->status;
-}
-
-static int from_container(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
-    struct fatbin_error why;
-    if (fatbin_choose(image, limit, &m->choice, &why) < 0)
-        return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
-    m->code = fatbin_code(image, limit, &m->code_len);
-    return RT_SUCCESS;
 }
 
 static int from_text(struct rt_context *c, const char *text, size_t len, struct rt_module *m) {
@@ -194,28 +195,28 @@ static int from_bytes(struct rt_context *c, const void *image, size_t limit, str
     return from_text(c, image, strnlen(image, limit), m);
 }
 
-int rt_module_from_image(struct rt_context *c, const void *image, struct rt_module **out) {
+/* The end of making a module: loads it for the caller where all went well so far, else forgets it. */
+static int hand_out(struct rt_context *c, struct rt_module *m, int e, void **out) {
+    e = rt_then(e, rt_module_ready(c, m));
+    if (e == RT_SUCCESS)
+        *out = m;
+    else
+        rt_module_drop(c, m);
+    return e;
+}
+
+int rt_module_from_image(struct rt_context *c, const void *image, void **out) {
     if (image == NULL || out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no image, or no place for the module");
     struct rt_module *m = rt_module_create(c);
     const struct fatbin_wrapper *w = image;
-    int e;
-    if ((uintptr_t)image % 8 == 0 && w->magic == FATBIN_WRAPPER_MAGIC) {
-        m->wrapper = w;
-        e = choose(c, m);
-    } else {
-        e = from_bytes(c, image, readable(image), m);
-    }
-    if (e == RT_SUCCESS)
-        e = rt_module_ready(c, m);
-    if (e != RT_SUCCESS)
-        rt_module_drop(c, m);
-    else
-        *out = m;
-    return e;
+    if ((uintptr_t)image % 8 != 0 || w->magic != FATBIN_WRAPPER_MAGIC)
+        return hand_out(c, m, from_bytes(c, image, readable(image), m), out);
+    m->wrapper = w;
+    return hand_out(c, m, from_wrapper(c, m), out);
 }
 
-int rt_module_from_file(struct rt_context *c, const char *path, struct rt_module **out) {
+int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
     FILE *f = path ? fopen(path, "rb") : NULL;
     if (f == NULL || out == NULL) {
         if (f != NULL)
@@ -240,13 +241,7 @@ int rt_module_from_file(struct rt_context *c, const char *path, struct rt_module
         m->name = xcalloc(strlen(path) + 1, 1);
         strcpy(m->name, path);
     }
-    if (e == RT_SUCCESS)
-        e = rt_module_ready(c, m);
-    if (e != RT_SUCCESS)
-        rt_module_drop(c, m);
-    else
-        *out = m;
-    return e;
+    return hand_out(c, m, e, out);
 }
 
 static void drop_functions(struct rt_context *c, struct rt_module *m) {
@@ -327,6 +322,13 @@ int rt_function_get(struct rt_context *c, const void *host_or_handle, struct rt_
     return rt_function_ready(c, *out);
 }
 
+struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e) {
+    struct rt_context *c = rt_enter_ready(call, e);
+    *f = NULL;
+    *e = rt_then(*e, rt_function_get(c, function, f));
+    return c;
+}
+
 int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes) {
     uint64_t at, size;
     int e = rt_module_ready(c, m);
@@ -341,7 +343,7 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
     return RT_SUCCESS;
 }
 
-int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, struct rt_function **out) {
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out) {
     if (name == NULL || out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the function");
     int e = rt_module_ready(c, m);
@@ -354,8 +356,9 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
         }
     if (launch_find_kernel(m->exec, name) == NULL)
         return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
-    *out = rt_function_create(c, m, name, NULL);
-    return rt_function_ready(c, *out);
+    struct rt_function *f = rt_function_create(c, m, name, NULL);
+    *out = f;
+    return rt_function_ready(c, f);
 }
 
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size) {

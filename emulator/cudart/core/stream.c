@@ -81,8 +81,7 @@ int rt_event_destroy(struct rt_context *c, void *event) {
 int rt_event_record(struct rt_context *c, void *event, void *stream) {
     struct rt_event *e;
     int code = rt_event_check(c, event, &e);
-    if (code == RT_SUCCESS)
-        code = rt_stream_check(c, stream, NULL);
+    code = rt_then(code, rt_stream_check(c, stream, NULL));
     if (code != RT_SUCCESS)
         return code;
     clock_gettime(CLOCK_MONOTONIC, &e->when);
@@ -93,22 +92,14 @@ int rt_event_record(struct rt_context *c, void *event, void *stream) {
 int rt_event_elapsed(struct rt_context *c, void *start, void *end, float *ms) {
     struct rt_event *a, *b;
     int code = rt_event_check(c, start, &a);
-    if (code == RT_SUCCESS)
-        code = rt_event_check(c, end, &b);
+    code = rt_then(code, rt_event_check(c, end, &b));
+    code = rt_then(code, rt_check_out(c, ms));
     if (code != RT_SUCCESS)
         return code;
-    if (ms == NULL)
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
     if (!a->recorded || !b->recorded)
         return rt_say(c, RT_ERROR_INVALID_HANDLE, "the %s event was never recorded", a->recorded ? "end" : "start");
     if ((a->flags | b->flags) & RT_EVENT_DISABLE_TIMING)
         return rt_say(c, RT_ERROR_INVALID_HANDLE, "an event was created with cudaEventDisableTiming");
     *ms = (float)(1e3 * (double)(b->when.tv_sec - a->when.tv_sec) + 1e-6 * (double)(b->when.tv_nsec - a->when.tv_nsec));
     return RT_SUCCESS;
-}
-
-int rt_synchronize(struct rt_context *c) {
-    int code = rt_ready(c);
-    rt_flush_printed(c);
-    return code;
 }

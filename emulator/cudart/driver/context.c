@@ -1,5 +1,5 @@
 /* Driver API: initialisation, devices, contexts, error names, entry points. All contexts share one device. */
-#include "cudart/core/context.h"
+#include "cudart/core/calls.h"
 #include "cudart/core/device.h"
 #include "cudart/core/errors.h"
 #include "cudart/driver/entry.h"
@@ -10,88 +10,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_init(struct rt_context *c) {
-    return c->driver_ready ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "cuInit was not called");
-}
-
-static int check_device(struct rt_context *c, int device) {
-    int e = check_init(c);
-    return e != RT_SUCCESS || device == 0
-               ? e
-               : rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device);
-}
-
-static int check_out(struct rt_context *c, const void *out) {
-    return out ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
-}
-
 RT_API int cuInit(unsigned flags) {
     struct rt_context *c = rt_enter("cuInit");
     if (flags != 0)
-        return rt_leave_driver(c, rt_say(c, RT_ERROR_INVALID_VALUE, "flags must be 0"));
+        return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "flags must be 0"));
     c->driver_ready = true;
-    return rt_leave_driver(c, RT_SUCCESS);
+    return rt_leave(c, RT_SUCCESS);
 }
 
-RT_API int cuDriverGetVersion(int *version) {
-    struct rt_context *c = rt_enter("cuDriverGetVersion");
-    int e = check_out(c, version);
-    if (e == RT_SUCCESS)
-        *version = RT_VERSION_13;
-    return rt_leave_driver(c, e);
-}
+RT_API int cuDriverGetVersion(int *version) { return rt_call_answer("cuDriverGetVersion", version, RT_VERSION_13); }
 
 RT_API int cuDeviceGet(int *device, int ordinal) {
     struct rt_context *c = rt_enter("cuDeviceGet");
-    int e = check_device(c, ordinal);
-    if (e == RT_SUCCESS)
-        e = check_out(c, device);
+    int e = rt_check_device(c, ordinal);
+    e = rt_then(e, rt_check_out(c, device));
     if (e == RT_SUCCESS)
         *device = 0;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDeviceGetCount(int *count) {
     struct rt_context *c = rt_enter("cuDeviceGetCount");
-    int e = check_device(c, 0);
-    if (e == RT_SUCCESS)
-        e = check_out(c, count);
+    int e = rt_check_device(c, 0);
+    e = rt_then(e, rt_check_out(c, count));
     if (e == RT_SUCCESS)
         *count = 1;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDeviceGetName(char *name, int len, int device) {
     struct rt_context *c = rt_enter("cuDeviceGetName");
-    int e = check_device(c, device);
+    int e = rt_check_device(c, device);
     if (e == RT_SUCCESS && (name == NULL || len <= 0))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%d characters for the name", len);
     if (e == RT_SUCCESS)
         snprintf(name, (size_t)len, "%s", DEVICE_NAME);
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDeviceGetUuid(char *uuid, int device) {
     struct rt_context *c = rt_enter("cuDeviceGetUuid");
     struct rt_prop_13 prop;
-    int e = check_device(c, device);
-    if (e == RT_SUCCESS)
-        e = check_out(c, uuid);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_check_out(c, uuid));
     device_prop_13(&prop, 0);
     if (e == RT_SUCCESS)
         memcpy(uuid, prop.uuid, sizeof prop.uuid);
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 RT_ALIAS(cuDeviceGetUuid_v2, cuDeviceGetUuid);
 
 RT_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     struct rt_context *c = rt_enter("cuDeviceGetAttribute");
-    int e = check_device(c, device);
-    if (e == RT_SUCCESS)
-        e = check_out(c, value);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_check_out(c, value));
     if (e == RT_SUCCESS && !device_attribute(attribute, value))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "device attribute %d is not known", attribute);
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDeviceComputeCapability(int *major, int *minor, int device) {
@@ -101,29 +76,25 @@ RT_API int cuDeviceComputeCapability(int *major, int *minor, int device) {
 
 RT_API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
     struct rt_context *c = rt_enter("cuDeviceCanAccessPeer");
-    int e = check_device(c, device);
-    if (e == RT_SUCCESS)
-        e = check_device(c, peer);
-    if (e == RT_SUCCESS)
-        e = check_out(c, can);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_check_device(c, peer));
+    e = rt_then(e, rt_check_out(c, can));
     if (e == RT_SUCCESS)
         *can = 0;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDeviceTotalMem_v2(size_t *bytes, int device) {
     struct rt_context *c = rt_enter("cuDeviceTotalMem");
     uint64_t used, capacity;
-    int e = check_device(c, device);
-    if (e == RT_SUCCESS)
-        e = check_out(c, bytes);
-    if (e == RT_SUCCESS)
-        e = rt_ready(c);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_check_out(c, bytes));
+    e = rt_then(e, rt_ready(c));
     if (e == RT_SUCCESS) {
         mem_usage(c->gpu->mem, &used, &capacity);
         *bytes = capacity;
     }
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 /* ---- contexts ---- */
@@ -152,7 +123,7 @@ static bool context_known(struct rt_context *c, const void *context) {
 }
 
 static int check_context(struct rt_context *c, const void *context) {
-    int e = check_init(c);
+    int e = rt_check_init(c);
     if (e == RT_SUCCESS && !context_known(c, context))
         e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "%p is no context of this process", context);
     return e;
@@ -160,19 +131,17 @@ static int check_context(struct rt_context *c, const void *context) {
 
 RT_API int cuCtxCreate_v2(void **context, unsigned flags, int device) {
     struct rt_context *c = rt_enter("cuCtxCreate");
-    int e = check_device(c, device);
-    if (e == RT_SUCCESS)
-        e = check_out(c, context);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_check_out(c, context));
     if (e == RT_SUCCESS)
         *context = rt_thread()->current = new_context(c, flags, false);
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxCreate_v4(void **context, const void *params, unsigned flags, int device) {
     if (params != NULL) {
         struct rt_context *c = rt_enter("cuCtxCreate");
-        return rt_leave_driver(
-            c, rt_say(c, RT_ERROR_NOT_SUPPORTED, "creation parameters are not supported by the emulator"));
+        return rt_leave(c, rt_say(c, RT_ERROR_NOT_SUPPORTED, "creation parameters are not supported by the emulator"));
     }
     return cuCtxCreate_v2(context, flags, device);
 }
@@ -193,63 +162,62 @@ RT_API int cuCtxDestroy_v2(void *context) {
         rt_flush_printed(c);
         free(d);
     }
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDevicePrimaryCtxRetain(void **context, int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxRetain");
-    int e = check_device(c, device);
-    if (e == RT_SUCCESS)
-        e = check_out(c, context);
+    int e = rt_check_device(c, device);
+    e = rt_then(e, rt_check_out(c, context));
     if (e == RT_SUCCESS) {
         *context = primary_context(c);
         c->primary_refs++;
     }
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDevicePrimaryCtxRelease_v2(int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxRelease");
-    int e = check_device(c, device);
+    int e = rt_check_device(c, device);
     if (e == RT_SUCCESS && c->primary_refs == 0)
         e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "the primary context was not retained");
     if (e == RT_SUCCESS)
         c->primary_refs--;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDevicePrimaryCtxReset_v2(int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxReset");
-    int e = check_device(c, device);
+    int e = rt_check_device(c, device);
     if (e == RT_SUCCESS)
         rt_reset(c);
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxSetFlags");
-    int e = check_device(c, device);
+    int e = rt_check_device(c, device);
     if (e == RT_SUCCESS)
         primary_context(c)->flags = flags;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxGetState");
-    int e = check_device(c, device);
+    int e = rt_check_device(c, device);
     if (e == RT_SUCCESS && flags != NULL)
         *flags = primary_context(c)->flags;
     if (e == RT_SUCCESS && active != NULL)
         *active = c->primary_refs != 0 || c->gpu != NULL;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxSetCurrent(void *context) {
     struct rt_context *c = rt_enter("cuCtxSetCurrent");
-    int e = context == NULL ? check_init(c) : check_context(c, context);
+    int e = context == NULL ? rt_check_init(c) : check_context(c, context);
     if (e == RT_SUCCESS)
         rt_thread()->current = context;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 /* A thread that used the runtime API works in the primary context. */
@@ -262,12 +230,11 @@ static struct rt_driver_context *current(struct rt_context *c) {
 
 RT_API int cuCtxGetCurrent(void **context) {
     struct rt_context *c = rt_enter("cuCtxGetCurrent");
-    int e = check_init(c);
-    if (e == RT_SUCCESS)
-        e = check_out(c, context);
+    int e = rt_check_init(c);
+    e = rt_then(e, rt_check_out(c, context));
     if (e == RT_SUCCESS)
         *context = current(c);
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 /* One level deep: what programs use is push, work, pop. */
@@ -275,70 +242,63 @@ RT_API int cuCtxPushCurrent_v2(void *context) { return cuCtxSetCurrent(context);
 
 RT_API int cuCtxPopCurrent_v2(void **context) {
     struct rt_context *c = rt_enter("cuCtxPopCurrent");
-    int e = check_init(c);
+    int e = rt_check_init(c);
     if (e == RT_SUCCESS && context != NULL)
         *context = current(c);
     if (e == RT_SUCCESS)
         rt_thread()->current = NULL;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxGetDevice(int *device) {
     struct rt_context *c = rt_enter("cuCtxGetDevice");
-    int e = check_init(c);
+    int e = rt_check_init(c);
     if (e == RT_SUCCESS && current(c) == NULL)
         e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "no context is current");
-    if (e == RT_SUCCESS)
-        e = check_out(c, device);
+    e = rt_then(e, rt_check_out(c, device));
     if (e == RT_SUCCESS)
         *device = 0;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxGetFlags(unsigned *flags) {
     struct rt_context *c = rt_enter("cuCtxGetFlags");
-    int e = check_out(c, flags);
+    int e = rt_check_out(c, flags);
     if (e == RT_SUCCESS)
         *flags = current(c) ? current(c)->flags : 0;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxGetApiVersion(void *context, unsigned *version) {
     struct rt_context *c = rt_enter("cuCtxGetApiVersion");
-    int e = context == NULL ? check_init(c) : check_context(c, context);
+    int e = context == NULL ? rt_check_init(c) : check_context(c, context);
     if (e == RT_SUCCESS && version != NULL)
         *version = RT_VERSION_13;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxSynchronize(void) {
     struct rt_context *c = rt_enter("cuCtxSynchronize");
-    int e = check_init(c);
-    return rt_leave_driver(c, e == RT_SUCCESS ? rt_synchronize(c) : e);
+    return rt_leave(c, rt_then(rt_check_init(c), rt_synchronize(c)));
 }
 
 RT_API int cuCtxGetLimit(size_t *value, int limit) {
-    struct rt_context *c = rt_enter("cuCtxGetLimit");
-    int e = check_init(c);
-    if (e == RT_SUCCESS)
-        e = rt_ready(c);
-    if (e == RT_SUCCESS && (value == NULL || limit < 0 || limit >= RT_LIMIT_COUNT))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "limit %d is not known", limit);
+    int e;
+    struct rt_context *c = rt_enter_ready("cuCtxGetLimit", &e);
+    e = rt_then(e, rt_check_out(c, value));
+    e = rt_then(e, rt_check_limit(c, limit));
     if (e == RT_SUCCESS)
         *value = c->limits[limit];
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxSetLimit(int limit, size_t value) {
-    struct rt_context *c = rt_enter("cuCtxSetLimit");
-    int e = check_init(c);
-    if (e == RT_SUCCESS)
-        e = rt_ready(c);
-    if (e == RT_SUCCESS && (limit < 0 || limit >= RT_LIMIT_COUNT))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "limit %d is not known", limit);
+    int e;
+    struct rt_context *c = rt_enter_ready("cuCtxSetLimit", &e);
+    e = rt_then(e, rt_check_limit(c, limit));
     if (e == RT_SUCCESS)
         c->limits[limit] = value;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
@@ -351,7 +311,7 @@ RT_API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 
 static int accept(const char *call) {
     struct rt_context *c = rt_enter(call);
-    return rt_leave_driver(c, check_init(c));
+    return rt_leave(c, rt_check_init(c));
 }
 
 RT_API int cuCtxResetPersistingL2Cache(void) { return accept("cuCtxResetPersistingL2Cache"); }
@@ -374,29 +334,12 @@ RT_API int cuGetErrorString(int code, const char **text) {
     return known && text != NULL ? RT_SUCCESS : RT_ERROR_INVALID_VALUE;
 }
 
-/* A driver function that is missing is told by the status; a program that gave no place for it gets the code. */
-static int proc_address(const char *name, void **out, int version, int *result) {
-    struct rt_context *c = rt_enter("cuGetProcAddress");
-    int found = RT_ENTRY_NOT_FOUND, e = RT_SUCCESS;
-    if (name == NULL || out == NULL)
-        return rt_leave_driver(c, rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the result"));
-    *out = driver_entry(name, version, &found);
-    if (*out == NULL)
-        e = rt_say(c, RT_ERROR_NOT_FOUND,
-                   found == RT_ENTRY_VERSION_TOO_OLD ? "%s is newer than the CUDA version asked for"
-                                                     : "%s is not supported by the emulator",
-                   name);
-    if (result != NULL)
-        *result = found;
-    return rt_leave_driver(c, e);
-}
-
 RT_API int cuGetProcAddress(const char *name, void **out, int version, uint64_t flags) {
     (void)flags; /* legacy or per-thread default stream: the same here */
-    return proc_address(name, out, version, NULL);
+    return driver_entry("cuGetProcAddress", name, out, version, NULL);
 }
 
 RT_API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *result) {
     (void)flags;
-    return proc_address(name, out, version, result);
+    return driver_entry("cuGetProcAddress", name, out, version, result);
 }

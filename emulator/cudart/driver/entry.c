@@ -1,7 +1,7 @@
 /* Driver functions by name; contract in entry.h. */
 #include "cudart/driver/entry.h"
 
-#include "cudart/core/abi.h"
+#include "cudart/core/context.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static const struct {
 #include "cudart/driver/entries.def"
 };
 
-void *driver_entry(const char *name, int version, int *result) {
+static void *find(const char *name, int version, int *result) {
     void (*best)(void) = NULL;
     bool seen = false;
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
@@ -34,4 +34,20 @@ void *driver_entry(const char *name, int version, int *result) {
     void *address;
     memcpy(&address, &best, sizeof address);
     return address;
+}
+
+int driver_entry(const char *call, const char *name, void **out, int version, int *result) {
+    struct rt_context *c = rt_enter(call);
+    int found, e = RT_SUCCESS;
+    if (name == NULL || out == NULL)
+        return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the result"));
+    *out = find(name, version, &found);
+    if (*out == NULL)
+        e = rt_say(c, c->driver ? RT_ERROR_NOT_FOUND : RT_SUCCESS,
+                   found == RT_ENTRY_VERSION_TOO_OLD ? "%s is newer than the CUDA version asked for"
+                                                     : "%s is not supported by the emulator",
+                   name);
+    if (result != NULL)
+        *result = found;
+    return rt_leave(c, e);
 }

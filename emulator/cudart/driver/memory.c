@@ -1,62 +1,36 @@
-/* Driver API: memory, copies, fills, streams, events. Asynchronous calls do their work before they return. */
-#include "cudart/core/context.h"
-
-static struct rt_context *enter(const char *call, int *e) {
-    struct rt_context *c = rt_enter(call);
-    *e = c->driver_ready ? rt_ready(c) : rt_say(c, RT_ERROR_NOT_INITIALIZED, "cuInit was not called");
-    return c;
-}
+/* Driver API: memory, copies, fills. Asynchronous calls do their work before they return. */
+#include "cudart/core/calls.h"
 
 /* Device pointers are integers in this API. */
 static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
-static int allocate(const char *call, size_t bytes, enum rt_memory_type type, void **out) {
-    int e;
-    struct rt_context *c = enter(call, &e);
-    if (e == RT_SUCCESS && bytes == 0)
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "0 bytes");
-    if (e == RT_SUCCESS)
-        e = rt_malloc(c, bytes, type, out);
-    return rt_leave_driver(c, e);
-}
-
-static int allocate_address(const char *call, uint64_t *out, size_t bytes, enum rt_memory_type type) {
+static int allocate(const char *call, uint64_t *out, size_t bytes, enum rt_memory_type type) {
     void *p = NULL;
-    int e = allocate(call, bytes, type, out ? &p : NULL);
+    int e = rt_call_malloc(call, bytes, type, NULL, out ? &p : NULL);
     if (e == RT_SUCCESS && out != NULL)
         *out = (uintptr_t)p;
     return e;
 }
 
-static int release(const char *call, void *p, bool host) {
-    int e;
-    struct rt_context *c = enter(call, &e);
-    if (e == RT_SUCCESS)
-        e = rt_free(c, p, host);
-    return rt_leave_driver(c, e);
-}
-
-RT_API int cuMemAlloc_v2(uint64_t *out, size_t bytes) {
-    return allocate_address("cuMemAlloc", out, bytes, RT_MEMORY_DEVICE);
-}
+RT_API int cuMemAlloc_v2(uint64_t *out, size_t bytes) { return allocate("cuMemAlloc", out, bytes, RT_MEMORY_DEVICE); }
 
 RT_API int cuMemAllocAsync(uint64_t *out, size_t bytes, void *stream) {
     (void)stream;
-    return allocate_address("cuMemAllocAsync", out, bytes, RT_MEMORY_DEVICE);
+    return allocate("cuMemAllocAsync", out, bytes, RT_MEMORY_DEVICE);
 }
 
 RT_API int cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags) {
     (void)flags;
-    return allocate_address("cuMemAllocManaged", out, bytes, RT_MEMORY_MANAGED);
+    return allocate("cuMemAllocManaged", out, bytes, RT_MEMORY_MANAGED);
 }
 
 RT_API int cuMemAllocHost_v2(void **out, size_t bytes) {
-    return allocate("cuMemAllocHost", bytes, RT_MEMORY_HOST, out);
+    return rt_call_malloc("cuMemAllocHost", bytes, RT_MEMORY_HOST, NULL, out);
 }
 
 RT_API int cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
     (void)flags;
-    return allocate("cuMemHostAlloc", bytes, RT_MEMORY_HOST, out);
+    return rt_call_malloc("cuMemHostAlloc", bytes, RT_MEMORY_HOST, NULL, out);
 }
 
 RT_API int cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height, unsigned element) {
@@ -65,53 +39,40 @@ RT_API int cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t
     if (pitch == NULL || row < width || __builtin_mul_overflow(row, height, &bytes))
         return RT_ERROR_INVALID_VALUE;
     *pitch = row;
-    return allocate_address("cuMemAllocPitch", out, bytes, RT_MEMORY_DEVICE);
+    return allocate("cuMemAllocPitch", out, bytes, RT_MEMORY_DEVICE);
 }
 
-RT_API int cuMemFree_v2(uint64_t address) { return release("cuMemFree", pointer(address), false); }
-RT_API int cuMemFreeHost(void *p) { return release("cuMemFreeHost", p, true); }
+RT_API int cuMemFree_v2(uint64_t address) { return rt_call_free("cuMemFree", pointer(address), false, NULL); }
+RT_API int cuMemFreeHost(void *p) { return rt_call_free("cuMemFreeHost", p, true, NULL); }
 
 RT_API int cuMemFreeAsync(uint64_t address, void *stream) {
     (void)stream;
-    return release("cuMemFreeAsync", pointer(address), false);
+    return rt_call_free("cuMemFreeAsync", pointer(address), false, NULL);
 }
 
 RT_API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
-    int e;
-    struct rt_context *c = enter("cuMemGetInfo", &e);
-    if (e == RT_SUCCESS) {
-        uint64_t used, capacity;
-        mem_usage(c->gpu->mem, &used, &capacity);
-        if (free_bytes != NULL)
-            *free_bytes = capacity - used;
-        if (total_bytes != NULL)
-            *total_bytes = capacity;
-    }
-    return rt_leave_driver(c, e);
+    return rt_call_mem_info("cuMemGetInfo", free_bytes, total_bytes);
 }
 
 RT_API int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address) {
     int e, type;
     struct mem_block b;
-    struct rt_context *c = enter("cuMemGetAddressRange", &e);
+    struct rt_context *c = rt_enter_ready("cuMemGetAddressRange", &e);
     if (e == RT_SUCCESS && !rt_pointer(c, pointer(address), &type, &b))
         e = rt_say(c, RT_ERROR_NOT_FOUND, "0x%llx is in no allocation", (unsigned long long)address);
     if (e == RT_SUCCESS && base != NULL)
         *base = b.addr;
     if (e == RT_SUCCESS && bytes != NULL)
         *bytes = b.size;
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flags) {
-    int e, type;
-    struct mem_block b;
-    struct rt_context *c = enter("cuMemHostGetDevicePointer", &e);
-    if (e == RT_SUCCESS && (flags != 0 || out == NULL || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
+    void *p;
+    int e = rt_call_host_pointer("cuMemHostGetDevicePointer", out ? &p : NULL, host, flags);
     if (e == RT_SUCCESS)
-        *out = (uintptr_t)host;
-    return rt_leave_driver(c, e);
+        *out = (uintptr_t)p;
+    return e;
 }
 
 /* CU_POINTER_ATTRIBUTE_: 2 memory type (CUmemorytype: 1 host, 2 device), 3 device pointer, 4 host pointer, 8 managed,
@@ -119,7 +80,7 @@ RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flag
 RT_API int cuPointerGetAttribute(void *out, int attribute, uint64_t address) {
     int e, type;
     struct mem_block b;
-    struct rt_context *c = enter("cuPointerGetAttribute", &e);
+    struct rt_context *c = rt_enter_ready("cuPointerGetAttribute", &e);
     if (e == RT_SUCCESS && (out == NULL || !rt_pointer(c, pointer(address), &type, &b)))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "0x%llx is in no allocation", (unsigned long long)address);
     if (e == RT_SUCCESS) {
@@ -149,52 +110,41 @@ RT_API int cuPointerGetAttribute(void *out, int attribute, uint64_t address) {
             e = rt_say(c, RT_ERROR_NOT_SUPPORTED, "pointer attribute %d is not supported by the emulator", attribute);
         }
     }
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 /* ---- copies and fills ---- */
 
-static int copy(const char *call, void *dst, const void *src, size_t bytes, int kind, void *stream) {
-    int e;
-    struct rt_context *c = enter(call, &e);
-    rt_flush_printed(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_copy(c, dst, src, bytes, kind);
-    return rt_leave_driver(c, e);
-}
-
 RT_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes) {
-    return copy("cuMemcpy", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, NULL);
+    return rt_call_copy("cuMemcpy", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, NULL);
 }
 
 RT_API int cuMemcpyAsync(uint64_t dst, uint64_t src, size_t bytes, void *stream) {
-    return copy("cuMemcpyAsync", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, stream);
+    return rt_call_copy("cuMemcpyAsync", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, stream);
 }
 
 RT_API int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t bytes) {
-    return copy("cuMemcpyHtoD", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, NULL);
+    return rt_call_copy("cuMemcpyHtoD", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, NULL);
 }
 
 RT_API int cuMemcpyHtoDAsync_v2(uint64_t dst, const void *src, size_t bytes, void *stream) {
-    return copy("cuMemcpyHtoDAsync", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, stream);
+    return rt_call_copy("cuMemcpyHtoDAsync", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, stream);
 }
 
 RT_API int cuMemcpyDtoH_v2(void *dst, uint64_t src, size_t bytes) {
-    return copy("cuMemcpyDtoH", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, NULL);
+    return rt_call_copy("cuMemcpyDtoH", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, NULL);
 }
 
 RT_API int cuMemcpyDtoHAsync_v2(void *dst, uint64_t src, size_t bytes, void *stream) {
-    return copy("cuMemcpyDtoHAsync", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, stream);
+    return rt_call_copy("cuMemcpyDtoHAsync", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, stream);
 }
 
 RT_API int cuMemcpyDtoD_v2(uint64_t dst, uint64_t src, size_t bytes) {
-    return copy("cuMemcpyDtoD", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, NULL);
+    return rt_call_copy("cuMemcpyDtoD", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, NULL);
 }
 
 RT_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, void *stream) {
-    return copy("cuMemcpyDtoDAsync", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream);
+    return rt_call_copy("cuMemcpyDtoDAsync", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream);
 }
 
 /* One side of a 2D copy: its first byte. Types: 1 host, 2 device, 4 unified. */
@@ -212,20 +162,16 @@ static int side(struct rt_context *c, int type, const void *host, uint64_t devic
 static int copy_2d(const char *call, const struct rt_driver_copy_2d *p, void *stream) {
     int e;
     const uint8_t *dst, *src;
-    struct rt_context *c = enter(call, &e);
+    struct rt_context *c = rt_enter_ready(call, &e);
     rt_flush_printed(c);
     if (e == RT_SUCCESS && p == NULL)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "the parameters are a null pointer");
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = side(c, p->dst_type, p->dst_host, p->dst_device, p->dst_x, p->dst_y, p->dst_pitch, &dst);
-    if (e == RT_SUCCESS)
-        e = side(c, p->src_type, p->src_host, p->src_device, p->src_x, p->src_y, p->src_pitch, &src);
-    if (e == RT_SUCCESS)
-        e = rt_copy_2d(c, (void *)(uintptr_t)dst, p->dst_pitch, src, p->src_pitch, p->width, p->height,
-                       RT_COPY_DEFAULT);
-    return rt_leave_driver(c, e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    e = rt_then(e, side(c, p->dst_type, p->dst_host, p->dst_device, p->dst_x, p->dst_y, p->dst_pitch, &dst));
+    e = rt_then(e, side(c, p->src_type, p->src_host, p->src_device, p->src_x, p->src_y, p->src_pitch, &src));
+    e = rt_then(e, rt_copy_2d(c, (void *)(uintptr_t)dst, p->dst_pitch, src, p->src_pitch, p->width, p->height,
+                              RT_COPY_DEFAULT));
+    return rt_leave(c, e);
 }
 
 RT_API int cuMemcpy2D_v2(const struct rt_driver_copy_2d *p) { return copy_2d("cuMemcpy2D", p, NULL); }
@@ -235,43 +181,32 @@ RT_API int cuMemcpy2DAsync_v2(const struct rt_driver_copy_2d *p, void *stream) {
     return copy_2d("cuMemcpy2DAsync", p, stream);
 }
 
-static int fill(const char *call, uint64_t p, size_t pitch, uint32_t value, unsigned element, size_t width,
-                size_t height, void *stream) {
-    int e;
-    struct rt_context *c = enter(call, &e);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_fill_2d(c, pointer(p), pitch, value, element, width, height);
-    return rt_leave_driver(c, e);
-}
-
 RT_API int cuMemsetD8_v2(uint64_t p, unsigned char value, size_t n) {
-    return fill("cuMemsetD8", p, 0, value, 1, n, 1, NULL);
+    return rt_call_fill("cuMemsetD8", pointer(p), 0, value, 1, n, 1, NULL);
 }
 RT_API int cuMemsetD16_v2(uint64_t p, unsigned short value, size_t n) {
-    return fill("cuMemsetD16", p, 0, value, 2, n, 1, NULL);
+    return rt_call_fill("cuMemsetD16", pointer(p), 0, value, 2, n, 1, NULL);
 }
 RT_API int cuMemsetD32_v2(uint64_t p, unsigned value, size_t n) {
-    return fill("cuMemsetD32", p, 0, value, 4, n, 1, NULL);
+    return rt_call_fill("cuMemsetD32", pointer(p), 0, value, 4, n, 1, NULL);
 }
 
 RT_API int cuMemsetD8Async(uint64_t p, unsigned char value, size_t n, void *stream) {
-    return fill("cuMemsetD8Async", p, 0, value, 1, n, 1, stream);
+    return rt_call_fill("cuMemsetD8Async", pointer(p), 0, value, 1, n, 1, stream);
 }
 
 RT_API int cuMemsetD16Async(uint64_t p, unsigned short value, size_t n, void *stream) {
-    return fill("cuMemsetD16Async", p, 0, value, 2, n, 1, stream);
+    return rt_call_fill("cuMemsetD16Async", pointer(p), 0, value, 2, n, 1, stream);
 }
 
 RT_API int cuMemsetD32Async(uint64_t p, unsigned value, size_t n, void *stream) {
-    return fill("cuMemsetD32Async", p, 0, value, 4, n, 1, stream);
+    return rt_call_fill("cuMemsetD32Async", pointer(p), 0, value, 4, n, 1, stream);
 }
 
 RT_API int cuMemsetD2D8_v2(uint64_t p, size_t pitch, unsigned char value, size_t width, size_t height) {
-    return fill("cuMemsetD2D8", p, pitch, value, 1, width, height, NULL);
+    return rt_call_fill("cuMemsetD2D8", pointer(p), pitch, value, 1, width, height, NULL);
 }
 
 RT_API int cuMemsetD2D32_v2(uint64_t p, size_t pitch, unsigned value, size_t width, size_t height) {
-    return fill("cuMemsetD2D32", p, pitch, value, 4, width, height, NULL);
+    return rt_call_fill("cuMemsetD2D32", pointer(p), pitch, value, 4, width, height, NULL);
 }

@@ -5,12 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct rt_context *enter(const char *call, int *e) {
-    struct rt_context *c = rt_enter(call);
-    *e = c->driver_ready ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "cuInit was not called");
-    return c;
-}
-
 static int place(struct rt_context *c, const void *map) {
     if (map == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the tensor map");
@@ -49,16 +43,15 @@ static int encode(struct rt_context *c, void *out, const struct tmap *m) {
 RT_API int cuTensorMapEncodeTiled(void *out, unsigned type, uint32_t rank, void *address, const uint64_t *dims,
                                   const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
                                   unsigned interleave, unsigned swizzle, unsigned l2_promotion, unsigned fill) {
-    int e;
-    struct rt_context *c = enter("cuTensorMapEncodeTiled", &e);
-    if (e == RT_SUCCESS)
-        e = place(c, out);
+    struct rt_context *c = rt_enter("cuTensorMapEncodeTiled");
+    int e = rt_check_init(c);
+    e = rt_then(e, place(c, out));
     if (e == RT_SUCCESS && (dims == NULL || box == NULL || steps == NULL || (strides == NULL && rank > 1)))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "globalDim, globalStrides, boxDim and elementStrides must be given");
     if (e == RT_SUCCESS && swizzle > TMAP_SWIZZLE_128B_ATOM_64B)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "swizzle is none of CUtensorMapSwizzle");
     if (e != RT_SUCCESS)
-        return rt_leave_driver(c, e);
+        return rt_leave(c, e);
     struct tmap m = {.type = type,
                      .interleave = interleave,
                      .swizzle = swizzle,
@@ -73,15 +66,14 @@ RT_API int cuTensorMapEncodeTiled(void *out, unsigned type, uint32_t rank, void 
         if (i + 1 < rank && i + 1 < TMAP_MAX_RANK)
             m.stride[i] = strides[i];
     }
-    return rt_leave_driver(c, encode(c, out, &m));
+    return rt_leave(c, encode(c, out, &m));
 }
 
 RT_API int cuTensorMapReplaceAddress(void *map, void *address) {
-    int e;
-    struct rt_context *c = enter("cuTensorMapReplaceAddress", &e);
+    struct rt_context *c = rt_enter("cuTensorMapReplaceAddress");
+    int e = rt_check_init(c);
     struct tmap m;
-    if (e == RT_SUCCESS)
-        e = place(c, map);
+    e = rt_then(e, place(c, map));
     const char *why = e == RT_SUCCESS ? tmap_decode(map, &m) : NULL;
     if (why != NULL)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%s", why);
@@ -89,13 +81,12 @@ RT_API int cuTensorMapReplaceAddress(void *map, void *address) {
         m.address = (uintptr_t)address;
         e = encode(c, map, &m);
     }
-    return rt_leave_driver(c, e);
+    return rt_leave(c, e);
 }
 
 static int refuse_im2col(const char *call) {
     struct rt_context *c = rt_enter(call);
-    return rt_leave_driver(c,
-                           rt_say(c, RT_ERROR_NOT_SUPPORTED, "im2col tensor maps are not supported by the emulator"));
+    return rt_leave(c, rt_say(c, RT_ERROR_NOT_SUPPORTED, "im2col tensor maps are not supported by the emulator"));
 }
 
 RT_API int cuTensorMapEncodeIm2col(void *out, unsigned type, uint32_t rank, void *address, const uint64_t *dims,

@@ -1,57 +1,37 @@
 /* Runtime API: devices, limits, versions, errors. */
 #include "cudart/core/device.h"
-#include "cudart/core/context.h"
+#include "cudart/core/calls.h"
 #include "cudart/core/errors.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static int check_device(struct rt_context *c, int device) {
-    return device == 0 ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device);
-}
-
-static int check_out(struct rt_context *c, const void *out) {
-    return out != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
-}
-
 /* Calls that change nothing on this device but check their arguments. */
 static int accept(const char *call) {
-    struct rt_context *c = rt_enter(call);
-    return rt_leave(c, rt_ready(c));
-}
-
-RT_API int cudaGetDeviceCount(int *count) {
-    struct rt_context *c = rt_enter("cudaGetDeviceCount");
-    int e = check_out(c, count);
-    if (e == RT_SUCCESS)
-        *count = 1;
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
     return rt_leave(c, e);
 }
 
-RT_API int cudaGetDevice(int *device) {
-    struct rt_context *c = rt_enter("cudaGetDevice");
-    int e = check_out(c, device);
-    if (e == RT_SUCCESS)
-        *device = 0;
-    return rt_leave(c, e);
-}
+RT_API int cudaGetDeviceCount(int *count) { return rt_call_answer("cudaGetDeviceCount", count, 1); }
+RT_API int cudaGetDevice(int *device) { return rt_call_answer("cudaGetDevice", device, 0); }
 
 RT_API int cudaSetDevice(int device) {
     struct rt_context *c = rt_enter("cudaSetDevice");
-    return rt_leave(c, check_device(c, device));
+    return rt_leave(c, rt_check_device(c, device));
 }
 
 RT_API int cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     (void)device_flags, (void)flags;
     struct rt_context *c = rt_enter("cudaInitDevice");
-    return rt_leave(c, check_device(c, device));
+    return rt_leave(c, rt_check_device(c, device));
 }
 
 RT_API int cudaSetValidDevices(int *devices, int count) {
     struct rt_context *c = rt_enter("cudaSetValidDevices");
     int e = count < 0 || (count > 0 && devices == NULL) ? rt_say(c, RT_ERROR_INVALID_VALUE, "%d devices", count) : 0;
     for (int i = 0; i < count && e == RT_SUCCESS; i++)
-        e = check_device(c, devices[i]);
+        e = rt_check_device(c, devices[i]);
     return rt_leave(c, e);
 }
 
@@ -67,18 +47,13 @@ RT_API int cudaSetDeviceFlags(unsigned flags) {
 }
 
 RT_API int cudaGetDeviceFlags(unsigned *flags) {
-    struct rt_context *c = rt_enter("cudaGetDeviceFlags");
-    int e = check_out(c, flags);
-    if (e == RT_SUCCESS)
-        *flags = 8; /* cudaDeviceMapHost */
-    return rt_leave(c, e);
+    return rt_call_answer("cudaGetDeviceFlags", (int *)flags, 8); /* cudaDeviceMapHost */
 }
 
 RT_API int cudaDeviceGetAttribute(int *value, int attribute, int device) {
     struct rt_context *c = rt_enter("cudaDeviceGetAttribute");
-    int e = check_out(c, value);
-    if (e == RT_SUCCESS)
-        e = check_device(c, device);
+    int e = rt_check_out(c, value);
+    e = rt_then(e, rt_check_device(c, device));
     if (e == RT_SUCCESS && !device_attribute(attribute, value))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "device attribute %d is not known", attribute);
     return rt_leave(c, e);
@@ -94,9 +69,8 @@ static uint64_t memory_capacity(struct rt_context *c) {
 
 RT_API int cudaGetDeviceProperties(struct rt_prop_13 *prop, int device) {
     struct rt_context *c = rt_enter("cudaGetDeviceProperties");
-    int e = check_out(c, prop);
-    if (e == RT_SUCCESS)
-        e = check_device(c, device);
+    int e = rt_check_out(c, prop);
+    e = rt_then(e, rt_check_device(c, device));
     if (e == RT_SUCCESS)
         device_prop_13(prop, memory_capacity(c));
     return rt_leave(c, e);
@@ -105,9 +79,8 @@ RT_API int cudaGetDeviceProperties(struct rt_prop_13 *prop, int device) {
 /* Programs built with CUDA 12 ask for this name; the one without _v2 is that of CUDA 11, whose struct ends earlier. */
 RT_API int cudaGetDeviceProperties_v2(struct rt_prop_12 *prop, int device) {
     struct rt_context *c = rt_enter("cudaGetDeviceProperties");
-    int e = check_out(c, prop);
-    if (e == RT_SUCCESS)
-        e = check_device(c, device);
+    int e = rt_check_out(c, prop);
+    e = rt_then(e, rt_check_device(c, device));
     if (e == RT_SUCCESS)
         device_prop_12(prop, memory_capacity(c));
     return rt_leave(c, e);
@@ -135,17 +108,11 @@ RT_API int cudaDeviceReset(void) {
 }
 RT_ALIAS(cudaThreadExit, cudaDeviceReset);
 
-static int check_limit(struct rt_context *c, int limit) {
-    if (limit >= 0 && limit < RT_LIMIT_COUNT)
-        return rt_ready(c);
-    return rt_say(c, RT_ERROR_INVALID_VALUE, "limit %d is not known", limit);
-}
-
 RT_API int cudaDeviceGetLimit(size_t *value, int limit) {
     struct rt_context *c = rt_enter("cudaDeviceGetLimit");
-    int e = check_out(c, value);
-    if (e == RT_SUCCESS)
-        e = check_limit(c, limit);
+    int e = rt_check_out(c, value);
+    e = rt_then(e, rt_check_limit(c, limit));
+    e = rt_then(e, rt_ready(c));
     if (e == RT_SUCCESS)
         *value = c->limits[limit];
     return rt_leave(c, e);
@@ -154,18 +121,15 @@ RT_API int cudaDeviceGetLimit(size_t *value, int limit) {
 /* Remembered and answered; none of them bounds the emulator. */
 RT_API int cudaDeviceSetLimit(int limit, size_t value) {
     struct rt_context *c = rt_enter("cudaDeviceSetLimit");
-    int e = check_limit(c, limit);
+    int e = rt_check_limit(c, limit);
+    e = rt_then(e, rt_ready(c));
     if (e == RT_SUCCESS)
         c->limits[limit] = value;
     return rt_leave(c, e);
 }
 
 RT_API int cudaDeviceGetCacheConfig(int *config) {
-    struct rt_context *c = rt_enter("cudaDeviceGetCacheConfig");
-    int e = check_out(c, config);
-    if (e == RT_SUCCESS)
-        *config = 0; /* cudaFuncCachePreferNone */
-    return rt_leave(c, e);
+    return rt_call_answer("cudaDeviceGetCacheConfig", config, 0); /* cudaFuncCachePreferNone */
 }
 
 RT_API int cudaDeviceSetCacheConfig(int config) {
@@ -174,11 +138,7 @@ RT_API int cudaDeviceSetCacheConfig(int config) {
 }
 
 RT_API int cudaDeviceGetSharedMemConfig(int *config) {
-    struct rt_context *c = rt_enter("cudaDeviceGetSharedMemConfig");
-    int e = check_out(c, config);
-    if (e == RT_SUCCESS)
-        *config = 1; /* cudaSharedMemBankSizeFourByte */
-    return rt_leave(c, e);
+    return rt_call_answer("cudaDeviceGetSharedMemConfig", config, 1); /* cudaSharedMemBankSizeFourByte */
 }
 
 RT_API int cudaDeviceSetSharedMemConfig(int config) {
@@ -197,7 +157,7 @@ RT_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 
 RT_API int cudaDeviceGetPCIBusId(char *text, int len, int device) {
     struct rt_context *c = rt_enter("cudaDeviceGetPCIBusId");
-    int e = check_device(c, device);
+    int e = rt_check_device(c, device);
     if (e == RT_SUCCESS && (text == NULL || len < 13))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "13 characters are needed, %d given", len);
     if (e == RT_SUCCESS)
@@ -207,42 +167,22 @@ RT_API int cudaDeviceGetPCIBusId(char *text, int len, int device) {
 
 RT_API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
     struct rt_context *c = rt_enter("cudaDeviceCanAccessPeer");
-    int e = check_out(c, can);
-    if (e == RT_SUCCESS)
-        e = check_device(c, device);
-    if (e == RT_SUCCESS)
-        e = check_device(c, peer);
+    int e = rt_check_out(c, can);
+    e = rt_then(e, rt_check_device(c, device));
+    e = rt_then(e, rt_check_device(c, peer));
     if (e == RT_SUCCESS)
         *can = 0;
     return rt_leave(c, e);
 }
 
 RT_API int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
-    struct rt_context *c = rt_enter("cudaMemGetInfo");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS) {
-        uint64_t used, capacity;
-        mem_usage(c->gpu->mem, &used, &capacity);
-        if (free_bytes != NULL)
-            *free_bytes = capacity - used;
-        if (total_bytes != NULL)
-            *total_bytes = capacity;
-    }
-    return rt_leave(c, e);
+    return rt_call_mem_info("cudaMemGetInfo", free_bytes, total_bytes);
 }
 
-static int version(const char *call, int *out, int value) {
-    struct rt_context *c = rt_enter(call);
-    int e = check_out(c, out);
-    if (e == RT_SUCCESS)
-        *out = value;
-    return rt_leave(c, e);
-}
-
-RT_API int cudaDriverGetVersion(int *out) { return version("cudaDriverGetVersion", out, RT_VERSION_13); }
-RT_API int cudaRuntimeGetVersion(int *out) { return version("cudaRuntimeGetVersion", out, RT_VERSION_13); }
+RT_API int cudaDriverGetVersion(int *out) { return rt_call_answer("cudaDriverGetVersion", out, RT_VERSION_13); }
+RT_API int cudaRuntimeGetVersion(int *out) { return rt_call_answer("cudaRuntimeGetVersion", out, RT_VERSION_13); }
 int rt12_cudaRuntimeGetVersion(int *out);
-int rt12_cudaRuntimeGetVersion(int *out) { return version("cudaRuntimeGetVersion", out, RT_VERSION_12); }
+int rt12_cudaRuntimeGetVersion(int *out) { return rt_call_answer("cudaRuntimeGetVersion", out, RT_VERSION_12); }
 
 RT_API int cudaCtxResetPersistingL2Cache(void) { return accept("cudaCtxResetPersistingL2Cache"); }
 RT_API int cudaProfilerStart(void) { return accept("cudaProfilerStart"); }

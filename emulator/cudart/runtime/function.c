@@ -3,56 +3,22 @@
  * Programs built with 12.9 see cudaErrorInvalidConfiguration where 13 answers cudaErrorInvalidValue (launch.c), so the
  * launching calls exist once for each version.
  */
-#include "cudart/core/context.h"
+#include "cudart/core/calls.h"
 #include "cudart/driver/entry.h"
 
 #include <string.h>
 
-static int launch(const char *call, const void *function, const struct rt_launch *l) {
-    struct rt_context *c = rt_enter(call);
-    struct rt_function *f;
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_function_get(c, function, &f);
-    if (e == RT_SUCCESS)
-        e = rt_launch(c, f, l);
-    return rt_leave(c, e);
-}
-
-static int launch_plain(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
-                        void *stream, int shape_error) {
-    struct rt_launch l = {.grid = grid,
-                          .block = block,
-                          .dynamic_shared = shared,
-                          .stream = stream,
+static int launch(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
+                  void *stream, int shape_error) {
+    struct rt_launch l = {.config = {.grid = grid, .block = block, .dynamic_shared = shared, .stream = stream},
                           .args = args,
                           .shape_error = shape_error};
-    return launch("cudaLaunchKernel", function, &l);
-}
-
-static struct rt_launch from_config(const struct rt_launch_config *config, void **args, int shape_error) {
-    return (struct rt_launch){.grid = config->grid,
-                              .block = config->block,
-                              .dynamic_shared = config->dynamic_shared,
-                              .stream = config->stream,
-                              .attrs = config->attrs,
-                              .num_attrs = config->num_attrs,
-                              .args = args,
-                              .shape_error = shape_error};
-}
-
-static int launch_config(const struct rt_launch_config *config, const void *function, void **args, int shape_error) {
-    if (config == NULL) {
-        struct rt_context *c = rt_enter("cudaLaunchKernelExC");
-        return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "the configuration is a null pointer"));
-    }
-    struct rt_launch l = from_config(config, args, shape_error);
-    return launch("cudaLaunchKernelExC", function, &l);
+    return rt_call_launch("cudaLaunchKernel", function, &l);
 }
 
 RT_API int cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
                             void *stream) {
-    return launch_plain(function, grid, block, args, shared, stream, RT_ERROR_INVALID_VALUE);
+    return launch(function, grid, block, args, shared, stream, RT_ERROR_INVALID_VALUE);
 }
 RT_ALIAS(cudaLaunchKernel_ptsz, cudaLaunchKernel);
 /* The stubs of <<<>>>: the function is the handle that __cudaGetKernel gave. */
@@ -60,7 +26,7 @@ RT_ALIAS(__cudaLaunchKernel, cudaLaunchKernel);
 RT_ALIAS(__cudaLaunchKernel_ptsz, cudaLaunchKernel);
 
 RT_API int cudaLaunchKernelExC(const struct rt_launch_config *config, const void *function, void **args) {
-    return launch_config(config, function, args, RT_ERROR_INVALID_VALUE);
+    return rt_call_launch_config("cudaLaunchKernelExC", config, function, args, NULL, RT_ERROR_INVALID_VALUE);
 }
 RT_ALIAS(cudaLaunchKernelExC_ptsz, cudaLaunchKernelExC);
 
@@ -70,7 +36,7 @@ int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_d
                           void *stream);
 int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
                           void *stream) {
-    return launch_plain(function, grid, block, args, shared, stream, RT_ERROR_INVALID_CONFIGURATION);
+    return launch(function, grid, block, args, shared, stream, RT_ERROR_INVALID_CONFIGURATION);
 }
 RT12_ALIAS(rt12_cudaLaunchKernel_ptsz, rt12_cudaLaunchKernel);
 RT12_ALIAS(rt12___cudaLaunchKernel, rt12_cudaLaunchKernel);
@@ -78,25 +44,15 @@ RT12_ALIAS(rt12___cudaLaunchKernel_ptsz, rt12_cudaLaunchKernel);
 
 int rt12_cudaLaunchKernelExC(const struct rt_launch_config *config, const void *function, void **args);
 int rt12_cudaLaunchKernelExC(const struct rt_launch_config *config, const void *function, void **args) {
-    return launch_config(config, function, args, RT_ERROR_INVALID_CONFIGURATION);
+    return rt_call_launch_config("cudaLaunchKernelExC", config, function, args, NULL, RT_ERROR_INVALID_CONFIGURATION);
 }
 RT12_ALIAS(rt12_cudaLaunchKernelExC_ptsz, rt12_cudaLaunchKernelExC);
-
-/* Enters, finds the function and loads it; the caller leaves. */
-static struct rt_context *enter_function(const char *call, const void *function, struct rt_function **f, int *e) {
-    struct rt_context *c = rt_enter(call);
-    *e = rt_ready(c);
-    if (*e == RT_SUCCESS)
-        *e = rt_function_get(c, function, f);
-    return c;
-}
 
 RT_API int cudaFuncGetAttributes(struct rt_func_attributes *out, const void *function) {
     int e, v[RT_FUNC_CLUSTER_POLICY + 1];
     struct rt_function *f;
-    struct rt_context *c = enter_function("cudaFuncGetAttributes", function, &f, &e);
-    if (e == RT_SUCCESS && out == NULL)
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
+    struct rt_context *c = rt_enter_function("cudaFuncGetAttributes", function, &f, &e);
+    e = rt_then(e, rt_check_out(c, out));
     for (int i = 0; i <= RT_FUNC_CLUSTER_POLICY && e == RT_SUCCESS; i++)
         e = rt_func_get_attribute(c, f, i, &v[i]);
     if (e == RT_SUCCESS)
@@ -120,58 +76,36 @@ RT_API int cudaFuncGetAttributes(struct rt_func_attributes *out, const void *fun
 }
 
 RT_API int cudaFuncSetAttribute(const void *function, int attribute, int value) {
-    int e;
-    struct rt_function *f;
-    struct rt_context *c = enter_function("cudaFuncSetAttribute", function, &f, &e);
-    if (e == RT_SUCCESS)
-        e = rt_func_set_attribute(c, f, attribute, value);
-    return rt_leave(c, e);
+    return rt_call_set_attribute("cudaFuncSetAttribute", function, attribute, value);
 }
 
 RT_API int cudaKernelSetAttributeForDevice(void *kernel, int attribute, int value, int device) {
     if (device != 0) {
         struct rt_context *c = rt_enter("cudaKernelSetAttributeForDevice");
-        return rt_leave(c, rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device));
+        return rt_leave(c, rt_check_device(c, device));
     }
     return cudaFuncSetAttribute(kernel, attribute, value);
 }
 
 /* Preferences about caches and banks: hints. */
 RT_API int cudaFuncSetCacheConfig(const void *function, int config) {
-    int e;
-    struct rt_function *f;
     (void)config;
-    struct rt_context *c = enter_function("cudaFuncSetCacheConfig", function, &f, &e);
-    return rt_leave(c, e);
+    return rt_call_function("cudaFuncSetCacheConfig", NULL, function);
 }
 
 RT_API int cudaFuncSetSharedMemConfig(const void *function, int config) {
-    int e;
-    struct rt_function *f;
     (void)config;
-    struct rt_context *c = enter_function("cudaFuncSetSharedMemConfig", function, &f, &e);
-    return rt_leave(c, e);
+    return rt_call_function("cudaFuncSetSharedMemConfig", NULL, function);
 }
 
 RT_API int cudaFuncGetName(const char **name, const void *function) {
-    int e;
-    struct rt_function *f;
-    struct rt_context *c = enter_function("cudaFuncGetName", function, &f, &e);
-    if (e == RT_SUCCESS && name != NULL)
-        *name = f->name;
-    return rt_leave(c, e);
+    return rt_call_function_name("cudaFuncGetName", name, function);
 }
 
 RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int block_size,
                                                                   size_t dynamic_shared, unsigned flags) {
-    int e;
-    struct rt_function *f;
-    struct rt_context *c = enter_function("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function, &f, &e);
-    if (e == RT_SUCCESS && flags > 1) /* cudaOccupancyDisableCachingOverride */
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags);
-    if (e == RT_SUCCESS)
-        e = rt_max_ctas_per_sm(c, f, block_size, dynamic_shared, blocks);
-    return rt_leave(c, e);
+    return rt_call_max_ctas("cudaOccupancyMaxActiveBlocksPerMultiprocessor", blocks, function, block_size,
+                            dynamic_shared, flags);
 }
 
 RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int block_size,
@@ -180,112 +114,51 @@ RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void
 }
 
 RT_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const struct rt_launch_config *config) {
-    int e;
-    struct rt_function *f;
-    struct rt_context *c = enter_function("cudaOccupancyMaxActiveClusters", function, &f, &e);
-    if (e == RT_SUCCESS && config == NULL)
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "the configuration is a null pointer");
-    if (e == RT_SUCCESS) {
-        struct rt_launch l = from_config(config, NULL, RT_ERROR_INVALID_VALUE);
-        e = rt_max_clusters(c, f, &l, clusters);
-    }
-    return rt_leave(c, e);
+    return rt_call_max_clusters("cudaOccupancyMaxActiveClusters", clusters, function, config);
 }
 
 /* A host stub's address gives the handle; the other handles are the function itself. */
-static int handle_of(const char *call, void **out, const void *function) {
-    int e;
-    struct rt_function *f;
-    struct rt_context *c = enter_function(call, function, &f, &e);
-    if (e == RT_SUCCESS && out != NULL)
-        *out = f;
-    return rt_leave(c, e);
+RT_API int cudaGetFuncBySymbol(void **out, const void *symbol) {
+    return rt_call_function("cudaGetFuncBySymbol", out, symbol);
 }
 
-RT_API int cudaGetFuncBySymbol(void **out, const void *symbol) { return handle_of("cudaGetFuncBySymbol", out, symbol); }
-RT_API int cudaGetKernel(void **out, const void *symbol) { return handle_of("cudaGetKernel", out, symbol); }
+RT_API int cudaGetKernel(void **out, const void *symbol) { return rt_call_function("cudaGetKernel", out, symbol); }
 
 RT_API int cudaLibraryLoadData(void **library, const void *code, int *jit, void **jit_values, unsigned num_jit,
                                int *options, void **values, unsigned num_options) {
     (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
-    struct rt_context *c = rt_enter("cudaLibraryLoadData");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_module_from_image(c, code, (struct rt_module **)library);
-    return rt_leave(c, e);
+    return rt_call_load_image("cudaLibraryLoadData", library, code);
 }
 
 RT_API int cudaLibraryLoadFromFile(void **library, const char *path, int *jit, void **jit_values, unsigned num_jit,
                                    int *options, void **values, unsigned num_options) {
     (void)jit, (void)jit_values, (void)num_jit, (void)options, (void)values, (void)num_options;
-    struct rt_context *c = rt_enter("cudaLibraryLoadFromFile");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_module_from_file(c, path, (struct rt_module **)library);
-    return rt_leave(c, e);
+    return rt_call_load_file("cudaLibraryLoadFromFile", library, path);
 }
 
-static struct rt_context *enter_library(const char *call, void *library, int *e) {
-    struct rt_context *c = rt_enter(call);
-    *e = rt_ready(c);
-    if (*e == RT_SUCCESS && !rt_module_known(c, library))
-        *e = rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no library of this process", library);
-    return c;
-}
-
-RT_API int cudaLibraryUnload(void *library) {
-    int e;
-    struct rt_context *c = enter_library("cudaLibraryUnload", library, &e);
-    if (e == RT_SUCCESS)
-        rt_module_drop(c, library);
-    return rt_leave(c, e);
-}
+RT_API int cudaLibraryUnload(void *library) { return rt_call_unload("cudaLibraryUnload", library); }
 
 RT_API int cudaLibraryGetKernel(void **kernel, void *library, const char *name) {
-    int e;
-    struct rt_context *c = enter_library("cudaLibraryGetKernel", library, &e);
-    if (e == RT_SUCCESS)
-        e = rt_function_by_name(c, library, name, (struct rt_function **)kernel);
-    return rt_leave(c, e);
+    return rt_call_module_function("cudaLibraryGetKernel", kernel, library, name);
 }
 
 RT_API int cudaLibraryGetGlobal(void **out, size_t *bytes, void *library, const char *name) {
-    int e;
-    uint64_t address = 0;
-    struct rt_context *c = enter_library("cudaLibraryGetGlobal", library, &e);
-    if (e == RT_SUCCESS)
-        e = rt_variable_by_name(c, library, name, &address, bytes);
+    uint64_t address;
+    int e = rt_call_module_variable("cudaLibraryGetGlobal", &address, bytes, library, name);
     if (e == RT_SUCCESS && out != NULL)
         *out = (void *)(uintptr_t)address;
-    return rt_leave(c, e);
-}
-
-/* A driver function that is missing is no error of the call: *result says it (measured), and a line names it. */
-static int entry_point(const char *call, const char *name, void **out, int version, int *result) {
-    struct rt_context *c = rt_enter(call);
-    int found = RT_ENTRY_NOT_FOUND;
-    if (name == NULL || out == NULL)
-        return rt_leave(c, rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the result"));
-    *out = driver_entry(name, version, &found);
-    if (*out == NULL)
-        rt_say(c, 0,
-               found == RT_ENTRY_VERSION_TOO_OLD ? "%s is newer than the CUDA version asked for"
-                                                 : "%s is not supported by the emulator",
-               name);
-    if (result != NULL)
-        *result = found;
-    return rt_leave(c, RT_SUCCESS);
+    return e;
 }
 
 RT_API int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version, unsigned long long flags,
                                             int *result) {
     (void)flags; /* legacy or per-thread default stream: the same here */
-    return entry_point("cudaGetDriverEntryPointByVersion", name, out, (int)version, result);
+    return driver_entry("cudaGetDriverEntryPointByVersion", name, out, (int)version, result);
 }
 RT_ALIAS(cudaGetDriverEntryPointByVersion_ptsz, cudaGetDriverEntryPointByVersion);
 
 RT_API int cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, int *result) {
     (void)flags;
-    return entry_point("cudaGetDriverEntryPoint", name, out, RT_VERSION_12, result);
+    return driver_entry("cudaGetDriverEntryPoint", name, out, RT_VERSION_12, result);
 }
 RT_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint);

@@ -1,28 +1,18 @@
 /* Runtime API: memory, copies, fills, symbols. Asynchronous calls do their work before they return. */
-#include "cudart/core/context.h"
+#include "cudart/core/calls.h"
 
 #include <string.h>
 
-static int allocate(const char *call, size_t size, enum rt_memory_type type, void **out) {
-    struct rt_context *c = rt_enter(call);
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_malloc(c, size, type, out);
-    return rt_leave(c, e);
+RT_API int cudaMalloc(void **out, size_t size) {
+    return rt_call_malloc("cudaMalloc", size, RT_MEMORY_DEVICE, NULL, out);
 }
 
-static int release(const char *call, void *p, bool host) {
-    struct rt_context *c = rt_enter(call);
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_free(c, p, host);
-    return rt_leave(c, e);
+RT_API int cudaMallocHost(void **out, size_t size) {
+    return rt_call_malloc("cudaMallocHost", size, RT_MEMORY_HOST, NULL, out);
 }
 
-RT_API int cudaMalloc(void **out, size_t size) { return allocate("cudaMalloc", size, RT_MEMORY_DEVICE, out); }
-RT_API int cudaFree(void *p) { return release("cudaFree", p, false); }
-RT_API int cudaMallocHost(void **out, size_t size) { return allocate("cudaMallocHost", size, RT_MEMORY_HOST, out); }
-RT_API int cudaFreeHost(void *p) { return release("cudaFreeHost", p, true); }
+RT_API int cudaFree(void *p) { return rt_call_free("cudaFree", p, false, NULL); }
+RT_API int cudaFreeHost(void *p) { return rt_call_free("cudaFreeHost", p, true, NULL); }
 
 static int bad_flags(const char *call, unsigned flags) {
     struct rt_context *c = rt_enter(call);
@@ -33,59 +23,37 @@ static int bad_flags(const char *call, unsigned flags) {
 RT_API int cudaHostAlloc(void **out, size_t size, unsigned flags) {
     if ((flags & ~7u) != 0)
         return bad_flags("cudaHostAlloc", flags);
-    return allocate("cudaHostAlloc", size, RT_MEMORY_HOST, out);
+    return rt_call_malloc("cudaHostAlloc", size, RT_MEMORY_HOST, NULL, out);
 }
 
 RT_API int cudaMallocManaged(void **out, size_t size, unsigned flags) {
     if (flags != 1 && flags != 2) /* cudaMemAttachGlobal, cudaMemAttachHost */
         return bad_flags("cudaMallocManaged", flags);
-    return allocate("cudaMallocManaged", size, RT_MEMORY_MANAGED, out);
+    return rt_call_malloc("cudaMallocManaged", size, RT_MEMORY_MANAGED, NULL, out);
 }
 
 RT_API int cudaMallocAsync(void **out, size_t size, void *stream) {
-    struct rt_context *c = rt_enter("cudaMallocAsync");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_malloc(c, size, RT_MEMORY_DEVICE, out);
-    return rt_leave(c, e);
+    return rt_call_malloc("cudaMallocAsync", size, RT_MEMORY_DEVICE, stream, out);
 }
 RT_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync);
 
-RT_API int cudaFreeAsync(void *p, void *stream) {
-    struct rt_context *c = rt_enter("cudaFreeAsync");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_free(c, p, false);
-    return rt_leave(c, e);
-}
+RT_API int cudaFreeAsync(void *p, void *stream) { return rt_call_free("cudaFreeAsync", p, false, stream); }
 RT_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync);
 
 RT_API int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {
-    struct rt_context *c = rt_enter("cudaMallocPitch");
+    int e;
+    struct rt_context *c = rt_enter_ready("cudaMallocPitch", &e);
     size_t row = (width + 511) / 512 * 512, bytes = 0; /* cudaDevAttrTextureAlignment */
-    int e = rt_ready(c);
     if (e == RT_SUCCESS && (pitch == NULL || row < width || __builtin_mul_overflow(row, height, &bytes)))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%zu rows of %zu bytes", height, width);
-    if (e == RT_SUCCESS)
-        e = rt_malloc(c, bytes, RT_MEMORY_DEVICE, out);
+    e = rt_then(e, rt_malloc(c, bytes, RT_MEMORY_DEVICE, out));
     if (e == RT_SUCCESS)
         *pitch = row;
     return rt_leave(c, e);
 }
 
 RT_API int cudaHostGetDevicePointer(void **out, void *host, unsigned flags) {
-    struct rt_context *c = rt_enter("cudaHostGetDevicePointer");
-    struct mem_block b;
-    int type, e = rt_ready(c);
-    if (e == RT_SUCCESS && (out == NULL || flags != 0 || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
-        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
-    if (e == RT_SUCCESS)
-        *out = host;
-    return rt_leave(c, e);
+    return rt_call_host_pointer("cudaHostGetDevicePointer", out, host, flags);
 }
 
 RT_API int cudaHostGetFlags(unsigned *flags, void *host) {
@@ -96,23 +64,13 @@ RT_API int cudaHostGetFlags(unsigned *flags, void *host) {
     return e;
 }
 
-static int copy(const char *call, void *dst, const void *src, size_t bytes, int kind, void *stream) {
-    struct rt_context *c = rt_enter(call);
-    int e = rt_synchronize(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_copy(c, dst, src, bytes, kind);
-    return rt_leave(c, e);
-}
-
 RT_API int cudaMemcpy(void *dst, const void *src, size_t bytes, int kind) {
-    return copy("cudaMemcpy", dst, src, bytes, kind, NULL);
+    return rt_call_copy("cudaMemcpy", dst, src, bytes, kind, NULL);
 }
 RT_ALIAS(cudaMemcpy_ptds, cudaMemcpy);
 
 RT_API int cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, void *stream) {
-    return copy("cudaMemcpyAsync", dst, src, bytes, kind, stream);
+    return rt_call_copy("cudaMemcpyAsync", dst, src, bytes, kind, stream);
 }
 RT_ALIAS(cudaMemcpyAsync_ptsz, cudaMemcpyAsync);
 
@@ -121,18 +79,15 @@ RT_API int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_de
         struct rt_context *c = rt_enter("cudaMemcpyPeer");
         return rt_leave(c, rt_say(c, RT_ERROR_INVALID_DEVICE, "there is device 0 alone"));
     }
-    return copy("cudaMemcpyPeer", dst, src, bytes, RT_DEVICE_TO_DEVICE, NULL);
+    return rt_call_copy("cudaMemcpyPeer", dst, src, bytes, RT_DEVICE_TO_DEVICE, NULL);
 }
 
 static int copy_2d(const char *call, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                    size_t height, int kind, void *stream) {
     struct rt_context *c = rt_enter(call);
     int e = rt_synchronize(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_copy_2d(c, dst, dst_pitch, src, src_pitch, width, height, kind);
-    return rt_leave(c, e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    return rt_leave(c, rt_then(e, rt_copy_2d(c, dst, dst_pitch, src, src_pitch, width, height, kind)));
 }
 
 RT_API int cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
@@ -147,31 +102,23 @@ RT_API int cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_
 }
 RT_ALIAS(cudaMemcpy2DAsync_ptsz, cudaMemcpy2DAsync);
 
-static int fill(const char *call, void *p, size_t pitch, int value, size_t width, size_t height, void *stream) {
-    struct rt_context *c = rt_enter(call);
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_fill_2d(c, p, pitch, (uint32_t)value, 1, width, height);
-    return rt_leave(c, e);
+RT_API int cudaMemset(void *p, int value, size_t bytes) {
+    return rt_call_fill("cudaMemset", p, 0, (uint32_t)value, 1, bytes, 1, NULL);
 }
-
-RT_API int cudaMemset(void *p, int value, size_t bytes) { return fill("cudaMemset", p, 0, value, bytes, 1, NULL); }
 RT_ALIAS(cudaMemset_ptds, cudaMemset);
 
 RT_API int cudaMemsetAsync(void *p, int value, size_t bytes, void *stream) {
-    return fill("cudaMemsetAsync", p, 0, value, bytes, 1, stream);
+    return rt_call_fill("cudaMemsetAsync", p, 0, (uint32_t)value, 1, bytes, 1, stream);
 }
 RT_ALIAS(cudaMemsetAsync_ptsz, cudaMemsetAsync);
 
 RT_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
-    return fill("cudaMemset2D", p, pitch, value, width, height, NULL);
+    return rt_call_fill("cudaMemset2D", p, pitch, (uint32_t)value, 1, width, height, NULL);
 }
 RT_ALIAS(cudaMemset2D_ptds, cudaMemset2D);
 
 RT_API int cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, void *stream) {
-    return fill("cudaMemset2DAsync", p, pitch, value, width, height, stream);
+    return rt_call_fill("cudaMemset2DAsync", p, pitch, (uint32_t)value, 1, width, height, stream);
 }
 RT_ALIAS(cudaMemset2DAsync_ptsz, cudaMemset2DAsync);
 
@@ -194,66 +141,49 @@ static int check_symbol_kind(struct rt_context *c, int kind, int host_side) {
     return rt_say(c, RT_ERROR_INVALID_MEMCPY_DIRECTION, "copy kind %d does not fit", kind);
 }
 
-static int to_symbol(const char *call, const void *symbol, const void *src, size_t bytes, size_t offset, int kind,
-                     void *stream) {
+/* Copies between the part of a variable and the other side: the variable is dst of RT_HOST_TO_DEVICE, src of
+ * RT_DEVICE_TO_HOST. */
+static int copy_symbol(const char *call, int direction, void *dst, const void *src, const void *symbol, size_t bytes,
+                       size_t offset, int kind, void *stream) {
     struct rt_context *c = rt_enter(call);
-    void *dst;
+    void *part = NULL;
     int e = rt_synchronize(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = check_symbol_kind(c, kind, RT_HOST_TO_DEVICE);
-    if (e == RT_SUCCESS)
-        e = symbol_part(c, symbol, bytes, offset, &dst);
-    if (e == RT_SUCCESS)
-        e = rt_copy(c, dst, src, bytes, kind);
-    return rt_leave(c, e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    e = rt_then(e, check_symbol_kind(c, kind, direction));
+    e = rt_then(e, symbol_part(c, symbol, bytes, offset, &part));
+    if (direction == RT_HOST_TO_DEVICE)
+        dst = part;
+    else
+        src = part;
+    return rt_leave(c, rt_then(e, rt_copy(c, dst, src, bytes, kind)));
 }
 
 RT_API int cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset, int kind) {
-    return to_symbol("cudaMemcpyToSymbol", symbol, src, bytes, offset, kind, NULL);
+    return copy_symbol("cudaMemcpyToSymbol", RT_HOST_TO_DEVICE, NULL, src, symbol, bytes, offset, kind, NULL);
 }
 RT_ALIAS(cudaMemcpyToSymbol_ptds, cudaMemcpyToSymbol);
 
 RT_API int cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes, size_t offset, int kind,
                                    void *stream) {
-    return to_symbol("cudaMemcpyToSymbolAsync", symbol, src, bytes, offset, kind, stream);
+    return copy_symbol("cudaMemcpyToSymbolAsync", RT_HOST_TO_DEVICE, NULL, src, symbol, bytes, offset, kind, stream);
 }
 RT_ALIAS(cudaMemcpyToSymbolAsync_ptsz, cudaMemcpyToSymbolAsync);
 
-static int from_symbol(const char *call, void *dst, const void *symbol, size_t bytes, size_t offset, int kind,
-                       void *stream) {
-    struct rt_context *c = rt_enter(call);
-    void *src;
-    int e = rt_synchronize(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = check_symbol_kind(c, kind, RT_DEVICE_TO_HOST);
-    if (e == RT_SUCCESS)
-        e = symbol_part(c, symbol, bytes, offset, &src);
-    if (e == RT_SUCCESS)
-        e = rt_copy(c, dst, src, bytes, kind);
-    return rt_leave(c, e);
-}
-
 RT_API int cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset, int kind) {
-    return from_symbol("cudaMemcpyFromSymbol", dst, symbol, bytes, offset, kind, NULL);
+    return copy_symbol("cudaMemcpyFromSymbol", RT_DEVICE_TO_HOST, dst, NULL, symbol, bytes, offset, kind, NULL);
 }
 RT_ALIAS(cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbol);
 
 RT_API int cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset, int kind,
                                      void *stream) {
-    return from_symbol("cudaMemcpyFromSymbolAsync", dst, symbol, bytes, offset, kind, stream);
+    return copy_symbol("cudaMemcpyFromSymbolAsync", RT_DEVICE_TO_HOST, dst, NULL, symbol, bytes, offset, kind, stream);
 }
 RT_ALIAS(cudaMemcpyFromSymbolAsync_ptsz, cudaMemcpyFromSymbolAsync);
 
 static int symbol_query(const char *call, const void *symbol, uint64_t *address, uint64_t *size) {
-    struct rt_context *c = rt_enter(call);
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_symbol(c, symbol, address, size);
-    return rt_leave(c, e);
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_symbol(c, symbol, address, size)));
 }
 
 RT_API int cudaGetSymbolAddress(void **out, const void *symbol) {

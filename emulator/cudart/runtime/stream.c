@@ -1,55 +1,30 @@
 /* Runtime API: streams, events, host functions. Every operation is done when its call returns. */
-#include "cudart/core/context.h"
+#include "cudart/core/calls.h"
 
-static int create_stream(const char *call, void **out, unsigned flags, int priority) {
-    struct rt_context *c = rt_enter(call);
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_create(c, flags, priority, out);
-    return rt_leave(c, e);
-}
-
-RT_API int cudaStreamCreate(void **out) { return create_stream("cudaStreamCreate", out, 0, 0); }
+RT_API int cudaStreamCreate(void **out) { return rt_call_stream_create("cudaStreamCreate", 0, 0, out); }
 
 RT_API int cudaStreamCreateWithFlags(void **out, unsigned flags) {
-    return create_stream("cudaStreamCreateWithFlags", out, flags, 0);
+    return rt_call_stream_create("cudaStreamCreateWithFlags", flags, 0, out);
 }
 
 RT_API int cudaStreamCreateWithPriority(void **out, unsigned flags, int priority) {
-    return create_stream("cudaStreamCreateWithPriority", out, flags, priority);
+    return rt_call_stream_create("cudaStreamCreateWithPriority", flags, priority, out);
 }
 
-RT_API int cudaStreamDestroy(void *stream) {
-    struct rt_context *c = rt_enter("cudaStreamDestroy");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_destroy(c, stream);
-    return rt_leave(c, e);
-}
+RT_API int cudaStreamDestroy(void *stream) { return rt_call_stream_destroy("cudaStreamDestroy", stream); }
 
-/* Checks the stream and, where `wait` says so, gives out what a synchronisation gives out. */
-static int on_stream(const char *call, void *stream, bool wait) {
-    struct rt_context *c = rt_enter(call);
-    int e = wait ? rt_synchronize(c) : rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    return rt_leave(c, e);
-}
-
-RT_API int cudaStreamSynchronize(void *stream) { return on_stream("cudaStreamSynchronize", stream, true); }
+RT_API int cudaStreamSynchronize(void *stream) { return rt_call_on_stream("cudaStreamSynchronize", stream, true); }
 RT_ALIAS(cudaStreamSynchronize_ptsz, cudaStreamSynchronize);
 
-RT_API int cudaStreamQuery(void *stream) { return on_stream("cudaStreamQuery", stream, false); }
+RT_API int cudaStreamQuery(void *stream) { return rt_call_on_stream("cudaStreamQuery", stream, false); }
 RT_ALIAS(cudaStreamQuery_ptsz, cudaStreamQuery);
 
 RT_API int cudaStreamWaitEvent(void *stream, void *event, unsigned flags) {
-    struct rt_context *c = rt_enter("cudaStreamWaitEvent");
+    int e;
     struct rt_event *found;
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS)
-        e = rt_event_check(c, event, &found);
+    struct rt_context *c = rt_enter_ready("cudaStreamWaitEvent", &e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    e = rt_then(e, rt_event_check(c, event, &found));
     if (e == RT_SUCCESS && flags > 1)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags);
     return rt_leave(c, e);
@@ -107,7 +82,7 @@ RT_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing);
 
 /* The function runs outside the lock: it is the host program's own. */
 RT_API int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
-    int e = on_stream("cudaLaunchHostFunc", stream, true);
+    int e = rt_call_on_stream("cudaLaunchHostFunc", stream, true);
     if (e == RT_SUCCESS && function != NULL)
         function(data);
     return e;
@@ -116,42 +91,22 @@ RT_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc);
 
 RT_API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data, unsigned flags) {
     (void)flags;
-    int e = on_stream("cudaStreamAddCallback", stream, true);
+    int e = rt_call_on_stream("cudaStreamAddCallback", stream, true);
     if (e == RT_SUCCESS && function != NULL)
         function(stream, RT_SUCCESS, data);
     return e;
 }
 RT_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback);
 
-static int create_event(const char *call, void **out, unsigned flags) {
-    struct rt_context *c = rt_enter(call);
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_event_create(c, flags, out);
-    return rt_leave(c, e);
-}
-
-RT_API int cudaEventCreate(void **out) { return create_event("cudaEventCreate", out, 0); }
+RT_API int cudaEventCreate(void **out) { return rt_call_event_create("cudaEventCreate", 0, out); }
 
 RT_API int cudaEventCreateWithFlags(void **out, unsigned flags) {
-    return create_event("cudaEventCreateWithFlags", out, flags);
+    return rt_call_event_create("cudaEventCreateWithFlags", flags, out);
 }
 
-RT_API int cudaEventDestroy(void *event) {
-    struct rt_context *c = rt_enter("cudaEventDestroy");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_event_destroy(c, event);
-    return rt_leave(c, e);
-}
+RT_API int cudaEventDestroy(void *event) { return rt_call_event_destroy("cudaEventDestroy", event); }
 
-RT_API int cudaEventRecord(void *event, void *stream) {
-    struct rt_context *c = rt_enter("cudaEventRecord");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_event_record(c, event, stream);
-    return rt_leave(c, e);
-}
+RT_API int cudaEventRecord(void *event, void *stream) { return rt_call_event_record("cudaEventRecord", event, stream); }
 RT_ALIAS(cudaEventRecord_ptsz, cudaEventRecord);
 
 RT_API int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) {
@@ -160,24 +115,10 @@ RT_API int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) {
 }
 RT_ALIAS(cudaEventRecordWithFlags_ptsz, cudaEventRecordWithFlags);
 
-static int on_event(const char *call, void *event, bool wait) {
-    struct rt_context *c = rt_enter(call);
-    struct rt_event *found;
-    int e = wait ? rt_synchronize(c) : rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_event_check(c, event, &found);
-    return rt_leave(c, e);
-}
+RT_API int cudaEventQuery(void *event) { return rt_call_on_event("cudaEventQuery", event, false); }
+RT_API int cudaEventSynchronize(void *event) { return rt_call_on_event("cudaEventSynchronize", event, true); }
 
-RT_API int cudaEventQuery(void *event) { return on_event("cudaEventQuery", event, false); }
-RT_API int cudaEventSynchronize(void *event) { return on_event("cudaEventSynchronize", event, true); }
-
-/* Host time between the two records, since all work is done in between. */
 RT_API int cudaEventElapsedTime(float *ms, void *start, void *end) {
-    struct rt_context *c = rt_enter("cudaEventElapsedTime");
-    int e = rt_ready(c);
-    if (e == RT_SUCCESS)
-        e = rt_event_elapsed(c, start, end, ms);
-    return rt_leave(c, e);
+    return rt_call_event_elapsed("cudaEventElapsedTime", ms, start, end);
 }
 RT_ALIAS(cudaEventElapsedTime_v2, cudaEventElapsedTime);
