@@ -139,7 +139,7 @@ static int create_gpu(struct rt_context *c) {
     c->gpu->print = on_print;
     c->gpu->print_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)
-        device_default_limits(c->limits);
+        rt_device_default_limits(c->limits);
     return RT_SUCCESS;
 }
 

@@ -33,7 +33,7 @@ struct rt_function {
     struct rt_module *module;
     const void *host;               /* the stub's address, which `k<<<>>>` names; NULL for the driver API */
     char *name;                     /* mangled name in the PTX; owned */
-    const struct warp_func *kernel; /* NULL until rt_function_ready */
+    const struct warp_func *kernel; /* NULL until the function is first needed */
     struct launch_kernel_info info;
     /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
     int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy;
@@ -187,11 +187,8 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
 /* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not NULL);
  * RT_ERROR_NOT_FOUND when the module has none of that name. */
 int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
-/* Loads the function's module and finds its kernel. */
-int rt_function_ready(struct rt_context *c, struct rt_function *f);
-/* rt_function_find and rt_function_ready in one, with CUDA's codes: 98 for NULL, 400 for an unknown address. */
-int rt_function_get(struct rt_context *c, const void *host_or_handle, struct rt_function **out);
-/* rt_enter_ready for a call about a function, with rt_function_get. */
+/* rt_enter_ready for a call about a function, a host stub's address or a handle, whose kernel is loaded for it. CUDA's
+ * codes: 98 for NULL, 400 for an unknown address. */
 struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e);
 /* Device address and size of the variable behind a host shadow. */
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size);
@@ -221,8 +218,6 @@ int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attri
 int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out);
 /* Frees an allocation of the given class: device (cudaFree) or host (cudaFreeHost). NULL is fine. */
 int rt_free(struct rt_context *c, void *p, bool host);
-/* `bytes` of host memory behind p for reading or writing: device memory inside one allocation, or the host's own. */
-int rt_resolve(struct rt_context *c, const void *p, size_t bytes, const char *role, uint8_t **out);
 /* Copies `bytes`, or `height` rows of `width` bytes; `kind` (enum rt_memcpy_kind) must fit both sides. */
 int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int kind);
 int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,

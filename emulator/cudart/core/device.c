@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool device_attribute(int attribute, int *value) {
+bool rt_device_attribute(int attribute, int *value) {
     switch (attribute) {
 #define ATTR(number, name, v)                                                                                          \
     case number:                                                                                                       \
@@ -32,11 +32,11 @@ bool device_attribute(int attribute, int *value) {
 
 static int attr(int attribute) {
     int value = 0;
-    device_attribute(attribute, &value);
+    rt_device_attribute(attribute, &value);
     return value;
 }
 
-void device_prop_12(struct rt_prop_12 *p, uint64_t memory) {
+void rt_device_prop_12(struct rt_prop_12 *p, uint64_t memory) {
     memset(p, 0, sizeof *p);
 #define PROP(type, field, attribute) p->field = (type)attr(attribute);
 #define PROPN(type, field, count, first)                                                                               \
@@ -45,14 +45,14 @@ void device_prop_12(struct rt_prop_12 *p, uint64_t memory) {
 #define PROP12(type, field, attribute) PROP(type, field, attribute)
 #define PROP13(type, field, attribute)
 #include "cudart/core/prop.def"
-    strcpy(p->name, DEVICE_NAME);
+    strcpy(p->name, RT_DEVICE_NAME);
     memcpy(p->uuid, "sm100emu-B200-00", 16);
     p->totalGlobalMem = memory;
 }
 
-void device_prop_13(struct rt_prop_13 *p, uint64_t memory) {
+void rt_device_prop_13(struct rt_prop_13 *p, uint64_t memory) {
     struct rt_prop_12 old;
-    device_prop_12(&old, memory);
+    rt_device_prop_12(&old, memory);
     memset(p, 0, sizeof *p);
 #define PROP(type, field, attribute) p->field = old.field;
 #define PROPN(type, field, count, first) memcpy(p->field, old.field, sizeof p->field);
@@ -61,7 +61,7 @@ void device_prop_13(struct rt_prop_13 *p, uint64_t memory) {
 #include "cudart/core/prop.def"
 }
 
-void device_default_limits(size_t *limits) {
+void rt_device_default_limits(size_t *limits) {
     memset(limits, 0, RT_LIMIT_COUNT * sizeof *limits);
     limits[RT_LIMIT_STACK_SIZE] = 1024;
     limits[RT_LIMIT_PRINTF_FIFO] = 8650752;

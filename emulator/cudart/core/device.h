@@ -13,18 +13,18 @@
 
 #include <stdbool.h>
 
-#define DEVICE_NAME "Emulated NVIDIA B200 (sm100emu)"
-#define DEVICE_L2_BYTES (126 * 1024 * 1024)
-#define DEVICE_SMEM_DEFAULT (48 * 1024) /* a CTA's shared memory without the opt-in attribute */
-#define DEVICE_MAX_THREADS 1024         /* of a CTA */
-#define DEVICE_PORTABLE_CLUSTER 8       /* CTAs; up to MACH_MAX_CLUSTER with the non-portable attribute */
+#define RT_DEVICE_NAME "Emulated NVIDIA B200 (sm100emu)"
+#define RT_DEVICE_L2_BYTES (126 * 1024 * 1024)
+#define RT_DEVICE_SMEM_DEFAULT (48 * 1024) /* a CTA's shared memory without the opt-in attribute */
+#define RT_DEVICE_MAX_THREADS 1024         /* of a CTA */
+#define RT_DEVICE_PORTABLE_CLUSTER 8       /* CTAs; up to MACH_MAX_CLUSTER with the non-portable attribute */
 
 /* cudaDeviceAttr and CUdevice_attribute share their numbers. False for a number that neither knows. */
-bool device_attribute(int attribute, int *value);
+bool rt_device_attribute(int attribute, int *value);
 /* Fills both layouts of cudaDeviceProp. `memory` is the capacity of device memory in bytes. */
-void device_prop_12(struct rt_prop_12 *p, uint64_t memory);
-void device_prop_13(struct rt_prop_13 *p, uint64_t memory);
+void rt_device_prop_12(struct rt_prop_12 *p, uint64_t memory);
+void rt_device_prop_13(struct rt_prop_13 *p, uint64_t memory);
 /* cudaDeviceGetLimit's answers before any cudaDeviceSetLimit (RT_LIMIT_COUNT of them). */
-void device_default_limits(size_t *limits);
+void rt_device_default_limits(size_t *limits);
 
 #endif

@@ -105,7 +105,7 @@ static int check_shape(struct rt_context *c, const struct rt_function *f, const 
     if (has_zero(g) || has_zero(b))
         return rt_say(c, shape_error, "%s: a grid of " DIM " CTAs of " DIM " threads", f->name, DIM_ARGS(g),
                       DIM_ARGS(b));
-    if (b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > DEVICE_MAX_THREADS)
+    if (b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > RT_DEVICE_MAX_THREADS)
         return rt_say(c, shape_error, "%s: a CTA of " DIM " threads; the limits are 1024 x 1024 x 64 and 1024 in all",
                       f->name, DIM_ARGS(b));
     if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535)
@@ -125,7 +125,7 @@ static int check_shape(struct rt_context *c, const struct rt_function *f, const 
 static size_t dynamic_limit(const struct rt_function *f) {
     if (f->max_dynamic_shared >= 0)
         return (size_t)f->max_dynamic_shared;
-    return f->info.static_smem < DEVICE_SMEM_DEFAULT ? DEVICE_SMEM_DEFAULT - f->info.static_smem : 0;
+    return f->info.static_smem < RT_DEVICE_SMEM_DEFAULT ? RT_DEVICE_SMEM_DEFAULT - f->info.static_smem : 0;
 }
 
 static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l) {
@@ -175,11 +175,11 @@ static int check_cluster(struct rt_context *c, const struct rt_function *f, cons
     if (size > MACH_MAX_CLUSTER)
         return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; the chip has at most %u", f->name,
                       (unsigned long long)size, MACH_MAX_CLUSTER);
-    if (size > DEVICE_PORTABLE_CLUSTER && !f->non_portable_cluster)
+    if (size > RT_DEVICE_PORTABLE_CLUSTER && !f->non_portable_cluster)
         return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
                       "%s: %llu CTAs in a cluster; more than %u need "
                       "cudaFuncSetAttribute(cudaFuncAttributeNonPortableClusterSizeAllowed)",
-                      f->name, (unsigned long long)size, DEVICE_PORTABLE_CLUSTER);
+                      f->name, (unsigned long long)size, RT_DEVICE_PORTABLE_CLUSTER);
     if (f->info.ptx->maxclusterrank != 0 && size > f->info.ptx->maxclusterrank)
         return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; .maxclusterrank is %u", f->name,
                       (unsigned long long)size, f->info.ptx->maxclusterrank);

@@ -66,7 +66,8 @@ bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block
     return true;
 }
 
-int rt_resolve(struct rt_context *c, const void *p, size_t bytes, const char *role, uint8_t **out) {
+/* `bytes` of host memory behind p for reading or writing: device memory inside one allocation, or the host's own. */
+static int resolve(struct rt_context *c, const void *p, size_t bytes, const char *role, uint8_t **out) {
     uint64_t address = (uintptr_t)p;
     struct mem_block b;
     if (p == NULL)
@@ -118,8 +119,8 @@ int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int 
     if (bytes == 0)
         return RT_SUCCESS;
     int e = check_kind(c, dst, src, kind);
-    e = rt_then(e, rt_resolve(c, dst, bytes, "destination", &to));
-    e = rt_then(e, rt_resolve(c, src, bytes, "source", &from));
+    e = rt_then(e, resolve(c, dst, bytes, "destination", &to));
+    e = rt_then(e, resolve(c, src, bytes, "source", &from));
     if (e == RT_SUCCESS)
         memmove(to, from, bytes);
     return e;
@@ -142,8 +143,8 @@ int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *sr
     if (!span(dst_pitch, width, height, &to_bytes) || !span(src_pitch, width, height, &from_bytes))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%zu rows of these pitches pass the end of memory", height);
     int e = check_kind(c, dst, src, kind);
-    e = rt_then(e, rt_resolve(c, dst, to_bytes, "destination", &to));
-    e = rt_then(e, rt_resolve(c, src, from_bytes, "source", &from));
+    e = rt_then(e, resolve(c, dst, to_bytes, "destination", &to));
+    e = rt_then(e, resolve(c, src, from_bytes, "source", &from));
     for (size_t y = 0; e == RT_SUCCESS && y < height; y++)
         memmove(to + y * dst_pitch, from + y * src_pitch, width);
     return e;
@@ -171,7 +172,7 @@ int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsi
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is not aligned to the element's %u bytes", p, element);
     if (!mem_is_device(c->gpu->mem, (uintptr_t)p))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is not device memory", p);
-    int e = rt_resolve(c, p, bytes, "destination", &to);
+    int e = resolve(c, p, bytes, "destination", &to);
     for (size_t y = 0; e == RT_SUCCESS && y < height; y++)
         fill_row(to + y * pitch, value, element, width);
     return e;

@@ -300,7 +300,8 @@ struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_h
     return NULL;
 }
 
-int rt_function_ready(struct rt_context *c, struct rt_function *f) {
+/* Loads the function's module and finds its kernel. */
+static int function_ready(struct rt_context *c, struct rt_function *f) {
     if (f->kernel != NULL)
         return RT_SUCCESS;
     int e = rt_module_ready(c, f->module);
@@ -313,19 +314,19 @@ int rt_function_ready(struct rt_context *c, struct rt_function *f) {
     return RT_SUCCESS;
 }
 
-int rt_function_get(struct rt_context *c, const void *host_or_handle, struct rt_function **out) {
+static int function_get(struct rt_context *c, const void *host_or_handle, struct rt_function **out) {
     *out = rt_function_find(c, host_or_handle);
     if (host_or_handle == NULL)
         return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the function is a null pointer");
     if (*out == NULL)
         return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no kernel of this program", host_or_handle);
-    return rt_function_ready(c, *out);
+    return function_ready(c, *out);
 }
 
 struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e) {
     struct rt_context *c = rt_enter_ready(call, e);
     *f = NULL;
-    *e = rt_then(*e, rt_function_get(c, function, f));
+    *e = rt_then(*e, function_get(c, function, f));
     return c;
 }
 
@@ -352,13 +353,13 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
     for (struct rt_function *f = c->functions; f != NULL; f = f->next)
         if (f->module == m && strcmp(f->name, name) == 0) {
             *out = f;
-            return rt_function_ready(c, f);
+            return function_ready(c, f);
         }
     if (launch_find_kernel(m->exec, name) == NULL)
         return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
     struct rt_function *f = rt_function_create(c, m, name, NULL);
     *out = f;
-    return rt_function_ready(c, f);
+    return function_ready(c, f);
 }
 
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size) {

@@ -44,7 +44,7 @@ RT_API int cuDeviceGetName(char *name, int len, int device) {
     if (e == RT_SUCCESS && (name == NULL || len <= 0))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%d characters for the name", len);
     if (e == RT_SUCCESS)
-        snprintf(name, (size_t)len, "%s", DEVICE_NAME);
+        snprintf(name, (size_t)len, "%s", RT_DEVICE_NAME);
     return rt_leave(c, e);
 }
 
@@ -53,7 +53,7 @@ RT_API int cuDeviceGetUuid(char *uuid, int device) {
     struct rt_prop_13 prop;
     int e = rt_check_device(c, device);
     e = rt_then(e, rt_check_out(c, uuid));
-    device_prop_13(&prop, 0);
+    rt_device_prop_13(&prop, 0);
     if (e == RT_SUCCESS)
         memcpy(uuid, prop.uuid, sizeof prop.uuid);
     return rt_leave(c, e);
@@ -64,7 +64,7 @@ RT_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     struct rt_context *c = rt_enter("cuDeviceGetAttribute");
     int e = rt_check_device(c, device);
     e = rt_then(e, rt_check_out(c, value));
-    if (e == RT_SUCCESS && !device_attribute(attribute, value))
+    if (e == RT_SUCCESS && !rt_device_attribute(attribute, value))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "device attribute %d is not known", attribute);
     return rt_leave(c, e);
 }

@@ -1,9 +1,9 @@
-/* Reads a program's ELF headers; contract in elfcheck.h. Layout: System V ABI, chapters 4 and 5 (elf.h). */
+/* Reads a program's ELF headers; contract in elfcheck.h. */
 #include "cudart/loader/elfcheck.h"
 
+#include "cudart/loader/elf.h"
 #include "cudart/loader/fatbin.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,48 +16,14 @@
 #error "the emulator runs on x86-64 and aarch64"
 #endif
 
-struct file {
-    const unsigned char *bytes;
-    size_t size;
-    Elf64_Ehdr header;
-};
-
-/* Copies `n` bytes at `offset`, which also takes care of alignment; false outside the file. */
-static bool get(const struct file *f, uint64_t offset, void *out, size_t n) {
-    if (offset > f->size || n > f->size - offset)
-        return false;
-    memcpy(out, f->bytes + offset, n);
-    return true;
-}
-
-/* Element i of a table of records; false outside the file. */
-static bool get_entry(const struct file *f, uint64_t table, uint64_t entry_size, uint64_t i, void *out, size_t n) {
-    uint64_t offset;
-    if (__builtin_mul_overflow(i, entry_size, &offset) || __builtin_add_overflow(offset, table, &offset))
-        return false;
-    return get(f, offset, out, n);
-}
-
-/* The zero-terminated text at `index` of the string table [offset, offset + size), or "". */
-static const char *string_at(const struct file *f, uint64_t offset, uint64_t size, uint64_t index) {
-    if (offset > f->size || size > f->size - offset || index >= size)
-        return "";
-    const char *text = (const char *)f->bytes + offset + index;
-    return memchr(text, 0, size - index) ? text : "";
-}
-
-static bool section(const struct file *f, unsigned i, Elf64_Shdr *out) {
-    return i < f->header.e_shnum && get_entry(f, f->header.e_shoff, f->header.e_shentsize, i, out, sizeof *out);
-}
-
 /* The containers of .nv_fatbin lie one behind the other, padded to 8 bytes: one for each source file, and one with
  * machine code alone for the device linker's. */
-static void read_containers(const struct file *f, const Elf64_Shdr *s, struct elf_facts *facts) {
+static void read_containers(const struct elf_file *f, const Elf64_Shdr *s, struct elf_facts *facts) {
     struct fatbin_reader r;
     struct fatbin_error why;
     struct fatbin_choice choice;
     size_t total;
-    if (s->sh_type == SHT_NOBITS || s->sh_offset > f->size || s->sh_size > f->size - s->sh_offset)
+    if (s->sh_type == SHT_NOBITS || !elf_holds(f, s->sh_offset, s->sh_size))
         return;
     const unsigned char *p = f->bytes + s->sh_offset, *end = p + s->sh_size;
     while (!facts->ptx && end - p >= 16) {
@@ -76,13 +42,13 @@ static void read_containers(const struct file *f, const Elf64_Shdr *s, struct el
 }
 
 /* Looks at the first section of a name only: linkers make one, and a hostile file could repeat a large one. */
-static void read_sections(const struct file *f, struct elf_facts *facts) {
+static void read_sections(const struct elf_file *f, struct elf_facts *facts) {
     Elf64_Shdr names, s;
     bool read = false;
-    if (!section(f, f->header.e_shstrndx, &names))
+    if (!elf_section(f, f->header.e_shstrndx, &names))
         return;
-    for (unsigned i = 0; i < f->header.e_shnum && section(f, i, &s); i++) {
-        const char *name = string_at(f, names.sh_offset, names.sh_size, s.sh_name);
+    for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, &s); i++) {
+        const char *name = elf_string(f, names.sh_offset, names.sh_size, s.sh_name);
         if (strcmp(name, ".nv_fatbin") == 0) {
             facts->fatbin = true;
             if (!read)
@@ -97,10 +63,10 @@ static void read_sections(const struct file *f, struct elf_facts *facts) {
 }
 
 /* Where the loader would put address `v`: its place in the file, or the file's end. */
-static uint64_t file_offset(const struct file *f, uint64_t v) {
+static uint64_t file_offset(const struct elf_file *f, uint64_t v) {
     Elf64_Phdr p;
     for (unsigned i = 0; i < f->header.e_phnum; i++)
-        if (get_entry(f, f->header.e_phoff, f->header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_LOAD &&
+        if (elf_entry(f, f->header.e_phoff, f->header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_LOAD &&
             v >= p.p_vaddr && v - p.p_vaddr < p.p_filesz && p.p_offset <= f->size)
             return p.p_offset + (v - p.p_vaddr);
     return f->size;
@@ -121,35 +87,35 @@ static void read_symbol(const char *name, struct elf_facts *facts) {
 }
 
 /* Undefined symbols of .dynsym, found by its section header. */
-static void read_symbols(const struct file *f, struct elf_facts *facts) {
+static void read_symbols(const struct elf_file *f, struct elf_facts *facts) {
     Elf64_Shdr s, strings;
     Elf64_Sym symbol;
-    for (unsigned i = 0; i < f->header.e_shnum && section(f, i, &s); i++) {
-        if (s.sh_type != SHT_DYNSYM || !section(f, s.sh_link, &strings))
+    for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, &s); i++) {
+        if (s.sh_type != SHT_DYNSYM || !elf_section(f, s.sh_link, &strings))
             continue;
         for (uint64_t k = 0; k < s.sh_size / sizeof symbol; k++) {
-            if (!get_entry(f, s.sh_offset, sizeof symbol, k, &symbol, sizeof symbol))
+            if (!elf_entry(f, s.sh_offset, sizeof symbol, k, &symbol, sizeof symbol))
                 return;
             if (symbol.st_shndx == SHN_UNDEF)
-                read_symbol(string_at(f, strings.sh_offset, strings.sh_size, symbol.st_name), facts);
+                read_symbol(elf_string(f, strings.sh_offset, strings.sh_size, symbol.st_name), facts);
         }
         return; /* there is one such section */
     }
 }
 
-static void read_dynamic(const struct file *f, const Elf64_Phdr *p, struct elf_facts *facts) {
+static void read_dynamic(const struct elf_file *f, const Elf64_Phdr *p, struct elf_facts *facts) {
     Elf64_Dyn d;
     uint64_t count = p->p_filesz / sizeof d, strings = f->size, strings_size = 0;
     facts->dynamic = true;
-    for (uint64_t i = 0; i < count && get_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
+    for (uint64_t i = 0; i < count && elf_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
         if (d.d_tag == DT_STRTAB)
             strings = file_offset(f, d.d_un.d_ptr);
         if (d.d_tag == DT_STRSZ)
             strings_size = d.d_un.d_val;
     }
-    for (uint64_t i = 0; i < count && get_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
+    for (uint64_t i = 0; i < count && elf_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
         if (d.d_tag == DT_NEEDED)
-            read_needed(string_at(f, strings, strings_size, d.d_un.d_val), facts);
+            read_needed(elf_string(f, strings, strings_size, d.d_un.d_val), facts);
         facts->rpath |= d.d_tag == DT_RPATH;
         facts->runpath |= d.d_tag == DT_RUNPATH;
     }
@@ -161,7 +127,7 @@ static bool refuse(char *why, size_t why_size, const char *text) {
 }
 
 bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why, size_t why_size) {
-    struct file f = {.bytes = bytes, .size = size};
+    struct elf_file f = {.bytes = bytes, .size = size};
     Elf64_Phdr p;
     memset(facts, 0, sizeof *facts);
     if (size >= 2 && memcmp(bytes, "#!", 2) == 0)
@@ -170,14 +136,14 @@ bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why
         return refuse(why, why_size, "is no ELF program");
     if (f.bytes[EI_CLASS] != ELFCLASS64 || f.bytes[EI_DATA] != ELFDATA2LSB)
         return refuse(why, why_size, "is no 64-bit little-endian program");
-    if (!get(&f, 0, &f.header, sizeof f.header))
+    if (!elf_get(&f, 0, &f.header, sizeof f.header))
         return refuse(why, why_size, "is cut off in its ELF header");
     if (f.header.e_machine != HOST_MACHINE)
         return refuse(why, why_size, "was built for another processor");
     if (f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
         return refuse(why, why_size, "is no executable (an object file?)");
     for (unsigned i = 0; i < f.header.e_phnum; i++)
-        if (get_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_DYNAMIC &&
+        if (elf_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_DYNAMIC &&
             !facts->dynamic)
             read_dynamic(&f, &p, facts);
     read_sections(&f, facts);

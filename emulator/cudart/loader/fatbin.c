@@ -152,7 +152,8 @@ static int unpack_zstd(const struct fatbin_image *image, char *out, struct fatbi
     return 0;
 }
 
-/* The image's bytes in fresh memory, with a zero behind them; NULL with a reason. */
+/* The image's bytes in fresh memory, with a zero behind them; NULL with a reason, which names the package to install
+ * where a library is missing. LZ4 and zstd go through the system's libraries, opened when first needed. */
 static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) {
     if (image->plain > FATBIN_MAX_TEXT) {
         say(err, "fat binary: an image of %zu bytes", image->plain);
@@ -176,15 +177,6 @@ static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) 
     }
     out[image->plain] = 0;
     return out;
-}
-
-int fatbin_text(const struct fatbin_image *image, char **text, size_t *len, struct fatbin_error *err) {
-    *len = 0;
-    char *out = *text = unpack(image, err);
-    if (out == NULL)
-        return -1;
-    *len = strnlen(out, image->plain); /* payloads are padded with zeros */
-    return 0;
 }
 
 uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len) {
@@ -287,10 +279,11 @@ static unsigned generic_number(const char *target) { return (unsigned)strtoul(ta
 
 static void consider(const struct fatbin_image *image, struct fatbin_choice *best, struct survey *s) {
     struct fatbin_choice c = {0};
-    char *text;
     s->ptx++;
-    if (fatbin_text(image, &text, &c.len, &s->unpack) < 0)
+    char *text = unpack(image, &s->unpack);
+    if (text == NULL)
         return;
+    c.len = strnlen(text, image->plain); /* payloads are padded with zeros */
     c.fit = fatbin_target(text, c.len, c.target, sizeof c.target);
     int better = c.fit > best->fit || (c.fit == FATBIN_FIT_GENERIC && best->fit == FATBIN_FIT_GENERIC &&
                                        generic_number(c.target) > generic_number(best->target));

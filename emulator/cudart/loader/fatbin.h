@@ -80,11 +80,6 @@ int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t
 /* Next PTX or ELF image. Returns 1 with *image filled, 0 at the end, -1 with a reason. */
 int fatbin_next(struct fatbin_reader *r, struct fatbin_image *image, struct fatbin_error *err);
 
-/* Unpacks a PTX image into a fresh zero-terminated text (*text, owned by the caller, *len without the zero).
- * LZ4 and zstd go through the system's liblz4.so.1 and libzstd.so.1, opened when first needed.
- * Returns 0, or -1 with a reason that names the package to install where a library is missing. */
-int fatbin_text(const struct fatbin_image *image, char **text, size_t *len, struct fatbin_error *err);
-
 /* The first machine code for sm_100, sm_100a or sm_100f of the container at `bytes`, unpacked (owned by the caller, free);
  * NULL when there is none or it cannot be read. */
 uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len);

@@ -54,7 +54,7 @@ RT_API int cudaDeviceGetAttribute(int *value, int attribute, int device) {
     struct rt_context *c = rt_enter("cudaDeviceGetAttribute");
     int e = rt_check_out(c, value);
     e = rt_then(e, rt_check_device(c, device));
-    if (e == RT_SUCCESS && !device_attribute(attribute, value))
+    if (e == RT_SUCCESS && !rt_device_attribute(attribute, value))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "device attribute %d is not known", attribute);
     return rt_leave(c, e);
 }
@@ -72,7 +72,7 @@ RT_API int cudaGetDeviceProperties(struct rt_prop_13 *prop, int device) {
     int e = rt_check_out(c, prop);
     e = rt_then(e, rt_check_device(c, device));
     if (e == RT_SUCCESS)
-        device_prop_13(prop, memory_capacity(c));
+        rt_device_prop_13(prop, memory_capacity(c));
     return rt_leave(c, e);
 }
 
@@ -82,7 +82,7 @@ RT_API int cudaGetDeviceProperties_v2(struct rt_prop_12 *prop, int device) {
     int e = rt_check_out(c, prop);
     e = rt_then(e, rt_check_device(c, device));
     if (e == RT_SUCCESS)
-        device_prop_12(prop, memory_capacity(c));
+        rt_device_prop_12(prop, memory_capacity(c));
     return rt_leave(c, e);
 }
 
