@@ -58,7 +58,7 @@ NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 
-.PHONY: help all test test-full doctor toolkit format lint layers fuzz clean distclean $(RUNS) $(CHECKS) FORCE
+.PHONY: help all test test-full doctor toolkit format lint layers rules fuzz clean distclean $(RUNS) $(CHECKS) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -276,6 +276,9 @@ lint: ## clang-format's and clang-tidy's findings, nothing changed
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way
 	@sh scripts/layers.sh .
+
+rules: ## every diagnostic of the emulator: its id, section, place and the tests that expect it
+	@sh scripts/ledger.sh .
 
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 

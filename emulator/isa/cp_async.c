@@ -266,13 +266,8 @@ struct arrive_op {
 };
 
 static void mbar_failed(struct cta *cta, const struct mach_origin *origin, enum mbar_error e, uint32_t off) {
-    struct mbar_error_info info = mbar_error_info(e);
-    struct diag d = {.id = info.id,
-                     .rule = info.rule,
-                     .section = info.section,
-                     .hint = info.hint,
-                     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-    mach_fault(cta->island, origin, &d, "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
+    mach_fault(cta->island, origin, mbar_error_diag(e),
+               "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
 }
 
 static bool run_arrive(struct async_op *op) {

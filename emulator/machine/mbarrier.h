@@ -73,9 +73,7 @@ bool mbar_check_remote(const struct cta *from, const struct cta *owner, uint32_t
 /* The CTA's last warp has exited: warns about bytes that landed on an mbarrier and that no expect_tx announced. */
 void mbar_cta_exit(const struct cta *cta);
 
-struct mbar_error_info {
-    const char *id, *rule, *section, *hint;
-};
-struct mbar_error_info mbar_error_info(enum mbar_error e);
+/* What is reported about an error; not for MBAR_OK. */
+const struct diag *mbar_error_diag(enum mbar_error e);
 
 #endif
