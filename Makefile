@@ -58,7 +58,7 @@ NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 
-.PHONY: help all test test-full doctor toolkit format lint layers fuzz clean distclean $(RUNS) $(CHECKS) FORCE
+.PHONY: help all test test-full doctor toolkit format lint layers rules fuzz clean distclean $(RUNS) $(CHECKS) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -67,10 +67,10 @@ all: $(STEPS:%=build/%) emulator ## every step, the emulator and its launcher
 
 # ---------------------------------------------------------------- the emulator: C11, no CUDA needed
 EMU := $(BUILD)/emulator
-EMU_SRC := $(sort $(wildcard emulator/*/*.c))
+EMU_SRC := $(sort $(wildcard emulator/*/*.c emulator/*/*/*.c))
 EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
-EXPORTS := $(wildcard emulator/cudart/exports.map)
+EXPORTS := emulator/cudart/runtime/exports.map
 
 OPT ?= -O2 -g
 CFLAGS ?=
@@ -127,7 +127,7 @@ $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
 
 $(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so -Wl,-Bsymbolic $(EXPORTS:%=-Wl,--version-script=%) \
+	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so -Wl,-Bsymbolic -Wl,--version-script=$(EXPORTS) \
 	    -o $@ $(EMU_OBJ) $(EMU_LIBS)
 
 $(EMU_NAMES): $(EMU)/libsm100emu.so
@@ -187,7 +187,7 @@ run-% check-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
 
 # ---------------------------------------------------------------- tests
-KERNELS := $(wildcard tests/negative/*.cu tests/ptx/*.cu tests/steps/*.cu tests/bench/*.cu)
+KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu)
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 DRIVER_PROGRAMS := $(DRIVERS:%.c=$(PROGRAMS)/%)
 TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVER_PROGRAMS)
@@ -276,6 +276,9 @@ lint: ## clang-format's and clang-tidy's findings, nothing changed
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way
 	@sh scripts/layers.sh .
+
+rules: ## every diagnostic of the emulator: its id, section, place and the tests that expect it
+	@sh scripts/ledger.sh .
 
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 

@@ -7,8 +7,8 @@
  * becomes the program: the exit status is the program's. Own failures: 2 for wrong use, 126 for a program that cannot
  * run, 127 for one that is not there.
  */
-#include "cudart/elfcheck.h"
-#include "cudart/options.h"
+#include "cudart/core/options.h"
+#include "cudart/loader/elfcheck.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,24 +27,20 @@ enum { WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static const char help_text[] =
     "usage: sm100emu [OPTIONS] PROGRAM [ARGS...]\n"
-    "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a and the "
-    "shared\n"
+    "Runs a CUDA program on an emulated B200 (sm_100). The program needs PTX for sm_100f or sm_100a and the shared\n"
     "CUDA runtime, version 12 or 13:\n"
     "  nvcc -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' -cudart shared ...\n"
     "\n"
     "  --schedule=default|eager|lazy|random:SEED\n"
-    "                  when asynchronous operations run: each choice is one that the PTX memory model "
-    "allows\n"
+    "                  when asynchronous operations run: each choice is one that the PTX memory model allows\n"
     "  --check=warn|error|off\n"
     "                  what to make of a missing fence or wait that most runs survive (default: warn)\n"
     "  --umma=exact|fast\n"
-    "                  exact: tcgen05.mma gives the same bits on every host; fast: f16 and tf32 are "
-    "summed\n"
+    "                  exact: tcgen05.mma gives the same bits on every host; fast: f16 and tf32 are summed\n"
     "                  in another order by the CPU's matrix unit (AMX), where it has one (default: exact)\n"
     "  --gpc-sizes=N,N,...\n"
     "                  SMs of each GPC; a cluster lives in one GPC (default: 20,18,18,18,20,18,18,18)\n"
-    "  --threads=N     host threads that run clusters side by side (default: one for each CPU); results are "
-    "the\n"
+    "  --threads=N     host threads that run clusters side by side (default: one for each CPU); results are the\n"
     "                  same with any number\n"
     "  --watchdog=N    stop a kernel after N warp instructions\n"
     "  --stats         after each kernel its time and warp instructions, on stderr\n"

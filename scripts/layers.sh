@@ -7,8 +7,12 @@
 #   machine    base num machine                engines   base num machine engines
 #   warp       base num ptx machine engines warp
 #   isa        all of these, and isa          launch     all of these, and launch
-#   trace      base machine/observer.h trace   check     base machine/observer.h check
-#   cudart     every room, and emu.h           sm100emu.c the same
+#   check, trace, clock    each base, machine/observer.h and itself
+#   cudart/loader          itself
+#   cudart/core            every room above, cudart/loader and itself
+#   cudart/driver          base engines cudart/core and itself
+#   cudart/runtime         base cudart/core cudart/driver/entry.h and itself
+#   sm100emu.c             cudart/loader cudart/core
 #
 # Every quoted include is written from emulator/ ("room/file.h"), so that a line says what it depends on. No room
 # includes a header of the CUDA Toolkit: the emulator builds without one. The steps and common/ include nothing of
@@ -28,43 +32,49 @@ function breach(text) {
     bad++
 }
 function from_gpu_side(target) {
-    if (target ~ /(^|\/)emulator\// || target ~ /(^|\/)emu\.h$/)
+    if (target ~ /(^|\/)emulator\//)
         breach("a step or common/ may not include " target ": what runs on a GPU knows nothing of the emulator")
 }
-function from_emulator(room, target, quoted,   to) {
+# The room of a path from emulator/: its folder, of cudart/ the folder below.
+function room_of(path,   n, part) {
+    n = split(path, part, "/")
+    if (n == 1) return "the launcher"
+    return part[1] == "cudart" && n > 2 ? part[1] "/" part[2] : part[1]
+}
+function from_emulator(room, target, quoted) {
     if (!quoted) {
         if (target ~ /^(cuda|cudart|driver_types|vector_types|crt\/|nv)/)
             breach("the emulator may not include <" target ">: it builds without the CUDA Toolkit")
         return
     }
-    if (target ~ /\.\./ || (target !~ /\// && target != "emu.h")) {
+    if (target ~ /\.\./ || target !~ /\//) {
         breach("write \"" target "\" from emulator/: \"room/file.h\"")
         return
     }
-    to = target
-    sub(/\/.*/, "", to)
     if (!(room in known))
         breach("emulator/" room "/ is not a room of scripts/layers.sh: say there what it may see")
-    else if (!((room, to) in may) && !((room, target) in may))
+    else if (!((room, room_of(target)) in may) && !((room, target) in may))
         breach(room " may not include " target " (it sees: " known[room] ")")
 }
 BEGIN {
-    all = "base num ptx machine engines warp isa launch trace check cudart emu.h"
+    machine = "base num ptx machine engines warp isa launch"
     allow("base", "base"); allow("num", "base num"); allow("ptx", "base ptx")
     allow("machine", "base num machine"); allow("engines", "base num machine engines")
     allow("warp", "base num ptx machine engines warp"); allow("isa", "base num ptx machine engines warp isa")
-    allow("launch", "base num ptx machine engines warp isa launch")
-    allow("trace", "base machine/observer.h trace"); allow("check", "base machine/observer.h check")
-    allow("cudart", all); allow("the launcher", all); allow("emu.h", "emu.h")
+    allow("launch", machine)
+    allow("check", "base machine/observer.h check"); allow("trace", "base machine/observer.h trace")
+    allow("clock", "base machine/observer.h clock")
+    allow("cudart/loader", "cudart/loader")
+    allow("cudart/core", machine " check trace clock cudart/loader cudart/core")
+    allow("cudart/driver", "base engines cudart/core cudart/driver")
+    allow("cudart/runtime", "base cudart/core cudart/driver/entry.h cudart/runtime")
+    allow("the launcher", "cudart/loader cudart/core")
 }
 {
     file = $0
     files++
-    room = file
-    if (sub(/^emulator\//, "", room)) {
-        if (!sub(/\/.*/, "", room) && room != "emu.h") room = "the launcher"
-    } else
-        room = ""
+    room = ""
+    if (sub(/^emulator\//, "")) room = room_of($0)
     line = 0
     while ((getline text < file) > 0) {
         line++

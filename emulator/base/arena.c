@@ -7,12 +7,12 @@
 
 #include "base/diag.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define ALIGNMENT 16
+#define FIRST_CAP 16u /* elements of a list that grows */
 
 struct arena_block {
     struct arena_block *next;
@@ -76,6 +76,16 @@ char *arena_strndup(struct arena *a, const char *s, size_t len) {
     return copy;
 }
 
+void *arena_grow(struct arena *a, void *list, uint32_t count, uint32_t *cap, size_t size) {
+    if (count < *cap)
+        return list;
+    *cap = *cap ? 2 * *cap : FIRST_CAP;
+    void *copy = arena_array(a, *cap, size);
+    if (count)
+        memcpy(copy, list, count * size);
+    return copy;
+}
+
 void arena_free(struct arena *a) {
     for (struct arena_block *b = a->head, *next; b; b = next) {
         next = b->next;
@@ -100,4 +110,11 @@ void *xrealloc_array(void *p, size_t n, size_t size) {
     if (!q)
         exhausted(n, size);
     return q;
+}
+
+void *xgrow(void *list, uint32_t count, uint32_t *cap, size_t size) {
+    if (count < *cap)
+        return list;
+    *cap = *cap ? 2 * *cap : FIRST_CAP;
+    return xrealloc_array(list, *cap, size);
 }

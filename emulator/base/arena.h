@@ -3,6 +3,7 @@
 #define BASE_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena_block;
 struct arena {
@@ -16,10 +17,14 @@ void *arena_alloc(struct arena *a, size_t bytes);
 void *arena_array(struct arena *a, size_t n, size_t size);
 /* A NUL-terminated copy of s[0..len). */
 char *arena_strndup(struct arena *a, const char *s, size_t len);
+/* A list of `count` elements with room for one more: `list` itself, or a copy of twice its *cap, zeroed behind. */
+void *arena_grow(struct arena *a, void *list, uint32_t count, uint32_t *cap, size_t size);
 void arena_free(struct arena *a);
 
 /* malloc/realloc that never return NULL; xrealloc_array checks n * size for overflow. Freed with free(). */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc_array(void *p, size_t n, size_t size);
+/* As arena_grow, on the C heap, and not zeroed. */
+void *xgrow(void *list, uint32_t count, uint32_t *cap, size_t size);
 
 #endif

@@ -16,7 +16,6 @@
 #include "engines/tc.h"
 
 #include "base/arena.h"
-#include "machine/observer.h"
 
 #include <stdlib.h>
 #include <string.h>

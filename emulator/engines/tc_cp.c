@@ -240,13 +240,7 @@ static bool run_commit(struct async_op *op) {
         enum mbar_error e = mbar_arrive(&by, &cl->cta[rank], c->off, 1, false, NULL);
         if (e == MBAR_OK)
             continue;
-        struct mbar_error_info info = mbar_error_info(e);
-        struct diag d = {.id = info.id,
-                         .rule = info.rule,
-                         .section = info.section,
-                         .hint = info.hint,
-                         .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-        mach_fault(op->cta->island, &op->origin, &d,
+        mach_fault(op->cta->island, &op->origin, mbar_error_diag(e),
                    "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off, rank);
         return true;
     }

@@ -158,9 +158,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
         e = mbar_complete_tx(&by, p->mbar_cta, p->mbar, bytes);
     if (e == MBAR_OK)
         return true;
-    struct mbar_error_info info = mbar_error_info(e);
-    struct diag d = TMA_FAULT(info.id, info.rule, info.section, info.hint);
-    mach_fault(op->cta->island, &op->origin, &d,
+    mach_fault(op->cta->island, &op->origin, mbar_error_diag(e),
                "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
                op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
     return false;

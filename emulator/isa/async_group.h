@@ -9,16 +9,16 @@
 
 struct async_group; /* one group; in a list, oldest first */
 
-enum async_kind { ASYNC_BULK, ASYNC_COPY, ASYNC_KINDS };
+enum isa_group_kind { ASYNC_BULK, ASYNC_COPY, ASYNC_KINDS };
 
 /* What lane l's next operation counts itself in: the group that is not committed yet. */
-struct tma_track *isa_group_open(struct warp *w, enum async_kind kind, uint32_t l);
+struct tma_track *isa_group_open(struct warp *w, enum isa_group_kind kind, uint32_t l);
 /* Commits the open groups of lanes `mask`, empty ones too. */
-void isa_group_commit(struct warp *w, const struct insn *in, enum async_kind kind, uint32_t mask);
+void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind kind, uint32_t mask);
 /* Have all but the `n` latest committed groups of every lane in `mask` finished (`read`: read their sources)? */
-bool isa_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32_t n, bool read);
+bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read);
 /* Suspends until isa_group_done. */
-enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind, uint32_t n,
+enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind, uint32_t n,
                                 bool read);
 
 #endif

@@ -39,7 +39,7 @@ static bool group_done(const struct async_group *g, bool read) {
     return g->track.reading == 0 && (read || g->track.writing == 0);
 }
 
-struct tma_track *isa_group_open(struct warp *w, enum async_kind kind, uint32_t l) {
+struct tma_track *isa_group_open(struct warp *w, enum isa_group_kind kind, uint32_t l) {
     struct lane_groups *s = &state_of(w)->lanes[kind][l];
     if (!s->open)
         s->open = xcalloc(1, sizeof *s->open);
@@ -47,7 +47,7 @@ struct tma_track *isa_group_open(struct warp *w, enum async_kind kind, uint32_t 
 }
 
 static void tell_group(const struct warp *w, const struct insn *in, uint32_t mask, enum event_sync_kind event,
-                       enum async_kind kind, uint32_t n, bool read) {
+                       enum isa_group_kind kind, uint32_t n, bool read) {
     if (events_wanted(w->gpu, WANT_FENCE))
         events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, mask),
                                                       .kind = event,
@@ -57,7 +57,7 @@ static void tell_group(const struct warp *w, const struct insn *in, uint32_t mas
                                                       .read = read});
 }
 
-void isa_group_commit(struct warp *w, const struct insn *in, enum async_kind kind, uint32_t mask) {
+void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind kind, uint32_t mask) {
     tell_group(w, in, mask, SYNC_GROUP_COMMIT, kind, 0, false);
     WARP_FOR_LANES(l, mask) {
         struct lane_groups *s = &state_of(w)->lanes[kind][l];
@@ -79,7 +79,7 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum async_kind kin
     }
 }
 
-bool isa_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32_t n, bool read) {
+bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
     WARP_FOR_LANES(l, mask) {
         const struct lane_groups *s = &state_of(w)->lanes[kind][l];
         const struct async_group *g = s->first;
@@ -90,7 +90,7 @@ bool isa_group_done(struct warp *w, enum async_kind kind, uint32_t mask, uint32_
     return true;
 }
 
-enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum async_kind kind, uint32_t n,
+enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind, uint32_t n,
                                 bool read) {
     if (isa_group_done(w, kind, mask, n, read)) {
         tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
@@ -310,13 +310,8 @@ struct arrive_op {
 };
 
 static void mbar_failed(struct cta *cta, const struct mach_origin *origin, enum mbar_error e, uint32_t off) {
-    struct mbar_error_info info = mbar_error_info(e);
-    struct diag d = {.id = info.id,
-                     .rule = info.rule,
-                     .section = info.section,
-                     .hint = info.hint,
-                     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-    mach_fault(cta->island, origin, &d, "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
+    mach_fault(cta->island, origin, mbar_error_diag(e),
+               "cp.async.mbarrier.arrive on the mbarrier at shared offset 0x%x", off);
 }
 
 static bool run_arrive(struct async_op *op) {

@@ -91,13 +91,7 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
     enum mbar_error e = mbar_complete_tx(&by, to, c->mbar, RESPONSE_BYTES);
     if (e == MBAR_OK)
         return true;
-    struct mbar_error_info info = mbar_error_info(e);
-    struct diag d = {.id = info.id,
-                     .rule = info.rule,
-                     .section = info.section,
-                     .hint = info.hint,
-                     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
-    mach_fault(op->cta->island, &op->origin, &d,
+    mach_fault(op->cta->island, &op->origin, mbar_error_diag(e),
                "clusterlaunchcontrol.try_cancel completes %u bytes on the mbarrier at shared offset 0x%x of "
                "cluster CTA %u",
                RESPONSE_BYTES, c->mbar, to->rank);

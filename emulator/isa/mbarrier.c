@@ -71,15 +71,9 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
 
 static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
                                    enum mbar_error e, uint32_t value) {
-    struct mbar_error_info info = mbar_error_info(e);
-    struct diag d = {.id = info.id,
-                     .rule = info.rule,
-                     .section = info.section,
-                     .hint = info.hint,
-                     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE};
     char text[200];
     describe_error(text, sizeof text, cta, off, e, value);
-    return warp_fault(w, in, 1u << lane, &d, "%s", text);
+    return warp_fault(w, in, 1u << lane, mbar_error_diag(e), "%s", text);
 }
 
 /* Poison in a source operand decides the fate of the barrier. */

@@ -39,6 +39,8 @@ struct launch_config {
     uint32_t dynamic_smem;    /* bytes */
     const void *params;       /* param_bytes, laid out by ptx_param_offset */
     uint64_t param_bytes;
+    uint64_t stream; /* for those who watch: its handle, and whether the grid may begin before the one before it ends */
+    bool early;
 };
 
 /* Runs a grid to its end. 0, or the cuda_error of its fault (already reported). Configuration errors that the driver

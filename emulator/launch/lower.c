@@ -1,8 +1,8 @@
-/* launch/lower.c - from typed PTX to instructions on slots: contract in exec.h.
+/* launch/lower.c - from typed PTX to instructions on slots: contract in launch.h.
  *
- * Every operand becomes a slot: registers get frame slots (launch/registers.c), immediates and load-time addresses become
- * constants, and what is fixed for a thread (special registers, addresses of shared and local variables) becomes a hidden
- * slot that is filled once when a frame is made.
+ * Every operand becomes a slot: registers get frame slots (launch/registers.c), immediates and load-time addresses
+ * become constants, and what is fixed for a thread (special registers, addresses of shared and local variables) becomes
+ * a hidden slot that is filled once when a frame is made.
  */
 #include "isa/isa.h"
 #include "launch/state.h"
@@ -16,7 +16,6 @@
 struct lowering {
     struct warp_module *m;
     struct warp_func *f;
-    uint32_t next_slot;
     uint64_t *consts; /* distinct values, in order of first use */
     uint32_t num_consts, cap_consts;
     uint32_t *buckets; /* hash of values -> index + 1 */
@@ -26,41 +25,32 @@ struct lowering {
     uint32_t *local_offset; /* by body variable */
 };
 
-static void *grow(struct arena *a, void *old, uint32_t *cap, uint32_t used, size_t size) {
-    if (used < *cap)
-        return old;
-    uint32_t n = *cap ? 2 * *cap : 64;
-    void *p = arena_array(a, n, size);
-    if (used)
-        memcpy(p, old, used * size);
-    *cap = n;
-    return p;
+/* Where the value is in the hash, or would be: an empty bucket. */
+static uint32_t *bucket_of(const struct lowering *lo, uint64_t value) {
+    uint32_t h = (uint32_t)(value * 0x9E3779B97F4A7C15ull >> 32) & (lo->num_buckets - 1);
+    while (lo->buckets[h] && lo->consts[lo->buckets[h] - 1] != value)
+        h = (h + 1) & (lo->num_buckets - 1);
+    return &lo->buckets[h];
 }
 
 static void rehash(struct lowering *lo, uint32_t buckets) {
     lo->buckets = arena_array(&lo->m->arena, buckets, sizeof *lo->buckets);
     lo->num_buckets = buckets;
-    for (uint32_t i = 0; i < lo->num_consts; i++) {
-        uint32_t h = (uint32_t)(lo->consts[i] * 0x9E3779B97F4A7C15ull >> 32) & (buckets - 1);
-        while (lo->buckets[h])
-            h = (h + 1) & (buckets - 1);
-        lo->buckets[h] = i + 1;
-    }
+    for (uint32_t i = 0; i < lo->num_consts; i++)
+        *bucket_of(lo, lo->consts[i]) = i + 1;
 }
 
 /* The constant slot of a value, in the view for `bits`. */
 static warp_slot const_slot(struct lowering *lo, uint64_t value, unsigned bits) {
     if (2 * lo->num_consts >= lo->num_buckets)
         rehash(lo, lo->num_buckets ? 2 * lo->num_buckets : 128);
-    lo->consts = grow(&lo->m->arena, lo->consts, &lo->cap_consts, lo->num_consts, sizeof *lo->consts);
-    uint32_t h = (uint32_t)(value * 0x9E3779B97F4A7C15ull >> 32) & (lo->num_buckets - 1);
-    while (lo->buckets[h] && lo->consts[lo->buckets[h] - 1] != value)
-        h = (h + 1) & (lo->num_buckets - 1);
-    if (!lo->buckets[h]) {
+    uint32_t *bucket = bucket_of(lo, value);
+    if (!*bucket) {
+        lo->consts = arena_grow(&lo->m->arena, lo->consts, lo->num_consts, &lo->cap_consts, sizeof *lo->consts);
         lo->consts[lo->num_consts++] = value;
-        lo->buckets[h] = lo->num_consts;
+        *bucket = lo->num_consts;
     }
-    uint32_t first = (lo->buckets[h] - 1) * CONST_SLOTS;
+    uint32_t first = (*bucket - 1) * CONST_SLOTS;
     return ~(warp_slot)(bits == 64 ? first + 1 : first);
 }
 
@@ -85,15 +75,13 @@ static warp_slot init_slot(struct lowering *lo, const struct warp_init *want) {
             k->offset == want->offset)
             return k->slot;
     }
-    lo->inits = grow(&lo->m->arena, lo->inits, &lo->cap_inits, lo->num_inits, sizeof *lo->inits);
+    lo->inits = arena_grow(&lo->m->arena, lo->inits, lo->num_inits, &lo->cap_inits, sizeof *lo->inits);
     struct warp_init *k = &lo->inits[lo->num_inits++];
     *k = *want;
-    k->slot = (warp_slot)lo->next_slot;
-    lo->next_slot += want->bits == 64 ? 2 : 1;
+    k->slot = (warp_slot)lo->f->frame_slots;
+    lo->f->frame_slots += want->bits == 64 ? 2 : 1;
     return k->slot;
 }
-
-static unsigned slots_for(unsigned bits) { return bits <= 32 ? 1 : bits / 32; }
 
 /* --- widths of immediates ------------------------------------------------------------------------------------- */
 
@@ -161,7 +149,8 @@ static uint64_t imm_value(const struct ptx_insn *in, unsigned i, const struct pt
 
 /* --- addresses of variables --------------------------------------------------------------------------------------- */
 
-uint32_t launch_dense_var(const struct warp_module *m, const struct ptx_var *v) {
+/* The variable's number in the module (warp_module.num_dense_vars). */
+static uint32_t dense_var(const struct warp_module *m, const struct ptx_var *v) {
     return v->owner ? m->var_base[v->owner->index] + v->index : v->index;
 }
 
@@ -187,7 +176,7 @@ static bool var_address(struct lowering *lo, const struct ptx_var *v, int64_t of
     switch (v->space) {
     case PTX_SPACE_SHARED:
         init.kind = INIT_SHARED;
-        init.var = launch_dense_var(lo->m, v);
+        init.var = dense_var(lo->m, v);
         o->slot = init_slot(lo, &init);
         return true;
     case PTX_SPACE_LOCAL:
@@ -216,7 +205,7 @@ static bool var_address(struct lowering *lo, const struct ptx_var *v, int64_t of
     return false;
 }
 
-/* --- operands ------------------------------------------------------------------------------------------------------ */
+/* --- operands ----------------------------------------------------------------------------------------------------- */
 
 static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsigned i, const struct ptx_operand *p,
                           struct warp_opnd *o);
@@ -366,72 +355,7 @@ static bool lower_insn(struct lowering *lo, const struct ptx_insn *p, struct ins
     return true;
 }
 
-/* --- frames -------------------------------------------------------------------------------------------------------- */
-
-#define MAX_LOCAL (1u << 24)   /* bytes of .local variables in one function; a thread has 512 KB */
-#define MAX_PARAM 32764u       /* bytes of parameters (CUDA C++ Programming Guide, "Function Parameters") */
-#define MAX_SLOTS (1ull << 22) /* of a frame: 512 MB a warp */
-
-static warp_slot param_slots(struct lowering *lo, const struct ptx_var *v) {
-    warp_slot s = (warp_slot)lo->next_slot;
-    lo->next_slot += (uint32_t)((v->size + 3) / 4);
-    return s;
-}
-
-/* Sizes are the module's word for it: what does not fit is refused before anything is laid out. */
-static bool sizes_fit(const struct ptx_func *p) {
-    uint64_t params = 0, slots = 4ull * p->num_regs;
-    for (uint32_t i = 0; i < p->num_params && params <= MAX_PARAM && slots <= MAX_SLOTS; i++) {
-        if (p->is_entry)
-            params += p->params[i].size;
-        else
-            slots += p->params[i].size / 4 + 1;
-    }
-    for (uint32_t i = 0; i < p->num_rets && slots <= MAX_SLOTS; i++)
-        slots += p->rets[i].size / 4 + 1;
-    for (uint32_t i = 0; i < p->num_vars && slots <= MAX_SLOTS; i++)
-        slots += p->vars[i]->space == PTX_SPACE_PARAM ? p->vars[i]->size / 4 + 1 : 0;
-    return params <= MAX_PARAM && slots <= MAX_SLOTS;
-}
-
-static bool layout_frame(struct lowering *lo) {
-    struct warp_func *f = lo->f;
-    const struct ptx_func *p = f->src;
-    struct arena *a = &lo->m->arena;
-    if (!sizes_fit(p))
-        return false;
-    f->reg_slot = arena_array(a, p->num_regs + 1, sizeof *f->reg_slot);
-    f->var_slot = arena_array(a, p->num_vars + 1, sizeof *f->var_slot);
-    f->param_slot = arena_array(a, p->num_params + 1, sizeof *f->param_slot);
-    f->ret_slot = arena_array(a, p->num_rets + 1, sizeof *f->ret_slot);
-    lo->local_offset = arena_array(a, p->num_vars + 1, sizeof *lo->local_offset);
-    const bool shared = launch_share_registers(p, f->reg_slot, &lo->next_slot);
-    for (uint32_t i = 0; i < p->num_regs && !shared; i++) {
-        f->reg_slot[i] = (warp_slot)lo->next_slot;
-        lo->next_slot += slots_for(ptx_type_bits(p->regs[i].type));
-    }
-    if (!p->is_entry)
-        for (uint32_t i = 0; i < p->num_params; i++)
-            f->param_slot[i] = param_slots(lo, &p->params[i]);
-    for (uint32_t i = 0; i < p->num_rets; i++)
-        f->ret_slot[i] = param_slots(lo, &p->rets[i]);
-    uint64_t local = 0;
-    for (uint32_t i = 0; i < p->num_vars; i++) {
-        const struct ptx_var *v = p->vars[i];
-        if (v->space == PTX_SPACE_PARAM)
-            f->var_slot[i] = param_slots(lo, v);
-        if (v->space != PTX_SPACE_LOCAL)
-            continue;
-        uint64_t align = v->align ? v->align : 1;
-        local = (local + align - 1) & ~(align - 1);
-        lo->local_offset[i] = (uint32_t)local;
-        local += v->size;
-        if (local > MAX_LOCAL)
-            return false;
-    }
-    f->local_bytes = (uint32_t)((local + 15) & ~15ull);
-    return lo->next_slot <= MAX_SLOTS;
-}
+/* --- functions ---------------------------------------------------------------------------------------------------- */
 
 /* As many as lower_insn may make, and WARP_MAX_OPNDS that stay empty. */
 static size_t count_operands(const struct ptx_func *p) {
@@ -444,32 +368,40 @@ static size_t count_operands(const struct ptx_func *p) {
     return n;
 }
 
-bool launch_lower_func(struct warp_module *m, struct warp_func *f) {
+static void lower_code(struct lowering *lo) {
+    struct warp_func *f = lo->f;
     const struct ptx_func *p = f->src;
-    struct lowering lo = {.m = m, .f = f};
-    if (!layout_frame(&lo))
-        return false;
+    struct arena *a = &lo->m->arena;
     f->num_insns = p->num_insns + 1;
-    f->code = arena_array(&m->arena, f->num_insns, sizeof *f->code);
-    struct ptx_insn *end = arena_array(&m->arena, 1, sizeof *end);
+    f->code = arena_array(a, f->num_insns, sizeof *f->code);
+    struct ptx_insn *end = arena_array(a, 1, sizeof *end);
     end->op = PTX_OP_ret; /* every `ret` jumps here, so that lanes that return apart can meet first */
     end->site.func = p->name;
     end->site.ptx_text = "ret;";
-    struct warp_opnd *o = arena_array(&m->arena, count_operands(p), sizeof *o);
+    struct warp_opnd *o = arena_array(a, count_operands(p), sizeof *o);
     for (uint32_t i = 0; i < f->num_insns; i++) {
         struct insn *in = &f->code[i];
         in->o = o;
-        bool ok = lower_insn(&lo, i < p->num_insns ? &p->insns[i] : end, in);
-        if (ok)
-            isa_bind(m, f, in);
+        if (lower_insn(lo, i < p->num_insns ? &p->insns[i] : end, in))
+            isa_bind(lo->m, f, in);
         else
             isa_bind_refused(in);
         o += in->num_opnds;
     }
-    f->inits = lo.inits;
-    f->num_inits = lo.num_inits;
-    f->frame_slots = lo.next_slot;
-    finish_consts(&lo);
-    launch_find_joins(m, f);
-    return true;
+    f->inits = lo->inits;
+    f->num_inits = lo->num_inits;
+    finish_consts(lo);
+}
+
+bool launch_lower_func(struct warp_module *m, struct warp_func *f) {
+    struct lowering lo = {
+        .m = m, .f = f, .local_offset = arena_array(&m->arena, f->src->num_vars + 1, sizeof *lo.local_offset)};
+    struct flow flow = flow_graph(f->src);
+    const bool fits = launch_lay_out_frame(f, &flow, &m->arena, lo.local_offset);
+    if (fits) {
+        lower_code(&lo);
+        launch_find_joins(f, &flow);
+    }
+    arena_free(&flow.arena);
+    return fits;
 }

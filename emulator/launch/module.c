@@ -201,7 +201,7 @@ struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const 
     return s;
 }
 
-/* --- facts about a kernel ------------------------------------------------------------------------------------------- */
+/* --- facts about a kernel ----------------------------------------------------------------------------------------- */
 
 static struct diag_dim3 dims(uint32_t x, uint32_t y, uint32_t z) { return (struct diag_dim3){x, y, z}; }
 

@@ -1,8 +1,8 @@
 /* launch/place.h - where CTAs become resident.
  *
- * CTAs spread breadth-first over the SMs, as threads, registers, shared memory and slots allow. The CTAs of a cluster go
- * to one GPC, and its pairs (ranks 2i and 2i + 1) to the two SMs of one TPC, the even rank on the even SM: that is what
- * .cta_group::2 needs. GPC sizes are the configuration's (machine.h).
+ * CTAs spread breadth-first over the SMs, as threads, registers, shared memory and slots allow. The CTAs of a cluster
+ * go to one GPC, and its pairs (ranks 2i and 2i + 1) to the two SMs of one TPC, the even rank on the even SM: that is
+ * what .cta_group::2 needs. GPC sizes are the configuration's (machine.h).
  */
 #ifndef LAUNCH_PLACE_H
 #define LAUNCH_PLACE_H

@@ -1,10 +1,10 @@
 /* launch/shares.c - can clusters of a kernel see what others do while they run?
  *
  * Clusters meet in global memory alone. Weak accesses do not synchronise (PTX ISA 8.9): a kernel in which one cluster
- * reads what another writes with them has a data race. So clusters can be run apart, each to its end, unless the kernel has
- * strong accesses to memory that may be global (8.4: .volatile, .relaxed, .acquire, .release, .mmio; atomics and
- * reductions) or fences wider than a cluster. Work that they take from the grid (clusterlaunchcontrol) is given out between
- * their turns.
+ * reads what another writes with them has a data race. So clusters can be run apart, each to its end, unless the kernel
+ * has strong accesses to memory that may be global (8.4: .volatile, .relaxed, .acquire, .release, .mmio; atomics and
+ * reductions) or fences wider than a cluster. Work that they take from the grid (clusterlaunchcontrol) is given out
+ * between their turns.
  */
 #include "launch/state.h"
 

@@ -2,7 +2,9 @@
 #ifndef LAUNCH_STATE_H
 #define LAUNCH_STATE_H
 
+#include "launch/flow.h"
 #include "launch/launch.h"
+#include "launch/place.h"
 #include "warp/core.h"
 
 #include <stdatomic.h>
@@ -15,7 +17,7 @@ struct launch_smem_layout {
 
 /* One launch, from the first CTA to the last. */
 struct launch_state {
-    struct warp_grid grid; /* first: launch_take_cluster finds the rest by it */
+    struct warp_grid grid; /* first: take_cluster finds the rest by it */
     uint32_t static_smem;  /* bytes */
     uint32_t regs;         /* per thread, for residency */
     uint64_t next_cluster, num_clusters;
@@ -27,9 +29,9 @@ struct launch_state {
     atomic_uint stop;    /* islands that come later in this round need not go on */
 };
 
-/* What the scheduler knows of an island (launch/sched.c). */
+/* What a launch knows of an island. */
 struct launch_island {
-    struct island m; /* first: launch_take_cluster finds the rest by it */
+    struct island m; /* first: take_cluster finds the rest by it */
     struct launch_state *st;
     struct cluster *resident, **resident_tail; /* by number */
     uint32_t order;                            /* in this round, from 1 */
@@ -41,20 +43,47 @@ struct launch_island {
 };
 
 /* --- lowering --- */
-bool launch_lower_func(struct warp_module *m, struct warp_func *f); /* launch/lower.c */
-/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index: launch/registers.c. False, with nothing
- * given, where each is to have its own. */
-bool launch_share_registers(const struct ptx_func *p, warp_slot *slot, uint32_t *next_slot);
-void launch_find_joins(struct warp_module *m, struct warp_func *f); /* launch/cfg.c */
-uint32_t launch_dense_var(const struct warp_module *m, const struct ptx_var *v);
+/* Makes the function's frame and code. False: it is too large. launch/lower.c */
+bool launch_lower_func(struct warp_module *m, struct warp_func *f);
+/* Gives registers and parameters slots, and local_offset[] (by body variable) bytes. False: it is too large.
+ * launch/frame.c */
+bool launch_lay_out_frame(struct warp_func *f, const struct flow *flow, struct arena *a, uint32_t *local_offset);
+/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index. False, with nothing given, where
+ * each is to have its own. launch/registers.c */
+bool launch_share_registers(const struct flow *flow, warp_slot *slot, uint32_t *next_slot);
+static inline uint32_t launch_reg_slots(const struct ptx_reg *r) {
+    const unsigned bits = ptx_type_bits(r->type);
+    return bits <= 32 ? 1 : bits / 32;
+}
+/* Sets `join` of the function's branches: launch/joins.c */
+void launch_find_joins(struct warp_func *f, const struct flow *flow);
 /* launch/module.c; the caller frees `offset`. */
 struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const struct warp_func *kernel);
 
+/* --- a launch --- */
 /* May clusters of this kernel see what others do while they run? launch/shares.c */
 bool launch_kernel_shares(const struct warp_func *kernel);
 
+/* --- residency: launch/resident.c --- */
+/* What a CTA takes of its SM. */
+struct place_needs launch_cta_needs(const struct launch_state *st);
+/* Which SMs make an island: those that the kernel's clusters may lie on together. */
+void launch_make_islands(struct launch_state *st);
+/* Ends every cluster that is still there, and drops what was not told. */
+void launch_close_islands(struct launch_state *st);
+/* The next cluster of the grid becomes resident. False: there is none, or no room. */
+bool launch_admit(struct launch_state *st);
+/* Gives the cluster its shared memory and warps. */
+void launch_start_cluster(struct launch_state *st, struct cluster *cl);
+static inline bool launch_started(const struct cluster *cl) { return cl->cta[0].warps != NULL; }
+/* Removes the clusters that have ended, or all; true when there was one. */
+bool launch_reap(struct launch_island *isl, bool all);
 /* The resident cluster with the next number after that of `cl` (NULL: the first), or NULL; between turns only. */
 struct cluster *launch_next_resident(const struct launch_state *st, const struct cluster *cl);
+
+/* --- running --- */
+/* Runs an island until nothing in it can go on or its turn is over: launch/sched.c */
+void launch_take_turn(struct launch_island *isl);
 
 /* Reports (launch/deadlock.c). */
 void launch_report_deadlock(struct launch_state *st);

@@ -1,9 +1,9 @@
 /* machine/async.h - operations that complete later.
  *
  * TMA copies, UMMAs, commits, tcgen05.ld/st/cp and bulk stores are issued into queues. Operations of one queue run in
- * issue order (but see `unordered`); queues are independent of each other, and the scheduler (launch/sched.c) decides when each runs its next
- * operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving (default) or by a seed (random).
- * An operation reads its operands when it runs, not when it is issued.
+ * issue order (but see `unordered`); queues are independent of each other, and the scheduler (launch/sched.c) decides
+ * when each runs its next operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving
+ * (default) or by a seed (random). An operation reads its operands when it runs, not when it is issued.
  */
 #ifndef MACHINE_ASYNC_H
 #define MACHINE_ASYNC_H
@@ -60,7 +60,7 @@ struct async_queue {
     bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
 };
 
-/* A new, empty queue of a CTA; lives until cta_release. */
+/* A new, empty queue of a CTA; lives until cluster_release. */
 struct async_queue *async_queue_create(struct cta *cta, const char *name);
 /* A zeroed operation of `size` bytes, which starts with a struct async_op. */
 void *async_op_create(size_t size, const struct async_kind *kind, const char *name, struct cta *cta,

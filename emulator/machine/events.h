@@ -258,7 +258,8 @@ struct event_host {
     enum event_host_kind kind;
     uint64_t stream; /* handle; 0: the legacy default stream */
     uint64_t object;
-    const char *kernel; /* launches */
+    uint64_t dst, src, bytes, rows; /* copies: host or device addresses; src 0: filled */
+    const char *kernel;             /* launches */
     struct diag_dim3 grid, block, cluster;
     uint32_t static_smem, dynamic_smem; /* bytes */
     bool early; /* programmatic stream serialisation: may begin before its stream's last grid ends */

@@ -2,9 +2,9 @@
  *
  * An island is a set of SMs whose clusters can reach one another's state: shared and tensor memory, mbarriers, cluster
  * barriers. Islands share nothing but device memory, and a kernel that synchronises through that has one island, the
- * whole GPU (launch/sched.c). So islands may run on different host threads, and what one of them does is the same
- * whatever the others do meanwhile. What they say (reports, printf) is kept until all have had their turn, and then told
- * in their order: island_tell.
+ * whole GPU (launch/shares.c). So islands may run on different host threads, and what one of them does is the same
+ * whatever the others do meanwhile. What they say (reports, printf) is kept until all have had their turn, and then
+ * told in their order: island_tell.
  */
 #ifndef MACHINE_ISLAND_H
 #define MACHINE_ISLAND_H
@@ -53,13 +53,13 @@ void island_close(struct island *isl);
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
- * config.check == MACH_CHECK_ERROR it is a fault instead, and false is returned; with MACH_CHECK_OFF nothing happens. */
+ * config.check == MACH_CHECK_ERROR it is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Bytes of the device's printf. */
 void mach_print(struct island *isl, const char *text, size_t len);
-/* Tells all of it: reports to gpu->sink, printf to gpu->print. A fault becomes the launch's, gpu->fault; what comes after a
- * fault is dropped, in this island and in those told later. */
+/* Tells all of it: reports to gpu->sink, printf to gpu->print. A fault becomes the launch's, gpu->fault; what comes
+ * after a fault is dropped, in this island and in those told later. */
 void island_tell(struct island *isl);
 
 /* xorshift64*: next random number of the schedule. */

@@ -124,7 +124,8 @@ static void queue_free(struct async_queue *q) {
     free(q);
 }
 
-void cta_release(struct cta *cta) {
+/* Frees everything machine/ allocated for a CTA (shared memory, mbarrier table, queues). */
+static void cta_release(struct cta *cta) {
     tell_life(cta->gpu, &(struct event_life){.by = {.cta = cta}, .kind = LIFE_CTA_END, .owner = cta});
     for (struct async_queue *q = cta->queues, *next; q; q = next) {
         next = q->next;

@@ -1,8 +1,8 @@
 /* machine/machine.h - the state of the emulated GPU: SMs, clusters, CTAs and their memories.
  *
- * State only: who executes instructions lives in exec/, asynchronous units in engines/. Structures are grouped by who
- * writes them and when. One host thread at a time launches on a gpu; while a kernel runs, each of its SMs and what is
- * resident there belong to the thread that runs their island (island.h), and the gpu itself is only read.
+ * State only: who executes instructions lives in warp/ and isa/, asynchronous units in engines/. Structures are grouped
+ * by who writes them and when. One host thread at a time launches on a gpu; while a kernel runs, each of its SMs and
+ * what is resident there belong to the thread that runs their island (island.h), and the gpu itself is only read.
  *
  * Addresses. Global addresses are those of memory.h. A shared address is 32 bits: cluster rank << 24 | byte offset; a
  * CTA's own variables carry its rank, and offsets below MACH_SMEM_FIRST belong to the system (measured on an H200).
@@ -175,16 +175,14 @@ bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uin
 struct gpu *gpu_create(const struct mach_config *config);
 void gpu_destroy(struct gpu *gpu);
 
-/* Fills a cluster's CTAs (rank order x fastest, then y, then z), without shared memory. `sms` has num_ctas entries, SMs of
- * the island. */
+/* Fills a cluster's CTAs (rank order x fastest, then y, then z), without shared memory. `sms` has num_ctas entries, SMs
+ * of the island. */
 void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, struct diag_dim3 dim,
                   struct sm *const *sms);
-/* Releases every CTA of a cluster (cta_release) and the CTAs themselves. */
+/* Frees the CTAs of a cluster and everything machine/ allocated for them (shared memory, mbarrier tables, queues). */
 void cluster_release(struct cluster *cl);
 /* Gives a CTA its poisoned shared memory of `bytes` (static + dynamic) program bytes. */
 void cta_alloc_smem(struct cta *cta, uint32_t bytes);
-/* Frees everything machine/ allocated for a CTA (shared memory, mbarrier table, queues). */
-void cta_release(struct cta *cta);
 
 /* Something changed that warps of this CTA may wait for. Also counts as progress. */
 static inline void mach_wake(struct cta *cta) {

@@ -89,10 +89,7 @@ enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t o
         return MBAR_BAD_COUNT;
     if (mbar_find(cta, off) != cta->num_mbars)
         return MBAR_LIVE;
-    if (cta->num_mbars == cta->cap_mbars) {
-        cta->cap_mbars = cta->cap_mbars ? 2 * cta->cap_mbars : 16;
-        cta->mbars = xrealloc_array(cta->mbars, cta->cap_mbars, sizeof *cta->mbars);
-    }
+    cta->mbars = xgrow(cta->mbars, cta->num_mbars, &cta->cap_mbars, sizeof *cta->mbars);
     cta->mbars[cta->num_mbars++] = (struct mach_mbar){.off = off};
     smem_clear_poison(cta, off, 8);
     const uint64_t bits = mbar_pack(&(struct mbar){.pending = count, .expected = count});
@@ -226,40 +223,33 @@ bool mbar_last(const struct cta *cta, uint32_t index, struct mbar_view *out) {
 
 uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_COUNT; }
 
-struct mbar_error_info mbar_error_info(enum mbar_error e) {
-    switch (e) {
-    case MBAR_OK:
-        break;
-    case MBAR_NOT_INITIALISED:
-        return (struct mbar_error_info){
-            "mbarrier-not-initialised", "every mbarrier operation but init needs an initialised mbarrier object",
-            "PTX ISA 9.7.13.15.3",
-            "one thread must run mbarrier.init, and a barrier must come between it and the first use"};
-    case MBAR_CORRUPT:
-        return (struct mbar_error_info){
-            "mbarrier-overwritten", "only mbarrier operations may touch an initialised mbarrier object",
-            "PTX ISA 9.7.13.15", "a store or a copy to shared memory ran over the 8 bytes of the barrier"};
-    case MBAR_BAD_COUNT:
-        return (struct mbar_error_info){"mbarrier-count", "arrival counts lie in 1 .. 2^20-1", "PTX ISA 9.7.13.15.2",
-                                        "look at the count operand"};
-    case MBAR_LIVE:
-        return (struct mbar_error_info){
-            "mbarrier-init-live", "a valid mbarrier object must be invalidated before its memory is initialised again",
-            "PTX ISA 9.7.13.15.9", "let one thread initialise each barrier, once; mbarrier.inval ends its life"};
-    case MBAR_TOO_MANY_ARRIVALS:
-        return (struct mbar_error_info){"mbarrier-too-many-arrivals",
-                                        "a phase takes no more arrivals than mbarrier.init announced",
-                                        "PTX ISA 9.7.13.15.2",
-                                        "the count given to mbarrier.init is too small, or a thread arrives "
-                                        "twice in a phase, as when a wait for the wrong parity let it pass"};
-    case MBAR_TX_RANGE:
-        return (struct mbar_error_info){"mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1",
-                                        "PTX ISA 9.7.13.15.2",
-                                        "bytes expected and bytes that arrive must agree in every phase"};
-    case MBAR_CTA_EXITED:
-        return (struct mbar_error_info){
-            "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
-            "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"};
-    }
-    return (struct mbar_error_info){"mbarrier", NULL, "PTX ISA 9.7.13.15", NULL};
-}
+#define MBAR_ERROR(id_, rule_, section_, hint_)                                                                        \
+    { .id = id_, .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_FAILURE }
+
+static const struct diag errors[] = {
+    [MBAR_NOT_INITIALISED] =
+        MBAR_ERROR("mbarrier-not-initialised", "every mbarrier operation but init needs an initialised mbarrier object",
+                   "PTX ISA 9.7.13.15.3",
+                   "one thread must run mbarrier.init, and a barrier must come between it and the first use"),
+    [MBAR_CORRUPT] =
+        MBAR_ERROR("mbarrier-overwritten", "only mbarrier operations may touch an initialised mbarrier object",
+                   "PTX ISA 9.7.13.15", "a store or a copy to shared memory ran over the 8 bytes of the barrier"),
+    [MBAR_BAD_COUNT] = MBAR_ERROR("mbarrier-count", "arrival counts lie in 1 .. 2^20-1", "PTX ISA 9.7.13.15.2",
+                                  "look at the count operand"),
+    [MBAR_LIVE] = MBAR_ERROR(
+        "mbarrier-init-live", "a valid mbarrier object must be invalidated before its memory is initialised again",
+        "PTX ISA 9.7.13.15.9", "let one thread initialise each barrier, once; mbarrier.inval ends its life"),
+    [MBAR_TOO_MANY_ARRIVALS] =
+        MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
+                   "PTX ISA 9.7.13.15.2",
+                   "the count given to mbarrier.init is too small, or a thread arrives "
+                   "twice in a phase, as when a wait for the wrong parity let it pass"),
+    [MBAR_TX_RANGE] =
+        MBAR_ERROR("mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1", "PTX ISA 9.7.13.15.2",
+                   "bytes expected and bytes that arrive must agree in every phase"),
+    [MBAR_CTA_EXITED] = MBAR_ERROR(
+        "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
+        "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"),
+};
+
+const struct diag *mbar_error_diag(enum mbar_error e) { return &errors[e]; }

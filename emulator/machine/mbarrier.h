@@ -59,9 +59,9 @@ uint32_t mbar_pending_count(uint64_t state);
 /* Parity of the phase that a state names. */
 static inline uint32_t mbar_state_phase(uint64_t state) { return (uint32_t)(state >> MBAR_PHASE_BIT) & 1; }
 
-/* For those who look at one object often. mbar_index: its number in the CTA's table, or UINT32_MAX where there is none; it
- * stays the object's own until another object of the CTA is invalidated. mbar_waits: the object with that number still
- * lies at `off`, nobody but mbarrier operations wrote its bytes, and mbar_test_parity would answer "not completed". */
+/* For those who look at one object often. mbar_index: its number in the CTA's table, or UINT32_MAX where there is none;
+ * it stays the object's own until another object of the CTA is invalidated. mbar_waits: the object with that number
+ * still lies at `off`, only mbarrier operations wrote its bytes, and mbar_test_parity would say "not completed". */
 uint32_t mbar_index(const struct cta *cta, uint32_t off);
 static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t off, uint32_t parity) {
     uint64_t bits;
@@ -71,9 +71,7 @@ static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t of
     return bits == cta->mbars[index].bits && (bits >> MBAR_PHASE_BIT & 1) == (parity & 1);
 }
 
-struct mbar_error_info {
-    const char *id, *rule, *section, *hint;
-};
-struct mbar_error_info mbar_error_info(enum mbar_error e);
+/* What is reported about an error; not for MBAR_OK. */
+const struct diag *mbar_error_diag(enum mbar_error e);
 
 #endif

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define MEM_ALIGN 256u /* cudaMalloc's alignment guarantee */
-/* The unit of what the host maps and takes back: a multiple of every host's page (4, 16 or 64 KiB; 64 on most that have a
- * GB200), and the same on all, so that device addresses differ by the same amounts. */
+/* The unit of what the host maps and takes back: a multiple of every host's page (4, 16 or 64 KiB; 64 on most that have
+ * a GB200), and the same on all, so that device addresses differ by the same amounts. */
 #define PAGE 65536ull
 #define HUGE_PAGE (2ull << 20)
 
@@ -23,7 +23,7 @@ struct devmem {
     void *front_map, *back_map; /* what mem_create mapped: each HUGE_PAGE longer than the region */
     int fd;                     /* memfd behind both sides of managed blocks; -1 before the first */
     struct mem_block *blocks;   /* sorted by addr, disjoint, each followed by at least one unallocated byte */
-    size_t num, cap;
+    uint32_t num, cap;
     struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
     uint64_t num_freed;
 };
@@ -74,7 +74,7 @@ void mem_destroy(struct devmem *m) {
     free(m);
 }
 
-/* --- managed memory: pages of a memfd on both sides ---------------------------------------------------------------- */
+/* --- managed memory: pages of a memfd on both sides --------------------------------------------------------------- */
 
 static bool open_shared(struct devmem *m) {
     if (m->fd >= 0)
@@ -158,10 +158,7 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
         return 0;
     if (kind != MEM_MANAGED)
         want_huge_pages(m, at, size);
-    if (m->num == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 64;
-        m->blocks = xrealloc_array(m->blocks, m->cap, sizeof *m->blocks);
-    }
+    m->blocks = xgrow(m->blocks, m->num, &m->cap, sizeof *m->blocks);
     memmove(&m->blocks[i + 1], &m->blocks[i], (m->num - i) * sizeof *m->blocks);
     b.addr = at;
     m->blocks[i] = b;

@@ -1,9 +1,9 @@
 /* machine/memory.h - device memory of the emulated GPU.
  *
  * A device pointer is an address in a region that is reserved but never accessible to the host, so a host program that
- * dereferences one faults as it would with a real GPU; the bytes live in a second mapping at a constant distance, private
- * memory of the process in huge pages where the host grants them. Managed and host-mapped allocations are readable by
- * the host at the device address too: their pages are shared by both mappings.
+ * dereferences one faults as it would with a real GPU; the bytes live in a second mapping at a constant distance,
+ * private memory of the process in huge pages where the host grants them. Managed and host-mapped allocations are
+ * readable by the host at the device address too: their pages are shared by both mappings.
  */
 #ifndef MACHINE_MEMORY_H
 #define MACHINE_MEMORY_H

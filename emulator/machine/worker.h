@@ -1,8 +1,8 @@
 /* machine/worker.h - host threads, and the memory each keeps for what comes and goes with CTAs.
  *
  * Thread 0 is the one that launches; the others are started when there is first work for two, and sleep in between. A
- * block of memory may be freed by another thread's worker than the one that gave it; one worker is used by one thread at a
- * time.
+ * block of memory may be freed by another thread's worker than the one that gave it; one worker is used by one thread
+ * at a time.
  */
 #ifndef MACHINE_WORKER_H
 #define MACHINE_WORKER_H
@@ -32,8 +32,8 @@ void worker_close(struct worker *w);
 uint32_t worker_host_cpus(void);
 
 /* Calls fn(arg, item, worker) for every item below `count`, each once, on at most `num` threads, of which the caller is
- * the first; returns when all calls have. Items are begun in order. *crew is NULL before the first call; `num` is the same
- * in all calls with one crew. */
+ * the first; returns when all calls have. Items are begun in order. *crew is NULL before the first call; `num` is the
+ * same in all calls with one crew. */
 void crew_run(struct crew **crew, struct worker *workers, uint32_t num, uint32_t count,
               void (*fn)(void *arg, uint32_t item, struct worker *w), void *arg);
 /* Ends the threads. NULL is allowed. */

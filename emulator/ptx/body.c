@@ -205,7 +205,7 @@ static void add_label(struct ptx_parser *p, struct ptx_token **at, uint32_t *cou
         ptx_error(p, t, "more than %d labels", *count >= PTX_MAX_ELEMENTS ? PTX_MAX_ELEMENTS : PTX_MAX_STATEMENTS);
         return;
     }
-    *at = ptx_grow(*at, *count, cap, sizeof **at);
+    *at = xgrow(*at, *count, cap, sizeof **at);
     (*at)[(*count)++] = *t;
 }
 

@@ -106,21 +106,22 @@ void ptx_var_dims(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims
         v->size = 0;
 }
 
-void ptx_own_var(struct ptx_parser *p, struct ptx_var *v) {
+/* Enters it in the list of the body or the module. */
+static void own_var(struct ptx_parser *p, struct ptx_var *v) {
     struct ptx_body *b = &p->body;
     if (b->func && v->space != PTX_SPACE_GLOBAL && v->space != PTX_SPACE_CONST) {
-        b->vars = ptx_grow(b->vars, b->num_vars, &b->cap_vars, sizeof *b->vars);
+        b->vars = xgrow(b->vars, b->num_vars, &b->cap_vars, sizeof *b->vars);
         v->index = b->num_vars;
         v->owner = b->func;
         b->vars[b->num_vars++] = v;
     } else {
-        p->vars = ptx_grow(p->vars, p->num_vars, &p->cap_vars, sizeof *p->vars);
+        p->vars = xgrow(p->vars, p->num_vars, &p->cap_vars, sizeof *p->vars);
         v->index = p->num_vars;
         p->vars[p->num_vars++] = v;
     }
 }
 
-/* The variable that a declaration names: a new one, or the earlier .extern (or same .extern again) that it completes. */
+/* The variable that a declaration names: a new one, or the earlier .extern (or same .extern again) it completes. */
 static struct ptx_var *declare(struct ptx_parser *p, const struct ptx_token *at, const struct ptx_var *v) {
     struct ptx_binding *old = at->name->top;
     if (old && old->scope == p->scope && old->kind == PTX_BIND_VAR && (old->var->is_extern || v->is_extern) &&
@@ -137,7 +138,7 @@ static struct ptx_var *declare(struct ptx_parser *p, const struct ptx_token *at,
     struct ptx_var *kept = arena_alloc(p->keep, sizeof *kept);
     *kept = *v;
     ptx_bind(p, at, PTX_BIND_VAR)->var = kept;
-    ptx_own_var(p, kept);
+    own_var(p, kept);
     if (!p->body.func)
         at->name->var = kept;
     return kept;

@@ -8,7 +8,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_BEFORE 90 /* columns of a long line that are kept before and after the caret */
@@ -115,13 +114,6 @@ bool ptx_expect(struct ptx_parser *p, int kind, const char *what) {
         return true;
     ptx_expected(p, what);
     return false;
-}
-
-void *ptx_grow(void *list, uint32_t count, uint32_t *cap, size_t size) {
-    if (count < *cap)
-        return list;
-    *cap = *cap ? *cap * 2 : 16;
-    return xrealloc_array(list, *cap, size);
 }
 
 bool ptx_enter(struct ptx_parser *p) {

@@ -278,8 +278,6 @@ static value expr_ternary(struct ptx_parser *p) {
 
 value ptx_expr(struct ptx_parser *p) { return expr_ternary(p); }
 
-value ptx_expr_term(struct ptx_parser *p) { return expr_binary(p, 10); }
-
 uint64_t ptx_expr_unsigned(struct ptx_parser *p, const char *what, uint64_t max) {
     struct ptx_token at = p->tok;
     value v = need_int(p, &at, ptx_expr(p));
@@ -295,7 +293,7 @@ int64_t ptx_expr_offset(struct ptx_parser *p) {
         bool minus = p->tok.kind == '-';
         ptx_next(p);
         struct ptx_token at = p->tok;
-        value v = need_int(p, &at, ptx_expr_term(p));
+        value v = need_int(p, &at, expr_binary(p, 10)); /* operators that bind tighter than + and - */
         sum = minus ? sum - v.bits : sum + v.bits;
     }
     return (int64_t)sum;

@@ -28,7 +28,7 @@ void ptx_formal_list(struct ptx_parser *p, struct ptx_formals *out) { /* '(' is 
             ptx_error(p, &f.at, "a .reg parameter is one scalar register");
         if (out->count >= PTX_MAX_PARAMS)
             ptx_error(p, &f.at, "more than %d parameters", PTX_MAX_PARAMS);
-        out->list = ptx_grow(out->list, out->count, &out->cap, sizeof *out->list);
+        out->list = xgrow(out->list, out->count, &out->cap, sizeof *out->list);
         out->list[out->count++] = f;
         if (!ptx_accept(p, ','))
             break;
@@ -148,8 +148,8 @@ static struct ptx_func *declare(struct ptx_parser *p, const struct ptx_token *at
         ptx_bind(p, at, PTX_BIND_FUNC)->func = f;
         at->name->func = f;
         uint32_t cap = p->cap_funcs;
-        p->funcs = ptx_grow(p->funcs, p->num_funcs, &p->cap_funcs, sizeof *p->funcs);
-        p->func_files = ptx_grow(p->func_files, p->num_funcs, &cap, sizeof *p->func_files);
+        p->funcs = xgrow(p->funcs, p->num_funcs, &p->cap_funcs, sizeof *p->funcs);
+        p->func_files = xgrow(p->func_files, p->num_funcs, &cap, sizeof *p->func_files);
         p->func_files[p->num_funcs] = NULL;
         p->funcs[p->num_funcs++] = f;
     }

@@ -86,7 +86,7 @@ static void add_reloc(struct ptx_parser *p, struct init *in, const struct elemen
     uint32_t need = e->mask ? 1 : 0;
     if (need ? in->elem != 1 : in->elem != 4 && in->elem != 8)
         ptx_error(p, &e->at, "an address needs an element of 4 or 8 bytes, or of 1 byte with a mask (PTX ISA 5.4.4)");
-    in->relocs = ptx_grow(in->relocs, in->num_relocs, &in->cap_relocs, sizeof *in->relocs);
+    in->relocs = xgrow(in->relocs, in->num_relocs, &in->cap_relocs, sizeof *in->relocs);
     in->relocs[in->num_relocs++] = (struct ptx_reloc){
         .offset = offset,
         .size = in->elem,

@@ -2,7 +2,7 @@
  *
  * The parser is purely syntactic plus name resolution: it splits every instruction into opcode, modifiers and
  * operands, resolves registers, labels, variables and functions through their scopes, and attaches the source line.
- * It does not judge whether a form is legal; exec/ does that when it binds the instruction to its semantics.
+ * It does not judge whether a form is legal; isa/ does that when it binds the instruction to its semantics.
  * An opcode that is not in ptx/opcodes.def becomes PTX_OP_unknown with its text kept, so that it can be refused by
  * name if it is ever reached. Malformed text is an error of the whole module, with line and caret.
  *
@@ -89,7 +89,8 @@ struct ptx_reg {
     uint32_t index;
 };
 
-struct ptx_reloc {   /* initialiser element that is an address: generic(var) + addend, or a function's address */
+/* Initialiser element that is an address: generic(var) + addend, or a function's address. */
+struct ptx_reloc {
     uint64_t offset; /* byte offset in the variable */
     uint32_t size;   /* bytes, 8 normally (4 for 32-bit) */
     bool generic;    /* written as generic(sym) */
@@ -153,7 +154,8 @@ struct ptx_operand {
     const struct ptx_table *table;
     const struct ptx_operand *elems; /* VEC, PAIR; MEM: the elements after the comma, see num_elems */
     /* MEM: the base is reg, var, or neither (absolute immediate in offset). [%r1+%r2] does not exist in PTX.
-     * Tensor and other compound addresses, [a, {x, y}] or [a, {x,y}, {..}] -> elems[0] is the VEC after the first comma, etc. */
+     * Tensor and other compound addresses, [a, {x, y}] or [a, {x,y}, {..}] -> elems[0] is the VEC after the first
+     * comma, etc. */
 };
 
 /* A label table: .branchtargets (labels are instruction indices), .calltargets (funcs) or .callprototype (proto). */

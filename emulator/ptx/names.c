@@ -32,7 +32,7 @@ struct ptx_name *ptx_names_find(const struct ptx_names *t, const char *s, size_t
     return NULL;
 }
 
-static void grow(struct ptx_names *t) {
+static void double_slots(struct ptx_names *t) {
     uint32_t cap = t->cap * 2;
     struct ptx_name **slots = arena_array(t->arena, cap, sizeof *slots);
     for (uint32_t i = 0; i < t->cap; i++) {
@@ -64,7 +64,7 @@ struct ptx_name *ptx_intern(struct ptx_names *t, const char *s, size_t len) {
     if (n)
         return n;
     if (t->count >= t->cap)
-        grow(t);
+        double_slots(t);
     n = arena_alloc(t->arena, sizeof *n);
     n->text = arena_strndup(t->arena, s, len);
     n->len = (uint32_t)len;

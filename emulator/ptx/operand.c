@@ -115,7 +115,7 @@ static void memory(struct ptx_parser *p, struct ptx_operand *o) {
 }
 
 static void push_scratch(struct ptx_parser *p, const struct ptx_operand *o) {
-    p->scratch = ptx_grow(p->scratch, p->num_scratch, &p->cap_scratch, sizeof *p->scratch);
+    p->scratch = xgrow(p->scratch, p->num_scratch, &p->cap_scratch, sizeof *p->scratch);
     p->scratch[p->num_scratch++] = *o;
 }
 

@@ -64,7 +64,7 @@ void ptx_file(struct ptx_parser *p) { /* .file 1 "name" [, time, size]; its uses
         ptx_expect(p, PTX_TK_INT, "a number");
     uint32_t index = p->failed ? 0 : (uint32_t)n.value;
     while (p->num_files <= index) {
-        p->files = ptx_grow(p->files, p->num_files, &p->cap_files, sizeof *p->files);
+        p->files = xgrow(p->files, p->num_files, &p->cap_files, sizeof *p->files);
         p->files[p->num_files++] = NULL;
     }
     p->files[index] = arena_strndup(p->keep, p->lx.text + s.pos + 1, s.len - 2);

@@ -161,8 +161,6 @@ void ptx_next(struct ptx_parser *p);
 /* Steps over the token when it is `kind`. */
 bool ptx_accept(struct ptx_parser *p, int kind);
 bool ptx_expect(struct ptx_parser *p, int kind, const char *what);
-/* Doubles a growable array of the C heap when it is full. */
-void *ptx_grow(void *list, uint32_t count, uint32_t *cap, size_t size);
 bool ptx_enter(struct ptx_parser *p); /* one nesting level of recursion; reports and fails at the limit */
 void ptx_leave(struct ptx_parser *p);
 
@@ -172,9 +170,8 @@ struct ptx_value {
     bool is_unsigned;
     uint64_t bits;
 };
-/* A whole constant expression (4.5.4), or only its operators that bind tighter than + and -. */
+/* A whole constant expression (4.5.4). */
 struct ptx_value ptx_expr(struct ptx_parser *p);
-struct ptx_value ptx_expr_term(struct ptx_parser *p);
 uint64_t ptx_expr_unsigned(struct ptx_parser *p, const char *what, uint64_t max);
 /* { (+|-) term }: the constant part of an address. */
 int64_t ptx_expr_offset(struct ptx_parser *p);
@@ -203,7 +200,6 @@ struct ptx_dims {
 void ptx_var_dims(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
 void ptx_initialiser(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
 void ptx_skip_attribute(struct ptx_parser *p);
-void ptx_own_var(struct ptx_parser *p, struct ptx_var *v); /* enters it in the list of the body or the module */
 
 /* func.c */
 void ptx_function(struct ptx_parser *p, struct ptx_linkage linkage);

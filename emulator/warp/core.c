@@ -1,8 +1,8 @@
 /* warp/core.c - warps: groups of lanes, frames, reconvergence, and the loop that runs instructions.
  *
  * Threads are independent (PTX ISA 3.1, 9.5): lanes that part at a branch become two groups that are scheduled apart.
- * They meet at the branch's post-dominator (launch/cfg.c), where the first to arrive is parked until the others come or
- * exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
+ * They meet at the branch's post-dominator (launch/joins.c), where the first to arrive is parked until the others come
+ * or exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
  */
 #include "warp/core.h"
 #include "machine/mbarrier.h"
@@ -48,7 +48,7 @@ static enum event_wait_end tell_executes(const struct warp *w, const struct insn
 
 /* --- groups ------------------------------------------------------------------------------------------------------ */
 
-struct group *warp_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join) {
+static struct group *new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join) {
     for (unsigned i = 0; i < MACH_WARP; i++) {
         struct group *g = &w->groups[i];
         if (g->state != GROUP_FREE)
@@ -97,7 +97,7 @@ static void join_complete(struct warp *w, int32_t index) {
     }
     j->used = false;
     if (mask)
-        warp_new_group(w, mask, j->pc, j->frame, j->parent);
+        new_group(w, mask, j->pc, j->frame, j->parent);
 }
 
 /* Parks the group at its reconvergence point; it is gone from the caller's view. */
@@ -131,7 +131,7 @@ void warp_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t 
     bool same = join >= 0 && w->joins[join].pc == in->join && w->joins[join].frame == g->frame;
     if (in->join != UINT32_MAX && !same)
         join = new_join(w, g->mask, in->join, g->frame, join);
-    warp_new_group(w, rest, fall, g->frame, join);
+    new_group(w, rest, fall, g->frame, join);
     g->mask = taken;
     g->pc = target;
     g->join = join;
@@ -332,7 +332,7 @@ void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32
     *w = (struct warp){.cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index};
     uint32_t first = index * MACH_WARP, n = grid->threads - first;
     w->live = n >= MACH_WARP ? WARP_ALL_LANES : (1u << n) - 1;
-    w->g = warp_new_group(w, w->live, 0, 0, -1);
+    w->g = new_group(w, w->live, 0, 0, -1);
     if (!warp_push_frame(w, &grid->kernel->code[0], grid->kernel, 0))
         w->live = 0;
 }

@@ -33,7 +33,6 @@ static inline struct diag_dim3 warp_cluster_id(const struct warp_grid *g, uint64
                               (uint32_t)(number / ((uint64_t)g->clusters.x * g->clusters.y))};
 }
 
-struct group *warp_new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join);
 /* Splits the current group at a branch: `taken` lanes go to target, the others to fall. */
 void warp_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall);
 /* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the

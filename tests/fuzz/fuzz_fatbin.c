@@ -1,7 +1,7 @@
 /* libFuzzer target of the fat-binary reader: any bytes as a container, as an image's text and as a whole program. */
-#include "cudart/cubin.h"
-#include "cudart/elfcheck.h"
-#include "cudart/fatbin.h"
+#include "cudart/loader/cubin.h"
+#include "cudart/loader/elfcheck.h"
+#include "cudart/loader/fatbin.h"
 
 #include <stdlib.h>
 #include <string.h>

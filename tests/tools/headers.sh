@@ -4,7 +4,7 @@ set -u
 root=$1
 shift
 bad=0 count=0
-for header in "$root"/emulator/*.h "$root"/emulator/*/*.h; do
+for header in "$root"/emulator/*/*.h "$root"/emulator/*/*/*.h; do
     [ -e "$header" ] || continue
     count=$((count + 1))
     name=${header#"$root"/emulator/}

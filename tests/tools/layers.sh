@@ -8,12 +8,13 @@ bad=0
 
 fresh() {
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree/emulator/num" "$tree/emulator/isa" "$tree/emulator/trace" "$tree/emulator/cudart" "$tree/common" \
-        "$tree/01_step"
+    mkdir -p "$tree/emulator/num" "$tree/emulator/isa" "$tree/emulator/trace" "$tree/emulator/cudart/core" \
+        "$tree/emulator/cudart/runtime" "$tree/common" "$tree/01_step"
     echo '#include "base/diag.h"' >"$tree/emulator/num/num.h"
     printf '#include <stdio.h>\n#include "ptx/ir.h"\n#include "engines/mma.h"\n' >"$tree/emulator/isa/core.c"
     echo '#include "machine/observer.h"' >"$tree/emulator/trace/log.c"
-    echo '#include "trace/log.h"' >"$tree/emulator/cudart/runtime.c"
+    printf '#include "trace/log.h"\n#include "cudart/loader/fatbin.h"\n' >"$tree/emulator/cudart/core/module.c"
+    printf '#include "cudart/core/context.h"\n#include "cudart/driver/entry.h"\n' >"$tree/emulator/cudart/runtime/device.c"
     echo '#include "../common/tmem.cuh"' >"$tree/01_step/01_step.cu"
 }
 
@@ -50,7 +51,7 @@ breach emulator/ptx/parse.c '"num/num.h"' 'ptx may not include num/num.h'
 breach emulator/machine/cta.c '"engines/mma.h"' 'machine may not include engines/mma.h'
 breach emulator/machine/cta.c '"ptx/ir.h"' 'machine may not include ptx/ir.h'
 breach emulator/engines/mma.c '"launch/state.h"' 'engines may not include launch/state.h'
-breach emulator/isa/alu.c '"cudart/runtime.h"' 'isa may not include cudart/runtime.h'
+breach emulator/isa/alu.c '"cudart/core/abi.h"' 'isa may not include cudart/core/abi.h'
 breach emulator/warp/core.c '"isa/isa.h"' 'warp may not include isa/isa.h'
 breach emulator/isa/alu.c '"launch/state.h"' 'isa may not include launch/state.h'
 breach emulator/isa/alu.c '"trace/log.h"' 'isa may not include trace/log.h'
@@ -58,8 +59,19 @@ breach emulator/trace/log.h '"machine/machine.h"' 'trace may not include machine
 breach emulator/check/race.c '"launch/state.h"' 'check may not include launch/state.h'
 breach emulator/num/fp8.c '"num.h"' 'write "num.h" from emulator/'
 breach emulator/num/fp8.c '"../base/diag.h"' 'write "../base/diag.h" from emulator/'
-breach emulator/cudart/runtime.c '<cuda_runtime.h>' 'builds without the CUDA Toolkit'
+breach emulator/clock/replay.c '"trace/log.h"' 'clock may not include trace/log.h'
+breach emulator/cudart/loader/elf.c '"cudart/core/context.h"' 'cudart/loader may not include cudart/core/context.h'
+breach emulator/cudart/loader/elf.c '"machine/machine.h"' 'cudart/loader may not include machine/machine.h'
+breach emulator/cudart/core/launch.c '"cudart/runtime/stubs.h"' 'cudart/core may not include cudart/runtime/stubs.h'
+breach emulator/cudart/core/launch.c '"cudart/driver/entry.h"' 'cudart/core may not include cudart/driver/entry.h'
+breach emulator/cudart/driver/memory.c '"cudart/runtime/stubs.h"' 'cudart/driver may not include cudart/runtime/stubs.h'
+breach emulator/cudart/driver/memory.c '"launch/launch.h"' 'cudart/driver may not include launch/launch.h'
+breach emulator/cudart/runtime/memory.c '"cudart/driver/driver.h"' 'cudart/runtime may not include cudart/driver/driver.h'
+breach emulator/cudart/runtime/memory.c '"cudart/loader/elf.h"' 'cudart/runtime may not include cudart/loader/elf.h'
+breach emulator/cudart/common.c '"base/arena.h"' 'emulator/cudart/ is not a room'
+breach emulator/sm100emu.c '"cudart/driver/entry.h"' 'the launcher may not include cudart/driver/entry.h'
+breach emulator/cudart/core/context.c '<cuda_runtime.h>' 'builds without the CUDA Toolkit'
 breach emulator/extra/x.c '"base/diag.h"' 'emulator/extra/ is not a room'
 breach common/tmem.cuh '"../emulator/base/diag.h"' 'knows nothing of the emulator'
-breach 01_step/01_step.cu '"emulator/emu.h"' 'knows nothing of the emulator'
+breach 01_step/01_step.cu '"emulator/launch/launch.h"' 'knows nothing of the emulator'
 exit $bad

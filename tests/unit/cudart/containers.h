@@ -1,4 +1,4 @@
-/* Builds fat-binary containers byte by byte, as nvcc lays them out (emulator/cudart/fatbin.h). */
+/* Builds fat-binary containers byte by byte, as nvcc lays them out (emulator/cudart/loader/fatbin.h). */
 #ifndef TESTS_CONTAINERS_H
 #define TESTS_CONTAINERS_H
 

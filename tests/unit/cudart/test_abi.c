@@ -1,7 +1,7 @@
 /* The ABI that the shim declares for itself against NVIDIA's headers where a toolkit is installed, and against recorded
  * figures of CUDA 12.9 and 13.0 everywhere. */
 #include "check.h"
-#include "cudart/abi.h"
+#include "cudart/core/abi.h"
 
 #if __has_include(<cuda_runtime_api.h>) && __has_include(<cuda.h>)
 #define TOOLKIT 1
@@ -39,20 +39,20 @@ static void test_recorded(void) {
 #if CUDART_VERSION >= 13000
 typedef struct rt_prop_13 prop;
 typedef struct rt_pointer_attributes_13 pointer_attributes;
-#define PROP13(type, field) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
-#define PROP12(type, field)
+#define PROP13(type, field, attribute) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
+#define PROP12(type, field, attribute)
 #else
 typedef struct rt_prop_12 prop;
 typedef struct rt_pointer_attributes_12 pointer_attributes;
-#define PROP13(type, field)
-#define PROP12(type, field) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
+#define PROP13(type, field, attribute)
+#define PROP12(type, field, attribute) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
 #endif
 
 static void test_layout(void) {
     CHECK_EQ(sizeof(prop), sizeof(struct cudaDeviceProp));
-#define PROP(type, field) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
-#define PROPN(type, field, count) PROP(type, field)
-#include "cudart/prop.def"
+#define PROP(type, field, attribute) CHECK_EQ(offsetof(prop, field), offsetof(struct cudaDeviceProp, field));
+#define PROPN(type, field, count, first) PROP(type, field, first)
+#include "cudart/core/prop.def"
     CHECK_EQ(sizeof(pointer_attributes), sizeof(struct cudaPointerAttributes));
     CHECK_EQ(offsetof(struct rt_pointer_attributes_12, host_pointer),
              offsetof(struct cudaPointerAttributes, hostPointer));
@@ -80,7 +80,7 @@ static void test_layout(void) {
 static void test_attributes(void) {
 #define ATTR(number, name, value) CHECK_EQ(number, cudaDevAttr##name);
 #if CUDART_VERSION >= 13000
-#include "cudart/attributes.def"
+#include "cudart/core/attributes.def"
 #endif
     CHECK_EQ(RT_FUNC_MAX_DYNAMIC_SHARED, cudaFuncAttributeMaxDynamicSharedMemorySize);
     CHECK_EQ(RT_FUNC_NON_PORTABLE_CLUSTER, cudaFuncAttributeNonPortableClusterSizeAllowed);

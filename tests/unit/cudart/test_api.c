@@ -4,8 +4,8 @@
  * stubs do it and loaded by the driver API.
  */
 #include "check.h"
-#include "cudart/abi.h"
-#include "cudart/fatbin.h"
+#include "cudart/core/abi.h"
+#include "cudart/loader/fatbin.h"
 #include "unit/cudart/containers.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* The register counts of a cubin, from a small one made here; and no byte read outside whatever it is cut to. */
-#include "cudart/cubin.h"
+#include "cudart/loader/cubin.h"
 #include "tests/check.h"
 
 #include <elf.h>

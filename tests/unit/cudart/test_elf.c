@@ -1,7 +1,7 @@
 /* The launcher's look at a program: what it finds in ELF headers, what it refuses, and files that lie. */
 #include "check.h"
-#include "cudart/elfcheck.h"
-#include "cudart/options.h"
+#include "cudart/core/options.h"
+#include "cudart/loader/elfcheck.h"
 #include "unit/cudart/containers.h"
 
 #include <elf.h>

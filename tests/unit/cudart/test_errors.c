@@ -1,7 +1,7 @@
 /* Error tables: order, well-known entries, both spellings, and the way from runtime codes to driver codes. */
 #include "check.h"
-#include "cudart/abi.h"
-#include "cudart/errors.h"
+#include "cudart/core/abi.h"
+#include "cudart/core/errors.h"
 
 const char *cudaGetErrorName(int code);
 const char *cudaGetErrorString(int code);
@@ -11,7 +11,7 @@ int cuGetErrorString(int code, const char **text);
 static void test_order(void) {
     static const int codes[] = {
 #define ERR(code, runtime, driver, text) code,
-#include "cudart/errors.def"
+#include "cudart/core/errors.def"
 #undef ERR
     };
     size_t n = sizeof codes / sizeof codes[0];

@@ -17,12 +17,12 @@ static const struct {
 #define STUB(name) {#name, true, true, false},
 #define STUB12(name) {#name, true, false, false},
 #define STUB13(name) {#name, false, true, false},
-#include "cudart/symbols.def"
+#include "cudart/runtime/symbols.def"
 };
 
 static const char *const driver_symbols[] = {
 #define DRV(name, symbol, version) #symbol,
-#include "cudart/driver.def"
+#include "cudart/driver/entries.def"
 };
 
 static void *open_library(const char *name) {

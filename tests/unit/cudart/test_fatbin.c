@@ -1,6 +1,6 @@
 /* Fat-binary reader: layout, choice among images, unpacking, and every way a container can be broken. */
 #include "check.h"
-#include "cudart/fatbin.h"
+#include "cudart/loader/fatbin.h"
 #include "unit/cudart/containers.h"
 
 #define PTX(target) "\n\n.version 9.0\n.target " target "\n.address_size 64\n"

@@ -52,7 +52,7 @@ static void deallocation(void) {
     fixture_open(&f, 2, 1024);
     struct cta *other = &f.cluster.cta[1];
     uint32_t taddr = fixture_alloc(&f, f.cta, 64);
-    tc_relinquish(f.cta);
+    tc_relinquish(f.cta, NULL);
     uint32_t theirs = fixture_alloc(&f, other, 32);
     CHECK(theirs != taddr);
     CHECK(!tc_owns(f.cta, theirs, 32) && tc_owns(other, theirs, 32));
@@ -80,9 +80,9 @@ static void alignment(void) {
     struct fixture f;
     fixture_open(&f, 3, 1024);
     CHECK_EQ(fixture_alloc(&f, &f.cluster.cta[0], 32), 0);
-    tc_relinquish(&f.cluster.cta[0]);
+    tc_relinquish(&f.cluster.cta[0], NULL);
     CHECK_EQ(fixture_alloc(&f, &f.cluster.cta[1], 128), 128);
-    tc_relinquish(&f.cluster.cta[1]);
+    tc_relinquish(&f.cluster.cta[1], NULL);
     CHECK_EQ(fixture_alloc(&f, &f.cluster.cta[2], 64), 64);
     fixture_close(&f);
 }
@@ -97,7 +97,7 @@ static void permit(void) {
     CHECK_EQ(tc_alloc(b, NULL, 256, &tb), TC_BLOCKED);
     CHECK_EQ(tc_alloc(c, NULL, 32, &tc), TC_BLOCKED);
     uint64_t epoch_b = b->epoch, epoch_c = c->epoch;
-    tc_relinquish(a);
+    tc_relinquish(a, NULL);
     CHECK(b->epoch != epoch_b && c->epoch != epoch_c);
     CHECK_EQ(tc_alloc(c, NULL, 32, &tc), TC_BLOCKED);  /* b came first */
     CHECK_EQ(tc_alloc(b, NULL, 512, &tb), TC_BLOCKED); /* has the permit, waits for columns */

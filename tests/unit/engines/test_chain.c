@@ -257,7 +257,7 @@ static void owners(void) {
     tc_issue_mma(&cta[0], NULL, &mma);
     run_queues(&f, false);
     CHECK(tc_dealloc(&cta[0], NULL, 0, 64));
-    CHECK(tc_relinquish(&cta[0]));
+    CHECK(tc_relinquish(&cta[0], NULL));
     CHECK_EQ(fixture_alloc(&f, &cta[1], 64), 0);
     for (uint32_t i = 0; i < 32; i++)
         data[i] = i;

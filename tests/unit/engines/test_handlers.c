@@ -219,7 +219,7 @@ static void refusals(void) {
         const char *insn, *why;
     } forms[] = {
         {"tcgen05.mma.sp.cta_group::1.kind::f16 [%ta], %da, %db, [%ta], %id, %one;", "sparse"},
-        {"tcgen05.mma.ws.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one;", "weight-stationary"},
+        {"tcgen05.mma.ws.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one;", "weight-stationary mode"},
         {"tcgen05.mma.cta_group::1.kind::mxf8f6f4 [%ta], %da, %db, %id, [%ta], [%ta], %one;", "needs .block_scale"},
         {"tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::4X [%ta], %da, %db, %id, [%ta], [%ta], "
          "%one;",
@@ -227,9 +227,10 @@ static void refusals(void) {
         {"tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale [%ta], %da, %db, %id, [%ta], [%ta], %one;",
          "scale_vectorsize"},
         {"tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%ta], %da, %db, %id, %one;", "[scale-A], [scale-B]"},
-        {"tcgen05.mma.cta_group::1.kind::i8 [%ta], %da, %db, %id, %one, 1;", "scale-input-d"},
-        {"tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one, 16;", "scale-input-d"},
-        {"tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, {%r1, %r1}, %one;", "disable-output-lane"},
+        {"tcgen05.mma.cta_group::1.kind::i8 [%ta], %da, %db, %id, %one, 1;", "scale-input-d is 0 to 15"},
+        {"tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, %one, 16;", "scale-input-d is 0 to 15"},
+        {"tcgen05.mma.cta_group::1.kind::f16 [%ta], %da, %db, %id, {%r1, %r1}, %one;",
+         "disable-output-lane has 4 elements"},
         {"tcgen05.mma.cta_group::1.kind::f16.ashift [%ta], %da, %db, %id, %one;", ".ashift needs A in tensor memory"},
         {"tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::use [%ta], [%ta], %db, %id, %one;", "excludes"},
         {"tcgen05.cp.cta_group::1.64x128b [%ta], %da;", ".warpx2"},

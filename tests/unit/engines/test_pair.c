@@ -407,9 +407,9 @@ static void two_pairs(void) {
     CHECK_EQ(tc_pair_dealloc(&cta[0], NULL, 0, base, 512), TC_BLOCKED);
     CHECK_EQ(tc_pair_dealloc(&cta[1], NULL, 0, base, 512), TC_DONE);
     CHECK_EQ(tc_pair_alloc(&cta[2], NULL, 0, 256, &x), TC_BLOCKED); /* the permit */
-    CHECK(tc_relinquish(&cta[0]));
+    CHECK(tc_relinquish(&cta[0], NULL));
     CHECK_EQ(tc_pair_alloc(&cta[3], NULL, 0, 256, &x), TC_BLOCKED); /* of one SM is not enough */
-    CHECK(tc_relinquish(&cta[1]));
+    CHECK(tc_relinquish(&cta[1], NULL));
     CHECK_EQ(tc_pair_alloc(&cta[3], NULL, 0, 256, &x), TC_DONE);
     CHECK_EQ(tc_pair_alloc(&cta[2], NULL, 0, 256, &base), TC_DONE);
     CHECK_EQ(x, base);

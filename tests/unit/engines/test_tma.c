@@ -366,7 +366,7 @@ static uint64_t reduced(struct bench *b, uint32_t type, enum tma_reduce op, uint
     struct tma_track track = {0};
     CHECK(tma_issue_store(b->f.cta, NULL, &(struct tma_box){.map = b->map, .rank = 1}, DATA, op, &track));
     fixture_drain(&b->f);
-    *fault = b->f.island.fault != 0;
+    *fault = b->f.island.fault != 0 && CHECK(fixture_faulted(&b->f, "tensor-reduce-type"));
     fixture_clear(&b->f);
     uint64_t now = 0;
     memcpy(&now, b->bytes, size);

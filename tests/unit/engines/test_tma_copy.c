@@ -212,6 +212,7 @@ static void test_load_faults(void) {
     m.box[0] = 48;
     encode(&b, &m);
     TARGET("96-byte swizzle", to.cta_group = 1);
+    TARGET("unsupported-tensor-copy", to.cta_group = 1);
     b.map[3] ^= 0x40;
     TARGET("tensormap-invalid", to.cta_group = 1);
     bench_close(&b);

@@ -16,7 +16,7 @@
 #define SYNC "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n"
 #define WAIT(label, addr, par)                                                                                         \
     label ": mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p8, [" addr "], " par "; @!%p8 bra " label ";"  \
-                                                                                                                  "\n"
+          "\n"
 /* out[index] = value */
 #define OUT(index, value)                                                                                              \
     "mul.wide.u32 %rd20, " index ", 4; add.s64 %rd20, %rd1, %rd20; st.global.u32 [%rd20], " value ";\n"
@@ -147,7 +147,7 @@ static void test_dsmem(struct run *r, uint64_t out) {
     if (run_ok(r, "remote", (struct run_shape){.grid = 4, .block = 64, .cluster = 4}, 1, &out))
         for (uint32_t i = 0; i < 64; i++)
             CHECK_EQ(run_u32(r, out, i), 256);
-    run_faults(r, "remote_gone", two, 1, &out, "cta-exited");
+    run_faults(r, "remote_gone", two, 1, &out, "shared-cta-exited");
 }
 
 /* mbarriers used before the other CTAs can know that they are initialised: a warning, or a fault. */
@@ -168,12 +168,12 @@ static void test_cancel(struct run *r) {
     uint64_t out = run_alloc(r, 4 * 600);
     const struct warp_func *f = launch_find_kernel(r->module, "steal2");
     struct launch_config launch = {.kernel = f,
-                                 .grid = {40, 15, 1},
-                                 .block = {32, 1, 1},
-                                 .cluster = {2, 1, 1},
-                                 .dynamic_smem = 200 * 1024,
-                                 .params = &out,
-                                 .param_bytes = 8};
+                                   .grid = {40, 15, 1},
+                                   .block = {32, 1, 1},
+                                   .cluster = {2, 1, 1},
+                                   .dynamic_smem = 200 * 1024,
+                                   .params = &out,
+                                   .param_bytes = 8};
     CHECK(launch_max_resident_clusters(r->gpu, &launch) == 74);
     r->log_len = 0;
     if (!CHECK_EQ(launch_run(r->gpu, &launch), 0))

@@ -1,0 +1,227 @@
+/* Entry points that both APIs have; contract in calls.h. */
+#include "cudart/core/calls.h"
+
+int rt_call_answer(const char *call, int *out, int value) {
+    struct rt_context *c = rt_enter(call);
+    int e = rt_check_out(c, out);
+    if (e == RT_SUCCESS)
+        *out = value;
+    return rt_leave(c, e);
+}
+
+/* ---- memory ---- */
+
+int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void *stream, void **out) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    return rt_leave(c, rt_then(e, rt_malloc(c, size, type, out)));
+}
+
+int rt_call_free(const char *call, void *p, bool host, void *stream) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    return rt_leave(c, rt_then(e, rt_free(c, p, host)));
+}
+
+int rt_call_mem_info(const char *call, size_t *free_bytes, size_t *total_bytes) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    if (e == RT_SUCCESS) {
+        uint64_t used, capacity;
+        mem_usage(c->gpu->mem, &used, &capacity);
+        if (free_bytes != NULL)
+            *free_bytes = capacity - used;
+        if (total_bytes != NULL)
+            *total_bytes = capacity;
+    }
+    return rt_leave(c, e);
+}
+
+int rt_call_host_pointer(const char *call, void **out, void *host, unsigned flags) {
+    int e, type;
+    struct mem_block b;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    if (e == RT_SUCCESS && (out == NULL || flags != 0 || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
+    if (e == RT_SUCCESS)
+        *out = host;
+    return rt_leave(c, e);
+}
+
+int rt_call_copy(const char *call, void *dst, const void *src, size_t bytes, int kind, void *stream) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    rt_flush_printed(c);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    return rt_leave(c, rt_then(e, rt_copy(c, dst, src, bytes, kind, stream)));
+}
+
+int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsigned element, size_t width, size_t height,
+                 void *stream) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    return rt_leave(c, rt_then(e, rt_fill_2d(c, p, pitch, value, element, width, height, stream)));
+}
+
+/* ---- streams and events ---- */
+
+int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_stream_create(c, flags, priority, out)));
+}
+
+int rt_call_stream_destroy(const char *call, void *stream) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_stream_destroy(c, stream)));
+}
+
+int rt_call_on_stream(const char *call, void *stream, bool wait) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    if (wait)
+        rt_flush_printed(c);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    if (e == RT_SUCCESS && wait)
+        rt_tell(c, HOST_SYNC, stream, NULL);
+    return rt_leave(c, e);
+}
+
+int rt_call_event_create(const char *call, unsigned flags, void **out) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_event_create(c, flags, out)));
+}
+
+int rt_call_event_destroy(const char *call, void *event) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_event_destroy(c, event)));
+}
+
+int rt_call_event_record(const char *call, void *event, void *stream) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_event_record(c, event, stream)));
+}
+
+int rt_call_on_event(const char *call, void *event, bool wait) {
+    int e;
+    struct rt_event *found;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    if (wait)
+        rt_flush_printed(c);
+    e = rt_then(e, rt_event_check(c, event, &found));
+    if (e == RT_SUCCESS && wait)
+        rt_tell(c, HOST_SYNC, NULL, event);
+    return rt_leave(c, e);
+}
+
+int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_event_elapsed(c, start, end, ms)));
+}
+
+/* ---- modules, functions, launches ---- */
+
+int rt_call_load_image(const char *call, void **module, const void *image) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_module_from_image(c, image, module)));
+}
+
+int rt_call_load_file(const char *call, void **module, const char *path) {
+    int e;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    return rt_leave(c, rt_then(e, rt_module_from_file(c, path, module)));
+}
+
+int rt_call_unload(const char *call, void *module) {
+    int e;
+    struct rt_context *c = rt_enter_module(call, module, &e);
+    if (e == RT_SUCCESS)
+        rt_module_drop(c, module);
+    return rt_leave(c, e);
+}
+
+int rt_call_module_function(const char *call, void **function, void *module, const char *name) {
+    int e;
+    struct rt_context *c = rt_enter_module(call, module, &e);
+    return rt_leave(c, rt_then(e, rt_function_by_name(c, module, name, function)));
+}
+
+int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name) {
+    int e;
+    struct rt_context *c = rt_enter_module(call, module, &e);
+    return rt_leave(c, rt_then(e, rt_variable_by_name(c, module, name, address, bytes)));
+}
+
+int rt_call_function(const char *call, void **out, const void *function) {
+    int e;
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    if (e == RT_SUCCESS && out != NULL)
+        *out = f;
+    return rt_leave(c, e);
+}
+
+int rt_call_function_name(const char *call, const char **name, const void *function) {
+    int e;
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    if (e == RT_SUCCESS && name != NULL)
+        *name = f->name;
+    return rt_leave(c, e);
+}
+
+int rt_call_set_attribute(const char *call, const void *function, int attribute, int value) {
+    int e;
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    return rt_leave(c, rt_then(e, rt_func_set_attribute(c, f, attribute, value)));
+}
+
+int rt_call_launch(const char *call, const void *function, const struct rt_launch *l) {
+    int e;
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    return rt_leave(c, rt_then(e, rt_launch(c, f, l)));
+}
+
+static int no_config(struct rt_context *c) {
+    return rt_say(c, RT_ERROR_INVALID_VALUE, "the configuration is a null pointer");
+}
+
+int rt_call_launch_config(const char *call, const struct rt_launch_config *config, const void *function, void **args,
+                          void **extra, int shape_error) {
+    if (config == NULL) {
+        struct rt_context *c = rt_enter(call);
+        return rt_leave(c, no_config(c));
+    }
+    struct rt_launch l = {.config = *config, .args = args, .extra = extra, .shape_error = shape_error};
+    return rt_call_launch(call, function, &l);
+}
+
+int rt_call_max_ctas(const char *call, int *ctas, const void *function, int block_size, size_t dynamic_shared,
+                     unsigned flags) {
+    int e;
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    if (e == RT_SUCCESS && flags > 1) /* 1: cudaOccupancyDisableCachingOverride */
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags);
+    return rt_leave(c, rt_then(e, rt_max_ctas_per_sm(c, f, block_size, dynamic_shared, ctas)));
+}
+
+int rt_call_max_clusters(const char *call, int *clusters, const void *function, const struct rt_launch_config *config) {
+    int e;
+    struct rt_function *f;
+    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    if (e == RT_SUCCESS && config == NULL)
+        e = no_config(c);
+    return rt_leave(c, rt_then(e, rt_max_clusters(c, f, config, clusters)));
+}

@@ -1,0 +1,60 @@
+/* Entry points that both APIs have, under two names each: cudaFree and cuMemFree, cudaEventQuery and cuEventQuery.
+ *
+ * Contract. Each function is a whole call: it enters the context, works and leaves it. `call` is the name of the entry
+ * point, which decides in whose error codes the result comes (context.h). For runtime/ and driver/ alone.
+ */
+#ifndef CUDART_CORE_CALLS_H
+#define CUDART_CORE_CALLS_H
+
+#include "cudart/core/context.h"
+
+/* A number that depends on nothing. */
+int rt_call_answer(const char *call, int *out, int value);
+
+/* ---- memory: sizes in bytes; a stream of NULL is the default one ---- */
+
+int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void *stream, void **out);
+int rt_call_free(const char *call, void *p, bool host, void *stream);
+/* The bytes of device memory that are free, and all; each out may be NULL. */
+int rt_call_mem_info(const char *call, size_t *free_bytes, size_t *total_bytes);
+/* The device's address of page-locked host memory: the same. */
+int rt_call_host_pointer(const char *call, void **out, void *host, unsigned flags);
+int rt_call_copy(const char *call, void *dst, const void *src, size_t bytes, int kind, void *stream);
+/* `width` elements of 1, 2 or 4 bytes in each of `height` rows. */
+int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsigned element, size_t width, size_t height,
+                 void *stream);
+
+/* ---- streams and events ---- */
+
+int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out);
+int rt_call_stream_destroy(const char *call, void *stream);
+/* Query and, where `wait` says so, synchronisation, which gives out what kernels printed. */
+int rt_call_on_stream(const char *call, void *stream, bool wait);
+int rt_call_event_create(const char *call, unsigned flags, void **out);
+int rt_call_event_destroy(const char *call, void *event);
+int rt_call_event_record(const char *call, void *event, void *stream);
+int rt_call_on_event(const char *call, void *event, bool wait);
+/* Host time between two records in milliseconds, since all work is done in between. */
+int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end);
+
+/* ---- modules, functions, launches ---- */
+
+int rt_call_load_image(const char *call, void **module, const void *image);
+int rt_call_load_file(const char *call, void **module, const char *path);
+int rt_call_unload(const char *call, void *module);
+int rt_call_module_function(const char *call, void **function, void *module, const char *name);
+/* The address and the bytes of a module's variable; each out may be NULL. */
+int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name);
+/* Finds and loads a function; its handle where `out` is not NULL. */
+int rt_call_function(const char *call, void **out, const void *function);
+int rt_call_function_name(const char *call, const char **name, const void *function);
+int rt_call_set_attribute(const char *call, const void *function, int attribute, int value);
+int rt_call_launch(const char *call, const void *function, const struct rt_launch *l);
+/* shape_error, extra: see struct rt_launch. */
+int rt_call_launch_config(const char *call, const struct rt_launch_config *config, const void *function, void **args,
+                          void **extra, int shape_error);
+int rt_call_max_ctas(const char *call, int *ctas, const void *function, int block_size, size_t dynamic_shared,
+                     unsigned flags);
+int rt_call_max_clusters(const char *call, int *clusters, const void *function, const struct rt_launch_config *config);
+
+#endif

@@ -1,0 +1,189 @@
+/* Context, lock, errors and options; contract in context.h. */
+#include "cudart/core/context.h"
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "check/check.h"
+#include "cudart/core/device.h"
+#include "cudart/core/errors.h"
+#include "cudart/core/options.h"
+#include "engines/tc_kernel.h"
+#include "num/num.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one mutable global of the emulator, its lock, and the part of it that belongs to each host thread. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rt_context context;
+static _Thread_local struct rt_thread thread_state;
+
+struct rt_thread *rt_thread(void) {
+    return &thread_state;
+}
+
+struct rt_context *rt_enter(const char *call) {
+    pthread_mutex_lock(&lock);
+    context.call = call;
+    context.driver = strncmp(call, "cu", 2) == 0 && call[2] >= 'A' && call[2] <= 'Z';
+    return &context;
+}
+
+struct rt_context *rt_enter_ready(const char *call, int *e) {
+    struct rt_context *c = rt_enter(call);
+    *e = rt_then(rt_check_init(c), rt_ready(c));
+    return c;
+}
+
+int rt_leave(struct rt_context *c, int code) {
+    if (c->driver)
+        code = rt_driver_code(code);
+    else if (code != RT_SUCCESS)
+        thread_state.last_error = code;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+int rt_check_init(struct rt_context *c) {
+    return !c->driver || c->driver_ready ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "cuInit was not called");
+}
+
+int rt_check_device(struct rt_context *c, int device) {
+    int e = rt_check_init(c);
+    if (e == RT_SUCCESS && device != 0)
+        e = rt_say(c, RT_ERROR_INVALID_DEVICE, "device %d; there is device 0 alone", device);
+    return e;
+}
+
+int rt_check_out(struct rt_context *c, const void *out) {
+    return out != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_VALUE, "no place for the result");
+}
+
+int rt_check_limit(struct rt_context *c, int limit) {
+    return limit >= 0 && limit < RT_LIMIT_COUNT ? RT_SUCCESS
+                                                : rt_say(c, RT_ERROR_INVALID_VALUE, "limit %d is not known", limit);
+}
+
+int rt_say_line(struct rt_context *c, const char *format, ...) {
+    char line[640];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    diag_api(c->call, "%s", line);
+    return 0;
+}
+
+/* Output of one launch is kept until the host synchronises; past this much it goes out at once. */
+enum { PRINTED_MAX = 1 << 20 };
+
+static void on_print(void *ctx, const char *text, size_t len) {
+    struct rt_context *c = ctx;
+    if (len > PRINTED_MAX || c->printed_len + len > PRINTED_MAX)
+        rt_flush_printed(c);
+    if (len > PRINTED_MAX) {
+        fwrite(text, 1, len, stdout);
+        return;
+    }
+    if (c->printed_len + len > c->printed_cap) {
+        c->printed_cap = 2 * c->printed_cap + len;
+        c->printed = xrealloc_array(c->printed, c->printed_cap, 1);
+    }
+    memcpy(c->printed + c->printed_len, text, len);
+    c->printed_len += len;
+}
+
+void rt_flush_printed(struct rt_context *c) {
+    if (c->printed_len == 0)
+        return;
+    fwrite(c->printed, 1, c->printed_len, stdout);
+    fflush(stdout);
+    c->printed_len = 0;
+}
+
+/* The launcher's options arrive in the environment (emulator/sm100emu.c). */
+static int read_options(struct rt_context *c, struct mach_config *config) {
+    for (unsigned i = 0; i < RT_NUM_OPTIONS; i++) {
+        const struct rt_option *o = &rt_options[i];
+        const char *text = getenv(o->env);
+        if (text != NULL && !o->parse(text, config))
+            return rt_say(c, RT_ERROR_NOT_INITIALIZED, "%s=%s: expected %s", o->env, text, o->expects);
+    }
+    return RT_SUCCESS;
+}
+
+static int create_gpu(struct rt_context *c) {
+    struct mach_config config = mach_config_b200();
+    config.threads = worker_host_cpus();
+    if (c->gpu_refused)
+        return RT_ERROR_NOT_INITIALIZED;
+    int e = read_options(c, &config);
+    if (e != RT_SUCCESS) {
+        c->gpu_refused = true;
+        return e;
+    }
+    if (!num_env_is_default())
+        rt_say(c, 0,
+               "note: the program changed its processor's rounding or flushing (as -ffast-math does), "
+               "which changes what the emulated GPU computes");
+    c->gpu = gpu_create(&config);
+    c->stats = getenv("SM100EMU_STATS") != NULL;
+    if (c->stats && config.umma == MACH_UMMA_FAST)
+        rt_say(c, 0, "--umma=fast: %s",
+               tc_amx_available() ? "this CPU's matrix unit sums"
+                                  : "this host has no matrix unit for bf16; sums are exact");
+    if (config.check != MACH_CHECK_OFF)
+        check_attach(c->gpu);
+    c->gpu->print = on_print;
+    c->gpu->print_ctx = c;
+    if (c->limits[RT_LIMIT_STACK_SIZE] == 0)
+        rt_device_default_limits(c->limits);
+    return RT_SUCCESS;
+}
+
+int rt_ready(struct rt_context *c) {
+    c->driver_ready = true;
+    int e = c->gpu == NULL ? create_gpu(c) : RT_SUCCESS;
+    return rt_then(e, c->sticky);
+}
+
+int rt_synchronize(struct rt_context *c) {
+    int code = rt_ready(c);
+    rt_flush_printed(c);
+    if (code == RT_SUCCESS)
+        rt_tell(c, HOST_SYNC, NULL, NULL);
+    return code;
+}
+
+static void unload_modules(struct rt_context *c) {
+    for (struct rt_function *f = c->functions; f != NULL; f = f->next)
+        f->kernel = NULL;
+    struct rt_module *next;
+    for (struct rt_module *m = c->modules; m != NULL; m = next) {
+        next = m->next;
+        if (!m->registered) {
+            rt_module_drop(c, m);
+            continue;
+        }
+        if (m->exec != NULL)
+            launch_module_unload(m->exec);
+        m->exec = NULL;
+        m->tried = false;
+    }
+}
+
+void rt_reset(struct rt_context *c) {
+    rt_flush_printed(c);
+    unload_modules(c);
+    while (c->streams != NULL)
+        rt_stream_destroy(c, c->streams);
+    while (c->events != NULL)
+        rt_event_destroy(c, c->events);
+    gpu_destroy(c->gpu);
+    c->gpu = NULL;
+    c->gpu_refused = false;
+    c->sticky = RT_SUCCESS;
+    memset(c->limits, 0, sizeof c->limits);
+}

@@ -1,0 +1,245 @@
+/* The shim's one context: everything that CUDA keeps for a process and a device, behind one mutex.
+ *
+ * Contract. An entry point (runtime/, driver/, and calls.h for what both have) calls rt_enter, works on the context, and
+ * returns through rt_leave. Everything between the two runs under the lock, so nothing there may call an entry point
+ * again. The name that an entry point gives decides which API is served: cu and a capital is the driver's, whose calls
+ * need a cuInit, answer with the driver's spelling of a code and leave the thread's last error alone. A failing call
+ * says why on stderr in one line, by rt_say, at the place that knows why. Functions that return an int return a CUDA
+ * error code, 0 for success, unless they say otherwise.
+ *
+ * Order. Streams and events are handles only: every operation is done when its call returns, which is one of the
+ * orders that CUDA allows. A kernel's fault is nevertheless told as CUDA tells it: the launch succeeds and every later
+ * call that reaches the device answers the fault's code until cudaDeviceReset (measured on an H200, CUDA 13.0).
+ */
+#ifndef CUDART_CORE_CONTEXT_H
+#define CUDART_CORE_CONTEXT_H
+
+#include "cudart/core/abi.h"
+#include "cudart/loader/fatbin.h"
+#include "launch/launch.h"
+#include "machine/events.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+struct rt_module;
+
+/* A kernel, registered by a host stub or asked for by name. Its address is the cudaKernel_t, CUkernel, cudaFunction_t
+ * and CUfunction that programs hold. */
+struct rt_function {
+    struct rt_function *next; /* all functions of the context */
+    struct rt_module *module;
+    const void *host;               /* the stub's address, which `k<<<>>>` names; NULL for the driver API */
+    char *name;                     /* mangled name in the PTX; owned */
+    const struct warp_func *kernel; /* NULL until the function is first needed */
+    struct launch_kernel_info info;
+    /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
+    int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy;
+    struct rt_dim3 cluster;
+};
+
+/* A __device__, __constant__ or __managed__ variable that host code names by the address of its shadow. */
+struct rt_variable {
+    struct rt_variable *next; /* of its module */
+    const void *host;
+    void **managed; /* where the host program keeps its pointer to a managed variable; else NULL */
+    char *name;     /* owned */
+    size_t size;    /* as registered; the PTX's size decides */
+    void *stand_in; /* what a managed variable is to the host when its module cannot be loaded; owned */
+};
+
+/* A fat binary, PTX text or library. Loaded when first needed, as CUDA does by default (CUDA_MODULE_LOADING=LAZY). */
+struct rt_module {
+    struct rt_module *next;
+    unsigned number;                      /* in order of registration, from 1: for the name in diagnostics */
+    bool registered;                      /* by __cudaRegisterFatBinary: unloaded with the program only */
+    const struct fatbin_wrapper *wrapper; /* registered ones */
+    struct fatbin_choice choice;          /* the PTX; text freed once parsed */
+    uint8_t *code;                        /* machine code beside it, for its register counts; freed once read */
+    size_t code_len;
+    char *name; /* of the PTX in diagnostics; owned */
+    bool tried; /* loading was tried; `status` is its outcome */
+    int status;
+    struct warp_module *exec;
+    struct rt_variable *variables;
+};
+
+struct rt_stream {
+    struct rt_stream *next;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+};
+
+struct rt_event {
+    struct rt_event *next;
+    unsigned flags;
+    bool recorded;
+    struct timespec when; /* CLOCK_MONOTONIC */
+};
+
+/* A driver-API context. All contexts share the device's memory and modules. */
+struct rt_driver_context {
+    struct rt_driver_context *next;
+    unsigned flags;
+    bool primary;
+};
+
+enum { RT_MAX_STUBS = 512 };
+
+struct rt_context {
+    const char *call;  /* entry point that holds the lock, for rt_say */
+    bool driver;       /* it is one of the driver API */
+    bool driver_ready; /* cuInit or any runtime call was made */
+
+    struct gpu *gpu;  /* NULL until the first call that needs it */
+    bool stats;       /* say after each kernel how long it took */
+    bool gpu_refused; /* options in the environment make no sense: every call fails */
+    int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
+    size_t limits[RT_LIMIT_COUNT];
+
+    struct rt_module *modules;
+    unsigned num_modules;
+    struct rt_function *functions;
+    struct rt_stream *streams;
+    uint64_t next_stream_id;
+    struct rt_event *events;
+    struct rt_driver_context *contexts;
+    unsigned primary_refs;
+
+    bool stub_told[RT_MAX_STUBS]; /* unsupported calls that have named themselves */
+
+    char *printed; /* device printf output that waits for the next synchronisation */
+    size_t printed_len, printed_cap;
+};
+
+/* ---- context.c ---- */
+
+/* Takes the lock. `call` is the entry point's name and outlives the call. Never NULL. */
+struct rt_context *rt_enter(const char *call);
+/* rt_enter for a call that needs the device: *e is rt_check_init's and rt_ready's answer. */
+struct rt_context *rt_enter_ready(const char *call, int *e);
+/* Releases the lock. Runtime: a code other than 0 becomes the thread's last error; driver: the code is spelled its way. */
+int rt_leave(struct rt_context *c, int code);
+/* The next step of a call, taken where all went well so far: its code, or the code of the step that failed. */
+#define rt_then(code, step) ((code) ?: (step))
+/* The driver API wants cuInit, or any runtime call, first. */
+int rt_check_init(struct rt_context *c);
+/* rt_check_init, and `device` must be 0. */
+int rt_check_device(struct rt_context *c, int device);
+/* A result needs a place. */
+int rt_check_out(struct rt_context *c, const void *out);
+int rt_check_limit(struct rt_context *c, int limit); /* enum rt_limit */
+/* The context must be able to work: creates the GPU at need and answers the sticky error if there is one. */
+int rt_ready(struct rt_context *c);
+/* The work of every synchronisation: printf's output appears, a kernel's fault is told. */
+int rt_synchronize(struct rt_context *c);
+/* Tells those who watch (machine/events.h) of a stream, or of an event. */
+void rt_tell(struct rt_context *c, enum event_host_kind kind, void *stream, void *event);
+/* rt_say(c, code, format, ...): one line on stderr, "sm100emu: CALL: sentence", and `code` back. A macro, so that a
+ * reader of one file (clang's analyzer) knows which code comes back. */
+int rt_say_line(struct rt_context *c, const char *format, ...) __attribute__((format(printf, 2, 3))); /* 0 */
+static inline int rt_said(int line, int code) {
+    (void)line;
+    return code;
+}
+#define rt_say(c, code, ...) rt_said(rt_say_line(c, __VA_ARGS__), code)
+/* Gives device printf's output to stdout: at launches, synchronisations and blocking copies, as CUDA does. */
+void rt_flush_printed(struct rt_context *c);
+/* cudaDeviceReset: forgets allocations, streams, events, loaded modules and the sticky error. Registrations stay. */
+void rt_reset(struct rt_context *c);
+
+/* What CUDA keeps for each host thread. */
+struct rt_thread {
+    int last_error;
+    struct rt_driver_context *current; /* driver API: this thread's current context */
+    unsigned depth;                    /* of the launch configurations that <<<>>> pushed */
+    struct rt_call_config {
+        struct rt_dim3 grid, block;
+        size_t dynamic_shared;
+        void *stream;
+    } config[16];
+};
+struct rt_thread *rt_thread(void);
+
+/* ---- module.c ---- */
+
+/* A fresh module, not loaded, at the end of the context's list. */
+struct rt_module *rt_module_create(struct rt_context *c);
+/* Loads a module if that was not tried yet: chooses its PTX, parses and places it. */
+int rt_module_ready(struct rt_context *c, struct rt_module *m);
+/* Makes a module of an image given to the driver or library API: a PTX text, a fat binary or its wrapper. */
+int rt_module_from_image(struct rt_context *c, const void *image, void **out);
+/* Reads a file that holds such an image. */
+int rt_module_from_file(struct rt_context *c, const char *path, void **out);
+/* Unloads and forgets a module with its functions and variables. */
+void rt_module_drop(struct rt_context *c, struct rt_module *m);
+bool rt_module_known(const struct rt_context *c, const struct rt_module *m);
+/* rt_enter_ready for a call about a module, which must be known. */
+struct rt_context *rt_enter_module(const char *call, const void *module, int *e);
+
+/* A function entry for a kernel of a module; not looked up yet. */
+struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host);
+/* The function behind a host stub's address or a handle, or NULL. */
+struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);
+/* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out);
+/* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not NULL);
+ * RT_ERROR_NOT_FOUND when the module has none of that name. */
+int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
+/* rt_enter_ready for a call about a function, a host stub's address or a handle, whose kernel is loaded for it. CUDA's
+ * codes: 98 for NULL, 400 for an unknown address. */
+struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e);
+/* Device address and size of the variable behind a host shadow. */
+int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size);
+
+/* ---- launch.c ---- */
+
+struct rt_launch {
+    struct rt_launch_config config;
+    void **args;     /* one pointer per parameter, or NULL */
+    void **extra;    /* or cuLaunchKernel's list: keys and values up to RT_EXTRA_END; NULL: none */
+    int shape_error; /* the code for impossible grid and block sizes: 9 from libcudart.so.12, 1 from 13 and the driver */
+};
+
+/* Checks a launch as the driver does and runs it. A fault of the kernel becomes the sticky error; the result is 0. */
+int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l);
+/* CTAs of the function that fit on one SM, clusters that fit on the device. */
+int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared, int *out);
+int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out);
+/* enum rt_func_attribute */
+int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
+int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
+
+/* ---- memory.c ---- */
+
+/* Device, managed or page-locked host memory, the latter two at the same address for host and device. 0 bytes: NULL from
+ * the runtime, an error from the driver. */
+int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out);
+/* Frees an allocation of the given class: device (cudaFree) or host (cudaFreeHost). NULL is fine. */
+int rt_free(struct rt_context *c, void *p, bool host);
+/* Copies `bytes`, or `height` rows of `width` bytes; `kind` (enum rt_memcpy_kind) must fit both sides. */
+int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int kind, void *stream);
+int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+               size_t height, int kind, void *stream);
+/* Fills `height` rows of `width` elements of 1, 2 or 4 bytes at device address p. */
+int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsigned element, size_t width,
+               size_t height, void *stream);
+/* Type, base and size of what p points to; false for ordinary host memory. */
+bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block *block);
+
+/* ---- stream.c ---- */
+
+int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **out);
+int rt_stream_destroy(struct rt_context *c, void *stream);
+/* NULL, the two special handles, or one that rt_stream_create made; else RT_ERROR_INVALID_HANDLE. */
+int rt_stream_check(struct rt_context *c, void *stream, struct rt_stream **out);
+int rt_event_create(struct rt_context *c, unsigned flags, void **out);
+int rt_event_destroy(struct rt_context *c, void *event);
+int rt_event_check(struct rt_context *c, void *event, struct rt_event **out);
+int rt_event_record(struct rt_context *c, void *event, void *stream);
+int rt_event_elapsed(struct rt_context *c, void *start, void *end, float *ms);
+
+#endif

@@ -1,0 +1,418 @@
+/* Launches: the driver's checks, launch attributes, parameters, occupancy. Contract in context.h.
+ *
+ * Which check gives which code was measured on an H200 with CUDA 12.9 and 13.0: impossible sizes give 9
+ * (cudaErrorInvalidConfiguration) in 12.9 and 1 (cudaErrorInvalidValue) in 13 and in the driver API; launch bounds and
+ * shared memory 1; everything about clusters 912 (cudaErrorInvalidClusterSize).
+ */
+#include "cudart/core/context.h"
+
+#include "base/arena.h"
+#include "cudart/core/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DIM "%u x %u x %u"
+#define DIM_ARGS(d) (d).x, (d).y, (d).z
+
+static const char *const attribute_names[] = {
+    [RT_LAUNCH_ACCESS_POLICY] = "AccessPolicyWindow",
+    [RT_LAUNCH_COOPERATIVE] = "Cooperative",
+    [RT_LAUNCH_SYNC_POLICY] = "SynchronizationPolicy",
+    [RT_LAUNCH_CLUSTER_DIMENSION] = "ClusterDimension",
+    [RT_LAUNCH_CLUSTER_POLICY] = "ClusterSchedulingPolicyPreference",
+    [RT_LAUNCH_PROGRAMMATIC_SERIALIZATION] = "ProgrammaticStreamSerialization",
+    [RT_LAUNCH_PROGRAMMATIC_EVENT] = "ProgrammaticEvent",
+    [RT_LAUNCH_PRIORITY] = "Priority",
+    [RT_LAUNCH_MEM_SYNC_DOMAIN_MAP] = "MemSyncDomainMap",
+    [RT_LAUNCH_MEM_SYNC_DOMAIN] = "MemSyncDomain",
+    [RT_LAUNCH_PREFERRED_CLUSTER] = "PreferredClusterDimension",
+    [RT_LAUNCH_COMPLETION_EVENT] = "LaunchCompletionEvent",
+    [RT_LAUNCH_DEVICE_UPDATABLE] = "DeviceUpdatableKernelNode",
+    [RT_LAUNCH_SHARED_CARVEOUT] = "PreferredSharedMemoryCarveout",
+    [RT_LAUNCH_NVLINK_CENTRIC] = "NvlinkUtilCentricScheduling",
+};
+
+/* What the attributes of a launch come to. */
+struct cluster_request {
+    struct rt_dim3 size; /* 0 x 0 x 0: not asked for */
+    struct rt_dim3 preferred;
+    bool early; /* it may begin before the kernel before it on its stream has ended */
+};
+
+static int refuse_attribute(struct rt_context *c, int id) {
+    return rt_say(c, RT_ERROR_NOT_SUPPORTED,
+                  "launch attribute %d (cudaLaunchAttribute%s) is not supported by the emulator", id,
+                  attribute_names[id]);
+}
+
+static int read_attribute(struct rt_context *c, const struct rt_launch_attribute *a, struct cluster_request *r) {
+    switch (a->id) {
+    case RT_LAUNCH_IGNORE:
+    case RT_LAUNCH_ACCESS_POLICY: /* hints about caches, order and placement: legal to ignore */
+    case RT_LAUNCH_CLUSTER_POLICY:
+    case RT_LAUNCH_PRIORITY:
+    case RT_LAUNCH_MEM_SYNC_DOMAIN_MAP:
+    case RT_LAUNCH_MEM_SYNC_DOMAIN:
+    case RT_LAUNCH_SHARED_CARVEOUT:
+    case RT_LAUNCH_NVLINK_CENTRIC:
+        return RT_SUCCESS;
+    case RT_LAUNCH_PROGRAMMATIC_SERIALIZATION: /* permits overlap with the kernel before; none happens here */
+        r->early = a->value.number != 0;
+        return RT_SUCCESS;
+    case RT_LAUNCH_CLUSTER_DIMENSION:
+        r->size = a->value.cluster;
+        return RT_SUCCESS;
+    case RT_LAUNCH_PREFERRED_CLUSTER:
+        r->preferred = a->value.cluster;
+        return RT_SUCCESS;
+    case RT_LAUNCH_COOPERATIVE:
+        return a->value.number == 0 ? RT_SUCCESS : refuse_attribute(c, a->id);
+    case RT_LAUNCH_PROGRAMMATIC_EVENT:
+    case RT_LAUNCH_COMPLETION_EVENT:
+    case RT_LAUNCH_DEVICE_UPDATABLE:
+        return refuse_attribute(c, a->id);
+    default:
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "launch attribute %d is not known%s", a->id,
+                      a->id == RT_LAUNCH_SYNC_POLICY ? " to launches (cudaLaunchAttributeSynchronizationPolicy)" : "");
+    }
+}
+
+static int read_attributes(struct rt_context *c, const struct rt_launch_config *l, struct cluster_request *r) {
+    memset(r, 0, sizeof *r);
+    if (l->num_attrs != 0 && l->attrs == NULL)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%u launch attributes at a null pointer", l->num_attrs);
+    int e = RT_SUCCESS;
+    for (unsigned i = 0; i < l->num_attrs && e == RT_SUCCESS; i++)
+        e = read_attribute(c, &l->attrs[i], r);
+    return e;
+}
+
+static bool is_zero(struct rt_dim3 d) { return d.x == 0 && d.y == 0 && d.z == 0; }
+static bool has_zero(struct rt_dim3 d) { return d.x == 0 || d.y == 0 || d.z == 0; }
+static bool same(struct rt_dim3 a, struct rt_dim3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+static struct rt_dim3 from_diag(struct diag_dim3 d) { return (struct rt_dim3){d.x, d.y, d.z}; }
+static struct diag_dim3 to_diag(struct rt_dim3 d) { return (struct diag_dim3){d.x, d.y, d.z}; }
+
+/* Product, saturated far above every limit. */
+static uint64_t volume(struct rt_dim3 d) {
+    uint64_t xy = (uint64_t)d.x * d.y;
+    return d.z != 0 && xy > UINT64_MAX / d.z ? UINT64_MAX : xy * d.z;
+}
+
+static int check_shape(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
+                       int shape_error) {
+    struct rt_dim3 g = l->grid, b = l->block;
+    if (has_zero(g) || has_zero(b))
+        return rt_say(c, shape_error, "%s: a grid of " DIM " CTAs of " DIM " threads", f->name, DIM_ARGS(g),
+                      DIM_ARGS(b));
+    if (b.x > 1024 || b.y > 1024 || b.z > 64 || volume(b) > RT_DEVICE_MAX_THREADS)
+        return rt_say(c, shape_error, "%s: a CTA of " DIM " threads; the limits are 1024 x 1024 x 64 and 1024 in all",
+                      f->name, DIM_ARGS(b));
+    if (g.x > 0x7FFFFFFFu || g.y > 65535 || g.z > 65535)
+        return rt_say(c, shape_error, "%s: a grid of " DIM " CTAs; the limits are 2147483647 x 65535 x 65535", f->name,
+                      DIM_ARGS(g));
+    if (volume(b) > f->info.max_threads)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %llu threads in a CTA; its launch bounds allow %u", f->name,
+                      (unsigned long long)volume(b), f->info.max_threads);
+    struct rt_dim3 required = {f->info.ptx->reqntid.x, f->info.ptx->reqntid.y, f->info.ptx->reqntid.z};
+    if (!has_zero(required) && !same(required, b))
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: a CTA of " DIM " threads; .reqntid requires " DIM, f->name,
+                      DIM_ARGS(b), DIM_ARGS(required));
+    return RT_SUCCESS;
+}
+
+/* Dynamic shared memory a launch may ask for: 48 KB less the static part, or what the attribute allows. */
+static size_t dynamic_limit(const struct rt_function *f) {
+    if (f->max_dynamic_shared >= 0)
+        return (size_t)f->max_dynamic_shared;
+    return f->info.static_smem < RT_DEVICE_SMEM_DEFAULT ? RT_DEVICE_SMEM_DEFAULT - f->info.static_smem : 0;
+}
+
+static int check_resources(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l) {
+    size_t limit = dynamic_limit(f);
+    if (l->dynamic_shared > limit)
+        return rt_say(c, RT_ERROR_INVALID_VALUE,
+                      "%s: %zu bytes of dynamic shared memory beside %u static ones; allowed are %zu: more, up to %u "
+                      "in all, needs cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)",
+                      f->name, l->dynamic_shared, f->info.static_smem, limit, c->gpu->config.smem_per_cta);
+    if (f->info.static_smem + l->dynamic_shared > c->gpu->config.smem_per_cta)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: %zu bytes of shared memory in a CTA; the chip has %u", f->name,
+                      f->info.static_smem + l->dynamic_shared, c->gpu->config.smem_per_cta);
+    uint64_t warps = (volume(l->block) + MACH_WARP - 1) / MACH_WARP;
+    uint64_t regs = warps * ((f->info.regs * MACH_WARP + 255) & ~255ull); /* a warp gets units of 256 */
+    if (regs > c->gpu->config.regs_per_sm)
+        return rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: %llu registers in a CTA; the chip has %u", f->name,
+                      (unsigned long long)regs, c->gpu->config.regs_per_sm);
+    return RT_SUCCESS;
+}
+
+/* The size from the kernel (.reqnctapercluster), the function's attributes or the launch; they must agree. */
+static int choose_cluster(struct rt_context *c, const struct rt_function *f, const struct cluster_request *r,
+                          struct rt_dim3 *out) {
+    struct rt_dim3 compiled = from_diag(f->info.cluster), wanted = r->size;
+    if (is_zero(compiled))
+        compiled = f->cluster;
+    if (!is_zero(compiled) && has_zero(compiled))
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: its attributes require clusters of " DIM " CTAs", f->name,
+                      DIM_ARGS(compiled));
+    if (!is_zero(wanted) && has_zero(wanted))
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: clusters of " DIM " CTAs", f->name, DIM_ARGS(wanted));
+    if (!is_zero(wanted) && !is_zero(compiled) && !same(wanted, compiled))
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: launched with clusters of " DIM ", but it requires " DIM,
+                      f->name, DIM_ARGS(wanted), DIM_ARGS(compiled));
+    if (is_zero(wanted) && is_zero(compiled) && f->info.ptx->explicitcluster)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: .explicitcluster, and the launch gives no cluster size",
+                      f->name);
+    *out = !is_zero(wanted) ? wanted : !is_zero(compiled) ? compiled : (struct rt_dim3){1, 1, 1};
+    return RT_SUCCESS;
+}
+
+static int check_cluster(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
+                         struct rt_dim3 n) {
+    uint64_t size = volume(n);
+    if (f->info.ptx->blocksareclusters)
+        return rt_say(c, RT_ERROR_NOT_SUPPORTED, "%s: .blocksareclusters is not supported by the emulator", f->name);
+    if (size > MACH_MAX_CLUSTER)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; the chip has at most %u", f->name,
+                      (unsigned long long)size, MACH_MAX_CLUSTER);
+    if (size > RT_DEVICE_PORTABLE_CLUSTER && !f->non_portable_cluster)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
+                      "%s: %llu CTAs in a cluster; more than %u need "
+                      "cudaFuncSetAttribute(cudaFuncAttributeNonPortableClusterSizeAllowed)",
+                      f->name, (unsigned long long)size, RT_DEVICE_PORTABLE_CLUSTER);
+    if (f->info.ptx->maxclusterrank != 0 && size > f->info.ptx->maxclusterrank)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: %llu CTAs in a cluster; .maxclusterrank is %u", f->name,
+                      (unsigned long long)size, f->info.ptx->maxclusterrank);
+    if (l->grid.x % n.x != 0 || l->grid.y % n.y != 0 || l->grid.z % n.z != 0)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
+                      "%s: a grid of " DIM " CTAs does not divide into clusters of " DIM, f->name, DIM_ARGS(l->grid),
+                      DIM_ARGS(n));
+    return RT_SUCCESS;
+}
+
+/* A preferred cluster size is a wish; the launch keeps to the smaller size. It must still be a legal multiple. */
+static int check_preferred(struct rt_context *c, const struct rt_function *f, const struct cluster_request *r,
+                           struct rt_dim3 n) {
+    struct rt_dim3 p = r->preferred;
+    if (is_zero(p))
+        return RT_SUCCESS;
+    if (has_zero(p) || p.x % n.x != 0 || p.y % n.y != 0 || p.z % n.z != 0)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: preferred clusters of " DIM " are no multiple of " DIM,
+                      f->name, DIM_ARGS(p), DIM_ARGS(n));
+    return RT_SUCCESS;
+}
+
+/* All parameters as laid out in the kernel, out of cuLaunchKernel's `extra`; bytes is NULL where it has none. */
+struct packed {
+    const void *bytes;
+    size_t size;
+};
+
+static int read_extra(struct rt_context *c, const struct rt_launch *l, struct packed *out) {
+    *out = (struct packed){0};
+    for (void **x = l->extra; x != NULL && *x != RT_EXTRA_END; x += 2) {
+        if (x[0] == RT_EXTRA_BUFFER)
+            out->bytes = x[1];
+        else if (x[0] == RT_EXTRA_SIZE && x[1] != NULL)
+            memcpy(&out->size, x[1], sizeof out->size);
+        else
+            return rt_say(c, RT_ERROR_INVALID_VALUE, "key %p of the extra list is not known", x[0]);
+    }
+    if (out->bytes != NULL && l->args != NULL)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "parameters given twice: by pointers and by extra");
+    return RT_SUCCESS;
+}
+
+/* Lays the parameters out as the kernel reads them (natural alignment, in order). *out is freed by the caller. */
+static int pack_params(struct rt_context *c, const struct rt_function *f, void **args, struct packed given,
+                       uint8_t **out) {
+    const struct ptx_func *k = f->info.ptx;
+    *out = NULL;
+    if (k->num_params == 0)
+        return RT_SUCCESS;
+    if (args == NULL && given.bytes == NULL)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %u parameters and got none", f->name, k->num_params);
+    if (given.bytes != NULL && given.size < f->info.param_bytes)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %llu bytes of parameters and got %zu", f->name,
+                      (unsigned long long)f->info.param_bytes, given.size);
+    *out = xcalloc(1, f->info.param_bytes);
+    if (given.bytes != NULL) {
+        memcpy(*out, given.bytes, f->info.param_bytes);
+        return RT_SUCCESS;
+    }
+    for (uint32_t i = 0; i < k->num_params; i++) {
+        if (args[i] == NULL)
+            return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: the pointer to parameter %u is null", f->name, i);
+        memcpy(*out + ptx_param_offset(k, i, NULL), args[i], k->params[i].size);
+    }
+    return RT_SUCCESS;
+}
+
+static struct launch_config machine_launch(const struct rt_function *f, const struct rt_launch_config *l,
+                                           struct rt_dim3 grid, struct rt_dim3 cluster) {
+    return (struct launch_config){
+        .kernel = f->kernel,
+        .grid = to_diag(grid),
+        .block = to_diag(l->block),
+        .cluster = to_diag(cluster),
+        .dynamic_smem = (uint32_t)l->dynamic_shared,
+        .param_bytes = f->info.param_bytes,
+        .stream = (uintptr_t)l->stream,
+    };
+}
+
+static int check_launch(struct rt_context *c, const struct rt_function *f, const struct rt_launch *launch,
+                        struct launch_config *out) {
+    const struct rt_launch_config *l = &launch->config;
+    struct cluster_request request;
+    struct rt_dim3 cluster = {1, 1, 1};
+    int e = check_shape(c, f, l, launch->shape_error);
+    e = rt_then(e, check_resources(c, f, l));
+    e = rt_then(e, read_attributes(c, l, &request));
+    e = rt_then(e, choose_cluster(c, f, &request, &cluster));
+    e = rt_then(e, check_cluster(c, f, l, cluster));
+    e = rt_then(e, check_preferred(c, f, &request, cluster));
+    *out = machine_launch(f, l, l->grid, cluster);
+    out->early = request.early;
+    if (e == RT_SUCCESS && launch_max_resident_clusters(c->gpu, out) == 0)
+        e = rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: no cluster of " DIM " such CTAs fits the device", f->name,
+                   DIM_ARGS(cluster));
+    return e;
+}
+
+/* A launch returns when the kernel has ended, so this is the time from launch to synchronise. */
+static int timed_launch(struct rt_context *c, const struct rt_function *f, const struct launch_config *x) {
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    int fault = launch_run(c->gpu, x);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double s = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    if (c->stats)
+        fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions\n", f->name, s,
+                (unsigned long long)c->gpu->clock);
+    return fault;
+}
+
+int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launch *l) {
+    struct launch_config x;
+    struct packed given;
+    uint8_t *params = NULL;
+    int e = read_extra(c, l, &given);
+    e = rt_then(e, rt_stream_check(c, l->config.stream, NULL));
+    e = rt_then(e, check_launch(c, f, l, &x));
+    e = rt_then(e, pack_params(c, f, l->args, given, &params));
+    if (e == RT_SUCCESS) {
+        rt_flush_printed(c);
+        x.params = params;
+        c->sticky = timed_launch(c, f, &x);
+    }
+    free(params);
+    return e;
+}
+
+int rt_max_ctas_per_sm(struct rt_context *c, struct rt_function *f, int block_size, size_t dynamic_shared, int *out) {
+    const struct mach_config *m = &c->gpu->config;
+    if (out == NULL || block_size <= 0)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "a CTA of %d threads", block_size);
+    *out = 0;
+    size_t shared = f->info.static_smem + dynamic_shared;
+    if (dynamic_shared > m->smem_per_cta || shared > m->smem_per_cta || (unsigned)block_size > f->info.max_threads)
+        return RT_SUCCESS;
+    unsigned threads = ((unsigned)block_size + MACH_WARP - 1) / MACH_WARP * MACH_WARP;
+    uint64_t n = m->ctas_per_sm, by_threads = m->threads_per_sm / threads;
+    uint64_t by_shared = m->smem_per_sm / (shared + m->smem_reserved);
+    uint64_t by_regs = f->info.regs != 0 ? m->regs_per_sm / ((uint64_t)f->info.regs * threads) : n;
+    n = by_threads < n ? by_threads : n;
+    n = by_shared < n ? by_shared : n;
+    *out = (int)(by_regs < n ? by_regs : n);
+    return RT_SUCCESS;
+}
+
+int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out) {
+    struct cluster_request request;
+    struct rt_dim3 cluster;
+    int e = rt_check_out(c, out);
+    if (e != RT_SUCCESS)
+        return e;
+    *out = 0;
+    e = read_attributes(c, l, &request);
+    e = rt_then(e, choose_cluster(c, f, &request, &cluster));
+    if (e != RT_SUCCESS)
+        return e;
+    if (has_zero(l->block) || volume(l->block) > f->info.max_threads || volume(cluster) > MACH_MAX_CLUSTER ||
+        l->dynamic_shared > dynamic_limit(f))
+        return RT_SUCCESS;
+    struct launch_config x = machine_launch(f, l, cluster, cluster); /* one cluster, whatever grid was given */
+    *out = (int)launch_max_resident_clusters(c->gpu, &x);
+    return RT_SUCCESS;
+}
+
+int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value) {
+    const struct launch_kernel_info *k = &f->info;
+    struct rt_dim3 cluster = is_zero(from_diag(k->cluster)) ? f->cluster : from_diag(k->cluster);
+    const int values[] = {
+        [RT_FUNC_MAX_THREADS] = (int)k->max_threads,
+        [RT_FUNC_SHARED_BYTES] = (int)k->static_smem,
+        [RT_FUNC_CONST_BYTES] = 0,
+        [RT_FUNC_LOCAL_BYTES] = (int)k->local_bytes,
+        [RT_FUNC_NUM_REGS] = (int)k->regs,
+        [RT_FUNC_PTX_VERSION] = 100,
+        [RT_FUNC_BINARY_VERSION] = 100,
+        [RT_FUNC_CACHE_MODE_CA] = 0,
+        [RT_FUNC_MAX_DYNAMIC_SHARED] = (int)dynamic_limit(f),
+        [RT_FUNC_SHARED_CARVEOUT] = f->carveout,
+        [RT_FUNC_CLUSTER_MUST_BE_SET] = !is_zero(cluster),
+        [RT_FUNC_CLUSTER_WIDTH] = (int)cluster.x,
+        [RT_FUNC_CLUSTER_HEIGHT] = (int)cluster.y,
+        [RT_FUNC_CLUSTER_DEPTH] = (int)cluster.z,
+        [RT_FUNC_NON_PORTABLE_CLUSTER] = f->non_portable_cluster,
+        [RT_FUNC_CLUSTER_POLICY] = f->cluster_policy,
+    };
+    if (attribute < 0 || attribute > RT_FUNC_CLUSTER_POLICY || value == NULL)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "function attribute %d is not known", attribute);
+    *value = values[attribute];
+    return RT_SUCCESS;
+}
+
+static int set_cluster(struct rt_context *c, struct rt_function *f, unsigned *dim, int value) {
+    if (!is_zero(from_diag(f->info.cluster)) || value < 0)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: its cluster size is %s", f->name,
+                      value < 0 ? "negative" : "fixed when it was compiled");
+    *dim = (unsigned)value;
+    return RT_SUCCESS;
+}
+
+int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value) {
+    unsigned most = c->gpu->config.smem_per_cta;
+    switch (attribute) {
+    case RT_FUNC_MAX_DYNAMIC_SHARED:
+        if (value < 0 || f->info.static_smem > most || (unsigned)value > most - f->info.static_smem)
+            return rt_say(c, RT_ERROR_INVALID_VALUE,
+                          "%s: %d bytes of dynamic shared memory beside %u static ones; a CTA has at most %u", f->name,
+                          value, f->info.static_smem, most);
+        f->max_dynamic_shared = value;
+        return RT_SUCCESS;
+    case RT_FUNC_SHARED_CARVEOUT:
+        if (value < -1 || value > 100)
+            return rt_say(c, RT_ERROR_INVALID_VALUE, "a shared memory carveout of %d %%: -1 to 100", value);
+        f->carveout = value;
+        return RT_SUCCESS;
+    case RT_FUNC_CLUSTER_WIDTH:
+        return set_cluster(c, f, &f->cluster.x, value);
+    case RT_FUNC_CLUSTER_HEIGHT:
+        return set_cluster(c, f, &f->cluster.y, value);
+    case RT_FUNC_CLUSTER_DEPTH:
+        return set_cluster(c, f, &f->cluster.z, value);
+    case RT_FUNC_NON_PORTABLE_CLUSTER:
+        f->non_portable_cluster = value != 0;
+        return RT_SUCCESS;
+    case RT_FUNC_CLUSTER_POLICY:
+        f->cluster_policy = value;
+        return RT_SUCCESS;
+    default:
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "function attribute %d cannot be set", attribute);
+    }
+}

@@ -1,0 +1,377 @@
+/* Modules, kernels and variables: from registered bytes to loaded code. Contract in context.h. */
+#include "cudart/core/context.h"
+
+#include "base/arena.h"
+#include "cudart/loader/cubin.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_IMAGE_FILE = 1 << 30 };
+
+/* Where the object file that holds `p` ends in memory: the bound for containers that the program carries. */
+struct extent {
+    uintptr_t p, end;
+};
+
+static int find_extent(struct dl_phdr_info *info, size_t size, void *data) {
+    struct extent *x = data;
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && x->p >= start && x->p - start < info->dlpi_phdr[i].p_memsz) {
+            x->end = start + info->dlpi_phdr[i].p_memsz;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* How many bytes may be read at p. Memory that no loaded object holds (an image that the program read from a file) is
+ * bounded by its own header alone, as with the real driver. */
+static size_t readable(const void *p) {
+    struct extent x = {(uintptr_t)p, 0};
+    if (dl_iterate_phdr(find_extent, &x) != 0)
+        return x.end - x.p;
+    return SIZE_MAX - (uintptr_t)p;
+}
+
+struct rt_module *rt_module_create(struct rt_context *c) {
+    struct rt_module *m = xcalloc(1, sizeof *m);
+    struct rt_module **end = &c->modules;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = m;
+    m->number = ++c->num_modules;
+    return m;
+}
+
+bool rt_module_known(const struct rt_context *c, const struct rt_module *m) {
+    const struct rt_module *i = c->modules;
+    while (i != NULL && i != m)
+        i = i->next;
+    return i != NULL;
+}
+
+struct rt_context *rt_enter_module(const char *call, const void *module, int *e) {
+    struct rt_context *c = rt_enter_ready(call, e);
+    if (*e == RT_SUCCESS && !rt_module_known(c, module))
+        *e =
+            rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no %s of this process", module, c->driver ? "module" : "library");
+    return c;
+}
+
+/* The container of a registered binary. Relocatable device code (wrapper version 2) brings the containers of all its
+ * objects, to be linked: one alone needs no linker. */
+static int registered_container(struct rt_context *c, const struct fatbin_wrapper *w, const void **data) {
+    *data = w->data;
+    if (w->version != 2)
+        return RT_SUCCESS;
+    const void *const *list = w->extra;
+    if (list == NULL || list[0] == NULL)
+        return rt_say(c, RT_ERROR_NO_BINARY, "the program's relocatable device code carries no image");
+    if (list[1] != NULL)
+        return rt_say(c, RT_ERROR_NO_BINARY,
+                      "the program links relocatable device code of several objects, which the emulator does "
+                      "not do: build it without -rdc=true (-dc)");
+    *data = list[0];
+    return RT_SUCCESS;
+}
+
+static int from_container(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
+    struct fatbin_error why;
+    if (fatbin_choose(image, limit, &m->choice, &why) < 0)
+        return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
+    m->code = fatbin_code(image, limit, &m->code_len);
+    return RT_SUCCESS;
+}
+
+static int from_wrapper(struct rt_context *c, struct rt_module *m) {
+    const void *data;
+    if (m->wrapper->magic != FATBIN_WRAPPER_MAGIC || (m->wrapper->version != 1 && m->wrapper->version != 2))
+        return rt_say(c, RT_ERROR_INVALID_IMAGE, "a registered fat binary has magic 0x%08x, version %u",
+                      m->wrapper->magic, m->wrapper->version);
+    int e = registered_container(c, m->wrapper, &data);
+    e = rt_then(e, from_container(c, data, readable(data), m));
+    if (e == RT_SUCCESS && m->choice.fit == FATBIN_FIT_GENERIC)
+        rt_say(c, 0,
+               "note: the program carries only generic PTX (%s), which has no tcgen05; for that build with "
+               "-gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'",
+               m->choice.target);
+    return e;
+}
+
+static void name_module(struct rt_module *m) {
+    char name[256], number[16] = "";
+    if (m->name != NULL && !m->registered) /* PTX read from a file keeps the file's name */
+        return;
+    if (m->number > 1)
+        snprintf(number, sizeof number, ".%u", m->number);
+    snprintf(name, sizeof name, "%.200s%s.%s.ptx", program_invocation_short_name, number, m->choice.target);
+    free(m->name);
+    m->name = xcalloc(strlen(name) + 1, 1);
+    strcpy(m->name, name);
+}
+
+/* The host program reads a managed variable through a pointer that the runtime sets (nvcc's host stubs). It does so
+ * without asking whether that worked, so a module that cannot be loaded gets memory of its own. */
+static void publish_managed(struct rt_context *c, struct rt_module *m) {
+    for (struct rt_variable *v = m->variables; v != NULL; v = v->next) {
+        uint64_t address, size;
+        if (v->managed == NULL)
+            continue;
+        if (m->exec != NULL && launch_find_var(m->exec, v->name, &address, &size)) {
+            *v->managed = mem_at(c->gpu->mem, address, size);
+            continue;
+        }
+        if (v->stand_in == NULL)
+            v->stand_in = xcalloc(1, v->size + 1);
+        *v->managed = v->stand_in;
+    }
+}
+
+static void take_registers(void *exec, const char *name, uint32_t registers) {
+    launch_set_registers(exec, name, registers);
+}
+
+static int load(struct rt_context *c, struct rt_module *m) {
+    int e = m->choice.text == NULL ? from_wrapper(c, m) : RT_SUCCESS;
+    if (e != RT_SUCCESS)
+        return e;
+    name_module(m);
+    struct ptx_module *ptx = ptx_parse(m->choice.text, m->choice.len, m->name, &c->gpu->sink);
+    if (ptx == NULL)
+        return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s is not valid", m->name);
+    if (m->registered) { /* chosen again if the device is reset */
+        free(m->choice.text);
+        m->choice.text = NULL;
+    }
+    m->exec = launch_module_load(c->gpu, ptx);
+    if (m->exec == NULL)
+        return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s cannot be loaded", m->name);
+    if (m->code != NULL)
+        cubin_registers(m->code, m->code_len, take_registers, m->exec);
+    free(m->code);
+    m->code = NULL;
+    return RT_SUCCESS;
+}
+
+int rt_module_ready(struct rt_context *c, struct rt_module *m) {
+    if (!m->tried) {
+        m->tried = true;
+        m->status = load(c, m);
+        publish_managed(c, m);
+    }
+    return m->status;
+}
+
+static int from_text(struct rt_context *c, const char *text, size_t len, struct rt_module *m) {
+    m->choice.fit = fatbin_target(text, len, m->choice.target, sizeof m->choice.target);
+    if (m->choice.target[0] == 0)
+        return rt_say(c, RT_ERROR_INVALID_IMAGE, "the image is neither PTX nor a fat binary");
+    if (m->choice.fit == FATBIN_FIT_NONE)
+        return rt_say(c, RT_ERROR_NO_BINARY,
+                      "the PTX is for %s, which a device of compute capability 10.0 cannot run: use .target sm_100f",
+                      m->choice.target);
+    m->choice.text = xcalloc(len + 1, 1);
+    memcpy(m->choice.text, text, len);
+    m->choice.len = len;
+    return RT_SUCCESS;
+}
+
+/* `limit` bounds what may be read; for a text in memory it ends at its zero byte. */
+static int from_bytes(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
+    uint32_t magic = 0;
+    memcpy(&magic, image, strnlen(image, limit < 4 ? limit : 4)); /* no byte of a magic number is zero */
+    if (magic == FATBIN_MAGIC)
+        return from_container(c, image, limit, m);
+    if (magic == 0x464C457F) /* 0x7F, "ELF" */
+        return rt_say(c, RT_ERROR_NO_BINARY,
+                      "the image is machine code (a cubin), which the emulator does not run: give it PTX or "
+                      "a fat binary made with -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]'");
+    return from_text(c, image, strnlen(image, limit), m);
+}
+
+/* The end of making a module: loads it for the caller where all went well so far, else forgets it. */
+static int hand_out(struct rt_context *c, struct rt_module *m, int e, void **out) {
+    e = rt_then(e, rt_module_ready(c, m));
+    if (e == RT_SUCCESS)
+        *out = m;
+    else
+        rt_module_drop(c, m);
+    return e;
+}
+
+int rt_module_from_image(struct rt_context *c, const void *image, void **out) {
+    if (image == NULL || out == NULL)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "no image, or no place for the module");
+    struct rt_module *m = rt_module_create(c);
+    const struct fatbin_wrapper *w = image;
+    if ((uintptr_t)image % 8 != 0 || w->magic != FATBIN_WRAPPER_MAGIC)
+        return hand_out(c, m, from_bytes(c, image, readable(image), m), out);
+    m->wrapper = w;
+    return hand_out(c, m, from_wrapper(c, m), out);
+}
+
+int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
+    FILE *f = path ? fopen(path, "rb") : NULL;
+    if (f == NULL || out == NULL) {
+        if (f != NULL)
+            fclose(f);
+        return rt_say(c, path && !f ? RT_ERROR_FILE_NOT_FOUND : RT_ERROR_INVALID_VALUE, "%s: %s",
+                      path ? path : "no file", strerror(errno));
+    }
+    fseek(f, 0, SEEK_END);
+    long size = ftell(f);
+    rewind(f);
+    if (size <= 0 || size > MAX_IMAGE_FILE) {
+        fclose(f);
+        return rt_say(c, RT_ERROR_INVALID_IMAGE, "%s: %ld bytes", path, size);
+    }
+    char *bytes = xcalloc((size_t)size + 1, 1);
+    size_t got = fread(bytes, 1, (size_t)size, f);
+    fclose(f);
+    struct rt_module *m = rt_module_create(c);
+    int e = from_bytes(c, bytes, got, m);
+    free(bytes);
+    if (e == RT_SUCCESS && m->choice.len == got) {
+        m->name = xcalloc(strlen(path) + 1, 1);
+        strcpy(m->name, path);
+    }
+    return hand_out(c, m, e, out);
+}
+
+static void drop_functions(struct rt_context *c, struct rt_module *m) {
+    struct rt_function **p = &c->functions;
+    while (*p != NULL) {
+        struct rt_function *f = *p;
+        if (f->module != m) {
+            p = &f->next;
+            continue;
+        }
+        *p = f->next;
+        free(f->name);
+        free(f);
+    }
+}
+
+void rt_module_drop(struct rt_context *c, struct rt_module *m) {
+    struct rt_module **p = &c->modules;
+    while (*p != NULL && *p != m)
+        p = &(*p)->next;
+    if (*p == NULL)
+        return;
+    *p = m->next;
+    drop_functions(c, m);
+    while (m->variables != NULL) {
+        struct rt_variable *v = m->variables;
+        m->variables = v->next;
+        free(v->name);
+        free(v->stand_in);
+        free(v);
+    }
+    if (m->exec != NULL)
+        launch_module_unload(m->exec);
+    free(m->code);
+    free(m->choice.text);
+    free(m->name);
+    free(m);
+}
+
+struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host) {
+    struct rt_function *f = xcalloc(1, sizeof *f);
+    f->module = m;
+    f->host = host;
+    f->name = xcalloc(strlen(name) + 1, 1);
+    strcpy(f->name, name);
+    f->max_dynamic_shared = f->carveout = -1;
+    f->next = c->functions;
+    c->functions = f;
+    return f;
+}
+
+struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle) {
+    for (struct rt_function *f = c->functions; f != NULL; f = f->next)
+        if (f == host_or_handle || (f->host != NULL && f->host == host_or_handle))
+            return f;
+    return NULL;
+}
+
+/* Loads the function's module and finds its kernel. */
+static int function_ready(struct rt_context *c, struct rt_function *f) {
+    if (f->kernel != NULL)
+        return RT_SUCCESS;
+    int e = rt_module_ready(c, f->module);
+    if (e != RT_SUCCESS)
+        return e;
+    f->kernel = launch_find_kernel(f->module->exec, f->name);
+    if (f->kernel == NULL)
+        return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the PTX of %s has no kernel %s", f->module->name, f->name);
+    f->info = launch_kernel_info(f->kernel);
+    return RT_SUCCESS;
+}
+
+static int function_get(struct rt_context *c, const void *host_or_handle, struct rt_function **out) {
+    *out = rt_function_find(c, host_or_handle);
+    if (host_or_handle == NULL)
+        return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the function is a null pointer");
+    if (*out == NULL)
+        return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no kernel of this program", host_or_handle);
+    return function_ready(c, *out);
+}
+
+struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e) {
+    struct rt_context *c = rt_enter_ready(call, e);
+    *f = NULL;
+    *e = rt_then(*e, function_get(c, function, f));
+    return c;
+}
+
+int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes) {
+    uint64_t at, size;
+    int e = rt_module_ready(c, m);
+    if (e != RT_SUCCESS)
+        return e;
+    if (name == NULL || !launch_find_var(m->exec, name, &at, &size))
+        return rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
+    if (address != NULL)
+        *address = at;
+    if (bytes != NULL)
+        *bytes = size;
+    return RT_SUCCESS;
+}
+
+int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out) {
+    if (name == NULL || out == NULL)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "no name, or no place for the function");
+    int e = rt_module_ready(c, m);
+    if (e != RT_SUCCESS)
+        return e;
+    for (struct rt_function *f = c->functions; f != NULL; f = f->next)
+        if (f->module == m && strcmp(f->name, name) == 0) {
+            *out = f;
+            return function_ready(c, f);
+        }
+    if (launch_find_kernel(m->exec, name) == NULL)
+        return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
+    struct rt_function *f = rt_function_create(c, m, name, NULL);
+    *out = f;
+    return function_ready(c, f);
+}
+
+int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size) {
+    for (struct rt_module *m = c->modules; m != NULL; m = m->next)
+        for (struct rt_variable *v = m->variables; v != NULL; v = v->next)
+            if (host != NULL && (v->host == host || (const void *)v->managed == host)) {
+                int e = rt_module_ready(c, m);
+                if (e != RT_SUCCESS)
+                    return e;
+                if (launch_find_var(m->exec, v->name, address, size))
+                    return RT_SUCCESS;
+                return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name, v->name);
+            }
+    return rt_say(c, RT_ERROR_INVALID_SYMBOL, "%p is no device variable of this program", host);
+}

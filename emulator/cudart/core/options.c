@@ -1,0 +1,91 @@
+/* Parsing of the options that launcher and library share; contract in options.h. */
+#include "cudart/core/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_THREADS 1024u
+
+/* What rt_options says of them in words. */
+_Static_assert(MACH_MAX_GPCS == 16 && MACH_B200_SMS == 148 && MAX_THREADS == 1024, "the options' limits");
+
+/* Reads a whole decimal number; false for anything else. */
+static bool read_number(const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != 0 || text[0] < '0' || text[0] > '9')
+        return false;
+    *out = v;
+    return true;
+}
+
+static bool parse_schedule(const char *text, struct mach_config *config) {
+    if (strcmp(text, "default") == 0)
+        config->schedule = MACH_SCHED_DEFAULT;
+    else if (strcmp(text, "eager") == 0)
+        config->schedule = MACH_SCHED_EAGER;
+    else if (strcmp(text, "lazy") == 0)
+        config->schedule = MACH_SCHED_LAZY;
+    else if (strncmp(text, "random:", 7) == 0 && read_number(text + 7, &config->seed))
+        config->schedule = MACH_SCHED_RANDOM;
+    else
+        return false;
+    return true;
+}
+
+static bool parse_check(const char *text, struct mach_config *config) {
+    static const char *const names[] = {"warn", "error", "off"};
+    static const enum mach_check values[] = {MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            config->check = values[i];
+            return true;
+        }
+    return false;
+}
+
+static bool parse_umma(const char *text, struct mach_config *config) {
+    bool fast = strcmp(text, "fast") == 0;
+    config->umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
+    return fast || strcmp(text, "exact") == 0;
+}
+
+static bool parse_watchdog(const char *text, struct mach_config *config) {
+    return read_number(text, &config->watchdog) && config->watchdog != 0;
+}
+
+static bool parse_gpc_sizes(const char *text, struct mach_config *config) {
+    uint32_t gpcs = 0, sum = 0;
+    for (;; text++) {
+        char *end = NULL;
+        unsigned long v = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+        if (v == 0 || v > MACH_B200_SMS || gpcs == MACH_MAX_GPCS)
+            return false;
+        config->gpc_sms[gpcs++] = (uint32_t)v;
+        sum += (uint32_t)v;
+        text = end;
+        if (*text != ',')
+            break;
+    }
+    config->num_gpcs = gpcs;
+    return *text == 0 && sum == MACH_B200_SMS;
+}
+
+static bool parse_threads(const char *text, struct mach_config *config) {
+    uint64_t n;
+    if (!read_number(text, &n) || n == 0 || n > MAX_THREADS)
+        return false;
+    config->threads = (uint32_t)n;
+    return true;
+}
+
+const struct rt_option rt_options[RT_NUM_OPTIONS] = {
+    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, "default, eager, lazy or random:SEED (a number)"},
+    {"--check", "SM100EMU_CHECK", parse_check, "warn, error or off"},
+    {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
+    {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, "a number of warp instructions, 1 or more"},
+    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, "the SMs of each GPC: up to 16 numbers whose sum is 148"},
+    {"--threads", "SM100EMU_THREADS", parse_threads, "a number of host threads, 1 to 1024"},
+};

@@ -1,0 +1,18 @@
+/* Options that the launcher checks and hands to the shared library through the environment. */
+#ifndef CUDART_CORE_OPTIONS_H
+#define CUDART_CORE_OPTIONS_H
+
+#include "machine/machine.h"
+
+#include <stdbool.h>
+
+/* One option: `--name=value` of the launcher, the variable `env` of the library. */
+struct rt_option {
+    const char *name, *env;
+    bool (*parse)(const char *text, struct mach_config *config); /* false: not a value of this option */
+    const char *expects; /* what its values are, to be put behind "expected: " */
+};
+#define RT_NUM_OPTIONS 6u
+extern const struct rt_option rt_options[RT_NUM_OPTIONS];
+
+#endif

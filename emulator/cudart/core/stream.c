@@ -1,0 +1,110 @@
+/* Streams and events: handles whose work is done when the call that issued it returns. Contract in context.h. */
+#include "cudart/core/context.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **out) {
+    if (out == NULL || (flags & ~(unsigned)RT_STREAM_NON_BLOCKING) != 0)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "stream flags 0x%x: 0 or 1 (non-blocking)", flags);
+    struct rt_stream *s = xcalloc(1, sizeof *s);
+    s->flags = flags;
+    s->priority = priority;
+    s->id = ++c->next_stream_id + 2; /* 1 and 2 are the legacy and the per-thread stream */
+    s->next = c->streams;
+    c->streams = s;
+    *out = s;
+    return RT_SUCCESS;
+}
+
+int rt_stream_check(struct rt_context *c, void *stream, struct rt_stream **out) {
+    if (out != NULL)
+        *out = NULL;
+    if (stream == NULL || stream == RT_STREAM_LEGACY || stream == RT_STREAM_PER_THREAD)
+        return RT_SUCCESS;
+    for (struct rt_stream *s = c->streams; s != NULL; s = s->next)
+        if (s == stream) {
+            if (out != NULL)
+                *out = s;
+            return RT_SUCCESS;
+        }
+    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream of this process", stream);
+}
+
+int rt_stream_destroy(struct rt_context *c, void *stream) {
+    for (struct rt_stream **p = &c->streams; *p != NULL; p = &(*p)->next)
+        if (*p == stream) {
+            struct rt_stream *s = *p;
+            *p = s->next;
+            free(s);
+            return RT_SUCCESS;
+        }
+    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream that cudaStreamCreate made", stream);
+}
+
+int rt_event_create(struct rt_context *c, unsigned flags, void **out) {
+    const unsigned known = RT_EVENT_BLOCKING_SYNC | RT_EVENT_DISABLE_TIMING;
+    if (out == NULL || (flags & ~(known | RT_EVENT_INTERPROCESS)) != 0)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "event flags 0x%x are not known", flags);
+    if (flags & RT_EVENT_INTERPROCESS)
+        return rt_say(c, RT_ERROR_NOT_SUPPORTED, "cudaEventInterprocess is not supported by the emulator");
+    struct rt_event *e = xcalloc(1, sizeof *e);
+    e->flags = flags;
+    e->next = c->events;
+    c->events = e;
+    *out = e;
+    return RT_SUCCESS;
+}
+
+int rt_event_check(struct rt_context *c, void *event, struct rt_event **out) {
+    for (struct rt_event *e = c->events; e != NULL; e = e->next)
+        if (e == event) {
+            *out = e;
+            return RT_SUCCESS;
+        }
+    *out = NULL;
+    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no event of this process", event);
+}
+
+int rt_event_destroy(struct rt_context *c, void *event) {
+    for (struct rt_event **p = &c->events; *p != NULL; p = &(*p)->next)
+        if (*p == event) {
+            struct rt_event *e = *p;
+            *p = e->next;
+            free(e);
+            return RT_SUCCESS;
+        }
+    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no event of this process", event);
+}
+
+int rt_event_record(struct rt_context *c, void *event, void *stream) {
+    struct rt_event *e;
+    int code = rt_event_check(c, event, &e);
+    code = rt_then(code, rt_stream_check(c, stream, NULL));
+    if (code != RT_SUCCESS)
+        return code;
+    clock_gettime(CLOCK_MONOTONIC, &e->when);
+    e->recorded = true;
+    rt_tell(c, HOST_RECORD, stream, event);
+    return RT_SUCCESS;
+}
+
+void rt_tell(struct rt_context *c, enum event_host_kind kind, void *stream, void *event) {
+    tell_host(c->gpu, &(struct event_host){.kind = kind, .stream = (uintptr_t)stream, .object = (uintptr_t)event});
+}
+
+int rt_event_elapsed(struct rt_context *c, void *start, void *end, float *ms) {
+    struct rt_event *a, *b;
+    int code = rt_event_check(c, start, &a);
+    code = rt_then(code, rt_event_check(c, end, &b));
+    code = rt_then(code, rt_check_out(c, ms));
+    if (code != RT_SUCCESS)
+        return code;
+    if (!a->recorded || !b->recorded)
+        return rt_say(c, RT_ERROR_INVALID_HANDLE, "the %s event was never recorded", a->recorded ? "end" : "start");
+    if ((a->flags | b->flags) & RT_EVENT_DISABLE_TIMING)
+        return rt_say(c, RT_ERROR_INVALID_HANDLE, "an event was created with cudaEventDisableTiming");
+    *ms = (float)(1e3 * (double)(b->when.tv_sec - a->when.tv_sec) + 1e-6 * (double)(b->when.tv_nsec - a->when.tv_nsec));
+    return RT_SUCCESS;
+}

@@ -1,0 +1,212 @@
+/* Driver API: memory, copies, fills. Asynchronous calls do their work before they return. */
+#include "cudart/core/calls.h"
+
+/* Device pointers are integers in this API. */
+static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
+
+static int allocate(const char *call, uint64_t *out, size_t bytes, enum rt_memory_type type) {
+    void *p = NULL;
+    int e = rt_call_malloc(call, bytes, type, NULL, out ? &p : NULL);
+    if (e == RT_SUCCESS && out != NULL)
+        *out = (uintptr_t)p;
+    return e;
+}
+
+RT_API int cuMemAlloc_v2(uint64_t *out, size_t bytes) { return allocate("cuMemAlloc", out, bytes, RT_MEMORY_DEVICE); }
+
+RT_API int cuMemAllocAsync(uint64_t *out, size_t bytes, void *stream) {
+    (void)stream;
+    return allocate("cuMemAllocAsync", out, bytes, RT_MEMORY_DEVICE);
+}
+
+RT_API int cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags) {
+    (void)flags;
+    return allocate("cuMemAllocManaged", out, bytes, RT_MEMORY_MANAGED);
+}
+
+RT_API int cuMemAllocHost_v2(void **out, size_t bytes) {
+    return rt_call_malloc("cuMemAllocHost", bytes, RT_MEMORY_HOST, NULL, out);
+}
+
+RT_API int cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
+    (void)flags;
+    return rt_call_malloc("cuMemHostAlloc", bytes, RT_MEMORY_HOST, NULL, out);
+}
+
+RT_API int cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height, unsigned element) {
+    (void)element;
+    size_t row = (width + 511) / 512 * 512, bytes;
+    if (pitch == NULL || row < width || __builtin_mul_overflow(row, height, &bytes))
+        return RT_ERROR_INVALID_VALUE;
+    *pitch = row;
+    return allocate("cuMemAllocPitch", out, bytes, RT_MEMORY_DEVICE);
+}
+
+RT_API int cuMemFree_v2(uint64_t address) { return rt_call_free("cuMemFree", pointer(address), false, NULL); }
+RT_API int cuMemFreeHost(void *p) { return rt_call_free("cuMemFreeHost", p, true, NULL); }
+
+RT_API int cuMemFreeAsync(uint64_t address, void *stream) {
+    (void)stream;
+    return rt_call_free("cuMemFreeAsync", pointer(address), false, NULL);
+}
+
+RT_API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
+    return rt_call_mem_info("cuMemGetInfo", free_bytes, total_bytes);
+}
+
+RT_API int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address) {
+    int e, type;
+    struct mem_block b;
+    struct rt_context *c = rt_enter_ready("cuMemGetAddressRange", &e);
+    if (e == RT_SUCCESS && !rt_pointer(c, pointer(address), &type, &b))
+        e = rt_say(c, RT_ERROR_NOT_FOUND, "0x%llx is in no allocation", (unsigned long long)address);
+    if (e == RT_SUCCESS && base != NULL)
+        *base = b.addr;
+    if (e == RT_SUCCESS && bytes != NULL)
+        *bytes = b.size;
+    return rt_leave(c, e);
+}
+
+RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flags) {
+    void *p;
+    int e = rt_call_host_pointer("cuMemHostGetDevicePointer", out ? &p : NULL, host, flags);
+    if (e == RT_SUCCESS)
+        *out = (uintptr_t)p;
+    return e;
+}
+
+/* CU_POINTER_ATTRIBUTE_: 2 memory type (CUmemorytype: 1 host, 2 device), 3 device pointer, 4 host pointer, 8 managed,
+ * 9 device, 11 start of the range, 12 its size. */
+RT_API int cuPointerGetAttribute(void *out, int attribute, uint64_t address) {
+    int e, type;
+    struct mem_block b;
+    struct rt_context *c = rt_enter_ready("cuPointerGetAttribute", &e);
+    if (e == RT_SUCCESS && (out == NULL || !rt_pointer(c, pointer(address), &type, &b)))
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "0x%llx is in no allocation", (unsigned long long)address);
+    if (e == RT_SUCCESS) {
+        switch (attribute) {
+        case 2:
+            *(unsigned *)out = type == RT_MEMORY_HOST ? 1 : 2;
+            break;
+        case 3:
+            *(uint64_t *)out = address;
+            break;
+        case 4:
+            *(void **)out = type == RT_MEMORY_DEVICE ? NULL : pointer(address);
+            break;
+        case 8:
+            *(unsigned *)out = type == RT_MEMORY_MANAGED;
+            break;
+        case 9:
+            *(int *)out = 0;
+            break;
+        case 11:
+            *(uint64_t *)out = b.addr;
+            break;
+        case 12:
+            *(size_t *)out = b.size;
+            break;
+        default:
+            e = rt_say(c, RT_ERROR_NOT_SUPPORTED, "pointer attribute %d is not supported by the emulator", attribute);
+        }
+    }
+    return rt_leave(c, e);
+}
+
+/* ---- copies and fills ---- */
+
+RT_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes) {
+    return rt_call_copy("cuMemcpy", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, NULL);
+}
+
+RT_API int cuMemcpyAsync(uint64_t dst, uint64_t src, size_t bytes, void *stream) {
+    return rt_call_copy("cuMemcpyAsync", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, stream);
+}
+
+RT_API int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t bytes) {
+    return rt_call_copy("cuMemcpyHtoD", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, NULL);
+}
+
+RT_API int cuMemcpyHtoDAsync_v2(uint64_t dst, const void *src, size_t bytes, void *stream) {
+    return rt_call_copy("cuMemcpyHtoDAsync", pointer(dst), src, bytes, RT_HOST_TO_DEVICE, stream);
+}
+
+RT_API int cuMemcpyDtoH_v2(void *dst, uint64_t src, size_t bytes) {
+    return rt_call_copy("cuMemcpyDtoH", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, NULL);
+}
+
+RT_API int cuMemcpyDtoHAsync_v2(void *dst, uint64_t src, size_t bytes, void *stream) {
+    return rt_call_copy("cuMemcpyDtoHAsync", dst, pointer(src), bytes, RT_DEVICE_TO_HOST, stream);
+}
+
+RT_API int cuMemcpyDtoD_v2(uint64_t dst, uint64_t src, size_t bytes) {
+    return rt_call_copy("cuMemcpyDtoD", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, NULL);
+}
+
+RT_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, void *stream) {
+    return rt_call_copy("cuMemcpyDtoDAsync", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream);
+}
+
+/* One side of a 2D copy: its first byte. Types: 1 host, 2 device, 4 unified. */
+static int side(struct rt_context *c, int type, const void *host, uint64_t device, size_t x, size_t y, size_t pitch,
+                const uint8_t **out) {
+    size_t offset;
+    if (type != 1 && type != 2 && type != 4)
+        return rt_say(c, RT_ERROR_NOT_SUPPORTED, "memory type %d is not supported by the emulator", type);
+    if (__builtin_mul_overflow(y, pitch, &offset) || __builtin_add_overflow(offset, x, &offset))
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "row %zu of pitch %zu", y, pitch);
+    *out = (const uint8_t *)((type == 1 ? (uintptr_t)host : (uintptr_t)device) + offset);
+    return RT_SUCCESS;
+}
+
+static int copy_2d(const char *call, const struct rt_driver_copy_2d *p, void *stream) {
+    int e;
+    const uint8_t *dst, *src;
+    struct rt_context *c = rt_enter_ready(call, &e);
+    rt_flush_printed(c);
+    if (e == RT_SUCCESS && p == NULL)
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "the parameters are a null pointer");
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    e = rt_then(e, side(c, p->dst_type, p->dst_host, p->dst_device, p->dst_x, p->dst_y, p->dst_pitch, &dst));
+    e = rt_then(e, side(c, p->src_type, p->src_host, p->src_device, p->src_x, p->src_y, p->src_pitch, &src));
+    e = rt_then(e, rt_copy_2d(c, (void *)(uintptr_t)dst, p->dst_pitch, src, p->src_pitch, p->width, p->height,
+                              RT_COPY_DEFAULT, stream));
+    return rt_leave(c, e);
+}
+
+RT_API int cuMemcpy2D_v2(const struct rt_driver_copy_2d *p) { return copy_2d("cuMemcpy2D", p, NULL); }
+RT_ALIAS(cuMemcpy2DUnaligned_v2, cuMemcpy2D_v2);
+
+RT_API int cuMemcpy2DAsync_v2(const struct rt_driver_copy_2d *p, void *stream) {
+    return copy_2d("cuMemcpy2DAsync", p, stream);
+}
+
+RT_API int cuMemsetD8_v2(uint64_t p, unsigned char value, size_t n) {
+    return rt_call_fill("cuMemsetD8", pointer(p), 0, value, 1, n, 1, NULL);
+}
+RT_API int cuMemsetD16_v2(uint64_t p, unsigned short value, size_t n) {
+    return rt_call_fill("cuMemsetD16", pointer(p), 0, value, 2, n, 1, NULL);
+}
+RT_API int cuMemsetD32_v2(uint64_t p, unsigned value, size_t n) {
+    return rt_call_fill("cuMemsetD32", pointer(p), 0, value, 4, n, 1, NULL);
+}
+
+RT_API int cuMemsetD8Async(uint64_t p, unsigned char value, size_t n, void *stream) {
+    return rt_call_fill("cuMemsetD8Async", pointer(p), 0, value, 1, n, 1, stream);
+}
+
+RT_API int cuMemsetD16Async(uint64_t p, unsigned short value, size_t n, void *stream) {
+    return rt_call_fill("cuMemsetD16Async", pointer(p), 0, value, 2, n, 1, stream);
+}
+
+RT_API int cuMemsetD32Async(uint64_t p, unsigned value, size_t n, void *stream) {
+    return rt_call_fill("cuMemsetD32Async", pointer(p), 0, value, 4, n, 1, stream);
+}
+
+RT_API int cuMemsetD2D8_v2(uint64_t p, size_t pitch, unsigned char value, size_t width, size_t height) {
+    return rt_call_fill("cuMemsetD2D8", pointer(p), pitch, value, 1, width, height, NULL);
+}
+
+RT_API int cuMemsetD2D32_v2(uint64_t p, size_t pitch, unsigned value, size_t width, size_t height) {
+    return rt_call_fill("cuMemsetD2D32", pointer(p), pitch, value, 4, width, height, NULL);
+}

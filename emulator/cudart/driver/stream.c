@@ -1,0 +1,85 @@
+/* Driver API: streams and events. Every operation is done when its call returns. */
+#include "cudart/core/calls.h"
+
+RT_API int cuStreamCreateWithPriority(void **out, unsigned flags, int priority) {
+    return rt_call_stream_create("cuStreamCreate", flags, priority, out);
+}
+
+RT_API int cuStreamCreate(void **out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
+RT_API int cuStreamDestroy_v2(void *stream) { return rt_call_stream_destroy("cuStreamDestroy", stream); }
+RT_API int cuStreamSynchronize(void *stream) { return rt_call_on_stream("cuStreamSynchronize", stream, true); }
+RT_API int cuStreamQuery(void *stream) { return rt_call_on_stream("cuStreamQuery", stream, false); }
+
+static struct rt_context *enter_stream(const char *call, void *stream, struct rt_stream **s, int *e) {
+    struct rt_context *c = rt_enter_ready(call, e);
+    *e = rt_then(*e, rt_stream_check(c, stream, s));
+    return c;
+}
+
+RT_API int cuStreamGetFlags(void *stream, unsigned *flags) {
+    int e;
+    struct rt_stream *s;
+    struct rt_context *c = enter_stream("cuStreamGetFlags", stream, &s, &e);
+    if (e == RT_SUCCESS && flags != NULL)
+        *flags = s ? s->flags : 0;
+    return rt_leave(c, e);
+}
+
+RT_API int cuStreamGetPriority(void *stream, int *priority) {
+    int e;
+    struct rt_stream *s;
+    struct rt_context *c = enter_stream("cuStreamGetPriority", stream, &s, &e);
+    if (e == RT_SUCCESS && priority != NULL)
+        *priority = s ? s->priority : 0;
+    return rt_leave(c, e);
+}
+
+RT_API int cuStreamIsCapturing(void *stream, int *status) {
+    int e;
+    struct rt_context *c = enter_stream("cuStreamIsCapturing", stream, NULL, &e);
+    if (e == RT_SUCCESS && status != NULL)
+        *status = 0; /* CU_STREAM_CAPTURE_STATUS_NONE */
+    return rt_leave(c, e);
+}
+
+RT_API int cuStreamGetCtx(void *stream, void **context) {
+    int e;
+    struct rt_context *c = enter_stream("cuStreamGetCtx", stream, NULL, &e);
+    if (e == RT_SUCCESS && context != NULL)
+        *context = rt_thread()->current;
+    return rt_leave(c, e);
+}
+
+RT_API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    int e;
+    struct rt_event *found;
+    (void)flags;
+    struct rt_context *c = enter_stream("cuStreamWaitEvent", stream, NULL, &e);
+    return rt_leave(c, rt_then(e, rt_event_check(c, event, &found)));
+}
+
+/* The function runs outside the lock: it is the host program's own. */
+RT_API int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
+    int e = cuStreamSynchronize(stream);
+    if (e == RT_SUCCESS && function != NULL)
+        function(data);
+    return e;
+}
+
+RT_API int cuEventCreate(void **out, unsigned flags) { return rt_call_event_create("cuEventCreate", flags, out); }
+RT_API int cuEventDestroy_v2(void *event) { return rt_call_event_destroy("cuEventDestroy", event); }
+
+RT_API int cuEventRecord(void *event, void *stream) { return rt_call_event_record("cuEventRecord", event, stream); }
+
+RT_API int cuEventRecordWithFlags(void *event, void *stream, unsigned flags) {
+    (void)flags;
+    return cuEventRecord(event, stream);
+}
+
+RT_API int cuEventQuery(void *event) { return rt_call_on_event("cuEventQuery", event, false); }
+RT_API int cuEventSynchronize(void *event) { return rt_call_on_event("cuEventSynchronize", event, true); }
+
+RT_API int cuEventElapsedTime(float *ms, void *start, void *end) {
+    return rt_call_event_elapsed("cuEventElapsedTime", ms, start, end);
+}
+RT_ALIAS(cuEventElapsedTime_v2, cuEventElapsedTime);

@@ -1,0 +1,61 @@
+/* Register counts out of machine code; contract in cubin.h. */
+#include "cudart/loader/cubin.h"
+
+#include "cudart/loader/elf.h"
+
+#include <string.h>
+
+#define NV_INFO_SVAL 4 /* attribute format: a value of `size` bytes follows */
+#define NV_INFO_REGCOUNT 0x2f
+#define MAX_REGISTERS 255u /* per thread (CUDA C++ Programming Guide, compute capability 10.0) */
+
+/* The section of this name; with name NULL, the symbol table. */
+static bool find(const struct elf_file *f, const char *name, Elf64_Shdr *out) {
+    Elf64_Shdr names;
+    if (!elf_section(f, f->header.e_shstrndx, &names))
+        return false;
+    for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, out); i++) {
+        if (!elf_holds(f, out->sh_offset, out->sh_size))
+            continue;
+        if (name ? strcmp(elf_string(f, names.sh_offset, names.sh_size, out->sh_name), name) == 0
+                 : out->sh_type == SHT_SYMTAB)
+            return true;
+    }
+    return false;
+}
+
+/* A symbol's name, "" where it has none. */
+static const char *symbol_name(const struct elf_file *f, const Elf64_Shdr *symbols, uint32_t index) {
+    Elf64_Sym sym;
+    Elf64_Shdr strings;
+    if (index >= symbols->sh_size / sizeof sym || !elf_section(f, symbols->sh_link, &strings) ||
+        !elf_entry(f, symbols->sh_offset, sizeof sym, index, &sym, sizeof sym))
+        return "";
+    return elf_string(f, strings.sh_offset, strings.sh_size, sym.st_name);
+}
+
+void cubin_registers(const uint8_t *code, size_t size, void (*fn)(void *ctx, const char *name, uint32_t registers),
+                     void *ctx) {
+    struct elf_file f = {.bytes = code, .size = size};
+    Elf64_Shdr info, symbols;
+    if (!elf_get(&f, 0, &f.header, sizeof f.header) || memcmp(f.header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        f.header.e_ident[EI_CLASS] != ELFCLASS64 || f.header.e_shentsize != sizeof(Elf64_Shdr) ||
+        !find(&f, ".nv.info", &info) || !find(&f, NULL, &symbols))
+        return;
+    for (uint64_t at = info.sh_offset, end = at + info.sh_size; end - at >= 4;) {
+        uint8_t head[4];
+        uint32_t value[2];
+        memcpy(head, code + at, sizeof head);
+        uint64_t n = head[0] == NV_INFO_SVAL ? (uint64_t)head[2] | (uint64_t)head[3] << 8 : 0;
+        at += 4;
+        if (n > end - at)
+            return;
+        if (n == sizeof value && head[1] == NV_INFO_REGCOUNT) {
+            memcpy(value, code + at, sizeof value);
+            const char *name = symbol_name(&f, &symbols, value[0]);
+            if (*name && value[1] >= 1 && value[1] <= MAX_REGISTERS)
+                fn(ctx, name, value[1]);
+        }
+        at += n;
+    }
+}

@@ -1,0 +1,177 @@
+/* Reads a program's ELF headers; contract in elfcheck.h. */
+#include "cudart/loader/elfcheck.h"
+
+#include "cudart/loader/elf.h"
+#include "cudart/loader/fatbin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#define HOST_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define HOST_MACHINE EM_AARCH64
+#else
+#error "the emulator runs on x86-64 and aarch64"
+#endif
+
+/* The containers of .nv_fatbin lie one behind the other, padded to 8 bytes: one for each source file, and one with
+ * machine code alone for the device linker's. */
+static void read_containers(const struct elf_file *f, const Elf64_Shdr *s, struct elf_facts *facts) {
+    struct fatbin_reader r;
+    struct fatbin_error why;
+    struct fatbin_choice choice;
+    size_t total;
+    if (s->sh_type == SHT_NOBITS || !elf_holds(f, s->sh_offset, s->sh_size))
+        return;
+    const unsigned char *p = f->bytes + s->sh_offset, *end = p + s->sh_size;
+    while (!facts->ptx && end - p >= 16) {
+        if (fatbin_open(&r, p, (size_t)(end - p), &total, &why) < 0) {
+            p += 8;
+            continue;
+        }
+        facts->ptx = fatbin_choose(p, (size_t)(end - p), &choice, &why) == 0;
+        if (facts->ptx)
+            free(choice.text);
+        else if (strstr(facts->fatbin_why, "PTX is") == NULL) /* that says more than "machine code alone" */
+            snprintf(facts->fatbin_why, sizeof facts->fatbin_why, "%s", why.text);
+        size_t step = (total + 7) / 8 * 8;
+        p += step < (size_t)(end - p) ? step : (size_t)(end - p);
+    }
+}
+
+/* Looks at the first section of a name only: linkers make one, and a hostile file could repeat a large one. */
+static void read_sections(const struct elf_file *f, struct elf_facts *facts) {
+    Elf64_Shdr names, s;
+    bool read = false;
+    if (!elf_section(f, f->header.e_shstrndx, &names))
+        return;
+    for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, &s); i++) {
+        const char *name = elf_string(f, names.sh_offset, names.sh_size, s.sh_name);
+        if (strcmp(name, ".nv_fatbin") == 0) {
+            facts->fatbin = true;
+            if (!read)
+                read_containers(f, &s, facts);
+            read = true;
+        } else if (strcmp(name, ".nvFatBinSegment") == 0) {
+            facts->fatbin = true;
+        } else if (strcmp(name, "__nv_relfatbin") == 0) {
+            facts->relocatable = true;
+        }
+    }
+}
+
+/* Where the loader would put address `v`: its place in the file, or the file's end. */
+static uint64_t file_offset(const struct elf_file *f, uint64_t v) {
+    Elf64_Phdr p;
+    for (unsigned i = 0; i < f->header.e_phnum; i++)
+        if (elf_entry(f, f->header.e_phoff, f->header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_LOAD &&
+            v >= p.p_vaddr && v - p.p_vaddr < p.p_filesz && p.p_offset <= f->size)
+            return p.p_offset + (v - p.p_vaddr);
+    return f->size;
+}
+
+static void read_needed(const char *name, struct elf_facts *facts) {
+    if (strcmp(name, "libcuda.so.1") == 0)
+        facts->needs_cuda = true;
+    if (strncmp(name, "libcudart.so.", 13) == 0)
+        facts->needs_cudart = atoi(name + 13);
+}
+
+static void read_symbol(const char *name, struct elf_facts *facts) {
+    if (strcmp(name, "__cudaRegisterFatBinary") == 0)
+        facts->imports_register = true;
+    if (strcmp(name, "dlopen") == 0)
+        facts->imports_dlopen = true;
+}
+
+/* Undefined symbols of .dynsym, found by its section header. */
+static void read_symbols(const struct elf_file *f, struct elf_facts *facts) {
+    Elf64_Shdr s, strings;
+    Elf64_Sym symbol;
+    for (unsigned i = 0; i < f->header.e_shnum && elf_section(f, i, &s); i++) {
+        if (s.sh_type != SHT_DYNSYM || !elf_section(f, s.sh_link, &strings))
+            continue;
+        for (uint64_t k = 0; k < s.sh_size / sizeof symbol; k++) {
+            if (!elf_entry(f, s.sh_offset, sizeof symbol, k, &symbol, sizeof symbol))
+                return;
+            if (symbol.st_shndx == SHN_UNDEF)
+                read_symbol(elf_string(f, strings.sh_offset, strings.sh_size, symbol.st_name), facts);
+        }
+        return; /* there is one such section */
+    }
+}
+
+static void read_dynamic(const struct elf_file *f, const Elf64_Phdr *p, struct elf_facts *facts) {
+    Elf64_Dyn d;
+    uint64_t count = p->p_filesz / sizeof d, strings = f->size, strings_size = 0;
+    facts->dynamic = true;
+    for (uint64_t i = 0; i < count && elf_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
+        if (d.d_tag == DT_STRTAB)
+            strings = file_offset(f, d.d_un.d_ptr);
+        if (d.d_tag == DT_STRSZ)
+            strings_size = d.d_un.d_val;
+    }
+    for (uint64_t i = 0; i < count && elf_entry(f, p->p_offset, sizeof d, i, &d, sizeof d) && d.d_tag != DT_NULL; i++) {
+        if (d.d_tag == DT_NEEDED)
+            read_needed(elf_string(f, strings, strings_size, d.d_un.d_val), facts);
+        facts->rpath |= d.d_tag == DT_RPATH;
+        facts->runpath |= d.d_tag == DT_RUNPATH;
+    }
+}
+
+static bool refuse(char *why, size_t why_size, const char *text) {
+    snprintf(why, why_size, "%s", text);
+    return false;
+}
+
+bool elf_read(const void *bytes, size_t size, struct elf_facts *facts, char *why, size_t why_size) {
+    struct elf_file f = {.bytes = bytes, .size = size};
+    Elf64_Phdr p;
+    memset(facts, 0, sizeof *facts);
+    if (size >= 2 && memcmp(bytes, "#!", 2) == 0)
+        return refuse(why, why_size, "is a script: give the program that it starts");
+    if (size < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return refuse(why, why_size, "is no ELF program");
+    if (f.bytes[EI_CLASS] != ELFCLASS64 || f.bytes[EI_DATA] != ELFDATA2LSB)
+        return refuse(why, why_size, "is no 64-bit little-endian program");
+    if (!elf_get(&f, 0, &f.header, sizeof f.header))
+        return refuse(why, why_size, "is cut off in its ELF header");
+    if (f.header.e_machine != HOST_MACHINE)
+        return refuse(why, why_size, "was built for another processor");
+    if (f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
+        return refuse(why, why_size, "is no executable (an object file?)");
+    for (unsigned i = 0; i < f.header.e_phnum; i++)
+        if (elf_entry(&f, f.header.e_phoff, f.header.e_phentsize, i, &p, sizeof p) && p.p_type == PT_DYNAMIC &&
+            !facts->dynamic)
+            read_dynamic(&f, &p, facts);
+    read_sections(&f, facts);
+    read_symbols(&f, facts);
+    return true;
+}
+
+bool elf_judge(const struct elf_facts *facts, char *why, size_t why_size) {
+    bool shared = facts->needs_cudart != 0 || facts->imports_register;
+    if (facts->fatbin && !shared)
+        return refuse(why, why_size,
+                      "links the CUDA runtime statically, so the emulator cannot take its place: build it "
+                      "with nvcc -cudart shared");
+    if (!facts->dynamic)
+        return refuse(why, why_size,
+                      "is statically linked, so no library can be put in its way: build it without -static");
+    if (facts->needs_cudart != 0 && facts->needs_cudart != 12 && facts->needs_cudart != 13) {
+        snprintf(why, why_size, "needs libcudart.so.%d; the emulator stands in for 12 and 13", facts->needs_cudart);
+        return false;
+    }
+    if (facts->rpath && !facts->runpath && (shared || facts->needs_cuda))
+        return refuse(why, why_size,
+                      "has a DT_RPATH, which the loader obeys before LD_LIBRARY_PATH, so it would not find "
+                      "the emulator: link it with -Xlinker --enable-new-dtags (g++: -Wl,--enable-new-dtags)");
+    if (!facts->fatbin && !shared && !facts->needs_cuda && !facts->imports_dlopen)
+        return refuse(why, why_size,
+                      "carries no device code (no .nv_fatbin section) and uses no CUDA library: it is no CUDA program");
+    if (facts->fatbin && !facts->ptx && !facts->relocatable && facts->fatbin_why[0] != 0)
+        return refuse(why, why_size, facts->fatbin_why);
+    return true;
+}

@@ -1,0 +1,126 @@
+/* Runtime API: streams, events, host functions. Every operation is done when its call returns. */
+#include "cudart/core/calls.h"
+
+RT_API int cudaStreamCreate(void **out) { return rt_call_stream_create("cudaStreamCreate", 0, 0, out); }
+
+RT_API int cudaStreamCreateWithFlags(void **out, unsigned flags) {
+    return rt_call_stream_create("cudaStreamCreateWithFlags", flags, 0, out);
+}
+
+RT_API int cudaStreamCreateWithPriority(void **out, unsigned flags, int priority) {
+    return rt_call_stream_create("cudaStreamCreateWithPriority", flags, priority, out);
+}
+
+RT_API int cudaStreamDestroy(void *stream) { return rt_call_stream_destroy("cudaStreamDestroy", stream); }
+
+RT_API int cudaStreamSynchronize(void *stream) { return rt_call_on_stream("cudaStreamSynchronize", stream, true); }
+RT_ALIAS(cudaStreamSynchronize_ptsz, cudaStreamSynchronize);
+
+RT_API int cudaStreamQuery(void *stream) { return rt_call_on_stream("cudaStreamQuery", stream, false); }
+RT_ALIAS(cudaStreamQuery_ptsz, cudaStreamQuery);
+
+RT_API int cudaStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    int e;
+    struct rt_event *found;
+    struct rt_context *c = rt_enter_ready("cudaStreamWaitEvent", &e);
+    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    e = rt_then(e, rt_event_check(c, event, &found));
+    if (e == RT_SUCCESS && flags > 1)
+        e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags);
+    if (e == RT_SUCCESS)
+        rt_tell(c, HOST_WAIT, stream, event);
+    return rt_leave(c, e);
+}
+RT_ALIAS(cudaStreamWaitEvent_ptsz, cudaStreamWaitEvent);
+
+RT_API int cudaStreamGetFlags(void *stream, unsigned *flags) {
+    struct rt_context *c = rt_enter("cudaStreamGetFlags");
+    struct rt_stream *s;
+    int e = rt_stream_check(c, stream, &s);
+    if (e == RT_SUCCESS && flags != NULL)
+        *flags = s ? s->flags : 0;
+    return rt_leave(c, e);
+}
+RT_ALIAS(cudaStreamGetFlags_ptsz, cudaStreamGetFlags);
+
+RT_API int cudaStreamGetPriority(void *stream, int *priority) {
+    struct rt_context *c = rt_enter("cudaStreamGetPriority");
+    struct rt_stream *s;
+    int e = rt_stream_check(c, stream, &s);
+    if (e == RT_SUCCESS && priority != NULL)
+        *priority = s ? s->priority : 0;
+    return rt_leave(c, e);
+}
+RT_ALIAS(cudaStreamGetPriority_ptsz, cudaStreamGetPriority);
+
+RT_API int cudaStreamGetId(void *stream, unsigned long long *id) {
+    struct rt_context *c = rt_enter("cudaStreamGetId");
+    struct rt_stream *s;
+    int e = rt_stream_check(c, stream, &s);
+    if (e == RT_SUCCESS && id != NULL)
+        *id = s ? s->id : stream == RT_STREAM_PER_THREAD ? 2 : 1;
+    return rt_leave(c, e);
+}
+RT_ALIAS(cudaStreamGetId_ptsz, cudaStreamGetId);
+
+RT_API int cudaStreamGetDevice(void *stream, int *device) {
+    struct rt_context *c = rt_enter("cudaStreamGetDevice");
+    int e = rt_stream_check(c, stream, NULL);
+    if (e == RT_SUCCESS && device != NULL)
+        *device = 0;
+    return rt_leave(c, e);
+}
+RT_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice);
+
+/* Nothing can capture, since cudaStreamBeginCapture is refused. */
+RT_API int cudaStreamIsCapturing(void *stream, int *status) {
+    struct rt_context *c = rt_enter("cudaStreamIsCapturing");
+    int e = rt_stream_check(c, stream, NULL);
+    if (e == RT_SUCCESS && status != NULL)
+        *status = 0; /* cudaStreamCaptureStatusNone */
+    return rt_leave(c, e);
+}
+RT_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing);
+
+/* The function runs outside the lock: it is the host program's own. */
+RT_API int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
+    int e = rt_call_on_stream("cudaLaunchHostFunc", stream, true);
+    if (e == RT_SUCCESS && function != NULL)
+        function(data);
+    return e;
+}
+RT_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc);
+
+RT_API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data, unsigned flags) {
+    (void)flags;
+    int e = rt_call_on_stream("cudaStreamAddCallback", stream, true);
+    if (e == RT_SUCCESS && function != NULL)
+        function(stream, RT_SUCCESS, data);
+    return e;
+}
+RT_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback);
+
+RT_API int cudaEventCreate(void **out) { return rt_call_event_create("cudaEventCreate", 0, out); }
+
+RT_API int cudaEventCreateWithFlags(void **out, unsigned flags) {
+    return rt_call_event_create("cudaEventCreateWithFlags", flags, out);
+}
+
+RT_API int cudaEventDestroy(void *event) { return rt_call_event_destroy("cudaEventDestroy", event); }
+
+RT_API int cudaEventRecord(void *event, void *stream) { return rt_call_event_record("cudaEventRecord", event, stream); }
+RT_ALIAS(cudaEventRecord_ptsz, cudaEventRecord);
+
+RT_API int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags) {
+    (void)flags; /* 1: external, which matters to graphs only */
+    return cudaEventRecord(event, stream);
+}
+RT_ALIAS(cudaEventRecordWithFlags_ptsz, cudaEventRecordWithFlags);
+
+RT_API int cudaEventQuery(void *event) { return rt_call_on_event("cudaEventQuery", event, false); }
+RT_API int cudaEventSynchronize(void *event) { return rt_call_on_event("cudaEventSynchronize", event, true); }
+
+RT_API int cudaEventElapsedTime(float *ms, void *start, void *end) {
+    return rt_call_event_elapsed("cudaEventElapsedTime", ms, start, end);
+}
+RT_ALIAS(cudaEventElapsedTime_v2, cudaEventElapsedTime);

@@ -1,0 +1,143 @@
+/* launch/resident.c - which clusters are resident, and in which island.
+ *
+ * CTAs become resident as launch/place.h says, in the order of their numbers; one costs host memory only once it has run.
+ * The islands (machine/island.h) are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their size. A
+ * kernel whose clusters may see one another (launch/shares.c) has one island.
+ */
+#include "engines/tc.h"
+#include "isa/isa.h"
+#include "launch/state.h"
+
+#include <stdlib.h>
+
+/* --- room --------------------------------------------------------------------------------------------------------- */
+
+struct place_needs launch_cta_needs(const struct launch_state *st) {
+    uint32_t warp_regs = (st->regs * MACH_WARP + 255) & ~255u; /* registers are given to warps in units of 256 */
+    uint32_t smem = st->static_smem + st->grid.dynamic_smem + st->grid.gpu->config.smem_reserved;
+    return (struct place_needs){st->grid.warps * MACH_WARP, st->grid.warps * warp_regs, (smem + 127) & ~127u};
+}
+
+bool launch_admit(struct launch_state *st) {
+    if (st->next_cluster == st->num_clusters)
+        return false;
+    struct place_needs n = launch_cta_needs(st);
+    struct diag_dim3 dim = st->grid.cluster;
+    struct sm *sms[MACH_MAX_CLUSTER];
+    if (!place_cluster(st->grid.gpu, &n, dim.x * dim.y * dim.z, sms))
+        return false;
+    struct launch_island *isl = &st->islands[st->island_of[sms[0]->id]];
+    struct cluster *cl = xcalloc(1, sizeof *cl);
+    cluster_init(cl, &isl->m, warp_cluster_id(&st->grid, st->next_cluster), dim, sms);
+    cl->number = st->next_cluster++;
+    cl->block = st->grid.block;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        cl->cta[r].live_warps = cl->cta[r].num_warps = st->grid.warps;
+    *isl->resident_tail = cl;
+    isl->resident_tail = &cl->next;
+    return true;
+}
+
+struct cluster *launch_next_resident(const struct launch_state *st, const struct cluster *after) {
+    struct cluster *next = NULL;
+    for (uint32_t i = 0; i < st->num_islands; i++)
+        for (struct cluster *cl = st->islands[i].resident; cl; cl = cl->next)
+            if ((!after || cl->number > after->number) && (!next || cl->number < next->number))
+                next = cl;
+    return next;
+}
+
+/* --- beginning and end -------------------------------------------------------------------------------------------- */
+
+static void tell(struct cta *cta, enum event_life_kind kind, uint32_t bytes) {
+    tell_life(cta->gpu, &(struct event_life){.by = {.cta = cta}, .kind = kind, .owner = cta, .bytes = bytes});
+}
+
+void launch_start_cluster(struct launch_state *st, struct cluster *cl) {
+    for (uint32_t r = 0; r < cl->num_ctas; r++) {
+        struct cta *cta = &cl->cta[r];
+        cta_alloc_smem(cta, st->static_smem + st->grid.dynamic_smem);
+        cta->warps = worker_alloc(cl->island->worker, st->grid.warps * sizeof *cta->warps);
+        for (uint32_t i = 0; i < st->grid.warps; i++)
+            warp_create(&cta->warps[i], &st->grid, cta, i);
+        tell(cta, LIFE_CTA_START, cta->smem_end - MACH_SMEM_FIRST);
+    }
+    tell(cl->cta, LIFE_CLUSTER_START, 0);
+}
+
+static bool queues_empty(const struct cluster *cl) {
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (const struct async_queue *q = cl->cta[r].queues; q; q = q->next)
+            if (q->head)
+                return false;
+    return true;
+}
+
+static void free_cluster(struct launch_state *st, struct cluster *cl) {
+    struct place_needs n = launch_cta_needs(st);
+    tell(cl->cta, LIFE_CLUSTER_END, 0);
+    for (uint32_t r = 0; r < cl->num_ctas; r++) {
+        struct cta *cta = &cl->cta[r];
+        for (uint32_t i = 0; cta->warps && i < st->grid.warps; i++) {
+            isa_warp_destroy(&cta->warps[i]);
+            warp_destroy(&cta->warps[i]);
+        }
+        worker_free(cl->island->worker, cta->warps);
+        tc_cta_release(cta);
+        place_leave(cta->sm, &n);
+    }
+    cluster_release(cl);
+    free(cl);
+}
+
+bool launch_reap(struct launch_island *isl, bool all) {
+    bool any = false;
+    struct cluster **p = &isl->resident;
+    while (*p) {
+        struct cluster *cl = *p;
+        if (!all && (cl->live_ctas || !queues_empty(cl))) {
+            p = &cl->next;
+            continue;
+        }
+        *p = cl->next;
+        free_cluster(isl->st, cl);
+        any = true;
+    }
+    isl->resident_tail = p;
+    return any;
+}
+
+/* --- islands ------------------------------------------------------------------------------------------------------ */
+
+void launch_make_islands(struct launch_state *st) {
+    struct gpu *gpu = st->grid.gpu;
+    const uint32_t sms = gpu->config.num_sms;
+    const struct diag_dim3 dim = st->grid.cluster;
+    const uint32_t ctas = dim.x * dim.y * dim.z;
+    st->shares = launch_kernel_shares(st->grid.kernel);
+    st->island_of = xcalloc(sms, sizeof *st->island_of);
+    uint32_t first, count;
+    for (uint32_t g = 0; !st->shares && ctas > 2 && mach_gpc(&gpu->config, g, &first, &count); g++)
+        for (uint32_t i = first; i < first + count; i++)
+            st->island_of[i] = g;
+    for (uint32_t i = 0; !st->shares && ctas <= 2 && i < sms; i++)
+        st->island_of[i] = ctas == 2 ? i / 2 : i;
+    st->num_islands = st->island_of[sms - 1] + 1;
+    st->islands = xcalloc(st->num_islands, sizeof *st->islands);
+    for (uint32_t i = 0; i < st->num_islands; i++) {
+        struct launch_island *isl = &st->islands[i];
+        island_init(&isl->m, gpu, i);
+        isl->st = st;
+        isl->resident_tail = &isl->resident;
+    }
+}
+
+void launch_close_islands(struct launch_state *st) {
+    for (uint32_t i = 0; i < st->num_islands; i++) {
+        st->islands[i].m.worker = &st->grid.gpu->workers[0];
+        launch_reap(&st->islands[i], true);
+        island_close(&st->islands[i].m);
+    }
+    free(st->islands);
+    free(st->island_of);
+}

@@ -1,0 +1,185 @@
+/* launch/run.c - a launch, in rounds; contract in launch.h.
+ *
+ * In a round clusters are admitted, every island has a turn (launch/sched.c), and what they said is told in the order of
+ * their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the others,
+ * so results are the same on any number of threads.
+ */
+#include "engines/tc.h"
+#include "isa/isa.h"
+#include "launch/state.h"
+
+#include <stdlib.h>
+
+#define TURN (UINT64_C(1) << 24) /* instructions of an island's turn */
+
+/* --- rounds ------------------------------------------------------------------------------------------------------- */
+
+static void run_island(void *arg, uint32_t item, struct worker *worker) {
+    struct launch_island *isl = ((struct launch_island **)arg)[item];
+    isl->m.worker = worker;
+    launch_take_turn(isl);
+    if (isl->resident) /* another thread may have its next turn */
+        tc_flush(isl->resident);
+}
+
+static int by_cluster(const void *a, const void *b) {
+    const struct launch_island *x = *(struct launch_island *const *)a, *y = *(struct launch_island *const *)b;
+    return x->resident->number < y->resident->number ? -1 : x->resident->number > y->resident->number;
+}
+
+/* The islands with clusters, in the order of these, ready for a turn. */
+static uint32_t begin_round(struct launch_state *st, struct launch_island **active) {
+    struct gpu *gpu = st->grid.gpu;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < st->num_islands; i++)
+        if (st->islands[i].resident)
+            active[n++] = &st->islands[i];
+    qsort(active, n, sizeof(struct launch_island *), by_cluster);
+    uint64_t left = gpu->config.watchdog - gpu->clock, turn = n && left / n < TURN ? left / n + 1 : TURN;
+    atomic_store(&st->stop, UINT32_MAX);
+    st->grid_free = st->shares;
+    for (uint32_t i = 0; i < n; i++) {
+        active[i]->order = i + 1;
+        active[i]->idle = active[i]->wants_grid = false;
+        active[i]->m.clock = gpu->clock;
+        active[i]->limit = gpu->clock + turn;
+    }
+    return n;
+}
+
+/* Gives the clusters of an island the work that they asked the grid for. */
+static bool serve(struct launch_island *isl) {
+    bool any = false;
+    for (struct cluster *cl = isl->resident; cl && !isl->m.fault; cl = cl->next)
+        any |= isa_serve_cancels(cl);
+    island_tell(&isl->m);
+    return any;
+}
+
+/* Adds up what the islands did, and serves them in their order. True when one of them can go on. */
+static bool end_round(struct launch_state *st, struct launch_island **active, uint32_t n) {
+    struct gpu *gpu = st->grid.gpu;
+    uint64_t start = gpu->clock;
+    bool any = false;
+    for (uint32_t i = 0; i < n && !gpu->fault; i++) {
+        gpu->clock += active[i]->m.clock - start;
+        any |= !active[i]->idle;
+        island_tell(&active[i]->m);
+    }
+    st->grid_free = true;
+    for (uint32_t i = 0; i < n && !gpu->fault; i++)
+        any |= active[i]->wants_grid && serve(active[i]);
+    return any;
+}
+
+static void run_grid(struct launch_state *st) {
+    struct gpu *gpu = st->grid.gpu;
+    struct launch_island **active = xcalloc(st->num_islands, sizeof(struct launch_island *));
+    while (!gpu->fault) {
+        while (launch_admit(st))
+            ;
+        uint32_t n = begin_round(st, active);
+        if (!n)
+            break;
+        crew_run(&gpu->crew, gpu->workers, gpu->config.threads, n, run_island, active);
+        bool any = end_round(st, active, n);
+        if (gpu->fault)
+            break;
+        if (gpu->clock >= gpu->config.watchdog)
+            launch_report_watchdog(st);
+        else if (!any)
+            launch_report_deadlock(st);
+    }
+    free(active);
+}
+
+/* --- launches ----------------------------------------------------------------------------------------------------- */
+
+static enum warp_grid_answer take_cluster(struct warp_grid *grid, struct island *isl, struct diag_dim3 *id) {
+    struct launch_state *st = (struct launch_state *)grid;
+    if (!st->grid_free) {
+        ((struct launch_island *)isl)->wants_grid = true;
+        return GRID_LATER;
+    }
+    if (st->next_cluster == st->num_clusters)
+        return GRID_EMPTY;
+    *id = warp_cluster_id(grid, st->next_cluster++);
+    return GRID_TAKEN;
+}
+
+/* The launch before its first cluster, without parameters; the caller frees `smem->offset`. */
+static struct launch_state describe(struct gpu *gpu, const struct launch_config *cfg,
+                                    const struct launch_kernel_info *info, const struct launch_smem_layout *smem) {
+    const uint32_t threads = cfg->block.x * cfg->block.y * cfg->block.z;
+    const struct diag_dim3 clusters = {cfg->grid.x / cfg->cluster.x, cfg->grid.y / cfg->cluster.y,
+                                       cfg->grid.z / cfg->cluster.z};
+    return (struct launch_state){
+        .grid = {.gpu = gpu,
+                 .kernel = cfg->kernel,
+                 .ctas = cfg->grid,
+                 .block = cfg->block,
+                 .cluster = cfg->cluster,
+                 .clusters = clusters,
+                 .threads = threads,
+                 .warps = (threads + MACH_WARP - 1) / MACH_WARP,
+                 .regs = info->regs_known ? (info->regs + 7) / 8 * 8 : 0,
+                 .dynamic_smem = cfg->dynamic_smem,
+                 .smem_offset = smem->offset,
+                 .param_bytes = info->param_bytes,
+                 .take_cluster = take_cluster},
+        .static_smem = smem->static_bytes,
+        .regs = info->regs,
+        .num_clusters = (uint64_t)clusters.x * clusters.y * clusters.z,
+    };
+}
+
+static void tell(const struct launch_state *st, const struct launch_config *cfg, enum event_host_kind kind) {
+    tell_host(st->grid.gpu, &(struct event_host){.kind = kind,
+                                                 .stream = cfg->stream,
+                                                 .kernel = cfg->kernel->src->name,
+                                                 .grid = cfg->grid,
+                                                 .block = cfg->block,
+                                                 .cluster = cfg->cluster,
+                                                 .static_smem = st->static_smem,
+                                                 .dynamic_smem = cfg->dynamic_smem,
+                                                 .early = cfg->early});
+}
+
+int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
+    const struct launch_kernel_info info = launch_kernel_info(cfg->kernel);
+    const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
+    struct launch_state st = describe(gpu, cfg, &info, &smem);
+    if (cfg->param_bytes < info.param_bytes || !st.grid.threads || st.grid.warps > MACH_MAX_WARPS || !st.num_clusters)
+        diag_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
+    uint8_t *params = st.grid.params = xcalloc(info.param_bytes + 1, 1);
+    if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
+        memcpy(params, cfg->params, info.param_bytes);
+    gpu->fault = 0;
+    gpu->warnings = 0;
+    gpu->clock = 0;
+    struct place_needs n = launch_cta_needs(&st);
+    struct sm *sms[MACH_MAX_CLUSTER];
+    uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;
+    if (!place_cluster(gpu, &n, ctas, sms))
+        diag_broken("a cluster of %s does not fit an empty GPU", cfg->kernel->src->name);
+    for (uint32_t i = 0; i < ctas; i++)
+        place_leave(sms[i], &n);
+    tell(&st, cfg, HOST_LAUNCH);
+    launch_make_islands(&st);
+    run_grid(&st);
+    launch_close_islands(&st);
+    tell(&st, cfg, HOST_LAUNCH_END);
+    free(smem.offset);
+    free(params);
+    return gpu->fault;
+}
+
+uint32_t launch_max_resident_clusters(const struct gpu *gpu, const struct launch_config *cfg) {
+    struct gpu empty = {.config = gpu->config};
+    const struct launch_kernel_info info = launch_kernel_info(cfg->kernel);
+    const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
+    const struct launch_state st = describe(&empty, cfg, &info, &smem);
+    const struct place_needs n = launch_cta_needs(&st);
+    free(smem.offset);
+    return place_capacity(&gpu->config, &n, cfg->cluster.x * cfg->cluster.y * cfg->cluster.z);
+}
