@@ -152,7 +152,7 @@ static void mark_used(const struct warp_func *f, uint8_t *used) {
 }
 
 static void place_shared(const struct ptx_var *v, uint32_t dense, bool dynamic, const uint8_t *used,
-                  struct launch_smem_layout *s, uint64_t *at, uint64_t dynamic_at) {
+                         struct launch_smem_layout *s, uint64_t *at, uint64_t dynamic_at) {
     if (v->space != PTX_SPACE_SHARED || !used[dense] || (v->is_extern && v->incomplete) != dynamic)
         return;
     uint64_t align = v->align ? v->align : 1;
@@ -203,8 +203,6 @@ struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const 
 
 /* --- facts about a kernel ----------------------------------------------------------------------------------------- */
 
-static struct diag_dim3 dims(uint32_t x, uint32_t y, uint32_t z) { return (struct diag_dim3){x, y, z}; }
-
 struct launch_kernel_info launch_kernel_info(const struct warp_func *kernel) {
     const struct ptx_func *p = kernel->src;
     struct launch_smem_layout s = launch_smem_layout(kernel->module, kernel);
@@ -218,7 +216,7 @@ struct launch_kernel_info launch_kernel_info(const struct warp_func *kernel) {
     info.max_threads = limit < 1024 ? (uint32_t)limit : 1024;
     info.regs = kernel->registers ? kernel->registers : p->maxnreg ? p->maxnreg : 32;
     info.regs_known = kernel->registers || p->maxnreg;
-    info.cluster = dims(p->reqnctapercluster.x, p->reqnctapercluster.y, p->reqnctapercluster.z);
+    info.cluster = (struct diag_dim3){p->reqnctapercluster.x, p->reqnctapercluster.y, p->reqnctapercluster.z};
     if (info.cluster.x && !info.cluster.y)
         info.cluster.y = 1;
     if (info.cluster.x && !info.cluster.z)
