@@ -35,11 +35,7 @@ struct run_shape {
 
 static void run_collect_(void *ctx, const char *text, size_t len) {
     struct run *r = ctx;
-    size_t room = sizeof r->log - 1 - r->log_len;
-    len = len < room ? len : room;
-    memcpy(r->log + r->log_len, text, len);
-    r->log_len += len;
-    r->log[r->log_len] = 0;
+    check_append(r->log, sizeof r->log, &r->log_len, text, len);
 }
 
 /* `config` may be NULL for a B200. */
