@@ -108,11 +108,10 @@ int rt_call_event_record(const char *call, void *event, void *stream) {
 
 int rt_call_on_event(const char *call, void *event, bool wait) {
     int e;
-    struct rt_event *found;
     struct rt_context *c = rt_enter_ready(call, &e);
     if (wait)
         rt_flush_printed(c);
-    return rt_leave(c, rt_then(e, rt_event_check(c, event, &found)));
+    return rt_leave(c, rt_then(e, rt_event_check(c, event, NULL)));
 }
 
 int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end) {
