@@ -1,6 +1,6 @@
 #!/bin/sh
-# fuzz.sh BUILD SECONDS: links every tests/fuzz/fuzz_NAME.c with the instrumented emulator of BUILD and runs all of them
-# side by side, SECONDS each. Seeds come from tests/fuzz/NAME/ where that folder is there; what is found lies in
+# fuzz.sh BUILD SECONDS: links every fuzz_NAME.c of tests/fuzz with the instrumented emulator of BUILD and runs all of
+# them side by side, SECONDS each. Seeds come from tests/fuzz/NAME/ where that folder is there; what is found lies in
 # BUILD/NAME/. Exit 1 where one crashed, leaked, hung or found a sanitizer's complaint.
 set -u
 build=$1 seconds=$2

@@ -7,7 +7,7 @@
 #   machine    base num machine                engines   base num machine engines
 #   warp       base num ptx machine engines warp
 #   isa        all of these, and isa          launch     all of these, and launch
-#   check, trace, clock    each base, machine/observer.h and itself
+#   check, trace, clock    each base, machine/events.h and itself
 #   cudart/loader          itself
 #   cudart/core            every room above, cudart/loader and itself
 #   cudart/driver          base engines cudart/core and itself
@@ -62,8 +62,8 @@ BEGIN {
     allow("machine", "base num machine"); allow("engines", "base num machine engines")
     allow("warp", "base num ptx machine engines warp"); allow("isa", "base num ptx machine engines warp isa")
     allow("launch", machine)
-    allow("check", "base machine/observer.h check"); allow("trace", "base machine/observer.h trace")
-    allow("clock", "base machine/observer.h clock")
+    allow("check", "base machine/events.h check"); allow("trace", "base machine/events.h trace")
+    allow("clock", "base machine/events.h clock")
     allow("cudart/loader", "cudart/loader")
     allow("cudart/core", machine " check trace clock cudart/loader cudart/core")
     allow("cudart/driver", "base engines cudart/core cudart/driver")

@@ -88,6 +88,14 @@ static inline bool check_true_(bool ok, const char *file, int line, const char *
 #define CHECK_HAS(text, part) check_has_((text), (part), __FILE__, __LINE__, #text " has " #part)
 #define CHECK_MEM(a, b, n) check_mem_((a), (b), (n), __FILE__, __LINE__, #a " same bytes as " #b)
 
+/* What fits of s[0..n), to the end of the string `to`, which takes `size` bytes: for reports that come in pieces. */
+static inline void check_append(char *to, size_t size, size_t *len, const char *s, size_t n) {
+    n = n < size - 1 - *len ? n : size - 1 - *len;
+    memcpy(to + *len, s, n);
+    *len += n;
+    to[*len] = 0;
+}
+
 /* The exit code of main: 0 where every check held and there was at least one. */
 static inline int check_report(void) {
     if (!check_done_)

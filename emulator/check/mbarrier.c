@@ -3,7 +3,6 @@
  * Publication to the other CTAs of the cluster (PTX ISA 9.7.13.4, 8.9): after mbarrier.init a thread of the CTA executes
  * fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes.
  */
-#include "machine/mbarrier.h"
 #include "check/check.h"
 
 #include "base/arena.h"

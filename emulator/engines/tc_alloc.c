@@ -237,10 +237,9 @@ static uint32_t find_block(struct tc_state *const *tcs, unsigned count, uint32_t
 
 static void tell(const struct tc_state *tc, const struct mach_origin *origin, enum event_life_kind kind,
                  uint32_t column, uint32_t columns) {
-    static const struct mach_origin nobody;
-    const struct event_by by = event_by_origin(tc->cta, origin ? origin : &nobody, "tcgen05.alloc", ORDER_WEAK, SCOPE_NONE);
-    tell_life(tc->cta->gpu, &(struct event_life){
-                                .by = by, .kind = kind, .owner = tc->cta, .column = column, .columns = columns});
+    const struct event_by by = event_by_origin(tc->cta, origin, "tcgen05.alloc", ORDER_WEAK, SCOPE_NONE);
+    tell_life(tc->cta->gpu,
+              &(struct event_life){.by = by, .kind = kind, .owner = tc->cta, .column = column, .columns = columns});
 }
 
 static bool check_alloc(struct tc_state *tc, const struct mach_origin *origin, uint32_t columns) {
@@ -397,11 +396,12 @@ static void close_block(struct tc_state *tc, struct cta *by, const struct mach_o
         if (a->column != column || a->closing)
             continue;
         a->closing = true;
-        tell_life(by->gpu, &(struct event_life){.by = event_by_origin(by, origin, "tcgen05.dealloc", ORDER_WEAK, SCOPE_NONE),
-                                                .kind = LIFE_TMEM_CLOSING,
-                                                .owner = tc->cta,
-                                                .column = a->column,
-                                                .columns = a->columns});
+        tell_life(by->gpu,
+                  &(struct event_life){.by = event_by_origin(by, origin, "tcgen05.dealloc", ORDER_WEAK, SCOPE_NONE),
+                                       .kind = LIFE_TMEM_CLOSING,
+                                       .owner = tc->cta,
+                                       .column = a->column,
+                                       .columns = a->columns});
     }
 }
 

@@ -235,7 +235,7 @@ static void describe_ld(const struct async_op *op, struct event_work *work) {
 static const struct async_kind ld_kind = {AGENT_TENSOR_LDST, run_ld, describe_ld};
 
 uint64_t tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,
-                 uint32_t *poison, bool *done) {
+                     uint32_t *poison, bool *done) {
     struct ld_op *ld = async_op_create(sizeof *ld, &ld_kind, "tcgen05.ld", q->cta, origin);
     ld->access = *a;
     ld->data = data;

@@ -123,8 +123,12 @@ static void set_part(const struct job *j, uint32_t i) {
 /* D's columns in a part's CTA. */
 static bool check_columns(const struct job *j, const struct tc_part *p) {
     const enum event_effect effect = j->mma->accumulate ? EFFECT_READ | EFFECT_WRITE : EFFECT_WRITE;
-    const struct tc_cells d = {"accumulator D", AGENT_TENSOR_CORE, effect,  j->c->column,
-                               p->n,            {p->keep[0],       p->keep[1], p->keep[2], p->keep[3]}};
+    const struct tc_cells d = {"accumulator D",
+                               AGENT_TENSOR_CORE,
+                               effect,
+                               j->c->column,
+                               p->n,
+                               {p->keep[0], p->keep[1], p->keep[2], p->keep[3]}};
     return tc_use_cells(p->cta, j->origin, &d);
 }
 
@@ -174,8 +178,7 @@ static bool load_tmem(const struct job *j, const struct tc_part *p, const struct
     struct tc_cells cells = {"matrix A", AGENT_TENSOR_CORE, EFFECT_READ, column, TC_ROW_BYTES / 4, {0}};
     for (uint32_t i = 0; i < p->rows / 16; i++)
         cells.lanes[p->lane[i] / 32] |= UINT32_C(0xffff) << p->lane[i] % 32;
-    if (!tc_use_cells(p->cta, j->origin, &cells) ||
-        !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->raw))
+    if (!tc_use_cells(p->cta, j->origin, &cells) || !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->raw))
         return false;
     if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
         memmove(s->raw, s->raw + TC_ROW_BYTES, (size_t)(o->rows - 1) * TC_ROW_BYTES);

@@ -55,8 +55,7 @@ bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const st
                    s->taddr);
         return false;
     }
-    struct tc_cells c = {
-        s->matrix, AGENT_TENSOR_CORE, EFFECT_READ, s->taddr & 0xffff, (s->rows + 31) / 32, {0}};
+    struct tc_cells c = {s->matrix, AGENT_TENSOR_CORE, EFFECT_READ, s->taddr & 0xffff, (s->rows + 31) / 32, {0}};
     for (uint32_t p = s->first; p < s->first + s->count; p++)
         c.lanes[p] = UINT32_MAX;
     if (!tc_use_cells(cta, origin, &c))

@@ -384,7 +384,7 @@ struct write_op {
     enum tma_element element;
     struct tma_track *track;
     uint64_t follows; /* number of the operation that read the box */
-    uint8_t rows[]; /* the box, row after row as in global memory */
+    uint8_t rows[];   /* the box, row after row as in global memory */
 };
 
 static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
@@ -558,7 +558,7 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
 static bool run_store(struct async_op *op) {
     const struct store_op *s = (const struct store_op *)op;
     struct tile t;
-    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)) )
+    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)))
         return true;
     const enum tma_element element = element_of(t.m.type, s->reduce);
     if (!check_store(s, &t, element))

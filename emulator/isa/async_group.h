@@ -18,7 +18,7 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
 /* Have all but the `n` latest committed groups of every lane in `mask` finished (`read`: read their sources)? */
 bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read);
 /* Suspends until isa_group_done. */
-enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind, uint32_t n,
-                                bool read);
+enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
+                                uint32_t n, bool read);
 
 #endif

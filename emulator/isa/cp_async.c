@@ -90,8 +90,8 @@ bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uin
     return true;
 }
 
-enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind, uint32_t n,
-                                bool read) {
+enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
+                                uint32_t n, bool read) {
     if (isa_group_done(w, kind, mask, n, read)) {
         tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
         return WARP_NEXT;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct out {
+struct listing {
     char text[1 << 16];
     size_t len;
     uint32_t lines, dropped;
@@ -14,8 +14,8 @@ struct out {
 #define MAX_LINES 48u
 #define LINE_BYTES 1350u
 
-static void line(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void line(struct out *o, const char *fmt, ...) {
+static void add_line(struct listing *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_line(struct listing *o, const char *fmt, ...) {
     if (o->lines == MAX_LINES || o->len > sizeof o->text - LINE_BYTES - 64) {
         o->dropped++;
         return;
@@ -118,7 +118,7 @@ static bool stands_alike(const struct warp *w, const struct group *g, const stru
 }
 
 /* A line for the group, and for the warps behind it that stand alike. */
-static void describe_group(struct out *o, struct warp *w, const struct group *g) {
+static void describe_group(struct listing *o, struct warp *w, const struct group *g) {
     char what[400] = "runs", where[600], names[32];
     const struct warp *last = w, *end = w->cta->warps + w->cta->num_warps;
     if (w > w->cta->warps && stands_alike(w, g, w - 1))
@@ -129,9 +129,9 @@ static void describe_group(struct out *o, struct warp *w, const struct group *g)
     const struct diag_site *s = &group_insn(w, g)->src->site;
     if (g->state == GROUP_WAITING)
         describe_wait(w, g, what, sizeof what);
-    line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x, w->cta->id.y,
-         w->cta->id.z, names, g->mask, last == w ? "" : "each ", what, diag_where(s, where, sizeof where), s->ptx_line,
-         s->ptx_text ? s->ptx_text : "");
+    add_line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x,
+             w->cta->id.y, w->cta->id.z, names, g->mask, last == w ? "" : "each ", what,
+             diag_where(s, where, sizeof where), s->ptx_line, s->ptx_text ? s->ptx_text : "");
 }
 
 /* Does it wait for other threads, which wait for something else? */
@@ -148,7 +148,7 @@ struct culprit {
     enum warp_wait_kind kind; /* WAIT_NONE: it runs */
 };
 
-static struct culprit list_warps(struct launch_state *st, struct out *o) {
+static struct culprit list_warps(struct launch_state *st, struct listing *o) {
     struct culprit c = {0};
     for (struct cluster *cl = NULL; (cl = launch_next_resident(st, cl));)
         for (uint32_t r = 0; r < cl->num_ctas && cl->cta[r].warps; r++)
@@ -171,7 +171,7 @@ static struct culprit list_warps(struct launch_state *st, struct out *o) {
 #define MAX_STRAYS 4u
 
 /* Barriers that got bytes which no expect_tx announced: where the bytes of a barrier that lacks them may have gone. */
-static void list_strays(const struct launch_state *st, struct out *o) {
+static void list_strays(const struct launch_state *st, struct listing *o) {
     for (const struct cluster *cl = NULL; (cl = launch_next_resident(st, cl));)
         for (uint32_t r = 0; r < cl->num_ctas; r++)
             for (uint32_t i = 0; i < cl->cta[r].num_mbars && o->lines < MAX_STRAYS; i++) {
@@ -179,10 +179,10 @@ static void list_strays(const struct launch_state *st, struct out *o) {
                 struct mbar_view v;
                 if (mbar_peek(cta, cta->mbars[i].off, &v) != MBAR_OK || v.tx >= 0)
                     continue;
-                line(o,
-                     "  CTA (%u,%u,%u), rank %u: mbarrier 0x%x got %d bytes that no expect_tx announced: a "
-                     "copy signals it in place of another CTA's, or an expect_tx is missing or too small\n",
-                     cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off, -v.tx);
+                add_line(o,
+                         "  CTA (%u,%u,%u), rank %u: mbarrier 0x%x got %d bytes that no expect_tx announced: a "
+                         "copy signals it in place of another CTA's, or an expect_tx is missing or too small\n",
+                         cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off, -v.tx);
             }
 }
 
@@ -224,8 +224,8 @@ static const struct diag watchdog = {
 };
 
 /* `proto` NULL: a deadlock. */
-static void report(struct launch_state *st, const struct diag *proto, const char *what) {
-    struct out *o = xcalloc(1, sizeof *o);
+static void report_stop(struct launch_state *st, const struct diag *proto, const char *what) {
+    struct listing *o = xcalloc(1, sizeof *o);
     list_strays(st, o);
     struct culprit c = list_warps(st, o);
     if (o->dropped)
@@ -243,11 +243,11 @@ static void report(struct launch_state *st, const struct diag *proto, const char
 }
 
 void launch_report_deadlock(struct launch_state *st) {
-    report(st, NULL, "deadlock: no warp can run and nothing is in flight");
+    report_stop(st, NULL, "deadlock: no warp can run and nothing is in flight");
 }
 
 void launch_report_watchdog(struct launch_state *st) {
     char what[128];
     snprintf(what, sizeof what, "stopped after %llu warp instructions", (unsigned long long)st->grid.gpu->clock);
-    report(st, &watchdog, what);
+    report_stop(st, &watchdog, what);
 }

@@ -144,15 +144,15 @@ static void reach(const struct warp_module *m, const struct warp_func *f, uint8_
     }
 }
 
-static void mark(const struct warp_module *m, const struct warp_func *f, uint8_t *used) {
+/* The shared variables that the function names. */
+static void mark_used(const struct warp_func *f, uint8_t *used) {
     for (uint32_t i = 0; i < f->num_inits; i++)
         if (f->inits[i].kind == INIT_SHARED)
             used[f->inits[i].var] = 1;
-    (void)m;
 }
 
-static void place(const struct ptx_var *v, uint32_t dense, bool dynamic, const uint8_t *used,
-                  struct launch_smem_layout *s, uint64_t *at, uint64_t dynamic_at) {
+static void place_shared(const struct ptx_var *v, uint32_t dense, bool dynamic, const uint8_t *used,
+                         struct launch_smem_layout *s, uint64_t *at, uint64_t dynamic_at) {
     if (v->space != PTX_SPACE_SHARED || !used[dense] || (v->is_extern && v->incomplete) != dynamic)
         return;
     uint64_t align = v->align ? v->align : 1;
@@ -174,14 +174,14 @@ struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const 
     reach(m, kernel, seen, stack);
     for (uint32_t i = 0; i < m->ptx->num_funcs; i++)
         if (seen[i])
-            mark(m, &m->funcs[i], used);
+            mark_used(&m->funcs[i], used);
     uint64_t at = MACH_SMEM_FIRST, dynamic_at = 0, align = 16;
     for (int dynamic = 0; dynamic < 2; dynamic++) {
         for (uint32_t i = 0; i < m->ptx->num_vars; i++)
-            place(m->ptx->vars[i], i, dynamic, used, &s, &at, dynamic_at);
+            place_shared(m->ptx->vars[i], i, dynamic, used, &s, &at, dynamic_at);
         for (uint32_t f = 0; f < m->ptx->num_funcs; f++)
             for (uint32_t i = 0; seen[f] && i < m->ptx->funcs[f]->num_vars; i++)
-                place(m->ptx->funcs[f]->vars[i], m->var_base[f] + i, dynamic, used, &s, &at, dynamic_at);
+                place_shared(m->ptx->funcs[f]->vars[i], m->var_base[f] + i, dynamic, used, &s, &at, dynamic_at);
         if (dynamic || at > SMEM_LIMIT)
             break;
         /* the dynamic part follows, aligned as its most demanding declaration asks */
@@ -203,8 +203,6 @@ struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const 
 
 /* --- facts about a kernel ----------------------------------------------------------------------------------------- */
 
-static struct diag_dim3 dims(uint32_t x, uint32_t y, uint32_t z) { return (struct diag_dim3){x, y, z}; }
-
 struct launch_kernel_info launch_kernel_info(const struct warp_func *kernel) {
     const struct ptx_func *p = kernel->src;
     struct launch_smem_layout s = launch_smem_layout(kernel->module, kernel);
@@ -218,7 +216,7 @@ struct launch_kernel_info launch_kernel_info(const struct warp_func *kernel) {
     info.max_threads = limit < 1024 ? (uint32_t)limit : 1024;
     info.regs = kernel->registers ? kernel->registers : p->maxnreg ? p->maxnreg : 32;
     info.regs_known = kernel->registers || p->maxnreg;
-    info.cluster = dims(p->reqnctapercluster.x, p->reqnctapercluster.y, p->reqnctapercluster.z);
+    info.cluster = (struct diag_dim3){p->reqnctapercluster.x, p->reqnctapercluster.y, p->reqnctapercluster.z};
     if (info.cluster.x && !info.cluster.y)
         info.cluster.y = 1;
     if (info.cluster.x && !info.cluster.z)

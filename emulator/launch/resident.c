@@ -1,8 +1,8 @@
 /* launch/resident.c - which clusters are resident, and in which island.
  *
- * CTAs become resident as launch/place.h says, in the order of their numbers; one costs host memory only once it has run.
- * The islands (machine/island.h) are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their size. A
- * kernel whose clusters may see one another (launch/shares.c) has one island.
+ * CTAs become resident as launch/place.h says, in the order of their numbers; one costs host memory only once it has
+ * run. The islands (machine/island.h) are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their
+ * size. A kernel whose clusters may see one another (launch/shares.c) has one island.
  */
 #include "engines/tc.h"
 #include "isa/isa.h"

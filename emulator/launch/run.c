@@ -1,8 +1,8 @@
 /* launch/run.c - a launch, in rounds; contract in launch.h.
  *
- * In a round clusters are admitted, every island has a turn (launch/sched.c), and what they said is told in the order of
- * their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the others,
- * so results are the same on any number of threads.
+ * In a round clusters are admitted, every island has a turn (launch/sched.c), and what they said is told in the order
+ * of their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the
+ * others, so results are the same on any number of threads.
  */
 #include "engines/tc.h"
 #include "isa/isa.h"
@@ -108,8 +108,9 @@ static enum warp_grid_answer take_cluster(struct warp_grid *grid, struct island 
 }
 
 /* The launch before its first cluster, without parameters; the caller frees `smem->offset`. */
-static struct launch_state describe(struct gpu *gpu, const struct launch_config *cfg,
-                                    const struct launch_kernel_info *info, const struct launch_smem_layout *smem) {
+static struct launch_state describe_launch(struct gpu *gpu, const struct launch_config *cfg,
+                                           const struct launch_kernel_info *info,
+                                           const struct launch_smem_layout *smem) {
     const uint32_t threads = cfg->block.x * cfg->block.y * cfg->block.z;
     const struct diag_dim3 clusters = {cfg->grid.x / cfg->cluster.x, cfg->grid.y / cfg->cluster.y,
                                        cfg->grid.z / cfg->cluster.z};
@@ -148,7 +149,7 @@ static void tell(const struct launch_state *st, const struct launch_config *cfg,
 int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     const struct launch_kernel_info info = launch_kernel_info(cfg->kernel);
     const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
-    struct launch_state st = describe(gpu, cfg, &info, &smem);
+    struct launch_state st = describe_launch(gpu, cfg, &info, &smem);
     if (cfg->param_bytes < info.param_bytes || !st.grid.threads || st.grid.warps > MACH_MAX_WARPS || !st.num_clusters)
         diag_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
     uint8_t *params = st.grid.params = xcalloc(info.param_bytes + 1, 1);
@@ -178,7 +179,7 @@ uint32_t launch_max_resident_clusters(const struct gpu *gpu, const struct launch
     struct gpu empty = {.config = gpu->config};
     const struct launch_kernel_info info = launch_kernel_info(cfg->kernel);
     const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
-    const struct launch_state st = describe(&empty, cfg, &info, &smem);
+    const struct launch_state st = describe_launch(&empty, cfg, &info, &smem);
     const struct place_needs n = launch_cta_needs(&st);
     free(smem.offset);
     return place_capacity(&gpu->config, &n, cfg->cluster.x * cfg->cluster.y * cfg->cluster.z);

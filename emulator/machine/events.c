@@ -14,6 +14,20 @@ bool events_attach(struct gpu *gpu, const struct listener *l) {
     return true;
 }
 
+struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origin, const char *what,
+                                enum event_order order, enum event_scope scope) {
+    static const struct mach_origin nobody;
+    const struct mach_origin *o = origin ? origin : &nobody;
+    return (struct event_by){.cta = o->op ? o->op->cta : cta,
+                             .op = o->op,
+                             .site = o->site,
+                             .what = what,
+                             .warp = o->thread.warp,
+                             .lanes = o->thread.lanes,
+                             .order = order,
+                             .scope = scope};
+}
+
 struct mach_origin event_origin(const struct event_by *by) {
     if (by->op)
         return by->op->origin;

@@ -15,6 +15,7 @@
 
 #include "machine/async.h"
 #include "machine/machine.h"
+#include "machine/mbarrier.h"
 
 /* --- who ----------------------------------------------------------------------------------------------------------- */
 
@@ -31,19 +32,10 @@ struct event_by {
     enum event_order order;
     enum event_scope scope;
 };
-/* Who `origin` says: the operation that it belongs to, or threads of `cta` that an engine serves at once; what they do is
- * `what`, and orders as it says towards an mbarrier (8.9.1.1). */
-static inline struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origin, const char *what,
-                                              enum event_order order, enum event_scope scope) {
-    return (struct event_by){.cta = origin->op ? origin->op->cta : cta,
-                             .op = origin->op,
-                             .site = origin->site,
-                             .what = what,
-                             .warp = origin->thread.warp,
-                             .lanes = origin->thread.lanes,
-                             .order = order,
-                             .scope = scope};
-}
+/* Who `origin` (NULL: not known) says: the operation that it belongs to, or threads of `cta` that an engine serves at once;
+ * what they do is `what`, and orders as it says towards an mbarrier (8.9.1.1). */
+struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origin, const char *what,
+                                enum event_order order, enum event_scope scope);
 static inline struct event_by event_by_op(const struct async_op *op, enum event_order order, enum event_scope scope) {
     return event_by_origin(op->cta, &op->origin, op->name, order, scope);
 }

@@ -58,8 +58,8 @@ void mach_print(struct island *isl, const char *text, size_t len) {
         write_said(&p, text, len);
 }
 
-static void report(struct pen *p, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
-                   va_list ap) {
+static void say(struct pen *p, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
+                va_list ap) {
     struct diag d = *proto;
     d.warning = p->kind == SAID_WARNING;
     d.site = origin ? origin->site : NULL;
@@ -74,7 +74,7 @@ void mach_fault(struct island *isl, const struct mach_origin *origin, const stru
     struct pen p = {.isl = isl, .kind = SAID_FAULT};
     va_list ap;
     va_start(ap, fmt);
-    report(&p, origin, proto, fmt, ap);
+    say(&p, origin, proto, fmt, ap);
     va_end(ap);
 }
 
@@ -102,7 +102,7 @@ bool mach_warn(struct island *isl, const struct mach_origin *origin, const struc
         return true;
     va_list ap;
     va_start(ap, fmt);
-    report(&p, origin, proto, fmt, ap);
+    say(&p, origin, proto, fmt, ap);
     va_end(ap);
     if (p.kind == SAID_FAULT)
         isl->fault = proto->cuda_error;

@@ -89,6 +89,7 @@ void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, s
     cl->island = isl;
     cl->id = id;
     cl->dim = dim;
+    cl->block = (struct diag_dim3){1, 1, 1};
     cl->num_ctas = cl->live_ctas = dim.x * dim.y * dim.z;
     if (cl->num_ctas == 0 || cl->num_ctas > MACH_MAX_CLUSTER)
         diag_broken("cluster of %u CTAs", cl->num_ctas);

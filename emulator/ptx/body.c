@@ -7,10 +7,6 @@
 #define MAX_PATH_WORDS 6 /* of an opcode: multimem.cp.reduce.async.bulk has five */
 #define MAX_PATH_BYTES 64
 
-static enum ptx_dir directive(const struct ptx_parser *p) {
-    return p->tok.kind == PTX_TK_WORD ? (enum ptx_dir)p->tok.name->dir : PTX_DIR_none;
-}
-
 /* The text as written, without comments, every run of blanks one space. */
 static char *folded(struct ptx_parser *p, uint32_t start, uint32_t end) {
     const char *s = p->lx.text;
@@ -293,7 +289,7 @@ static void label(struct ptx_parser *p) { /* name ':' */
     struct ptx_token t = p->tok;
     ptx_next(p);
     ptx_next(p);
-    enum ptx_dir d = directive(p);
+    enum ptx_dir d = ptx_directive(p);
     if (d != PTX_DIR_branchtargets && d != PTX_DIR_calltargets && d != PTX_DIR_callprototype) {
         ptx_bind(p, &t, PTX_BIND_LABEL)->label = p->body.num_insns;
         return;
@@ -381,7 +377,7 @@ static void body_directive(struct ptx_parser *p) {
         ptx_declaration(p, linkage);
         return;
     }
-    switch (directive(p)) {
+    switch (ptx_directive(p)) {
     case PTX_DIR_loc:
         ptx_loc(p);
         break;

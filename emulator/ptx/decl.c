@@ -7,10 +7,6 @@
 #define MAX_ALIGN ((uint64_t)1 << 30)
 #define MAX_RANGE ((uint64_t)1 << 24) /* of name<n>; a register of a range costs nothing until it is named */
 
-static enum ptx_dir directive(const struct ptx_parser *p) {
-    return p->tok.kind == PTX_TK_WORD ? (enum ptx_dir)p->tok.name->dir : PTX_DIR_none;
-}
-
 void ptx_skip_attribute(struct ptx_parser *p) { /* .attribute( ... ), its word is current (5.4.8) */
     ptx_next(p);
     ptx_expect(p, '(', "'(' after .attribute");
@@ -33,10 +29,10 @@ static uint32_t alignment(struct ptx_parser *p) { /* .align n */
 /* .ptr [.space] [.align n]: what a kernel parameter points to; nothing that changes how it runs (5.1.6.3). */
 static void skip_ptr(struct ptx_parser *p) {
     ptx_next(p);
-    enum ptx_dir d = directive(p);
+    enum ptx_dir d = ptx_directive(p);
     if (d == PTX_DIR_const || d == PTX_DIR_global || d == PTX_DIR_local || d == PTX_DIR_shared)
         ptx_next(p);
-    if (directive(p) == PTX_DIR_align)
+    if (ptx_directive(p) == PTX_DIR_align)
         alignment(p);
 }
 
@@ -122,7 +118,7 @@ static void own_var(struct ptx_parser *p, struct ptx_var *v) {
 }
 
 /* The variable that a declaration names: a new one, or the earlier .extern (or same .extern again) it completes. */
-static struct ptx_var *declare(struct ptx_parser *p, const struct ptx_token *at, const struct ptx_var *v) {
+static struct ptx_var *declare_var(struct ptx_parser *p, const struct ptx_token *at, const struct ptx_var *v) {
     struct ptx_binding *old = at->name->top;
     if (old && old->scope == p->scope && old->kind == PTX_BIND_VAR && (old->var->is_extern || v->is_extern) &&
         !p->body.func) {
@@ -164,7 +160,7 @@ static void declare_variable(struct ptx_parser *p, struct ptx_var v) {
     if (v.incomplete && !v.is_extern && !initialised)
         ptx_error(p, &at, "'%.200s' has no size: only .extern arrays may leave it open", v.name);
     if (!p->failed)
-        declare(p, &at, &v);
+        declare_var(p, &at, &v);
 }
 
 static void declare_register(struct ptx_parser *p, enum ptx_type type) {
@@ -202,7 +198,7 @@ static void registers(struct ptx_parser *p) {
 }
 
 bool ptx_is_space(const struct ptx_parser *p) {
-    switch (directive(p)) {
+    switch (ptx_directive(p)) {
     case PTX_DIR_reg:
     case PTX_DIR_param:
     case PTX_DIR_local:
@@ -217,7 +213,7 @@ bool ptx_is_space(const struct ptx_parser *p) {
 }
 
 static enum ptx_space space_of(struct ptx_parser *p) {
-    switch (directive(p)) {
+    switch (ptx_directive(p)) {
     case PTX_DIR_local:
         return PTX_SPACE_LOCAL;
     case PTX_DIR_shared:
@@ -238,7 +234,7 @@ static enum ptx_space space_of(struct ptx_parser *p) {
 }
 
 void ptx_declaration(struct ptx_parser *p, struct ptx_linkage linkage) {
-    if (directive(p) == PTX_DIR_reg) {
+    if (ptx_directive(p) == PTX_DIR_reg) {
         registers(p);
         return;
     }

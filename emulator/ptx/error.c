@@ -37,7 +37,7 @@ static int format_line(const struct ptx_lexer *lx, uint32_t pos, char *out, size
     return snprintf(out, room, "    %.*s\n    %*s\n", (int)n, shown, (int)(pos - start) + 1, "^");
 }
 
-static void report(struct ptx_parser *p, uint32_t pos, uint32_t line, const char *fmt, va_list ap) {
+static void report_at(struct ptx_parser *p, uint32_t pos, uint32_t line, const char *fmt, va_list ap) {
     if (p->failed)
         return;
     p->failed = true;
@@ -59,7 +59,7 @@ static void report(struct ptx_parser *p, uint32_t pos, uint32_t line, const char
 void ptx_error(struct ptx_parser *p, const struct ptx_token *at, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    report(p, at->pos, at->line, fmt, ap);
+    report_at(p, at->pos, at->line, fmt, ap);
     va_end(ap);
 }
 
@@ -67,7 +67,7 @@ __attribute__((format(printf, 4, 5))) static void error_at(struct ptx_parser *p,
                                                            const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    report(p, pos, line, fmt, ap);
+    report_at(p, pos, line, fmt, ap);
     va_end(ap);
 }
 

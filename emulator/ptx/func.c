@@ -8,7 +8,7 @@ void ptx_formal_list(struct ptx_parser *p, struct ptx_formals *out) { /* '(' is 
     ptx_next(p);
     while (p->tok.kind != ')' && p->tok.kind != PTX_TK_END) {
         struct ptx_formal f = {.at = p->tok};
-        enum ptx_dir d = p->tok.kind == PTX_TK_WORD ? (enum ptx_dir)p->tok.name->dir : PTX_DIR_none;
+        enum ptx_dir d = ptx_directive(p);
         if (d != PTX_DIR_param && d != PTX_DIR_reg) {
             ptx_expected(p, "a parameter, .param or .reg");
             return;
@@ -123,8 +123,8 @@ static bool same_shape(const struct ptx_var *vars, uint32_t n, const struct ptx_
 }
 
 /* The function of this name, declared before or new. `parsed` holds the directives just read. */
-static struct ptx_func *declare(struct ptx_parser *p, const struct ptx_token *at, const struct ptx_func *parsed,
-                                const struct ptx_formals *rets, const struct ptx_formals *params) {
+static struct ptx_func *declare_func(struct ptx_parser *p, const struct ptx_token *at, const struct ptx_func *parsed,
+                                     const struct ptx_formals *rets, const struct ptx_formals *params) {
     struct ptx_binding *b = at->name->top;
     struct ptx_func *f;
     if (b && b->scope == p->scope && b->kind == PTX_BIND_FUNC) {
@@ -184,7 +184,7 @@ void ptx_function(struct ptx_parser *p, struct ptx_linkage linkage) { /* .entry 
             ptx_formal_list(p, &params);
         ptx_func_directives(p, &parsed);
         parsed.is_extern = p->tok.kind != '{';
-        struct ptx_func *f = p->failed ? NULL : declare(p, &name, &parsed, &rets, &params);
+        struct ptx_func *f = p->failed ? NULL : declare_func(p, &name, &parsed, &rets, &params);
         if (f && !parsed.is_extern)
             ptx_body(p, f, &rets, &params);
         else

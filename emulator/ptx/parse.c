@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ptx_dir directive(const struct ptx_parser *p) {
-    return p->tok.kind == PTX_TK_WORD ? (enum ptx_dir)p->tok.name->dir : PTX_DIR_none;
-}
-
 static void version(struct ptx_parser *p) { /* .version 9.0 opens every module (11.1.1) */
-    if (directive(p) != PTX_DIR_version) {
+    if (ptx_directive(p) != PTX_DIR_version) {
         ptx_expected(p, "'.version', which opens every PTX module (PTX ISA 11.1.1)");
         return;
     }
@@ -27,7 +23,7 @@ static void version(struct ptx_parser *p) { /* .version 9.0 opens every module (
 }
 
 static void target(struct ptx_parser *p) { /* .target sm_100a, debug (11.1.2) */
-    if (directive(p) != PTX_DIR_target) {
+    if (ptx_directive(p) != PTX_DIR_target) {
         ptx_expected(p, "'.target', which follows '.version' (PTX ISA 11.1.2)");
         return;
     }
@@ -111,7 +107,7 @@ static void alias(struct ptx_parser *p) { /* .alias name, function; (11.2.3) */
 static void linked(struct ptx_parser *p) { /* [.extern | .visible | .weak | .common] function or variable */
     struct ptx_linkage l = {0};
     for (bool more = true; more && !p->failed;) {
-        switch (directive(p)) {
+        switch (ptx_directive(p)) {
         case PTX_DIR_extern:
             l.is_extern = true;
             break;
@@ -130,7 +126,7 @@ static void linked(struct ptx_parser *p) { /* [.extern | .visible | .weak | .com
         if (more)
             ptx_next(p);
     }
-    enum ptx_dir d = directive(p);
+    enum ptx_dir d = ptx_directive(p);
     if (d == PTX_DIR_entry || d == PTX_DIR_func)
         ptx_function(p, l);
     else if (ptx_is_space(p))
@@ -140,7 +136,7 @@ static void linked(struct ptx_parser *p) { /* [.extern | .visible | .weak | .com
 }
 
 static void module_item(struct ptx_parser *p) {
-    switch (directive(p)) {
+    switch (ptx_directive(p)) {
     case PTX_DIR_address_size:
         address_size(p);
         break;

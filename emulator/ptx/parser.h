@@ -150,6 +150,11 @@ struct ptx_parser {
     struct ptx_name *sink_name, *warp_sz, *n_generic; /* "_", "WARP_SZ", "generic" */
 };
 
+/* The directive that the current token names, or PTX_DIR_none. */
+static inline enum ptx_dir ptx_directive(const struct ptx_parser *p) {
+    return p->tok.kind == PTX_TK_WORD ? (enum ptx_dir)p->tok.name->dir : PTX_DIR_none;
+}
+
 /* error.c */
 void ptx_error(struct ptx_parser *p, const struct ptx_token *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

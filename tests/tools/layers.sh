@@ -12,9 +12,10 @@ fresh() {
         "$tree/emulator/cudart/runtime" "$tree/common" "$tree/01_step"
     echo '#include "base/diag.h"' >"$tree/emulator/num/num.h"
     printf '#include <stdio.h>\n#include "ptx/ir.h"\n#include "engines/mma.h"\n' >"$tree/emulator/isa/core.c"
-    echo '#include "machine/observer.h"' >"$tree/emulator/trace/log.c"
+    echo '#include "machine/events.h"' >"$tree/emulator/trace/log.c"
     printf '#include "trace/log.h"\n#include "cudart/loader/fatbin.h"\n' >"$tree/emulator/cudart/core/module.c"
-    printf '#include "cudart/core/context.h"\n#include "cudart/driver/entry.h"\n' >"$tree/emulator/cudart/runtime/device.c"
+    printf '#include "cudart/core/calls.h"\n#include "cudart/driver/entry.h"\n' \
+        >"$tree/emulator/cudart/runtime/module.c"
     echo '#include "../common/tmem.cuh"' >"$tree/01_step/01_step.cu"
 }
 
@@ -66,7 +67,7 @@ breach emulator/cudart/core/launch.c '"cudart/runtime/stubs.h"' 'cudart/core may
 breach emulator/cudart/core/launch.c '"cudart/driver/entry.h"' 'cudart/core may not include cudart/driver/entry.h'
 breach emulator/cudart/driver/memory.c '"cudart/runtime/stubs.h"' 'cudart/driver may not include cudart/runtime/stubs.h'
 breach emulator/cudart/driver/memory.c '"launch/launch.h"' 'cudart/driver may not include launch/launch.h'
-breach emulator/cudart/runtime/memory.c '"cudart/driver/driver.h"' 'cudart/runtime may not include cudart/driver/driver.h'
+breach emulator/cudart/runtime/memory.c '"cudart/driver/map.h"' 'cudart/runtime may not include cudart/driver/map.h'
 breach emulator/cudart/runtime/memory.c '"cudart/loader/elf.h"' 'cudart/runtime may not include cudart/loader/elf.h'
 breach emulator/cudart/common.c '"base/arena.h"' 'emulator/cudart/ is not a room'
 breach emulator/sm100emu.c '"cudart/driver/entry.h"' 'the launcher may not include cudart/driver/entry.h'

@@ -15,6 +15,7 @@
 #define TESTS_RUN_PTX_H
 
 #include "check.h"
+#include "check/check.h"
 #include "launch/launch.h"
 #include "machine/machine.h"
 #include "ptx/ir.h"
@@ -35,19 +36,18 @@ struct run_shape {
 
 static void run_collect_(void *ctx, const char *text, size_t len) {
     struct run *r = ctx;
-    size_t room = sizeof r->log - 1 - r->log_len;
-    len = len < room ? len : room;
-    memcpy(r->log + r->log_len, text, len);
-    r->log_len += len;
-    r->log[r->log_len] = 0;
+    check_append(r->log, sizeof r->log, &r->log_len, text, len);
 }
 
-/* `config` may be NULL for a B200. */
+/* `config` may be NULL for a B200. Every check of order listens but that of proxy fences (run_check_proxies). */
 static inline bool run_open_config(struct run *r, const char *ptx, const struct mach_config *config) {
     struct mach_config c = config ? *config : mach_config_b200();
     memset(r, 0, sizeof *r);
     r->gpu = gpu_create(&c);
     r->gpu->sink = (struct diag_sink){run_collect_, r};
+    const struct listener checks[] = {check_source(), check_landing(), check_tmem(), check_mbarrier()};
+    for (unsigned i = 0; i < sizeof checks / sizeof *checks; i++)
+        events_attach(r->gpu, &checks[i]);
     struct ptx_module *m = ptx_parse(ptx, strlen(ptx), "test.ptx", &r->gpu->sink);
     if (m)
         r->module = launch_module_load(r->gpu, m);
@@ -60,6 +60,11 @@ static inline bool run_open(struct run *r, const char *ptx) {
     struct mach_config c = mach_config_b200();
     c.watchdog = 100000000;
     return run_open_config(r, ptx, &c);
+}
+
+static inline void run_check_proxies(struct run *r) {
+    const struct listener l = check_proxy();
+    CHECK(events_attach(r->gpu, &l));
 }
 
 static inline void run_close(struct run *r) {

@@ -111,11 +111,10 @@ int rt_call_event_record(const char *call, void *event, void *stream) {
 
 int rt_call_on_event(const char *call, void *event, bool wait) {
     int e;
-    struct rt_event *found;
     struct rt_context *c = rt_enter_ready(call, &e);
     if (wait)
         rt_flush_printed(c);
-    e = rt_then(e, rt_event_check(c, event, &found));
+    e = rt_then(e, rt_event_check(c, event, NULL));
     if (e == RT_SUCCESS && wait)
         rt_tell(c, HOST_SYNC, NULL, event);
     return rt_leave(c, e);

@@ -1,11 +1,11 @@
 /* The shim's one context: everything that CUDA keeps for a process and a device, behind one mutex.
  *
- * Contract. An entry point (runtime/, driver/, and calls.h for what both have) calls rt_enter, works on the context, and
- * returns through rt_leave. Everything between the two runs under the lock, so nothing there may call an entry point
- * again. The name that an entry point gives decides which API is served: cu and a capital is the driver's, whose calls
- * need a cuInit, answer with the driver's spelling of a code and leave the thread's last error alone. A failing call
- * says why on stderr in one line, by rt_say, at the place that knows why. Functions that return an int return a CUDA
- * error code, 0 for success, unless they say otherwise.
+ * Contract. An entry point (runtime/, driver/, and calls.h for what both have) calls rt_enter, works on the context,
+ * and returns through rt_leave. Everything between the two runs under the lock, so nothing there may call an entry
+ * point again. The name that an entry point gives decides which API is served: cu and a capital is the driver's, whose
+ * calls need a cuInit, answer with the driver's spelling of a code and leave the thread's last error alone. A failing
+ * call says why on stderr in one line, by rt_say, at the place that knows why. Functions that return an int return a
+ * CUDA error code, 0 for success.
  *
  * Order. Streams and events are handles only: every operation is done when its call returns, which is one of the
  * orders that CUDA allows. A kernel's fault is nevertheless told as CUDA tells it: the launch succeeds and every later
@@ -121,7 +121,8 @@ struct rt_context {
 struct rt_context *rt_enter(const char *call);
 /* rt_enter for a call that needs the device: *e is rt_check_init's and rt_ready's answer. */
 struct rt_context *rt_enter_ready(const char *call, int *e);
-/* Releases the lock. Runtime: a code other than 0 becomes the thread's last error; driver: the code is spelled its way. */
+/* Releases the lock and returns the code. Runtime: one other than 0 becomes the thread's last error; driver: it is
+ * spelled the driver's way. */
 int rt_leave(struct rt_context *c, int code);
 /* The next step of a call, taken where all went well so far: its code, or the code of the step that failed. */
 #define rt_then(code, step) ((code) ?: (step))
@@ -186,8 +187,8 @@ struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m
 struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);
 /* A kernel of a loaded module by name; RT_ERROR_NOT_FOUND when it has none. */
 int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out);
-/* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not NULL);
- * RT_ERROR_NOT_FOUND when the module has none of that name. */
+/* A variable of a module, which is loaded for it: device address and size in bytes, each where it is asked for (not
+ * NULL); RT_ERROR_NOT_FOUND when the module has none of that name. */
 int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
 /* rt_enter_ready for a call about a function, a host stub's address or a handle, whose kernel is loaded for it. CUDA's
  * codes: 98 for NULL, 400 for an unknown address. */
@@ -201,7 +202,7 @@ struct rt_launch {
     struct rt_launch_config config;
     void **args;     /* one pointer per parameter, or NULL */
     void **extra;    /* or cuLaunchKernel's list: keys and values up to RT_EXTRA_END; NULL: none */
-    int shape_error; /* the code for impossible grid and block sizes: 9 from libcudart.so.12, 1 from 13 and the driver */
+    int shape_error; /* code for impossible grid and block sizes: 9 from libcudart.so.12, 1 from 13 and the driver */
 };
 
 /* Checks a launch as the driver does and runs it. A fault of the kernel becomes the sticky error; the result is 0. */
@@ -215,8 +216,8 @@ int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attri
 
 /* ---- memory.c ---- */
 
-/* Device, managed or page-locked host memory, the latter two at the same address for host and device. 0 bytes: NULL from
- * the runtime, an error from the driver. */
+/* Device, managed or page-locked host memory, the latter two at the same address for host and device. 0 bytes: NULL
+ * from the runtime, an error from the driver. */
 int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out);
 /* Frees an allocation of the given class: device (cudaFree) or host (cudaFreeHost). NULL is fine. */
 int rt_free(struct rt_context *c, void *p, bool host);
@@ -234,10 +235,11 @@ bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block
 
 int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **out);
 int rt_stream_destroy(struct rt_context *c, void *stream);
-/* NULL, the two special handles, or one that rt_stream_create made; else RT_ERROR_INVALID_HANDLE. */
-int rt_stream_check(struct rt_context *c, void *stream, struct rt_stream **out);
+/* NULL, the two special handles, or one that rt_stream_create made; else RT_ERROR_INVALID_HANDLE. `out` may be NULL. */
+int rt_stream_check(struct rt_context *c, void *stream, const struct rt_stream **out);
 int rt_event_create(struct rt_context *c, unsigned flags, void **out);
 int rt_event_destroy(struct rt_context *c, void *event);
+/* One that rt_event_create made, else RT_ERROR_INVALID_HANDLE. `out` may be NULL. */
 int rt_event_check(struct rt_context *c, void *event, struct rt_event **out);
 int rt_event_record(struct rt_context *c, void *event, void *stream);
 int rt_event_elapsed(struct rt_context *c, void *start, void *end, float *ms);

@@ -18,18 +18,19 @@ int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **
     return RT_SUCCESS;
 }
 
-int rt_stream_check(struct rt_context *c, void *stream, struct rt_stream **out) {
+int rt_stream_check(struct rt_context *c, void *stream, const struct rt_stream **out) {
+    static const struct rt_stream legacy = {.id = 1}, per_thread = {.id = 2};
+    const struct rt_stream *s = c->streams;
+    if (stream == NULL || stream == RT_STREAM_LEGACY)
+        s = &legacy;
+    else if (stream == RT_STREAM_PER_THREAD)
+        s = &per_thread;
+    else
+        while (s != NULL && s != stream)
+            s = s->next;
     if (out != NULL)
-        *out = NULL;
-    if (stream == NULL || stream == RT_STREAM_LEGACY || stream == RT_STREAM_PER_THREAD)
-        return RT_SUCCESS;
-    for (struct rt_stream *s = c->streams; s != NULL; s = s->next)
-        if (s == stream) {
-            if (out != NULL)
-                *out = s;
-            return RT_SUCCESS;
-        }
-    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream of this process", stream);
+        *out = s;
+    return s != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream of this process", stream);
 }
 
 int rt_stream_destroy(struct rt_context *c, void *stream) {
@@ -58,13 +59,12 @@ int rt_event_create(struct rt_context *c, unsigned flags, void **out) {
 }
 
 int rt_event_check(struct rt_context *c, void *event, struct rt_event **out) {
-    for (struct rt_event *e = c->events; e != NULL; e = e->next)
-        if (e == event) {
-            *out = e;
-            return RT_SUCCESS;
-        }
-    *out = NULL;
-    return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no event of this process", event);
+    struct rt_event *e = c->events;
+    while (e != NULL && e != event)
+        e = e->next;
+    if (out != NULL)
+        *out = e;
+    return e != NULL ? RT_SUCCESS : rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no event of this process", event);
 }
 
 int rt_event_destroy(struct rt_context *c, void *event) {

@@ -70,7 +70,7 @@ RT_API int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t addre
 RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flags) {
     void *p;
     int e = rt_call_host_pointer("cuMemHostGetDevicePointer", out ? &p : NULL, host, flags);
-    if (e == RT_SUCCESS)
+    if (e == RT_SUCCESS && out != NULL)
         *out = (uintptr_t)p;
     return e;
 }

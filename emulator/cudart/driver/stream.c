@@ -10,7 +10,7 @@ RT_API int cuStreamDestroy_v2(void *stream) { return rt_call_stream_destroy("cuS
 RT_API int cuStreamSynchronize(void *stream) { return rt_call_on_stream("cuStreamSynchronize", stream, true); }
 RT_API int cuStreamQuery(void *stream) { return rt_call_on_stream("cuStreamQuery", stream, false); }
 
-static struct rt_context *enter_stream(const char *call, void *stream, struct rt_stream **s, int *e) {
+static struct rt_context *enter_stream(const char *call, void *stream, const struct rt_stream **s, int *e) {
     struct rt_context *c = rt_enter_ready(call, e);
     *e = rt_then(*e, rt_stream_check(c, stream, s));
     return c;
@@ -18,19 +18,19 @@ static struct rt_context *enter_stream(const char *call, void *stream, struct rt
 
 RT_API int cuStreamGetFlags(void *stream, unsigned *flags) {
     int e;
-    struct rt_stream *s;
+    const struct rt_stream *s;
     struct rt_context *c = enter_stream("cuStreamGetFlags", stream, &s, &e);
     if (e == RT_SUCCESS && flags != NULL)
-        *flags = s ? s->flags : 0;
+        *flags = s->flags;
     return rt_leave(c, e);
 }
 
 RT_API int cuStreamGetPriority(void *stream, int *priority) {
     int e;
-    struct rt_stream *s;
+    const struct rt_stream *s;
     struct rt_context *c = enter_stream("cuStreamGetPriority", stream, &s, &e);
     if (e == RT_SUCCESS && priority != NULL)
-        *priority = s ? s->priority : 0;
+        *priority = s->priority;
     return rt_leave(c, e);
 }
 
@@ -52,10 +52,9 @@ RT_API int cuStreamGetCtx(void *stream, void **context) {
 
 RT_API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     int e;
-    struct rt_event *found;
     (void)flags;
     struct rt_context *c = enter_stream("cuStreamWaitEvent", stream, NULL, &e);
-    return rt_leave(c, rt_then(e, rt_event_check(c, event, &found)));
+    return rt_leave(c, rt_then(e, rt_event_check(c, event, NULL)));
 }
 
 /* The function runs outside the lock: it is the host program's own. */

@@ -80,8 +80,8 @@ int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t
 /* Next PTX or ELF image. Returns 1 with *image filled, 0 at the end, -1 with a reason. */
 int fatbin_next(struct fatbin_reader *r, struct fatbin_image *image, struct fatbin_error *err);
 
-/* The first machine code for sm_100, sm_100a or sm_100f of the container at `bytes`, unpacked (owned by the caller, free);
- * NULL when there is none or it cannot be read. */
+/* The first machine code for sm_100, sm_100a or sm_100f of the container at `bytes`, unpacked (owned by the caller,
+ * free); NULL when there is none or it cannot be read. */
 uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len);
 
 /* Reads the first `.target` of a PTX text into target (e.g. "sm_100f", "" when there is none) and judges it. */

@@ -21,10 +21,9 @@ RT_ALIAS(cudaStreamQuery_ptsz, cudaStreamQuery);
 
 RT_API int cudaStreamWaitEvent(void *stream, void *event, unsigned flags) {
     int e;
-    struct rt_event *found;
     struct rt_context *c = rt_enter_ready("cudaStreamWaitEvent", &e);
     e = rt_then(e, rt_stream_check(c, stream, NULL));
-    e = rt_then(e, rt_event_check(c, event, &found));
+    e = rt_then(e, rt_event_check(c, event, NULL));
     if (e == RT_SUCCESS && flags > 1)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags);
     if (e == RT_SUCCESS)
@@ -35,30 +34,30 @@ RT_ALIAS(cudaStreamWaitEvent_ptsz, cudaStreamWaitEvent);
 
 RT_API int cudaStreamGetFlags(void *stream, unsigned *flags) {
     struct rt_context *c = rt_enter("cudaStreamGetFlags");
-    struct rt_stream *s;
+    const struct rt_stream *s;
     int e = rt_stream_check(c, stream, &s);
     if (e == RT_SUCCESS && flags != NULL)
-        *flags = s ? s->flags : 0;
+        *flags = s->flags;
     return rt_leave(c, e);
 }
 RT_ALIAS(cudaStreamGetFlags_ptsz, cudaStreamGetFlags);
 
 RT_API int cudaStreamGetPriority(void *stream, int *priority) {
     struct rt_context *c = rt_enter("cudaStreamGetPriority");
-    struct rt_stream *s;
+    const struct rt_stream *s;
     int e = rt_stream_check(c, stream, &s);
     if (e == RT_SUCCESS && priority != NULL)
-        *priority = s ? s->priority : 0;
+        *priority = s->priority;
     return rt_leave(c, e);
 }
 RT_ALIAS(cudaStreamGetPriority_ptsz, cudaStreamGetPriority);
 
 RT_API int cudaStreamGetId(void *stream, unsigned long long *id) {
     struct rt_context *c = rt_enter("cudaStreamGetId");
-    struct rt_stream *s;
+    const struct rt_stream *s;
     int e = rt_stream_check(c, stream, &s);
     if (e == RT_SUCCESS && id != NULL)
-        *id = s ? s->id : stream == RT_STREAM_PER_THREAD ? 2 : 1;
+        *id = s->id;
     return rt_leave(c, e);
 }
 RT_ALIAS(cudaStreamGetId_ptsz, cudaStreamGetId);

@@ -8,7 +8,7 @@
 
 #define PTX_F ".version 9.0\n.target sm_100f\n"
 
-/* A small program in the making: one loadable segment that maps the file at address 0, a dynamic section and sections. */
+/* A small program in the making: one loadable segment that maps the file at address 0, a dynamic section, sections. */
 struct elf {
     uint8_t bytes[16384];
     size_t size;

@@ -17,10 +17,7 @@ struct fixture {
 
 static inline void fixture_write(void *ctx, const char *text, size_t len) {
     struct fixture *f = ctx;
-    size_t room = sizeof f->report - 1 - f->length;
-    memcpy(f->report + f->length, text, len < room ? len : room);
-    f->length += len < room ? len : room;
-    f->report[f->length] = 0;
+    check_append(f->report, sizeof f->report, &f->length, text, len);
 }
 
 /* `ctas` CTAs of one cluster, CTA r on SM r % num_sms, each with `smem` bytes of shared memory. */

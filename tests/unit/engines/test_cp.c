@@ -190,13 +190,15 @@ static uint32_t pending(struct cta *cta, uint32_t off) {
     return v.pending;
 }
 
+static const struct event_by somebody; /* nobody listens */
+
 static void commits(void) {
     struct fixture f;
     fixture_open(&f, 4, 0x400);
     const uint32_t off = 0x410;
     uint32_t taddr = fixture_alloc(&f, f.cta, 32);
     for (uint32_t i = 0; i < 4; i++)
-        CHECK_EQ(mbar_init(&f.cluster.cta[i], off, 5), MBAR_OK);
+        CHECK_EQ(mbar_init(&somebody, &f.cluster.cta[i], off, 5), MBAR_OK);
     memset(f.gpu->sms[0].tmem->poison, 0, sizeof f.gpu->sms[0].tmem->poison);
     tc_issue_shift(f.cta, NULL, 1, taddr);
     tc_issue_commit(f.cta, NULL, 1u << 0, off);

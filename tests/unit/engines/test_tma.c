@@ -138,7 +138,7 @@ static void load_case(struct bench *b, const struct tmap *m, const int32_t *coor
 static void test_loads(void) {
     struct bench b;
     bench_open(&b, 1);
-    CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
+    CHECK_EQ(mbar_init(&somebody, b.f.cta, MBAR, 1), MBAR_OK);
     for (unsigned done = 0; done < 600;) {
         struct tmap m;
         int32_t coord[5] = {0};
@@ -155,7 +155,7 @@ static void test_lines(void) {
     static const uint32_t types[] = {TMAP_U8, TMAP_F16, TMAP_F32};
     struct bench b;
     bench_open(&b, 1);
-    CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
+    CHECK_EQ(mbar_init(&somebody, b.f.cta, MBAR, 1), MBAR_OK);
     for (unsigned i = 0; i < 120; i++) {
         struct tmap m = map_2d(&b);
         m.type = types[i % 3];
@@ -227,7 +227,7 @@ static void test_two_allocations(void) {
         mem_at(mem, two + 128, 128)[i] = (uint8_t)~i;
     }
     encode(&b, &m);
-    CHECK_EQ(mbar_init(cta, MBAR, 1), MBAR_OK);
+    CHECK_EQ(mbar_init(&somebody, cta, MBAR, 1), MBAR_OK);
     expect(cta, 256);
     struct tma_box box = {.map = b.map, .rank = 2};
     const struct tma_target to = {.dst = DATA, .mbar = MBAR, .cta_group = 1};
@@ -281,7 +281,7 @@ static void test_tf32(void) {
                                         {0x3f7fffff, 0x3f800000}};
     struct bench b;
     bench_open(&b, 1);
-    CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
+    CHECK_EQ(mbar_init(&somebody, b.f.cta, MBAR, 1), MBAR_OK);
     for (uint32_t type = TMAP_F32; type <= TMAP_TF32_FTZ; type++) {
         if (type == TMAP_F64 || type == TMAP_BF16)
             continue;
@@ -459,7 +459,7 @@ static void test_rows4(void) {
     m.box[1] = 1;
     m.swizzle = TMAP_SWIZZLE_64B;
     encode(&b, &m);
-    CHECK_EQ(mbar_init(cta, MBAR, 1), MBAR_OK);
+    CHECK_EQ(mbar_init(&somebody, cta, MBAR, 1), MBAR_OK);
     expect(cta, 4 * 64);
     struct tma_box box = {.map = b.map, .rank = 2, .rows4 = true, .coord = {8, 5, 31, 40, 0}};
     CHECK(tma_issue_load(cta, NULL, &box, &(struct tma_target){.dst = DATA, .mbar = MBAR, .cta_group = 1}));
@@ -491,7 +491,7 @@ static void test_padded(void) {
     struct bench b;
     bench_open(&b, 1);
     struct cta *cta = b.f.cta;
-    CHECK_EQ(mbar_init(cta, MBAR, 1), MBAR_OK);
+    CHECK_EQ(mbar_init(&somebody, cta, MBAR, 1), MBAR_OK);
     for (uint32_t type = TMAP_4X16_P64; type <= TMAP_6X16_P32; type++) {
         const uint32_t unit = type == TMAP_4X16_P64 ? 8 : 12, row = 8 * unit;
         struct tmap m = map_2d(&b);

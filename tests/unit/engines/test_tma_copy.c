@@ -31,7 +31,7 @@ static void test_multicast(void) {
             CHECK_EQ(smem_poisoned(&cl->cta[r], DATA + 1024, 1024), !(masks[k] >> r & 1));
             CHECK(smem_poisoned(&cl->cta[r], DATA, 1));
             if (v.tx)
-                CHECK_EQ(mbar_expect_tx(&cl->cta[r], MBAR, 1024), MBAR_OK);
+                CHECK_EQ(mbar_expect_tx(&somebody, &cl->cta[r], MBAR, 1024), MBAR_OK);
         }
     }
     CHECK_EQ(b.f.length, 0);
@@ -71,7 +71,7 @@ static void test_pair_signals(void) {
             CHECK_EQ(mbar_peek(&cl->cta[r], MBAR, &v), MBAR_OK);
             CHECK_EQ((uint32_t)v.tx, (uint32_t)(-1024 * cases[k].tx[r]));
             if (v.tx)
-                CHECK_EQ(mbar_expect_tx(&cl->cta[r], MBAR, (uint32_t)-v.tx), MBAR_OK);
+                CHECK_EQ(mbar_expect_tx(&somebody, &cl->cta[r], MBAR, (uint32_t)-v.tx), MBAR_OK);
         }
     }
     CHECK_EQ(b.f.length, 0);
@@ -135,7 +135,7 @@ static void test_order(void) {
         bench_open(&b, 1);
         b.f.gpu->config.schedule = seed == 1 ? MACH_SCHED_DEFAULT : MACH_SCHED_RANDOM;
         b.f.island.rng = seed * 0x9E3779B97F4A7C15ull;
-        CHECK_EQ(mbar_init(b.f.cta, MBAR, 1), MBAR_OK);
+        CHECK_EQ(mbar_init(&somebody, b.f.cta, MBAR, 1), MBAR_OK);
         for (uint32_t i = 0; i < 8; i++)
             CHECK(tma_issue_bulk_load(b.f.cta, NULL, b.global, 16,
                                       &(struct tma_target){.dst = DATA + 16 * i, .mbar = MBAR, .cta_group = 1}));

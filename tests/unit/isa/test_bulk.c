@@ -238,17 +238,16 @@ static void replaced(struct run *r) {
     CHECK_EQ(m.box[1], 2);
 }
 
-/* With an observer that looks for missing proxy fences. */
+/* A store whose source nobody fenced. */
 static void watched(struct run *r) {
     uint8_t map[TMAP_BYTES];
     uint64_t out = run_alloc(r, 256);
     words(r, map, 4);
-    r->gpu->observer = check_proxy();
+    run_check_proxies(r);
     CHECK(run_faults(r, "nofence", (struct run_shape){.block = 64}, 1, &out, "missing-proxy-fence"));
     CHECK_HAS(r->log, "cp.async.bulk to global memory");
     launch_ok(r, "roundtrip", 1, map, NULL, 0);
     CHECK_EQ(r->log_len, 0);
-    r->gpu->observer = NULL;
 }
 
 int main(void) {

@@ -244,10 +244,8 @@ static void constants(void) {
 /* --- printf --- */
 
 static void keep_text(void *ctx, const char *text, size_t len) {
-    char *kept = ctx;
-    size_t used = strlen(kept);
-    if (used + len < 4096)
-        memcpy(kept + used, text, len);
+    size_t used = strlen(ctx);
+    check_append(ctx, 4096, &used, text, len);
 }
 
 /* The format and %s stand in device memory, the arguments in local memory. */

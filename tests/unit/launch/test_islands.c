@@ -70,10 +70,7 @@ static size_t num_printed;
 
 static void collect(void *ctx, const char *s, size_t n) {
     (void)ctx;
-    n = n < sizeof printed - 1 - num_printed ? n : sizeof printed - 1 - num_printed;
-    memcpy(printed + num_printed, s, n);
-    num_printed += n;
-    printed[num_printed] = 0;
+    check_append(printed, sizeof printed, &num_printed, s, n);
 }
 
 /* What one run left behind. */

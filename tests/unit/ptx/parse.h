@@ -13,10 +13,8 @@
 #define KERNEL(body) KERNEL_HEAD body "\n}\n"
 
 static inline void keep_text(void *ctx, const char *text, size_t len) {
-    char *out = ctx;
-    size_t at = strlen(out), room = 4095 - at;
-    memcpy(out + at, text, len < room ? len : room);
-    out[at + (len < room ? len : room)] = '\0';
+    size_t at = strlen(ctx);
+    check_append(ctx, 4096, &at, text, len);
 }
 
 /* The module, or NULL; `report` (4096 bytes, may be NULL) gets what was said. */
