@@ -87,9 +87,7 @@ struct alu_row {
 /* Binds to the first row that takes the instruction; in->aux becomes alu_rounding of its modifiers. */
 bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows, size_t num_rows);
 
-bool alu_bind_carry(struct isa_binder *b, struct insn *in); /* isa/carry.c, 9.7.2 */
-bool alu_bind_half(struct isa_binder *b, struct insn *in);  /* isa/half.c, 9.7.4, 9.7.5 */
-bool alu_bind_space(struct isa_binder *b, struct insn *in); /* isa/space.c, 9.7.9.19, .20, .23, .24 */
+bool alu_bind_half(struct isa_binder *b, struct insn *in);                                /* isa/half.c, 9.7.4, 9.7.5 */
 bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_form *form); /* isa/cvt_pack.c */
 
 /* --- lanes ----------------------------------------------------------------------------------------------------- */

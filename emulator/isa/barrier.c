@@ -172,7 +172,7 @@ static enum warp_status run_bar(struct warp *w, const struct insn *in, uint32_t 
     return bar_result(w, f, bar, mask);
 }
 
-static bool bind_bar(struct isa_binder *b, struct insn *in) {
+bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     struct bar_form *f = arena_alloc(b->arena, sizeof *f);
     unsigned ops = 0, types = 0;
@@ -313,7 +313,8 @@ static enum warp_status run_cluster_wait(struct warp *w, const struct insn *in, 
     return WARP_NEXT;
 }
 
-static bool bind_cluster(struct insn *in) {
+bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
+    (void)b;
     bool arrive = in->src->op == PTX_OP_barrier_cluster_arrive;
     unsigned sem = 0;
     for (unsigned i = 0; i < in->src->num_mods; i++)
@@ -431,7 +432,8 @@ static bool spelled(const struct ptx_insn *src, const struct fence_spelling *s) 
     return next == words && scopes == s->scoped;
 }
 
-static bool bind_fence(struct insn *in) {
+bool isa_bind_fence(struct isa_binder *b, struct insn *in) {
+    (void)b;
     for (unsigned i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         const struct fence_spelling *s = &spellings[i];
         if (!spelled(in->src, s))
@@ -444,17 +446,4 @@ static bool bind_fence(struct insn *in) {
         return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
     }
     return false;
-}
-
-bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_bar:
-    case PTX_OP_barrier:
-        return bind_bar(b, in);
-    case PTX_OP_barrier_cluster_arrive:
-    case PTX_OP_barrier_cluster_wait:
-        return bind_cluster(in);
-    default:
-        return bind_fence(in);
-    }
 }

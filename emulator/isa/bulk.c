@@ -121,6 +121,17 @@ static bool word(struct isa_binder *b, struct bulk_form *f, enum ptx_mod m) {
     }
 }
 
+/* The sorted words, in->data; NULL at one that no bulk copy has, or that is there twice. */
+static const struct bulk_form *form_of(struct isa_binder *b, struct insn *in) {
+    struct bulk_form *f = arena_alloc(b->arena, sizeof *f);
+    f->type = TMA_E_NONE;
+    for (unsigned i = 0; i < in->src->num_mods; i++)
+        if (!word(b, f, (enum ptx_mod)in->src->mods[i]))
+            return NULL;
+    in->data = f;
+    return f;
+}
+
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
 static bool is_mem(const struct warp_opnd *o) { return o->kind == WARP_MEM && o->num_sub == 0; }
@@ -240,7 +251,10 @@ static enum warp_status do_tensor_prefetch(struct warp *w, const struct insn *in
     return WARP_NEXT;
 }
 
-static bool bind_tensor(struct isa_binder *b, struct insn *in, const struct bulk_form *f) {
+bool isa_bind_tensor_copy(struct isa_binder *b, struct insn *in) {
+    const struct bulk_form *f = form_of(b, in);
+    if (!f)
+        return false;
     const enum ptx_op op = in->src->op;
     const unsigned n = in->num_opnds;
     const bool prefetch = op == PTX_OP_cp_async_bulk_prefetch_tensor, reduce = op == PTX_OP_cp_reduce_async_bulk_tensor;
@@ -334,7 +348,10 @@ static bool reduction(struct isa_binder *b, const struct bulk_form *f) {
     return f->noftz == half_add || refuse(b, ".noftz goes with add.f16 and add.bf16, which need it");
 }
 
-static bool bind_contiguous(struct isa_binder *b, struct insn *in, const struct bulk_form *f) {
+bool isa_bind_bulk_copy(struct isa_binder *b, struct insn *in) {
+    const struct bulk_form *f = form_of(b, in);
+    if (!f)
+        return false;
     const unsigned n = in->num_opnds;
     const enum ptx_op op = in->src->op;
     if (f->rank || f->tile || f->gather4 || f->scatter4 || f->cta_group ||
@@ -378,32 +395,12 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     return isa_group_wait(w, in, mask, ASYNC_BULK, (uint32_t)in->aux, ptx_has(in->src, PTX_MOD_read));
 }
 
-bool isa_bind_bulk(struct isa_binder *b, struct insn *in) {
-    const struct ptx_insn *src = in->src;
-    if (src->op == PTX_OP_cp_async_bulk_commit_group) {
-        in->fn = do_commit;
-        return in->num_opnds == 0 && src->num_mods == 0;
-    }
-    if (src->op == PTX_OP_cp_async_bulk_wait_group) {
-        if (in->num_opnds != 1 || !in->o[0].is_imm || src->num_mods > 1 ||
-            (src->num_mods && !ptx_has(src, PTX_MOD_read)))
-            return false;
-        in->aux = (uint32_t)in->o[0].more->src->imm;
-        in->fn = do_wait;
-        return true;
-    }
-    struct bulk_form *f = arena_alloc(b->arena, sizeof *f);
-    f->type = TMA_E_NONE;
-    for (unsigned i = 0; i < src->num_mods; i++)
-        if (!word(b, f, (enum ptx_mod)src->mods[i]))
-            return false;
-    in->data = f;
-    switch (src->op) {
-    case PTX_OP_cp_async_bulk_tensor:
-    case PTX_OP_cp_reduce_async_bulk_tensor:
-    case PTX_OP_cp_async_bulk_prefetch_tensor:
-        return bind_tensor(b, in, f);
-    default:
-        return bind_contiguous(b, in, f);
-    }
+bool isa_bind_bulk_group(struct isa_binder *b, struct insn *in) {
+    (void)b;
+    const bool wait = in->src->op == PTX_OP_cp_async_bulk_wait_group, read = ptx_has(in->src, PTX_MOD_read);
+    in->fn = wait ? do_wait : do_commit;
+    if (in->src->num_mods != (wait && read) || in->num_opnds != wait || (wait && !in->o[0].is_imm))
+        return false;
+    in->aux = wait ? (uint32_t)in->o[0].more->src->imm : 0;
+    return true;
 }

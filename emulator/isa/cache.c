@@ -12,7 +12,8 @@ static enum warp_status run_prefetch(struct warp *w, const struct insn *in, uint
     return warp_address_known(w, in, &in->o[0], mask) ? WARP_NEXT : WARP_FAULT;
 }
 
-static bool bind_prefetch(struct insn *in) {
+bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
+    (void)b;
     const struct ptx_insn *src = in->src;
     unsigned level = 0, global = 0, other = 0, tensormap = 0, priority = 0;
     for (unsigned i = 0; i < src->num_mods; i++)
@@ -75,7 +76,8 @@ static enum warp_status run_line(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-static bool bind_line(struct insn *in) {
+bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
+    (void)b;
     const struct ptx_insn *src = in->src;
     enum ptx_mod want = src->op == PTX_OP_discard ? PTX_MOD_L2 : PTX_MOD_L2__evict_normal;
     unsigned n = src->num_mods;
@@ -139,7 +141,8 @@ static int priority_code(enum ptx_mod m) {
     }
 }
 
-static bool bind_policy(struct insn *in) {
+bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
+    (void)b;
     const struct ptx_insn *src = in->src;
     unsigned n = src->num_mods, first = 1;
     in->fn = run_policy;
@@ -222,7 +225,7 @@ static enum warp_status run_bulk(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-static bool bind_bulk(struct isa_binder *b, struct insn *in) {
+bool isa_bind_fill(struct isa_binder *b, struct insn *in) {
     for (unsigned i = 0; i < in->src->num_mods; i++)
         if (in->src->mods[i] != PTX_MOD_weak && in->src->mods[i] != PTX_MOD_shared__cta &&
             in->src->mods[i] != PTX_MOD_shared)
@@ -236,21 +239,4 @@ static bool bind_bulk(struct isa_binder *b, struct insn *in) {
     }
     in->fn = run_bulk;
     return true;
-}
-
-bool isa_bind_cache(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_prefetch:
-    case PTX_OP_prefetchu:
-        return bind_prefetch(in);
-    case PTX_OP_applypriority:
-    case PTX_OP_discard:
-        return bind_line(in);
-    case PTX_OP_createpolicy:
-        return bind_policy(in);
-    case PTX_OP_st_bulk:
-        return bind_bulk(b, in);
-    default:
-        return false;
-    }
 }

@@ -349,9 +349,11 @@ static bool bind_set(struct isa_binder *b, struct insn *in, const struct alu_for
     return true;
 }
 
+bool isa_bind_select(struct isa_binder *b, struct insn *in) {
+    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+}
+
 bool isa_bind_compare(struct isa_binder *b, struct insn *in) {
-    if (in->src->op != PTX_OP_set && in->src->op != PTX_OP_setp)
-        return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
     struct alu_form form;
     struct plan *p = arena_alloc(b->arena, sizeof *p);
     in->data = p;

@@ -206,7 +206,7 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
 
 static bool is_u32(const struct warp_opnd *o) { return o->kind == WARP_SLOT && (o->is_imm || o->bits == 32); }
 
-static bool bind_copy(struct isa_binder *b, struct insn *in) {
+bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
     struct copy_form *f = arena_alloc(b->arena, sizeof *f);
     unsigned ca = 0, cg = 0, shared = 0, global = 0, hint = 0, n = in->num_opnds;
     for (unsigned i = 0; i < in->src->num_mods; i++)
@@ -308,7 +308,8 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-static bool bind_arrive(struct insn *in) {
+bool isa_bind_cp_async_arrive(struct isa_binder *b, struct insn *in) {
+    (void)b;
     unsigned b64 = 0, shared = 0, noinc = 0;
     for (unsigned i = 0; i < in->src->num_mods; i++) {
         enum ptx_mod m = (enum ptx_mod)in->src->mods[i];
@@ -343,25 +344,12 @@ static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint3
     return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);
 }
 
-bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_cp_async:
-        return bind_copy(b, in);
-    case PTX_OP_cp_async_mbarrier_arrive:
-        return bind_arrive(in);
-    case PTX_OP_cp_async_commit_group:
-        in->fn = do_commit;
-        return in->num_opnds == 0 && in->src->num_mods == 0;
-    case PTX_OP_cp_async_wait_all:
-        in->fn = do_wait_all;
-        return in->num_opnds == 0 && in->src->num_mods == 0;
-    case PTX_OP_cp_async_wait_group:
-        if (in->num_opnds != 1 || !in->o[0].is_imm || in->src->num_mods != 0)
-            return false;
-        in->aux = (uint32_t)in->o[0].more->src->imm;
-        in->fn = do_wait_group;
-        return true;
-    default:
+bool isa_bind_cp_async_group(struct isa_binder *b, struct insn *in) {
+    (void)b;
+    const bool group = in->src->op == PTX_OP_cp_async_wait_group;
+    in->fn = group ? do_wait_group : in->src->op == PTX_OP_cp_async_wait_all ? do_wait_all : do_commit;
+    if (in->src->num_mods || in->num_opnds != group || (group && !in->o[0].is_imm))
         return false;
-    }
+    in->aux = group ? (uint32_t)in->o[0].more->src->imm : 0;
+    return true;
 }

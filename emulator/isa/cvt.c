@@ -281,7 +281,7 @@ static bool bind_pack(struct isa_binder *b, struct insn *in, const struct alu_fo
     return alu_refuse(b, "this combination of types is not one of cvt.pack's forms");
 }
 
-bool isa_bind_cvt(struct isa_binder *b, struct insn *in) {
+bool isa_bind_convert(struct isa_binder *b, struct insn *in) {
     struct alu_form form;
     struct cvt_type t;
     if (!alu_parse(b, in->src, &form))

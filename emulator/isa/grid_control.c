@@ -20,7 +20,7 @@ static enum warp_status do_griddepcontrol(struct warp *w, const struct insn *in,
     return WARP_NEXT;
 }
 
-static bool bind_griddepcontrol(struct isa_binder *b, struct insn *in) {
+bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
     if (p->num_mods != 1 || (p->mods[0] != PTX_MOD_launch_dependents && p->mods[0] != PTX_MOD_wait))
         return refuse(b, "the action is .launch_dependents or .wait");
@@ -150,7 +150,7 @@ static enum warp_status do_try_cancel(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-static bool bind_try_cancel(struct isa_binder *b, struct insn *in) {
+bool isa_bind_cancel(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
     unsigned known = 0;
     static const enum ptx_mod needed[] = {PTX_MOD_async, PTX_MOD_mbarrier__complete_tx__bytes, PTX_MOD_b128};
@@ -223,7 +223,7 @@ static enum warp_status do_first_ctaid(struct warp *w, const struct insn *in, ui
     return WARP_NEXT;
 }
 
-static bool bind_query_cancel(struct isa_binder *b, struct insn *in) {
+bool isa_bind_cancel_query(struct isa_binder *b, struct insn *in) {
     static const struct {
         enum ptx_mod mods[3];
         warp_fn fn;
@@ -330,7 +330,7 @@ static enum warp_status do_setmaxnreg(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-static bool bind_setmaxnreg(struct isa_binder *b, struct insn *in) {
+bool isa_bind_registers(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
     unsigned actions = ptx_has(p, PTX_MOD_inc) + ptx_has(p, PTX_MOD_dec);
     if (actions != 1 || p->num_mods != 4 || !ptx_has(p, PTX_MOD_sync) || !ptx_has(p, PTX_MOD_aligned) ||
@@ -343,17 +343,4 @@ static bool bind_setmaxnreg(struct isa_binder *b, struct insn *in) {
     in->aligned = true;
     in->fn = do_setmaxnreg;
     return true;
-}
-
-bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_griddepcontrol:
-        return bind_griddepcontrol(b, in);
-    case PTX_OP_clusterlaunchcontrol_try_cancel:
-        return bind_try_cancel(b, in);
-    case PTX_OP_clusterlaunchcontrol_query_cancel:
-        return bind_query_cancel(b, in);
-    default:
-        return bind_setmaxnreg(b, in);
-    }
 }

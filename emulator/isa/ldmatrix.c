@@ -134,7 +134,8 @@ static enum warp_status run_movmatrix(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-static bool bind_movmatrix(struct insn *in) {
+bool isa_bind_transpose(struct isa_binder *b, struct insn *in) {
+    (void)b;
     static const enum ptx_mod words[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans, PTX_MOD_b16};
     in->fn = run_movmatrix;
     if (in->src->num_mods != 5)
@@ -161,8 +162,6 @@ static bool take_registers(struct matrix_form *f, const struct warp_opnd *o) {
 
 bool isa_bind_matrix(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
-    if (src->op == PTX_OP_movmatrix)
-        return bind_movmatrix(in);
     struct matrix_form *f = arena_alloc(b->arena, sizeof *f);
     unsigned sync = 0, aligned = 0, shape = 0, type = 0, space = 0;
     f->space = isa_space_of(src);

@@ -538,7 +538,7 @@ static bool address_fits(const struct mem_form *f) {
     return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm && size <= f->addr->more->imm - at;
 }
 
-static bool bind_access(struct isa_binder *b, struct insn *in) {
+bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     bool store = src->op == PTX_OP_st;
     struct mem_words k;
@@ -570,19 +570,4 @@ static bool bind_access(struct isa_binder *b, struct insn *in) {
     in->data = f;
     in->fn = choose(f, store);
     return true;
-}
-
-bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_ld:
-    case PTX_OP_ldu:
-    case PTX_OP_st:
-        return bind_access(b, in);
-    case PTX_OP_ldmatrix:
-    case PTX_OP_stmatrix:
-    case PTX_OP_movmatrix:
-        return isa_bind_matrix(b, in);
-    default:
-        return isa_bind_cache(b, in);
-    }
 }

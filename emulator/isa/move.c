@@ -240,7 +240,7 @@ static const struct alu_row prmt_rows[] = {
     ALU_ROW(prmt, b32, ALU_M(rc16), 0, "wwww", prmt),
 };
 
-static bool bind_prmt(struct isa_binder *b, struct insn *in) {
+bool isa_bind_permute(struct isa_binder *b, struct insn *in) {
     static const enum ptx_mod names[] = {PTX_MOD_f4e, PTX_MOD_b4e, PTX_MOD_rc8, PTX_MOD_ecl, PTX_MOD_ecr, PTX_MOD_rc16};
     if (!alu_bind(b, in, prmt_rows, sizeof prmt_rows / sizeof *prmt_rows))
         return false;
@@ -313,7 +313,7 @@ static bool bind_scalar(struct isa_binder *b, struct insn *in, enum ptx_type typ
     return true;
 }
 
-static bool bind_mov(struct isa_binder *b, struct insn *in) {
+bool isa_bind_move(struct isa_binder *b, struct insn *in) {
     struct alu_form form;
     if (!alu_parse(b, in->src, &form))
         return false;
@@ -328,15 +328,4 @@ static bool bind_mov(struct isa_binder *b, struct insn *in) {
     if (in->o[0].kind == WARP_VEC || in->o[1].kind == WARP_VEC)
         return type == PTX_PRED ? alu_refuse(b, "a vector has no predicates") : bind_vector(b, in, bits);
     return bind_scalar(b, in, type, bits);
-}
-
-bool isa_bind_move(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_mov:
-        return bind_mov(b, in);
-    case PTX_OP_prmt:
-        return bind_prmt(b, in);
-    default:
-        return alu_bind_space(b, in);
-    }
 }

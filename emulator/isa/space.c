@@ -150,7 +150,7 @@ static bool bind_mapa(struct isa_binder *b, struct insn *in, const struct alu_fo
     return true;
 }
 
-bool alu_bind_space(struct isa_binder *b, struct insn *in) {
+bool isa_bind_address(struct isa_binder *b, struct insn *in) {
     struct alu_form form;
     if (!alu_parse(b, in->src, &form))
         return false;

@@ -23,7 +23,29 @@ bool isa_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed) {
     return true;
 }
 
+/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with the
+ * family's `f` than with `a`. */
+bool isa_tmem_target(struct isa_binder *b, const struct ptx_insn *p) {
+    const char *target = b->func->module->ptx->target;
+    size_t n = strlen(target);
+    char suffix = n > 0 ? target[n - 1] : 0;
+    if (suffix == 'a')
+        return true;
+    if (suffix != 'f')
+        return isa_tmem_refuse(b, "tcgen05 needs .target sm_100f or sm_100a");
+    if (p->op == PTX_OP_tcgen05_shift)
+        return isa_tmem_refuse(b, "tcgen05.shift needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_kind__i8))
+        return isa_tmem_refuse(b, ".kind::i8 needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) || ptx_has(p, PTX_MOD_scale_vec__4X))
+        return isa_tmem_refuse(
+            b, ".scale_vec::1X, ::2X and ::4X need .target sm_100a; for sm_100f say .block32 or .block16");
+    return true;
+}
+
 bool isa_tmem_group(struct isa_binder *b, const struct ptx_insn *in, unsigned *group) {
+    if (!isa_tmem_target(b, in))
+        return false;
     *group = ptx_has(in, PTX_MOD_cta_group__2) ? 2 : 1;
     if (*group == 1 && !ptx_has(in, PTX_MOD_cta_group__1))
         return isa_tmem_refuse(b, "the .cta_group is missing");
@@ -138,7 +160,7 @@ static enum warp_status do_relinquish(struct warp *w, const struct insn *in, uin
     return ok ? WARP_NEXT : WARP_FAULT;
 }
 
-static bool bind_alloc(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tcgen05_alloc(struct isa_binder *b, struct insn *in) {
     static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync,   PTX_MOD_aligned,
                                     PTX_MOD_shared__cta,  PTX_MOD_b32,          PTX_MOD_unknown};
     unsigned group;
@@ -171,45 +193,7 @@ static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with the
- * family's `f` than with `a`. */
-static bool target_has(struct isa_binder *b, const struct ptx_insn *p) {
-    const char *target = b->func->module->ptx->target;
-    size_t n = strlen(target);
-    char suffix = n > 0 ? target[n - 1] : 0;
-    if (suffix == 'a')
-        return true;
-    if (suffix != 'f')
-        return isa_tmem_refuse(b, "tcgen05 needs .target sm_100f or sm_100a");
-    if (p->op == PTX_OP_tcgen05_shift)
-        return isa_tmem_refuse(b, "tcgen05.shift needs .target sm_100a: the family sm_100f has none");
-    if (ptx_has(p, PTX_MOD_kind__i8))
-        return isa_tmem_refuse(b, ".kind::i8 needs .target sm_100a: the family sm_100f has none");
-    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) || ptx_has(p, PTX_MOD_scale_vec__4X))
-        return isa_tmem_refuse(
-            b, ".scale_vec::1X, ::2X and ::4X need .target sm_100a; for sm_100f say .block32 or .block16");
-    return true;
-}
-
-bool isa_bind_tcgen05(struct isa_binder *b, struct insn *in) {
-    if (!target_has(b, in->src))
-        return false;
-    switch (in->src->op) {
-    case PTX_OP_tcgen05_alloc:
-    case PTX_OP_tcgen05_dealloc:
-    case PTX_OP_tcgen05_relinquish_alloc_permit:
-        return bind_alloc(b, in);
-    case PTX_OP_tcgen05_ld:
-    case PTX_OP_tcgen05_ld_red:
-    case PTX_OP_tcgen05_st:
-    case PTX_OP_tcgen05_wait_ld:
-    case PTX_OP_tcgen05_wait_st:
-        return isa_bind_tmem_ldst(b, in);
-    case PTX_OP_tcgen05_fence_before_thread_sync:
-    case PTX_OP_tcgen05_fence_after_thread_sync:
-        in->fn = do_fence;
-        return in->src->num_mods == 0;
-    default:
-        return isa_bind_tensor(b, in);
-    }
+bool isa_bind_tcgen05_fence(struct isa_binder *b, struct insn *in) {
+    in->fn = do_fence;
+    return isa_tmem_target(b, in->src) && in->src->num_mods == 0;
 }

@@ -6,15 +6,13 @@
 #include "engines/tc.h"
 #include "isa/isa.h"
 
-/* Per-family binders; isa_bind_tcgen05 chooses. */
-bool isa_bind_tmem_ldst(struct isa_binder *b, struct insn *in); /* isa/tcgen05_ldst.c: ld, st, wait */
-bool isa_bind_tensor(struct isa_binder *b, struct insn *in);    /* isa/tcgen05_mma.c: mma, cp, shift, commit */
-
 /* Refuses with a constant sentence. */
 bool isa_tmem_refuse(struct isa_binder *b, const char *why);
 /* Does the instruction have only modifiers of `allowed` (ends with PTX_MOD_unknown)? */
 bool isa_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed);
-/* The .cta_group; false with a reason when it is missing. */
+/* What .target lets a text use of tcgen05; false with a reason. */
+bool isa_tmem_target(struct isa_binder *b, const struct ptx_insn *p);
+/* The .cta_group; false with a reason when it is missing, or the target lacks the instruction. */
 bool isa_tmem_group(struct isa_binder *b, const struct ptx_insn *in, unsigned *group);
 /* A 32-bit source, register or [address], which must be the same and no poison in all lanes of `mask`: false
  * after a fault. `what`: "the tensor memory address". */

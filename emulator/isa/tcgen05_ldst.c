@@ -292,13 +292,18 @@ static bool list_of(struct form *f, const struct warp_opnd *o) {
     return o->kind == WARP_SLOT && o->bits == 32 && f->regs == 1;
 }
 
-static bool bind_access(struct isa_binder *b, struct insn *in, bool load) {
+bool isa_bind_tcgen05_ldst(struct isa_binder *b, struct insn *in) {
     static const uint16_t mods[] = {PTX_MOD_sync,      PTX_MOD_aligned,     PTX_MOD__32x32b,   PTX_MOD__16x64b,
                                     PTX_MOD__16x128b,  PTX_MOD__16x256b,    PTX_MOD__16x32bx2, PTX_MOD_x1,
                                     PTX_MOD_x2,        PTX_MOD_x4,          PTX_MOD_x8,        PTX_MOD_x16,
                                     PTX_MOD_x32,       PTX_MOD_x64,         PTX_MOD_x128,      PTX_MOD_b32,
                                     PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
+    const bool load = in->src->op == PTX_OP_tcgen05_ld;
     struct form *f = arena_alloc(b->arena, sizeof *f);
+    if (!isa_tmem_target(b, in->src))
+        return false;
+    if (in->src->op == PTX_OP_tcgen05_ld_red)
+        return isa_tmem_refuse(b, "tcgen05.ld.red needs sm_101a, sm_103f or later (PTX ISA 9.7.16.8.3)");
     if (!isa_tmem_mods_in(in->src, mods) || !shape_of(in->src, &f->access.shape, &f->access.num))
         return false;
     f->regs = tc_image_regs(f->access.shape, f->access.num);
@@ -323,18 +328,8 @@ static bool bind_access(struct isa_binder *b, struct insn *in, bool load) {
     return isa_tmem_aligned(b, in, load ? do_ld : do_st);
 }
 
-bool isa_bind_tmem_ldst(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tcgen05_wait(struct isa_binder *b, struct insn *in) {
     static const uint16_t mods[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_unknown};
-    switch (in->src->op) {
-    case PTX_OP_tcgen05_ld:
-        return bind_access(b, in, true);
-    case PTX_OP_tcgen05_st:
-        return bind_access(b, in, false);
-    case PTX_OP_tcgen05_wait_ld:
-        return isa_tmem_mods_in(in->src, mods) && isa_tmem_aligned(b, in, do_wait_ld);
-    case PTX_OP_tcgen05_wait_st:
-        return isa_tmem_mods_in(in->src, mods) && isa_tmem_aligned(b, in, do_wait_st);
-    default:
-        return isa_tmem_refuse(b, "tcgen05.ld.red needs sm_101a, sm_103f or later (PTX ISA 9.7.16.8.3)");
-    }
+    return isa_tmem_target(b, in->src) && isa_tmem_mods_in(in->src, mods) &&
+           isa_tmem_aligned(b, in, in->src->op == PTX_OP_tcgen05_wait_ld ? do_wait_ld : do_wait_st);
 }

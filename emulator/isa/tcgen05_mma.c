@@ -176,9 +176,11 @@ static bool mma_operands(struct isa_binder *b, struct insn *in, struct mma_form 
     return true;
 }
 
-static bool bind_mma(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tcgen05_mma(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
     unsigned group;
+    if (!isa_tmem_target(b, p))
+        return false;
     if (p->op != PTX_OP_tcgen05_mma)
         return isa_tmem_refuse(b, p->op == PTX_OP_tcgen05_mma_sp ? "sparse matrices (.sp) are not supported yet"
                                                                  : "weight-stationary mode (.ws) is not supported yet");
@@ -257,7 +259,7 @@ static bool cp_shape(const struct ptx_insn *p, enum tc_cp_shape *shape) {
     return false;
 }
 
-static bool bind_cp(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tcgen05_cp(struct isa_binder *b, struct insn *in) {
     static const uint16_t mods[] = {
         PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD__128x256b,     PTX_MOD__4x256b,       PTX_MOD__128x128b,
         PTX_MOD__64x128b,     PTX_MOD__32x128b,     PTX_MOD_warpx2__02_13, PTX_MOD_warpx2__01_23, PTX_MOD_warpx4,
@@ -281,7 +283,7 @@ static bool bind_cp(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-static bool bind_shift(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
     static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_down, PTX_MOD_unknown};
     unsigned group;
     if (!isa_tmem_group(b, in->src, &group) || !isa_tmem_mods_in(in->src, mods) || !ptx_has(in->src, PTX_MOD_down))
@@ -326,7 +328,7 @@ static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-static bool bind_commit(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tcgen05_commit(struct isa_binder *b, struct insn *in) {
     static const uint16_t mods[] = {PTX_MOD_cta_group__1,    PTX_MOD_cta_group__2,       PTX_MOD_mbarrier__arrive__one,
                                     PTX_MOD_shared__cluster, PTX_MOD_multicast__cluster, PTX_MOD_b64,
                                     PTX_MOD_unknown};
@@ -340,17 +342,4 @@ static bool bind_commit(struct isa_binder *b, struct insn *in) {
     in->aux = group;
     in->fn = do_commit;
     return true;
-}
-
-bool isa_bind_tensor(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_tcgen05_cp:
-        return bind_cp(b, in);
-    case PTX_OP_tcgen05_shift:
-        return bind_shift(b, in);
-    case PTX_OP_tcgen05_commit:
-        return bind_commit(b, in);
-    default:
-        return bind_mma(b, in);
-    }
 }

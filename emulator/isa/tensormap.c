@@ -99,7 +99,7 @@ static const struct {
 };
 
 /* .tile.FIELD{.ss}.b1024.TYPE */
-static bool bind_replace(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tensormap(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     struct replace_form *f = arena_alloc(b->arena, sizeof *f);
     const unsigned n = src->num_mods;
@@ -131,7 +131,8 @@ static bool bind_replace(struct isa_binder *b, struct insn *in) {
 }
 
 /* .global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [dst], [src], 128 */
-static bool bind_fenceproxy(struct insn *in) {
+bool isa_bind_tensormap_fence(struct isa_binder *b, struct insn *in) {
+    (void)b;
     static const enum ptx_mod words[] = {PTX_MOD_global,  PTX_MOD_shared__cta, PTX_MOD_tensormap__generic,
                                          PTX_MOD_release, PTX_MOD_unknown,     PTX_MOD_sync,
                                          PTX_MOD_aligned};
@@ -149,8 +150,4 @@ static bool bind_fenceproxy(struct insn *in) {
     in->fn = do_fenceproxy;
     return in->num_opnds == 3 && in->o[0].kind == WARP_MEM && in->o[1].kind == WARP_MEM && in->o[2].is_imm &&
            in->o[2].more->src->imm == TMAP_BYTES;
-}
-
-bool isa_bind_tensormap(struct isa_binder *b, struct insn *in) {
-    return in->src->op == PTX_OP_tensormap_replace ? bind_replace(b, in) : bind_fenceproxy(in);
 }

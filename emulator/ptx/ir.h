@@ -2,7 +2,7 @@
  *
  * The parser is purely syntactic plus name resolution: it splits every instruction into opcode, modifiers and
  * operands, resolves registers, labels, variables and functions through their scopes, and attaches the source line.
- * It does not judge whether a form is legal; exec/ does that when it binds the instruction to its semantics.
+ * It does not judge whether a form is legal; isa/ does that when it binds the instruction to its semantics.
  * An opcode that is not in ptx/opcodes.def becomes PTX_OP_unknown with its text kept, so that it can be refused by
  * name if it is ever reached. Malformed text is an error of the whole module, with line and caret.
  *
@@ -20,20 +20,29 @@
 
 /* Opcodes: the first dotted word of an instruction ("add", "tcgen05", ...). For families whose second word is an
  * operation rather than a qualifier (tcgen05.X, mbarrier.X, cp.X, barrier.cluster, fence.proxy, ...) the opcode is
- * the whole path; see opcodes.def. OP(enumerator, "text", "section") */
+ * the whole path; see opcodes.def. */
 enum ptx_op {
     PTX_OP_unknown = 0,
-#define OP(name, text, section) PTX_OP_##name,
+#define OP(name, ...) PTX_OP_##name,
 #include "ptx/opcodes.def"
 #undef OP
     PTX_OP_COUNT
+};
+
+/* What kind of instruction an opcode is; families.def. */
+enum ptx_family {
+    PTX_FAMILY_none = 0, /* not implemented */
+#define FAMILY(name) PTX_FAMILY_##name,
+#include "ptx/families.def"
+#undef FAMILY
+    PTX_FAMILY_COUNT
 };
 
 /* Modifiers: every dotted word after the opcode, types included, in the order written.
  * MOD(enumerator, "text"). An unknown word becomes PTX_MOD_unknown; the instruction keeps its text. */
 enum ptx_mod {
     PTX_MOD_unknown = 0,
-#define MOD(name, text) PTX_MOD_##name,
+#define MOD(name, ...) PTX_MOD_##name,
 #include "ptx/modifiers.def"
 #undef MOD
     PTX_MOD_COUNT
@@ -41,6 +50,7 @@ enum ptx_mod {
 
 const char *ptx_op_text(enum ptx_op op);
 const char *ptx_op_section(enum ptx_op op); /* "9.7.1.1" */
+enum ptx_family ptx_op_family(enum ptx_op op);
 const char *ptx_mod_text(enum ptx_mod mod);
 
 /* Register and variable types. Bit sizes: ptx_type_bits. */

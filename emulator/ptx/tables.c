@@ -3,9 +3,10 @@
 
 static const struct {
     const char *text, *section;
+    enum ptx_family family;
 } ops[PTX_OP_COUNT] = {
-    [PTX_OP_unknown] = {"(unknown)", "9.7"},
-#define OP(name, text, section) [PTX_OP_##name] = {text, section},
+    [PTX_OP_unknown] = {"(unknown)", "9.7", PTX_FAMILY_none},
+#define OP(name, text, section, family) [PTX_OP_##name] = {text, section, PTX_FAMILY_##family},
 #include "ptx/opcodes.def"
 #undef OP
 };
@@ -27,6 +28,8 @@ static const char *const sregs[PTX_SREG_COUNT] = {
 const char *ptx_op_text(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].text; }
 
 const char *ptx_op_section(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].section; }
+
+enum ptx_family ptx_op_family(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].family; }
 
 const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0]; }
 
