@@ -8,8 +8,14 @@
 struct isa_binder {
     struct arena *arena; /* for insn->data; lives as long as the function */
     const struct warp_func *func;
-    const char *why; /* set on refusal: a constant sentence, or NULL for "unsupported" */
+    const char *why; /* set on refusal: a sentence, constant or in the arena; NULL for "unsupported" */
 };
+
+static inline bool isa_refuse(struct isa_binder *b, const char *why) {
+    b->why = why;
+    return false;
+}
+
 /* Chooses in->fn (and aux/data/aligned) from in->src; operands are already lowered. False: the form is unsupported or
  * illegal; the core then binds a handler that refuses the instruction by name when it is reached. */
 typedef bool (*isa_bind_fn)(struct isa_binder *b, struct insn *in);

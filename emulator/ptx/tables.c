@@ -1,6 +1,9 @@
 /* ptx/tables.c - the texts of the .def tables and the small questions about types and instructions of ir.h. */
 #include "ptx/ir.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const struct {
     const char *text, *section;
     enum ptx_family family;
@@ -11,9 +14,12 @@ static const struct {
 #undef OP
 };
 
-static const char *const mods[PTX_MOD_COUNT] = {
-    [PTX_MOD_unknown] = "(unknown)",
-#define MOD(name, text) [PTX_MOD_##name] = text,
+static const struct {
+    const char *text;
+    enum ptx_kind kind;
+} mods[PTX_MOD_COUNT] = {
+    [PTX_MOD_unknown] = {"(unknown)", PTX_KIND_none},
+#define MOD(name, text, kind) [PTX_MOD_##name] = {text, PTX_KIND_##kind},
 #include "ptx/modifiers.def"
 #undef MOD
 };
@@ -31,7 +37,14 @@ const char *ptx_op_section(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_CO
 
 enum ptx_family ptx_op_family(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].family; }
 
-const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0]; }
+const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].text; }
+
+enum ptx_kind ptx_mod_kind(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].kind; }
+
+unsigned ptx_mod_number(enum ptx_mod mod) {
+    const char *text = ptx_mod_text(mod);
+    return (unsigned)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
+}
 
 const char *ptx_sreg_text(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0]; }
 
