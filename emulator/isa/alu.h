@@ -68,8 +68,6 @@ bool alu_dest_or_sink(const struct warp_opnd *o, unsigned bits);
 static inline bool alu_is_sink(const struct warp_opnd *o) { return o->kind == WARP_DISCARD || o->slot == WARP_SINK; }
 /* False (b->why set) when a constant among the sources is of the wrong kind for operands of type `type`. */
 bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type);
-/* Sets the reason and returns false. */
-bool alu_refuse(struct isa_binder *b, const char *why);
 
 /* --- tables ---------------------------------------------------------------------------------------------------- */
 
