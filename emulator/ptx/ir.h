@@ -250,12 +250,13 @@ enum ptx_type ptx_insn_type(const struct ptx_insn *in, unsigned n);
 
 enum ptx_sreg {
     PTX_SREG_unknown = 0,
-#define SREG(name, text) PTX_SREG_##name,
+#define SREG(name, ...) PTX_SREG_##name,
 #include "ptx/sregs.def"
 #undef SREG
     PTX_SREG_COUNT
 };
 const char *ptx_sreg_text(enum ptx_sreg r);
+bool ptx_sreg_is_fixed(enum ptx_sreg r); /* keeps its value while the thread lives */
 
 struct ptx_func {
     const char *name;

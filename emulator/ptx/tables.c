@@ -24,9 +24,13 @@ static const struct {
 #undef MOD
 };
 
-static const char *const sregs[PTX_SREG_COUNT] = {
-    [PTX_SREG_unknown] = "(unknown)",
-#define SREG(name, text) [PTX_SREG_##name] = text,
+enum change { other, fixed };
+static const struct {
+    const char *text;
+    enum change change;
+} sregs[PTX_SREG_COUNT] = {
+    [PTX_SREG_unknown] = {"(unknown)", other},
+#define SREG(name, text, change) [PTX_SREG_##name] = {text, change},
 #include "ptx/sregs.def"
 #undef SREG
 };
@@ -46,7 +50,9 @@ unsigned ptx_mod_number(enum ptx_mod mod) {
     return (unsigned)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
 }
 
-const char *ptx_sreg_text(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0]; }
+const char *ptx_sreg_text(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0].text; }
+
+bool ptx_sreg_is_fixed(enum ptx_sreg r) { return (unsigned)r < PTX_SREG_COUNT && sregs[r].change == fixed; }
 
 unsigned ptx_type_bits(enum ptx_type t) {
     switch (t) {
