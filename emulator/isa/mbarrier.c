@@ -303,10 +303,8 @@ static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form 
     const enum ptx_mod order = k->of[PTX_KIND_order];
     if (f->expect_tx || f->no_complete || f->parity || in->num_opnds != 1u + value || in->o[0].kind != WARP_MEM)
         return false;
-    if (!tx && (f->cluster || order)) {
-        b->why = "an mbarrier is initialised and invalidated by its own CTA";
-        return false;
-    }
+    if (!tx && (f->cluster || order))
+        return isa_refuse(b, "an mbarrier is initialised and invalidated by its own CTA");
     if (order && order != PTX_MOD_relaxed)
         return false;
     f->cluster |= tx && f->generic;
@@ -325,10 +323,8 @@ static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->has_state = in->o[0].kind == WARP_SLOT;
     if (!isa_is_dst_or_sink(&in->o[0], 64))
         return false;
-    if (f->has_state && f->cluster) {
-        b->why = "an arrive on .shared::cluster returns no state";
-        return false;
-    }
+    if (f->has_state && f->cluster)
+        return isa_refuse(b, "an arrive on .shared::cluster returns no state");
     if (f->no_complete &&
         (f->expect_tx || f->cluster || in->num_opnds != 3 ||
          (k->of[PTX_KIND_order] && (k->of[PTX_KIND_order] != PTX_MOD_release || k->of[PTX_KIND_scope] != PTX_MOD_cta))))
@@ -345,10 +341,8 @@ static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form 
 
 static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct isa_words *k) {
     f->is_try = in->src->op == PTX_OP_mbarrier_try_wait;
-    if (f->cluster) {
-        b->why = "threads wait on mbarriers of their own CTA only";
-        return false;
-    }
+    if (f->cluster)
+        return isa_refuse(b, "threads wait on mbarriers of their own CTA only");
     if (f->expect_tx || f->no_complete || k->of[PTX_KIND_order] == PTX_MOD_release)
         return false;
     if (in->num_opnds < 3 || in->num_opnds > 3u + f->is_try || in->o[1].kind != WARP_MEM)

@@ -1,4 +1,4 @@
-/* The tables: naming rule, no doubles, families of opcodes, types of modifiers. */
+/* The tables: naming rule, no doubles, families of opcodes, kinds and types of modifiers. */
 #include "isa/isa.h"
 #include "unit/ptx/parse.h"
 
@@ -84,6 +84,38 @@ static void modifiers_follow_the_rule(void) {
     }
 }
 
+/* Words without a kind, where `of` says which one each has. */
+static int plain_words(enum ptx_kind (*of)(enum ptx_mod)) {
+    int plain = 0;
+    for (int i = 1; i < PTX_MOD_COUNT; i++)
+        plain += of(i) == PTX_KIND_none || of(i) >= PTX_KIND_COUNT;
+    return plain;
+}
+
+static enum ptx_kind only_types(enum ptx_mod m) { return ptx_mod_type(m) ? PTX_KIND_type : PTX_KIND_none; }
+
+static void kinds(void) {
+    CHECK_EQ(plain_words(ptx_mod_kind), 0);
+    CHECK(plain_words(only_types) > 0);
+    for (int i = 1; i < PTX_MOD_COUNT; i++)
+        CHECK(!ptx_mod_type(i) || ptx_mod_kind(i) == PTX_KIND_type);
+    CHECK_EQ(ptx_mod_kind(PTX_MOD_unknown), PTX_KIND_none);
+    CHECK_EQ(ptx_mod_kind(PTX_MOD_COUNT), PTX_KIND_none);
+    CHECK_EQ(ptx_mod_kind(PTX_MOD_shared__cluster), PTX_KIND_space);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_v4), 4);
+    CHECK_EQ(ptx_mod_number(PTX_MOD__5d), 5);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_x128), 128);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_cta_group__2), 2);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_relaxed), 0);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_unknown), 0);
+}
+
+static void special_registers(void) {
+    CHECK(ptx_sreg_is_fixed(PTX_SREG_tid_x) && ptx_sreg_is_fixed(PTX_SREG_cluster_ctarank));
+    CHECK(!ptx_sreg_is_fixed(PTX_SREG_clock) && !ptx_sreg_is_fixed(PTX_SREG_tid));
+    CHECK(!ptx_sreg_is_fixed(PTX_SREG_unknown) && !ptx_sreg_is_fixed(PTX_SREG_COUNT));
+}
+
 static void types(void) {
     static const struct {
         enum ptx_mod mod;
@@ -116,6 +148,8 @@ int main(void) {
     opcodes_follow_the_rule();
     families();
     modifiers_follow_the_rule();
+    kinds();
+    special_registers();
     types();
     out_of_range_is_unknown();
     return check_report();
