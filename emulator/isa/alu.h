@@ -1,6 +1,6 @@
 /* isa/alu.h - what the arithmetic families share: reading modifiers, checking operands, and generating handlers.
  *
- * Private to exec/'s register-to-register families (integer, carry, float, half, compare, logic, cvt, move, space).
+ * Private to the register-to-register families (integer, carry, float, half, compare, logic, cvt, move, space).
  *
  * A handler works on a whole warp: ALU_FN1..ALU_FN4 make one from an expression over the lane's sources a, b, c, e. With
  * all 32 lanes active it is a loop that the compiler vectorises, otherwise it visits the active lanes. A lane of the

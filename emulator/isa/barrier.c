@@ -207,8 +207,9 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
     const bool red = f->op >= BAR_POPC;
     const enum ptx_mod type = !red ? PTX_MOD_unknown : f->op == BAR_POPC ? PTX_MOD_u32 : PTX_MOD_pred;
     if (ptx_has(src, PTX_MOD_sync) + ptx_has(src, PTX_MOD_arrive) + red != 1 || k.of[PTX_KIND_type] != type ||
-        red != (k.of[PTX_KIND_operation] != 0) || (src->op == PTX_OP_bar && ptx_has(src, PTX_MOD_aligned)) ||
-        !bar_operands(in, f))
+        red != (k.of[PTX_KIND_operation] != 0))
+        return isa_refuse(b, "the action is one of .sync, .arrive, .red.popc.u32, .red.and.pred and .red.or.pred");
+    if ((src->op == PTX_OP_bar && ptx_has(src, PTX_MOD_aligned)) || !bar_operands(in, f))
         return false;
     if (f->op == BAR_ARRIVE && !f->b)
         return isa_refuse(b, "arrive needs a thread count");

@@ -20,6 +20,7 @@ static inline bool isa_refuse(struct isa_binder *b, const char *why) {
  * illegal; the core then binds a handler that refuses the instruction by name when it is reached. */
 typedef bool (*isa_bind_fn)(struct isa_binder *b, struct insn *in);
 
+/* One for each family (ptx/families.def), in the file of the family's handlers. */
 #define FAMILY(name) bool isa_bind_##name(struct isa_binder *b, struct insn *in);
 #include "ptx/families.def"
 #undef FAMILY

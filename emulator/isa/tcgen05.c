@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with the
- * family's `f` than with `a`. */
+/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with
+ * the family's `f` than with `a`. */
 static bool target_has(struct isa_binder *b, const struct ptx_insn *p) {
     const char *target = b->func->module->ptx->target;
     size_t n = strlen(target);

@@ -1,7 +1,7 @@
 /* isa/words.h - the words of an instruction, sorted by kind (ptx/modifiers.def), and why they are refused.
  *
- * A form says which words and kinds it has; of one kind it has one word, and none is written twice. ptxas takes words in
- * nearly any order, so that sorting forgets it; where the order is the form, isa_spelled compares word by word.
+ * A form says which words and kinds it has; of one kind it has one word, and none is written twice. ptxas takes words
+ * in nearly any order, so that sorting forgets it; where the order is the form, isa_spelled compares word by word.
  */
 #ifndef ISA_WORDS_H
 #define ISA_WORDS_H
