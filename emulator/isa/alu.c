@@ -1,11 +1,6 @@
 /* isa/alu.c - modifiers and operands of the register-to-register families, and the search through their tables. */
 #include "isa/alu.h"
 
-bool alu_refuse(struct isa_binder *b, const char *why) {
-    b->why = why;
-    return false;
-}
-
 static int flag_bit(enum ptx_mod mod) {
     switch (mod) {
 #define F(name)                                                                                                        \
@@ -18,88 +13,22 @@ static int flag_bit(enum ptx_mod mod) {
     }
 }
 
-static bool is_type(enum ptx_mod mod) {
-    switch (mod) {
-    case PTX_MOD_u16x2:
-    case PTX_MOD_s16x2:
-    case PTX_MOD_u4:
-    case PTX_MOD_s4:
-    case PTX_MOD_u2:
-    case PTX_MOD_s2:
-    case PTX_MOD_tf32:
-    case PTX_MOD_e4m3x2:
-    case PTX_MOD_e5m2x2:
-    case PTX_MOD_e3m2x2:
-    case PTX_MOD_e2m3x2:
-    case PTX_MOD_e2m1x2:
-    case PTX_MOD_ue8m0x2:
-    case PTX_MOD_s2f6x2:
-    case PTX_MOD_e4m3x4:
-    case PTX_MOD_e5m2x4:
-    case PTX_MOD_e3m2x4:
-    case PTX_MOD_e2m3x4:
-    case PTX_MOD_e2m1x4:
-        return true;
-    default:
-        return ptx_mod_type(mod) != PTX_NOTYPE;
-    }
-}
-
-static bool is_compare(enum ptx_mod mod) {
-    switch (mod) {
-    case PTX_MOD_eq:
-    case PTX_MOD_ne:
-    case PTX_MOD_lt:
-    case PTX_MOD_le:
-    case PTX_MOD_gt:
-    case PTX_MOD_ge:
-    case PTX_MOD_ls:
-    case PTX_MOD_hs:
-    case PTX_MOD_equ:
-    case PTX_MOD_neu:
-    case PTX_MOD_ltu:
-    case PTX_MOD_leu:
-    case PTX_MOD_gtu:
-    case PTX_MOD_geu:
-    case PTX_MOD_num:
-    case PTX_MOD_nan:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool is_space(enum ptx_mod mod) {
-    switch (mod) {
-    case PTX_MOD_global:
-    case PTX_MOD_local:
-    case PTX_MOD_shared:
-    case PTX_MOD_const:
-    case PTX_MOD_param:
-    case PTX_MOD_shared__cta:
-    case PTX_MOD_shared__cluster:
-    case PTX_MOD_param__entry:
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool alu_parse(struct isa_binder *b, const struct ptx_insn *src, struct alu_form *form) {
     *form = (struct alu_form){0};
     for (unsigned i = 0; i < src->num_mods; i++) {
         enum ptx_mod mod = (enum ptx_mod)src->mods[i];
+        enum ptx_kind kind = ptx_mod_kind(mod);
         int bit = flag_bit(mod);
         if (bit >= 0 && !(form->flags >> bit & 1)) {
             form->flags |= UINT64_C(1) << bit;
-        } else if (bit < 0 && is_type(mod) && form->num_types < ALU_MAX_TYPES) {
+        } else if (bit < 0 && kind == PTX_KIND_type && form->num_types < ALU_MAX_TYPES) {
             form->type[form->num_types++] = mod;
-        } else if (is_compare(mod) && !form->cmp) {
+        } else if (kind == PTX_KIND_comparison && !form->cmp) {
             form->cmp = mod;
-        } else if (is_space(mod) && !form->space) {
+        } else if (kind == PTX_KIND_space && mod != PTX_MOD_param__func && !form->space) {
             form->space = mod;
         } else {
-            return alu_refuse(b, "a modifier does not belong to this instruction");
+            return isa_refuse(b, "a modifier does not belong to this instruction");
         }
     }
     return true;
@@ -152,14 +81,14 @@ static unsigned letter_bits(char c) { return c == 'h' ? 16 : c == 'w' ? 32 : c =
 
 bool alu_operands(struct isa_binder *b, const struct insn *in, const char *sig) {
     if (in->num_opnds != strlen(sig))
-        return alu_refuse(b, "wrong number of operands");
+        return isa_refuse(b, "wrong number of operands");
     if (!alu_dest(&in->o[0], letter_bits(sig[0])))
-        return alu_refuse(b, "the destination is not a register of the instruction's size");
+        return isa_refuse(b, "the destination is not a register of the instruction's size");
     bool pred = ptx_insn_type(in->src, 0) == PTX_PRED; /* immediates are lane masks then */
     for (unsigned i = 1; i < in->num_opnds; i++) {
         const struct warp_opnd *o = &in->o[i];
         if (!alu_source(o, letter_bits(sig[i])) && !(sig[i] == 'p' && pred && o->is_imm && o->kind == WARP_SLOT))
-            return alu_refuse(b, "a source operand does not have the size that the instruction's type asks for");
+            return isa_refuse(b, "a source operand does not have the size that the instruction's type asks for");
     }
     return true;
 }
@@ -181,7 +110,7 @@ bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type
         return true;
     for (unsigned i = 1; i < in->num_opnds; i++)
         if (in->o[i].is_imm && in->o[i].imm_float != real)
-            return alu_refuse(b, "a constant does not have the kind of the instruction's type");
+            return isa_refuse(b, "a constant does not have the kind of the instruction's type");
     return true;
 }
 
@@ -190,8 +119,8 @@ bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows,
     if (!alu_parse(b, in->src, &form))
         return false;
     if (form.cmp || form.space || !at_most_one(form.flags & ALU_RND))
-        return alu_refuse(b, "this combination of modifiers is not one of the instruction's forms");
-    alu_refuse(b, "this combination of modifiers and type is not one of the instruction's forms");
+        return isa_refuse(b, "this combination of modifiers is not one of the instruction's forms");
+    isa_refuse(b, "this combination of modifiers and type is not one of the instruction's forms");
     for (size_t i = 0; i < num_rows; i++) {
         if (!row_takes(&rows[i], in, &form) || !alu_operands(b, in, rows[i].sig))
             continue;

@@ -1,6 +1,6 @@
 /* isa/alu.h - what the arithmetic families share: reading modifiers, checking operands, and generating handlers.
  *
- * Private to isa/'s register-to-register families (integer, carry, float, half, compare, logic, cvt, move, space).
+ * Private to the register-to-register families (integer, carry, float, half, compare, logic, cvt, move, space).
  *
  * A handler works on a whole warp: ALU_FN1..ALU_FN4 make one from an expression over the lane's sources a, b, c, e. With
  * all 32 lanes active it is a loop that the compiler vectorises, otherwise it visits the active lanes. A lane of the
@@ -68,8 +68,6 @@ bool alu_dest_or_sink(const struct warp_opnd *o, unsigned bits);
 static inline bool alu_is_sink(const struct warp_opnd *o) { return o->kind == WARP_DISCARD || o->slot == WARP_SINK; }
 /* False (b->why set) when a constant among the sources is of the wrong kind for operands of type `type`. */
 bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type);
-/* Sets the reason and returns false. */
-bool alu_refuse(struct isa_binder *b, const char *why);
 
 /* --- tables ---------------------------------------------------------------------------------------------------- */
 
@@ -87,9 +85,7 @@ struct alu_row {
 /* Binds to the first row that takes the instruction; in->aux becomes alu_rounding of its modifiers. */
 bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows, size_t num_rows);
 
-bool alu_bind_carry(struct isa_binder *b, struct insn *in); /* isa/carry.c, 9.7.2 */
-bool alu_bind_half(struct isa_binder *b, struct insn *in);  /* isa/half.c, 9.7.4, 9.7.5 */
-bool alu_bind_space(struct isa_binder *b, struct insn *in); /* isa/space.c, 9.7.9.19, .20, .23, .24 */
+bool alu_bind_half(struct isa_binder *b, struct insn *in);                                /* isa/half.c, 9.7.4, 9.7.5 */
 bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_form *form); /* isa/cvt_pack.c */
 
 /* --- lanes ----------------------------------------------------------------------------------------------------- */

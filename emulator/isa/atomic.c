@@ -5,6 +5,7 @@
  * not. A vector or packed operation is one scalar operation per element.
  */
 #include "isa/tell.h"
+#include "isa/words.h"
 #include "num/num.h"
 
 enum atom_op { AT_ADD, AT_MIN, AT_MAX, AT_INC, AT_DEC, AT_AND, AT_OR, AT_XOR, AT_EXCH, AT_CAS };
@@ -209,129 +210,64 @@ static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t
 
 /* --- binding ------------------------------------------------------------------------------------------- */
 
-struct atom_words {
-    unsigned sem, scope, space, ops, noftz, vec, types, hint;
-    bool acquires;
-    enum atom_op op;
-    enum ptx_type type;
-    unsigned count;
-};
-
-static bool sort_words(const struct ptx_insn *src, struct atom_words *k) {
+/* The operation of a word; -1 for one that has no atomic. */
+static int op_of(enum ptx_mod m) {
     static const struct {
         enum ptx_mod mod;
         enum atom_op op;
     } ops[] = {{PTX_MOD_add, AT_ADD},   {PTX_MOD_min, AT_MIN}, {PTX_MOD_max, AT_MAX}, {PTX_MOD_inc, AT_INC},
                {PTX_MOD_dec, AT_DEC},   {PTX_MOD_and, AT_AND}, {PTX_MOD_or, AT_OR},   {PTX_MOD_xor, AT_XOR},
                {PTX_MOD_exch, AT_EXCH}, {PTX_MOD_cas, AT_CAS}};
-    *k = (struct atom_words){.count = 1};
-    for (unsigned i = 0; i < src->num_mods; i++) {
-        enum ptx_mod m = (enum ptx_mod)src->mods[i];
-        switch (m) {
-        case PTX_MOD_acquire:
-        case PTX_MOD_acq_rel:
-            k->acquires = true;
-            k->sem++;
-            continue;
-        case PTX_MOD_relaxed:
-        case PTX_MOD_release:
-            k->sem++;
-            continue;
-        case PTX_MOD_cta:
-        case PTX_MOD_cluster:
-        case PTX_MOD_gpu:
-        case PTX_MOD_sys:
-            k->scope++;
-            continue;
-        case PTX_MOD_global:
-        case PTX_MOD_shared:
-        case PTX_MOD_shared__cta:
-        case PTX_MOD_shared__cluster:
-            k->space++;
-            continue;
-        case PTX_MOD_noftz:
-            k->noftz++;
-            continue;
-        case PTX_MOD_L2__cache_hint:
-            k->hint++;
-            continue;
-        case PTX_MOD_v2:
-            k->vec++;
-            k->count = 2;
-            continue;
-        case PTX_MOD_v4:
-            k->vec++;
-            k->count = 4;
-            continue;
-        case PTX_MOD_v8:
-            k->vec++;
-            k->count = 8;
-            continue;
-        default:
-            break;
-        }
-        unsigned j = 0;
-        while (j < sizeof ops / sizeof *ops && ops[j].mod != m)
-            j++;
-        if (j < sizeof ops / sizeof *ops) {
-            k->op = ops[j].op;
-            k->ops++;
-        } else {
-            k->type = ptx_mod_type(m);
-            k->types++;
-            if (k->type == PTX_NOTYPE)
-                return false;
-        }
-    }
-    return true;
+    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i].mod == m)
+            return (int)ops[i].op;
+    return -1;
 }
 
-/* Which operation goes with which type. */
-static bool type_allowed(enum atom_op op, enum ptx_type t, bool atom, unsigned count) {
-    switch (t) {
-    case PTX_B16:
-        return atom && op == AT_CAS;
-    case PTX_B128:
-        return atom && (op == AT_CAS || op == AT_EXCH);
-    case PTX_B32:
-    case PTX_B64:
-        return op == AT_AND || op == AT_OR || op == AT_XOR || (atom && (op == AT_CAS || op == AT_EXCH));
-    case PTX_U32:
-        return op == AT_ADD || op == AT_MIN || op == AT_MAX || op == AT_INC || op == AT_DEC;
-    case PTX_S32:
-    case PTX_U64:
-    case PTX_S64:
-        return op == AT_ADD || op == AT_MIN || op == AT_MAX;
-    case PTX_F32:
-    case PTX_F64:
-        return op == AT_ADD;
-    case PTX_F16:
-    case PTX_BF16:
-    case PTX_F16X2:
-    case PTX_BF16X2:
-        return op == AT_ADD || (count > 1 && (op == AT_MIN || op == AT_MAX));
-    default:
-        return false;
-    }
-}
+/* The operations of a type as bits: those of atom and red, those of atom alone, those of vectors alone. */
+#define OP(name) (1u << AT_##name)
+#define LOGIC (OP(AND) | OP(OR) | OP(XOR))
+#define SWAP (OP(CAS) | OP(EXCH))
+#define ORDER (OP(MIN) | OP(MAX))
+static const struct atom_type {
+    enum ptx_type type;
+    unsigned both, atom, vector;
+    unsigned max_count; /* of a vector */
+} types[] = {
+    {PTX_B16, 0, OP(CAS), 0, 1},
+    {PTX_B32, LOGIC, SWAP, 0, 1},
+    {PTX_B64, LOGIC, SWAP, 0, 1},
+    {PTX_B128, 0, SWAP, 0, 1},
+    {PTX_U32, OP(ADD) | ORDER | OP(INC) | OP(DEC), 0, 0, 1},
+    {PTX_S32, OP(ADD) | ORDER, 0, 0, 1},
+    {PTX_U64, OP(ADD) | ORDER, 0, 0, 1},
+    {PTX_S64, OP(ADD) | ORDER, 0, 0, 1},
+    {PTX_F32, OP(ADD), 0, 0, 4},
+    {PTX_F64, OP(ADD), 0, 0, 1},
+    {PTX_F16, OP(ADD), 0, ORDER, 8},
+    {PTX_BF16, OP(ADD), 0, ORDER, 8},
+    {PTX_F16X2, OP(ADD), 0, ORDER, 4},
+    {PTX_BF16X2, OP(ADD), 0, ORDER, 4},
+};
 
-static const char *words_refused(const struct atom_words *k, bool atom, enum warp_space space) {
-    bool half = k->type == PTX_F16 || k->type == PTX_BF16, packed = k->type == PTX_F16X2 || k->type == PTX_BF16X2;
-    if (k->sem > 1 || k->scope > 1 || k->space > 1 || k->ops != 1 || k->types != 1 || k->vec > 1 || k->hint > 1)
-        return "two words of the same kind, or no operation or type";
-    if (k->acquires && !atom)
+static const char *form_refused(const struct ptx_insn *src, const struct isa_words *k, const struct atom_form *f) {
+    const bool atom = src->op == PTX_OP_atom, global = f->space == XS_GLOBAL || f->space == XS_GENERIC;
+    const bool half = f->type == PTX_F16 || f->type == PTX_BF16 || f->type == PTX_F16X2 || f->type == PTX_BF16X2;
+    const unsigned order = k->of[PTX_KIND_order];
+    const struct atom_type *t = types;
+    while (t < types + sizeof types / sizeof *types && t->type != f->type)
+        t++;
+    if (!atom && (order == PTX_MOD_acquire || order == PTX_MOD_acq_rel))
         return "red does not acquire";
-    if (!type_allowed(k->op, k->type, atom, k->count))
+    if (t == types + sizeof types / sizeof *types ||
+        !((t->both | (atom ? t->atom : 0) | (f->count > 1 ? t->vector : 0)) >> f->op & 1))
         return "the operation does not exist for this type";
-    if ((half || packed) != (k->noftz == 1))
+    if (half != ptx_has(src, PTX_MOD_noftz))
         return ".noftz is required for half precision and for nothing else";
-    if (k->hint && space != XS_GLOBAL && space != XS_GENERIC)
+    if (ptx_has(src, PTX_MOD_L2__cache_hint) && !global)
         return "cache hints are for global memory";
-    if (k->count > 1) {
-        bool ok = half || (k->count <= 4 && (packed || k->type == PTX_F32));
-        if (!ok || (space != XS_GLOBAL && space != XS_GENERIC))
-            return "this vector does not exist, or not in this state space";
-    }
+    if (f->count > t->max_count || (f->count > 1 && !global))
+        return "this vector does not exist, or not in this state space";
     return NULL;
 }
 
@@ -361,34 +297,47 @@ static bool take_vector(warp_slot *out, unsigned count, const struct warp_opnd *
     return true;
 }
 
+static bool take_operands(struct insn *in, struct atom_form *f) {
+    const unsigned at = in->src->op == PTX_OP_atom ? 1 : 0;
+    const struct warp_opnd none = {.kind = WARP_DISCARD}, *b = &in->o[at + 1], *c = &in->o[at + 2];
+    f->addr = &in->o[at];
+    if (!take_vector(f->d, f->count, at ? &in->o[0] : &none, f->size, true) || b->kind == WARP_DISCARD ||
+        !take_vector(f->b, f->count, b, f->size, false))
+        return false;
+    if (f->op == AT_CAS && (c->kind == WARP_DISCARD || !take_vector(&f->c, 1, c, f->size, false)))
+        return false;
+    for (unsigned e = 0; e < f->count; e++)
+        if (f->b[e] == WARP_SINK)
+            return false;
+    return true;
+}
+
 bool isa_bind_atomic(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
-    bool atom = src->op == PTX_OP_atom;
-    struct atom_words k;
-    enum warp_space space = isa_space_of(src);
-    if ((!atom && src->op != PTX_OP_red) || !sort_words(src, &k) || (b->why = words_refused(&k, atom, space)))
+    const unsigned at = src->op == PTX_OP_atom ? 1 : 0;
+    struct isa_words k;
+    if (!isa_sort(b, src,
+                  ISA_WORDS(PTX_MOD_relaxed, PTX_MOD_acquire, PTX_MOD_release, PTX_MOD_acq_rel, ISA_ANY(scope),
+                            PTX_MOD_global, PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_noftz,
+                            PTX_MOD_L2__cache_hint, ISA_ANY(vector), ISA_ANY(operation), ISA_ANY(type)),
+                  &k))
         return false;
-    unsigned at = atom ? 1 : 0, need = at + 2 + (k.op == AT_CAS);
-    if (in->num_opnds != need + k.hint || in->o[at].kind != WARP_MEM)
-        return false;
+    const int op = op_of(k.of[PTX_KIND_operation]);
     struct atom_form *f = arena_alloc(b->arena, sizeof *f);
-    f->space = space;
-    f->op = k.op;
-    f->type = k.type;
-    f->size = (uint8_t)(ptx_type_bits(k.type) / 8);
-    f->count = (uint8_t)k.count;
-    f->addr = &in->o[at];
-    struct warp_opnd none = {.kind = WARP_DISCARD};
-    bool ok = take_vector(f->d, k.count, atom ? &in->o[0] : &none, f->size, true) &&
-              in->o[at + 1].kind != WARP_DISCARD && take_vector(f->b, k.count, &in->o[at + 1], f->size, false);
-    if (ok && k.op == AT_CAS)
-        ok = in->o[at + 2].kind != WARP_DISCARD && take_vector(&f->c, 1, &in->o[at + 2], f->size, false);
-    for (unsigned e = 0; ok && e < k.count; e++)
-        ok = f->b[e] != WARP_SINK;
-    if (!ok) {
-        b->why = "a register does not have the width of the type";
+    f->space = isa_space_of(src);
+    f->op = (enum atom_op)op;
+    f->type = ptx_mod_type(k.of[PTX_KIND_type]);
+    f->size = (uint8_t)(ptx_type_bits(f->type) / 8);
+    f->count = (uint8_t)isa_elements(&k);
+    if (op < 0)
+        return isa_refuse(b, "the operation is missing, or is not atomic");
+    if ((b->why = form_refused(src, &k, f)))
         return false;
-    }
+    const unsigned need = at + 2 + (f->op == AT_CAS) + ptx_has(src, PTX_MOD_L2__cache_hint);
+    if (in->num_opnds != need || in->o[at].kind != WARP_MEM)
+        return false;
+    if (!take_operands(in, f))
+        return isa_refuse(b, "a register does not have the width of the type");
     in->data = f;
     in->fn = run_atom;
     return true;

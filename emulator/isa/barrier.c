@@ -7,6 +7,7 @@
  * Memory is sequentially consistent here, so that fences have no effect on values. Their forms are checked.
  */
 #include "isa/tell.h"
+#include "isa/words.h"
 
 /* --- bar, barrier -------------------------------------------------------------------------------------- */
 
@@ -179,66 +180,47 @@ static enum warp_status run_bar(struct warp *w, const struct insn *in, uint32_t 
     return bar_result(w, f, bar, mask);
 }
 
-static bool bind_bar(struct isa_binder *b, struct insn *in) {
-    const struct ptx_insn *src = in->src;
-    struct bar_form *f = arena_alloc(b->arena, sizeof *f);
-    unsigned ops = 0, types = 0;
-    bool red = false, logic = false;
-    enum ptx_type type = PTX_NOTYPE;
-    for (unsigned i = 0; i < src->num_mods; i++)
-        switch ((enum ptx_mod)src->mods[i]) {
-        case PTX_MOD_cta:
-            break;
-        case PTX_MOD_aligned:
-            if (src->op == PTX_OP_bar)
-                return false;
-            break;
-        case PTX_MOD_sync:
-            f->op = BAR_SYNC;
-            ops++;
-            break;
-        case PTX_MOD_arrive:
-            f->op = BAR_ARRIVE;
-            ops++;
-            break;
-        case PTX_MOD_red:
-            red = true;
-            ops++;
-            break;
-        case PTX_MOD_popc:
-            f->op = BAR_POPC;
-            break;
-        case PTX_MOD_and:
-        case PTX_MOD_or:
-            f->op = src->mods[i] == PTX_MOD_and ? BAR_AND : BAR_OR;
-            logic = true;
-            break;
-        case PTX_MOD_u32:
-        case PTX_MOD_pred:
-            type = ptx_mod_type((enum ptx_mod)src->mods[i]);
-            types++;
-            break;
-        default:
-            return false;
-        }
-    if (ops != 1 || red != (f->op >= BAR_POPC) || types != red || (red && type != (logic ? PTX_PRED : PTX_U32)))
-        return false;
-    unsigned first = red ? 1 : 0, n = in->num_opnds - (red ? 2 : 0);
+static enum bar_op bar_op(const struct ptx_insn *src) {
+    if (ptx_has(src, PTX_MOD_red))
+        return ptx_has(src, PTX_MOD_popc) ? BAR_POPC : ptx_has(src, PTX_MOD_and) ? BAR_AND : BAR_OR;
+    return ptx_has(src, PTX_MOD_arrive) ? BAR_ARRIVE : BAR_SYNC;
+}
+
+/* {d,} barrier {, count} {, predicate} */
+static bool bar_operands(struct insn *in, struct bar_form *f) {
+    const bool red = f->op >= BAR_POPC;
+    const unsigned first = red ? 1 : 0, n = in->num_opnds - (red ? 2 : 0);
     if (in->num_opnds < (red ? 3 : 1) || n > 2 || n == 0)
         return false;
     f->a = &in->o[first];
     f->b = n == 2 ? &in->o[first + 1] : NULL;
     f->c = red ? &in->o[in->num_opnds - 1] : NULL;
     f->dst = red ? in->o[0].slot : WARP_SINK;
-    if (!isa_is_u32(f->a) || (f->b && !isa_is_u32(f->b)) ||
-        (f->c && (f->c->kind != WARP_SLOT || f->c->is_imm || f->c->bits != 1)))
+    if (!isa_is_u32(f->a) || (f->b && !isa_is_u32(f->b)))
         return false;
-    if (red && !isa_is_dst(&in->o[0], logic ? 1 : 32))
+    return !red || (f->c->kind == WARP_SLOT && !f->c->is_imm && f->c->bits == 1 &&
+                    isa_is_dst(&in->o[0], f->op == BAR_POPC ? 32 : 1));
+}
+
+bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
+    const struct ptx_insn *src = in->src;
+    struct bar_form *f = arena_alloc(b->arena, sizeof *f);
+    struct isa_words k;
+    if (!isa_sort(b, src,
+                  ISA_WORDS(PTX_MOD_cta, PTX_MOD_aligned, PTX_MOD_sync, PTX_MOD_arrive, PTX_MOD_red, PTX_MOD_popc,
+                            PTX_MOD_and, PTX_MOD_or, PTX_MOD_u32, PTX_MOD_pred),
+                  &k))
         return false;
-    if (f->op == BAR_ARRIVE && !f->b) {
-        b->why = "arrive needs a thread count";
+    f->op = bar_op(src);
+    const bool red = f->op >= BAR_POPC;
+    const enum ptx_mod type = !red ? PTX_MOD_unknown : f->op == BAR_POPC ? PTX_MOD_u32 : PTX_MOD_pred;
+    if (ptx_has(src, PTX_MOD_sync) + ptx_has(src, PTX_MOD_arrive) + red != 1 || k.of[PTX_KIND_type] != type ||
+        red != (k.of[PTX_KIND_operation] != 0))
+        return isa_refuse(b, "the action is one of .sync, .arrive, .red.popc.u32, .red.and.pred and .red.or.pred");
+    if ((src->op == PTX_OP_bar && ptx_has(src, PTX_MOD_aligned)) || !bar_operands(in, f))
         return false;
-    }
+    if (f->op == BAR_ARRIVE && !f->b)
+        return isa_refuse(b, "arrive needs a thread count");
     in->aligned |= src->op == PTX_OP_bar; /* bar.sync is barrier.sync.aligned */
     in->data = f;
     in->fn = run_bar;
@@ -328,27 +310,13 @@ static enum warp_status run_cluster_wait(struct warp *w, const struct insn *in, 
     return WARP_NEXT;
 }
 
-static bool bind_cluster(struct insn *in) {
-    bool arrive = in->src->op == PTX_OP_barrier_cluster_arrive;
-    unsigned sem = 0;
-    for (unsigned i = 0; i < in->src->num_mods; i++)
-        switch ((enum ptx_mod)in->src->mods[i]) {
-        case PTX_MOD_aligned:
-            break;
-        case PTX_MOD_release:
-        case PTX_MOD_relaxed:
-            if (!arrive || sem++)
-                return false;
-            break;
-        case PTX_MOD_acquire:
-            if (arrive || sem++)
-                return false;
-            break;
-        default:
-            return false;
-        }
+bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
+    static const uint16_t arrive_words[] = {PTX_MOD_aligned, PTX_MOD_release, PTX_MOD_relaxed, PTX_MOD_unknown};
+    static const uint16_t wait_words[] = {PTX_MOD_aligned, PTX_MOD_acquire, PTX_MOD_unknown};
+    const bool arrive = in->src->op == PTX_OP_barrier_cluster_arrive;
+    struct isa_words k;
     in->fn = arrive ? run_cluster_arrive : run_cluster_wait;
-    return in->num_opnds == 0;
+    return isa_sort(b, in->src, arrive ? arrive_words : wait_words, &k) && in->num_opnds == 0;
 }
 
 /* --- membar, fence ------------------------------------------------------------------------------------- */
@@ -430,10 +398,6 @@ static const struct fence_spelling {
      false},
 };
 
-static bool is_scope(enum ptx_mod m) {
-    return m == PTX_MOD_cta || m == PTX_MOD_cluster || m == PTX_MOD_gpu || m == PTX_MOD_sys;
-}
-
 /* The order of sem and scope is free, as ptxas takes it: the ISA's own examples write fence.cluster.acq_rel.
  */
 static bool spelled(const struct ptx_insn *src, const struct fence_spelling *s) {
@@ -445,7 +409,7 @@ static bool spelled(const struct ptx_insn *src, const struct fence_spelling *s) 
     unsigned next = 0;
     for (unsigned i = 0; i < src->num_mods; i++) {
         enum ptx_mod m = (enum ptx_mod)src->mods[i];
-        if (s->scoped && is_scope(m))
+        if (s->scoped && ptx_mod_kind(m) == PTX_KIND_scope)
             scopes++;
         else if (next == words || s->word[next++] != m)
             return false;
@@ -476,7 +440,8 @@ static uint64_t fence_kind(const struct fence_spelling *s) {
     return restricted ? FENCE_SYNC_RESTRICT | FENCE_SHARED << 8 : FENCE_MEMORY;
 }
 
-static bool bind_fence(struct insn *in) {
+bool isa_bind_fence(struct isa_binder *b, struct insn *in) {
+    (void)b;
     for (unsigned i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         const struct fence_spelling *s = &spellings[i];
         if (!spelled(in->src, s))
@@ -488,17 +453,4 @@ static bool bind_fence(struct insn *in) {
         return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
     }
     return false;
-}
-
-bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_bar:
-    case PTX_OP_barrier:
-        return bind_bar(b, in);
-    case PTX_OP_barrier_cluster_arrive:
-    case PTX_OP_barrier_cluster_wait:
-        return bind_cluster(in);
-    default:
-        return bind_fence(in);
-    }
 }

@@ -4,43 +4,20 @@
  * Every lane that executes one starts its own copy; kernels elect one lane.
  */
 #include "isa/async_group.h"
+#include "isa/words.h"
 
-#include "isa/isa.h"
-
-/* The words of an instruction. ptxas takes them in nearly any order, and CUTLASS writes .cta_group in two places. */
 struct bulk_form {
     enum ptx_mod dst, src; /* the first and second state space; prefetch has a source only */
     uint32_t rank;
     unsigned cta_group; /* 0: not written */
-    bool tile, gather4, scatter4, mbarrier, bulk_group, multicast, hint, cp_mask, l2, noftz;
+    bool gather4, scatter4, multicast, hint, cp_mask;
     enum tma_reduce op;
     enum tma_element type;
 };
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
-static bool refuse(struct isa_binder *b, const char *why) {
-    b->why = why;
-    return false;
-}
-
-static bool once(bool *flag) {
-    bool first = !*flag;
-    *flag = true;
-    return first;
-}
-
-static bool space_word(struct bulk_form *f, enum ptx_mod m) {
-    if (!f->dst)
-        f->dst = m;
-    else if (!f->src)
-        f->src = m;
-    else
-        return false;
-    return true;
-}
-
-static bool type_word(struct bulk_form *f, enum ptx_mod m) {
+static enum tma_element type_of(enum ptx_mod m) {
     static const struct {
         enum ptx_mod mod;
         enum tma_element type;
@@ -49,77 +26,50 @@ static bool type_word(struct bulk_form *f, enum ptx_mod m) {
                  {PTX_MOD_bf16, TMA_E_BF16}, {PTX_MOD_f64, TMA_E_F64}, {PTX_MOD_b32, TMA_E_B32},
                  {PTX_MOD_b64, TMA_E_B64}};
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].mod == m && f->type == TMA_E_NONE) {
-            f->type = types[i].type;
-            return true;
-        }
-    return false;
+        if (types[i].mod == m)
+            return types[i].type;
+    return TMA_E_NONE;
 }
 
-static bool reduce_word(struct bulk_form *f, enum ptx_mod m) {
+static enum tma_reduce reduction_of(enum ptx_mod m) {
     static const struct {
         enum ptx_mod mod;
         enum tma_reduce op;
     } ops[] = {{PTX_MOD_add, TMA_ADD}, {PTX_MOD_min, TMA_MIN}, {PTX_MOD_max, TMA_MAX}, {PTX_MOD_inc, TMA_INC},
                {PTX_MOD_dec, TMA_DEC}, {PTX_MOD_and, TMA_AND}, {PTX_MOD_or, TMA_OR},   {PTX_MOD_xor, TMA_XOR}};
     for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (ops[i].mod == m && f->op == TMA_COPY) {
-            f->op = ops[i].op;
-            return true;
-        }
-    return false;
+        if (ops[i].mod == m)
+            return ops[i].op;
+    return TMA_COPY;
 }
 
-static bool word(struct isa_binder *b, struct bulk_form *f, enum ptx_mod m) {
-    switch (m) {
-    case PTX_MOD_shared__cta:
-    case PTX_MOD_shared__cluster:
-    case PTX_MOD_global:
-        return space_word(f, m);
-    case PTX_MOD__1d:
-    case PTX_MOD__2d:
-    case PTX_MOD__3d:
-    case PTX_MOD__4d:
-    case PTX_MOD__5d:
-        if (f->rank)
-            return false;
-        f->rank = (uint32_t)(m - PTX_MOD__1d) + 1;
-        return true;
-    case PTX_MOD_tile:
-        return once(&f->tile);
-    case PTX_MOD_tile__gather4:
-        return once(&f->gather4);
-    case PTX_MOD_tile__scatter4:
-        return once(&f->scatter4);
-    case PTX_MOD_im2col:
-    case PTX_MOD_im2col__w:
-    case PTX_MOD_im2col__w__128:
-    case PTX_MOD_im2col_no_offs:
-        return refuse(b, "im2col modes are not supported");
-    case PTX_MOD_mbarrier__complete_tx__bytes:
-        return once(&f->mbarrier);
-    case PTX_MOD_bulk_group:
-        return once(&f->bulk_group);
-    case PTX_MOD_multicast__cluster:
-        return once(&f->multicast);
-    case PTX_MOD_L2__cache_hint:
-        return once(&f->hint);
-    case PTX_MOD_L2:
-        return once(&f->l2);
-    case PTX_MOD_cp_mask:
-        return once(&f->cp_mask);
-    case PTX_MOD_noftz:
-        return once(&f->noftz);
-    case PTX_MOD_cta_group__1:
-    case PTX_MOD_cta_group__2:
-        if (f->cta_group)
-            return false;
-        f->cta_group = m == PTX_MOD_cta_group__1 ? 1 : 2;
-        return true;
-    default:
-        return reduce_word(f, m) || type_word(f, m);
-    }
+/* Sorts the words, which CUTLASS writes in several orders, into *k and in->data. NULL: refused. */
+static const struct bulk_form *form_of(struct isa_binder *b, struct insn *in, const uint16_t *words,
+                                       struct isa_words *k) {
+    if (!isa_sort(b, in->src, words, k))
+        return NULL;
+    struct bulk_form *f = arena_alloc(b->arena, sizeof *f);
+    f->dst = k->of[PTX_KIND_space];
+    f->src = k->second;
+    f->rank = ptx_mod_number(k->of[PTX_KIND_dimension]);
+    f->cta_group = ptx_mod_number(k->of[PTX_KIND_cta_group]);
+    f->gather4 = k->of[PTX_KIND_mode] == PTX_MOD_tile__gather4;
+    f->scatter4 = k->of[PTX_KIND_mode] == PTX_MOD_tile__scatter4;
+    f->multicast = k->of[PTX_KIND_multicast];
+    f->hint = ptx_has(in->src, PTX_MOD_L2__cache_hint);
+    f->cp_mask = ptx_has(in->src, PTX_MOD_cp_mask);
+    f->op = reduction_of(k->of[PTX_KIND_operation]);
+    f->type = type_of(k->of[PTX_KIND_type]);
+    in->data = f;
+    return (k->of[PTX_KIND_operation] && f->op == TMA_COPY) || (k->of[PTX_KIND_type] && f->type == TMA_E_NONE) ? NULL
+                                                                                                               : f;
 }
+
+/* What all have: two state spaces, of which prefetch has one. */
+#define BULK_WORDS                                                                                                     \
+    ISA_MORE(PTX_MOD_global), ISA_MORE(PTX_MOD_shared__cta), ISA_MORE(PTX_MOD_shared__cluster),                        \
+        PTX_MOD_mbarrier__complete_tx__bytes, PTX_MOD_bulk_group, PTX_MOD_multicast__cluster, PTX_MOD_L2__cache_hint,  \
+        PTX_MOD_L2, ISA_ANY(operation)
 
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
@@ -240,35 +190,51 @@ static enum warp_status do_tensor_prefetch(struct warp *w, const struct insn *in
     return WARP_NEXT;
 }
 
-static bool bind_tensor(struct isa_binder *b, struct insn *in, const struct bulk_form *f) {
+static bool bind_tensor_load(struct isa_binder *b, struct insn *in, const struct isa_words *k) {
+    const struct bulk_form *f = in->data;
+    in->fn = do_tensor_load;
+    if (f->dst == PTX_MOD_shared__cta && f->multicast)
+        return isa_refuse(b, ".multicast::cluster needs .shared::cluster");
+    return f->dst != PTX_MOD_global && k->of[PTX_KIND_completion] == PTX_MOD_mbarrier__complete_tx__bytes &&
+           !f->scatter4 && in->num_opnds == 3u + f->multicast + f->hint && is_mem(&in->o[0]) &&
+           is_tensor(&in->o[1], f) && is_mem(&in->o[2]) && (!f->multicast || is_mask(&in->o[3]));
+}
+
+static bool bind_tensor_store(struct insn *in, const struct isa_words *k) {
+    const struct bulk_form *f = in->data;
+    in->fn = do_tensor_store;
+    return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta &&
+           k->of[PTX_KIND_completion] == PTX_MOD_bulk_group && !f->multicast && !f->cta_group && !f->gather4 &&
+           !(f->op != TMA_COPY && f->scatter4) && in->num_opnds == 2u + f->hint && is_tensor(&in->o[0], f) &&
+           is_mem(&in->o[1]);
+}
+
+static bool bind_tensor_prefetch(struct insn *in, const struct isa_words *k) {
+    const struct bulk_form *f = in->data;
+    in->fn = do_tensor_prefetch;
+    return f->dst == PTX_MOD_global && !f->src && !k->of[PTX_KIND_completion] && !f->multicast && !f->cta_group &&
+           !f->scatter4 && in->num_opnds == 1u + f->hint && is_tensor(&in->o[0], f);
+}
+
+bool isa_bind_tensor_copy(struct isa_binder *b, struct insn *in) {
     const enum ptx_op op = in->src->op;
-    const unsigned n = in->num_opnds;
     const bool prefetch = op == PTX_OP_cp_async_bulk_prefetch_tensor, reduce = op == PTX_OP_cp_reduce_async_bulk_tensor;
-    const bool load = op == PTX_OP_cp_async_bulk_tensor && f->src == PTX_MOD_global;
-    if (!f->rank || f->type != TMA_E_NONE || f->cp_mask || f->noftz || f->tile + f->gather4 + f->scatter4 > 1 ||
-        reduce != (f->op != TMA_COPY) || prefetch != f->l2)
+    struct isa_words k;
+    const struct bulk_form *f =
+        form_of(b, in, ISA_WORDS(BULK_WORDS, ISA_ANY(dimension), ISA_ANY(mode), ISA_ANY(cta_group)), &k);
+    if (!f)
+        return false;
+    if (k.of[PTX_KIND_mode] && k.of[PTX_KIND_mode] != PTX_MOD_tile && !f->gather4 && !f->scatter4)
+        return isa_refuse(b, "im2col modes are not supported");
+    if (!f->rank || reduce != (f->op != TMA_COPY) || prefetch != (k.of[PTX_KIND_level] != 0))
         return false;
     if ((f->gather4 || f->scatter4) && f->rank != 2)
-        return refuse(b, "gather4 and scatter4 are .2d");
-    if (f->hint && (n == 0 || !is_policy(&in->o[n - 1])))
+        return isa_refuse(b, "gather4 and scatter4 are .2d");
+    if (f->hint && (in->num_opnds == 0 || !is_policy(&in->o[in->num_opnds - 1])))
         return false;
-    if (prefetch) {
-        in->fn = do_tensor_prefetch;
-        return n == 1u + f->hint && is_tensor(&in->o[0], f) && f->dst == PTX_MOD_global && !f->src && !f->scatter4 &&
-               !f->mbarrier && !f->bulk_group && !f->multicast && !f->cta_group;
-    }
-    if (load) {
-        in->fn = do_tensor_load;
-        if (f->dst == PTX_MOD_shared__cta && f->multicast)
-            return refuse(b, ".multicast::cluster needs .shared::cluster");
-        return f->dst != PTX_MOD_global && f->mbarrier && !f->bulk_group && !f->scatter4 &&
-               n == 3u + f->multicast + f->hint && is_mem(&in->o[0]) && is_tensor(&in->o[1], f) && is_mem(&in->o[2]) &&
-               (!f->multicast || is_mask(&in->o[3]));
-    }
-    in->fn = do_tensor_store;
-    return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta && f->bulk_group && !f->mbarrier &&
-           !f->multicast && !f->cta_group && !f->gather4 && !(reduce && f->scatter4) && n == 2u + f->hint &&
-           is_tensor(&in->o[0], f) && is_mem(&in->o[1]);
+    if (prefetch)
+        return bind_tensor_prefetch(in, &k);
+    return !reduce && f->src == PTX_MOD_global ? bind_tensor_load(b, in, &k) : bind_tensor_store(in, &k);
 }
 
 /* --- bulk copies of contiguous bytes ------------------------------------------------------------------------------ */
@@ -325,36 +291,35 @@ static enum warp_status do_bulk_prefetch(struct warp *w, const struct insn *in, 
 }
 
 /* add.f16 and add.bf16 must say .noftz, and nothing else may (9.7.9.25.4.2). */
-static bool reduction(struct isa_binder *b, const struct bulk_form *f) {
+static bool reduction(struct isa_binder *b, const struct bulk_form *f, bool noftz) {
     const bool half_add = f->op == TMA_ADD && (f->type == TMA_E_F16 || f->type == TMA_E_BF16);
     if (f->op == TMA_COPY)
-        return f->type == TMA_E_NONE && !f->noftz;
+        return f->type == TMA_E_NONE && !noftz;
     if (!tma_reduce_exists(f->op, f->type, f->dst != PTX_MOD_global, false))
-        return refuse(b, "this reduction is not defined for the element type and destination");
-    return f->noftz == half_add || refuse(b, ".noftz goes with add.f16 and add.bf16, which need it");
+        return isa_refuse(b, "this reduction is not defined for the element type and destination");
+    return noftz == half_add || isa_refuse(b, ".noftz goes with add.f16 and add.bf16, which need it");
 }
 
-static bool bind_contiguous(struct isa_binder *b, struct insn *in, const struct bulk_form *f) {
+static bool bind_bulk_prefetch(struct insn *in, const struct isa_words *k) {
+    const struct bulk_form *f = in->data;
+    in->fn = do_bulk_prefetch;
+    return k->of[PTX_KIND_level] && f->dst == PTX_MOD_global && !f->src && in->num_opnds == 2u + f->hint &&
+           is_mem(&in->o[0]) && is_word(&in->o[1]) && (!f->hint || is_policy(&in->o[2])) &&
+           !k->of[PTX_KIND_completion] && !f->multicast && !f->cp_mask;
+}
+
+static bool bind_bulk_store(struct insn *in, const struct isa_words *k) {
+    const struct bulk_form *f = in->data;
+    in->fn = do_bulk_store;
+    return f->src == PTX_MOD_shared__cta && k->of[PTX_KIND_completion] == PTX_MOD_bulk_group && !f->multicast &&
+           in->num_opnds == 3u + f->hint + f->cp_mask && (!f->hint || is_policy(&in->o[3])) &&
+           (!f->cp_mask || (f->op == TMA_COPY && is_mask(&in->o[in->num_opnds - 1])));
+}
+
+static bool bind_bulk_load(struct insn *in, const struct isa_words *k) {
+    const struct bulk_form *f = in->data;
     const unsigned n = in->num_opnds;
-    const enum ptx_op op = in->src->op;
-    if (f->rank || f->tile || f->gather4 || f->scatter4 || f->cta_group ||
-        (f->op != TMA_COPY) != (op == PTX_OP_cp_reduce_async_bulk))
-        return false;
-    if (op == PTX_OP_cp_async_bulk_prefetch) {
-        in->fn = do_bulk_prefetch;
-        return f->l2 && f->dst == PTX_MOD_global && !f->src && n == 2u + f->hint && is_mem(&in->o[0]) &&
-               is_word(&in->o[1]) && (!f->hint || is_policy(&in->o[2])) && !f->mbarrier && !f->bulk_group &&
-               !f->multicast && !f->cp_mask;
-    }
-    if (f->l2 || !reduction(b, f) || n < 3 || !is_mem(&in->o[0]) || !is_mem(&in->o[1]) || !is_word(&in->o[2]))
-        return false;
-    if (f->dst == PTX_MOD_global) {
-        in->fn = do_bulk_store;
-        return f->src == PTX_MOD_shared__cta && f->bulk_group && !f->mbarrier && !f->multicast &&
-               n == 3u + f->hint + f->cp_mask && (!f->hint || is_policy(&in->o[3])) &&
-               (!f->cp_mask || (f->op == TMA_COPY && is_mask(&in->o[n - 1])));
-    }
-    if (!f->mbarrier || f->bulk_group || f->cp_mask || n < 4 || !is_mem(&in->o[3]))
+    if (k->of[PTX_KIND_completion] != PTX_MOD_mbarrier__complete_tx__bytes || f->cp_mask || n < 4 || !is_mem(&in->o[3]))
         return false;
     if (f->src == PTX_MOD_shared__cta) {
         in->fn = do_bulk_peer;
@@ -364,6 +329,21 @@ static bool bind_contiguous(struct isa_binder *b, struct insn *in, const struct 
     return f->src == PTX_MOD_global && f->op == TMA_COPY && n == 4u + f->multicast + f->hint &&
            (!f->multicast || (f->dst == PTX_MOD_shared__cluster && is_mask(&in->o[4]))) &&
            (!f->hint || is_policy(&in->o[n - 1]));
+}
+
+bool isa_bind_bulk_copy(struct isa_binder *b, struct insn *in) {
+    const enum ptx_op op = in->src->op;
+    struct isa_words k;
+    const struct bulk_form *f =
+        form_of(b, in, ISA_WORDS(BULK_WORDS, ISA_ANY(type), PTX_MOD_cp_mask, PTX_MOD_noftz), &k);
+    if (!f || (f->op != TMA_COPY) != (op == PTX_OP_cp_reduce_async_bulk))
+        return false;
+    if (op == PTX_OP_cp_async_bulk_prefetch)
+        return bind_bulk_prefetch(in, &k);
+    if (k.of[PTX_KIND_level] || !reduction(b, f, ptx_has(in->src, PTX_MOD_noftz)) || in->num_opnds < 3 ||
+        !is_mem(&in->o[0]) || !is_mem(&in->o[1]) || !is_word(&in->o[2]))
+        return false;
+    return f->dst == PTX_MOD_global ? bind_bulk_store(in, &k) : bind_bulk_load(in, &k);
 }
 
 /* --- bulk async-groups (9.7.9.27.2) ------------------------------------------------------------------------------- */
@@ -377,32 +357,12 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     return isa_group_wait(w, in, mask, ASYNC_BULK, (uint32_t)in->aux, ptx_has(in->src, PTX_MOD_read));
 }
 
-bool isa_bind_bulk(struct isa_binder *b, struct insn *in) {
-    const struct ptx_insn *src = in->src;
-    if (src->op == PTX_OP_cp_async_bulk_commit_group) {
-        in->fn = do_commit;
-        return in->num_opnds == 0 && src->num_mods == 0;
-    }
-    if (src->op == PTX_OP_cp_async_bulk_wait_group) {
-        if (in->num_opnds != 1 || !in->o[0].is_imm || src->num_mods > 1 ||
-            (src->num_mods && !ptx_has(src, PTX_MOD_read)))
-            return false;
-        in->aux = (uint32_t)in->o[0].more->src->imm;
-        in->fn = do_wait;
-        return true;
-    }
-    struct bulk_form *f = arena_alloc(b->arena, sizeof *f);
-    f->type = TMA_E_NONE;
-    for (unsigned i = 0; i < src->num_mods; i++)
-        if (!word(b, f, (enum ptx_mod)src->mods[i]))
-            return false;
-    in->data = f;
-    switch (src->op) {
-    case PTX_OP_cp_async_bulk_tensor:
-    case PTX_OP_cp_reduce_async_bulk_tensor:
-    case PTX_OP_cp_async_bulk_prefetch_tensor:
-        return bind_tensor(b, in, f);
-    default:
-        return bind_contiguous(b, in, f);
-    }
+bool isa_bind_bulk_group(struct isa_binder *b, struct insn *in) {
+    (void)b;
+    const bool wait = in->src->op == PTX_OP_cp_async_bulk_wait_group, read = ptx_has(in->src, PTX_MOD_read);
+    in->fn = wait ? do_wait : do_commit;
+    if (in->src->num_mods != (wait && read) || in->num_opnds != wait || (wait && !in->o[0].is_imm))
+        return false;
+    in->aux = wait ? (uint32_t)in->o[0].more->src->imm : 0;
+    return true;
 }

@@ -4,6 +4,7 @@
  * A cache policy is an opaque value that no access looks into.
  */
 #include "isa/tell.h"
+#include "isa/words.h"
 
 /* --- prefetch, applypriority, discard ------------------------------------------------------------------ */
 
@@ -12,45 +13,26 @@ static enum warp_status run_prefetch(struct warp *w, const struct insn *in, uint
     return warp_address_known(w, in, &in->o[0], mask) ? WARP_NEXT : WARP_FAULT;
 }
 
-static bool bind_prefetch(struct insn *in) {
+bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
-    unsigned level = 0, global = 0, other = 0, tensormap = 0, priority = 0;
-    for (unsigned i = 0; i < src->num_mods; i++)
-        switch ((enum ptx_mod)src->mods[i]) {
-        case PTX_MOD_global:
-            global++;
-            break;
-        case PTX_MOD_local:
-            other++;
-            break;
-        case PTX_MOD_const:
-        case PTX_MOD_param:
-            other += 2;
-            break;
-        case PTX_MOD_L1:
-        case PTX_MOD_L2:
-            level++;
-            break;
-        case PTX_MOD_L2__evict_last:
-        case PTX_MOD_L2__evict_normal:
-            priority++;
-            break;
-        case PTX_MOD_tensormap:
-            tensormap++;
-            break;
-        default:
-            return false;
-        }
+    struct isa_words k;
     in->fn = run_prefetch;
+    if (!isa_sort(b, src,
+                  ISA_WORDS(PTX_MOD_global, PTX_MOD_local, PTX_MOD_const, PTX_MOD_param, ISA_ANY(level),
+                            PTX_MOD_L2__evict_last, PTX_MOD_L2__evict_normal, PTX_MOD_tensormap),
+                  &k))
+        return false;
+    const enum ptx_mod space = k.of[PTX_KIND_space];
+    const bool level = k.of[PTX_KIND_level], priority = k.of[PTX_KIND_evict_l2], tensormap = k.of[PTX_KIND_proxy];
     if (in->num_opnds != 1 || (in->o[0].kind != WARP_MEM && !(tensormap && in->o[0].kind == WARP_PARAM)))
         return false;
     if (src->op == PTX_OP_prefetchu)
-        return level == 1 && src->num_mods == 1 && src->mods[0] == PTX_MOD_L1;
+        return isa_spelled(src, ISA_WORDS(PTX_MOD_L1));
     if (tensormap)
-        return tensormap == 1 && !level && !priority && !global && (other == 0 || other == 2);
+        return !level && !priority && space != PTX_MOD_global && space != PTX_MOD_local;
     if (priority)
-        return priority == 1 && global == 1 && !level && !other;
-    return level == 1 && global + other <= 1;
+        return space == PTX_MOD_global && !level;
+    return level && space != PTX_MOD_const && space != PTX_MOD_param;
 }
 
 /* applypriority and discard name 128 bytes of global memory; what discard leaves there is not defined, so that leaving
@@ -75,13 +57,11 @@ static enum warp_status run_line(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-static bool bind_line(struct insn *in) {
-    const struct ptx_insn *src = in->src;
-    enum ptx_mod want = src->op == PTX_OP_discard ? PTX_MOD_L2 : PTX_MOD_L2__evict_normal;
-    unsigned n = src->num_mods;
+bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
+    const enum ptx_mod line = in->src->op == PTX_OP_discard ? PTX_MOD_L2 : PTX_MOD_L2__evict_normal;
     in->fn = run_line;
-    if (n == 0 || n > 2 || src->mods[n - 1] != want || (n == 2 && src->mods[0] != PTX_MOD_global))
-        return false;
+    if (!isa_spelled(in->src, ISA_WORDS(ISA_MORE(PTX_MOD_global), line)))
+        return isa_refuse(b, "the form is discard{.global}.L2 or applypriority{.global}.L2::evict_normal");
     return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
 }
 
@@ -132,51 +112,55 @@ static int priority_code(enum ptx_mod m) {
         return 1;
     case PTX_MOD_L2__evict_last:
         return 2;
-    case PTX_MOD_L2__evict_unchanged:
+    default: /* .L2::evict_unchanged */
         return 3;
-    default:
-        return -1;
     }
 }
 
-static bool bind_policy(struct insn *in) {
+/* A constant fraction has no type word to take its width from: its value is checked here. */
+static bool is_fraction(const struct ptx_operand *o) {
+    double d = (double)o->imm;
+    float s;
+    if (o->imm_kind == PTX_IMM_F32) {
+        memcpy(&s, &o->imm, sizeof s);
+        d = (double)s;
+    } else if (o->imm_kind == PTX_IMM_F64)
+        memcpy(&d, &o->imm, sizeof d);
+    return d > 0.0 && d <= 1.0;
+}
+
+static bool bind_fraction(struct insn *in) {
+    const struct warp_opnd *o = &in->o[1];
+    if (in->num_opnds != 2 || !o->is_imm)
+        return in->num_opnds == 1 || (in->num_opnds == 2 && o->kind == WARP_SLOT && o->bits == 32);
+    in->num_opnds = 1;
+    return is_fraction(o->more->src);
+}
+
+/* {.fractional | .range{.global}}.primary{.secondary}.b64 and .cvt.L2.b64 */
+bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
-    unsigned n = src->num_mods, first = 1;
+    const uint16_t priority = ISA_ANY(evict_l2);
+    const bool range = ptx_has(src, PTX_MOD_range);
     in->fn = run_policy;
-    if (n < 3 || src->mods[n - 1] != PTX_MOD_b64 || in->num_opnds < 1 || !isa_is_dst(&in->o[0], 64))
-        return false;
-    if (src->mods[0] == PTX_MOD_cvt)
-        return n == 3 && src->mods[1] == PTX_MOD_L2 && in->num_opnds == 2 && in->o[1].kind == WARP_SLOT &&
-               in->o[1].bits == 64;
-    bool range = src->mods[0] == PTX_MOD_range;
-    if (!range && src->mods[0] != PTX_MOD_fractional)
-        return false;
-    if (range && src->mods[1] == PTX_MOD_global)
-        first++;
-    if (n - 1 - first < 1 || n - 1 - first > 2)
-        return false;
-    int primary = priority_code((enum ptx_mod)src->mods[first]);
-    int secondary = n - 1 - first == 2 ? priority_code((enum ptx_mod)src->mods[first + 1]) : 3;
-    if (primary < 0 || (secondary != 1 && secondary != 3))
-        return false;
+    if (in->num_opnds < 1 || !isa_is_dst(&in->o[0], 64))
+        return isa_refuse(b, "the policy is a register of 64 bits");
+    if (isa_spelled(src, ISA_WORDS(PTX_MOD_cvt, PTX_MOD_L2, PTX_MOD_b64)))
+        return in->num_opnds == 2 && in->o[1].kind == WARP_SLOT && in->o[1].bits == 64;
+    if (!isa_spelled(
+            src, range ? ISA_WORDS(PTX_MOD_range, ISA_MORE(PTX_MOD_global), priority, ISA_MORE(priority), PTX_MOD_b64)
+                       : ISA_WORDS(PTX_MOD_fractional, priority, ISA_MORE(priority), PTX_MOD_b64)))
+        return isa_refuse(b, "the form is .fractional or .range, one or two priorities, .b64; or .cvt.L2.b64");
+    const uint16_t *last = &src->mods[src->num_mods - 2];
+    const bool two = ptx_mod_kind((enum ptx_mod)last[-1]) == PTX_KIND_evict_l2;
+    const int primary = priority_code((enum ptx_mod)last[two ? -1 : 0]);
+    const int secondary = two ? priority_code((enum ptx_mod) * last) : 3;
+    if (secondary != 1 && secondary != 3)
+        return isa_refuse(b, "the secondary priority is .L2::evict_first or .L2::evict_unchanged");
     in->aux = 1ull << 60 | (uint64_t)range << 59 | (uint64_t)primary << 56 | (uint64_t)secondary << 54;
-    if (range)
-        return in->num_opnds == 4 && in->o[1].kind == WARP_MEM && isa_is_u32(&in->o[2]) && isa_is_u32(&in->o[3]);
-    /* A constant fraction has no type word to take its width from: its value is checked here. */
-    if (in->num_opnds == 2 && in->o[1].is_imm) {
-        double d = 0;
-        float s = 0;
-        if (in->o[1].more->src->imm_kind == PTX_IMM_F32) {
-            memcpy(&s, &in->o[1].more->src->imm, sizeof s);
-            d = (double)s;
-        } else if (in->o[1].more->src->imm_kind == PTX_IMM_F64)
-            memcpy(&d, &in->o[1].more->src->imm, sizeof d);
-        else
-            d = (double)in->o[1].more->src->imm;
-        in->num_opnds = 1;
-        return d > 0.0 && d <= 1.0;
-    }
-    return in->num_opnds == 1 || (in->num_opnds == 2 && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32);
+    if (!range)
+        return bind_fraction(in);
+    return in->num_opnds == 4 && in->o[1].kind == WARP_MEM && isa_is_u32(&in->o[2]) && isa_is_u32(&in->o[3]);
 }
 
 /* --- st.bulk ------------------------------------------------------------------------------------------- */
@@ -222,35 +206,15 @@ static enum warp_status run_bulk(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-static bool bind_bulk(struct isa_binder *b, struct insn *in) {
-    for (unsigned i = 0; i < in->src->num_mods; i++)
-        if (in->src->mods[i] != PTX_MOD_weak && in->src->mods[i] != PTX_MOD_shared__cta &&
-            in->src->mods[i] != PTX_MOD_shared)
-            return false;
+bool isa_bind_fill(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_weak, PTX_MOD_shared, PTX_MOD_shared__cta), &k))
+        return false;
     if (in->num_opnds != 3 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT ||
         !(in->o[1].is_imm || in->o[1].bits >= 32))
         return false;
-    if (!in->o[2].is_imm || in->o[2].more->src->imm != 0) {
-        b->why = "the initial value can only be the constant 0";
-        return false;
-    }
+    if (!in->o[2].is_imm || in->o[2].more->src->imm != 0)
+        return isa_refuse(b, "the initial value can only be the constant 0");
     in->fn = run_bulk;
     return true;
-}
-
-bool isa_bind_cache(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_prefetch:
-    case PTX_OP_prefetchu:
-        return bind_prefetch(in);
-    case PTX_OP_applypriority:
-    case PTX_OP_discard:
-        return bind_line(in);
-    case PTX_OP_createpolicy:
-        return bind_policy(in);
-    case PTX_OP_st_bulk:
-        return bind_bulk(b, in);
-    default:
-        return false;
-    }
 }

@@ -76,7 +76,7 @@ static const struct alu_row rows[] = {
     SUM(subc, 0, CC, sub), PRODUCT(mad, CC, 0),   PRODUCT(madc, 0, CC),
 };
 
-bool alu_bind_carry(struct isa_binder *b, struct insn *in) {
+bool isa_bind_carry(struct isa_binder *b, struct insn *in) {
     if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
         return false;
     enum ptx_op op = in->src->op;

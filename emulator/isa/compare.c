@@ -265,7 +265,7 @@ static bool plan_source(struct isa_binder *b, const struct alu_form *form, enum 
     p->bool_op = op == ALU_M(and) ? BOOL_AND : op == ALU_M(or) ? BOOL_OR : op ? BOOL_XOR : BOOL_NONE;
     if (!p->compare || form->space || (op & (op - 1)) || (form->flags & ALU_M(lo) && form->flags & ALU_M(hi)) ||
         form->flags & ~(bools | ALU_M(ftz) | ALU_M(lo) | ALU_M(hi)))
-        return alu_refuse(b, "this comparison is not defined for this type");
+        return isa_refuse(b, "this comparison is not defined for this type");
     return true;
 }
 
@@ -274,10 +274,10 @@ static unsigned type_bits(enum ptx_mod t) { return ptx_type_bits(ptx_mod_type(t)
 static bool plan_operands(struct isa_binder *b, const struct insn *in, const struct plan *p, enum ptx_mod type) {
     const unsigned n = p->src + 2 + (p->bool_op != BOOL_NONE);
     if (in->num_opnds != n)
-        return alu_refuse(b, "wrong number of operands");
+        return isa_refuse(b, "wrong number of operands");
     if (!alu_source(&in->o[p->src], type_bits(type)) || !alu_source(&in->o[p->src + 1], type_bits(type)) ||
         (p->bool_op && !alu_source(&in->o[p->src + 2], 1)))
-        return alu_refuse(b, "a source operand does not have the size that the instruction's type asks for");
+        return isa_refuse(b, "a source operand does not have the size that the instruction's type asks for");
     return alu_literals(b, in, type);
 }
 
@@ -286,15 +286,15 @@ static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_fo
     p->has_q = in->src->operands[0].kind == PTX_OPND_PAIR;
     p->src = p->has_q ? 2 : 1;
     if (form->num_types != 1 || !plan_source(b, form, t, p))
-        return alu_refuse(b, b->why ? b->why : "setp takes one type");
+        return isa_refuse(b, b->why ? b->why : "setp takes one type");
     if (p->ftz && t != PTX_MOD_f32 && t != PTX_MOD_f16 && t != PTX_MOD_f16x2)
-        return alu_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
+        return isa_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
     if (p->half && p->has_q != p->packed) /* 9.7.7.2 */
-        return alu_refuse(b, "setp writes p|q for the x2 types, and p alone for .f16 and .bf16");
+        return isa_refuse(b, "setp writes p|q for the x2 types, and p alone for .f16 and .bf16");
     if (!plan_operands(b, in, p, t))
         return false;
     if (!alu_dest_or_sink(&in->o[0], 1) || (p->has_q && !alu_dest_or_sink(&in->o[1], 1)))
-        return alu_refuse(b, "the destination is not a predicate register");
+        return isa_refuse(b, "the destination is not a predicate register");
     bool plain = !p->has_q && !p->bool_op && !p->half && !p->ftz && !alu_is_sink(&in->o[0]);
     in->fn = plain ? setp_plain : setp;
     return true;
@@ -336,22 +336,24 @@ static bool bind_set(struct isa_binder *b, struct insn *in, const struct alu_for
     const enum ptx_mod d = form->type[0], t = form->type[1];
     p->src = 1;
     if (form->num_types != 2 || !plan_source(b, form, t, p))
-        return alu_refuse(b, b->why ? b->why : "set takes two types");
+        return isa_refuse(b, b->why ? b->why : "set takes two types");
     if (!plan_result(d, t, p, &p->true_word))
-        return alu_refuse(b, "set does not go from this source type to this destination type");
+        return isa_refuse(b, "set does not go from this source type to this destination type");
     if (p->ftz && ((t != PTX_MOD_f32 && t != PTX_MOD_f16 && t != PTX_MOD_f16x2) || d == PTX_MOD_bf16))
-        return alu_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
+        return isa_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
     if (!plan_operands(b, in, p, t))
         return false;
     if (!alu_dest(&in->o[0], type_bits(d)))
-        return alu_refuse(b, "the destination is not a register of the instruction's size");
+        return isa_refuse(b, "the destination is not a register of the instruction's size");
     in->fn = set;
     return true;
 }
 
+bool isa_bind_select(struct isa_binder *b, struct insn *in) {
+    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+}
+
 bool isa_bind_compare(struct isa_binder *b, struct insn *in) {
-    if (in->src->op != PTX_OP_set && in->src->op != PTX_OP_setp)
-        return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
     struct alu_form form;
     struct plan *p = arena_alloc(b->arena, sizeof *p);
     in->data = p;

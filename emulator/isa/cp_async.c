@@ -5,8 +5,8 @@
  * the generic proxy: a tensor core that reads it needs a proxy fence.
  */
 #include "isa/async_group.h"
-
 #include "isa/tell.h"
+#include "isa/words.h"
 #include "machine/mbarrier.h"
 
 #include <stdlib.h>
@@ -248,50 +248,29 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
     return WARP_NEXT;
 }
 
-static bool is_u32(const struct warp_opnd *o) { return o->kind == WARP_SLOT && (o->is_imm || o->bits == 32); }
-
-static bool bind_copy(struct isa_binder *b, struct insn *in) {
+bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
     struct copy_form *f = arena_alloc(b->arena, sizeof *f);
-    unsigned ca = 0, cg = 0, shared = 0, global = 0, hint = 0, n = in->num_opnds;
-    for (unsigned i = 0; i < in->src->num_mods; i++)
-        switch ((enum ptx_mod)in->src->mods[i]) {
-        case PTX_MOD_ca:
-            ca++;
-            break;
-        case PTX_MOD_cg:
-            cg++;
-            break;
-        case PTX_MOD_shared:
-        case PTX_MOD_shared__cta:
-            shared++;
-            break;
-        case PTX_MOD_global:
-            global++;
-            break;
-        case PTX_MOD_L2__cache_hint:
-            hint++;
-            break;
-        case PTX_MOD_L2__64B:
-        case PTX_MOD_L2__128B:
-        case PTX_MOD_L2__256B:
-            break;
-        default:
-            return false;
-        }
-    if (ca + cg != 1 || shared != 1 || global != 1 || n < 3 + hint || n > 4 + hint || in->o[0].kind != WARP_MEM ||
-        in->o[1].kind != WARP_MEM || !in->o[2].is_imm)
+    struct isa_words k;
+    if (!isa_sort(b, in->src,
+                  ISA_WORDS(PTX_MOD_ca, PTX_MOD_cg, ISA_MORE(PTX_MOD_shared), ISA_MORE(PTX_MOD_shared__cta),
+                            ISA_MORE(PTX_MOD_global), PTX_MOD_L2__cache_hint, ISA_ANY(prefetch)),
+                  &k))
+        return false;
+    const unsigned hint = ptx_has(in->src, PTX_MOD_L2__cache_hint), n = in->num_opnds;
+    const bool cg = k.of[PTX_KIND_cache] == PTX_MOD_cg;
+    if (!k.of[PTX_KIND_cache] || !k.second ||
+        (k.of[PTX_KIND_space] == PTX_MOD_global) == (k.second == PTX_MOD_global) || n < 3 + hint || n > 4 + hint ||
+        in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_MEM || !in->o[2].is_imm)
         return false;
     if (hint && (in->o[n - 1].kind != WARP_SLOT || in->o[n - 1].bits != 64))
         return false;
     f->size = (uint32_t)in->o[2].more->src->imm;
-    if (f->size != 16 && (cg || (f->size != 4 && f->size != 8))) {
-        b->why = "cp-size is 4, 8 or 16, and 16 with .cg";
-        return false;
-    }
+    if (f->size != 16 && (cg || (f->size != 4 && f->size != 8)))
+        return isa_refuse(b, "cp-size is 4, 8 or 16, and 16 with .cg");
     if (n == 4 + hint) {
         if (in->o[3].kind == WARP_SLOT && in->o[3].bits == 1)
             f->skip = &in->o[3];
-        else if (is_u32(&in->o[3]))
+        else if (isa_is_u32(&in->o[3]))
             f->bytes = &in->o[3];
         else
             return false;
@@ -359,18 +338,13 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-static bool bind_arrive(struct insn *in) {
-    unsigned b64 = 0, shared = 0, noinc = 0;
-    for (unsigned i = 0; i < in->src->num_mods; i++) {
-        enum ptx_mod m = (enum ptx_mod)in->src->mods[i];
-        b64 += m == PTX_MOD_b64;
-        noinc += m == PTX_MOD_noinc;
-        shared += m == PTX_MOD_shared || m == PTX_MOD_shared__cta;
-    }
-    in->aux = shared == 0;
+bool isa_bind_cp_async_arrive(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_noinc, PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_b64), &k))
+        return false;
+    in->aux = !k.of[PTX_KIND_space];
     in->fn = do_arrive;
-    return b64 == 1 && shared <= 1 && noinc <= 1 && b64 + shared + noinc == in->src->num_mods && in->num_opnds == 1 &&
-           in->o[0].kind == WARP_MEM;
+    return k.of[PTX_KIND_type] && in->num_opnds == 1 && in->o[0].kind == WARP_MEM;
 }
 
 /* --- commit and wait -------------------------------------------------------------------------------------------------------- */
@@ -393,25 +367,12 @@ static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint3
     return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);
 }
 
-bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_cp_async:
-        return bind_copy(b, in);
-    case PTX_OP_cp_async_mbarrier_arrive:
-        return bind_arrive(in);
-    case PTX_OP_cp_async_commit_group:
-        in->fn = do_commit;
-        return in->num_opnds == 0 && in->src->num_mods == 0;
-    case PTX_OP_cp_async_wait_all:
-        in->fn = do_wait_all;
-        return in->num_opnds == 0 && in->src->num_mods == 0;
-    case PTX_OP_cp_async_wait_group:
-        if (in->num_opnds != 1 || !in->o[0].is_imm || in->src->num_mods != 0)
-            return false;
-        in->aux = (uint32_t)in->o[0].more->src->imm;
-        in->fn = do_wait_group;
-        return true;
-    default:
+bool isa_bind_cp_async_group(struct isa_binder *b, struct insn *in) {
+    (void)b;
+    const bool group = in->src->op == PTX_OP_cp_async_wait_group;
+    in->fn = group ? do_wait_group : in->src->op == PTX_OP_cp_async_wait_all ? do_wait_all : do_commit;
+    if (in->src->num_mods || in->num_opnds != group || (group && !in->o[0].is_imm))
         return false;
-    }
+    in->aux = group ? (uint32_t)in->o[0].more->src->imm : 0;
+    return true;
 }

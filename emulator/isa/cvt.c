@@ -180,23 +180,23 @@ static bool legal(struct isa_binder *b, const struct alu_form *form, const struc
     uint64_t need, may;
     rounding_of(d, a, &need, &may);
     if (rounding & (rounding - 1) || rounding & ~(need | may))
-        return alu_refuse(b, "this rounding modifier does not go with these types");
+        return isa_refuse(b, "this rounding modifier does not go with these types");
     if (need && !rounding)
-        return alu_refuse(b, "this conversion needs a rounding modifier");
+        return isa_refuse(b, "this conversion needs a rounding modifier");
     const bool has_f32 = (d->is_float && d->f == NUM_F32) || (a->is_float && a->f == NUM_F32);
     if (form->flags & ALU_M(ftz) && !has_f32)
-        return alu_refuse(b, ".ftz is for conversions from or to .f32");
+        return isa_refuse(b, ".ftz is for conversions from or to .f32");
     if (form->flags & ALU_M(sat) && !a->is_float && !d->is_float && holds(d, a))
-        return alu_refuse(b, ".sat is illegal where the destination holds every source value");
+        return isa_refuse(b, ".sat is illegal where the destination holds every source value");
     if (form->flags & ALU_M(sat) && ((d->is_float && d->f == NUM_BF16) || (a->is_float && a->f == NUM_BF16)))
-        return alu_refuse(b, ".sat does not apply to .bf16");
+        return isa_refuse(b, ".sat does not apply to .bf16");
     /* .relu and .satfinite: f32 to f16 and bf16 with .rn or .rz */
     const uint64_t clamps = ALU_M(relu) | ALU_M(satfinite);
     if (form->flags & clamps && !(d->is_float && d->bits == 16 && a->is_float && a->f == NUM_F32 &&
                                   rounding & (ALU_M(rn) | ALU_M(rz)) && !(form->flags & (ALU_M(sat) | ALU_M(ftz)))))
-        return alu_refuse(b, ".relu and .satfinite need .rn or .rz and a narrow floating-point destination");
+        return isa_refuse(b, ".relu and .satfinite need .rn or .rz and a narrow floating-point destination");
     if (form->flags & ~(rounding | clamps | ALU_M(ftz) | ALU_M(sat)))
-        return alu_refuse(b, "a modifier does not belong to this conversion");
+        return isa_refuse(b, "a modifier does not belong to this conversion");
     return true;
 }
 
@@ -224,12 +224,12 @@ static warp_fn choose(const struct insn *in, const struct plan *p, bool integral
 static bool bind_one(struct isa_binder *b, struct insn *in, const struct alu_form *form) {
     struct plan *p = arena_alloc(b->arena, sizeof *p);
     if (!type_of(form->type[0], &p->d) || !type_of(form->type[1], &p->a) || form->num_types != 2)
-        return alu_refuse(b, "cvt does not convert between these types");
+        return isa_refuse(b, "cvt does not convert between these types");
     if (!legal(b, form, &p->d, &p->a))
         return false;
     if (in->num_opnds != 2 || !alu_dest(&in->o[0], 0) || !alu_source(&in->o[1], 0) || !fits(&in->o[0], &p->d) ||
         !fits(&in->o[1], &p->a))
-        return alu_refuse(b, "an operand is not a register that holds the instruction's type");
+        return isa_refuse(b, "an operand is not a register that holds the instruction's type");
     const uint64_t aux = alu_rounding(form->flags);
     p->round = (num_round)(aux & 0xff);
     p->flags = (unsigned)(aux >> 8);
@@ -278,16 +278,16 @@ static bool bind_pack(struct isa_binder *b, struct insn *in, const struct alu_fo
         in->fn = cvt_pack;
         return alu_operands(b, in, half ? "www" : "wwww");
     }
-    return alu_refuse(b, "this combination of types is not one of cvt.pack's forms");
+    return isa_refuse(b, "this combination of types is not one of cvt.pack's forms");
 }
 
-bool isa_bind_cvt(struct isa_binder *b, struct insn *in) {
+bool isa_bind_convert(struct isa_binder *b, struct insn *in) {
     struct alu_form form;
     struct cvt_type t;
     if (!alu_parse(b, in->src, &form))
         return false;
     if (form.cmp || form.space)
-        return alu_refuse(b, "a modifier does not belong to this instruction");
+        return isa_refuse(b, "a modifier does not belong to this instruction");
     if (in->src->op == PTX_OP_cvt_pack)
         return bind_pack(b, in, &form);
     if (form.num_types == 2 && type_of(form.type[0], &t) && type_of(form.type[1], &t))

@@ -127,21 +127,25 @@ static bool bind_operands(struct isa_binder *b, struct insn *in, struct plan *p,
     if (scaled)
         p->scale = ++sources;
     if (in->num_opnds != sources + 1)
-        return alu_refuse(b, "wrong number of operands");
+        return isa_refuse(b, "wrong number of operands");
     bool ok = alu_dest(&in->o[0], 0) && fits(&in->o[0], operand_bits(f, true));
     for (unsigned i = 1; i <= sources; i++)
         ok = ok && alu_source(&in->o[i], i == p->scale ? 16 : 0) &&
              (i == p->scale || fits(&in->o[i], operand_bits(f, false)));
-    return ok || alu_refuse(b, "an operand is not a register that holds the instruction's type");
+    return ok || isa_refuse(b, "an operand is not a register that holds the instruction's type");
+}
+
+static bool is_quad(enum ptx_mod t) {
+    return t == PTX_MOD_e4m3x4 || t == PTX_MOD_e5m2x4 || t == PTX_MOD_e3m2x4 || t == PTX_MOD_e2m3x4 ||
+           t == PTX_MOD_e2m1x4;
 }
 
 bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_form *form) {
     const uint64_t all_rounds = ALU_RND | ALU_IRND | ALU_M(rna) | ALU_M(rs);
     const uint64_t rounding = form->flags & all_rounds, rest = form->flags & ~all_rounds;
-    if (form->num_types == 2 && rounding == ALU_M(rs) && form->type[0] >= PTX_MOD_e4m3x4 &&
-        form->type[0] <= PTX_MOD_e2m1x4)
-        return alu_refuse(b, "how the elements share the random bits is stated only in figures of the ISA");
-    alu_refuse(b, "this combination of modifiers and types is not one of cvt's forms");
+    if (form->num_types == 2 && rounding == ALU_M(rs) && is_quad(form->type[0]))
+        return isa_refuse(b, "how the elements share the random bits is stated only in figures of the ISA");
+    isa_refuse(b, "this combination of modifiers and types is not one of cvt's forms");
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const struct form_row *f = &forms[i];
         if (form->num_types != 2 || f->d != form->type[0] || f->a != form->type[1] || !rounding ||

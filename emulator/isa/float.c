@@ -217,8 +217,6 @@ static bool is_half(enum ptx_type t) { return is_float(t) && t != PTX_F32 && t !
 
 bool isa_bind_float(struct isa_binder *b, struct insn *in) {
     enum ptx_type t0 = ptx_insn_type(in->src, 0), t1 = ptx_insn_type(in->src, 1);
-    if (!is_float(t0))
-        return isa_bind_integer(b, in);
     if (is_half(t0) || is_half(t1))
         return alu_bind_half(b, in);
     if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
@@ -228,4 +226,8 @@ bool isa_bind_float(struct isa_binder *b, struct insn *in) {
     if (in->fn == fma_rn_f32x2 && host_has_fma())
         in->fn = fma_rn_f32x2_host;
     return true;
+}
+
+bool isa_bind_arithmetic(struct isa_binder *b, struct insn *in) {
+    return is_float(ptx_insn_type(in->src, 0)) ? isa_bind_float(b, in) : isa_bind_integer(b, in);
 }

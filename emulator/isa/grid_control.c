@@ -2,14 +2,10 @@
  * (PTX ISA 9.7.13.13, 9.7.13.17, 9.7.13.18, 9.7.19.5).
  */
 #include "isa/tell.h"
+#include "isa/words.h"
 #include "machine/mbarrier.h"
 
 #include <stdio.h>
-
-static bool refuse(struct isa_binder *b, const char *why) {
-    b->why = why;
-    return false;
-}
 
 /* --- griddepcontrol ---------------------------------------------------------------------------------------- */
 
@@ -25,10 +21,9 @@ static enum warp_status do_griddepcontrol(struct warp *w, const struct insn *in,
     return WARP_NEXT;
 }
 
-static bool bind_griddepcontrol(struct isa_binder *b, struct insn *in) {
-    const struct ptx_insn *p = in->src;
-    if (p->num_mods != 1 || (p->mods[0] != PTX_MOD_launch_dependents && p->mods[0] != PTX_MOD_wait))
-        return refuse(b, "the action is .launch_dependents or .wait");
+bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
+    if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(action))))
+        return isa_refuse(b, "the action is .launch_dependents or .wait");
     in->fn = do_griddepcontrol;
     return in->num_opnds == 0;
 }
@@ -169,17 +164,15 @@ static enum warp_status do_try_cancel(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-static bool bind_try_cancel(struct isa_binder *b, struct insn *in) {
-    const struct ptx_insn *p = in->src;
-    unsigned known = 0;
-    static const enum ptx_mod needed[] = {PTX_MOD_async, PTX_MOD_mbarrier__complete_tx__bytes, PTX_MOD_b128};
-    for (unsigned i = 0; i < 3; i++)
-        known += ptx_has(p, needed[i]);
-    if (known < 3)
-        return refuse(b, ".async, .mbarrier::complete_tx::bytes and .b128 are mandatory");
-    known += ptx_has(p, PTX_MOD_shared__cta) + ptx_has(p, PTX_MOD_multicast__cluster__all);
-    if (known != p->num_mods)
+bool isa_bind_cancel(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    if (!isa_sort(b, in->src,
+                  ISA_WORDS(PTX_MOD_async, PTX_MOD_mbarrier__complete_tx__bytes, PTX_MOD_b128, PTX_MOD_shared__cta,
+                            PTX_MOD_multicast__cluster__all),
+                  &k))
         return false;
+    if (!k.of[PTX_KIND_proxy] || !k.of[PTX_KIND_completion] || !k.of[PTX_KIND_type])
+        return isa_refuse(b, ".async, .mbarrier::complete_tx::bytes and .b128 are mandatory");
     in->fn = do_try_cancel;
     return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].kind == WARP_MEM;
 }
@@ -242,32 +235,20 @@ static enum warp_status do_first_ctaid(struct warp *w, const struct insn *in, ui
     return WARP_NEXT;
 }
 
-static bool bind_query_cancel(struct isa_binder *b, struct insn *in) {
-    static const struct {
-        enum ptx_mod mods[3];
-        warp_fn fn;
-        uint64_t aux;
-    } forms[] = {{{PTX_MOD_is_canceled, PTX_MOD_pred, PTX_MOD_b128}, do_is_canceled, 0},
-                 {{PTX_MOD_get_first_ctaid__x, PTX_MOD_b32, PTX_MOD_b128}, do_first_ctaid, 0},
-                 {{PTX_MOD_get_first_ctaid__y, PTX_MOD_b32, PTX_MOD_b128}, do_first_ctaid, 1},
-                 {{PTX_MOD_get_first_ctaid__z, PTX_MOD_b32, PTX_MOD_b128}, do_first_ctaid, 2}};
+bool isa_bind_cancel_query(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
     if (in->num_opnds != 2 || in->o[1].kind != WARP_SLOT || in->o[1].bits != 128)
-        return refuse(b, "the response is a register of type .b128");
-    if (p->num_mods == 4 && p->mods[0] == PTX_MOD_get_first_ctaid && p->mods[1] == PTX_MOD_v4 &&
-        p->mods[2] == PTX_MOD_b32 && p->mods[3] == PTX_MOD_b128) {
-        in->fn = do_first_ctaid;
+        return isa_refuse(b, "the response is a register of type .b128");
+    in->fn = do_first_ctaid;
+    if (isa_spelled(p, ISA_WORDS(PTX_MOD_get_first_ctaid, PTX_MOD_v4, PTX_MOD_b32, PTX_MOD_b128)))
         return in->o[0].kind == WARP_VEC && in->o[0].num_sub == 4 && in->o[0].bits == 32;
+    if (isa_spelled(p, ISA_WORDS(PTX_MOD_is_canceled, PTX_MOD_pred, PTX_MOD_b128))) {
+        in->fn = do_is_canceled;
+        return isa_is_dst(&in->o[0], 1);
     }
-    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (p->num_mods != 3 || p->mods[0] != forms[i].mods[0] || p->mods[1] != forms[i].mods[1] ||
-            p->mods[2] != forms[i].mods[2])
-            continue;
-        in->fn = forms[i].fn;
-        in->aux = forms[i].aux;
-        return isa_is_dst(&in->o[0], i ? 32 : 1);
-    }
-    return false;
+    in->aux = ptx_has(p, PTX_MOD_get_first_ctaid__y) ? 1 : ptx_has(p, PTX_MOD_get_first_ctaid__z) ? 2 : 0;
+    return isa_spelled(p, ISA_WORDS(ISA_ANY(query), PTX_MOD_b32, PTX_MOD_b128)) &&
+           !ptx_has(p, PTX_MOD_get_first_ctaid) && !ptx_has(p, PTX_MOD_is_canceled) && isa_is_dst(&in->o[0], 32);
 }
 
 /* --- setmaxnreg ------------------------------------------------------------------------------------------------- */
@@ -351,30 +332,16 @@ static enum warp_status do_setmaxnreg(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-static bool bind_setmaxnreg(struct isa_binder *b, struct insn *in) {
-    const struct ptx_insn *p = in->src;
-    unsigned actions = ptx_has(p, PTX_MOD_inc) + ptx_has(p, PTX_MOD_dec);
-    if (actions != 1 || p->num_mods != 4 || !ptx_has(p, PTX_MOD_sync) || !ptx_has(p, PTX_MOD_aligned) ||
-        !ptx_has(p, PTX_MOD_u32))
-        return refuse(b, "the form is setmaxnreg.inc or .dec, .sync.aligned.u32");
+bool isa_bind_registers(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_inc, PTX_MOD_dec, PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_u32), &k) ||
+        in->src->num_mods != 4 || !k.of[PTX_KIND_operation])
+        return isa_refuse(b, "the form is setmaxnreg.inc or .dec, .sync.aligned.u32");
     if (in->num_opnds != 1 || !in->o[0].is_imm || in->o[0].more->src->imm < 24 || in->o[0].more->src->imm > 256 ||
         in->o[0].more->src->imm % 8)
-        return refuse(b, "the count is an immediate, a multiple of 8 from 24 to 256");
+        return isa_refuse(b, "the count is an immediate, a multiple of 8 from 24 to 256");
     in->aux = in->o[0].more->src->imm;
     in->aligned = true;
     in->fn = do_setmaxnreg;
     return true;
-}
-
-bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_griddepcontrol:
-        return bind_griddepcontrol(b, in);
-    case PTX_OP_clusterlaunchcontrol_try_cancel:
-        return bind_try_cancel(b, in);
-    case PTX_OP_clusterlaunchcontrol_query_cancel:
-        return bind_query_cancel(b, in);
-    default:
-        return bind_setmaxnreg(b, in);
-    }
 }

@@ -99,6 +99,6 @@ static const struct alu_row rows[] = {
 
 bool alu_bind_half(struct isa_binder *b, struct insn *in) {
     if (ptx_has(in->src, PTX_MOD_oob)) /* 9.7.4.4 */
-        return alu_refuse(b, "the ISA does not say which bits the OOB NaN of .oob has");
+        return isa_refuse(b, "the ISA does not say which bits the OOB NaN of .oob has");
     return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
 }

@@ -345,27 +345,8 @@ static const struct alu_row rows[] = {
     DOTS(s32, s32),
 };
 
-/* add, mul, min and others are in two families: the type decides, whichever door they come to. */
-static bool has_float_type(const struct ptx_insn *src) {
-    switch (ptx_insn_type(src, 0)) {
-    case PTX_F16:
-    case PTX_BF16:
-    case PTX_F32:
-    case PTX_F16X2:
-    case PTX_BF16X2:
-    case PTX_F64:
-    case PTX_F32X2:
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool isa_bind_integer(struct isa_binder *b, struct insn *in) {
-    if (has_float_type(in->src))
-        return isa_bind_float(b, in);
-    if (ptx_has(in->src, PTX_MOD_cc) || in->src->op == PTX_OP_addc || in->src->op == PTX_OP_subc ||
-        in->src->op == PTX_OP_madc)
-        return alu_bind_carry(b, in);
+    if (ptx_has(in->src, PTX_MOD_cc))
+        return isa_bind_carry(b, in);
     return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
 }

@@ -8,38 +8,22 @@
 struct isa_binder {
     struct arena *arena; /* for insn->data; lives as long as the function */
     const struct warp_func *func;
-    const char *why; /* set on refusal: a constant sentence, or NULL for "unsupported" */
+    const char *why; /* set on refusal: a sentence, constant or in the arena; NULL for "unsupported" */
 };
+
+static inline bool isa_refuse(struct isa_binder *b, const char *why) {
+    b->why = why;
+    return false;
+}
+
 /* Chooses in->fn (and aux/data/aligned) from in->src; operands are already lowered. False: the form is unsupported or
  * illegal; the core then binds a handler that refuses the instruction by name when it is reached. */
 typedef bool (*isa_bind_fn)(struct isa_binder *b, struct insn *in);
 
-bool isa_bind_integer(struct isa_binder *b, struct insn *in); /* isa/integer.c   9.7.1, 9.7.2 */
-bool isa_bind_float(struct isa_binder *b, struct insn *in);   /* isa/float.c     9.7.3-9.7.5 */
-bool isa_bind_compare(struct isa_binder *b, struct insn *in); /* isa/compare.c   9.7.6, 9.7.7 */
-bool isa_bind_logic(struct isa_binder *b, struct insn *in);   /* isa/logic.c     9.7.8 */
-bool isa_bind_cvt(struct isa_binder *b, struct insn *in);     /* isa/cvt.c       9.7.9.20-22 */
-bool isa_bind_move(struct isa_binder *b, struct insn *in);   /* isa/move.c      mov, prmt, isspacep, mapa, getctarank */
-bool isa_bind_memory(struct isa_binder *b, struct insn *in); /* isa/memory.c    ld, st, prefetch, ... */
-bool isa_bind_atomic(struct isa_binder *b, struct insn *in); /* isa/atomic.c    atom, red */
-bool isa_bind_control(struct isa_binder *b, struct insn *in); /* isa/control.c   bra, call, ret, exit, trap */
-bool isa_bind_barrier(struct isa_binder *b,
-                      struct insn *in); /* isa/barrier.c   bar, barrier, barrier.cluster, fences */
-bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in); /* isa/mbarrier.c  9.7.13.15 */
-bool isa_bind_warp(struct isa_binder *b,
-                   struct insn *in); /* isa/warp_ops.c  shfl, vote, match, redux, elect, activemask */
-bool isa_bind_tcgen05(struct isa_binder *b, struct insn *in);  /* isa/tcgen05.c   9.7.16 */
-bool isa_bind_bulk(struct isa_binder *b, struct insn *in);     /* isa/bulk.c      cp.async.bulk, cp.reduce.async.bulk */
-bool isa_bind_cp_async(struct isa_binder *b, struct insn *in); /* isa/cp_async.c  cp.async */
-bool isa_bind_tensormap(struct isa_binder *b, struct insn *in); /* isa/tensormap.c tensormap.replace, .cp_fenceproxy */
-bool isa_bind_grid(struct isa_binder *b,
-                   struct insn *in); /* isa/grid_control.c      griddepcontrol, clusterlaunchcontrol, setmaxnreg */
-bool isa_bind_mma_sync(struct isa_binder *b, struct insn *in); /* isa/mma_sync.c  9.7.14.5: mma.sync */
-bool isa_bind_misc(struct isa_binder *b, struct insn *in);     /* isa/misc.c      nanosleep, pmevent */
-
-/* Parts of isa_bind_memory in files of their own. */
-bool isa_bind_cache(struct isa_binder *b, struct insn *in);  /* isa/cache.c: prefetch, createpolicy, st.bulk, ... */
-bool isa_bind_matrix(struct isa_binder *b, struct insn *in); /* isa/ldmatrix.c: ldmatrix, stmatrix, movmatrix */
+/* One for each family (ptx/families.def), in the file of the family's handlers. */
+#define FAMILY(name) bool isa_bind_##name(struct isa_binder *b, struct insn *in);
+#include "ptx/families.def"
+#undef FAMILY
 
 /* Chooses the family and binds; what that refuses gets a handler that refuses it by name when it is reached. */
 void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in); /* isa/bind.c */

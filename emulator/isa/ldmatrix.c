@@ -5,6 +5,7 @@
  * their fragments are given only in figures.
  */
 #include "isa/tell.h"
+#include "isa/words.h"
 
 struct matrix_form {
     enum warp_space space;
@@ -151,14 +152,10 @@ static enum warp_status run_movmatrix(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-static bool bind_movmatrix(struct insn *in) {
-    static const enum ptx_mod words[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans, PTX_MOD_b16};
+bool isa_bind_transpose(struct isa_binder *b, struct insn *in) {
     in->fn = run_movmatrix;
-    if (in->src->num_mods != 5)
-        return false;
-    for (unsigned i = 0; i < 5; i++)
-        if (in->src->mods[i] != words[i])
-            return false;
+    if (!isa_spelled(in->src, ISA_WORDS(PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans, PTX_MOD_b16)))
+        return isa_refuse(b, "the form is movmatrix.sync.aligned.m8n8.trans.b16");
     return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32;
 }
 
@@ -178,52 +175,26 @@ static bool take_registers(struct matrix_form *f, const struct warp_opnd *o) {
 
 bool isa_bind_matrix(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
-    if (src->op == PTX_OP_movmatrix)
-        return bind_movmatrix(in);
     struct matrix_form *f = arena_alloc(b->arena, sizeof *f);
-    unsigned sync = 0, aligned = 0, shape = 0, type = 0, space = 0;
+    struct isa_words k;
+    if (!isa_sort(b, src,
+                  ISA_WORDS(PTX_MOD_sync, PTX_MOD_aligned, ISA_ANY(shape), PTX_MOD_x1, PTX_MOD_x2, PTX_MOD_x4,
+                            PTX_MOD_trans, PTX_MOD_shared, PTX_MOD_shared__cta, ISA_ANY(type), ISA_ANY(unpacked),
+                            ISA_ANY(packed)),
+                  &k))
+        return false;
+    if (k.of[PTX_KIND_shape] != PTX_MOD_m8n8 || k.of[PTX_KIND_type] != PTX_MOD_b16 || k.of[PTX_KIND_unpacked] ||
+        k.of[PTX_KIND_packed])
+        return isa_refuse(b,
+                          "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments in figures alone");
     f->space = isa_space_of(src);
     f->store = src->op == PTX_OP_stmatrix;
-    for (unsigned i = 0; i < src->num_mods; i++)
-        switch ((enum ptx_mod)src->mods[i]) {
-        case PTX_MOD_sync:
-            sync++;
-            break;
-        case PTX_MOD_aligned:
-            aligned++;
-            break;
-        case PTX_MOD_m8n8:
-            shape++;
-            break;
-        case PTX_MOD_x1:
-            f->count = 1;
-            break;
-        case PTX_MOD_x2:
-            f->count = 2;
-            break;
-        case PTX_MOD_x4:
-            f->count = 4;
-            break;
-        case PTX_MOD_trans:
-            f->trans = true;
-            break;
-        case PTX_MOD_shared:
-        case PTX_MOD_shared__cta:
-            space++;
-            break;
-        case PTX_MOD_b16:
-            type++;
-            break;
-        default:
-            b->why = "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments in figures alone";
-            return false;
-        }
-    const struct warp_opnd *regs = &in->o[f->store ? 1 : 0];
+    f->trans = ptx_has(src, PTX_MOD_trans);
+    f->count = ptx_mod_number(k.of[PTX_KIND_repeat]);
     f->addr = &in->o[f->store ? 0 : 1];
-    if (sync != 1 || aligned != 1 || shape != 1 || type != 1 || space > 1 || !f->count || in->num_opnds != 2 ||
-        f->addr->kind != WARP_MEM)
-        return false;
-    if (!take_registers(f, regs))
+    if (!ptx_has(src, PTX_MOD_sync) || !ptx_has(src, PTX_MOD_aligned) || !f->count)
+        return isa_refuse(b, ".sync.aligned and the number of matrices are mandatory");
+    if (in->num_opnds != 2 || f->addr->kind != WARP_MEM || !take_registers(f, &in->o[f->store ? 1 : 0]))
         return false;
     in->data = f;
     in->fn = f->store ? run_stmatrix : run_ldmatrix;

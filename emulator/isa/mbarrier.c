@@ -10,6 +10,7 @@
  */
 #include "machine/mbarrier.h"
 #include "isa/tell.h"
+#include "isa/words.h"
 
 #include <stdio.h>
 
@@ -294,65 +295,34 @@ static enum warp_status run_pending_count(struct warp *w, const struct insn *in,
 
 /* --- binding ------------------------------------------------------------------------------------------- */
 
-struct mbar_words {
-    unsigned sem, scope, space, b64;
-    enum ptx_mod sem_word, scope_word;
-};
-
-static bool sort_words(const struct ptx_insn *src, struct mbar_form *f, struct mbar_words *k) {
-    *k = (struct mbar_words){0};
-    f->generic = true;
-    f->cluster = false;
-    for (unsigned i = 0; i < src->num_mods; i++) {
-        enum ptx_mod m = (enum ptx_mod)src->mods[i];
-        switch (m) {
-        case PTX_MOD_release:
-        case PTX_MOD_acquire:
-        case PTX_MOD_relaxed:
-            k->sem++;
-            k->sem_word = m;
-            break;
-        case PTX_MOD_cta:
-        case PTX_MOD_cluster:
-            k->scope++;
-            k->scope_word = m;
-            break;
-        case PTX_MOD_shared__cluster:
-            f->cluster = true; /* fall through */
-        case PTX_MOD_shared:
-        case PTX_MOD_shared__cta:
-            f->generic = false;
-            k->space++;
-            break;
-        case PTX_MOD_expect_tx:
-            f->expect_tx = true;
-            break;
-        case PTX_MOD_noComplete:
-            f->no_complete = true;
-            break;
-        case PTX_MOD_parity:
-            f->parity = true;
-            break;
-        case PTX_MOD_b64:
-            k->b64++;
-            break;
-        default:
-            return false;
-        }
-    }
-    return k->sem == k->scope && k->sem <= 1 && k->space <= 1 && k->b64 == 1;
+/* Sorts the words; a scope comes with a memory order and only then. */
+static bool sort_words(struct isa_binder *b, const struct ptx_insn *src, struct mbar_form *f, struct isa_words *k) {
+    if (!isa_sort(b, src,
+                  ISA_WORDS(PTX_MOD_release, PTX_MOD_acquire, PTX_MOD_relaxed, PTX_MOD_cta, PTX_MOD_cluster,
+                            PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_expect_tx,
+                            PTX_MOD_noComplete, PTX_MOD_parity, PTX_MOD_b64),
+                  k))
+        return false;
+    f->generic = !k->of[PTX_KIND_space];
+    f->cluster = k->of[PTX_KIND_space] == PTX_MOD_shared__cluster;
+    f->expect_tx = ptx_has(src, PTX_MOD_expect_tx);
+    f->no_complete = ptx_has(src, PTX_MOD_noComplete);
+    f->parity = ptx_has(src, PTX_MOD_parity);
+    if (!k->of[PTX_KIND_type])
+        return isa_refuse(b, "the type is .b64");
+    return !k->of[PTX_KIND_order] == !k->of[PTX_KIND_scope] ||
+           isa_refuse(b, "a memory order needs a scope, and the reverse");
 }
 
-static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
+static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct isa_words *k) {
     bool tx = in->src->op == PTX_OP_mbarrier_expect_tx || in->src->op == PTX_OP_mbarrier_complete_tx;
     bool value = in->src->op != PTX_OP_mbarrier_inval;
+    const enum ptx_mod order = k->of[PTX_KIND_order];
     if (f->expect_tx || f->no_complete || f->parity || in->num_opnds != 1u + value || in->o[0].kind != WARP_MEM)
         return false;
-    if (!tx && (f->cluster || k->sem)) {
-        b->why = "an mbarrier is initialised and invalidated by its own CTA";
-        return false;
-    }
-    if (k->sem && k->sem_word != PTX_MOD_relaxed)
+    if (!tx && (f->cluster || order))
+        return isa_refuse(b, "an mbarrier is initialised and invalidated by its own CTA");
+    if (order && order != PTX_MOD_relaxed)
         return false;
     f->cluster |= tx && f->generic;
     f->addr = &in->o[0];
@@ -361,21 +331,20 @@ static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form 
     return !value || isa_is_u32(f->value);
 }
 
-static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
+static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct isa_words *k) {
     f->drop = in->src->op == PTX_OP_mbarrier_arrive_drop;
     if (f->parity || in->num_opnds < 2 || in->num_opnds > 3 || in->o[1].kind != WARP_MEM)
         return false;
-    if (k->sem && k->sem_word == PTX_MOD_acquire)
+    if (k->of[PTX_KIND_order] == PTX_MOD_acquire)
         return false;
     f->has_state = in->o[0].kind == WARP_SLOT;
     if (!isa_is_dst_or_sink(&in->o[0], 64))
         return false;
-    if (f->has_state && f->cluster) {
-        b->why = "an arrive on .shared::cluster returns no state";
-        return false;
-    }
-    if (f->no_complete && (f->expect_tx || f->cluster || in->num_opnds != 3 ||
-                           (k->sem && (k->sem_word != PTX_MOD_release || k->scope_word != PTX_MOD_cta))))
+    if (f->has_state && f->cluster)
+        return isa_refuse(b, "an arrive on .shared::cluster returns no state");
+    if (f->no_complete &&
+        (f->expect_tx || f->cluster || in->num_opnds != 3 ||
+         (k->of[PTX_KIND_order] && (k->of[PTX_KIND_order] != PTX_MOD_release || k->of[PTX_KIND_scope] != PTX_MOD_cta))))
         return false;
     if (f->expect_tx && in->num_opnds != 3)
         return false;
@@ -387,13 +356,11 @@ static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form 
     return !f->value || isa_is_u32(f->value);
 }
 
-static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct mbar_words *k) {
+static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct isa_words *k) {
     f->is_try = in->src->op == PTX_OP_mbarrier_try_wait;
-    if (f->cluster) {
-        b->why = "threads wait on mbarriers of their own CTA only";
-        return false;
-    }
-    if (f->expect_tx || f->no_complete || (k->sem && k->sem_word == PTX_MOD_release))
+    if (f->cluster)
+        return isa_refuse(b, "threads wait on mbarriers of their own CTA only");
+    if (f->expect_tx || f->no_complete || k->of[PTX_KIND_order] == PTX_MOD_release)
         return false;
     if (in->num_opnds < 3 || in->num_opnds > 3u + f->is_try || in->o[1].kind != WARP_MEM)
         return false;
@@ -409,9 +376,9 @@ static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f
 }
 
 bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
-    struct mbar_words k;
+    struct isa_words k;
     struct mbar_form *f = arena_alloc(b->arena, sizeof *f);
-    if (!sort_words(in->src, f, &k))
+    if (!sort_words(b, in->src, f, &k))
         return false;
     in->data = f;
     switch (in->src->op) {
@@ -429,7 +396,7 @@ bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
     case PTX_OP_mbarrier_pending_count:
         in->fn = run_pending_count;
         return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 64 &&
-               !k.space && !k.sem;
+               !k.of[PTX_KIND_space] && !k.of[PTX_KIND_order];
     default:
         return false;
     }

@@ -12,6 +12,7 @@
  */
 #include "isa/quad.h"
 #include "isa/tell.h"
+#include "isa/words.h"
 
 struct mem_form {
     enum warp_space space;
@@ -350,136 +351,68 @@ static enum warp_status run_st_slots(struct warp *w, const struct insn *in, uint
 
 /* --- binding ------------------------------------------------------------------------------------------- */
 
-struct mem_words {
-    unsigned order, scope, cop, l1, l2, prefetch, hint, vec, types, space, mmio, nc;
-    enum ptx_mod order_word, scope_word;
-    enum ptx_type type;
-    unsigned count;
-};
+/* The words of ld, ldu and st. */
+#define MEM_WORDS                                                                                                      \
+    ISA_WORDS(PTX_MOD_weak, PTX_MOD_volatile, PTX_MOD_relaxed, PTX_MOD_acquire, PTX_MOD_release, PTX_MOD_mmio,         \
+              PTX_MOD_nc, PTX_MOD_unified, PTX_MOD_L2__cache_hint, PTX_MOD_L2__evict_normal, PTX_MOD_L2__evict_first,  \
+              PTX_MOD_L2__evict_last, ISA_ANY(scope), ISA_ANY(space), ISA_ANY(cache), ISA_ANY(evict_l1),               \
+              ISA_ANY(prefetch), ISA_ANY(vector), ISA_ANY(type))
 
-/* Sorts the words of an ld, ldu or st; false at a word that none of them has. */
-static bool sort_words(const struct ptx_insn *src, struct mem_words *k) {
-    *k = (struct mem_words){.count = 1};
-    for (unsigned i = 0; i < src->num_mods; i++) {
-        enum ptx_mod m = (enum ptx_mod)src->mods[i];
-        switch (m) {
-        case PTX_MOD_weak:
-        case PTX_MOD_volatile:
-        case PTX_MOD_relaxed:
-        case PTX_MOD_acquire:
-        case PTX_MOD_release:
-            k->order++;
-            k->order_word = m;
-            break;
-        case PTX_MOD_cta:
-        case PTX_MOD_cluster:
-        case PTX_MOD_gpu:
-        case PTX_MOD_sys:
-            k->scope++;
-            k->scope_word = m;
-            break;
-        case PTX_MOD_global:
-        case PTX_MOD_shared:
-        case PTX_MOD_shared__cta:
-        case PTX_MOD_shared__cluster:
-        case PTX_MOD_local:
-        case PTX_MOD_const:
-        case PTX_MOD_param:
-        case PTX_MOD_param__entry:
-        case PTX_MOD_param__func:
-            k->space++;
-            break;
-        case PTX_MOD_ca:
-        case PTX_MOD_cg:
-        case PTX_MOD_cs:
-        case PTX_MOD_lu:
-        case PTX_MOD_cv:
-        case PTX_MOD_wb:
-        case PTX_MOD_wt:
-            k->cop++;
-            break;
-        case PTX_MOD_L1__evict_normal:
-        case PTX_MOD_L1__evict_unchanged:
-        case PTX_MOD_L1__evict_first:
-        case PTX_MOD_L1__evict_last:
-        case PTX_MOD_L1__no_allocate:
-            k->l1++;
-            break;
-        case PTX_MOD_L2__evict_normal:
-        case PTX_MOD_L2__evict_first:
-        case PTX_MOD_L2__evict_last:
-            k->l2++;
-            break;
-        case PTX_MOD_L2__64B:
-        case PTX_MOD_L2__128B:
-        case PTX_MOD_L2__256B:
-            k->prefetch++;
-            break;
-        case PTX_MOD_L2__cache_hint:
-            k->hint++;
-            break;
-        case PTX_MOD_mmio:
-            k->mmio++;
-            break;
-        case PTX_MOD_nc:
-            k->nc++;
-            break;
-        case PTX_MOD_unified:
-            break;
-        case PTX_MOD_v2:
-            k->vec++;
-            k->count = 2;
-            break;
-        case PTX_MOD_v4:
-            k->vec++;
-            k->count = 4;
-            break;
-        case PTX_MOD_v8:
-            k->vec++;
-            k->count = 8;
-            break;
-        default:
-            k->type = ptx_mod_type(m);
-            k->types++;
-            if (k->type == PTX_NOTYPE)
-                return false;
-        }
-    }
-    return true;
+/* Why a form has no such memory order (8.3, 9.7.9.8), or NULL. */
+static const char *order_refused(const struct ptx_insn *src, const struct isa_words *k, enum warp_space space) {
+    const unsigned order = k->of[PTX_KIND_order];
+    const bool scoped = order && order != PTX_MOD_weak && order != PTX_MOD_volatile;
+    const bool global = space == XS_GLOBAL || space == XS_GENERIC;
+    if (scoped != (k->of[PTX_KIND_scope] != 0))
+        return ".relaxed, .acquire and .release need a scope, and nothing else has one";
+    if (order && order != PTX_MOD_weak && k->of[PTX_KIND_cache])
+        return "cache operators go with weak accesses only";
+    if (order == (src->op == PTX_OP_st ? PTX_MOD_acquire : PTX_MOD_release))
+        return "loads acquire, stores release";
+    if (scoped && !global && space != XS_SHARED_CTA && space != XS_SHARED_CLUSTER)
+        return "ordered accesses are for global and shared memory";
+    if (ptx_has(src, PTX_MOD_mmio) &&
+        (order != PTX_MOD_relaxed || k->of[PTX_KIND_scope] != PTX_MOD_sys || k->of[PTX_KIND_vector] || !global))
+        return ".mmio is .mmio.relaxed.sys, scalar, global";
+    if (ptx_has(src, PTX_MOD_nc) && (src->op != PTX_OP_ld || space != XS_GLOBAL || order))
+        return ".nc is for weak ld.global";
+    return NULL;
 }
 
-static const char *words_refused(const struct mem_words *k, enum ptx_op op, enum warp_space space) {
-    if (k->types != 1 || k->vec > 1 || k->space > 1 || k->order > 1 || k->scope > 1 || k->cop > 1 || k->l1 > 1 ||
-        k->l2 > 1 || k->prefetch > 1 || k->hint > 1)
-        return "two words of the same kind, or no type";
-    if (k->type == PTX_PRED || k->type == PTX_F16 || k->type == PTX_BF16 || k->type == PTX_F16X2 ||
-        k->type == PTX_BF16X2 || k->type == PTX_F32X2)
+static bool is_access_type(enum ptx_type t) {
+    switch (t) {
+    case PTX_NOTYPE:
+    case PTX_PRED:
+    case PTX_F16:
+    case PTX_BF16:
+    case PTX_F16X2:
+    case PTX_BF16X2:
+    case PTX_F32X2:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Why there is no such access of `count` elements, or none with such hints, or NULL. */
+static const char *access_refused(const struct ptx_insn *src, const struct isa_words *k, enum warp_space space,
+                                  unsigned bytes, unsigned count) {
+    const bool global = space == XS_GLOBAL || space == XS_GENERIC, wide = bytes == 32 && count > 2;
+    if (!bytes)
         return "a load or store has no such type; use .b16, .b32 or .b64";
-    bool scoped = k->order && k->order_word != PTX_MOD_weak && k->order_word != PTX_MOD_volatile;
-    if (scoped != (k->scope == 1))
-        return ".relaxed, .acquire and .release need a scope, and nothing else has one";
-    if ((scoped || (k->order && k->order_word == PTX_MOD_volatile)) && k->cop)
-        return "cache operators go with weak accesses only";
-    if (op == PTX_OP_st ? k->order_word == PTX_MOD_acquire : k->order_word == PTX_MOD_release)
-        return "loads acquire, stores release";
-    if (scoped && (space == XS_LOCAL || space == XS_CONST || space == XS_PARAM))
-        return "ordered accesses are for global and shared memory";
-    if (k->mmio && (k->order_word != PTX_MOD_relaxed || k->scope_word != PTX_MOD_sys || k->vec ||
-                    (space != XS_GLOBAL && space != XS_GENERIC)))
-        return ".mmio is .mmio.relaxed.sys, scalar, global";
-    if (k->nc && (op != PTX_OP_ld || space != XS_GLOBAL || k->order))
-        return ".nc is for weak ld.global";
-    if ((k->hint || k->prefetch) && space != XS_GLOBAL && space != XS_GENERIC)
+    if ((ptx_has(src, PTX_MOD_L2__cache_hint) || k->of[PTX_KIND_prefetch]) && !global)
         return "cache hints are for global memory";
-    if (op == PTX_OP_st && (space == XS_CONST || k->prefetch))
+    if (src->op == PTX_OP_st && space == XS_CONST)
         return "constant memory cannot be stored to";
-    unsigned bytes = ptx_type_bits(k->type) / 8 * k->count;
-    bool wide = bytes == 32 && (k->count == 8 || k->count == 4);
-    if (k->l2 && !wide)
+    if (src->op == PTX_OP_st && k->of[PTX_KIND_prefetch])
+        return "a store does not prefetch";
+    if (src->op == PTX_OP_ldu && (count == 8 || !global))
+        return "ldu is for global memory, and has no .v8";
+    if (k->of[PTX_KIND_evict_l2] && !wide)
         return "L2 eviction priorities are for 32-byte vectors";
-    if (bytes > 16 && !(wide && (space == XS_GLOBAL || space == XS_GENERIC)))
+    if (bytes > 16 && !(wide && global))
         return "a vector is at most 16 bytes, or 32 in global memory";
-    if (k->count == 8 && bytes != 32)
+    if (count == 8 && bytes != 32)
         return ".v8 is for 32-bit elements";
     return NULL;
 }
@@ -530,51 +463,33 @@ static bool address_fits(const struct mem_form *f) {
     return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm && size <= f->addr->more->imm - at;
 }
 
-static bool bind_access(struct isa_binder *b, struct insn *in) {
+bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
-    bool store = src->op == PTX_OP_st;
-    struct mem_words k;
-    enum warp_space space = isa_space_of(src);
-    if (!sort_words(src, &k) || (b->why = words_refused(&k, src->op, space)))
+    const bool store = src->op == PTX_OP_st;
+    const enum warp_space space = isa_space_of(src);
+    struct isa_words k;
+    if (!isa_sort(b, src, MEM_WORDS, &k))
         return false;
-    if (src->op == PTX_OP_ldu && (k.count == 8 || (space != XS_GLOBAL && space != XS_GENERIC)))
+    const enum ptx_type type = ptx_mod_type(k.of[PTX_KIND_type]);
+    const unsigned count = isa_elements(&k);
+    const unsigned size = is_access_type(type) ? ptx_type_bits(type) / 8 : 0;
+    if ((b->why = order_refused(src, &k, space)) || (b->why = access_refused(src, &k, space, size * count, count)))
         return false;
-    if (in->num_opnds != 2 + k.hint) {
-        b->why = "a cache policy needs .L2::cache_hint, and the reverse";
-        return false;
-    }
+    if (in->num_opnds != 2 + ptx_has(src, PTX_MOD_L2__cache_hint))
+        return isa_refuse(b, "a cache policy needs .L2::cache_hint, and the reverse");
     struct mem_form *f = arena_alloc(b->arena, sizeof *f);
     f->space = space;
-    f->size = (uint8_t)(ptx_type_bits(k.type) / 8);
-    f->count = (uint8_t)k.count;
-    f->sign = is_signed(k.type);
-    f->wide = f->size * f->count == 32;
+    f->size = (uint8_t)size;
+    f->count = (uint8_t)count;
+    f->sign = is_signed(type);
+    f->wide = size * count == 32;
     f->addr = &in->o[store ? 0 : 1];
-    if (!take_registers(f, &in->o[store ? 1 : 0], store)) {
-        b->why = "the register is narrower than the access, or the vector has another length";
-        return false;
-    }
-    if (!address_fits(f)) {
-        b->why = "the access lies outside the parameter";
-        return false;
-    }
+    if (!take_registers(f, &in->o[store ? 1 : 0], store))
+        return isa_refuse(b, "the register is narrower than the access, or the vector has another length");
+    if (!address_fits(f))
+        return isa_refuse(b, "the access lies outside the parameter");
     f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
     in->data = f;
     in->fn = choose(f, store);
     return true;
-}
-
-bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_ld:
-    case PTX_OP_ldu:
-    case PTX_OP_st:
-        return bind_access(b, in);
-    case PTX_OP_ldmatrix:
-    case PTX_OP_stmatrix:
-    case PTX_OP_movmatrix:
-        return isa_bind_matrix(b, in);
-    default:
-        return isa_bind_cache(b, in);
-    }
 }

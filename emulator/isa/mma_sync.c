@@ -243,7 +243,7 @@ static bool written_so(const struct ptx_insn *p, bool saturate) {
            p->mods[3] == PTX_MOD_row && p->mods[4] == PTX_MOD_col && (!saturate || p->mods[5] == PTX_MOD_satfinite);
 }
 
-bool isa_bind_mma_sync(struct isa_binder *b, struct insn *in) {
+bool isa_bind_mma(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
     struct mma_form *f = arena_alloc(b->arena, sizeof *f);
     memset(f, 0, sizeof *f);

@@ -240,7 +240,7 @@ static const struct alu_row prmt_rows[] = {
     ALU_ROW(prmt, b32, ALU_M(rc16), 0, "wwww", prmt),
 };
 
-static bool bind_prmt(struct isa_binder *b, struct insn *in) {
+bool isa_bind_permute(struct isa_binder *b, struct insn *in) {
     static const enum ptx_mod names[] = {PTX_MOD_f4e, PTX_MOD_b4e, PTX_MOD_rc8, PTX_MOD_ecl, PTX_MOD_ecr, PTX_MOD_rc16};
     if (!alu_bind(b, in, prmt_rows, sizeof prmt_rows / sizeof *prmt_rows))
         return false;
@@ -262,9 +262,9 @@ static bool bind_vector(struct isa_binder *b, struct insn *in, unsigned bits) {
     const bool pack = in->o[1].kind == WARP_VEC;
     const struct warp_opnd *vec = &in->o[pack ? 1 : 0], *scalar = &in->o[pack ? 0 : 1];
     if (pack ? !alu_dest(scalar, bits) : !alu_source(scalar, bits))
-        return alu_refuse(b, "the scalar does not have the size of mov's type");
+        return isa_refuse(b, "the scalar does not have the size of mov's type");
     if ((vec->num_sub != 2 && vec->num_sub != 4) || bits / vec->num_sub < 8 || bits / vec->num_sub > 64)
-        return alu_refuse(b, "mov packs 2 or 4 elements of 8 to 64 bits");
+        return isa_refuse(b, "mov packs 2 or 4 elements of 8 to 64 bits");
     const unsigned element = bits / vec->num_sub;
     unsigned registers = 0;
     for (uint32_t k = 0; k < vec->num_sub; k++) {
@@ -272,11 +272,11 @@ static bool bind_vector(struct isa_binder *b, struct insn *in, unsigned bits) {
         if (!pack && alu_is_sink(e))
             continue;
         if (pack ? !(alu_source(e, element) || (e->is_imm && e->kind == WARP_SLOT)) : !alu_dest(e, element))
-            return alu_refuse(b, "the vector's elements do not fill mov's type");
+            return isa_refuse(b, "the vector's elements do not fill mov's type");
         registers++;
     }
     if (!registers)
-        return alu_refuse(b, "at least one element has to be a register");
+        return isa_refuse(b, "at least one element has to be a register");
     in->aux = element;
     in->fn = pack ? mov_pack : mov_unpack;
     return true;
@@ -285,16 +285,16 @@ static bool bind_vector(struct isa_binder *b, struct insn *in, unsigned bits) {
 static bool bind_scalar(struct isa_binder *b, struct insn *in, enum ptx_type type, unsigned bits) {
     struct warp_opnd *d = &in->o[0], *a = &in->o[1];
     if (!alu_dest(d, bits))
-        return alu_refuse(b, "the destination is not a register of mov's size");
+        return isa_refuse(b, "the destination is not a register of mov's size");
     if (a->kind == WARP_NONE && a->more && a->more->src->kind == PTX_OPND_SREG) {
         uint64_t v;
         if (type == PTX_PRED || bits == 128 || !dynamic_value(a->more->src->sreg, 0, &v))
-            return alu_refuse(b, "this special register has no value here");
+            return isa_refuse(b, "this special register has no value here");
         in->fn = mov_sreg;
         return true;
     }
     if (a->kind == WARP_PARAM)
-        return alu_refuse(b, "the address of a function's parameter is not supported");
+        return isa_refuse(b, "the address of a function's parameter is not supported");
     if (a->kind == WARP_FUNC && bits == 64) { /* the slot has the function's address */
         in->fn = mov_b64;
         return true;
@@ -304,7 +304,7 @@ static bool bind_scalar(struct isa_binder *b, struct insn *in, enum ptx_type typ
         return true;
     }
     if (!alu_source(a, bits) && !(type == PTX_PRED && a->kind == WARP_SLOT && a->is_imm))
-        return alu_refuse(b, "the source does not have mov's size");
+        return isa_refuse(b, "the source does not have mov's size");
     in->fn = type == PTX_PRED ? mov_pred
              : bits == 16     ? mov_b16
              : bits == 32     ? mov_b32
@@ -313,7 +313,7 @@ static bool bind_scalar(struct isa_binder *b, struct insn *in, enum ptx_type typ
     return true;
 }
 
-static bool bind_mov(struct isa_binder *b, struct insn *in) {
+bool isa_bind_move(struct isa_binder *b, struct insn *in) {
     struct alu_form form;
     if (!alu_parse(b, in->src, &form))
         return false;
@@ -322,21 +322,10 @@ static bool bind_mov(struct isa_binder *b, struct insn *in) {
     const bool packed =
         type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2 || type == PTX_F32X2;
     if (form.num_types != 1 || form.flags || form.cmp || form.space || bits == 8 || type == PTX_NOTYPE || packed)
-        return alu_refuse(b, "mov takes .pred, or one bit-size, integer, .f32 or .f64 type of 16 bits or more");
+        return isa_refuse(b, "mov takes .pred, or one bit-size, integer, .f32 or .f64 type of 16 bits or more");
     if (in->num_opnds != 2)
-        return alu_refuse(b, "wrong number of operands");
+        return isa_refuse(b, "wrong number of operands");
     if (in->o[0].kind == WARP_VEC || in->o[1].kind == WARP_VEC)
-        return type == PTX_PRED ? alu_refuse(b, "a vector has no predicates") : bind_vector(b, in, bits);
+        return type == PTX_PRED ? isa_refuse(b, "a vector has no predicates") : bind_vector(b, in, bits);
     return bind_scalar(b, in, type, bits);
-}
-
-bool isa_bind_move(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_mov:
-        return bind_mov(b, in);
-    case PTX_OP_prmt:
-        return bind_prmt(b, in);
-    default:
-        return alu_bind_space(b, in);
-    }
 }

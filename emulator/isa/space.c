@@ -140,9 +140,9 @@ static enum warp_status getctarank_64(struct warp *w, const struct insn *in, uin
 static bool bind_mapa(struct isa_binder *b, struct insn *in, const struct alu_form *form) {
     const bool mapa = in->src->op == PTX_OP_mapa, wide = form->type[0] == PTX_MOD_u64;
     if (form->flags || (form->space && form->space != PTX_MOD_shared__cluster))
-        return alu_refuse(b, "the space is .shared::cluster or left out");
+        return isa_refuse(b, "the space is .shared::cluster or left out");
     if (!wide && !form->space)
-        return alu_refuse(b, "generic addresses are 64 bits wide");
+        return isa_refuse(b, "generic addresses are 64 bits wide");
     if (!alu_operands(b, in, mapa ? (wide ? "ddw" : "www") : wide ? "wd" : "ww"))
         return false;
     in->aux = form->space ? 0 : MACH_WINDOW_SHARED;
@@ -150,20 +150,20 @@ static bool bind_mapa(struct isa_binder *b, struct insn *in, const struct alu_fo
     return true;
 }
 
-bool alu_bind_space(struct isa_binder *b, struct insn *in) {
+bool isa_bind_address(struct isa_binder *b, struct insn *in) {
     struct alu_form form;
     if (!alu_parse(b, in->src, &form))
         return false;
     const enum ptx_op op = in->src->op;
     if (form.cmp || form.num_types != (op == PTX_OP_isspacep ? 0 : 1) ||
         (form.num_types && form.type[0] != PTX_MOD_u32 && form.type[0] != PTX_MOD_u64))
-        return alu_refuse(b, "an address has the type .u32 or .u64");
+        return isa_refuse(b, "an address has the type .u32 or .u64");
     if (op == PTX_OP_mapa || op == PTX_OP_getctarank)
         return bind_mapa(b, in, &form);
     if (!form.space || form.flags & ~(op == PTX_OP_cvta ? ALU_M(to) : 0))
-        return alu_refuse(b, "this combination of modifiers is not one of the instruction's forms");
+        return isa_refuse(b, "this combination of modifiers is not one of the instruction's forms");
     if ((form.num_types && form.type[0] != PTX_MOD_u64) || !alu_operands(b, in, op == PTX_OP_cvta ? "dd" : "pd"))
-        return alu_refuse(b, "generic addresses are 64 bits wide");
+        return isa_refuse(b, "generic addresses are 64 bits wide");
     in->aux = op == PTX_OP_cvta ? window_of(form.space) : (uint64_t)form.space;
     in->fn = op != PTX_OP_cvta ? isspacep : form.flags ? cvta_to : cvta;
     return true;

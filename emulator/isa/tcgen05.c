@@ -4,35 +4,42 @@
 #include "isa/tcgen05.h"
 
 #include "isa/tell.h"
-
 #include <string.h>
 
-bool isa_tmem_refuse(struct isa_binder *b, const char *why) {
-    b->why = why;
-    return false;
-}
-
-bool isa_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed) {
-    for (unsigned i = 0; i < in->num_mods; i++) {
-        const uint16_t *a = allowed;
-        while (*a != PTX_MOD_unknown && *a != in->mods[i])
-            a++;
-        if (*a == PTX_MOD_unknown)
-            return false;
-    }
+/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with
+ * the family's `f` than with `a`. */
+static bool target_has(struct isa_binder *b, const struct ptx_insn *p) {
+    const char *target = b->func->module->ptx->target;
+    size_t n = strlen(target);
+    char suffix = n > 0 ? target[n - 1] : 0;
+    if (suffix == 'a')
+        return true;
+    if (suffix != 'f')
+        return isa_refuse(b, "tcgen05 needs .target sm_100f or sm_100a");
+    if (p->op == PTX_OP_tcgen05_shift)
+        return isa_refuse(b, "tcgen05.shift needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_kind__i8))
+        return isa_refuse(b, ".kind::i8 needs .target sm_100a: the family sm_100f has none");
+    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) || ptx_has(p, PTX_MOD_scale_vec__4X))
+        return isa_refuse(b,
+                          ".scale_vec::1X, ::2X and ::4X need .target sm_100a; for sm_100f say .block32 or .block16");
     return true;
 }
 
-bool isa_tmem_group(struct isa_binder *b, const struct ptx_insn *in, unsigned *group) {
-    *group = ptx_has(in, PTX_MOD_cta_group__2) ? 2 : 1;
-    if (*group == 1 && !ptx_has(in, PTX_MOD_cta_group__1))
-        return isa_tmem_refuse(b, "the .cta_group is missing");
-    return true;
+bool isa_tmem_sort(struct isa_binder *b, const struct ptx_insn *p, const uint16_t *form, struct isa_words *k) {
+    return target_has(b, p) && isa_sort(b, p, form, k);
+}
+
+bool isa_tmem_group(struct isa_binder *b, struct insn *in, const uint16_t *form, struct isa_words *k) {
+    if (!isa_tmem_sort(b, in->src, form, k))
+        return false;
+    in->aux = ptx_mod_number(k->of[PTX_KIND_cta_group]);
+    return in->aux || isa_refuse(b, "the .cta_group is missing");
 }
 
 bool isa_tmem_aligned(struct isa_binder *b, struct insn *in, warp_fn fn) {
     if (!ptx_has(in->src, PTX_MOD_sync) || !ptx_has(in->src, PTX_MOD_aligned))
-        return isa_tmem_refuse(b, ".sync.aligned is mandatory");
+        return isa_refuse(b, ".sync.aligned is mandatory");
     in->aligned = true;
     in->fn = fn;
     return true;
@@ -140,23 +147,19 @@ static enum warp_status do_relinquish(struct warp *w, const struct insn *in, uin
     return ok ? WARP_NEXT : WARP_FAULT;
 }
 
-static bool bind_alloc(struct isa_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_sync,   PTX_MOD_aligned,
-                                    PTX_MOD_shared__cta,  PTX_MOD_b32,          PTX_MOD_unknown};
-    unsigned group;
-    if (!isa_tmem_group(b, in->src, &group))
+bool isa_bind_tcgen05_alloc(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    if (!isa_tmem_group(
+            b, in, ISA_WORDS(ISA_ANY(cta_group), PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_shared__cta, PTX_MOD_b32), &k))
         return false;
-    if (!isa_tmem_mods_in(in->src, mods))
-        return false;
-    in->aux = group;
     switch (in->src->op) {
     case PTX_OP_tcgen05_alloc:
         if (in->num_opnds != 2 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT)
-            return isa_tmem_refuse(b, "operands are [dst], nCols");
+            return isa_refuse(b, "operands are [dst], nCols");
         return isa_tmem_aligned(b, in, do_alloc);
     case PTX_OP_tcgen05_dealloc:
         if (in->num_opnds != 2 || in->o[0].kind != WARP_SLOT || in->o[1].kind != WARP_SLOT)
-            return isa_tmem_refuse(b, "operands are taddr, nCols");
+            return isa_refuse(b, "operands are taddr, nCols");
         return isa_tmem_aligned(b, in, do_dealloc);
     default:
         return isa_tmem_aligned(b, in, do_relinquish);
@@ -174,45 +177,8 @@ static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-/* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with the
- * family's `f` than with `a`. */
-static bool target_has(struct isa_binder *b, const struct ptx_insn *p) {
-    const char *target = b->func->module->ptx->target;
-    size_t n = strlen(target);
-    char suffix = n > 0 ? target[n - 1] : 0;
-    if (suffix == 'a')
-        return true;
-    if (suffix != 'f')
-        return isa_tmem_refuse(b, "tcgen05 needs .target sm_100f or sm_100a");
-    if (p->op == PTX_OP_tcgen05_shift)
-        return isa_tmem_refuse(b, "tcgen05.shift needs .target sm_100a: the family sm_100f has none");
-    if (ptx_has(p, PTX_MOD_kind__i8))
-        return isa_tmem_refuse(b, ".kind::i8 needs .target sm_100a: the family sm_100f has none");
-    if (ptx_has(p, PTX_MOD_scale_vec__1X) || ptx_has(p, PTX_MOD_scale_vec__2X) || ptx_has(p, PTX_MOD_scale_vec__4X))
-        return isa_tmem_refuse(
-            b, ".scale_vec::1X, ::2X and ::4X need .target sm_100a; for sm_100f say .block32 or .block16");
-    return true;
-}
-
-bool isa_bind_tcgen05(struct isa_binder *b, struct insn *in) {
-    if (!target_has(b, in->src))
-        return false;
-    switch (in->src->op) {
-    case PTX_OP_tcgen05_alloc:
-    case PTX_OP_tcgen05_dealloc:
-    case PTX_OP_tcgen05_relinquish_alloc_permit:
-        return bind_alloc(b, in);
-    case PTX_OP_tcgen05_ld:
-    case PTX_OP_tcgen05_ld_red:
-    case PTX_OP_tcgen05_st:
-    case PTX_OP_tcgen05_wait_ld:
-    case PTX_OP_tcgen05_wait_st:
-        return isa_bind_tmem_ldst(b, in);
-    case PTX_OP_tcgen05_fence_before_thread_sync:
-    case PTX_OP_tcgen05_fence_after_thread_sync:
-        in->fn = do_fence;
-        return in->src->num_mods == 0;
-    default:
-        return isa_bind_tensor(b, in);
-    }
+bool isa_bind_tcgen05_fence(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    in->fn = do_fence;
+    return isa_tmem_sort(b, in->src, ISA_WORDS(PTX_MOD_unknown), &k);
 }

@@ -4,18 +4,12 @@
 #define ISA_TCGEN05_H
 
 #include "engines/tc.h"
-#include "isa/isa.h"
+#include "isa/words.h"
 
-/* Per-family binders; isa_bind_tcgen05 chooses. */
-bool isa_bind_tmem_ldst(struct isa_binder *b, struct insn *in); /* isa/tcgen05_ldst.c: ld, st, wait */
-bool isa_bind_tensor(struct isa_binder *b, struct insn *in);    /* isa/tcgen05_mma.c: mma, cp, shift, commit */
-
-/* Refuses with a constant sentence. */
-bool isa_tmem_refuse(struct isa_binder *b, const char *why);
-/* Does the instruction have only modifiers of `allowed` (ends with PTX_MOD_unknown)? */
-bool isa_tmem_mods_in(const struct ptx_insn *in, const uint16_t *allowed);
-/* The .cta_group; false with a reason when it is missing. */
-bool isa_tmem_group(struct isa_binder *b, const struct ptx_insn *in, unsigned *group);
+/* Sorts the words of an instruction that .target lets a text use; false with a reason. */
+bool isa_tmem_sort(struct isa_binder *b, const struct ptx_insn *p, const uint16_t *form, struct isa_words *k);
+/* The same, and in->aux becomes the number of the .cta_group, which must be there. */
+bool isa_tmem_group(struct isa_binder *b, struct insn *in, const uint16_t *form, struct isa_words *k);
 /* A 32-bit source, register or [address], which must be the same and no poison in all lanes of `mask`: false
  * after a fault. `what`: "the tensor memory address". */
 bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *o, const char *what,

@@ -226,7 +226,7 @@ static enum warp_status do_wait_st(struct warp *w, const struct insn *in, uint32
 
 /* --- binding --- */
 
-static bool shape_of(const struct ptx_insn *p, enum tc_shape *shape, uint32_t *num) {
+static bool shape_of(enum ptx_mod word, enum tc_shape *shape) {
     static const struct {
         enum ptx_mod mod;
         enum tc_shape shape;
@@ -235,19 +235,12 @@ static bool shape_of(const struct ptx_insn *p, enum tc_shape *shape, uint32_t *n
                   {PTX_MOD__16x128b, TC_16X128B},
                   {PTX_MOD__16x256b, TC_16X256B},
                   {PTX_MOD__16x32bx2, TC_16X32BX2}};
-    static const enum ptx_mod nums[] = {PTX_MOD_x1,  PTX_MOD_x2,  PTX_MOD_x4,  PTX_MOD_x8,
-                                        PTX_MOD_x16, PTX_MOD_x32, PTX_MOD_x64, PTX_MOD_x128};
-    *num = 0;
-    unsigned found = 0;
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (ptx_has(p, shapes[i].mod)) {
+        if (shapes[i].mod == word) {
             *shape = shapes[i].shape;
-            found++;
+            return true;
         }
-    for (unsigned i = 0; i < sizeof nums / sizeof *nums; i++)
-        if (ptx_has(p, nums[i]))
-            *num = 1u << i;
-    return found == 1 && *num;
+    return false;
 }
 
 /* The register list, braced or a single register. */
@@ -261,49 +254,44 @@ static bool list_of(struct form *f, const struct warp_opnd *o) {
     return o->kind == WARP_SLOT && o->bits == 32 && f->regs == 1;
 }
 
-static bool bind_access(struct isa_binder *b, struct insn *in, bool load) {
-    static const uint16_t mods[] = {PTX_MOD_sync,      PTX_MOD_aligned,     PTX_MOD__32x32b,   PTX_MOD__16x64b,
-                                    PTX_MOD__16x128b,  PTX_MOD__16x256b,    PTX_MOD__16x32bx2, PTX_MOD_x1,
-                                    PTX_MOD_x2,        PTX_MOD_x4,          PTX_MOD_x8,        PTX_MOD_x16,
-                                    PTX_MOD_x32,       PTX_MOD_x64,         PTX_MOD_x128,      PTX_MOD_b32,
-                                    PTX_MOD_pack__16b, PTX_MOD_unpack__16b, PTX_MOD_unknown};
+bool isa_bind_tcgen05_ldst(struct isa_binder *b, struct insn *in) {
+    const bool load = in->src->op == PTX_OP_tcgen05_ld;
     struct form *f = arena_alloc(b->arena, sizeof *f);
-    if (!isa_tmem_mods_in(in->src, mods) || !shape_of(in->src, &f->access.shape, &f->access.num))
+    struct isa_words k;
+    if (in->src->op == PTX_OP_tcgen05_ld_red)
+        return isa_refuse(b, "tcgen05.ld.red needs sm_101a, sm_103f or later (PTX ISA 9.7.16.8.3)");
+    if (!isa_tmem_sort(b, in->src,
+                       ISA_WORDS(PTX_MOD_sync, PTX_MOD_aligned, ISA_ANY(shape), ISA_ANY(repeat), PTX_MOD_b32,
+                                 PTX_MOD_pack__16b, PTX_MOD_unpack__16b),
+                       &k))
         return false;
+    f->access.num = ptx_mod_number(k.of[PTX_KIND_repeat]);
+    if (!shape_of(k.of[PTX_KIND_shape], &f->access.shape) || !f->access.num)
+        return isa_refuse(b, "the shape or the repeat factor is missing, or not one of tensor memory");
     f->regs = tc_image_regs(f->access.shape, f->access.num);
     if (!f->regs)
-        return isa_tmem_refuse(b, "the shape has no such repeat factor (Tables 49 and 50)");
+        return isa_refuse(b, "the shape has no such repeat factor (Tables 49 and 50)");
     f->access.pack = ptx_has(in->src, load ? PTX_MOD_pack__16b : PTX_MOD_unpack__16b);
     if (ptx_has(in->src, load ? PTX_MOD_unpack__16b : PTX_MOD_pack__16b))
-        return isa_tmem_refuse(b, "a load takes .pack::16b, a store .unpack::16b");
+        return isa_refuse(b, "a load takes .pack::16b, a store .unpack::16b");
     /* ld: r, [taddr] {, split}; st: [taddr] {, split}, r */
     bool split = f->access.shape == TC_16X32BX2;
     unsigned count = split ? 3 : 2, address = load ? 1 : 0, half = load ? 2 : 1, regs = load ? 0 : count - 1;
     if (in->num_opnds != count || in->o[address].kind != WARP_MEM || (split && !in->o[half].is_imm))
-        return isa_tmem_refuse(b, "operands do not suit the shape");
+        return isa_refuse(b, "operands do not suit the shape");
     if (split) {
         if (in->o[half].more->imm >= TMEM_COLUMNS)
-            return isa_tmem_refuse(b, "immHalfSplitoff is not a number of columns below 512");
+            return isa_refuse(b, "immHalfSplitoff is not a number of columns below 512");
         f->access.split = (uint32_t)in->o[half].more->imm;
     }
     if (!list_of(f, &in->o[regs]))
-        return isa_tmem_refuse(b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
+        return isa_refuse(b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
     in->data = f;
     return isa_tmem_aligned(b, in, load ? do_ld : do_st);
 }
 
-bool isa_bind_tmem_ldst(struct isa_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_unknown};
-    switch (in->src->op) {
-    case PTX_OP_tcgen05_ld:
-        return bind_access(b, in, true);
-    case PTX_OP_tcgen05_st:
-        return bind_access(b, in, false);
-    case PTX_OP_tcgen05_wait_ld:
-        return isa_tmem_mods_in(in->src, mods) && isa_tmem_aligned(b, in, do_wait_ld);
-    case PTX_OP_tcgen05_wait_st:
-        return isa_tmem_mods_in(in->src, mods) && isa_tmem_aligned(b, in, do_wait_st);
-    default:
-        return isa_tmem_refuse(b, "tcgen05.ld.red needs sm_101a, sm_103f or later (PTX ISA 9.7.16.8.3)");
-    }
+bool isa_bind_tcgen05_wait(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    return isa_tmem_sort(b, in->src, ISA_WORDS(PTX_MOD_sync, PTX_MOD_aligned), &k) &&
+           isa_tmem_aligned(b, in, in->src->op == PTX_OP_tcgen05_wait_ld ? do_wait_ld : do_wait_st);
 }

@@ -68,72 +68,44 @@ static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t m
     return WARP_NEXT;
 }
 
-static const uint16_t mma_mods[] = {PTX_MOD_cta_group__1,
-                                    PTX_MOD_cta_group__2,
-                                    PTX_MOD_kind__f16,
-                                    PTX_MOD_kind__tf32,
-                                    PTX_MOD_kind__f8f6f4,
-                                    PTX_MOD_kind__i8,
-                                    PTX_MOD_ashift,
-                                    PTX_MOD_collector__a__fill,
-                                    PTX_MOD_collector__a__use,
-                                    PTX_MOD_collector__a__lastuse,
-                                    PTX_MOD_collector__a__discard,
-                                    PTX_MOD_unknown};
+/* Kinds, what sizes of the vectors that share a scale factor each takes, and that in elements (Tables 56, 57; aliases
+ * 9.7.16.10.9.1). */
+static const struct kind_row {
+    enum ptx_mod word, scale;
+    enum tc_kind kind;
+    uint32_t block; /* 0: no block scaling */
+} kinds[] = {
+    {PTX_MOD_kind__f16, PTX_MOD_unknown, TC_KIND_F16, 0},
+    {PTX_MOD_kind__tf32, PTX_MOD_unknown, TC_KIND_TF32, 0},
+    {PTX_MOD_kind__f8f6f4, PTX_MOD_unknown, TC_KIND_F8F6F4, 0},
+    {PTX_MOD_kind__i8, PTX_MOD_unknown, TC_KIND_I8, 0},
+    {PTX_MOD_kind__mxf8f6f4, PTX_MOD_unknown, TC_KIND_MXF8F6F4, 32},
+    {PTX_MOD_kind__mxf8f6f4, PTX_MOD_scale_vec__1X, TC_KIND_MXF8F6F4, 32},
+    {PTX_MOD_kind__mxf8f6f4, PTX_MOD_block32, TC_KIND_MXF8F6F4, 32},
+    {PTX_MOD_kind__mxf4, PTX_MOD_unknown, TC_KIND_MXF4, 32},
+    {PTX_MOD_kind__mxf4, PTX_MOD_scale_vec__2X, TC_KIND_MXF4, 32},
+    {PTX_MOD_kind__mxf4, PTX_MOD_block32, TC_KIND_MXF4, 32},
+    {PTX_MOD_kind__mxf4nvf4, PTX_MOD_scale_vec__2X, TC_KIND_MXF4NVF4, 32},
+    {PTX_MOD_kind__mxf4nvf4, PTX_MOD_block32, TC_KIND_MXF4NVF4, 32},
+    {PTX_MOD_kind__mxf4nvf4, PTX_MOD_scale_vec__4X, TC_KIND_MXF4NVF4, 16},
+    {PTX_MOD_kind__mxf4nvf4, PTX_MOD_block16, TC_KIND_MXF4NVF4, 16},
+};
 
-/* Kinds with block scaling, and the elements for each scale factor (Tables 56, 57; aliases 9.7.16.10.9.1). */
-static bool scaled_kind(struct isa_binder *b, const struct ptx_insn *p, struct mma_form *f) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1,
-                                    PTX_MOD_cta_group__2,
-                                    PTX_MOD_kind__mxf8f6f4,
-                                    PTX_MOD_kind__mxf4,
-                                    PTX_MOD_kind__mxf4nvf4,
-                                    PTX_MOD_block_scale,
-                                    PTX_MOD_scale_vec__1X,
-                                    PTX_MOD_scale_vec__2X,
-                                    PTX_MOD_scale_vec__4X,
-                                    PTX_MOD_block16,
-                                    PTX_MOD_block32,
-                                    PTX_MOD_collector__a__fill,
-                                    PTX_MOD_collector__a__use,
-                                    PTX_MOD_collector__a__lastuse,
-                                    PTX_MOD_collector__a__discard,
-                                    PTX_MOD_unknown};
-    bool mx8 = ptx_has(p, PTX_MOD_kind__mxf8f6f4), nv = ptx_has(p, PTX_MOD_kind__mxf4nvf4);
-    bool one = ptx_has(p, PTX_MOD_scale_vec__1X), two = ptx_has(p, PTX_MOD_scale_vec__2X);
-    bool four = ptx_has(p, PTX_MOD_scale_vec__4X);
-    bool b16 = ptx_has(p, PTX_MOD_block16), b32 = ptx_has(p, PTX_MOD_block32);
-    if (!isa_tmem_mods_in(p, mods))
-        return false;
-    if (!ptx_has(p, PTX_MOD_block_scale))
-        return isa_tmem_refuse(b, "this .kind needs .block_scale");
-    if (one + two + four + b16 + b32 > 1 || (one && !mx8) || (two && mx8) || ((four || b16) && !nv) ||
-        (nv && !(two || four || b16 || b32)))
-        return isa_tmem_refuse(
-            b, "the .scale_vectorsize is .scale_vec::1X or .block32 for .kind::mxf8f6f4, .scale_vec::2X or "
-               ".block32 for mxf4, and one of these or .scale_vec::4X or .block16 for mxf4nvf4 (Table 56)");
-    f->kind = mx8 ? TC_KIND_MXF8F6F4 : nv ? TC_KIND_MXF4NVF4 : TC_KIND_MXF4;
-    f->block = four || b16 ? 16 : 32;
+static bool mma_kind(struct isa_binder *b, const struct ptx_insn *p, const struct isa_words *k, struct mma_form *f) {
+    const struct kind_row *row = kinds, *end = kinds + sizeof kinds / sizeof *kinds;
+    if (!k->of[PTX_KIND_kind])
+        return isa_refuse(b, "the .kind is missing");
+    while (row < end && (row->word != k->of[PTX_KIND_kind] || row->scale != k->of[PTX_KIND_scale]))
+        row++;
+    if (row == end)
+        return isa_refuse(b,
+                          "the .scale_vectorsize is .scale_vec::1X or .block32 for .kind::mxf8f6f4, .scale_vec::2X or "
+                          ".block32 for mxf4, and one of these or .scale_vec::4X or .block16 for mxf4nvf4 (Table 56)");
+    if (ptx_has(p, PTX_MOD_block_scale) != (row->block != 0))
+        return isa_refuse(b, row->block ? "this .kind needs .block_scale" : "this .kind has no .block_scale");
+    f->kind = row->kind;
+    f->block = row->block;
     return true;
-}
-
-static bool mma_kind(struct isa_binder *b, const struct ptx_insn *p, struct mma_form *f) {
-    static const struct {
-        enum ptx_mod mod;
-        enum tc_kind kind;
-    } kinds[] = {{PTX_MOD_kind__f16, TC_KIND_F16},
-                 {PTX_MOD_kind__tf32, TC_KIND_TF32},
-                 {PTX_MOD_kind__f8f6f4, TC_KIND_F8F6F4},
-                 {PTX_MOD_kind__i8, TC_KIND_I8}};
-    if (ptx_has(p, PTX_MOD_block_scale) || ptx_has(p, PTX_MOD_kind__mxf8f6f4) || ptx_has(p, PTX_MOD_kind__mxf4) ||
-        ptx_has(p, PTX_MOD_kind__mxf4nvf4))
-        return scaled_kind(b, p, f);
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (ptx_has(p, kinds[i].mod)) {
-            f->kind = kinds[i].kind;
-            return isa_tmem_mods_in(p, mma_mods);
-        }
-    return isa_tmem_refuse(b, "the .kind is missing");
 }
 
 /* [d], a | [a], b, idesc {, {m0, m1, m2, m3}}, p {, scale}; with block scaling ... idesc, [sfa], [sfb], p */
@@ -142,57 +114,62 @@ static bool mma_operands(struct isa_binder *b, struct insn *in, struct mma_form 
         "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}";
     unsigned n = in->num_opnds, i = 4;
     if (n < 5 || in->o[0].kind != WARP_MEM || in->o[2].kind != WARP_SLOT || in->o[3].kind != WARP_SLOT)
-        return isa_tmem_refuse(b, order);
+        return isa_refuse(b, order);
     f->d = &in->o[0];
     f->a = &in->o[1];
     f->b = &in->o[2];
     f->idesc = &in->o[3];
     f->a_in_tmem = f->a->kind == WARP_MEM;
     if (!f->a_in_tmem && f->a->kind != WARP_SLOT)
-        return isa_tmem_refuse(b, order);
+        return isa_refuse(b, order);
     if ((!f->a_in_tmem && f->a->bits != 64) || f->b->bits != 64 || f->idesc->bits != 32)
-        return isa_tmem_refuse(b, "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
+        return isa_refuse(b, "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
     if (tc_is_scaled(f->kind)) {
         if (n != 7 || in->o[4].kind != WARP_MEM || in->o[5].kind != WARP_MEM)
-            return isa_tmem_refuse(b, "with block scaling the operands are [d], a, b, idesc, [scale-A], [scale-B], "
-                                      "enable-input-d");
+            return isa_refuse(b, "with block scaling the operands are [d], a, b, idesc, [scale-A], [scale-B], "
+                                 "enable-input-d");
         f->sfa = &in->o[i++];
         f->sfb = &in->o[i++];
     } else if (in->o[i].kind == WARP_VEC) {
         f->disable = &in->o[i++];
         if (f->disable->num_sub != 4 * in->aux || f->disable->bits != 32)
-            return isa_tmem_refuse(b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
+            return isa_refuse(b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
     }
     if (i >= n || in->o[i].kind != WARP_SLOT || in->o[i].bits != 1)
-        return isa_tmem_refuse(b, order);
+        return isa_refuse(b, order);
     f->enable = &in->o[i++];
     if (i == n)
         return true;
     if (i + 1 != n || !in->o[i].is_imm)
-        return isa_tmem_refuse(b, order);
+        return isa_refuse(b, order);
     if (in->o[i].more->imm > 15 || (f->kind != TC_KIND_F16 && f->kind != TC_KIND_TF32))
-        return isa_tmem_refuse(b, "scale-input-d is 0 to 15 and for .kind::f16 and .kind::tf32 only");
+        return isa_refuse(b, "scale-input-d is 0 to 15 and for .kind::f16 and .kind::tf32 only");
     f->scale_d = (uint32_t)in->o[i].more->imm;
     return true;
 }
 
-static bool bind_mma(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tcgen05_mma(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
-    unsigned group;
+    struct isa_words k;
     if (p->op != PTX_OP_tcgen05_mma)
-        return isa_tmem_refuse(b, p->op == PTX_OP_tcgen05_mma_sp ? "sparse matrices (.sp) are not supported yet"
-                                                                 : "weight-stationary mode (.ws) is not supported yet");
+        return isa_refuse(b, p->op == PTX_OP_tcgen05_mma_sp ? "sparse matrices (.sp) are not supported yet"
+                                                            : "weight-stationary mode (.ws) is not supported yet");
     struct mma_form *f = arena_alloc(b->arena, sizeof *f);
-    if (!isa_tmem_group(b, p, &group) || !mma_kind(b, p, f))
-        return false;
-    in->aux = group;
-    if (!mma_operands(b, in, f))
+    if (!isa_tmem_group(b, in,
+                        ISA_WORDS(ISA_ANY(cta_group), ISA_ANY(kind), PTX_MOD_block_scale, ISA_ANY(scale),
+                                  PTX_MOD_ashift, PTX_MOD_collector__a__fill, PTX_MOD_collector__a__use,
+                                  PTX_MOD_collector__a__lastuse, PTX_MOD_collector__a__discard),
+                        &k) ||
+        !mma_kind(b, p, &k, f) || !mma_operands(b, in, f))
         return false;
     f->ashift = ptx_has(p, PTX_MOD_ashift);
-    if (f->ashift && (ptx_has(p, PTX_MOD_collector__a__use) || ptx_has(p, PTX_MOD_collector__a__fill)))
-        return isa_tmem_refuse(b, ".ashift excludes .collector::a::use and ::fill");
+    if (f->ashift && f->block)
+        return isa_refuse(b, ".ashift is for kinds without block scaling");
+    if (f->ashift && (k.of[PTX_KIND_collector] == PTX_MOD_collector__a__use ||
+                      k.of[PTX_KIND_collector] == PTX_MOD_collector__a__fill))
+        return isa_refuse(b, ".ashift excludes .collector::a::use and ::fill");
     if (f->ashift && !f->a_in_tmem)
-        return isa_tmem_refuse(b, ".ashift needs A in tensor memory");
+        return isa_refuse(b, ".ashift needs A in tensor memory");
     in->data = f;
     in->fn = do_mma;
     return true;
@@ -235,7 +212,7 @@ static enum warp_status do_shift(struct warp *w, const struct insn *in, uint32_t
 }
 
 /* Shape and the multicast that goes with it (9.7.16.9.2). */
-static bool cp_shape(const struct ptx_insn *p, enum tc_cp_shape *shape) {
+static bool cp_shape(const struct isa_words *k, enum tc_cp_shape *shape) {
     static const struct {
         enum ptx_mod shape, multicast;
         enum tc_cp_shape cp;
@@ -245,50 +222,41 @@ static bool cp_shape(const struct ptx_insn *p, enum tc_cp_shape *shape) {
                  {PTX_MOD__64x128b, PTX_MOD_warpx2__02_13, TC_CP_64X128B_02_13},
                  {PTX_MOD__64x128b, PTX_MOD_warpx2__01_23, TC_CP_64X128B_01_23},
                  {PTX_MOD__32x128b, PTX_MOD_warpx4, TC_CP_32X128B}};
-    enum ptx_mod multicast = ptx_has(p, PTX_MOD_warpx4)          ? PTX_MOD_warpx4
-                             : ptx_has(p, PTX_MOD_warpx2__02_13) ? PTX_MOD_warpx2__02_13
-                             : ptx_has(p, PTX_MOD_warpx2__01_23) ? PTX_MOD_warpx2__01_23
-                                                                 : PTX_MOD_unknown;
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (ptx_has(p, forms[i].shape) && forms[i].multicast == multicast) {
+        if (forms[i].shape == k->of[PTX_KIND_shape] && forms[i].multicast == k->of[PTX_KIND_warps]) {
             *shape = forms[i].cp;
             return true;
         }
     return false;
 }
 
-static bool bind_cp(struct isa_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {
-        PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD__128x256b,     PTX_MOD__4x256b,       PTX_MOD__128x128b,
-        PTX_MOD__64x128b,     PTX_MOD__32x128b,     PTX_MOD_warpx2__02_13, PTX_MOD_warpx2__01_23, PTX_MOD_warpx4,
-        PTX_MOD_b8x16,        PTX_MOD_b6x16_p32,    PTX_MOD_b4x16_p64,     PTX_MOD_unknown};
-    const struct ptx_insn *p = in->src;
+bool isa_bind_tcgen05_cp(struct isa_binder *b, struct insn *in) {
     struct cp_form *f = arena_alloc(b->arena, sizeof *f);
-    unsigned group;
-    if (!isa_tmem_group(b, p, &group) || !isa_tmem_mods_in(p, mods))
+    struct isa_words k;
+    if (!isa_tmem_group(b, in,
+                        ISA_WORDS(ISA_ANY(cta_group), ISA_ANY(shape), ISA_ANY(warps), PTX_MOD_b8x16, PTX_MOD_b6x16_p32,
+                                  PTX_MOD_b4x16_p64),
+                        &k))
         return false;
-    if (!cp_shape(p, &f->shape))
-        return isa_tmem_refuse(b, ".64x128b needs .warpx2, .32x128b needs .warpx4, the other shapes take neither");
-    bool b6 = ptx_has(p, PTX_MOD_b6x16_p32), b4 = ptx_has(p, PTX_MOD_b4x16_p64);
-    if (ptx_has(p, PTX_MOD_b8x16) != (b6 || b4) || (b6 && b4))
-        return isa_tmem_refuse(b, "decompression is .b8x16.b6x16_p32 or .b8x16.b4x16_p64");
-    f->format = b6 ? TC_CP_B6X16_P32 : b4 ? TC_CP_B4X16_P64 : TC_CP_RAW;
+    if (!cp_shape(&k, &f->shape))
+        return isa_refuse(b, ".64x128b needs .warpx2, .32x128b needs .warpx4, the other shapes take neither");
+    const enum ptx_mod packed = k.of[PTX_KIND_packed];
+    if ((k.of[PTX_KIND_unpacked] != 0) != (packed != 0))
+        return isa_refuse(b, "decompression is .b8x16.b6x16_p32 or .b8x16.b4x16_p64");
+    f->format = packed == PTX_MOD_b6x16_p32 ? TC_CP_B6X16_P32 : packed ? TC_CP_B4X16_P64 : TC_CP_RAW;
     if (in->num_opnds != 2 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT || in->o[1].bits != 64)
-        return isa_tmem_refuse(b, "operands are [taddr], s-desc");
-    in->aux = group;
+        return isa_refuse(b, "operands are [taddr], s-desc");
     in->data = f;
     in->fn = do_cp;
     return true;
 }
 
-static bool bind_shift(struct isa_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1, PTX_MOD_cta_group__2, PTX_MOD_down, PTX_MOD_unknown};
-    unsigned group;
-    if (!isa_tmem_group(b, in->src, &group) || !isa_tmem_mods_in(in->src, mods) || !ptx_has(in->src, PTX_MOD_down))
+bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    if (!isa_tmem_group(b, in, ISA_WORDS(ISA_ANY(cta_group), PTX_MOD_down), &k) || !ptx_has(in->src, PTX_MOD_down))
         return false;
     if (in->num_opnds != 1 || in->o[0].kind != WARP_MEM)
-        return isa_tmem_refuse(b, "the operand is [taddr]");
-    in->aux = group;
+        return isa_refuse(b, "the operand is [taddr]");
     in->fn = do_shift;
     return true;
 }
@@ -326,31 +294,18 @@ static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-static bool bind_commit(struct isa_binder *b, struct insn *in) {
-    static const uint16_t mods[] = {PTX_MOD_cta_group__1,    PTX_MOD_cta_group__2,       PTX_MOD_mbarrier__arrive__one,
-                                    PTX_MOD_shared__cluster, PTX_MOD_multicast__cluster, PTX_MOD_b64,
-                                    PTX_MOD_unknown};
-    unsigned group, count = ptx_has(in->src, PTX_MOD_multicast__cluster) ? 2 : 1;
-    if (!isa_tmem_group(b, in->src, &group) || !isa_tmem_mods_in(in->src, mods))
+bool isa_bind_tcgen05_commit(struct isa_binder *b, struct insn *in) {
+    struct isa_words k;
+    if (!isa_tmem_group(b, in,
+                        ISA_WORDS(ISA_ANY(cta_group), PTX_MOD_mbarrier__arrive__one, PTX_MOD_shared__cluster,
+                                  PTX_MOD_multicast__cluster, PTX_MOD_b64),
+                        &k))
         return false;
-    if (!ptx_has(in->src, PTX_MOD_mbarrier__arrive__one))
-        return isa_tmem_refuse(b, "the completion mechanism .mbarrier::arrive::one is missing");
+    if (!k.of[PTX_KIND_completion])
+        return isa_refuse(b, "the completion mechanism .mbarrier::arrive::one is missing");
+    const unsigned count = k.of[PTX_KIND_multicast] ? 2 : 1;
     if (in->num_opnds != count || in->o[0].kind != WARP_MEM || (count == 2 && in->o[1].kind != WARP_SLOT))
-        return isa_tmem_refuse(b, "operands are [mbar] and, with .multicast::cluster, ctaMask");
-    in->aux = group;
+        return isa_refuse(b, "operands are [mbar] and, with .multicast::cluster, ctaMask");
     in->fn = do_commit;
     return true;
-}
-
-bool isa_bind_tensor(struct isa_binder *b, struct insn *in) {
-    switch (in->src->op) {
-    case PTX_OP_tcgen05_cp:
-        return bind_cp(b, in);
-    case PTX_OP_tcgen05_shift:
-        return bind_shift(b, in);
-    case PTX_OP_tcgen05_commit:
-        return bind_commit(b, in);
-    default:
-        return bind_mma(b, in);
-    }
 }

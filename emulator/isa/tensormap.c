@@ -2,8 +2,8 @@
  * 9.7.13.16). Copies read a map when they run, so that the proxy fences around these have nothing to do here.
  */
 #include "engines/tensormap.h"
-
 #include "isa/tell.h"
+#include "isa/words.h"
 
 static const struct diag bad_replace = {
     .id = "tensormap-replace",
@@ -100,22 +100,19 @@ static const struct {
 };
 
 /* .tile.FIELD{.ss}.b1024.TYPE */
-static bool bind_replace(struct isa_binder *b, struct insn *in) {
+bool isa_bind_tensormap(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     struct replace_form *f = arena_alloc(b->arena, sizeof *f);
-    const unsigned n = src->num_mods;
     unsigned k = 0;
-    while (n > 1 && k < sizeof fields / sizeof *fields && fields[k].word != (enum ptx_mod)src->mods[1])
+    while (src->num_mods > 1 && k < sizeof fields / sizeof *fields && fields[k].word != (enum ptx_mod)src->mods[1])
         k++;
-    if (n < 4 || n > 5 || k == sizeof fields / sizeof *fields || src->mods[0] != PTX_MOD_tile ||
-        src->mods[n - 2] != PTX_MOD_b1024 || src->mods[n - 1] != (fields[k].wide ? PTX_MOD_b64 : PTX_MOD_b32))
-        return false;
-    f->space = XS_GENERIC;
-    if (n == 5) {
-        if (src->mods[2] != PTX_MOD_global && src->mods[2] != PTX_MOD_shared__cta && src->mods[2] != PTX_MOD_shared)
-            return false;
-        f->space = src->mods[2] == PTX_MOD_global ? XS_GLOBAL : XS_SHARED_CTA;
-    }
+    if (k == sizeof fields / sizeof *fields ||
+        !isa_spelled(src, ISA_WORDS(PTX_MOD_tile, ISA_ANY(field), ISA_MORE(ISA_ANY(space)), PTX_MOD_b1024,
+                                    fields[k].wide ? PTX_MOD_b64 : PTX_MOD_b32)))
+        return isa_refuse(b, "the form is .tile.FIELD{.space}.b1024, and .b64 for addresses and strides, else .b32");
+    f->space = isa_space_of(src);
+    if (f->space != XS_GENERIC && f->space != XS_GLOBAL && f->space != XS_SHARED_CTA)
+        return isa_refuse(b, "a tensor map is in global or shared::cta memory");
     f->field = fields[k].field;
     if (in->num_opnds != 2u + fields[k].ordinal || in->o[0].kind != WARP_MEM)
         return false;
@@ -132,26 +129,12 @@ static bool bind_replace(struct isa_binder *b, struct insn *in) {
 }
 
 /* .global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [dst], [src], 128 */
-static bool bind_fenceproxy(struct insn *in) {
-    static const enum ptx_mod words[] = {PTX_MOD_global,  PTX_MOD_shared__cta, PTX_MOD_tensormap__generic,
-                                         PTX_MOD_release, PTX_MOD_unknown,     PTX_MOD_sync,
-                                         PTX_MOD_aligned};
-    const struct ptx_insn *src = in->src;
-    if (src->num_mods != sizeof words / sizeof *words)
-        return false;
-    for (unsigned i = 0; i < src->num_mods; i++) {
-        enum ptx_mod m = (enum ptx_mod)src->mods[i];
-        if (words[i] == PTX_MOD_unknown
-                ? m != PTX_MOD_cta && m != PTX_MOD_cluster && m != PTX_MOD_gpu && m != PTX_MOD_sys
-                : m != words[i])
-            return false;
-    }
+bool isa_bind_tensormap_fence(struct isa_binder *b, struct insn *in) {
+    if (!isa_spelled(in->src, ISA_WORDS(PTX_MOD_global, PTX_MOD_shared__cta, PTX_MOD_tensormap__generic,
+                                        PTX_MOD_release, ISA_ANY(scope), PTX_MOD_sync, PTX_MOD_aligned)))
+        return isa_refuse(b, "the form is .global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned");
     in->aligned = true;
     in->fn = do_fenceproxy;
     return in->num_opnds == 3 && in->o[0].kind == WARP_MEM && in->o[1].kind == WARP_MEM && in->o[2].is_imm &&
            in->o[2].more->src->imm == TMAP_BYTES;
-}
-
-bool isa_bind_tensormap(struct isa_binder *b, struct insn *in) {
-    return in->src->op == PTX_OP_tensormap_replace ? bind_replace(b, in) : bind_fenceproxy(in);
 }

@@ -5,6 +5,7 @@
  * A shuffle from a thread that does not take part gives poison.
  */
 #include "isa/tell.h"
+#include "isa/words.h"
 #include "num/num.h"
 
 static const struct diag mask_self = {
@@ -134,12 +135,10 @@ static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t
 
 static bool bind_shfl(struct insn *in, struct warp_form *f) {
     unsigned n = in->num_opnds;
-    if (in->src->num_mods != 2 || in->src->mods[1] != PTX_MOD_b32 || n < 5 || n > 6)
+    if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(shuffle), PTX_MOD_b32)) || n < 5 || n > 6)
         return false;
     f->mode = (enum ptx_mod)in->src->mods[0];
     f->run = run_shfl;
-    if (f->mode != PTX_MOD_up && f->mode != PTX_MOD_down && f->mode != PTX_MOD_bfly && f->mode != PTX_MOD_idx)
-        return false;
     const struct warp_opnd *a = &in->o[n - 4], *b = &in->o[n - 3], *c = &in->o[n - 2];
     f->fixed = b->is_imm && c->is_imm;
     for (uint32_t l = 0; f->fixed && l < MACH_WARP; l++) {
@@ -170,14 +169,12 @@ static enum warp_status run_vote(struct warp *w, const struct insn *in, uint32_t
 }
 
 static bool bind_vote(struct insn *in, struct warp_form *f) {
-    if (in->src->num_mods != 2 || in->num_opnds != 3 || in->o[0].kind != WARP_SLOT || in->o[1].kind != WARP_SLOT)
+    const bool ballot = ptx_has(in->src, PTX_MOD_ballot);
+    if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(vote), ballot ? PTX_MOD_b32 : PTX_MOD_pred)) || in->num_opnds != 3)
         return false;
     f->mode = (enum ptx_mod)in->src->mods[0];
     f->run = run_vote;
-    bool ballot = f->mode == PTX_MOD_ballot;
-    if (!ballot && f->mode != PTX_MOD_all && f->mode != PTX_MOD_any && f->mode != PTX_MOD_uni)
-        return false;
-    return in->src->mods[1] == (ballot ? PTX_MOD_b32 : PTX_MOD_pred) && isa_is_dst(&in->o[0], ballot ? 32 : 1) &&
+    return isa_is_dst(&in->o[0], ballot ? 32 : 1) && in->o[1].kind == WARP_SLOT &&
            (in->o[1].is_imm || in->o[1].bits == 1);
 }
 
@@ -209,25 +206,14 @@ static enum warp_status run_match(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-static bool bind_match(struct insn *in, struct warp_form *f) {
-    unsigned n = in->num_opnds, bits = 0;
-    for (unsigned i = 0; i < in->src->num_mods; i++)
-        switch ((enum ptx_mod)in->src->mods[i]) {
-        case PTX_MOD_any:
-        case PTX_MOD_all:
-            f->mode = (enum ptx_mod)in->src->mods[i];
-            break;
-        case PTX_MOD_sync:
-            break;
-        case PTX_MOD_b32:
-        case PTX_MOD_b64:
-            bits = in->src->mods[i] == PTX_MOD_b64 ? 64 : 32;
-            break;
-        default:
-            return false;
-        }
+static bool bind_match(struct isa_binder *b, struct insn *in, struct warp_form *f) {
+    struct isa_words k;
+    if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_any, PTX_MOD_all, PTX_MOD_sync, PTX_MOD_b32, PTX_MOD_b64), &k))
+        return false;
+    const unsigned n = in->num_opnds, bits = ptx_type_bits(ptx_mod_type(k.of[PTX_KIND_type]));
+    f->mode = k.of[PTX_KIND_vote];
     f->run = run_match;
-    if (!bits || (f->mode != PTX_MOD_any && f->mode != PTX_MOD_all) || n < 3 || n > (f->mode == PTX_MOD_all ? 4 : 3))
+    if (!bits || !f->mode || n < 3 || n > (f->mode == PTX_MOD_all ? 4 : 3))
         return false;
     return isa_is_dst_or_sink(&in->o[0], 32) && (n == 3 || isa_is_dst_or_sink(&in->o[1], 1)) &&
            in->o[n - 2].kind == WARP_SLOT && in->o[n - 2].bits == bits;
@@ -275,20 +261,14 @@ static enum warp_status run_redux(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-static bool bind_redux(struct insn *in, struct warp_form *f) {
-    for (unsigned i = 0; i < in->src->num_mods; i++) {
-        enum ptx_mod m = (enum ptx_mod)in->src->mods[i];
-        if (m == PTX_MOD_abs)
-            f->abs = true;
-        else if (m == PTX_MOD_NaN)
-            f->nan = true;
-        else if (ptx_mod_type(m) != PTX_NOTYPE)
-            f->type = ptx_mod_type(m);
-        else if (f->mode != PTX_MOD_unknown)
-            return false;
-        else
-            f->mode = m;
-    }
+static bool bind_redux(struct isa_binder *b, struct insn *in, struct warp_form *f) {
+    struct isa_words k;
+    if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_abs, PTX_MOD_NaN, ISA_ANY(type), ISA_ANY(operation)), &k))
+        return false;
+    f->abs = ptx_has(in->src, PTX_MOD_abs);
+    f->nan = ptx_has(in->src, PTX_MOD_NaN);
+    f->type = ptx_mod_type(k.of[PTX_KIND_type]);
+    f->mode = k.of[PTX_KIND_operation];
     f->run = run_redux;
     bool order = f->mode == PTX_MOD_min || f->mode == PTX_MOD_max;
     bool logic = f->mode == PTX_MOD_and || f->mode == PTX_MOD_or || f->mode == PTX_MOD_xor;
@@ -337,7 +317,7 @@ static enum warp_status run_activemask(struct warp *w, const struct insn *in, ui
 
 static bool bind_activemask(struct insn *in) {
     in->fn = run_activemask;
-    return in->src->num_mods == 1 && in->src->mods[0] == PTX_MOD_b32 && in->num_opnds == 1 && isa_is_dst(&in->o[0], 32);
+    return isa_spelled(in->src, ISA_WORDS(PTX_MOD_b32)) && in->num_opnds == 1 && isa_is_dst(&in->o[0], 32);
 }
 
 bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
@@ -353,10 +333,10 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
         ok = bind_vote(in, f);
         break;
     case PTX_OP_match_sync:
-        ok = bind_match(in, f);
+        ok = bind_match(b, in, f);
         break;
     case PTX_OP_redux_sync:
-        ok = bind_redux(in, f);
+        ok = bind_redux(b, in, f);
         break;
     case PTX_OP_elect_sync:
         ok = bind_elect(in, f);
@@ -367,8 +347,7 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
         break;
     case PTX_OP_shfl:
     case PTX_OP_vote:
-        b->why = "removed for sm_70 and later: use the .sync form";
-        return false;
+        return isa_refuse(b, "removed for sm_70 and later: use the .sync form");
     default:
         return false;
     }

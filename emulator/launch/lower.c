@@ -299,7 +299,7 @@ static bool lower_operand(struct lowering *lo, const struct ptx_insn *in, unsign
         return true;
     case PTX_OPND_SREG:
         o->bits = (uint8_t)imm_bits(in, i);
-        if (!warp_sreg_is_static((enum ptx_sreg)p->sreg))
+        if (!ptx_sreg_is_fixed((enum ptx_sreg)p->sreg))
             return true; /* WARP_NONE: the handler reads it */
         o->kind = WARP_SLOT;
         o->slot =

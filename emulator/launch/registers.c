@@ -37,15 +37,19 @@ static uint64_t *set_of(const struct liveness *l, uint64_t *sets, uint32_t block
 
 /* Writes all of its first operand, in all lanes that execute it, before the next instruction. */
 static bool is_plain(const struct ptx_insn *in) {
-    switch (in->op) {
-    case PTX_OP_mov:
-    case PTX_OP_prmt:
-    case PTX_OP_ld:
-    case PTX_OP_cvt:
-    case PTX_OP_cvta:
+    switch (ptx_op_family(in->op)) {
+    case PTX_FAMILY_arithmetic:
+    case PTX_FAMILY_integer:
+    case PTX_FAMILY_carry:
+    case PTX_FAMILY_float:
+    case PTX_FAMILY_compare:
+    case PTX_FAMILY_select:
+    case PTX_FAMILY_logic:
+    case PTX_FAMILY_move:
+    case PTX_FAMILY_permute:
         return true;
     default:
-        return in->op >= PTX_OP_add && in->op <= PTX_OP_shr;
+        return in->op == PTX_OP_ld || in->op == PTX_OP_cvt || in->op == PTX_OP_cvta;
     }
 }
 

@@ -20,28 +20,91 @@
 
 /* Opcodes: the first dotted word of an instruction ("add", "tcgen05", ...). For families whose second word is an
  * operation rather than a qualifier (tcgen05.X, mbarrier.X, cp.X, barrier.cluster, fence.proxy, ...) the opcode is
- * the whole path; see opcodes.def. OP(enumerator, "text", "section") */
+ * the whole path; see opcodes.def. */
 enum ptx_op {
     PTX_OP_unknown = 0,
-#define OP(name, text, section) PTX_OP_##name,
+#define OP(name, ...) PTX_OP_##name,
 #include "ptx/opcodes.def"
 #undef OP
     PTX_OP_COUNT
 };
 
+/* What kind of instruction an opcode is; families.def. */
+enum ptx_family {
+    PTX_FAMILY_none = 0, /* not implemented */
+#define FAMILY(name) PTX_FAMILY_##name,
+#include "ptx/families.def"
+#undef FAMILY
+    PTX_FAMILY_COUNT
+};
+
 /* Modifiers: every dotted word after the opcode, types included, in the order written.
- * MOD(enumerator, "text"). An unknown word becomes PTX_MOD_unknown; the instruction keeps its text. */
+ * An unknown word becomes PTX_MOD_unknown; the instruction keeps its text. */
 enum ptx_mod {
     PTX_MOD_unknown = 0,
-#define MOD(name, text) PTX_MOD_##name,
+#define MOD(name, ...) PTX_MOD_##name,
 #include "ptx/modifiers.def"
 #undef MOD
     PTX_MOD_COUNT
 };
 
+/* What a modifier says something of; modifiers.def. */
+enum ptx_kind {
+    PTX_KIND_none = 0,
+    PTX_KIND_flag, /* stands alone; an instruction may have several */
+    PTX_KIND_type,
+    PTX_KIND_format,
+    PTX_KIND_unpacked,
+    PTX_KIND_packed,
+    PTX_KIND_vector,
+    PTX_KIND_rounding,
+    PTX_KIND_part,
+    PTX_KIND_comparison,
+    PTX_KIND_class,
+    PTX_KIND_operation,
+    PTX_KIND_vote,
+    PTX_KIND_direction,
+    PTX_KIND_edge,
+    PTX_KIND_shuffle,
+    PTX_KIND_permutation,
+    PTX_KIND_space,
+    PTX_KIND_order,
+    PTX_KIND_scope,
+    PTX_KIND_cache,
+    PTX_KIND_level,
+    PTX_KIND_evict_l1,
+    PTX_KIND_evict_l2,
+    PTX_KIND_prefetch,
+    PTX_KIND_policy,
+    PTX_KIND_proxy,
+    PTX_KIND_completion,
+    PTX_KIND_multicast,
+    PTX_KIND_mode,
+    PTX_KIND_dimension,
+    PTX_KIND_field,
+    PTX_KIND_query,
+    PTX_KIND_action,
+    PTX_KIND_shape,
+    PTX_KIND_layout,
+    PTX_KIND_repeat,
+    PTX_KIND_matrix,
+    PTX_KIND_kind,
+    PTX_KIND_scale,
+    PTX_KIND_cta_group,
+    PTX_KIND_warps,
+    PTX_KIND_collector,
+    PTX_KIND_accumulator,
+    PTX_KIND_texture,
+    PTX_KIND_video,
+    PTX_KIND_COUNT
+};
+
 const char *ptx_op_text(enum ptx_op op);
 const char *ptx_op_section(enum ptx_op op); /* "9.7.1.1" */
+enum ptx_family ptx_op_family(enum ptx_op op);
 const char *ptx_mod_text(enum ptx_mod mod);
+enum ptx_kind ptx_mod_kind(enum ptx_mod mod);
+unsigned ptx_mod_number(enum ptx_mod mod); /* the number in its text: .v4, .2d, .x128, .cta_group::2; 0 without one */
 
 /* Register and variable types. Bit sizes: ptx_type_bits. */
 enum ptx_type {
@@ -189,12 +252,13 @@ enum ptx_type ptx_insn_type(const struct ptx_insn *in, unsigned n);
 
 enum ptx_sreg {
     PTX_SREG_unknown = 0,
-#define SREG(name, text) PTX_SREG_##name,
+#define SREG(name, ...) PTX_SREG_##name,
 #include "ptx/sregs.def"
 #undef SREG
     PTX_SREG_COUNT
 };
 const char *ptx_sreg_text(enum ptx_sreg r);
+bool ptx_sreg_is_fixed(enum ptx_sreg r); /* keeps its value while the thread lives */
 
 struct ptx_func {
     const char *name;

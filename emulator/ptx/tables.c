@@ -1,25 +1,36 @@
 /* ptx/tables.c - the texts of the .def tables and the small questions about types and instructions of ir.h. */
 #include "ptx/ir.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const struct {
     const char *text, *section;
+    enum ptx_family family;
 } ops[PTX_OP_COUNT] = {
-    [PTX_OP_unknown] = {"(unknown)", "9.7"},
-#define OP(name, text, section) [PTX_OP_##name] = {text, section},
+    [PTX_OP_unknown] = {"(unknown)", "9.7", PTX_FAMILY_none},
+#define OP(name, text, section, family) [PTX_OP_##name] = {text, section, PTX_FAMILY_##family},
 #include "ptx/opcodes.def"
 #undef OP
 };
 
-static const char *const mods[PTX_MOD_COUNT] = {
-    [PTX_MOD_unknown] = "(unknown)",
-#define MOD(name, text) [PTX_MOD_##name] = text,
+static const struct {
+    const char *text;
+    enum ptx_kind kind;
+} mods[PTX_MOD_COUNT] = {
+    [PTX_MOD_unknown] = {"(unknown)", PTX_KIND_none},
+#define MOD(name, text, kind) [PTX_MOD_##name] = {text, PTX_KIND_##kind},
 #include "ptx/modifiers.def"
 #undef MOD
 };
 
-static const char *const sregs[PTX_SREG_COUNT] = {
-    [PTX_SREG_unknown] = "(unknown)",
-#define SREG(name, text) [PTX_SREG_##name] = text,
+enum change { other, fixed };
+static const struct {
+    const char *text;
+    enum change change;
+} sregs[PTX_SREG_COUNT] = {
+    [PTX_SREG_unknown] = {"(unknown)", other},
+#define SREG(name, text, change) [PTX_SREG_##name] = {text, change},
 #include "ptx/sregs.def"
 #undef SREG
 };
@@ -28,9 +39,20 @@ const char *ptx_op_text(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT
 
 const char *ptx_op_section(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].section; }
 
-const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0]; }
+enum ptx_family ptx_op_family(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].family; }
 
-const char *ptx_sreg_text(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0]; }
+const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].text; }
+
+enum ptx_kind ptx_mod_kind(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].kind; }
+
+unsigned ptx_mod_number(enum ptx_mod mod) {
+    const char *text = ptx_mod_text(mod);
+    return (unsigned)strtoul(text + strcspn(text, "0123456789"), NULL, 10);
+}
+
+const char *ptx_sreg_text(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0].text; }
+
+bool ptx_sreg_is_fixed(enum ptx_sreg r) { return (unsigned)r < PTX_SREG_COUNT && sregs[r].change == fixed; }
 
 unsigned ptx_type_bits(enum ptx_type t) {
     switch (t) {

@@ -40,8 +40,9 @@ static void tell_goes_on(const struct warp *w, struct group *g, enum event_wait_
 static enum event_wait_end tell_executes(const struct warp *w, const struct insn *in, uint32_t mask) {
     struct group *g = w->g;
     if (!g->again)
-        tell_step(w->gpu,
-                  &(struct event_step){.by = warp_by(w, in, mask), .family = (uint32_t)in->src->op, .live = w->live});
+        tell_step(w->gpu, &(struct event_step){.by = warp_by(w, in, mask),
+                                               .family = (uint32_t)ptx_op_family(in->src->op),
+                                               .live = w->live});
     g->again = false;
     return g->timed_out ? WAIT_TIMED_OUT : WAIT_MET;
 }

@@ -55,8 +55,8 @@ void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32
 /* Frees what the warp's core holds; the families' part comes first (isa_warp_destroy). */
 void warp_destroy(struct warp *w);
 
-/* Value of a special register that does not change during a launch, for one lane; false when it is dynamic. */
+/* Value of a special register that does not change during a launch (ptx_sreg_is_fixed), for one lane; false when it
+ * is dynamic. */
 bool warp_sreg(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *value);
-bool warp_sreg_is_static(enum ptx_sreg r);
 
 #endif

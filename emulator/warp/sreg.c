@@ -25,27 +25,6 @@ static bool geometry(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint6
 }
 
 /* clang-format off */
-bool warp_sreg_is_static(enum ptx_sreg r) {
-    switch (r) {
-    case PTX_SREG_tid_x: case PTX_SREG_tid_y: case PTX_SREG_tid_z:
-    case PTX_SREG_ntid_x: case PTX_SREG_ntid_y: case PTX_SREG_ntid_z:
-    case PTX_SREG_ctaid_x: case PTX_SREG_ctaid_y: case PTX_SREG_ctaid_z:
-    case PTX_SREG_nctaid_x: case PTX_SREG_nctaid_y: case PTX_SREG_nctaid_z:
-    case PTX_SREG_clusterid_x: case PTX_SREG_clusterid_y: case PTX_SREG_clusterid_z:
-    case PTX_SREG_nclusterid_x: case PTX_SREG_nclusterid_y: case PTX_SREG_nclusterid_z:
-    case PTX_SREG_cluster_ctaid_x: case PTX_SREG_cluster_ctaid_y: case PTX_SREG_cluster_ctaid_z:
-    case PTX_SREG_cluster_nctaid_x: case PTX_SREG_cluster_nctaid_y: case PTX_SREG_cluster_nctaid_z:
-    case PTX_SREG_cluster_ctarank: case PTX_SREG_cluster_nctarank: case PTX_SREG_is_explicit_cluster:
-    case PTX_SREG_laneid: case PTX_SREG_warpid: case PTX_SREG_nwarpid: case PTX_SREG_smid: case PTX_SREG_nsmid:
-    case PTX_SREG_gridid: case PTX_SREG_lanemask_eq: case PTX_SREG_lanemask_le: case PTX_SREG_lanemask_lt:
-    case PTX_SREG_lanemask_ge: case PTX_SREG_lanemask_gt: case PTX_SREG_total_smem_size:
-    case PTX_SREG_dynamic_smem_size: case PTX_SREG_aggr_smem_size:
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool warp_sreg(const struct warp *w, enum ptx_sreg r, uint32_t lane, uint64_t *v) {
     const struct warp_grid *g = w->grid;
     const struct cluster *cl = w->cta->cluster;

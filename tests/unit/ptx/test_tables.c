@@ -1,4 +1,5 @@
-/* The tables: naming rule, no doubles, types of modifiers. */
+/* The tables: naming rule, no doubles, families of opcodes, kinds and types of modifiers. */
+#include "isa/isa.h"
 #include "unit/ptx/parse.h"
 
 /* Enumerator of a text: runs of '.' and ':' become '_' (opcodes), "::" becomes "__" (modifiers). */
@@ -13,7 +14,7 @@ static void op_name(const char *text, char *out) {
 
 static void opcodes_follow_the_rule(void) {
     static const char *const names[] = {
-#define OP(name, text, section) #name,
+#define OP(name, ...) #name,
 #include "ptx/opcodes.def"
 #undef OP
     };
@@ -29,9 +30,42 @@ static void opcodes_follow_the_rule(void) {
     }
 }
 
+/* Families that no opcode has, where `of` says which one each has. */
+static int idle_families(enum ptx_family (*of)(enum ptx_op)) {
+    bool used[PTX_FAMILY_COUNT] = {false};
+    int idle = 0;
+    for (int i = 1; i < PTX_OP_COUNT; i++)
+        used[of(i)] = true;
+    for (int i = 0; i < PTX_FAMILY_COUNT; i++)
+        idle += !used[i];
+    return idle;
+}
+
+static enum ptx_family all_logic(enum ptx_op op) { return op ? PTX_FAMILY_logic : PTX_FAMILY_none; }
+
+static void families(void) {
+    static const isa_bind_fn binders[] = {
+#define FAMILY(name) isa_bind_##name,
+#include "ptx/families.def"
+#undef FAMILY
+    };
+    CHECK_EQ(sizeof binders / sizeof *binders, PTX_FAMILY_COUNT - 1);
+    for (int i = 0; i < PTX_FAMILY_COUNT - 1; i++)
+        for (int k = 0; k < i; k++)
+            CHECK(binders[i] != binders[k]);
+    for (int i = 1; i < PTX_OP_COUNT; i++)
+        CHECK(ptx_op_family(i) < PTX_FAMILY_COUNT);
+    CHECK_EQ(idle_families(ptx_op_family), 0);
+    CHECK_EQ(idle_families(all_logic), PTX_FAMILY_COUNT - 1);
+    CHECK_EQ(ptx_op_family(PTX_OP_unknown), PTX_FAMILY_none);
+    CHECK_EQ(ptx_op_family(PTX_OP_COUNT), PTX_FAMILY_none);
+    CHECK_EQ(ptx_op_family(PTX_OP_wgmma_mma_async), PTX_FAMILY_none);
+    CHECK_EQ(ptx_op_family(PTX_OP_add), PTX_FAMILY_arithmetic);
+}
+
 static void modifiers_follow_the_rule(void) {
     static const char *const names[] = {
-#define MOD(name, text) #name,
+#define MOD(name, ...) #name,
 #include "ptx/modifiers.def"
 #undef MOD
     };
@@ -48,6 +82,38 @@ static void modifiers_follow_the_rule(void) {
         for (int k = 1; k < i; k++)
             CHECK(strcmp(text, ptx_mod_text(k)) != 0);
     }
+}
+
+/* Words without a kind, where `of` says which one each has. */
+static int plain_words(enum ptx_kind (*of)(enum ptx_mod)) {
+    int plain = 0;
+    for (int i = 1; i < PTX_MOD_COUNT; i++)
+        plain += of(i) == PTX_KIND_none || of(i) >= PTX_KIND_COUNT;
+    return plain;
+}
+
+static enum ptx_kind only_types(enum ptx_mod m) { return ptx_mod_type(m) ? PTX_KIND_type : PTX_KIND_none; }
+
+static void kinds(void) {
+    CHECK_EQ(plain_words(ptx_mod_kind), 0);
+    CHECK(plain_words(only_types) > 0);
+    for (int i = 1; i < PTX_MOD_COUNT; i++)
+        CHECK(!ptx_mod_type(i) || ptx_mod_kind(i) == PTX_KIND_type);
+    CHECK_EQ(ptx_mod_kind(PTX_MOD_unknown), PTX_KIND_none);
+    CHECK_EQ(ptx_mod_kind(PTX_MOD_COUNT), PTX_KIND_none);
+    CHECK_EQ(ptx_mod_kind(PTX_MOD_shared__cluster), PTX_KIND_space);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_v4), 4);
+    CHECK_EQ(ptx_mod_number(PTX_MOD__5d), 5);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_x128), 128);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_cta_group__2), 2);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_relaxed), 0);
+    CHECK_EQ(ptx_mod_number(PTX_MOD_unknown), 0);
+}
+
+static void special_registers(void) {
+    CHECK(ptx_sreg_is_fixed(PTX_SREG_tid_x) && ptx_sreg_is_fixed(PTX_SREG_cluster_ctarank));
+    CHECK(!ptx_sreg_is_fixed(PTX_SREG_clock) && !ptx_sreg_is_fixed(PTX_SREG_tid));
+    CHECK(!ptx_sreg_is_fixed(PTX_SREG_unknown) && !ptx_sreg_is_fixed(PTX_SREG_COUNT));
 }
 
 static void types(void) {
@@ -80,7 +146,10 @@ static void out_of_range_is_unknown(void) {
 
 int main(void) {
     opcodes_follow_the_rule();
+    families();
     modifiers_follow_the_rule();
+    kinds();
+    special_registers();
     types();
     out_of_range_is_unknown();
     return check_report();

@@ -1,0 +1,51 @@
+/* isa/words.c - see words.h. */
+#include "isa/words.h"
+
+#include <stdio.h>
+
+/* Refuses with a sentence about one or two words. */
+static bool refuse(struct isa_binder *b, const char *format, enum ptx_mod m, enum ptx_mod other) {
+    char why[128];
+    int n = snprintf(why, sizeof why, format, ptx_mod_text(m), ptx_mod_text(other));
+    return isa_refuse(b, arena_strndup(b->arena, why, (size_t)n));
+}
+
+static bool names(uint16_t entry, enum ptx_mod m) {
+    entry &= (uint16_t)~ISA_MORE(0);
+    return entry == m || entry == PTX_MOD_COUNT + ptx_mod_kind(m);
+}
+
+bool isa_sort(struct isa_binder *b, const struct ptx_insn *src, const uint16_t *form, struct isa_words *k) {
+    *k = (struct isa_words){0};
+    for (unsigned i = 0; i < src->num_mods; i++) {
+        const enum ptx_mod m = (enum ptx_mod)src->mods[i];
+        const enum ptx_kind kind = ptx_mod_kind(m);
+        const uint16_t *entry = form;
+        while (*entry && !names(*entry, m))
+            entry++;
+        if (!*entry)
+            return refuse(b, ".%s does not belong to this instruction", m, m);
+        bool twice = false;
+        for (unsigned e = 0; e < i; e++)
+            twice |= src->mods[e] == m;
+        if (*entry >= ISA_MORE(0) && k->of[kind] && !k->second)
+            k->second = m;
+        else if (twice)
+            return refuse(b, ".%s is written twice", m, m);
+        else if (kind != PTX_KIND_flag && k->of[kind])
+            return refuse(b, ".%s and .%s exclude each other", k->of[kind], m);
+        else
+            k->of[kind] = m;
+    }
+    return true;
+}
+
+bool isa_spelled(const struct ptx_insn *src, const uint16_t *form) {
+    unsigned i = 0;
+    for (; *form; form++)
+        if (i < src->num_mods && names(*form, (enum ptx_mod)src->mods[i]))
+            i++;
+        else if (*form < ISA_MORE(0))
+            return false;
+    return i == src->num_mods;
+}

@@ -1,0 +1,31 @@
+/* isa/words.h - the words of an instruction, sorted by kind (ptx/modifiers.def), and why they are refused.
+ *
+ * A form says which words and kinds it has; of one kind it has one word, and none is written twice. ptxas takes words
+ * in nearly any order, so that sorting forgets it; where the order is the form, isa_spelled compares word by word.
+ */
+#ifndef ISA_WORDS_H
+#define ISA_WORDS_H
+
+#include "isa/isa.h"
+
+/* What a form has: a list of words, PTX_MOD_..., and of kinds. */
+#define ISA_WORDS(...) ((const uint16_t[]){__VA_ARGS__, PTX_MOD_unknown})
+#define ISA_ANY(kind) (PTX_MOD_COUNT + PTX_KIND_##kind) /* any word of the kind */
+#define ISA_MORE(entry) (0x8000 | (entry))              /* sorted: two of its kind; spelled: may be left out */
+
+struct isa_words {
+    enum ptx_mod of[PTX_KIND_COUNT]; /* of each kind but flag; PTX_MOD_unknown: not written */
+    enum ptx_mod second;             /* the later one of a kind that may have two */
+};
+
+/* Elements of the vector, 1 where none is written. */
+static inline unsigned isa_elements(const struct isa_words *k) {
+    return k->of[PTX_KIND_vector] ? ptx_mod_number(k->of[PTX_KIND_vector]) : 1;
+}
+
+/* Sorts the instruction's words; false, with the reason, when the form does not have them. */
+bool isa_sort(struct isa_binder *b, const struct ptx_insn *src, const uint16_t *form, struct isa_words *k);
+/* Are these the words of the instruction, in this order? */
+bool isa_spelled(const struct ptx_insn *src, const uint16_t *form);
+
+#endif
