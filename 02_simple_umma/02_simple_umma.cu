@@ -106,8 +106,8 @@ static __device__ __forceinline__ void store_a_row(uint32_t window, const unsign
 }
 
 /* The four UMMAs of one K tile, and the commit that reports them. One thread.
- * A step of 32 bytes along K is 32 bytes of address, inside the swizzle atom too: the hardware XORs address bits after it
- * has added the offset. In TMEM the same step is 8 columns. */
+ * A step of 32 bytes along K is 32 bytes of address, inside the swizzle atom too: the hardware XORs address bits after
+ * it has added the offset. In TMEM the same step is 8 columns. */
 static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint32_t a_tmem,
                                                     uint64_t a_desc, uint64_t b_desc, uint32_t done, int first) {
     for (int i = 0; i < UMMAS_PER_TILE; i++) {
@@ -222,11 +222,7 @@ struct options {
 static struct options read_options(int argc, char **argv) {
     static const char *const sources[] = {"smem", "tmem-cp", "tmem-st", "tmem", NULL};
     struct options o = {.p = gemm_default("02_simple_umma"), .a_from = A_SMEM};
-    const struct cl_option own = {.name = "a-from",
-                                  .kind = CL_CHOICE,
-                                  .value = &o.a_from,
-                                  .help = "where the UMMA reads A (tmem is tmem-cp)",
-                                  .choices = sources};
+    const struct cl_option own = cl_choice("a-from", &o.a_from, "where the UMMA reads A (tmem is tmem-cp)", sources);
     o.tile_k = gemm_options(argc, argv, "D = alpha A B^T + beta C, one 128x256 tile a CTA, one thread issuing UMMAs",
                             &o.p, "", &own, 1);
     if (o.a_from == A_TMEM)

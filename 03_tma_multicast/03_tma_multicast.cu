@@ -226,8 +226,7 @@ struct options {
 
 static struct options read_options(int argc, char **argv) {
     struct options o = {.p = gemm_default("03_tma_multicast"), .shape = 8};
-    const struct cl_option own = {
-        .name = "cluster", .kind = CL_CHOICE, .value = &o.shape, .help = "CTAs along M x along N", .choices = shapes};
+    const struct cl_option own = cl_choice("cluster", &o.shape, "CTAs along M x along N", shapes);
     o.tile_k = gemm_options(argc, argv, "D = alpha A B^T + beta C, TMA multicast in a cluster, one 128x256 tile a CTA",
                             &o.p, ", whole clusters of tiles", &own, 1);
     o.cluster_m = shapes[o.shape][0] - '0';

@@ -257,12 +257,8 @@ struct options {
 static struct options read_options(int argc, char **argv) {
     struct options o = {.p = gemm_default("04_pair_umma"), .shape = 5, .mma = 1};
     const struct cl_option own[] = {
-        {.name = "mma-m",
-         .kind = CL_CHOICE,
-         .value = &o.mma,
-         .help = "rows of D of one UMMA, half of them a CTA",
-         .choices = mma_ms},
-        {.name = "cluster", .kind = CL_CHOICE, .value = &o.shape, .help = "CTAs along M x along N", .choices = shapes},
+        cl_choice("mma-m", &o.mma, "rows of D of one UMMA, half of them a CTA", mma_ms),
+        cl_choice("cluster", &o.shape, "CTAs along M x along N", shapes),
     };
     o.tile_k = gemm_options(argc, argv, "D = alpha A B^T + beta C, UMMAs of CTA pairs, one 256x256 tile a pair", &o.p,
                             ", whole clusters of tiles", own, 2);

@@ -1,8 +1,8 @@
 /* compare.h - is D right? The worst element by relative error, against a bound derived from K and the type. Host only.
  *
- * Relative to what: element (i, j) of D = alpha A B^T + beta C is a sum that may cancel, so its error is measured against
- * the size of what was added up, |alpha| |a_i| |b_j| + |beta c_ij|, with the Euclidean lengths of row i of A and row j of
- * B (by Cauchy and Schwarz no less than the sum of the products' magnitudes).
+ * Relative to what: element (i, j) of D = alpha A B^T + beta C is a sum that may cancel, so its error is measured
+ * against the size of what was added up, |alpha| |a_i| |b_j| + |beta c_ij|, with the Euclidean lengths of row i of A
+ * and row j of B (by Cauchy and Schwarz no less than the sum of the products' magnitudes).
  */
 #ifndef COMMON_COMPARE_H
 #define COMMON_COMPARE_H
@@ -26,8 +26,7 @@ struct compare_result {
 
 /* Nothing compared yet. */
 static inline struct compare_result compare_start(double bound) {
-    const struct compare_result r = {.worst = -1, .bound = bound};
-    return r;
+    return (struct compare_result){.worst = -1, .bound = bound};
 }
 
 /* The largest error that f32 accumulation may make. The ISA does not state how an UMMA rounds, so every addition, of a
@@ -101,8 +100,8 @@ enum { SAMPLES = 4096 }; /* elements of D, at least */
 
 #define SAMPLE_SEED 0x5A5A5A5A5A5A5A5Aull /* makes of the inputs' seed the sample's */
 
-/* What auto stands for: the reference takes a CPU about a second for 1024 cubed multiply-adds, which is the most that is
- * checked in full. */
+/* What auto stands for: the reference takes a CPU about a second for 1024 cubed multiply-adds, which is the most that
+ * is checked in full. */
 static inline int verify_mode(int verify, double multiply_adds) {
     if (verify != VERIFY_AUTO)
         return verify;

@@ -27,29 +27,18 @@ struct gemm_problem {
 
 /* What a step computes where the command line says nothing else. */
 static inline struct gemm_problem gemm_default(const char *step) {
-    const struct gemm_problem p = {
+    return (struct gemm_problem){
         .step = step, .m = 512, .n = 1024, .k = 256, .type = ELEM_F16, .alpha = 1.0f, .beta = 0.5f, .seed = 1};
-    return p;
 }
 
 /* The options --verify and --time, for a table; the variable is where they go. */
 static inline struct cl_option gemm_verify_option(int *verify) {
-    const struct cl_option o = {.name = "verify",
-                                .kind = CL_CHOICE,
-                                .value = verify,
-                                .help = "elements of D to check; auto: sampled above 1024 cubed",
-                                .choices = verify_names};
-    return o;
+    return cl_choice("verify", verify, "elements of D to check; auto: sampled above 1024 cubed", verify_names);
 }
 
 static inline struct cl_option gemm_time_option(int *runs) {
-    const struct cl_option o = {.name = "time",
-                                .kind = CL_INT,
-                                .value = runs,
-                                .help = "launches to measure, each with fresh inputs and a cold L2; 0: none",
-                                .max = TIMING_MAX_RUNS,
-                                .step = 1};
-    return o;
+    return cl_int("time", runs, "launches to measure, each with fresh inputs and a cold L2; 0: none", 0,
+                  TIMING_MAX_RUNS, 1);
 }
 
 /* A command line's size that must be whole tiles: otherwise one line on stderr and exit code 2. */
@@ -67,25 +56,19 @@ static inline int gemm_options(int argc, char **argv, const char *purpose, struc
                                const struct cl_option *own, int own_count) {
     char m_help[64], n_help[64];
     struct cl_option table[16] = {
-        {.name = "m", .kind = CL_INT, .value = &p->m, .help = m_help, .min = 128, .max = 16384, .step = 128},
-        {.name = "n", .kind = CL_INT, .value = &p->n, .help = n_help, .min = 256, .max = 16384, .step = 256},
-        {.name = "k",
-         .kind = CL_INT,
-         .value = &p->k,
-         .help = "columns of A and B, whole tiles of 128 bytes",
-         .min = 32,
-         .max = 16384,
-         .step = 32},
-        {.name = "alpha", .kind = CL_FLOAT, .value = &p->alpha, .help = "factor of A B^T"},
-        {.name = "beta", .kind = CL_FLOAT, .value = &p->beta, .help = "factor of C; 0 leaves C unread"},
-        {.name = "type", .kind = CL_CHOICE, .value = &p->type, .help = "of A and B", .choices = elem_names},
+        cl_int("m", &p->m, m_help, 128, 16384, 128),
+        cl_int("n", &p->n, n_help, 256, 16384, 256),
+        cl_int("k", &p->k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32),
+        cl_float("alpha", &p->alpha, "factor of A B^T"),
+        cl_float("beta", &p->beta, "factor of C; 0 leaves C unread"),
+        cl_choice("type", &p->type, "of A and B", elem_names),
     };
     int count = 6;
     snprintf(m_help, sizeof m_help, "rows of A and D%s", whole);
     snprintf(n_help, sizeof n_help, "rows of B, columns of D%s", whole);
     for (int i = 0; i < own_count; i++)
         table[count++] = own[i];
-    table[count++] = {.name = "seed", .kind = CL_SEED, .value = &p->seed, .help = "of the random A, B and C"};
+    table[count++] = cl_seed("seed", &p->seed, "of the random A, B and C");
     table[count++] = gemm_verify_option(&p->verify);
     table[count++] = gemm_time_option(&p->time);
     cmdline_parse(argc, argv, purpose, table, count);
@@ -245,7 +228,7 @@ static inline void gemm_look(void *context, int row, int column) {
 static inline struct compare_result gemm_compare_sample(const struct gemm_problem *p, const struct gemm_data *x,
                                                         double bound, size_t *looked) {
     double *a_length = row_lengths(p->m, p->k, x->a), *b_length = row_lengths(p->n, p->k, x->b);
-    struct gemm_sample s = {p, x, a_length, b_length, compare_start(bound)};
+    struct gemm_sample s = {.p = p, .x = x, .a_length = a_length, .b_length = b_length, .r = compare_start(bound)};
     uint64_t state = p->seed ^ SAMPLE_SEED;
     *looked = compare_sample(p->m, p->n, 256, SAMPLES, &state, gemm_look, &s);
     free(a_length);

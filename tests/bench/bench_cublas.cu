@@ -72,11 +72,11 @@ static struct gemm_problem read_options(int argc, char **argv) {
     struct gemm_problem p = {
         .step = "cublas", .m = 1024, .n = 1024, .k = 1024, .type = ELEM_F16, .alpha = 1.0f, .seed = 1, .time = 20};
     const struct cl_option table[] = {
-        {.name = "m", .kind = CL_INT, .value = &p.m, .help = "rows of A and D", .min = 1, .max = 1 << 20},
-        {.name = "n", .kind = CL_INT, .value = &p.n, .help = "rows of B, columns of D", .min = 1, .max = 1 << 20},
-        {.name = "k", .kind = CL_INT, .value = &p.k, .help = "columns of A and B", .min = 1, .max = 1 << 20},
-        {.name = "type", .kind = CL_CHOICE, .value = &p.type, .help = "of A and B", .choices = elem_names},
-        {.name = "seed", .kind = CL_SEED, .value = &p.seed, .help = "of the random A and B"},
+        cl_int("m", &p.m, "rows of A and D", 1, 1 << 20, 1),
+        cl_int("n", &p.n, "rows of B, columns of D", 1, 1 << 20, 1),
+        cl_int("k", &p.k, "columns of A and B", 1, 1 << 20, 1),
+        cl_choice("type", &p.type, "of A and B", elem_names),
+        cl_seed("seed", &p.seed, "of the random A and B"),
         gemm_verify_option(&p.verify),
         gemm_time_option(&p.time),
     };
