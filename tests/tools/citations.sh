@@ -175,7 +175,10 @@ function links(text,   quote, target, line) {
             cited(substr(where, 1, colon - 1), substr(where, colon + 1) + 0, done, rest)
             done = done where
         }
-        if ($0 ~ /^```/ && top_file != "") { breach("the report shows no `ptx:` line, so its first line cannot be checked"); top_file = "" }
+        if ($0 ~ /^```/ && top_file != "") {
+            breach("the report shows no `ptx:` line, so its first line cannot be checked")
+            top_file = ""
+        }
     }
     close(page)
 }
@@ -195,9 +198,11 @@ fresh() {
     printf '%s\n' '__global__ void __launch_bounds__(32)' '    k(int *p) {' '    tmem_alloc(1);' '    *p = 1;' \
         '    tmem_ld_32x32b_x32(p);' '}' >"$tree/01_step/k.cu"
     printf '%s\n' 'See `common/a.cuh:7` `x32`, [`*p = 1`](k.cu#L4).' '```' 'error: tcgen05.alloc is wrong' \
-        '  --> common/a.cuh:3 in k' '   from: 01_step/k.cu:3' '   ptx: k.ptx:65   tcgen05.alloc.cta_group::1.sync [%r9], %r6;' \
+        '  --> common/a.cuh:3 in k' '   from: 01_step/k.cu:3' \
+        '   ptx: k.ptx:65   tcgen05.alloc.cta_group::1.sync [%r9], %r6;' \
         'and 4 bytes, stored at 01_step/k.cu:4, tcgen05.alloc at common/a.cuh:3 (from 01_step/k.cu:3)' \
-        '  --> common/a.cuh:7 in k' '   from: 01_step/k.cu:5' '   ptx: k.ptx:9   tcgen05.ld.sync.32x32b.x32.b32 %r1;' '```' >"$tree/01_step/README.md"
+        '  --> common/a.cuh:7 in k' '   from: 01_step/k.cu:5' \
+        '   ptx: k.ptx:9   tcgen05.ld.sync.32x32b.x32.b32 %r1;' '```' >"$tree/01_step/README.md"
 }
 breach() { # SED TEXT: the page (or the file $3) changed so, the check fails and says TEXT
     fresh

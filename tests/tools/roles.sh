@@ -17,7 +17,8 @@ function place(what) { if (!(what in seen)) { seen[what] = NR; order[++places] =
     start = FNR; roles++
 }
 /^}/ && name != "" {
-    if (FNR - start + 1 >= 60) { printf "FAILED: %s:%d: %s has %d lines\n", file, start, name, FNR - start + 1; bad = 1 }
+    count = FNR - start + 1
+    if (count >= 60) { printf "FAILED: %s:%d: %s has %d lines\n", file, start, name, count; bad = 1 }
     name = ""
 }
 /^__global__/ { place("kernel") }
