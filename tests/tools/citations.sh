@@ -1,5 +1,5 @@
 #!/bin/sh
-# citations.sh ROOT: what the lessons cite by line stands on that line. A breach is one line `page:line: ...`, and exit 1.
+# citations.sh ROOT: what the lessons cite by line stands there. A breach is one line `page:line: ...`, and exit 1.
 #
 # A citation is `file:line` in a Markdown page, the file named from ROOT, and one of these:
 #   in a report     --> file:line in KERNEL    the statement there holds the instruction of the report's `ptx:` line
