@@ -56,14 +56,22 @@ function exists(file, line) {
     breach(lines[file] ? file " has " lines[file] " lines, not " line : "there is no file " file)
     return 0
 }
-# The statement that the line is in, for the compiler names any of its lines; strings joined. A macro of the file is its
-# own statement.
-function statement(file, line,   text, i) {
+# The statement that the line is in, strings joined; a macro of the file is its own statement. Of an asm statement the
+# compiler names the line of the last operands: another one gets nothing.
+function statement(file, line,   text, i, named) {
     text = source[file, line]
+    named = line
     if (text !~ /^[A-Z]/) {
         while (line > 1 && source[file, line - 1] !~ /([;{}]|\*\/)$/) line--
         text = source[file, line]
-        for (i = line + 1; text !~ /([;{}]|\*\/)$/ && i <= lines[file]; i++) text = text source[file, i]
+        i = line
+        while (text !~ /([;{}]|\*\/)$/ && i < lines[file]) text = text source[file, ++i]
+        if (text ~ /^ *asm/)
+            for (; i >= line; i--)
+                if (source[file, i] ~ /"[=+]?[a-z]"\(/) {
+                    if (i != named) return ""
+                    break
+                }
     }
     gsub(/"[ \t\\]*"/, "", text)
     if (text ~ /__syncthreads\(/) text = text " bar.sync"
@@ -198,9 +206,9 @@ fresh() {
     printf '%s\n' '__global__ void __launch_bounds__(32)' '    k(int *p) {' '    tmem_alloc(1);' '    *p = 1;' \
         '    tmem_ld_32x32b_x32(p);' '}' >"$tree/01_step/k.cu"
     printf '%s\n' 'See `common/a.cuh:7` `x32`, [`*p = 1`](k.cu#L4).' '```' 'error: tcgen05.alloc is wrong' \
-        '  --> common/a.cuh:3 in k' '   from: 01_step/k.cu:3' \
+        '  --> common/a.cuh:4 in k' '   from: 01_step/k.cu:3' \
         '   ptx: k.ptx:65   tcgen05.alloc.cta_group::1.sync [%r9], %r6;' \
-        'and 4 bytes, stored at 01_step/k.cu:4, tcgen05.alloc at common/a.cuh:3 (from 01_step/k.cu:3)' \
+        'and 4 bytes, stored at 01_step/k.cu:4, tcgen05.alloc at common/a.cuh:4 (from 01_step/k.cu:3)' \
         '  --> common/a.cuh:7 in k' '   from: 01_step/k.cu:5' \
         '   ptx: k.ptx:9   tcgen05.ld.sync.32x32b.x32.b32 %r1;' '```' >"$tree/01_step/README.md"
 }
@@ -231,16 +239,17 @@ breach 's/a.cuh:7` `x32/a.cuh:6` `x32/' 'common/a.cuh:6 does not hold `x32`'
 breach 's/` `x32`/`/; s/, \[.*//' 'quote beside it what stands there'
 breach 's/k.cu#L4/k.cu#L3/' '01_step/k.cu:3 does not hold `*p = 1`'
 breach 's/^See/Line 12 of/' 'write file:line'
-breach 's/--> common.a.cuh:3/--> common\/a.cuh:5/' 'common/a.cuh:5 is not tcgen05.alloc.cta_group::1.sync'
-breach 's/--> common.a.cuh:3/--> common\/b.cuh:3/' 'there is no file common/b.cuh'
-breach 's/--> common.a.cuh:3/--> common\/a.cuh:99/' 'common/a.cuh has 7 lines, not 99'
+breach 's/--> common.a.cuh:4/--> common\/a.cuh:5/' 'common/a.cuh:5 is not tcgen05.alloc.cta_group::1.sync'
+breach 's/--> common.a.cuh:4/--> common\/a.cuh:3/' 'common/a.cuh:3 is not tcgen05.alloc.cta_group::1.sync'
+breach 's/--> common.a.cuh:4/--> common\/b.cuh:3/' 'there is no file common/b.cuh'
+breach 's/--> common.a.cuh:4/--> common\/a.cuh:99/' 'common/a.cuh has 7 lines, not 99'
 breach 's/from: 01_step.k.cu:3/from: 01_step\/k.cu:4/' '01_step/k.cu:4 does not call tmem_alloc()'
 breach 's/from: 01_step.k.cu:5/from: 01_step\/k.cu:3/' '01_step/k.cu:3 does not call _32x32b_x32()'
 breach 's/ in k$/ in other/' 'not in the kernel other'
 breach 's/32x32b.x32.b32/32x32b.x64.b32/' 'common/a.cuh:7 is not tcgen05.ld.sync.32x32b.x64.b32'
 breach '/ptx: k.ptx:9/d' 'the report shows no `ptx:` line'
 breach 's/stored at 01_step.k.cu:4/stored at 01_step\/k.cu:3/' '01_step/k.cu:3 is nothing that this line names'
-breach 's/ at common.a.cuh:3/ at common\/a.cuh:5/' 'common/a.cuh:5 is nothing that this line names'
+breach 's/ at common.a.cuh:4/ at common\/a.cuh:5/' 'common/a.cuh:5 is nothing that this line names'
 breach 's/(from 01_step.k.cu:3)/(from 01_step\/k.cu:5)/' '01_step/k.cu:5 does not call tmem_alloc()'
 breach '1i\
 ' 'does not call' k.cu
