@@ -47,8 +47,8 @@ static __host__ __device__ uint32_t cell_code(uint32_t block, uint32_t lane, uin
     return block << 24 | lane << 16 | column;
 }
 
-/* One CTA of two warpgroups. blocks: count of them, columns given, base filled in. cells: 128 x 512 words,
- * lane by lane; those of unallocated columns are left alone. */
+/* One CTA of two warpgroups. blocks: count of them, columns given, base filled in. cells: 128 x 512 words, lane by
+ * lane; those of unallocated columns are left alone. */
 __global__ void __launch_bounds__(2 * WARPGROUP) map_cells(struct block *blocks, int count, uint32_t *cells) {
     __shared__ uint32_t bases[MAX_BLOCKS];
     const uint32_t warp = warp_index();
@@ -104,13 +104,13 @@ struct visit {
     uint32_t sm, asked, got, freed;
 };
 
-/* One warp a CTA. All SMs hold two CTAs, each wants all 512 columns. tickets: the counter. company: per SM,
- * how many CTAs have come to ask. Whoever gets the columns first keeps them until the other is there too, so
- * that the other's alloc has to wait. Dynamic shared memory: any, its size limits the CTAs an SM holds. */
+/* One warp a CTA. All SMs hold two CTAs, each wants all 512 columns. tickets: the counter. company: per SM, how many
+ * CTAs have come to ask. Whoever gets the columns first keeps them until the other is there too, so that the other's
+ * alloc has to wait. Dynamic shared memory: any, its size limits the CTAs an SM holds. */
 __global__ void __launch_bounds__(32) contend(struct visit *visits, uint32_t *tickets, uint32_t *company) {
     __shared__ uint32_t base;
     const uint32_t sm = sm_index(), lane = lane_index();
-    struct visit v = {sm, 0, 0, 0};
+    struct visit v = {.sm = sm};
 
     if (lane == 0) {
         v.asked = atomicAdd(tickets, 1);
@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(32) contend(struct visit *visits, uint32_t *ti
 }
 
 /* ---------------------------------------------------------------- 3. shapes
- * A warp's window of 256 columns, filled, emptied or copied out with 32x32b, where thread t has lane t and
- * register r column r. Converged warp. window: TMEM address of the window's first cell. */
+ * A warp's window of 256 columns, filled, emptied or copied out with 32x32b, where thread t has lane t and register r
+ * column r. Converged warp. window: TMEM address of the window's first cell. */
 
 static __device__ __forceinline__ uint32_t image_code(uint32_t lane, uint32_t column) { return lane << 16 | column; }
 
@@ -195,8 +195,8 @@ struct image {
         copy_window(window, out->stored[count][lane]);                                                                 \
     }
 
-/* One kernel a shape, one warpgroup. half: the 16-lane shapes can start at lane 0 or at lane 16 of a window;
- * odd warps take the upper half. */
+/* One kernel a shape, one warpgroup. half: the 16-lane shapes can start at lane 0 or at lane 16 of a window; odd warps
+ * take the upper half. */
 #define IMAGE_KERNEL(shape, half, EACH_COUNT)                                                                          \
     __global__ void __launch_bounds__(WARPGROUP) image_##shape(struct image *out) {                                    \
         __shared__ uint32_t base;                                                                                      \
@@ -354,8 +354,8 @@ static int check_visits(const struct visit *v, int ctas, int *seen) {
     return broken;
 }
 
-/* Two CTAs for each SM: each takes more than a third of an SM's shared memory, so that two fit and three do
- * not. Where CTAs land is the GPU's business; they tell by %smid. Returns the number of broken pairs. */
+/* Two CTAs for each SM: each takes more than a third of an SM's shared memory, so that two fit and three do not. Where
+ * CTAs land is the GPU's business; they tell by %smid. Returns the number of broken pairs. */
 static int run_contention(const struct cudaDeviceProp *prop, int *seen) {
     int ctas = 2 * prop->multiProcessorCount, smem = (int)prop->sharedMemPerMultiprocessor / 3;
     struct visit *visits = (struct visit *)malloc(sizeof(struct visit) * ctas), *visits_gpu;
@@ -387,25 +387,15 @@ struct cell {
     int lane, column; /* from the address given to the instruction */
 };
 
-/* The cell of thread t's register r. count: N of xN, which is also how far apart the halves of 16x32bx2 are.
- * 16 lanes are two groups of 8 with thread t / 4 in the first; the rest of t and r tells group and column. */
-static struct cell image_32x32b_cell(int t, int r, int count) {
-    (void)count;
-    return (struct cell){t, r};
+/* The cell of thread t's register r. count: N of xN, which is also how far apart the halves of 16x32bx2 are. 16 lanes
+ * are two groups of 8 with thread t / 4 in the first; the rest of t and r tells group and column. */
+static struct cell image_32x32b_cell(int t, int r, int) { return {t, r}; }
+static struct cell image_16x64b_cell(int t, int r, int) { return {t / 4 + 8 * (t % 2), 2 * r + t / 2 % 2}; }
+static struct cell image_16x128b_cell(int t, int r, int) { return {t / 4 + 8 * (r % 2), 4 * (r / 2) + t % 4}; }
+static struct cell image_16x256b_cell(int t, int r, int) {
+    return {t / 4 + 8 * (r / 2 % 2), 8 * (r / 4) + 2 * (t % 4) + r % 2};
 }
-static struct cell image_16x64b_cell(int t, int r, int count) {
-    (void)count;
-    return (struct cell){t / 4 + 8 * (t % 2), 2 * r + t / 2 % 2};
-}
-static struct cell image_16x128b_cell(int t, int r, int count) {
-    (void)count;
-    return (struct cell){t / 4 + 8 * (r % 2), 4 * (r / 2) + t % 4};
-}
-static struct cell image_16x256b_cell(int t, int r, int count) {
-    (void)count;
-    return (struct cell){t / 4 + 8 * (r / 2 % 2), 8 * (r / 4) + 2 * (t % 4) + r % 2};
-}
-static struct cell image_16x32bx2_cell(int t, int r, int count) { return (struct cell){t % 16, count * (t / 16) + r}; }
+static struct cell image_16x32bx2_cell(int t, int r, int count) { return {t % 16, count * (t / 16) + r}; }
 
 struct shape {
     const char *name;
@@ -417,11 +407,11 @@ struct shape {
 };
 
 static const struct shape shapes[SHAPES] = {
-    {"32x32b", image_32x32b, image_32x32b_cell, 1, 0, 1},
-    {"16x64b", image_16x64b, image_16x64b_cell, 1, 16, 1},
-    {"16x128b", image_16x128b, image_16x128b_cell, 2, 16, 0},
-    {"16x256b", image_16x256b, image_16x256b_cell, 4, 16, 0},
-    {"16x32bx2", image_16x32bx2, image_16x32bx2_cell, 1, 16, 1},
+    {.name = "32x32b", .kernel = image_32x32b, .cell = image_32x32b_cell, .registers = 1, .half = 0, .drawn = 1},
+    {.name = "16x64b", .kernel = image_16x64b, .cell = image_16x64b_cell, .registers = 1, .half = 16, .drawn = 1},
+    {.name = "16x128b", .kernel = image_16x128b, .cell = image_16x128b_cell, .registers = 2, .half = 16, .drawn = 0},
+    {.name = "16x256b", .kernel = image_16x256b, .cell = image_16x256b_cell, .registers = 4, .half = 16, .drawn = 0},
+    {.name = "16x32bx2", .kernel = image_16x32bx2, .cell = image_16x32bx2_cell, .registers = 1, .half = 16, .drawn = 1},
 };
 
 /* Words of a load that are not the code of the cell that the formula names. */
@@ -503,19 +493,17 @@ static int run_images(int *right) {
 
 int main(int argc, char **argv) {
     int columns = 256, cells = 0, waits = 0, images = 0;
-    const struct cl_option table[] = {
-        {"columns", CL_POW2, &columns, "of the first allocation of the map", 32, TMEM_COLUMNS, 0, NULL},
-    };
-    cmdline_parse(argc, argv, "allocate, reach and free tensor memory", table, 1);
+    const struct cl_option option =
+        cl_pow2("columns", &columns, "of the first allocation of the map", 32, TMEM_COLUMNS);
+    cmdline_parse(argc, argv, "allocate, reach and free tensor memory", &option, 1);
     struct cudaDeviceProp prop = cuda_require_sm100();
     printf("01_tmem_alloc   tensor memory: 128 lanes x 512 columns of 32-bit cells an SM\n");
 
     int wrong = run_map(columns, &cells);
     int broken = run_contention(&prop, &waits);
     int bad = run_images(&images);
-    printf("\n%s  01_tmem_alloc: %d cells mapped, %d wrong; %d allocations waited, %d overlapped; %d images "
-           "of ld and "
-           "st right, %d wrong\n",
+    printf("\n%s  01_tmem_alloc: %d cells mapped, %d wrong; %d allocations waited, %d overlapped; "
+           "%d images of ld and st right, %d wrong\n",
            wrong || broken || bad ? "FAIL" : "PASS", cells, wrong, waits, broken, images, bad);
     return wrong || broken || bad;
 }

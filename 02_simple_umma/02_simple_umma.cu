@@ -1,9 +1,9 @@
 /* 02_simple_umma - D = alpha A B^T + beta C with one thread issuing the tensor core's work.
  *
- * A is M x K, B is N x K (both K-major: a row is contiguous), C and D are M x N f32, row-major. Each CTA of
- * 128 threads makes one 128 x 256 tile of D. It walks along K in tiles of 128 bytes: copy A and B into
- * swizzled shared memory, let one thread issue four UMMAs, wait, repeat; then bring the accumulator from
- * tensor memory to D. One stage, no overlap: the pipeline comes later, the rules are all here.
+ * A is M x K, B is N x K (both K-major: a row is contiguous), C and D are M x N f32, row-major. Each CTA of 128 threads
+ * makes one 128 x 256 tile of D. It walks along K in tiles of 128 bytes: copy A and B into swizzled shared memory, let
+ * one thread issue four UMMAs, wait, repeat; then bring the accumulator from tensor memory to D. One stage, no overlap:
+ * the pipeline comes later, the rules are all here.
  *
  * README.md walks through it. Ends with a PASS or FAIL line; exit code 0 or 1.
  */
@@ -18,7 +18,6 @@
 #include "../common/fence.cuh"
 #include "../common/gemm_host.h"
 #include "../common/mbarrier.cuh"
-#include "../common/timing.h"
 #include "../common/tmem.cuh"
 #include "../common/types.h"
 #include "../common/umma.cuh"
@@ -46,8 +45,7 @@ static_assert(TILE_N % EPILOGUE_COLUMNS == 0, "the epilogue takes whole pieces")
 static_assert(A_BYTES % ATOM_BYTES == 0 && B_BYTES % ATOM_BYTES == 0, "B starts on a swizzle pattern");
 static_assert(TILE_N + A_COLUMNS <= TMEM_COLUMNS, "accumulator and A fit");
 
-/* Where the UMMA finds A: in shared memory, or in TMEM, brought there by the copy engine or from registers.
- */
+/* Where the UMMA finds A: in shared memory, or in TMEM, brought there by the copy engine or from registers. */
 enum a_from { A_SMEM, A_TMEM_CP, A_TMEM_ST, A_TMEM };
 
 struct gemm {
@@ -78,9 +76,9 @@ struct shared_storage {
     uint32_t tmem_base; /* written by tcgen05.alloc */
 };
 
-/* Copies `rows` rows x 128 bytes of a K-major matrix into shared memory, swizzled: byte chunk c of row r goes
- * to chunk c ^ (r & 7) of row r. Eight neighbouring threads read the 128 contiguous bytes of a row. from:
- * first byte of the tile in global memory. to: 1024-byte aligned. All threads of the CTA. */
+/* Copies `rows` rows x 128 bytes of a K-major matrix into shared memory, swizzled: byte chunk c of row r goes to chunk
+ * c ^ (r & 7) of row r. Eight neighbouring threads read the 128 contiguous bytes of a row.
+ * from: first byte of the tile in global memory. to: 1024-byte aligned. All threads of the CTA. */
 static __device__ __forceinline__ void copy_tile(unsigned char *to, const unsigned char *from, size_t row_bytes,
                                                  int rows) {
     int chunk = threadIdx.x % CHUNKS_PER_ROW;
@@ -91,8 +89,8 @@ static __device__ __forceinline__ void copy_tile(unsigned char *to, const unsign
     }
 }
 
-/* Brings 128 bytes of this thread's row of A to its TMEM lane: K elements packed four bytes a cell, lowest K
- * in the lowest byte. window: TMEM address of the A tile in this warp's 32 lanes. All threads of the CTA. */
+/* Brings 128 bytes of this thread's row of A to its TMEM lane: K elements packed four bytes a cell, lowest K in the
+ * lowest byte. window: TMEM address of the A tile in this warp's 32 lanes. All threads of the CTA. */
 static __device__ __forceinline__ void store_a_row(uint32_t window, const unsigned char *row) {
     uint32_t words[A_COLUMNS];
 #pragma unroll
@@ -108,8 +106,8 @@ static __device__ __forceinline__ void store_a_row(uint32_t window, const unsign
 }
 
 /* The four UMMAs of one K tile, and the commit that reports them. One thread.
- * A step of 32 bytes along K is 32 bytes of address, inside the swizzle atom too: the hardware XORs address
- * bits after it has added the offset. In TMEM the same step is 8 columns. */
+ * A step of 32 bytes along K is 32 bytes of address, inside the swizzle atom too: the hardware XORs address bits after
+ * it has added the offset. In TMEM the same step is 8 columns. */
 static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32_t accumulator, uint32_t a_tmem,
                                                     uint64_t a_desc, uint64_t b_desc, uint32_t done, int first) {
     for (int i = 0; i < UMMAS_PER_TILE; i++) {
@@ -127,9 +125,8 @@ static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, uint32
     umma_commit(done);
 }
 
-/* alpha x accumulator + beta C for this thread's row of D. window: TMEM address of the accumulator in this
- * warp's 32 lanes. c, d: the tile's row. With beta 0, C is not read: it may be NULL or hold NaN. All threads
- * of the CTA. */
+/* alpha x accumulator + beta C for this thread's row of D. window: TMEM address of the accumulator in this warp's 32
+ * lanes. c, d: the tile's row. With beta 0, C is not read: it may be NULL or hold NaN. All threads of the CTA. */
 static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, const float *c, float *d) {
 #pragma unroll 1
     for (int column = 0; column < TILE_N; column += EPILOGUE_COLUMNS) {
@@ -152,8 +149,8 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
     }
 }
 
-/* Grid: N / 256 by M / 128 CTAs of 128 threads. Dynamic shared memory: struct shared_storage, which the
- * declaration aligns to 1024 bytes: only there is the hardware's XOR the one that copy_tile() makes. */
+/* Grid: N / 256 by M / 128 CTAs of 128 threads. Dynamic shared memory: struct shared_storage, which the declaration
+ * aligns to 1024 bytes: only there is the hardware's XOR the one that copy_tile() makes. */
 __global__ void __launch_bounds__(THREADS) simple_umma(const struct gemm g, struct witness *witness) {
     extern __shared__ __align__(1024) unsigned char storage[];
     struct shared_storage *s = (struct shared_storage *)storage;
@@ -219,28 +216,15 @@ __global__ void __launch_bounds__(THREADS) simple_umma(const struct gemm g, stru
 
 struct options {
     struct gemm_problem p;
-    int a_from;
+    int a_from, tile_k; /* tile_k: elements of a K tile */
 };
 
 static struct options read_options(int argc, char **argv) {
     static const char *const sources[] = {"smem", "tmem-cp", "tmem-st", "tmem", NULL};
-    struct options o = {{512, 1024, 256, ELEM_F16, 1.0f, 0.5f, 1}, A_SMEM};
-    const struct cl_option table[] = {
-        {"m", CL_INT, &o.p.m, "rows of A and D", TILE_M, 16384, TILE_M, NULL},
-        {"n", CL_INT, &o.p.n, "rows of B, columns of D", TILE_N, 16384, TILE_N, NULL},
-        {"k", CL_INT, &o.p.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
-        {"alpha", CL_FLOAT, &o.p.alpha, "factor of A B^T", 0, 0, 0, NULL},
-        {"beta", CL_FLOAT, &o.p.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
-        {"type", CL_CHOICE, &o.p.type, "of A and B", 0, 0, 0, elem_names},
-        {"a-from", CL_CHOICE, &o.a_from, "where the UMMA reads A (tmem is tmem-cp)", 0, 0, 0, sources},
-        {"seed", CL_SEED, &o.p.seed, "of the random A, B and C", 0, 0, 0, NULL},
-        gemm_verify_option(&o.p.verify),
-        gemm_time_option(&o.p.time),
-    };
-    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, one 128x256 tile a CTA, one thread issuing UMMAs", table,
-                  sizeof table / sizeof table[0]);
-    int tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.p.type).bytes;
-    gemm_require_multiple("02_simple_umma", "k", o.p.k, tile_k, "128 bytes of a row");
+    struct options o = {.p = gemm_default("02_simple_umma"), .a_from = A_SMEM};
+    const struct cl_option own = cl_choice("a-from", &o.a_from, "where the UMMA reads A (tmem is tmem-cp)", sources);
+    o.tile_k = gemm_options(argc, argv, "D = alpha A B^T + beta C, one 128x256 tile a CTA, one thread issuing UMMAs",
+                            &o.p, "", &own, 1);
     if (o.a_from == A_TMEM)
         o.a_from = A_TMEM_CP;
     return o;
@@ -249,75 +233,56 @@ static struct options read_options(int argc, char **argv) {
 static void print_plan(const struct options *o) {
     static const char *const from[] = {"shared memory", "tensor memory, by tcgen05.cp", "tensor memory, by tcgen05.st"};
     const struct gemm_problem *p = &o->p;
-    struct elem_info e = elem_info((enum elem_type)p->type);
-    int tile_k = TILE_K_BYTES / (int)e.bytes;
-    printf("02_simple_umma   D = alpha A B^T + beta C\n");
-    printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
-           elem_names[p->type], (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
+    gemm_print_problem(p);
     printf("  grid      %d x %d CTAs of %d threads, one 128 x 256 tile of D each\n", p->m / TILE_M, p->n / TILE_N,
            THREADS);
-    printf("  K loop    %d tiles of 128 bytes (%d %s), %d UMMAs of 128x256x%u each; A from %s\n", p->k / tile_k, tile_k,
-           elem_names[p->type], UMMAS_PER_TILE, umma_k(e.kind), from[o->a_from]);
+    printf("  K loop    %d tiles of 128 bytes (%d %s), %d UMMAs of 128x256x%u each; A from %s\n", p->k / o->tile_k,
+           o->tile_k, elem_names[p->type], UMMAS_PER_TILE, umma_k(elem_info((enum elem_type)p->type).kind),
+           from[o->a_from]);
 }
 
-static void print_witness(const struct witness *w, uint32_t idesc, enum umma_kind kind) {
+static void print_witness(const struct witness *w, const struct gemm *g) {
     printf("\n  descriptors of CTA (0, 0), bits first\n");
     umma_smem_print(stdout, "A in SMEM", w->a_desc);
     umma_smem_print(stdout, "B in SMEM", w->b_desc);
-    umma_idesc_print(stdout, "instruction", idesc, kind);
+    umma_idesc_print(stdout, "instruction", g->idesc, g->kind);
     printf("  TMEM: accumulator at 0x%08x, %u columns allocated\n\n", w->tmem_base, w->tmem_columns);
 }
 
-/* Runs the kernel and fills d (M x N) and w. */
-static void run(const struct options *o, const struct gemm_inputs *in, uint32_t idesc, float *d, struct witness *w) {
+/* Runs the kernel on the matrices and prints what CTA (0, 0) used. */
+static void run(const struct options *o, const struct gemm_data *x) {
     const struct gemm_problem *p = &o->p;
-    struct elem_info e = elem_info((enum elem_type)p->type);
-    size_t d_bytes = in->d_count * sizeof(float);
-    void *a_gpu = gpu_upload(in->a_bytes, in->a_count * e.bytes);
-    void *b_gpu = gpu_upload(in->b_bytes, in->b_count * e.bytes);
-    void *c_gpu = gpu_upload(in->c, d_bytes);
-    void *d_gpu = gpu_alloc_unwritten(d_bytes), *w_gpu = gpu_alloc_unwritten(sizeof *w);
-
-    struct gemm g = {p->n,
-                     p->k * e.bytes,
-                     (const unsigned char *)a_gpu,
-                     (const unsigned char *)b_gpu,
-                     (const float *)c_gpu,
-                     (float *)d_gpu,
-                     p->alpha,
-                     p->beta,
-                     idesc,
-                     e.kind,
-                     (enum a_from)o->a_from};
-    dim3 grid(p->n / TILE_N, p->m / TILE_M);
-    int smem = sizeof(struct shared_storage);
+    const struct elem_info e = elem_info((enum elem_type)p->type);
+    const struct gemm g = {
+        .n = p->n,
+        .row_bytes = p->k * e.bytes,
+        .a = (const unsigned char *)x->a_gpu,
+        .b = (const unsigned char *)x->b_gpu,
+        .c = x->c_gpu,
+        .d = x->d_gpu,
+        .alpha = p->alpha,
+        .beta = p->beta,
+        .idesc = umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
+        .kind = e.kind,
+        .a_from = (enum a_from)o->a_from,
+    };
+    struct witness w, *w_gpu = (struct witness *)gpu_alloc_unwritten(sizeof w);
+    const dim3 grid(p->n / TILE_N, p->m / TILE_M);
+    const int smem = sizeof(struct shared_storage);
     CUDA_CHECK(cudaFuncSetAttribute((const void *)simple_umma, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
-    struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
+    struct timing t = gemm_timing(p, x);
     while (timing_next(&t)) /* once, or as --time says */
-        simple_umma<<<grid, THREADS, smem>>>(g, (struct witness *)w_gpu);
-    gemm_timing_report(&t, "02_simple_umma", p);
-
-    CUDA_CHECK(cudaMemcpy(w, w_gpu, sizeof *w, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));
-    void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu, w_gpu};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        CUDA_CHECK(cudaFree(all[i]));
+        simple_umma<<<grid, THREADS, smem>>>(g, w_gpu);
+    gemm_timing_report(&t, p);
+    gpu_download(&w, w_gpu, sizeof w);
+    print_witness(&w, &g);
 }
 
 int main(int argc, char **argv) {
-    struct options o = read_options(argc, argv);
-    struct elem_info e = elem_info((enum elem_type)o.p.type);
-    uint32_t idesc = umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K);
-    struct witness w;
+    const struct options o = read_options(argc, argv);
     cuda_require_sm100();
     print_plan(&o);
-
-    struct gemm_inputs in = gemm_inputs_make(&o.p);
-    float *d = (float *)checked_malloc(in.d_count * sizeof(float));
-    run(&o, &in, idesc, d, &w);
-    print_witness(&w, idesc, e.kind);
-    int status = gemm_verdict("02_simple_umma", &o.p, &in, d);
-    gemm_inputs_free(&in);
-    free(d);
-    return status;
+    struct gemm_data x = gemm_data_make(&o.p);
+    run(&o, &x);
+    return gemm_finish(&o.p, &x);
 }

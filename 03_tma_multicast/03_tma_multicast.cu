@@ -89,7 +89,7 @@ struct sharing {
 };
 
 static __device__ __forceinline__ struct sharing find_sharing(const struct gemm *g) {
-    struct sharing s = {cluster_rank() % g->cluster_m, cluster_rank() / g->cluster_m, 0, 0, 0};
+    struct sharing s = {.x = cluster_rank() % g->cluster_m, .y = cluster_rank() / g->cluster_m};
     for (int y = 0; y < g->cluster_n; y++)
         s.a |= 1u << (s.x + y * g->cluster_m);
     for (int x = 0; x < g->cluster_m; x++)
@@ -144,8 +144,8 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
     }
 }
 
-/* alpha x accumulator + beta C for this thread's row of D. window: TMEM address of the accumulator in this
- * warp's 32 lanes. c, d: the tile's row. With beta 0, C is not read. All threads of the CTA. */
+/* alpha x accumulator + beta C for this thread's row of D. window: TMEM address of the accumulator in this warp's 32
+ * lanes. c, d: the tile's row. With beta 0, C is not read. All threads of the CTA. */
 static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t window, const float *c, float *d) {
 #pragma unroll 1
     for (int column = 0; column < TILE_N; column += EPILOGUE_COLUMNS) {
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(THREADS)
     epilogue(&g, tmem_at(s->tmem_base, window, 0), g.c + at, g.d + at);
 
     if (threadIdx.x == 0 && blockIdx.x < g.cluster_m && blockIdx.y < g.cluster_n) {
-        struct witness w = {share.a, share.b, share.commit, sharers};
+        struct witness w = {.a_mask = share.a, .b_mask = share.b, .commit_mask = share.commit, .arrivals = sharers};
         witness[cluster_rank()] = w;
     }
     __syncwarp();
@@ -220,41 +220,26 @@ static const char *const shapes[] = {"1x1", "1x2", "1x4", "2x1", "2x2", "2x4", "
 
 struct options {
     struct gemm_problem p;
-    int shape, cluster_m, cluster_n, tile_k;
+    int shape, cluster_m, cluster_n; /* shape: an index into shapes */
+    int tile_k;                      /* elements of a K tile */
 };
 
 static struct options read_options(int argc, char **argv) {
-    struct options o = {{512, 1024, 256, ELEM_F16, 1.0f, 0.5f, 1}, 8, 0, 0, 0};
-    const struct cl_option table[] = {
-        {"m", CL_INT, &o.p.m, "rows of A and D, whole clusters of tiles", TILE_M, 16384, TILE_M, NULL},
-        {"n", CL_INT, &o.p.n, "rows of B, columns of D, whole clusters of tiles", TILE_N, 16384, TILE_N, NULL},
-        {"k", CL_INT, &o.p.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
-        {"alpha", CL_FLOAT, &o.p.alpha, "factor of A B^T", 0, 0, 0, NULL},
-        {"beta", CL_FLOAT, &o.p.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
-        {"type", CL_CHOICE, &o.p.type, "of A and B", 0, 0, 0, elem_names},
-        {"cluster", CL_CHOICE, &o.shape, "CTAs along M x along N", 0, 0, 0, shapes},
-        {"seed", CL_SEED, &o.p.seed, "of the random A, B and C", 0, 0, 0, NULL},
-        gemm_verify_option(&o.p.verify),
-        gemm_time_option(&o.p.time),
-    };
-    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, TMA multicast in a cluster, one 128x256 tile a CTA", table,
-                  sizeof table / sizeof table[0]);
+    struct options o = {.p = gemm_default("03_tma_multicast"), .shape = 8};
+    const struct cl_option own = cl_choice("cluster", &o.shape, "CTAs along M x along N", shapes);
+    o.tile_k = gemm_options(argc, argv, "D = alpha A B^T + beta C, TMA multicast in a cluster, one 128x256 tile a CTA",
+                            &o.p, ", whole clusters of tiles", &own, 1);
     o.cluster_m = shapes[o.shape][0] - '0';
     o.cluster_n = shapes[o.shape][2] - '0';
-    o.tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.p.type).bytes;
-    gemm_require_multiple("03_tma_multicast", "k", o.p.k, o.tile_k, "128 bytes of a row");
-    gemm_require_multiple("03_tma_multicast", "m", o.p.m, TILE_M * o.cluster_m, "a cluster of 128-row tiles");
-    gemm_require_multiple("03_tma_multicast", "n", o.p.n, TILE_N * o.cluster_n, "a cluster of 256-column tiles");
+    gemm_require_multiple(o.p.step, "m", o.p.m, TILE_M * o.cluster_m, "a cluster of 128-row tiles");
+    gemm_require_multiple(o.p.step, "n", o.p.n, TILE_N * o.cluster_n, "a cluster of 256-column tiles");
     return o;
 }
 
 static void print_plan(const struct options *o) {
     const struct gemm_problem *p = &o->p;
-    printf("03_tma_multicast   D = alpha A B^T + beta C\n");
-    printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
-           elem_names[p->type], (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
-    printf("  grid      %d x %d CTAs of %d threads, one 128 x 256 tile of D each, in clusters of %d along M "
-           "by %d "
+    gemm_print_problem(p);
+    printf("  grid      %d x %d CTAs of %d threads, one 128 x 256 tile of D each, in clusters of %d along M by %d "
            "along N\n",
            p->m / TILE_M, p->n / TILE_N, THREADS, o->cluster_m, o->cluster_n);
     printf("  K tile    128 bytes (%d %s), %d of them; expect_tx %d = A %d + B %d bytes\n", o->tile_k,
@@ -264,71 +249,43 @@ static void print_plan(const struct options *o) {
            o->cluster_m == 1 ? "" : "s");
 }
 
-static void print_witness(const struct options *o, const struct witness *w) {
-    printf("\n  masks of the CTAs of a cluster: x along M goes down, y along N goes right, rank = x + %d y\n",
-           o->cluster_m);
-    const int width = 5 * o->cluster_n - 1 < 6 ? 6 : 5 * o->cluster_n - 1;
-    printf("        %-*s     %-*s     commit\n", width, "A", width, "B");
-    for (int x = 0; x < o->cluster_m; x++) {
-        printf("    x %d ", x);
-        for (int part = 0; part < 3; part++) {
-            for (int y = 0; y < o->cluster_n; y++) {
-                const struct witness *c = &w[x + y * o->cluster_m];
-                printf(" %04x", part == 0 ? c->a_mask : part == 1 ? c->b_mask : c->commit_mask);
-            }
-            printf(part < 2 ? "%*s" : "", width - (5 * o->cluster_n - 1) + 4, "");
-        }
-        printf("\n");
-    }
-    printf("  arrivals that free a tile: %d + %d - 1 = %u\n\n", o->cluster_m, o->cluster_n, w[0].arrivals);
-}
-
-/* Runs the kernel and fills d (M x N) and w (a cluster). */
-static void run(const struct options *o, const struct gemm_inputs *in, float *d, struct witness *w) {
+/* Runs the kernel on the matrices and prints what the first cluster used. */
+static void run(const struct options *o, const struct gemm_data *x) {
     const struct gemm_problem *p = &o->p;
-    enum elem_type type = (enum elem_type)p->type;
-    struct elem_info e = elem_info(type);
-    size_t d_bytes = in->d_count * sizeof(float), w_bytes = MAX_CLUSTER * sizeof *w;
-    void *a_gpu = gpu_upload(in->a_bytes, in->a_count * e.bytes);
-    void *b_gpu = gpu_upload(in->b_bytes, in->b_count * e.bytes);
-    void *c_gpu = gpu_upload(in->c, d_bytes);
-    void *d_gpu = gpu_alloc_unwritten(d_bytes), *w_gpu = gpu_alloc_unwritten(w_bytes);
-
-    CUtensorMap a = tensor_map_2d(a_gpu, type, p->m, p->k, TILE_M / o->cluster_n);
-    CUtensorMap b = tensor_map_2d(b_gpu, type, p->n, p->k, TILE_N / o->cluster_m);
+    const enum elem_type type = (enum elem_type)p->type;
+    const struct elem_info e = elem_info(type);
+    CUtensorMap a = tensor_map_2d(x->a_gpu, type, p->m, p->k, TILE_M / o->cluster_n);
+    CUtensorMap b = tensor_map_2d(x->b_gpu, type, p->n, p->k, TILE_N / o->cluster_m);
     struct gemm g = {
-        p->n,           p->k / o->tile_k,
-        o->tile_k,      o->cluster_m,
-        o->cluster_n,   (const float *)c_gpu,
-        (float *)d_gpu, p->alpha,
-        p->beta,        umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
-        e.kind};
-    void *args[] = {&a, &b, &g, &w_gpu};
-    struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
+        .n = p->n,
+        .k_tiles = p->k / o->tile_k,
+        .tile_k = o->tile_k,
+        .cluster_m = o->cluster_m,
+        .cluster_n = o->cluster_n,
+        .c = x->c_gpu,
+        .d = x->d_gpu,
+        .alpha = p->alpha,
+        .beta = p->beta,
+        .idesc = umma_idesc(TILE_M, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
+        .kind = e.kind,
+    };
+    struct witness w[MAX_CLUSTER];
+    void *w_gpu = gpu_alloc_unwritten(sizeof w), *args[] = {&a, &b, &g, &w_gpu};
+    struct timing t = gemm_timing(p, x);
     while (timing_next(&t)) /* once, or as --time says */
         launch_clusters((const void *)tma_multicast, dim3(p->m / TILE_M, p->n / TILE_N),
                         dim3(o->cluster_m, o->cluster_n), THREADS, SHARED_BYTES, args);
-    gemm_timing_report(&t, "03_tma_multicast", p);
-
-    CUDA_CHECK(cudaMemcpy(w, w_gpu, w_bytes, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));
-    void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu, w_gpu};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        CUDA_CHECK(cudaFree(all[i]));
+    gemm_timing_report(&t, p);
+    gpu_download(w, w_gpu, sizeof w);
+    print_masks(w, o->cluster_m, o->cluster_n, "");
+    printf("  arrivals that free a tile: %d + %d - 1 = %u\n\n", o->cluster_m, o->cluster_n, w[0].arrivals);
 }
 
 int main(int argc, char **argv) {
-    struct options o = read_options(argc, argv);
-    struct witness w[MAX_CLUSTER];
+    const struct options o = read_options(argc, argv);
     cuda_require_sm100();
     print_plan(&o);
-
-    struct gemm_inputs in = gemm_inputs_make(&o.p);
-    float *d = (float *)checked_malloc(in.d_count * sizeof(float));
-    run(&o, &in, d, w);
-    print_witness(&o, w);
-    int status = gemm_verdict("03_tma_multicast", &o.p, &in, d);
-    gemm_inputs_free(&in);
-    free(d);
-    return status;
+    struct gemm_data x = gemm_data_make(&o.p);
+    run(&o, &x);
+    return gemm_finish(&o.p, &x);
 }

@@ -94,7 +94,7 @@ struct sharing {
 
 static __device__ __forceinline__ struct sharing find_sharing(const struct gemm *g) {
     const uint32_t rank = cluster_rank();
-    struct sharing s = {rank % g->cluster_m, rank / g->cluster_m, !(rank & 1), 0, 0, 0, 0};
+    struct sharing s = {.x = rank % g->cluster_m, .y = rank / g->cluster_m, .leads = !(rank & 1)};
     s.pair = 3u << (rank & ~1u);
     for (int y = 0; y < g->cluster_n; y++) {
         s.a |= 1u << (s.x + y * g->cluster_m);
@@ -182,8 +182,8 @@ static __device__ __forceinline__ void epilogue(const struct gemm *g, uint32_t w
 }
 
 /* Grid: M / half_m by N / 256 CTAs of 128 threads, in clusters of cluster_m by cluster_n: x runs along M, so that the
- * CTAs of a pair lie one below the other in D. a, b: boxes of one slice. Dynamic shared memory:
- * SHARED_BYTES, struct shared_storage first. */
+ * CTAs of a pair lie one below the other in D. a, b: boxes of one slice. Dynamic shared memory: SHARED_BYTES, struct
+ * shared_storage first. */
 __global__ void __launch_bounds__(THREADS)
     pair_umma(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
               const __grid_constant__ struct gemm g, struct witness *witness) {
@@ -223,14 +223,16 @@ __global__ void __launch_bounds__(THREADS)
 
     if (threadIdx.x == 0 && blockIdx.x < g.cluster_m && blockIdx.y < g.cluster_n) {
         uint32_t full = smem_address(&s->full);
-        struct witness w = {share.a,
-                            share.b,
-                            share.leads ? share.commit : 0u,
-                            sharers,
-                            full,
-                            pair_leader_address(full),
-                            cluster_map(full, cluster_rank() & ~1u),
-                            s->tmem_base};
+        struct witness w = {
+            .a_mask = share.a,
+            .b_mask = share.b,
+            .commit_mask = share.leads ? share.commit : 0u,
+            .arrivals = sharers,
+            .full = full,
+            .full_leader = pair_leader_address(full),
+            .full_mapped = cluster_map(full, cluster_rank() & ~1u),
+            .tmem_base = s->tmem_base,
+        };
         witness[cluster_rank()] = w;
     }
     __syncwarp();
@@ -247,46 +249,34 @@ static const char *const mma_ms[] = {"128", "256", NULL};
 
 struct options {
     struct gemm_problem p;
-    int shape, mma, cluster_m, cluster_n, half_m, tile_k;
+    int shape, cluster_m, cluster_n; /* shape: an index into shapes */
+    int mma, half_m;                 /* mma: an index into mma_ms */
+    int tile_k;                      /* elements of a K tile */
 };
 
 static struct options read_options(int argc, char **argv) {
-    struct options o = {{512, 1024, 256, ELEM_F16, 1.0f, 0.5f, 1}, 5, 1, 0, 0, 0, 0};
-    const struct cl_option table[] = {
-        {"m", CL_INT, &o.p.m, "rows of A and D, whole clusters of tiles", 128, 16384, 128, NULL},
-        {"n", CL_INT, &o.p.n, "rows of B, columns of D, whole clusters of tiles", TILE_N, 16384, TILE_N, NULL},
-        {"k", CL_INT, &o.p.k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32, NULL},
-        {"alpha", CL_FLOAT, &o.p.alpha, "factor of A B^T", 0, 0, 0, NULL},
-        {"beta", CL_FLOAT, &o.p.beta, "factor of C; 0 leaves C unread", 0, 0, 0, NULL},
-        {"type", CL_CHOICE, &o.p.type, "of A and B", 0, 0, 0, elem_names},
-        {"mma-m", CL_CHOICE, &o.mma, "rows of D of one UMMA, half of them a CTA", 0, 0, 0, mma_ms},
-        {"cluster", CL_CHOICE, &o.shape, "CTAs along M x along N", 0, 0, 0, shapes},
-        {"seed", CL_SEED, &o.p.seed, "of the random A, B and C", 0, 0, 0, NULL},
-        gemm_verify_option(&o.p.verify),
-        gemm_time_option(&o.p.time),
+    struct options o = {.p = gemm_default("04_pair_umma"), .shape = 5, .mma = 1};
+    const struct cl_option own[] = {
+        cl_choice("mma-m", &o.mma, "rows of D of one UMMA, half of them a CTA", mma_ms),
+        cl_choice("cluster", &o.shape, "CTAs along M x along N", shapes),
     };
-    cmdline_parse(argc, argv, "D = alpha A B^T + beta C, UMMAs of CTA pairs, one 256x256 tile a pair", table,
-                  sizeof table / sizeof table[0]);
+    o.tile_k = gemm_options(argc, argv, "D = alpha A B^T + beta C, UMMAs of CTA pairs, one 256x256 tile a pair", &o.p,
+                            ", whole clusters of tiles", own, 2);
     o.cluster_m = shapes[o.shape][0] - '0';
     o.cluster_n = shapes[o.shape][2] - '0';
     o.half_m = o.mma ? 128 : 64;
-    o.tile_k = TILE_K_BYTES / (int)elem_info((enum elem_type)o.p.type).bytes;
-    gemm_require_multiple("04_pair_umma", "k", o.p.k, o.tile_k, "128 bytes of a row");
-    gemm_require_multiple("04_pair_umma", "m", o.p.m, o.half_m * o.cluster_m, "a cluster of tiles");
-    gemm_require_multiple("04_pair_umma", "n", o.p.n, TILE_N * o.cluster_n, "a cluster of 256-column tiles");
+    gemm_require_multiple(o.p.step, "m", o.p.m, o.half_m * o.cluster_m, "a cluster of tiles");
+    gemm_require_multiple(o.p.step, "n", o.p.n, TILE_N * o.cluster_n, "a cluster of 256-column tiles");
     return o;
 }
 
 static void print_plan(const struct options *o) {
     const struct gemm_problem *p = &o->p;
     const int a_bytes = o->half_m * TILE_K_BYTES, share_b = o->cluster_m / 2;
-    printf("04_pair_umma   D = alpha A B^T + beta C\n");
-    printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
-           elem_names[p->type], (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
-    printf("  grid      %d x %d pairs of CTAs of %d threads, one %d x 256 tile of D each, in clusters of %d "
-           "x %d "
-           "pairs\n",
-           p->m / (2 * o->half_m), p->n / TILE_N, THREADS, 2 * o->half_m, o->cluster_m / 2, o->cluster_n);
+    gemm_print_problem(p);
+    printf(
+        "  grid      %d x %d pairs of CTAs of %d threads, one %d x 256 tile of D each, in clusters of %d x %d pairs\n",
+        p->m / (2 * o->half_m), p->n / TILE_N, THREADS, 2 * o->half_m, o->cluster_m / 2, o->cluster_n);
     printf("  K tile    128 bytes (%d %s), %d of them, %d UMMAs of %dx256x%u each\n", o->tile_k, elem_names[p->type],
            p->k / o->tile_k, UMMAS_PER_TILE, 2 * o->half_m, umma_k(elem_info((enum elem_type)p->type).kind));
     printf("  leader    expect_tx %d = 2 CTAs x (A %d + B %d bytes), half of them from the peer\n",
@@ -296,32 +286,15 @@ static void print_plan(const struct options *o) {
            share_b == 1 ? "" : "s");
     if (o->half_m == 128)
         printf("  TMEM      layout A, 256 columns   even CTA                      odd CTA\n"
-               "            lanes   0-127           rows 0-127, columns 0-255     rows 128-255, columns "
-               "0-255\n");
+               "            lanes   0-127           rows 0-127, columns 0-255     rows 128-255, columns 0-255\n");
     else
         printf("  TMEM      layout B, 128 columns   even CTA                      odd CTA\n"
                "            lanes  0-63             rows 0-63, columns 0-127      rows 64-127, columns 0-127\n"
-               "            lanes 64-127            rows 0-63, columns 128-255    rows 64-127, columns "
-               "128-255\n");
+               "            lanes 64-127            rows 0-63, columns 128-255    rows 64-127, columns 128-255\n");
 }
 
 static void print_witness(const struct options *o, const struct witness *w) {
-    printf("\n  masks of the CTAs of a cluster: x along M goes down, y along N goes right, rank = x + %d y; "
-           "odd x never commit\n",
-           o->cluster_m);
-    const int width = 5 * o->cluster_n - 1 < 6 ? 6 : 5 * o->cluster_n - 1;
-    printf("        %-*s     %-*s     commit\n", width, "A", width, "B");
-    for (int x = 0; x < o->cluster_m; x++) {
-        printf("    x %d ", x);
-        for (int part = 0; part < 3; part++) {
-            for (int y = 0; y < o->cluster_n; y++) {
-                const struct witness *c = &w[x + y * o->cluster_m];
-                printf(" %04x", part == 0 ? c->a_mask : part == 1 ? c->b_mask : c->commit_mask);
-            }
-            printf(part < 2 ? "%*s" : "", width - (5 * o->cluster_n - 1) + 4, "");
-        }
-        printf("\n");
-    }
+    print_masks(w, o->cluster_m, o->cluster_n, "; odd x never commit");
     printf("  arrivals that free a tile: %d + %d - 1 = %u\n", o->cluster_m / 2, o->cluster_n, w[0].arrivals);
     printf("\n  barrier `full`    own address   & 0xfeffffff   mapa to the leader\n");
     for (int rank = 0; rank < 4 && rank < o->cluster_m * o->cluster_n; rank++)
@@ -330,57 +303,43 @@ static void print_witness(const struct options *o, const struct witness *w) {
     printf("\n");
 }
 
-/* Runs the kernel and fills d (M x N) and w (a cluster). */
-static void run(const struct options *o, const struct gemm_inputs *in, float *d, struct witness *w) {
+/* Runs the kernel on the matrices and prints what the first cluster used. */
+static void run(const struct options *o, const struct gemm_data *x) {
     const struct gemm_problem *p = &o->p;
-    enum elem_type type = (enum elem_type)p->type;
-    struct elem_info e = elem_info(type);
-    size_t d_bytes = in->d_count * sizeof(float), w_bytes = MAX_CLUSTER * sizeof *w;
-    void *a_gpu = gpu_upload(in->a_bytes, in->a_count * e.bytes);
-    void *b_gpu = gpu_upload(in->b_bytes, in->b_count * e.bytes);
-    void *c_gpu = gpu_upload(in->c, d_bytes);
-    void *d_gpu = gpu_alloc_unwritten(d_bytes), *w_gpu = gpu_alloc_unwritten(w_bytes);
-
-    CUtensorMap a = tensor_map_2d(a_gpu, type, p->m, p->k, o->half_m / o->cluster_n);
-    CUtensorMap b = tensor_map_2d(b_gpu, type, p->n, p->k, HALF_N / (o->cluster_m / 2));
-    struct gemm g = {p->n,
-                     p->k / o->tile_k,
-                     o->tile_k,
-                     o->cluster_m,
-                     o->cluster_n,
-                     o->half_m,
-                     (const float *)c_gpu,
-                     (float *)d_gpu,
-                     p->alpha,
-                     p->beta,
-                     umma_idesc(2 * o->half_m, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
-                     e.kind};
-    void *args[] = {&a, &b, &g, &w_gpu};
-    struct timing t = gemm_timing(p, in, a_gpu, b_gpu);
+    const enum elem_type type = (enum elem_type)p->type;
+    const struct elem_info e = elem_info(type);
+    CUtensorMap a = tensor_map_2d(x->a_gpu, type, p->m, p->k, o->half_m / o->cluster_n);
+    CUtensorMap b = tensor_map_2d(x->b_gpu, type, p->n, p->k, HALF_N / (o->cluster_m / 2));
+    struct gemm g = {
+        .n = p->n,
+        .k_tiles = p->k / o->tile_k,
+        .tile_k = o->tile_k,
+        .cluster_m = o->cluster_m,
+        .cluster_n = o->cluster_n,
+        .half_m = o->half_m,
+        .c = x->c_gpu,
+        .d = x->d_gpu,
+        .alpha = p->alpha,
+        .beta = p->beta,
+        .idesc = umma_idesc(2 * o->half_m, TILE_N, UMMA_D_F32, e.format, e.format, UMMA_MAJOR_K, UMMA_MAJOR_K),
+        .kind = e.kind,
+    };
+    struct witness w[MAX_CLUSTER];
+    void *w_gpu = gpu_alloc_unwritten(sizeof w), *args[] = {&a, &b, &g, &w_gpu};
+    struct timing t = gemm_timing(p, x);
     while (timing_next(&t)) /* once, or as --time says */
         launch_clusters((const void *)pair_umma, dim3(p->m / o->half_m, p->n / TILE_N),
                         dim3(o->cluster_m, o->cluster_n), THREADS, SHARED_BYTES, args);
-    gemm_timing_report(&t, "04_pair_umma", p);
-
-    CUDA_CHECK(cudaMemcpy(w, w_gpu, w_bytes, cudaMemcpyDeviceToHost));
-    CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));
-    void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu, w_gpu};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        CUDA_CHECK(cudaFree(all[i]));
+    gemm_timing_report(&t, p);
+    gpu_download(w, w_gpu, sizeof w);
+    print_witness(o, w);
 }
 
 int main(int argc, char **argv) {
-    struct options o = read_options(argc, argv);
-    struct witness w[MAX_CLUSTER];
+    const struct options o = read_options(argc, argv);
     cuda_require_sm100();
     print_plan(&o);
-
-    struct gemm_inputs in = gemm_inputs_make(&o.p);
-    float *d = (float *)checked_malloc(in.d_count * sizeof(float));
-    run(&o, &in, d, w);
-    print_witness(&o, w);
-    int status = gemm_verdict("04_pair_umma", &o.p, &in, d);
-    gemm_inputs_free(&in);
-    free(d);
-    return status;
+    struct gemm_data x = gemm_data_make(&o.p);
+    run(&o, &x);
+    return gemm_finish(&o.p, &x);
 }

@@ -4,6 +4,7 @@
  * warps load, multiply, fetch C and write D at the same time, each on another part of the work, and talk through
  * mbarriers alone. Any M, N, K and batch whose rows are multiples of 16 bytes.
  *
+ * sizes.h comes first: sizes, the warps' tasks, parameters. The host's part is in launch.h.
  * README.md walks through it. Ends with a PASS or FAIL line; exit code 0 or 1.
  */
 #include <cuda.h>
@@ -17,79 +18,16 @@
 #include "../common/descriptors.h"
 #include "../common/fence.cuh"
 #include "../common/mbarrier.cuh"
-#include "../common/tensor_map.h"
 #include "../common/tma.cuh"
 #include "../common/tmem.cuh"
 #include "../common/umma.cuh"
+#include "launch.h"
 #include "problem.h"
+#include "sizes.h"
 #include "verify.h"
 
-/* ---------------------------------------------------------------- sizes */
-
-enum {
-    CTA_M = 128,        /* rows of A and D a CTA, half of the pair's 256 */
-    MAX_TILE_N = 256,   /* columns of D a pair; 128 with --tile-n 128. Each CTA holds half of these rows of B */
-    TILE_K_BYTES = 128, /* of K: 64 f16, 32 tf32, 128 fp8 */
-    UMMA_K_BYTES = 32,  /* of K, that one UMMA multiplies */
-    UMMAS_PER_TILE = TILE_K_BYTES / UMMA_K_BYTES,
-    ACCUMULATORS = 2,     /* in tensor memory: one is filled while the other is read */
-    SUBTILE_COLUMNS = 32, /* of D, that the epilogue handles at a time: registers of a thread */
-    BUFFERS = 2,          /* subtiles of C in shared memory, and of D */
-    ANSWERS = 2,          /* of cluster launch control */
-    MIN_STAGES = 2,
-    MAX_STAGES = 9,
-};
-
-/* The tasks of a CTA's warps. Warps 0 ... 3 must be the epilogue: warp w reaches lanes 32 (w % 4) ... of TMEM. */
-enum {
-    EPILOGUE_WARPS = 4,
-    MMA_WARP = 4,
-    LOAD_WARP = 5,
-    C_WARP = 6,
-    SCHEDULE_WARP = 7, /* with --scheduler clc only */
-    THREADS = 7 * 32,
-    CLC_THREADS = 8 * 32,
-};
-
-static_assert(EPILOGUE_WARPS * TMEM_WINDOW == CTA_M, "a warp's window is its rows of D");
-static_assert(ACCUMULATORS * MAX_TILE_N <= TMEM_COLUMNS, "both accumulators fit into tensor memory");
-static_assert(SUBTILE_COLUMNS == 32, "tcgen05.ld.32x32b.x32 a subtile");
-static_assert(MAX_TILE_N / 2 % (BUFFERS * SUBTILE_COLUMNS) == 0, "a tile is whole rounds of the buffers");
-
-/* ---------------------------------------------------------------- parameters, the same for all CTAs */
-
-/* How a CTA's part of a K tile of A or B is loaded, and how the tensor core reads it. */
-struct operand {
-    uint32_t mn_major;    /* 1: M or N is contiguous in memory, 0: K */
-    uint32_t boxes;       /* that the part consists of side by side: M-major rows may be wider than a swizzle span */
-    uint32_t box_bytes;   /* from one box to the next in shared memory */
-    uint32_t box_columns; /* elements, from one box to the next in memory */
-    uint32_t slice_rows;  /* of a box, that one CTA loads for all who need them: rows of the tensor map */
-    uint32_t slice_bytes;
-    uint32_t step_x, step_y; /* columns and rows of the tensor map, from one K tile to the next: one is 0 */
-    uint64_t desc;           /* SMEM descriptor of a part at address 0 */
-    uint64_t umma_step;      /* from one UMMA's operand to the next, as the descriptor counts: in 16 bytes */
-};
-
-struct gemm {
-    struct operand a, b;
-    uint32_t k_tiles, tile_k;              /* tiles along K, and elements of each */
-    uint32_t tile_n;                       /* columns of D a pair: 256 or 128 */
-    uint32_t cluster_m, cluster_n;         /* CTAs of a cluster along M, two a pair, and along N */
-    uint32_t stages, stage_bytes, a_bytes; /* a stage is a_bytes of A, then B */
-    uint32_t ab_at;                        /* offset of the first stage in shared memory */
-    struct raster raster;                  /* work item to place in D */
-    uint32_t works;                        /* tiles of clusters in D, all matrices of the batch */
-    uint32_t clc;                          /* 1: cluster launch control hands out the work */
-    enum umma_kind kind;
-    uint32_t idesc;
-    enum out_type out; /* of C and D */
-    uint32_t relu;
-    float alpha, beta;
-};
-
 /* ---------------------------------------------------------------- shared storage and barriers
- * The same layout in all CTAs of a cluster. Behind it: subtiles of D, subtiles of C if there is a C, stages of A and B. */
+ * The same layout in all CTAs of a cluster. Behind it: subtiles of D, of C where there is one, stages of A and B. */
 
 struct shared_storage {
     /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
@@ -106,17 +44,7 @@ struct shared_storage {
     uint32_t tmem_base;
 };
 
-enum { STORAGE_BYTES = 1024 }; /* before the first stage, which is on the boundary of the swizzle pattern */
 static_assert(sizeof(struct shared_storage) <= STORAGE_BYTES, "the barriers fit in front of the stages");
-
-/* A subtile of C or D in shared memory, and where buffer i is: 0 and 1 are D's, 2 and 3 C's. */
-static inline __host__ __device__ uint32_t subtile_bytes(enum out_type out) {
-    return CTA_M * SUBTILE_COLUMNS * (uint32_t)out_bytes(out);
-}
-
-static inline __host__ __device__ uint32_t buffer_at(enum out_type out, uint32_t i) {
-    return STORAGE_BYTES + i * subtile_bytes(out);
-}
 
 /* One thread of each CTA. */
 static __device__ __forceinline__ void init_barriers(const struct gemm *g, struct shared_storage *s) {
@@ -141,8 +69,7 @@ static __device__ __forceinline__ void init_barriers(const struct gemm *g, struc
 }
 
 /* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
- * filler waits for "empty" with the other parity, so its first round passes: the phase before the first counts as over.
- */
+ * filler waits for "empty" with the other parity, so its first round passes: the phase before the first is over. */
 struct ring {
     uint32_t at, parity;
 };
@@ -166,7 +93,7 @@ struct place {
 
 static __device__ __forceinline__ struct place find_place(const struct gemm *g) {
     const uint32_t rank = cluster_rank();
-    struct place p = {rank % g->cluster_m, rank / g->cluster_m, !(rank & 1), 0, 0, 0, 0};
+    struct place p = {.x = rank % g->cluster_m, .y = rank / g->cluster_m, .leads = !(rank & 1)};
     p.pair = 3u << (rank & ~1u);
     for (uint32_t y = 0; y < g->cluster_n; y++) {
         p.a |= 1u << (p.x + y * g->cluster_m);
@@ -197,7 +124,7 @@ static __device__ __forceinline__ void work_locate(const struct gemm *g, const s
 }
 
 static __device__ __forceinline__ struct work work_first(const struct gemm *g, const struct place *p) {
-    struct work w = {cluster_index(), 1, 0, 0, 0, {0, 0}};
+    struct work w = {.index = cluster_index(), .valid = 1};
     work_locate(g, p, &w);
     return w;
 }
@@ -406,8 +333,8 @@ static __device__ __forceinline__ void get_accumulator(const struct gemm *g, uin
             x[i] *= g->alpha;
 }
 
-/* out: g->out, as a constant in each call. As the loop over the buffers is unrolled too, every address in them is one of
- * struct row and a constant. */
+/* out: g->out, as a constant in each call. As the loop over the buffers is unrolled too, every address in them is one
+ * of struct row and a constant. */
 static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const struct place *p,
                                                      struct shared_storage *s, const CUtensorMap *d,
                                                      enum out_type out) {
@@ -545,17 +472,15 @@ __global__ void __launch_bounds__(CLC_THREADS, 1)
         tmem_pair_dealloc(s->tmem_base, ACCUMULATORS * g.tile_n); /* with the peer's MMA warp */
 }
 
-/* ---------------------------------------------------------------- host */
-
-#include "launch.h" /* the plan, the launch, the run: they need what is defined above */
+/* ---------------------------------------------------------------- host: the plan and the launch are in launch.h */
 
 int main(int argc, char **argv) {
-    struct problem p = read_problem(argc, argv);
+    const struct problem p = read_problem(argc, argv);
     cuda_require_sm100();
     print_problem(&p);
     struct inputs in = inputs_make(&p);
     void *d = checked_malloc(in.d_count * out_bytes(p.out));
-    run(&p, &in, d);
+    run((const void *)persistent_warpspec, &p, &in, d);
     int status = verify(&p, &in, d);
     inputs_free(&in);
     free(d);

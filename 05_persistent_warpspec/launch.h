@@ -1,13 +1,20 @@
-/* launch.h - the host's half of step 05: what the kernel is told, how many clusters run, and the run. Included below the
- * kernel, whose struct gemm it fills. Host only. */
+/* launch.h - the host's half of step 05: what the kernel is told, how many clusters run, and the run. Host only. */
 #ifndef STEP05_LAUNCH_H
 #define STEP05_LAUNCH_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../common/tensor_map.h"
+#include "problem.h"
+#include "sizes.h"
 
 /* ---------------------------------------------------------------- the plan */
 
 /* The part of A or B that a CTA holds, `rows` of M or N, in K tiles of tile_k; `sharers` CTAs load a slice each. */
-static struct operand make_operand(const struct elem_info *e, int mn_major, uint32_t rows, uint32_t tile_k,
-                                   uint32_t sharers) {
+static inline struct operand make_operand(const struct elem_info *e, int mn_major, uint32_t rows, uint32_t tile_k,
+                                          uint32_t sharers) {
     struct operand o = {};
     o.mn_major = (uint32_t)mn_major;
     if (!mn_major) { /* rows of 128 bytes of K */
@@ -33,8 +40,8 @@ static struct operand make_operand(const struct elem_info *e, int mn_major, uint
     return o;
 }
 
-static CUtensorMap operand_map(const struct operand *o, const struct elem_info *e, enum elem_type type, void *gpu,
-                               const struct problem *p, int extent) {
+static inline CUtensorMap operand_map(const struct operand *o, const struct elem_info *e, enum elem_type type,
+                                      void *gpu, const struct problem *p, int extent) {
     const CUtensorMapDataType t = tensor_map_type(type);
     if (!o->mn_major)
         return tensor_map_3d(gpu, t, e->bytes, p->batch, extent, p->k, o->slice_rows, TILE_K_BYTES / e->bytes,
@@ -45,7 +52,7 @@ static CUtensorMap operand_map(const struct operand *o, const struct elem_info *
 }
 
 /* Everything the kernel is told. shared: bytes a CTA may have; *used: bytes it takes. */
-static struct gemm make_plan(const struct problem *p, uint32_t shared, uint32_t *used) {
+static inline struct gemm make_plan(const struct problem *p, uint32_t shared, uint32_t *used) {
     const struct elem_info e = elem_info((enum elem_type)p->type);
     struct gemm g = {};
     g.tile_n = (uint32_t)p->tile_n;
@@ -88,7 +95,8 @@ struct launch {
 };
 
 /* Fills l, which must not move afterwards. */
-static void make_launch(struct launch *l, const struct problem *p, const struct gemm *g, uint32_t shared) {
+static inline void make_launch(struct launch *l, const void *kernel, const struct problem *p, const struct gemm *g,
+                               uint32_t shared) {
     const uint32_t ctas = g->cluster_m * g->cluster_n;
     int resident = 0;
     *l = {};
@@ -100,9 +108,8 @@ static void make_launch(struct launch *l, const struct problem *p, const struct 
     l->config.attrs = &l->cluster;
     l->config.numAttrs = 1;
     l->config.gridDim = dim3(g->works * ctas); /* clc: a cluster for each item, most of them never launched */
-    CUDA_CHECK(cudaFuncSetAttribute((const void *)persistent_warpspec, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)shared));
-    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&resident, (const void *)persistent_warpspec, &l->config));
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    CUDA_CHECK(cudaOccupancyMaxActiveClusters(&resident, kernel, &l->config));
     if (resident < 1) {
         fprintf(stderr, "the GPU takes no cluster of %u CTAs with %u bytes of shared memory each\n", ctas, shared);
         exit(1);
@@ -116,9 +123,10 @@ static void make_launch(struct launch *l, const struct problem *p, const struct 
            l->config.gridDim.x / ctas, g->cluster_m, g->cluster_n, l->config.blockDim.x, resident);
 }
 
-static void print_plan(const struct problem *p, const struct gemm *g, uint32_t used, uint32_t shared) {
+static inline void print_plan(const void *kernel, const struct problem *p, const struct gemm *g, uint32_t used,
+                              uint32_t shared) {
     cudaFuncAttributes f;
-    CUDA_CHECK(cudaFuncGetAttributes(&f, (const void *)persistent_warpspec));
+    CUDA_CHECK(cudaFuncGetAttributes(&f, kernel));
     printf("  tiles     %u x %u of D a pair, %u x %u a cluster: %u x %u x %d, in groups of %d rows of them\n",
            2 * CTA_M, g->tile_n, CTA_M * g->cluster_m, g->tile_n * g->cluster_n, g->raster.tiles_m, g->raster.tiles_n,
            p->batch, p->group);
@@ -132,7 +140,7 @@ static void print_plan(const struct problem *p, const struct gemm *g, uint32_t u
 }
 
 /* The line of --time. */
-static void report_time(const struct problem *p, struct timing *t) {
+static inline void report_time(const struct problem *p, struct timing *t) {
     char size[64], type[32];
     snprintf(size, sizeof size, p->batch > 1 ? "%dx%dx%dx%d" : "%dx%dx%d", p->m, p->n, p->k, p->batch);
     snprintf(type, sizeof type, "%s->%s", elem_names[p->type], out_names[p->out]);
@@ -140,7 +148,7 @@ static void report_time(const struct problem *p, struct timing *t) {
 }
 
 /* Runs the kernel on the inputs' bytes and fills d. */
-static void run(const struct problem *p, struct inputs *in, void *d) {
+static inline void run(const void *kernel, const struct problem *p, struct inputs *in, void *d) {
     const struct elem_info e = elem_info((enum elem_type)p->type);
     const size_t out = out_bytes(p->out);
     int device = 0, shared = 0;
@@ -148,7 +156,7 @@ static void run(const struct problem *p, struct inputs *in, void *d) {
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     struct gemm g = make_plan(p, (uint32_t)shared, &used);
-    print_plan(p, &g, used, (uint32_t)shared);
+    print_plan(kernel, p, &g, used, (uint32_t)shared);
 
     void *a_gpu = gpu_upload(in->a_bytes, in->a_count * e.bytes);
     void *b_gpu = gpu_upload(in->b_bytes, in->b_count * e.bytes);
@@ -162,17 +170,17 @@ static void run(const struct problem *p, struct inputs *in, void *d) {
     CUtensorMap m = tensor_map_3d(d_gpu, out_map_type(p->out), out, p->batch, p->m, p->n, CTA_M / EPILOGUE_WARPS,
                                   SUBTILE_COLUMNS, swizzle);
     struct launch l;
-    make_launch(&l, p, &g, used);
+    make_launch(&l, kernel, p, &g, used);
     void *args[] = {&a, &b, &c, &m, &g};
     const struct timing_input inputs[] = {{a_gpu, in->a_bytes, in->a_count * e.bytes},
                                           {b_gpu, in->b_bytes, in->b_count * e.bytes}};
     struct timing t = timing_make(p->time, inputs, 2);
     while (timing_next(&t)) /* once, or as --time says */
-        CUDA_CHECK(cudaLaunchKernelExC(&l.config, (const void *)persistent_warpspec, args));
+        CUDA_CHECK(cudaLaunchKernelExC(&l.config, kernel, args));
     report_time(p, &t);
 
-    CUDA_CHECK(cudaMemcpy(d, d_gpu, in->d_count * out, cudaMemcpyDeviceToHost));
-    void *all[] = {a_gpu, b_gpu, c_gpu, d_gpu};
+    gpu_download(d, d_gpu, in->d_count * out);
+    void *all[] = {a_gpu, b_gpu, c_gpu};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         CUDA_CHECK(cudaFree(all[i]));
 }

@@ -14,14 +14,14 @@
 
 /* Division by a number that is known before the kernel starts, as a multiplication and a shift: floor(n / d) =
  * n * multiplier >> shift for n < 2^31, with shift = 31 + ceil(log2 d), multiplier = ceil(2^shift / d) < 2^32. The
- * multiplier exceeds 2^shift / d by less than 1, so the product is too large by less than n / 2^shift, which is less than
- * the 1 / d that would reach the next integer. A division in hardware would be some 30 instructions. */
+ * multiplier exceeds 2^shift / d by less than 1, so the product is too large by less than n / 2^shift, which is less
+ * than the 1 / d that would reach the next integer. A division in hardware would be some 30 instructions. */
 struct divisor {
     uint32_t d, multiplier, shift;
 };
 
 static inline struct divisor divisor_make(uint32_t d) {
-    struct divisor v = {d, 0, 31};
+    struct divisor v = {.d = d, .shift = 31};
     while ((uint64_t)1 << (v.shift - 31) < d)
         v.shift++;
     v.multiplier = (uint32_t)((((uint64_t)1 << v.shift) + d - 1) / d);
@@ -45,13 +45,15 @@ struct raster_tile {
 
 /* tiles_m * tiles_n * batch must be less than 2^31. */
 static inline struct raster raster_make(uint32_t tiles_m, uint32_t tiles_n, uint32_t rows) {
-    struct raster r = {tiles_m, tiles_n, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     rows = rows < tiles_m ? rows : tiles_m;
-    r.matrix = divisor_make(tiles_m * tiles_n);
-    r.group = divisor_make(rows * tiles_n);
-    r.rows = divisor_make(rows);
-    r.last_rows = divisor_make(tiles_m % rows ? tiles_m % rows : rows);
-    return r;
+    return (struct raster){
+        .tiles_m = tiles_m,
+        .tiles_n = tiles_n,
+        .matrix = divisor_make(tiles_m * tiles_n),
+        .group = divisor_make(rows * tiles_n),
+        .rows = divisor_make(rows),
+        .last_rows = divisor_make(tiles_m % rows ? tiles_m % rows : rows),
+    };
 }
 
 static inline __host__ __device__ struct raster_tile raster_tile(const struct raster *r, uint32_t item) {

@@ -1,5 +1,5 @@
-/* cluster.cuh - who am I: thread, warp, CTA, place in the cluster, SM; choosing one thread of a warp; waiting for
- * the whole cluster. */
+/* cluster.cuh - who am I: thread, warp, CTA, place in the cluster, SM; choosing one thread of a warp; waiting for the
+ * whole cluster. */
 #ifndef COMMON_CLUSTER_CUH
 #define COMMON_CLUSTER_CUH
 
@@ -9,8 +9,8 @@
  * Who: any thread; p points into this CTA's shared memory. PTX ISA 5.2.1. */
 static __device__ __forceinline__ uint32_t smem_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-/* Warp index within the CTA, known to the compiler to be the same in all 32 lanes, so that a branch on it
- * stays uniform and .aligned instructions below it are legal. Who: a converged warp. */
+/* Warp index within the CTA, known to the compiler to be the same in all 32 lanes, so that a branch on it stays uniform
+ * and .aligned instructions below it are legal. Who: a converged warp. */
 static __device__ __forceinline__ uint32_t warp_index(void) { return __shfl_sync(0xFFFFFFFFu, threadIdx.x / 32, 0); }
 
 static __device__ __forceinline__ uint32_t lane_index(void) { return threadIdx.x % 32; }

@@ -1,11 +1,11 @@
 /* cmdline.h - one command line for all steps: `--name value`, `--name=value` or `--flag`, from a table.
  *
- * A step fills an array of struct cl_option; what a variable holds when cmdline_parse() is called is its
- * default and is shown by --help. A value that is not allowed gets one line on stderr that says what is, and
- * exit code 2. --help prints the table and exits with 0. Host only.
+ * A step fills an array of struct cl_option; what a variable holds when cmdline_parse() is called is its default and is
+ * shown by --help. A value that is not allowed gets one line on stderr that says what is, and exit code 2. --help
+ * prints the table and exits with 0. Host only.
  *
- * Call it first in main(): it also has stdout go out line by line, so that what the step prints and what is
- * reported on stderr stand in order, in a file too.
+ * Call it first in main(): it also has stdout go out line by line, so that what the step prints and what is reported on
+ * stderr stand in order, in a file too.
  */
 #ifndef COMMON_CMDLINE_H
 #define COMMON_CMDLINE_H
@@ -34,6 +34,32 @@ struct cl_option {
     int min, max, step;         /* CL_INT, CL_POW2 */
     const char *const *choices; /* CL_CHOICE */
 };
+
+/* An option of each kind. value: where it goes; help: what it is. */
+static inline struct cl_option cl_int(const char *name, int *value, const char *help, int min, int max, int step) {
+    return (struct cl_option){
+        .name = name, .kind = CL_INT, .value = value, .help = help, .min = min, .max = max, .step = step};
+}
+
+static inline struct cl_option cl_pow2(const char *name, int *value, const char *help, int min, int max) {
+    return (struct cl_option){.name = name, .kind = CL_POW2, .value = value, .help = help, .min = min, .max = max};
+}
+
+static inline struct cl_option cl_float(const char *name, float *value, const char *help) {
+    return (struct cl_option){.name = name, .kind = CL_FLOAT, .value = value, .help = help};
+}
+
+static inline struct cl_option cl_seed(const char *name, uint64_t *value, const char *help) {
+    return (struct cl_option){.name = name, .kind = CL_SEED, .value = value, .help = help};
+}
+
+static inline struct cl_option cl_choice(const char *name, int *value, const char *help, const char *const *choices) {
+    return (struct cl_option){.name = name, .kind = CL_CHOICE, .value = value, .help = help, .choices = choices};
+}
+
+static inline struct cl_option cl_flag(const char *name, int *value, const char *help) {
+    return (struct cl_option){.name = name, .kind = CL_FLAG, .value = value, .help = help};
+}
 
 /* What the option takes, as a phrase that fits "--m takes ...". */
 static inline void cl_allowed(const struct cl_option *o, char *text, size_t size) {

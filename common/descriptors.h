@@ -1,13 +1,11 @@
 /* descriptors.h - the two descriptors of tcgen05.mma as bits: build, take apart, print.
  *
- *   SMEM descriptor         64 bits  where a tile of A or B lies in shared memory and how   PTX
- * ISA 9.7.16.4.1, Table 40 instruction descriptor  32 bits  shape, types and signs of one UMMA PTX
- * ISA 9.7.16.4.2, Table 42
+ *   SMEM descriptor          64 bits   where a tile of A or B lies in shared memory, and how   9.7.16.4.1, Table 40
+ *   instruction descriptor   32 bits   shape, types and signs of one UMMA                      9.7.16.4.2, Table 42
  *
- * Everything here is pure arithmetic: usable on the device, on the host, and from plain C. Addresses and
- * strides are bytes; matrices are counted in elements. Nothing is checked here: a field that does not fit is
- * cut to its width, as the hardware would do with the register it gets; umma_idesc_error() says what Table 39
- * thinks of a combination.
+ * Everything here is pure arithmetic: usable on the device, on the host, and from plain C. Addresses and strides are
+ * bytes; matrices are counted in elements. Nothing is checked here: a field that does not fit is cut to its width, as
+ * the hardware would do with the register it gets; umma_idesc_error() says what Table 39 thinks of a combination.
  */
 #ifndef COMMON_DESCRIPTORS_H
 #define COMMON_DESCRIPTORS_H
@@ -35,8 +33,7 @@ enum umma_swizzle {
 /* Which index runs along consecutive bytes. K-major: a row of A (or of B stored N x K) is contiguous. */
 enum umma_major { UMMA_MAJOR_K = 0, UMMA_MAJOR_MN = 1 };
 
-/* The .kind of tcgen05.mma; i8 is legal for sm_100a, sm_101a and sm_110a, not for the family target sm_100f.
- */
+/* The .kind of tcgen05.mma; i8 is legal for sm_100a, sm_101a and sm_110a, not for the family target sm_100f. */
 enum umma_kind { UMMA_KIND_F16, UMMA_KIND_TF32, UMMA_KIND_F8F6F4, UMMA_KIND_I8 };
 
 /* atype and btype, bits 7-9 and 10-12: the same number means another type in another kind. */
@@ -95,12 +92,13 @@ UMMA_FN struct umma_smem_fields umma_smem_unpack(uint64_t desc) {
 /* The usual descriptor: relative strides, pattern on its own boundary (base offset 0).
  * start, leading, stride: bytes, multiples of 16. */
 UMMA_FN uint64_t umma_smem_desc(uint32_t start, uint32_t leading, uint32_t stride, enum umma_swizzle swizzle) {
-    struct umma_smem_fields f = {start, leading, stride, 1, 0, 0, 0, (uint32_t)swizzle};
+    struct umma_smem_fields f = {
+        .start = start, .leading = leading, .stride = stride, .version = 1, .swizzle = (uint32_t)swizzle};
     return umma_smem_pack(f);
 }
 
-/* The same tile, its start address `bytes` further: a step along K inside the swizzle atom, or to the next
- * atom. Legal because the swizzle is a function of the address bits, not of the distance from the start. */
+/* The same tile, its start address `bytes` further: a step along K inside the swizzle atom, or to the next atom. Legal
+ * because the swizzle is a function of the address bits, not of the distance from the start. */
 UMMA_FN uint64_t umma_smem_advance(uint64_t desc, uint32_t bytes) {
     return (desc & ~0x3FFFull) | ((desc + umma_encode16(bytes)) & 0x3FFF);
 }
@@ -120,10 +118,13 @@ UMMA_FN uint32_t umma_swizzle_span(enum umma_swizzle swizzle) {
     }
 }
 
-/* Where byte `offset` of an unswizzled tile goes (Table 55). offset: bytes from the start of the pattern,
- * which lies on a 1024-, 512- or 256-byte boundary (Table 41). An XOR of address bits, so it is its own
- * inverse: 128B: bits 4-6 ^= bits 7-9    64B: bits 4-5 ^= bits 7-8    32B: bit 4 ^= bit 7 128B with 32B
- * atoms: bits 5-6 ^= bits 7-8 */
+/* Where byte `offset` of an unswizzled tile goes (Table 55). offset: bytes from the start of the pattern, which lies on
+ * a 1024-, 512- or 256-byte boundary (Table 41). An XOR of address bits, so it is its own inverse:
+ *
+ *   32B               bit  4   ^= bit  7
+ *   64B               bits 4-5 ^= bits 7-8
+ *   128B              bits 4-6 ^= bits 7-9
+ *   128B, 32B atoms   bits 5-6 ^= bits 7-8 */
 UMMA_FN uint32_t umma_swizzle_offset(enum umma_swizzle swizzle, uint32_t offset) {
     switch (swizzle) {
     case UMMA_SWIZZLE_32B:
@@ -140,12 +141,15 @@ UMMA_FN uint32_t umma_swizzle_offset(enum umma_swizzle swizzle, uint32_t offset)
 }
 
 /* A densely packed tile, one swizzle span wide, its atoms one after the other (9.7.16.3, canonical layouts).
- *   K-major   `extent` rows of M or N: 8-row atoms of 8 x span bytes stacked along M or N. SBO is one atom.
- * LBO is unused, by convention 1 unit, where swizzled; unswizzled the two 16-byte columns of a K step are
- * each stored whole, so LBO is one column: extent * 16. MN-major  `extent` is K: atoms of span bytes x 8 K (4
- * K with 32-byte atoms) stacked along K first, so SBO is one atom and LBO the next span of M or N. Unswizzled
- * the two swap their names: LBO is the next 8 K, SBO the next 16 bytes of M or N. start: bytes, on the
- * pattern's boundary. */
+ *
+ *   K-major    `extent` is rows of M or N: 8-row atoms of 8 x span bytes stacked along M or N. SBO is one atom. LBO is
+ *              unused, by convention 1 unit, where swizzled; unswizzled the two 16-byte columns of a K step are each
+ *              stored whole, so LBO is one column: extent * 16.
+ *   MN-major   `extent` is K: atoms of span bytes x 8 K (4 K with 32-byte atoms) stacked along K first, so SBO is one
+ *              atom and LBO the next span of M or N. Unswizzled the two swap their names: LBO is the next 8 K, SBO the
+ *              next 16 bytes of M or N.
+ *
+ * start: bytes, on the pattern's boundary. */
 UMMA_FN uint64_t umma_smem_desc_packed(uint32_t start, enum umma_major major, enum umma_swizzle swizzle,
                                        uint32_t extent) {
     uint32_t span = umma_swizzle_span(swizzle);
@@ -204,17 +208,22 @@ UMMA_FN struct umma_idesc_fields umma_idesc_unpack(uint32_t idesc) {
 /* Dense, no negation: D (m x n) = A (m x K) B (K x n) with the formats' numbers of the kind in use. */
 UMMA_FN uint32_t umma_idesc(uint32_t m, uint32_t n, enum umma_d_format d, enum umma_format a, enum umma_format b,
                             enum umma_major a_major, enum umma_major b_major) {
-    struct umma_idesc_fields f = {
-        0, 0, 0, (uint32_t)d, (uint32_t)a, (uint32_t)b, 0, 0, (uint32_t)a_major, (uint32_t)b_major, n, m, 0};
+    struct umma_idesc_fields f = {.d_format = (uint32_t)d,
+                                  .a_format = (uint32_t)a,
+                                  .b_format = (uint32_t)b,
+                                  .a_major = (uint32_t)a_major,
+                                  .b_major = (uint32_t)b_major,
+                                  .n = n,
+                                  .m = m};
     return umma_idesc_pack(f);
 }
 
-/* K of one dense UMMA, in elements: always 32 bytes of a row (Table 39). 6- and 4-bit formats of kind f8f6f4
- * fill 8-bit containers. */
+/* K of one dense UMMA, in elements: always 32 bytes of a row (Table 39). 6- and 4-bit formats of kind f8f6f4 fill 8-bit
+ * containers. */
 UMMA_FN uint32_t umma_k(enum umma_kind kind) { return kind == UMMA_KIND_F16 ? 16 : kind == UMMA_KIND_TF32 ? 8 : 32; }
 
-/* Why Table 39 and Table 42 refuse a dense, non-.ws shape and D type for cta_group 1 or 2, or NULL if they
- * allow it. Formats are not judged. */
+/* Why Table 39 and Table 42 refuse a dense, non-.ws shape and D type for cta_group 1 or 2, or NULL if they allow it.
+ * Formats are not judged. */
 UMMA_FN const char *umma_idesc_error(uint32_t idesc, enum umma_kind kind, int cta_group) {
     struct umma_idesc_fields f = umma_idesc_unpack(idesc);
     uint32_t step = 8u * (uint32_t)cta_group;

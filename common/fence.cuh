@@ -1,18 +1,19 @@
-/* fence.cuh - fences between threads, and between the generic and the async proxy.
+/* fence.cuh - fences between threads, between the generic and the async proxy, and around tcgen05 operations.
  *
- * A proxy is a way to reach memory (PTX ISA 8.6). Plain loads and stores use the generic proxy; tcgen05.mma,
- * tcgen05.cp and TMA read and write shared memory through the async proxy (9.7.16.6.5). A barrier orders
- * threads, not proxies: between a write through one and a read through the other there must be a proxy fence.
+ * A proxy is a way to reach memory (PTX ISA 8.6). Plain loads and stores use the generic proxy; tcgen05.mma, tcgen05.cp
+ * and TMA read and write shared memory through the async proxy (9.7.16.6.5). A barrier orders threads, not proxies:
+ * between a write through one and a read through the other there must be a proxy fence.
  */
 #ifndef COMMON_FENCE_CUH
 #define COMMON_FENCE_CUH
 
 #include <stdint.h>
 
-/* Makes this thread's earlier generic-proxy accesses to shared memory visible to later async-proxy accesses,
- * and the other way round. Who: every thread that wrote what the tensor core or TMA will read, after its
- * writes and before the barrier that tells the issuing thread. One thread fencing for all is not enough: a
- * fence orders its own thread's accesses. Completion: synchronous. PTX ISA 9.7.13.4. */
+/* Makes this thread's earlier generic-proxy accesses to shared memory visible to later async-proxy accesses, and the
+ * other way round.
+ * Who: every thread that wrote what the tensor core or TMA will read, after its writes and before the barrier that
+ * tells the issuing thread. One thread fencing for all is not enough: a fence orders its own thread's accesses.
+ * Completion: synchronous. PTX ISA 9.7.13.4. */
 static __device__ __forceinline__ void fence_proxy_async_shared(void) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -27,5 +28,17 @@ static __device__ __forceinline__ void fence_mbarrier_init(void) {
 /* Orders this thread's memory accesses at GPU scope, sequentially consistent.
  * Who: any thread. Completion: synchronous. PTX ISA 9.7.13.4. */
 static __device__ __forceinline__ void fence_gpu(void) { asm volatile("fence.sc.gpu;" ::: "memory"); }
+
+/* Before telling another thread (barrier, mbarrier, flag): this thread's earlier asynchronous tcgen05 operations are
+ * ordered before what follows. Who: each thread with such operations. Completion: synchronous. PTX ISA 9.7.16.11.1. */
+static __device__ __forceinline__ void tcgen05_fence_before(void) {
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+}
+
+/* After being told: this thread's later asynchronous tcgen05 operations are ordered after what came before.
+ * Who: each thread that will issue such operations. Completion: synchronous. PTX ISA 9.7.16.11.1. */
+static __device__ __forceinline__ void tcgen05_fence_after(void) {
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+}
 
 #endif

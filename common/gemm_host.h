@@ -1,5 +1,5 @@
-/* gemm_host.h - what the host does around D = alpha A B^T + beta C in every step: inputs, uploads, the cluster's
- * launch, the verdict. Host only. */
+/* gemm_host.h - what the host does around D = alpha A B^T + beta C in steps 02 to 04, in the order of a run: options,
+ * matrices, launch, verdict. What a step does by itself, it does between these. Host only. */
 #ifndef COMMON_GEMM_HOST_H
 #define COMMON_GEMM_HOST_H
 
@@ -14,6 +14,33 @@
 #include "timing.h"
 #include "types.h"
 
+/* ---------------------------------------------------------------- the problem */
+
+/* What is to be computed: A is m x k, B is n x k, C and D are m x n. */
+struct gemm_problem {
+    const char *step;  /* the program's name, in front of its messages */
+    int m, n, k, type; /* type: enum elem_type */
+    float alpha, beta;
+    uint64_t seed;
+    int verify, time; /* verify: enum verify; time: runs to measure, 0 for one launch and none */
+};
+
+/* What a step computes where the command line says nothing else. */
+static inline struct gemm_problem gemm_default(const char *step) {
+    return (struct gemm_problem){
+        .step = step, .m = 512, .n = 1024, .k = 256, .type = ELEM_F16, .alpha = 1.0f, .beta = 0.5f, .seed = 1};
+}
+
+/* The options --verify and --time, for a table; the variable is where they go. */
+static inline struct cl_option gemm_verify_option(int *verify) {
+    return cl_choice("verify", verify, "elements of D to check; auto: sampled above 1024 cubed", verify_names);
+}
+
+static inline struct cl_option gemm_time_option(int *runs) {
+    return cl_int("time", runs, "launches to measure, each with fresh inputs and a cold L2; 0: none", 0,
+                  TIMING_MAX_RUNS, 1);
+}
+
 /* A command line's size that must be whole tiles: otherwise one line on stderr and exit code 2. */
 static inline void gemm_require_multiple(const char *step, const char *option, int value, int of, const char *why) {
     if (value % of == 0)
@@ -22,60 +49,42 @@ static inline void gemm_require_multiple(const char *step, const char *option, i
     exit(2);
 }
 
-/* What is to be computed: A is m x k, B is n x k, C and D are m x n. */
-struct gemm_problem {
-    int m, n, k, type; /* type: enum elem_type */
-    float alpha, beta;
-    uint64_t seed;
-    int verify, time; /* verify: enum verify; time: runs to measure, 0 for one launch and none */
-};
-
-/* The options --verify and --time, for a step's table; the step's variable is where they go. */
-static inline struct cl_option gemm_verify_option(int *verify) {
-    const struct cl_option o = {"verify", CL_CHOICE, verify, "elements of D to check; auto: sampled above 1024 cubed",
-                                0,        0,         0,      verify_names};
-    return o;
+/* Reads the command line of a step: sizes, factors and type, then `own`, the options that only this step has, then the
+ * seed and what is checked and measured. whole: said of M and N behind their help. Returns how many elements a K tile,
+ * 128 bytes of a row, has; K is whole tiles. */
+static inline int gemm_options(int argc, char **argv, const char *purpose, struct gemm_problem *p, const char *whole,
+                               const struct cl_option *own, int own_count) {
+    char m_help[64], n_help[64];
+    struct cl_option table[16] = {
+        cl_int("m", &p->m, m_help, 128, 16384, 128),
+        cl_int("n", &p->n, n_help, 256, 16384, 256),
+        cl_int("k", &p->k, "columns of A and B, whole tiles of 128 bytes", 32, 16384, 32),
+        cl_float("alpha", &p->alpha, "factor of A B^T"),
+        cl_float("beta", &p->beta, "factor of C; 0 leaves C unread"),
+        cl_choice("type", &p->type, "of A and B", elem_names),
+    };
+    int count = 6;
+    snprintf(m_help, sizeof m_help, "rows of A and D%s", whole);
+    snprintf(n_help, sizeof n_help, "rows of B, columns of D%s", whole);
+    for (int i = 0; i < own_count; i++)
+        table[count++] = own[i];
+    table[count++] = cl_seed("seed", &p->seed, "of the random A, B and C");
+    table[count++] = gemm_verify_option(&p->verify);
+    table[count++] = gemm_time_option(&p->time);
+    cmdline_parse(argc, argv, purpose, table, count);
+    const int tile_k = 128 / (int)elem_info((enum elem_type)p->type).bytes;
+    gemm_require_multiple(p->step, "k", p->k, tile_k, "128 bytes of a row");
+    return tile_k;
 }
 
-static inline struct cl_option gemm_time_option(int *runs) {
-    const struct cl_option o = {
-        "time", CL_INT,          runs, "launches to measure, each with fresh inputs and a cold L2; 0: none",
-        0,      TIMING_MAX_RUNS, 1,    NULL};
-    return o;
+/* The first two lines of what a step prints. */
+static inline void gemm_print_problem(const struct gemm_problem *p) {
+    printf("%s   D = alpha A B^T + beta C\n", p->step);
+    printf("  problem   M %d, N %d, K %d, %s -> f32, alpha %g, beta %g, seed %llu\n", p->m, p->n, p->k,
+           elem_names[p->type], (double)p->alpha, (double)p->beta, (unsigned long long)p->seed);
 }
 
-/* A, B and C on the host, A and B also as the bytes of their type. gemm_inputs_free() frees them. */
-struct gemm_inputs {
-    float *a, *b, *c;
-    void *a_bytes, *b_bytes;
-    size_t a_count, b_count, d_count;
-};
-
-static inline struct gemm_inputs gemm_inputs_make(const struct gemm_problem *p) {
-    struct gemm_inputs in;
-    enum elem_type type = (enum elem_type)p->type;
-    size_t size = elem_info(type).bytes;
-    uint64_t state = p->seed;
-    in.a_count = (size_t)p->m * p->k;
-    in.b_count = (size_t)p->n * p->k;
-    in.d_count = (size_t)p->m * p->n;
-    in.a = (float *)checked_malloc(in.a_count * sizeof(float));
-    in.b = (float *)checked_malloc(in.b_count * sizeof(float));
-    in.c = (float *)checked_malloc(in.d_count * sizeof(float));
-    in.a_bytes = checked_malloc(in.a_count * size);
-    in.b_bytes = checked_malloc(in.b_count * size);
-    elem_fill_random(type, in.a_count, in.a_bytes, in.a, &state);
-    elem_fill_random(type, in.b_count, in.b_bytes, in.b, &state);
-    for (size_t i = 0; i < in.d_count; i++)
-        in.c[i] = random_float(&state);
-    return in;
-}
-
-static inline void gemm_inputs_free(struct gemm_inputs *in) {
-    void *all[] = {in->a, in->b, in->c, in->a_bytes, in->b_bytes};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-}
+/* ---------------------------------------------------------------- the matrices */
 
 /* A copy of host memory on the GPU. The caller frees it. */
 static inline void *gpu_upload(const void *host, size_t bytes) {
@@ -93,9 +102,53 @@ static inline void *gpu_alloc_unwritten(size_t bytes) {
     return gpu;
 }
 
-/* Launches a kernel in clusters of `cluster` CTAs, which divide the grid. smem: bytes of dynamic
- * shared memory. args: a pointer to each parameter, as for cudaLaunchKernelExC. More than 8 CTAs a cluster are more
- * than every GPU of the architecture must be able to place, so the kernel has to say that it knows. */
+/* Copies what lies on the GPU to the host, and frees it there. */
+static inline void gpu_download(void *host, void *gpu, size_t bytes) {
+    CUDA_CHECK(cudaMemcpy(host, gpu, bytes, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(gpu));
+}
+
+/* The matrices: on the host as floats, A and B also as the bytes of their type, and on the GPU as the kernel has them.
+ * d is what the GPU computed, once gemm_finish() has fetched it. */
+struct gemm_data {
+    float *a, *b, *c, *d;
+    void *a_bytes, *b_bytes;
+    void *a_gpu, *b_gpu;
+    float *c_gpu, *d_gpu;
+    size_t a_count, b_count, d_count; /* elements */
+};
+
+/* A, B and C at random; gemm_finish() frees all. */
+static inline struct gemm_data gemm_data_make(const struct gemm_problem *p) {
+    struct gemm_data x;
+    const enum elem_type type = (enum elem_type)p->type;
+    const size_t size = elem_info(type).bytes;
+    uint64_t state = p->seed;
+    x.a_count = (size_t)p->m * p->k;
+    x.b_count = (size_t)p->n * p->k;
+    x.d_count = (size_t)p->m * p->n;
+    x.a = (float *)checked_malloc(x.a_count * sizeof(float));
+    x.b = (float *)checked_malloc(x.b_count * sizeof(float));
+    x.c = (float *)checked_malloc(x.d_count * sizeof(float));
+    x.d = (float *)checked_malloc(x.d_count * sizeof(float));
+    x.a_bytes = checked_malloc(x.a_count * size);
+    x.b_bytes = checked_malloc(x.b_count * size);
+    elem_fill_random(type, x.a_count, x.a_bytes, x.a, &state);
+    elem_fill_random(type, x.b_count, x.b_bytes, x.b, &state);
+    for (size_t i = 0; i < x.d_count; i++)
+        x.c[i] = random_float(&state);
+    x.a_gpu = gpu_upload(x.a_bytes, x.a_count * size);
+    x.b_gpu = gpu_upload(x.b_bytes, x.b_count * size);
+    x.c_gpu = (float *)gpu_upload(x.c, x.d_count * sizeof(float));
+    x.d_gpu = (float *)gpu_alloc_unwritten(x.d_count * sizeof(float));
+    return x;
+}
+
+/* ---------------------------------------------------------------- the launch */
+
+/* Launches a kernel in clusters of `cluster` CTAs, which divide the grid. smem: bytes of dynamic shared memory. args: a
+ * pointer to each parameter, as for cudaLaunchKernelExC. More than 8 CTAs a cluster are more than every GPU of the
+ * architecture must be able to place, so the kernel has to say that it knows. */
 static inline void launch_clusters(const void *kernel, dim3 grid, dim3 cluster, int threads, int smem, void **args) {
     cudaLaunchAttribute shape;
     shape.id = cudaLaunchAttributeClusterDimension;
@@ -114,27 +167,48 @@ static inline void launch_clusters(const void *kernel, dim3 grid, dim3 cluster, 
     CUDA_CHECK(cudaLaunchKernelExC(&config, kernel, args));
 }
 
-/* The launches of a step: see timing.h. a_gpu, b_gpu: where A and B were uploaded to. */
-static inline struct timing gemm_timing(const struct gemm_problem *p, const struct gemm_inputs *in, void *a_gpu,
-                                        void *b_gpu) {
+/* The launches of a step: see timing.h. */
+static inline struct timing gemm_timing(const struct gemm_problem *p, const struct gemm_data *x) {
     const size_t size = elem_info((enum elem_type)p->type).bytes;
-    const struct timing_input inputs[] = {{a_gpu, in->a_bytes, in->a_count * size},
-                                          {b_gpu, in->b_bytes, in->b_count * size}};
+    const struct timing_input inputs[] = {{x->a_gpu, x->a_bytes, x->a_count * size},
+                                          {x->b_gpu, x->b_bytes, x->b_count * size}};
     return timing_make(p->time, inputs, 2);
 }
 
-static inline void gemm_timing_report(struct timing *t, const char *step, const struct gemm_problem *p) {
+static inline void gemm_timing_report(struct timing *t, const struct gemm_problem *p) {
     char size[64], type[32];
     snprintf(size, sizeof size, "%dx%dx%d", p->m, p->n, p->k);
     snprintf(type, sizeof type, "%s->f32", elem_names[p->type]);
-    timing_report(t, step, size, type, 2.0 * p->m * p->n * p->k);
+    timing_report(t, p->step, size, type, 2.0 * p->m * p->n * p->k);
 }
+
+/* The multicast masks that the CTAs of a cluster used, as grids. witness: of each CTA by rank, with a_mask, b_mask and
+ * commit_mask. note: behind the caption. */
+template <class Witness>
+static inline void print_masks(const Witness *witness, int cluster_m, int cluster_n, const char *note) {
+    const int used = 5 * cluster_n - 1, width = used < 6 ? 6 : used;
+    printf("\n  masks of the CTAs of a cluster: x along M goes down, y along N goes right, rank = x + %d y%s\n",
+           cluster_m, note);
+    printf("        %-*s     %-*s     commit\n", width, "A", width, "B");
+    for (int x = 0; x < cluster_m; x++) {
+        printf("    x %d ", x);
+        for (int part = 0; part < 3; part++) {
+            for (int y = 0; y < cluster_n; y++) {
+                const Witness *w = &witness[x + y * cluster_m];
+                printf(" %04x", part == 0 ? w->a_mask : part == 1 ? w->b_mask : w->commit_mask);
+            }
+            printf(part < 2 ? "%*s" : "", width - used + 4, "");
+        }
+        printf("\n");
+    }
+}
+
+/* ---------------------------------------------------------------- the verdict */
 
 /* What a sample of D is compared with. */
 struct gemm_sample {
     const struct gemm_problem *p;
-    const struct gemm_inputs *in;
-    const float *d;
+    const struct gemm_data *x;
     const double *a_length, *b_length; /* of the rows of A and B */
     struct compare_result r;
 };
@@ -142,51 +216,58 @@ struct gemm_sample {
 static inline void gemm_look(void *context, int row, int column) {
     struct gemm_sample *s = (struct gemm_sample *)context;
     const struct gemm_problem *p = s->p;
-    const float *a = s->in->a + (size_t)row * p->k, *b = s->in->b + (size_t)column * p->k;
+    const struct gemm_data *x = s->x;
     const size_t at = (size_t)row * p->n + column;
-    const double add = p->beta != 0 ? (double)p->beta * s->in->c[at] : 0;
-    double sum = 0;
-    for (int i = 0; i < p->k; i++)
-        sum += (double)a[i] * b[i];
-    compare_element(&s->r, row, column, s->d[at], (double)p->alpha * sum + add,
+    const double sum = reference_element(p->k, x->a + (size_t)row * p->k, x->b + (size_t)column * p->k);
+    const double add = p->beta != 0 ? (double)p->beta * x->c[at] : 0;
+    compare_element(&s->r, row, column, x->d[at], (double)p->alpha * sum + add,
                     fabs((double)p->alpha) * s->a_length[row] * s->b_length[column] + fabs(add), 0);
 }
 
 /* Compares a sample of D, tiles being 128 x 256. *looked: elements of it. */
-static inline struct compare_result gemm_compare_sample(const struct gemm_problem *p, const struct gemm_inputs *in,
-                                                        const float *d, double bound, size_t *looked) {
-    double *a_length = row_lengths(p->m, p->k, in->a), *b_length = row_lengths(p->n, p->k, in->b);
-    struct gemm_sample s = {p, in, d, a_length, b_length, {-1, 0, 0, 0, 0, 0, bound}};
-    uint64_t state = p->seed ^ 0x5A5A5A5A5A5A5A5Aull;
+static inline struct compare_result gemm_compare_sample(const struct gemm_problem *p, const struct gemm_data *x,
+                                                        double bound, size_t *looked) {
+    double *a_length = row_lengths(p->m, p->k, x->a), *b_length = row_lengths(p->n, p->k, x->b);
+    struct gemm_sample s = {.p = p, .x = x, .a_length = a_length, .b_length = b_length, .r = compare_start(bound)};
+    uint64_t state = p->seed ^ SAMPLE_SEED;
     *looked = compare_sample(p->m, p->n, 256, SAMPLES, &state, gemm_look, &s);
     free(a_length);
     free(b_length);
     return s.r;
 }
 
-/* Compares D with the reference as --verify says, prints the step's last line and returns its exit code. d: m x n. */
-static inline int gemm_verdict(const char *step, const struct gemm_problem *p, const struct gemm_inputs *in,
-                               const float *d) {
+/* Compares D with the reference as --verify says, prints the step's last line and returns its exit code. */
+static inline int gemm_verdict(const struct gemm_problem *p, const struct gemm_data *x) {
     const int mode = verify_mode(p->verify, (double)p->m * p->n * p->k);
     const double bound = compare_bound(p->k, elem_info((enum elem_type)p->type).kind);
     char what[128];
-    int used = snprintf(what, sizeof what, "%s %dx%dx%d %s", step, p->m, p->n, p->k, elem_names[p->type]);
+    int used = snprintf(what, sizeof what, "%s %dx%dx%d %s", p->step, p->m, p->n, p->k, elem_names[p->type]);
     struct compare_result r;
-    if (mode == VERIFY_NONE) {
-        printf("PASS  %s: ran to its end; D was not looked at (--verify none)\n", what);
-        return 0;
-    }
+    if (mode == VERIFY_NONE)
+        return compare_not(what);
     if (mode == VERIFY_SAMPLED) {
         size_t looked;
-        r = gemm_compare_sample(p, in, d, bound, &looked);
+        r = gemm_compare_sample(p, x, bound, &looked);
         snprintf(what + used, sizeof what - (size_t)used, ", %zu elements of it", looked);
     } else {
-        double *product = (double *)checked_malloc(in->d_count * sizeof(double));
-        reference_product(p->m, p->n, p->k, in->a, in->b, product);
-        r = compare_gemm(p->m, p->n, p->k, p->alpha, in->a, in->b, product, p->beta, in->c, d, bound);
+        double *product = (double *)checked_malloc(x->d_count * sizeof(double));
+        reference_product(p->m, p->n, p->k, x->a, x->b, product);
+        r = compare_gemm(p->m, p->n, p->k, p->alpha, x->a, x->b, product, p->beta, x->c, x->d, bound);
         free(product);
     }
     return compare_report(what, &r);
+}
+
+/* Fetches D, judges it, frees everything; returns the exit code of the step. */
+static inline int gemm_finish(const struct gemm_problem *p, struct gemm_data *x) {
+    gpu_download(x->d, x->d_gpu, x->d_count * sizeof(float));
+    const int status = gemm_verdict(p, x);
+    void *on_gpu[] = {x->a_gpu, x->b_gpu, x->c_gpu}, *on_host[] = {x->a, x->b, x->c, x->d, x->a_bytes, x->b_bytes};
+    for (size_t i = 0; i < sizeof on_gpu / sizeof on_gpu[0]; i++)
+        CUDA_CHECK(cudaFree(on_gpu[i]));
+    for (size_t i = 0; i < sizeof on_host / sizeof on_host[0]; i++)
+        free(on_host[i]);
+    return status;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* mbarrier.cuh - the 8-byte barrier in shared memory that asynchronous units can arrive on.
  *
- * An mbarrier counts arrivals (and, for TMA, bytes). When the pending count reaches zero the phase completes:
- * the count is set up again and the phase number goes up by one. A waiter names the parity (phase & 1) of the
- * phase it waits for: 0 the first time, 1 the second, and so on. PTX ISA 9.7.13.15. All addresses are 32-bit
- * shared-window addresses, 8-byte aligned.
+ * An mbarrier counts arrivals (and, for TMA, bytes). When the pending count reaches zero the phase completes: the count
+ * is set up again and the phase number goes up by one. A waiter names the parity (phase & 1) of the phase it waits for:
+ * 0 the first time, 1 the second, and so on. PTX ISA 9.7.13.15.
+ * All addresses are 32-bit shared-window addresses, 8-byte aligned.
  */
 #ifndef COMMON_MBARRIER_CUH
 #define COMMON_MBARRIER_CUH
@@ -44,9 +44,9 @@ static __device__ __forceinline__ uint32_t mbarrier_try_wait(uint32_t bar, uint3
     return done;
 }
 
-/* Waits until the phase of this parity is complete. A parity of the phase before the current one returns at
- * once, which is why waiting for the wrong parity either falls through or never ends. Who: any thread of the
- * CTA. Completion: synchronous. */
+/* Waits until the phase of this parity is complete. A parity of the phase before the current one returns at once, which
+ * is why waiting for the wrong parity either falls through or never ends.
+ * Who: any thread of the CTA. Completion: synchronous. */
 static __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t parity) {
     while (!mbarrier_try_wait(bar, parity)) {
     }

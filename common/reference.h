@@ -18,9 +18,8 @@ static inline void *checked_malloc(size_t bytes) {
     return p;
 }
 
-/* P = A B^T: a is m x k, b is n x k, p is m x n, all row-major and dense. Products of the steps' input types
- * are exact in double and the sum loses at most k * 2^-53 of its magnitude, far below what an f32 accumulator
- * does. */
+/* P = A B^T: a is m x k, b is n x k, p is m x n, all row-major and dense. Products of the steps' input types are exact
+ * in double and the sum loses at most k * 2^-53 of its magnitude, far below what an f32 accumulator does. */
 static inline void reference_product(int m, int n, int k, const float *a, const float *b, double *p) {
     double *bt = (double *)checked_malloc(sizeof(double) * REFERENCE_K * REFERENCE_COLUMNS);
     for (size_t i = 0; i < (size_t)m * n; i++)
@@ -41,6 +40,14 @@ static inline void reference_product(int m, int n, int k, const float *a, const 
                 }
         }
     free(bt);
+}
+
+/* One element of it: a and b are its rows of A and of B. */
+static inline double reference_element(int k, const float *a, const float *b) {
+    double sum = 0;
+    for (int i = 0; i < k; i++)
+        sum += (double)a[i] * b[i];
+    return sum;
 }
 
 #endif

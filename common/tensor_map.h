@@ -81,8 +81,7 @@ static inline CUtensorMap tensor_map_3d(void *base, CUtensorMapDataType type, si
                              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) {
         fprintf(stderr,
-                "cuTensorMapEncodeTiled: error %d for %llu x %llu x %llu elements of %zu bytes, "
-                "boxes of %u x %u\n",
+                "cuTensorMapEncodeTiled: error %d for %llu x %llu x %llu elements of %zu bytes, boxes of %u x %u\n",
                 (int)result, (unsigned long long)batch, (unsigned long long)rows, (unsigned long long)columns, size,
                 box_rows, box_columns);
         exit(1);

@@ -1,9 +1,9 @@
 /* tmem.cuh - tensor memory: allocate, free, load, store, copy; one function per instruction form.
  *
- * Tensor memory (TMEM) is 128 lanes x 512 columns of 32-bit cells an SM, shared by the CTAs that run there.
- * An address is lane << 16 | column. A CTA owns whole columns; it gets them from tcgen05.alloc and gives them
- * back with tcgen05.dealloc. Threads reach cells by tcgen05.ld and st only, a warp at a time, and each warp
- * only the 32 lanes of its window: warp w of the CTA the lanes 32 (w % 4) ... 32 (w % 4) + 31.
+ * Tensor memory (TMEM) is 128 lanes x 512 columns of 32-bit cells an SM, shared by the CTAs that run there. An address
+ * is lane << 16 | column. A CTA owns whole columns; it gets them from tcgen05.alloc and gives them back with
+ * tcgen05.dealloc. Threads reach cells by tcgen05.ld and st only, a warp at a time, and each warp only the 32 lanes of
+ * its window: warp w of the CTA the lanes 32 (w % 4) ... 32 (w % 4) + 31.
  * Everything here is cta_group::1 but what is called tmem_pair_*. PTX ISA 9.7.16.1, 9.7.16.7 - 9.7.16.9.
  */
 #ifndef COMMON_TMEM_CUH
@@ -21,8 +21,8 @@ static __device__ __forceinline__ uint32_t tmem_at(uint32_t base, uint32_t lane,
 /* ---------------------------------------------------------------- allocation */
 
 /* Allocates `columns` columns (all 128 lanes of each) and writes the base address into shared memory.
- * dst: 32-bit shared-window address of 4 bytes of this CTA. columns: 32, 64, 128, 256 or 512, the same in all
- * threads of the warp, and never more than in an earlier allocation of the CTA.
+ * dst: 32-bit shared-window address of 4 bytes of this CTA. columns: 32, 64, 128, 256 or 512, the same in all threads
+ * of the warp, and never more than in an earlier allocation of the CTA.
  * Who: one converged warp; blocks while the SM has no such free columns.
  * Completion: synchronous; the store is an ordinary weak store, so a barrier shows it to the other threads.
  * PTX ISA 9.7.16.7.1. */
@@ -31,15 +31,15 @@ static __device__ __forceinline__ void tmem_alloc(uint32_t dst, uint32_t columns
                  : "memory");
 }
 
-/* Gives an allocation back: its base address and its size. Every allocation must be given back before the CTA
- * ends. Who: one converged warp, after all accesses of the CTA to these columns are complete. Completion:
- * synchronous. PTX ISA 9.7.16.7.1. */
+/* Gives an allocation back: its base address and its size. Every allocation must be given back before the CTA ends.
+ * Who: one converged warp, after all accesses of the CTA to these columns are complete.
+ * Completion: synchronous. PTX ISA 9.7.16.7.1. */
 static __device__ __forceinline__ void tmem_dealloc(uint32_t base, uint32_t columns) {
     asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(base), "r"(columns) : "memory");
 }
 
-/* Promises that this CTA allocates no more; tcgen05.alloc is illegal for the CTA from here on. It keeps what
- * it has. Who: one converged warp, after the last alloc. Completion: synchronous. PTX ISA 9.7.16.7.1. */
+/* Promises that this CTA allocates no more; tcgen05.alloc is illegal for the CTA from here on. It keeps what it has.
+ * Who: one converged warp, after the last alloc. Completion: synchronous. PTX ISA 9.7.16.7.1. */
 static __device__ __forceinline__ void tmem_relinquish_alloc_permit(void) {
     asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
 }
@@ -78,12 +78,13 @@ static __device__ __forceinline__ void tmem_wait_st(void) {
 
 /* ---------------------------------------------------------------- shared memory to tensor memory */
 
-/* tmem_cp_128x256b(to, desc)  128 rows x 32 bytes from shared memory into 128 lanes x 8 columns: row i to
- * lane i. tmem_cp_128x128b(to, desc)  128 rows x 16 bytes into 128 lanes x 4 columns. to: TMEM address. desc:
- * SMEM descriptor of the source, as for an operand of UMMA. Who: one thread. Reads shared memory through the
- * async proxy. Completion: asynchronous; tracked by tcgen05.commit. A later UMMA of the same thread runs
- * after it without a wait (9.7.16.6.2); an earlier UMMA that reads the same cells must be waited for. PTX
- * ISA 9.7.16.9.2. */
+/* tmem_cp_128x256b(to, desc)   128 rows x 32 bytes from shared memory into 128 lanes x 8 columns: row i to lane i
+ * tmem_cp_128x128b(to, desc)   128 rows x 16 bytes into 128 lanes x 4 columns
+ *
+ * to: TMEM address. desc: SMEM descriptor of the source, as for an operand of UMMA.
+ * Who: one thread. Reads shared memory through the async proxy.
+ * Completion: asynchronous; tracked by tcgen05.commit. A later UMMA of the same thread runs after it without a wait
+ * (9.7.16.6.2); an earlier UMMA that reads the same cells must be waited for. PTX ISA 9.7.16.9.2. */
 static __device__ __forceinline__ void tmem_cp_128x256b(uint32_t to, uint64_t desc) {
     asm volatile("tcgen05.cp.cta_group::1.128x256b [%0], %1;" ::"r"(to), "l"(desc) : "memory");
 }
@@ -104,12 +105,12 @@ static __device__ __forceinline__ void tmem_cp_128x128b(uint32_t to, uint64_t de
  *   16x256b   16 x 8                  4                 x1 ... x32
  *   16x32bx2  16 x 1, twice           1                 x1 ... x128
  *
- * A count of xN repeats the shape N times along the columns. Which thread and register holds which cell
- * is what step 01 shows. r: an array of registers x count 32-bit words, indexed by constants only (it lives
- * in registers). from, to: TMEM address of the first cell, the same in all threads: its lane is the first of
- * the warp's window, or for the 16-lane shapes the first or the seventeenth. Who: a converged warp.
- * Completion: asynchronous; tmem_wait_ld() or tmem_wait_st(). Using a loaded register waits for it,
- * overwriting the cells does not (9.7.16.6.4.5). PTX ISA 9.7.16.8.3, 9.7.16.8.4, Tables 49, 50. */
+ * A count of xN repeats the shape N times along the columns. Which thread and register holds which cell is what step 01
+ * shows. r: an array of registers x count 32-bit words, indexed by constants only (it lives in registers). from, to:
+ * TMEM address of the first cell, the same in all threads: its lane is the first of the warp's window, or for the
+ * 16-lane shapes the first or the seventeenth.
+ * Who: a converged warp. Completion: asynchronous; tmem_wait_ld() or tmem_wait_st(). Using a loaded register waits for
+ * it, overwriting the cells does not (9.7.16.6.4.5). PTX ISA 9.7.16.8.3, 9.7.16.8.4, Tables 49, 50. */
 
 /* Operand lists of 1 ... 128 registers: "%0, %1, ..." and the constraints that go with them. */
 #define TMEM_OPERANDS_1_ "%0"
@@ -118,22 +119,18 @@ static __device__ __forceinline__ void tmem_cp_128x128b(uint32_t to, uint64_t de
 #define TMEM_OPERANDS_8_ "%0, %1, %2, %3, %4, %5, %6, %7"
 #define TMEM_OPERANDS_16_ "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define TMEM_OPERANDS_32_                                                                                              \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                       \
-    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+    TMEM_OPERANDS_16_                                                                                                  \
+    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define TMEM_OPERANDS_64_                                                                                              \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                       \
-    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "                       \
-    "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "                       \
-    "%56, %57, %58, %59, %60, %61, %62, %63"
+    TMEM_OPERANDS_32_                                                                                                  \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"                                 \
+    ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define TMEM_OPERANDS_128_                                                                                             \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "                       \
-    "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, "                       \
-    "%38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, "                       \
-    "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, "                       \
-    "%74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "                       \
-    "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, "                         \
-    "%108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, "                       \
-    "%123, %124, %125, %126, %127"
+    TMEM_OPERANDS_64_                                                                                                  \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"                                 \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"                                 \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"                     \
+    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
 #define TMEM_OUT_1_(r, i) "=r"((r)[i])
 #define TMEM_OUT_2_(r, i) TMEM_OUT_1_(r, i), TMEM_OUT_1_(r, (i) + 1)

@@ -1,7 +1,7 @@
 /* types.h - the element types of A and B as the steps know them, and test inputs in them. Host only.
  *
- * A matrix is made twice: as floats that the type can hold exactly, for the reference, and as the type's own
- * bytes, for the GPU. So rounding the inputs is no part of the error that the steps measure.
+ * A matrix is made twice: as floats that the type can hold exactly, for the reference, and as the type's own bytes, for
+ * the GPU. So rounding the inputs is no part of the error that the steps measure.
  */
 #ifndef COMMON_TYPES_H
 #define COMMON_TYPES_H
@@ -29,16 +29,18 @@ struct elem_info {
 };
 
 static inline struct elem_info elem_info(enum elem_type type) {
-    static const struct elem_info table[] = {{2, UMMA_KIND_F16, UMMA_F16},
-                                             {2, UMMA_KIND_F16, UMMA_BF16},
-                                             {4, UMMA_KIND_TF32, UMMA_TF32},
-                                             {1, UMMA_KIND_F8F6F4, UMMA_E4M3},
-                                             {1, UMMA_KIND_F8F6F4, UMMA_E5M2}};
+    static const struct elem_info table[] = {
+        {2, UMMA_KIND_F16, UMMA_F16},     /* f16 */
+        {2, UMMA_KIND_F16, UMMA_BF16},    /* bf16 */
+        {4, UMMA_KIND_TF32, UMMA_TF32},   /* tf32 */
+        {1, UMMA_KIND_F8F6F4, UMMA_E4M3}, /* e4m3 */
+        {1, UMMA_KIND_F8F6F4, UMMA_E5M2}, /* e5m2 */
+    };
     return table[type];
 }
 
-/* x rounded to nearest even, with `drop` bits fewer in the fraction than a float has. x: finite, and not so large that it
- * would round to an infinity. */
+/* x rounded to nearest even, with `drop` bits fewer in the fraction than a float has. x: finite, and not so large that
+ * it would round to an infinity. */
 static inline float round_fraction(float x, uint32_t drop) {
     uint32_t bits;
     memcpy(&bits, &x, 4);

@@ -69,13 +69,14 @@ static void multiply(const struct cublas *blas, const struct gemm_problem *p, co
 /* ---------------------------------------------------------------- */
 
 static struct gemm_problem read_options(int argc, char **argv) {
-    struct gemm_problem p = {1024, 1024, 1024, ELEM_F16, 1.0f, 0.0f, 1, VERIFY_AUTO, 20};
+    struct gemm_problem p = {
+        .step = "cublas", .m = 1024, .n = 1024, .k = 1024, .type = ELEM_F16, .alpha = 1.0f, .seed = 1, .time = 20};
     const struct cl_option table[] = {
-        {"m", CL_INT, &p.m, "rows of A and D", 1, 1 << 20, 1, NULL},
-        {"n", CL_INT, &p.n, "rows of B, columns of D", 1, 1 << 20, 1, NULL},
-        {"k", CL_INT, &p.k, "columns of A and B", 1, 1 << 20, 1, NULL},
-        {"type", CL_CHOICE, &p.type, "of A and B", 0, 0, 0, elem_names},
-        {"seed", CL_SEED, &p.seed, "of the random A and B", 0, 0, 0, NULL},
+        cl_int("m", &p.m, "rows of A and D", 1, 1 << 20, 1),
+        cl_int("n", &p.n, "rows of B, columns of D", 1, 1 << 20, 1),
+        cl_int("k", &p.k, "columns of A and B", 1, 1 << 20, 1),
+        cl_choice("type", &p.type, "of A and B", elem_names),
+        cl_seed("seed", &p.seed, "of the random A and B"),
         gemm_verify_option(&p.verify),
         gemm_time_option(&p.time),
     };
@@ -91,23 +92,10 @@ static struct gemm_problem read_options(int argc, char **argv) {
 int main(int argc, char **argv) {
     const struct gemm_problem p = read_options(argc, argv);
     const struct cublas blas = open_cublas();
-    struct gemm_inputs in = gemm_inputs_make(&p);
-    const size_t size = elem_info((enum elem_type)p.type).bytes, d_bytes = in.d_count * sizeof(float);
-    void *a = gpu_upload(in.a_bytes, in.a_count * size), *b = gpu_upload(in.b_bytes, in.b_count * size);
-    void *d_gpu = gpu_alloc_unwritten(d_bytes);
-
-    struct timing t = gemm_timing(&p, &in, a, b);
+    struct gemm_data x = gemm_data_make(&p);
+    struct timing t = gemm_timing(&p, &x);
     while (timing_next(&t))
-        multiply(&blas, &p, a, b, d_gpu);
-    gemm_timing_report(&t, "cublas", &p);
-
-    float *d = (float *)checked_malloc(d_bytes);
-    CUDA_CHECK(cudaMemcpy(d, d_gpu, d_bytes, cudaMemcpyDeviceToHost));
-    const int status = gemm_verdict("cublas", &p, &in, d);
-    void *all[] = {a, b, d_gpu};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        CUDA_CHECK(cudaFree(all[i]));
-    gemm_inputs_free(&in);
-    free(d);
-    return status;
+        multiply(&blas, &p, x.a_gpu, x.b_gpu, x.d_gpu);
+    gemm_timing_report(&t, &p);
+    return gemm_finish(&p, &x);
 }

@@ -18,7 +18,7 @@ static void expect(int condition, const char *what, int out) {
 
 static size_t bad_elements(const struct problem *p, const struct inputs *in, const unsigned char *d, int sampled) {
     double *a = row_lengths(p->m * p->batch, p->k, in->a), *b = row_lengths(p->n * p->batch, p->k, in->b);
-    struct verdict v = {{-1, 0, 0, 0, 0, 0, compare_bound(p->k, UMMA_KIND_F16)}, 0, a, b};
+    struct verdict v = {.worst = compare_start(compare_bound(p->k, UMMA_KIND_F16)), .a_length = a, .b_length = b};
     if (sampled)
         check_some(p, in, d, &v);
     else
