@@ -1,5 +1,5 @@
-/* common/types.h rounds as NVIDIA's own conversions do: every bit pattern of f16 and bf16, the neighbours of each and the
- * ties between two. Host only. */
+/* common/types.h rounds as NVIDIA's own conversions do: every bit pattern of f16 and bf16, the neighbours of each and
+ * the ties between two. Host only. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ static void expect_same(enum elem_type type, float x) {
                (double)right);
 }
 
-/* Around the value of each 16-bit pattern of the type: itself, its neighbours among floats, and the way to the next one in
- * halves and a little to either side. */
+/* Around the value of each 16-bit pattern of the type: itself, its neighbours among floats, and the way to the next one
+ * in halves and a little to either side. */
 static void test(enum elem_type type, uint32_t drop, uint32_t end) {
     for (uint32_t pattern = 0; pattern < end; pattern++)
         for (int sign = 0; sign < 2; sign++) {
