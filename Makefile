@@ -271,7 +271,7 @@ format: ## rewrite the sources with clang-format
 	@sh scripts/doctor.sh need clang-format
 	@git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 clang-format -i
 
-lint: ## clang-format's and clang-tidy's findings, nothing changed
+lint: ## clang-format's and clang-tidy's findings, and functions, files, lines and rooms that are too large; nothing changed
 	@sh scripts/lint.sh
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way

@@ -9,6 +9,8 @@
 #                          FILE is left alone where nothing changed, so that make rebuilds nothing.
 #   toolkit.sh show FILE   says what FILE holds, in a line
 #   toolkit.sh which       says what env would do: `use VERSION NVCC`, `old VERSION NVCC` or `fetch`
+#   toolkit.sh lizard      says which PYTHONPATH python3 needs for the lizard that `make lint` measures with, and fetches it
+#                          into .toolkit/lint/ where it is not installed
 #
 # In order: $NVCC; $CUDA_HOME/bin/nvcc; nvcc on the PATH; what an earlier run fetched into .toolkit/. An nvcc older
 # than 12.9, the first that knows the family target sm_100f, stops the build unless .toolkit/ is there; NVCC=fetch
@@ -21,6 +23,7 @@ OLDEST=12.9
 FETCHED=13.0
 STORE=.toolkit
 REQUIREMENTS=scripts/toolkit-requirements.txt
+LINT=scripts/lint-requirements.txt
 
 die() {
     printf 'toolkit: %s\n' "$1" >&2
@@ -73,30 +76,47 @@ choose() {
     fi
 }
 
+# wheels FOLDER REQUIREMENTS: what REQUIREMENTS name, by hash, from $WHEELS or PyPI into FOLDER, with a copy of REQUIREMENTS;
+# false, and no FOLDER, where it cannot be had
+wheels() {
+    into=$1 pins=$2
+    set --
+    if [ -n "${WHEELS:-}" ]; then
+        [ -d "$WHEELS" ] || die "WHEELS=$WHEELS is not a folder"
+        set -- --no-index --find-links "$WHEELS"
+    fi
+    rm -rf "$into"
+    mkdir -p "$into"
+    PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+        python3 -m pip install --quiet --no-input --no-deps --require-hashes --only-binary :all: \
+        --target "$into" -r "$pins" "$@" >&2 || {
+        rm -rf "$into"
+        return 1
+    }
+    cp "$pins" "$into/requirements.txt"
+}
+
+lizard() {
+    wanted=$(sed -n 's/^lizard==\([^ ]*\).*/\1/p' $LINT)
+    [ "$(python3 -m lizard --version 2>/dev/null)" != "$wanted" ] || return 0
+    cmp -s $STORE/lint/requirements.txt $LINT || {
+        sh scripts/doctor.sh need python3 pip
+        echo "toolkit: fetching lizard $wanted into $STORE/lint/" >&2
+        wheels $STORE/lint $LINT || die "pip could not fetch lizard $wanted; where it is installed, lint takes it from there."
+    }
+    echo "$root/$STORE/lint"
+}
+
 fetch() {
     sh scripts/doctor.sh need python3 pip ||
         die "no nvcc is here, and without python3 and pip it cannot be fetched. Install those, or" \
             "CUDA Toolkit $OLDEST or later (https://developer.nvidia.com/cuda-downloads), its bin folder on the PATH."
-    source=PyPI
-    set --
-    if [ -n "${WHEELS:-}" ]; then
-        [ -d "$WHEELS" ] || die "WHEELS=$WHEELS is not a folder"
-        source=$WHEELS
-        set -- --no-index --find-links "$WHEELS"
-    fi
-    echo "toolkit: fetching nvcc and headers of CUDA $FETCHED from $source into $STORE/ (about 105 MB, once, no root)" >&2
-    rm -rf "$STORE"
-    mkdir -p "$STORE"
-    PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
-        python3 -m pip install --quiet --no-input --no-deps --require-hashes --only-binary :all: \
-        --target "$STORE" -r "$REQUIREMENTS" "$@" >&2 || {
-        rm -rf "$STORE"
+    echo "toolkit: fetching nvcc and headers of CUDA $FETCHED from ${WHEELS:-PyPI} into $STORE/ (about 105 MB, once, no root)" >&2
+    wheels "$STORE" "$REQUIREMENTS" ||
         die "pip could not fetch CUDA $FETCHED. With a network elsewhere, on a machine of the same kind:" \
             "  python3 -m pip download --no-deps -r $REQUIREMENTS -d wheels" \
             "then, with that folder here: make WHEELS=wheels toolkit." \
             "Or install CUDA Toolkit $OLDEST or later and put its bin folder on the PATH."
-    }
-    cp "$REQUIREMENTS" "$STORE/requirements.txt"
     stored || die "the wheels hold no nvcc where it is expected: $STORE/nvidia/cu13/bin/nvcc"
 }
 
@@ -155,13 +175,14 @@ which)
     echo "$choice $version $nvcc"
     ;;
 env) write_env "$2" ;;
+lizard) lizard ;;
 show)
     # shellcheck disable=SC1090
     . "./$2"
     echo "toolkit: CUDA $NVCC_VERSION, $NVCC; libcudart in $CUDART_DIR"
     ;;
 *)
-    echo "usage: toolkit.sh env FILE | show FILE | which" >&2
+    echo "usage: toolkit.sh env FILE | show FILE | which | lizard" >&2
     exit 2
     ;;
 esac

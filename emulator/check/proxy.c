@@ -1,9 +1,9 @@
 /* check/proxy.c - is there a proxy fence between a generic store and an asynchronous read of shared memory?
  *
- * tcgen05.mma and tcgen05.cp read shared memory through the async proxy (PTX ISA 9.7.16.6.5). A store through the generic
- * proxy is ordered before such a read only by a fence.proxy.async on the way (8.6, 9.7.13.4): executed by the writer after
- * its store, or by a thread that synchronised with the writer before it fenced. Without one the read may see older
- * bytes; on the chip it mostly does not, which is why the mistake survives tests.
+ * tcgen05.mma and tcgen05.cp read shared memory through the async proxy (PTX ISA 9.7.16.6.5). A store through the
+ * generic proxy is ordered before such a read only by a fence.proxy.async on the way (8.6, 9.7.13.4): executed by the
+ * writer after its store, or by a thread that synchronised with the writer before it fenced. Without one the read may
+ * see older bytes; on the chip it mostly does not, which is why the mistake survives tests.
  *
  * For every 16 bytes of shared memory this keeps who stored last and when. The time is the launch's instruction count.
  * Synchronisation is taken generously (any barrier or mbarrier phase of the CTA counts for all its threads), so what is

@@ -1,5 +1,5 @@
-// Mistake: the leader of a pair expects the bytes of its own tile. Both CTAs' tiles are reported to it, so the first half
-// to come, anybody's, ends the wait.
+// Mistake: the leader of a pair expects the bytes of its own tile. Both CTAs' tiles are reported to it, so the first
+// half to come, anybody's, ends the wait.
 // On the chip: now and then the UMMA multiplies what has not come yet; no error. So the emulator warns, whatever
 // came first; --schedule=lazy makes the UMMA come first.
 // Rule: the leader of a pair expects the bytes of both (PTX ISA 9.7.9.27.1.2, .cta_group::2; 9.7.13.15.5).

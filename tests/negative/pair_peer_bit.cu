@@ -1,5 +1,5 @@
-// Mistake: the odd CTA of a pair names its own mbarrier in the copy, where the leader's belongs: bit 24 of the address is
-// not cleared. Its bytes are reported where nobody waits for them.
+// Mistake: the odd CTA of a pair names its own mbarrier in the copy, where the leader's belongs: bit 24 of the address
+// is not cleared. Its bytes are reported where nobody waits for them.
 // On the chip: the grid hangs.
 // Rule: the parity of the CTA that the mbarrier's address names decides which CTA of the pair hears of the bytes (PTX
 // ISA 9.7.9.27.1.2, .cta_group::2).

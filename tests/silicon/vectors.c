@@ -359,7 +359,7 @@ static void make_operands(const Form *f, uint64_t *in) {
             in[(size_t)i * f->ins + k] = value_of(f->in, f->ins, k, i, &state[k]);
 }
 
-/* --- outputs ------------------------------------------------------------------------------------------------------- */
+/* --- outputs ------------------------------------------------------------------------------------------------------ */
 
 static bool is_nan(const Type *t, uint64_t v) {
     const uint64_t magnitude = v & low_bits(t->element - 1);
@@ -426,7 +426,8 @@ static bool near(const Form *f, const Type *t, uint64_t a, uint64_t b) {
     return fabs(x - y) <= 2 * fmax(f->abs, fmax(f->rel * larger, f->ulp * unit));
 }
 
-/* The bounded forms: every output of the recorded line against ours; -1: all agree, otherwise the first that does not. */
+/* The bounded forms: every output of the recorded line against ours; -1: all agree, otherwise the first that does
+ * not. */
 static long first_apart(const Form *f, const char *recorded, const uint64_t *out) {
     const char *p = strchr(recorded, '~');
     char *end;

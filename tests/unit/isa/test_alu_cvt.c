@@ -9,7 +9,7 @@ __extension__ typedef __int128 s128;
 enum mode { RN, RZ, RM, RP, RNA };
 enum { FTZ = 1, SAT = 2, RELU = 4, SATF = 8 };
 
-/* --- formats ------------------------------------------------------------------------------------------------------- */
+/* --- formats ------------------------------------------------------------------------------------------------------ */
 
 /* exp 0: an integer of `man` bits. special: 0 IEEE, 1 only NaN at the top (e4m3), 2 nothing special */
 struct type {
@@ -156,10 +156,10 @@ static uint64_t int_to_int(const struct type *d, const struct type *s, uint64_t 
     return low((uint64_t)v, d->man);
 }
 
-/* --- references ------------------------------------------------------------------------------------------------------ */
+/* --- references --------------------------------------------------------------------------------------------------- */
 
-/* The ISA leaves NaN codes open. As an H200 gives them: conversions from f64 keep sign and payload, cvt.f32.bf16 appends
- * zeros, and the rest is the canonical NaN. */
+/* The ISA leaves NaN codes open. As an H200 gives them: conversions from f64 keep sign and payload, cvt.f32.bf16
+ * appends zeros, and the rest is the canonical NaN. */
 static bool kept_nan(const struct type *d, const struct type *s, uint64_t a, uint64_t *code) {
     if (s == &F64)
         *code = (a >> 63) << (bits(d) - 1) | nan_of(&(struct type){d->exp, 0, 0, 0, true}) << d->man |
@@ -295,7 +295,7 @@ CVT_EXT(src_s8_w, S32, S8, RN, 0, 32)
 CVT(src_u16_l, U32, U16, RN, 0)
 CVT(src_f16_w, F32, F16, RN, 0)
 
-/* --- packed formats -------------------------------------------------------------------------------------------------- */
+/* --- packed formats ----------------------------------------------------------------------------------------------- */
 
 static uint64_t pair(const struct type *d, const struct type *s, uint64_t hi, uint64_t lo, int field, enum mode m,
                      int mods) {

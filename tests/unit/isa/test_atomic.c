@@ -1,7 +1,8 @@
 /* atom and red (PTX ISA 9.7.13.5, 9.7.13.6): every operation against a model that applies the lanes in order. */
 #include "unit/run_ptx.h"
 
-/* The cell is at [%rd1] in global memory or at [%r20] in shared memory; lane l's operand is in[l], out[l] is the result. */
+/* The cell is at [%rd1] in global memory or at [%r20] in shared memory; lane l's operand is in[l], out[l] is the
+ * result. */
 #define HEAD(name)                                                                                                     \
     ".visible .entry " name "(.param .u64 cell, .param .u64 in, .param .u64 out) {\n"                                  \
     ".reg .pred %p<4>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .f32 %f<20>; .reg .f64 %d<4>; .reg .b64 "              \

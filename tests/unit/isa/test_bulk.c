@@ -1,4 +1,5 @@
-/* Bulk and tensor copies, bulk groups and tensormap.replace as PTX (PTX ISA 9.7.9.25.4, 9.7.9.27, 9.7.9.28, 9.7.13.16). */
+/* Bulk and tensor copies, bulk groups and tensormap.replace as PTX (PTX ISA 9.7.9.25.4, 9.7.9.27, 9.7.9.28,
+ * 9.7.13.16). */
 #include "unit/run_ptx.h"
 
 #include "check/check.h"
@@ -74,7 +75,8 @@ static const char text[] = RUN_HEADER
     "done: ret; }\n"
 
     HEAD("bytes", ".param .u64 in, .param .u64 out") OUT "ld.param.u64 %rd2, [in];\n" INIT EXPECT("256")
-    "mov.u32 %r5, 256; @%p8 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r20], [%rd2], %r5, [%r21];\n"
+    "mov.u32 %r5, 256;\n"
+    "@%p8 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r20], [%rd2], %r5, [%r21];\n"
     "@%p8 cp.async.bulk.prefetch.L2.global [%rd2], 256;\n" WAIT("w", "0")
     "@!%p8 bra done; mov.b16 %h1, 0x000f;\n"
     "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r20], 128, %h1; cp.async.bulk.commit_group;\n"
@@ -84,9 +86,11 @@ static const char text[] = RUN_HEADER
 
     HEAD("peer", ".param .u64 out") OUT /* rank r's words go to rank r ^ 1 */
     "@%p8 mbarrier.init.shared::cta.b64 [%r21], 1; shl.b32 %r3, %r1, 2; add.u32 %r4, %r20, %r3; "
-    "mad.lo.u32 %r5, %r2, 1000, %r1; st.shared.u32 [%r4+1024], %r5; fence.mbarrier_init.release.cluster; fence.proxy.async;\n"
+    "mad.lo.u32 %r5, %r2, 1000, %r1; st.shared.u32 [%r4+1024], %r5; fence.mbarrier_init.release.cluster; "
+    "fence.proxy.async;\n"
     CLUSTER_SYNC EXPECT("256")
-    "xor.b32 %r6, %r2, 1; mapa.shared::cluster.u32 %r7, %r20, %r6; mapa.shared::cluster.u32 %r8, %r21, %r6; add.u32 %r9, %r20, 1024;\n"
+    "xor.b32 %r6, %r2, 1; mapa.shared::cluster.u32 %r7, %r20, %r6; mapa.shared::cluster.u32 %r8, %r21, %r6; "
+    "add.u32 %r9, %r20, 1024;\n"
     "@%p8 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r7], [%r9], 256, [%r8];\n"
     WAIT("w", "0") STORE_WORD CLUSTER_SYNC "ret; }\n"
 
@@ -95,12 +99,14 @@ static const char text[] = RUN_HEADER
 
     HEAD("nofence", ".param .u64 out") OUT /* no fence.proxy.async between the stores and the copy */
     "shl.b32 %r3, %r1, 2; add.u32 %r4, %r20, %r3; st.shared.u32 [%r4], %r1; bar.sync 0; @!%p8 bra done;\n"
-    "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r20], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r20], 256; cp.async.bulk.commit_group; "
+    "cp.async.bulk.wait_group 0;\n"
     "done: ret; }\n"
 
     HEAD("replace", MAP ", .param .u64 gmap, .param .u64 out, .param .u64 other") OUT INIT
     "ld.param.u64 %rd11, [gmap]; ld.param.u64 %rd12, [other]; setp.lt.u32 %p1, %r1, 32; @!%p1 bra wait;\n"
-    "shl.b32 %r3, %r1, 2; add.u32 %r4, %r20, %r3; mov.b64 %rd13, map; cvt.u64.u32 %rd14, %r3; add.s64 %rd13, %rd13, %rd14; "
+    "shl.b32 %r3, %r1, 2; add.u32 %r4, %r20, %r3; mov.b64 %rd13, map; cvt.u64.u32 %rd14, %r3; "
+    "add.s64 %rd13, %rd13, %rd14; "
     "ld.param.u32 %r5, [%rd13]; st.shared.u32 [%r4], %r5; bar.warp.sync -1;\n"
     "@%p8 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r20], %rd12;\n"
     "@%p8 tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r20], 1, 2; bar.warp.sync -1;\n"
@@ -110,9 +116,11 @@ static const char text[] = RUN_HEADER
     "wait: " WAIT("w", "0") "setp.lt.u32 %p2, %r1, 32; @!%p2 ret;\n" STORE_WORD "ret; }\n"
 
     HEAD("im2col", MAP) INIT MAP_ADDRESS "mov.b16 %h1, 0;\n"
-    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r20], [%rd10, {0,0,0}], [%r21], {%h1}; ret; }\n"
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+    "[%r20], [%rd10, {0,0,0}], [%r21], {%h1}; ret; }\n"
     HEAD("fewcoords", MAP) INIT MAP_ADDRESS
-    "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%r20], [%rd10, {0,0}], [%r21]; ret; }\n"
+    "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%r20], [%rd10, {0,0}], [%r21]; "
+    "ret; }\n"
     HEAD("badreduce", ".param .u64 out") OUT
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.s32 [%rd1], [%r20], 16; ret; }\n";
 /* clang-format on */
@@ -131,11 +139,11 @@ static int launch(struct run *r, const char *name, uint32_t ctas, const uint8_t 
     for (unsigned i = 0; i < n; i++)
         memcpy(params + ptx_param_offset(info.ptx, i + 1, NULL), &args[i], 8);
     struct launch_config launch = {.kernel = f,
-                                 .grid = {ctas, 1, 1},
-                                 .block = {64, 1, 1},
-                                 .cluster = {ctas, 1, 1},
-                                 .params = params,
-                                 .param_bytes = info.param_bytes};
+                                   .grid = {ctas, 1, 1},
+                                   .block = {64, 1, 1},
+                                   .cluster = {ctas, 1, 1},
+                                   .params = params,
+                                   .param_bytes = info.param_bytes};
     return launch_run(r->gpu, &launch);
 }
 

@@ -87,11 +87,13 @@ static const char text[] = RUN_HEADER
     "top: nanosleep.u32 100; add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, 50; @%p2 bra top;\n" REMOTE_ARRIVE
     HEAD("steal") BODY STEAL_LOOP("0", "")
     HEAD("steal2") BODY STEAL_LOOP("0", ".multicast::cluster::all")
-    HEAD("greedy") BODY "mov.u32 %r8, handle; @%p0 mbarrier.init.shared::cta.b64 [%r7], 1; bar.sync 0; mov.u32 %r23, 0;\n"
+    HEAD("greedy") BODY
+    "mov.u32 %r8, handle; @%p0 mbarrier.init.shared::cta.b64 [%r7], 1; bar.sync 0; mov.u32 %r23, 0;\n"
     "top: mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r7], 16;\n"
     "cvta.shared.u64 %rd3, handle; cvta.shared.u64 %rd4, mb;\n"
     "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [%rd3], [%rd4];\n" WAIT("w", "%r7", "%r23")
-    "xor.b32 %r23, %r23, 1; ld.shared.b128 %q0, [%r8]; clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0;\n"
+    "xor.b32 %r23, %r23, 1; ld.shared.b128 %q0, [%r8]; "
+    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0;\n"
     "bra top; }\n"
     HEAD("garbage") BODY "mov.u64 %rd3, 5; mov.b128 %q0, {%rd3, %rd3};\n"
     "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0; ret; }\n"
@@ -111,7 +113,8 @@ static const char text[] = RUN_HEADER
     "setmaxnreg.inc.sync.aligned.u32 256;" OUT("%r1", "3") "ret; }\n"
     HEAD("too_many") ".maxnreg 64 " BODY "setmaxnreg.inc.sync.aligned.u32 72; ret; }\n"
     HEAD("wrong_way") ".maxnreg 64 " BODY "setmaxnreg.dec.sync.aligned.u32 72; ret; }\n"
-    HEAD("two_counts") ".maxnreg 64 " BODY "setp.eq.u32 %p1, %r2, 1; @%p1 bra b; setmaxnreg.dec.sync.aligned.u32 32; ret;\n"
+    HEAD("two_counts") ".maxnreg 64 " BODY
+    "setp.eq.u32 %p1, %r2, 1; @%p1 bra b; setmaxnreg.dec.sync.aligned.u32 32; ret;\n"
     "b: setmaxnreg.dec.sync.aligned.u32 40; ret; }\n"
     HEAD("no_sync") ".maxnreg 64 " BODY "setp.eq.u32 %p1, %r2, 1; @%p1 bra b; setmaxnreg.dec.sync.aligned.u32 32;\n"
     "setmaxnreg.dec.sync.aligned.u32 24; ret; b: bar.sync 1, 64; ret; }\n"
@@ -125,12 +128,14 @@ static const char text[] = RUN_HEADER
     "@%p2 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r7], %rs1;\n"
     WAIT("w", "%r7", "0") SYNC "@%p1 bra end;" DEALLOC2 "end: @!%p0 bra out; add.u32 %r10, %r10, 1;"
     OUT("%r5", "%r10") "out: ret; }\n"
-    HEAD("table48") BODY SYNC ALLOC2 "ld.shared.u32 %r10, [%r6]; setp.eq.u32 %p1, %r3, 0; @%p1 bra first;\n" SYNC DEALLOC2
+    HEAD("table48") BODY SYNC ALLOC2
+    "ld.shared.u32 %r10, [%r6]; setp.eq.u32 %p1, %r3, 0; @%p1 bra first;\n" SYNC DEALLOC2
     "ret; first: " DEALLOC2 SYNC "ret; }\n"
     HEAD("leaves") BODY SYNC "setp.eq.u32 %p1, %r3, 1; @%p1 ret;\n" ALLOC2 "ret; }\n"
     HEAD("counts") BODY SYNC "setp.eq.u32 %p1, %r3, 1; @%p1 bra b;\n" ALLOC2
     "ret; b: tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r6], 32; ret; }\n"
-    HEAD("mixed") BODY SYNC ALLOC2 "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r7]; ret; }\n"
+    HEAD("mixed") BODY SYNC ALLOC2
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r7]; ret; }\n"
     HEAD("commit_gone") BODY /* rank 1 leaves before rank 0's commit reaches it */
     "@%p0 mbarrier.init.shared::cta.b64 [%r7], 1;\n" SYNC "setp.eq.u32 %p1, %r3, 1; @%p1 ret; mov.u32 %r12, 0;\n"
     "top: nanosleep.u32 100; add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, 50; @%p2 bra top; mov.u16 %rs1, 3;\n"

@@ -29,14 +29,16 @@ static const char text[] = RUN_HEADER
     "cp.async.ca.shared.global [%r22], [%rd4], 16; cp.async.commit_group; cp.async.commit_group; "
     "cp.async.ca.shared.global [%r22+1024], [%rd4+16], 16; cp.async.commit_group; cp.async.wait_group 1;\n" OUT
     "cp.async.wait_group 0; ld.shared.u32 %r30, [%r22+1024]; st.global.u32 [%rd3+4], %r30; ret; }\n"
-    HEAD("nowait") "cp.async.ca.shared.global [%r22], [%rd4], 16; cp.async.commit_group; cp.async.wait_group 1;\n" OUT "ret; }\n"
+    HEAD("nowait")
+    "cp.async.ca.shared.global [%r22], [%rd4], 16; cp.async.commit_group; cp.async.wait_group 1;\n" OUT "ret; }\n"
     HEAD("noinc") /* 64 arrivals of copies and no other */
     "@%p8 mbarrier.init.shared::cta.b64 [%r21], 64; bar.sync 0;\n"
     "cp.async.ca.shared.global [%r22], [%rd4], 16; cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r21];\n"
     "w: mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r21], 0; @!%p7 bra w;\n" OUT "ret; }\n"
     HEAD("inc") /* the copies' arrivals announce themselves: 64 of the threads complete the phase */
     "@%p8 mbarrier.init.shared::cta.b64 [%r21], 64; bar.sync 0; cvta.shared.u64 %rd7, mb;\n"
-    "cp.async.ca.shared.global [%r22], [%rd4], 16; cp.async.mbarrier.arrive.b64 [%rd7]; mbarrier.arrive.shared::cta.b64 _, [%r21];\n"
+    "cp.async.ca.shared.global [%r22], [%rd4], 16; cp.async.mbarrier.arrive.b64 [%rd7]; "
+    "mbarrier.arrive.shared::cta.b64 _, [%r21];\n"
     "w: mbarrier.try_wait.parity.shared::cta.b64 %p7, [%r21], 0; @!%p7 bra w;\n" OUT "ret; }\n"
     HEAD("half") /* only even lanes copy and wait */
     "and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 0; mov.u32 %r4, 77; st.shared.u32 [%r22], %r4;\n"
@@ -48,7 +50,8 @@ static const char text[] = RUN_HEADER
     HEAD("badsize") "cp.async.cg.shared.global [%r22], [%rd4], 8; ret; }\n"
     HEAD("proxy") /* a bulk store reads what cp.async wrote through the generic proxy */
     "cp.async.ca.shared.global [%r22], [%rd4], 16; cp.async.wait_all; bar.sync 0; @!%p8 bra done;\n"
-    "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r20], 1024; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r20], 1024; cp.async.bulk.commit_group; "
+    "cp.async.bulk.wait_group 0;\n"
     "done: ret; }\n";
 /* clang-format on */
 

@@ -32,7 +32,8 @@ static const char widths[] = RUN_HEADER
     "ld.global.nc.L1::no_allocate.L2::evict_first.v4.u64 {%rd10,%rd11,%rd12,%rd13}, [%rd1];\n"
     "st.global.v4.b64 [%rd2+32], {%rd13,%rd12,%rd11,%rd10}; ret; }\n"
     KERNEL("bulk", "8") /* st.bulk clears what was never written, and what was */
-    "setp.eq.u32 %p1, %r1, 0; st.shared.u64 [%r3], -1; bar.sync 0; @%p1 st.bulk.weak.shared::cta [%r2+8], 4080, 0; bar.sync 0;\n"
+    "setp.eq.u32 %p1, %r1, 0; st.shared.u64 [%r3], -1; bar.sync 0; @%p1 st.bulk.weak.shared::cta [%r2+8], 4080, 0; "
+    "bar.sync 0;\n"
     "ld.shared.u64 %rd5, [%r3]; ld.shared.u64 %rd6, [%r3+2048]; st.global.v2.u64 [%rd2], {%rd5, %rd6}; ret; }\n"
     KERNEL("quad", "16")
     "ld.global.b128 %q1, [%rd1]; st.shared.b128 [%r3], %q1; "
@@ -218,8 +219,10 @@ static const char bad[] = RUN_HEADER
     BAD("local", "st.local.u32 [lc+65536], %r1;")
     BAD("param", "ld.param.u64 %rd5, [in+16];")
     BAD("poison", "ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
-    BAD("poison_byte", "st.shared.u8 [%r3], 1; st.shared.u16 [%r3+2], 1; ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
-    BAD("poison_local", "ld.local.u32 %r4, [lc]; st.shared.u32 [%r3], %r4; ld.shared.u32 %r5, [%r3]; st.global.u32 [%rd2], %r5;")
+    BAD("poison_byte",
+        "st.shared.u8 [%r3], 1; st.shared.u16 [%r3+2], 1; ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
+    BAD("poison_local",
+        "ld.local.u32 %r4, [lc]; st.shared.u32 [%r3], %r4; ld.shared.u32 %r5, [%r3]; st.global.u32 [%rd2], %r5;")
     BAD("poison_addr", "ld.global.u32 %r4, [%rd20];")
     BAD("wide_shared", "cvta.shared.u64 %rd5, sm; ld.v8.b32 {%r10,%r11,%r12,%r13,%r14,%r15,%r16,%r17}, [%rd5];")
     BAD("no_f16", "ld.global.f16 %h1, [%rd1];")
@@ -329,7 +332,8 @@ static void test_matrix(void) {
     run_close(&r);
 }
 
-/* 16 bytes a lane at addresses that are not evenly spaced, as in a swizzled tile: lane l's lie in line l, chunk l % 8. */
+/* 16 bytes a lane at addresses that are not evenly spaced, as in a swizzled tile: lane l's lie in line l,
+ * chunk l % 8. */
 /* clang-format off */
 #define QUAD(name)                                                                                           \
     KERNEL(name, "16")                                                                                       \

@@ -1,6 +1,6 @@
 /* mma.sync as PTX, held to the sums of small integers, which every type here holds exactly. The inputs are written by
- * element from the fragment figures' formulas (PTX ISA 9.7.14.5.6 - .11), register by register; the results are read the
- * same way.
+ * element from the fragment figures' formulas (PTX ISA 9.7.14.5.6 - .11), register by register; the results are read
+ * the same way.
  */
 #include "unit/run_ptx.h"
 

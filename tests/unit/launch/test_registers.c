@@ -1,6 +1,6 @@
 /* Registers that share frame slots: values keep to themselves, and what was never written stays so. */
-#include "warp/warp.h"
 #include "unit/run_ptx.h"
+#include "warp/warp.h"
 
 #define KERNEL(name)                                                                                                   \
     ".visible .entry " name "(.param .u64 out) {\n"                                                                    \

@@ -23,7 +23,8 @@ static void repeat(struct buffer *b, const char *s, unsigned n) {
         add(b, s);
 }
 
-/* Parses and frees the buffer; the report ends up in `report`. Returns the number of instructions of k, -1 if refused. */
+/* Parses and frees the buffer; the report ends up in `report`. Returns the number of instructions of k, -1 if
+ * refused. */
 static char report[4096];
 static long parsed(struct buffer *b) {
     struct ptx_module *m = parse_quietly(b->s, b->len, report);
