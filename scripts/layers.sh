@@ -4,8 +4,8 @@
 #
 #   base       sees base
 #   num        base num                        ptx       base ptx
-#   machine    base num machine                engines   base num machine engines
-#   warp       base num ptx machine engines warp
+#   machine    base num machine                simd      base num simd
+#   engines    base num machine simd engines   warp      base num ptx machine simd engines warp
 #   isa        all of these, and isa          launch     all of these, and launch
 #   trace      base machine/observer.h trace   check     base machine/observer.h check
 #   cudart     every room, and emu.h           sm100emu.c the same
@@ -49,11 +49,12 @@ function from_emulator(room, target, quoted,   to) {
         breach(room " may not include " target " (it sees: " known[room] ")")
 }
 BEGIN {
-    all = "base num ptx machine engines warp isa launch trace check cudart emu.h"
+    all = "base num ptx machine simd engines warp isa launch trace check cudart emu.h"
     allow("base", "base"); allow("num", "base num"); allow("ptx", "base ptx")
-    allow("machine", "base num machine"); allow("engines", "base num machine engines")
-    allow("warp", "base num ptx machine engines warp"); allow("isa", "base num ptx machine engines warp isa")
-    allow("launch", "base num ptx machine engines warp isa launch")
+    allow("machine", "base num machine"); allow("simd", "base num simd")
+    allow("engines", "base num machine simd engines")
+    allow("warp", "base num ptx machine simd engines warp"); allow("isa", "base num ptx machine simd engines warp isa")
+    allow("launch", "base num ptx machine simd engines warp isa launch")
     allow("trace", "base machine/observer.h trace"); allow("check", "base machine/observer.h check")
     allow("cudart", all); allow("the launcher", all); allow("emu.h", "emu.h")
 }

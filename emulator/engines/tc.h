@@ -15,6 +15,7 @@
 
 #include "machine/async.h"
 #include "machine/machine.h"
+#include "simd/simd.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,9 +23,6 @@
 /* --- state (tc_alloc.c) --- */
 
 #define TC_GRANULES (TMEM_COLUMNS / TMEM_GRANULE)
-
-/* Which inner loops run, each with what those before it have; all give the same bits. TC_SIMD_BEST asks the host. */
-enum tc_simd { TC_SIMD_BEST, TC_SIMD_PORTABLE, TC_SIMD_AVX2, TC_SIMD_AVX512, TC_SIMD_AMX };
 
 struct tc_allocation {
     uint32_t column, columns;
@@ -52,7 +50,7 @@ struct tc_state {
     struct tc_allocation allocs[TC_GRANULES];
     struct tc_request alloc, dealloc; /* of a pair */
     struct async_queue *queue;        /* mma, cp, shift, commit */
-    enum tc_simd simd;
+    enum simd simd;                   /* of the loops; SIMD_BEST unless a test chooses */
 };
 
 /* The tcgen05 state of a CTA, made at the first call. */

@@ -12,7 +12,7 @@
  * CTA the first: M / 2 rows of A, N / 2 rows of B (ALayout and BLayout of CUTLASS's 2x1SM traits), at the address that
  * the one descriptor names in each CTA's own shared memory. disable-output-lane: the even CTA's lanes come first.
  *
- * Numerics: tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
+ * Numerics: simd/multiply.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
  * summed exactly, then added to D modulo 2^32 or saturated. With block scaling the elements of A and B are multiplied
  * by their scale factors first, in f32, which is exact unless it leaves f32's range; the chip's order is not documented.
  * scale_A has the rows of A that the CTA multiplies, scale_B all N rows of B in every CTA (tc_operand.h); in layout B
@@ -108,8 +108,8 @@ static void set_part(const struct job *j, uint32_t i) {
     p->n = b ? c->id.n / 2 : c->id.n;
     p->n0 = b ? i % 2 * p->n : 0;
     p->row_a = i * p->rows;
-    p->a = j->s->a + (size_t)p->row_a * TC_A_STRIDE;
-    p->b = j->s->b + tc_tile_b(p->n0, 0);
+    p->a = j->s->a + (size_t)p->row_a * SIMD_A_STRIDE;
+    p->b = j->s->b + simd_tile_b(p->n0, 0);
     for (uint32_t s = 0; s < p->rows / 16; s++)
         p->lane[s] = base + s * (f ? 32 : 16);
     p->partial = false;
@@ -168,12 +168,12 @@ static bool load_operand(const struct job *j, struct cta *cta, const struct tc_o
 static bool load_tmem(const struct job *j, const struct tc_part *p, const struct tc_operand *o, float *out) {
     struct tc_decoder *s = &j->s->decoder;
     uint32_t column = j->mma->a & 0xffff;
-    if (!tc_check_columns(p->cta, j->origin, "matrix A", column, TC_ROW_BYTES / 4) ||
-        !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->raw))
+    if (!tc_check_columns(p->cta, j->origin, "matrix A", column, SIMD_ROW_BYTES / 4) ||
+        !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->work.raw))
         return false;
     if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
-        memmove(s->raw, s->raw + TC_ROW_BYTES, (size_t)(o->rows - 1) * TC_ROW_BYTES);
-    tc_decode(s, o, true, out);
+        memmove(s->work.raw, s->work.raw + SIMD_ROW_BYTES, (size_t)(o->rows - 1) * SIMD_ROW_BYTES);
+    tc_decode_tmem(s, o, out);
     return true;
 }
 
@@ -189,12 +189,12 @@ static bool load_a(const struct job *j, const struct tc_part *p) {
                            .tiles = j->c->tiles ? &j->s->amx : NULL,
                            .tile_row = p->row_a,
                            .tile_k = j->c->k};
-    float *out = p->a + tc_tile_a(0, j->c->k);
+    float *out = p->a + simd_tile_a(0, j->c->k);
     if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out) : load_operand(j, p->cta, &a, j->mma->a, out)))
         return false;
     for (uint32_t r = 0; id->negate_a != id->negate_b && r < p->rows; r++)
         for (uint32_t k = 0; k < id->k; k++)
-            out[tc_tile_a(r, k)] = -out[tc_tile_a(r, k)];
+            out[simd_tile_a(r, k)] = -out[simd_tile_a(r, k)];
     return true;
 }
 
@@ -210,7 +210,7 @@ static bool load_b(const struct job *j) {
                            .tiles = j->c->tiles ? &j->s->amx : NULL,
                            .tile_k = j->c->k};
     for (uint32_t h = 0; h < j->mma->group; h++, b.tile_row += rows)
-        if (!load_operand(j, j->c->pair[h], &b, j->mma->b, j->s->b + tc_tile_b(h * rows, j->c->k)))
+        if (!load_operand(j, j->c->pair[h], &b, j->mma->b, j->s->b + simd_tile_b(h * rows, j->c->k)))
             return false;
     return true;
 }
@@ -256,12 +256,12 @@ static bool scale_operands(const struct job *j, struct tc_part *p) {
         return false;
     for (uint32_t k = 0; k < id->k; k++)
         for (uint32_t r = 0; r < p->rows; r++)
-            p->a[tc_tile_a(r, k)] *= f[r * factors + k / block];
+            p->a[simd_tile_a(r, k)] *= f[r * factors + k / block];
     if (!tc_fetch_scales(p->cta, j->origin, &b, f))
         return false;
     for (uint32_t n = 0; n < p->n; n++)
         for (uint32_t k = 0; k < id->k; k++)
-            scaled[tc_tile_b(n, k)] = p->b[tc_tile_b(n, k)] * f[n * factors + k / block];
+            scaled[simd_tile_b(n, k)] = p->b[simd_tile_b(n, k)] * f[n * factors + k / block];
     p->b = scaled;
     return true;
 }
@@ -293,11 +293,11 @@ static bool begin(const struct job *j) {
     if (!check_form(j, &c->id))
         return false;
     /* the right half of N in layout B must begin with a tile */
-    c->tiles = c->simd == TC_SIMD_AMX && c->id.a == TC_BF16 && c->id.b == TC_BF16 && !c->id.mn_major_a &&
+    c->tiles = c->simd == SIMD_AMX && c->id.a == TC_BF16 && c->id.b == TC_BF16 && !c->id.mn_major_a &&
                !c->id.mn_major_b && !c->mma.a_in_tmem && c->id.negate_a == c->id.negate_b &&
                !(is_layout_b(j) && c->id.n % 32);
     if (c->tiles)
-        tc_amx_begin(&j->s->amx);
+        simd_amx_begin(&j->s->amx);
     return true;
 }
 
@@ -335,7 +335,7 @@ static bool run_mma(struct async_op *op) {
     struct tc_scratch *s = tc_scratch_of(op->cta);
     struct tc_chain *c = &s->chain;
     if (o->mma.a_in_tmem)
-        tc_sync(op->cta, o->mma.a & 0xffff, TC_ROW_BYTES / 4);
+        tc_sync(op->cta, o->mma.a & 0xffff, SIMD_ROW_BYTES / 4);
     struct job j = {op->cta->island, op->cta, &op->origin, &o->mma, s, c, continues(c, op->cta, &o->mma)};
     if (!j.continues) {
         tc_finish(s);
@@ -349,7 +349,7 @@ static bool run_mma(struct async_op *op) {
         return true;
     }
     c->k += c->id.k;
-    if (c->k + c->id.k > TC_CHAIN_K || !may_continue(&j))
+    if (c->k + c->id.k > SIMD_MAX_K || !may_continue(&j))
         tc_finish(s);
     return true;
 }

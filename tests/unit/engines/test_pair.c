@@ -2,9 +2,9 @@
  * only as 9.7.16.10.5 and CUTLASS's mma_traits_sm100_frag.hpp give them; cp and shift in both CTAs; allocation that both
  * CTAs take part in.
  */
-#include "engines/tc_kernel.h"
 #include "machine/mbarrier.h"
 #include "matrix.h"
+#include "simd/multiply.h"
 
 #include <math.h>
 
@@ -209,7 +209,7 @@ static void shapes(void) {
             run(&s);
             struct setup by_steps = s;
             by_steps.a = by_steps.b = TC_BF16;
-            for (by_steps.seed = 1000; by_steps.seed <= 1000 + TC_SIMD_AMX; by_steps.seed++) /* all loops */
+            for (by_steps.seed = 1000; by_steps.seed <= 1000 + SIMD_AMX; by_steps.seed++) /* all loops */
                 run(&by_steps);
             if (n % 32)
                 continue;

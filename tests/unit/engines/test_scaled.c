@@ -1,8 +1,8 @@
 /* Block-scaled tcgen05.mma (9.7.16.10.7), for one CTA and for pairs, against a reference that multiplies element by
  * element. Matrices are K-major with 32 bytes a row; 4-bit elements without padding are written as bytes.
  */
-#include "engines/tc_kernel.h"
 #include "matrix.h"
+#include "simd/multiply.h"
 
 #include <math.h>
 
