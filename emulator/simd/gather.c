@@ -9,11 +9,11 @@
 /* --- where units lie --- */
 
 static ALWAYS_INLINE void locate(const struct simd_swizzle *swizzle, const uint32_t *line, uint32_t lines,
-                                 const uint32_t *unit, uint32_t units, uint32_t *off) {
+                                 const uint32_t *unit, uint32_t units, uint32_t *restrict off) {
     const struct simd_swizzle s = *swizzle;
-    for (uint32_t l = 0; l < lines; l++)
+    for (uint32_t l = 0; l < lines; l++, off += units)
         for (uint32_t u = 0; u < units; u++)
-            off[l * units + u] = simd_swizzled(&s, line[l] + unit[u]);
+            off[u] = simd_swizzled(&s, line[l] + unit[u]);
 }
 
 static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
@@ -30,7 +30,10 @@ static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *lo
 #define VECTOR_LOOPS(NAME, TARGET)                                                                                     \
     TARGET static void locate_##NAME(const struct simd_swizzle *s, const uint32_t *line, uint32_t lines,               \
                                      const uint32_t *unit, uint32_t units, uint32_t *off) {                            \
-        locate(s, line, lines, unit, units, off);                                                                      \
+        if (units == 16) /* 8 rows of a K-major matrix */                                                              \
+            locate(s, line, lines, unit, 16, off);                                                                     \
+        else                                                                                                           \
+            locate(s, line, lines, unit, units, off);                                                                  \
     }                                                                                                                  \
     TARGET static void span_##NAME(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {               \
         span(off, count, low, high);                                                                                   \
