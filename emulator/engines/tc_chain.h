@@ -15,7 +15,7 @@
 #define TC_PARTS 4u   /* of a product, at most */
 #define TC_MAX_M 128u /* rows of a part */
 
-/* Some rows and columns of D, in the tensor memory of one CTA (tc_mma.c names the layouts). */
+/* Some rows and columns of D, in the tensor memory of one CTA (tc_layout.h). */
 struct tc_part {
     struct cta *cta;
     uint32_t half;     /* index in the pair */
@@ -32,12 +32,13 @@ struct tc_chain {
     uint32_t k;        /* gathered so far; 0: there is no chain and nothing below counts */
     struct tc_mma mma; /* the first operation; those that continue it differ in a and b, and enable-input-d is true */
     struct tc_idesc id;
-    enum simd simd;                /* not SIMD_BEST */
-    bool tiles;                    /* the operands are in tc_scratch.amx, not in a and b of the parts */
-    struct cta *pair[2];           /* pair[0] alone with cta_group::1 */
-    uint32_t column;               /* D's first */
-    uint32_t num_parts;            /* cta_group::1: one, a pair with M = 256: two, with M = 128: four */
-    struct tc_part part[TC_PARTS]; /* those of a CTA follow each other */
+    const struct tc_layout *layout; /* of D */
+    enum simd simd;                 /* not SIMD_BEST */
+    bool tiles;                     /* the operands are in tc_scratch.amx, not in a and b of the parts */
+    struct cta *pair[2];            /* pair[0] alone with cta_group::1 */
+    uint32_t column;                /* D's first */
+    uint32_t num_parts;             /* the halves of N of each CTA */
+    struct tc_part part[TC_PARTS];  /* those of a CTA follow each other */
 };
 
 struct tc_scratch {

@@ -1,6 +1,7 @@
 /* tcgen05.mma against a reference that multiplies element by element, in the order and rounding that
  * simd/multiply.h states: every result must be equal in all bits, on every path of the inner loops.
  */
+#include "engines/tc_layout.h"
 #include "matrix.h"
 #include "simd/multiply.h"
 
@@ -59,7 +60,7 @@ static uint32_t ranged_code(const struct setup *s, bool is_b, uint32_t k, uint64
 }
 
 static uint32_t row_lane(const struct setup *s, uint32_t row) {
-    return s->m == 64 ? row / 16 * 32 + row % 16 + s->lane : row;
+    return tc_layout_place(tc_layout_of(s->m, 1), s->n, row, 0).lane + s->lane;
 }
 
 static uint32_t a_codes[128][MAX_STEPS * 32], b_codes[256][MAX_STEPS * 32];
