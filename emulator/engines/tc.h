@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- state (tc_alloc.c) --- */
+/* --- state (tc_state.c) --- */
 
 #define TC_GRANULES (TMEM_COLUMNS / TMEM_GRANULE)
 
@@ -57,8 +57,11 @@ struct tc_state {
 struct tc_state *tc_state_of(struct cta *cta);
 /* Its tensor-core queue, made at the first call. */
 struct async_queue *tc_queue(struct cta *cta);
-/* Frees it; call when the CTA's queues are idle or released. Safe when there is none. */
+/* Frees the state; call when the CTA's queues are idle or released. Safe when there is none. */
 void tc_cta_release(struct cta *cta);
+/* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the
+ * tcgen05.alloc whose columns were not deallocated. */
+bool tc_cta_exit(struct cta *cta);
 
 /* One .cta_group for all tcgen05 instructions of a kernel (9.7.16.7.1): the first executed one decides. */
 bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group);
@@ -84,9 +87,9 @@ enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, 
                              uint32_t *taddr);
 enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t taddr,
                                uint32_t columns);
-/* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the
- * tcgen05.alloc whose columns were not deallocated. */
-bool tc_cta_exit(struct cta *cta);
+/* What the CTA leaves behind: its permit, or its place among those who wait for one; and its columns. */
+void tc_give_up_permit(struct tc_state *tc);
+void tc_free_blocks(struct tc_state *tc);
 
 /* Are columns [column, column + n) allocated to this CTA? */
 bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n);
