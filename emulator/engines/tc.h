@@ -100,18 +100,10 @@ bool tc_check_columns(struct cta *cta, const struct mach_origin *origin, const c
 
 enum tc_shape { TC_32X32B, TC_16X64B, TC_16X128B, TC_16X256B, TC_16X32BX2 };
 
-/* Where register `reg` of thread `thread` lies: lane and 32-bit column from the address operand; half 1
- * starts at taddr + immHalfSplitoff (.16x32bx2 only). With .pack::16b a column stands for two TMEM columns.
- */
-struct tc_cell {
-    uint32_t lane, column, half;
-};
-struct tc_cell tc_image(enum tc_shape shape, uint32_t thread, uint32_t reg);
 /* Registers per thread of shape.xNUM (Table 49); 0: the combination does not exist. */
 uint32_t tc_image_regs(enum tc_shape shape, uint32_t num);
-/* Lanes that a warp touches (16 or 32), and 32-bit columns per half. */
+/* Lanes that a warp touches: 16 or 32. */
 uint32_t tc_image_lanes(enum tc_shape shape);
-uint32_t tc_image_columns(enum tc_shape shape, uint32_t num);
 
 struct tc_access {
     enum tc_shape shape;

@@ -86,18 +86,6 @@ static void read_side(struct tc_scratch *s, const struct tc_part *p) {
         }
 }
 
-/* f32 bits to f16 bits, to nearest even; NaN is 0x7fff. Without branches, for the compiler's vectors. */
-static inline uint32_t f16_of(uint32_t bits) {
-    uint32_t sign = bits >> 16 & 0x8000, a = bits & UINT32_C(0x7fffffff);
-    uint32_t normal = (a - UINT32_C(0x38000000) + 0xfff + (a >> 13 & 1)) >> 13;
-    /* below 2^-14: adding 0.5 rounds at 2^-24, the last place of a subnormal */
-    uint32_t small = a < UINT32_C(0x38800000) ? a : 0;
-    uint32_t subnormal = num_f32_bits(num_f32_from_bits(small) + 0.5f) - UINT32_C(0x3f000000);
-    uint32_t v = a < UINT32_C(0x38800000) ? subnormal : normal;
-    v = a >= UINT32_C(0x477ff000) ? 0x7c00 : v; /* 65520 and more */
-    return a > UINT32_C(0x7f800000) ? NUM_NAN_F16 : sign | v;
-}
-
 /* Integers, whose sum is an f32: added to D or in place of it. */
 static void integer_results(const struct tc_chain *c, const uint32_t *sum_bits, uint32_t *to) {
     const uint32_t old = c->mma.accumulate ? UINT32_MAX : 0;
@@ -121,8 +109,8 @@ static void write_side(struct tc_scratch *s, const struct tc_part *p) {
             memcpy(v, to, sizeof v);
             if (s->chain.id.d == TC_D_S32)
                 integer_results(&s->chain, from, v);
-            for (uint32_t r = 0; s->chain.id.d == TC_D_F16 && r < SIMD_SEGMENT; r++)
-                v[r] = f16_of(from[r]);
+            if (s->chain.id.d == TC_D_F16)
+                simd_narrow_f16(from, v, SIMD_SEGMENT);
             const uint32_t *result = s->chain.id.d == TC_D_F32 ? from : v;
             uint32_t keep = p->keep[p->lane[i] / 32] >> p->lane[i] % 32;
             if ((keep & 0xffff) == 0xffff) {

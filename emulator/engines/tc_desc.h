@@ -78,6 +78,4 @@ bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc
 /* Tables 56 and 57: `factors` scale factors along K (1, 2, 4). */
 bool tc_check_scale(enum tc_kind kind, const struct tc_idesc *d, uint32_t factors, struct tc_problem *problem);
 
-const char *tc_kind_name(enum tc_kind kind);
-
 #endif

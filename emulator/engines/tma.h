@@ -89,6 +89,5 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
 bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor);
 /* dst[i] = dst[i] op src[i] for `bytes` bytes of elements. */
 void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes);
-unsigned tma_element_bytes(enum tma_element type);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-unsigned tma_element_bytes(enum tma_element type) {
+static unsigned element_bytes(enum tma_element type) {
     static const uint8_t bytes[] = {4, 4, 8, 8, 2, 2, 4, 4, 8, 4, 8};
     return type < sizeof bytes ? bytes[type] : 0;
 }
@@ -73,7 +73,7 @@ static uint64_t half(enum tma_reduce op, num_type t, uint64_t a, uint64_t b) {
 }
 
 void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes) {
-    const unsigned size = tma_element_bytes(type);
+    const unsigned size = element_bytes(type);
     for (uint32_t i = 0; size && i + size <= bytes; i += size) {
         uint64_t a = 0, b = 0, r;
         memcpy(&a, dst + i, size);

@@ -2,16 +2,14 @@
 #include "simd/amx.h"
 
 #include "base/diag.h"
+#include "num/num.h"
 #include "simd/target.h"
 
 #if defined(__x86_64__)
-#include <string.h>
-
 #define TILE 512u     /* 16-bit elements of a tile register: 16 rows of 64 bytes */
 #define TILE_K 32u    /* of them along K */
 #define TILE_ROWS 16u /* rows of A, or of B */
 #define STEPS (SIMD_MAX_K / TILE_K)
-#define NAN_BITS 0x7fffffff
 
 /* What the compiler has stored is in memory before the matrix unit reads it: gcc's intrinsics do not say so. */
 #define IN_MEMORY() __asm__ volatile("" ::: "memory")
@@ -175,7 +173,7 @@ AMX static ALWAYS_INLINE void block(const struct simd_tile *t, const struct oper
 
 /* The NaN that a tcgen05.mma gives. */
 AMX static void unify_nan(const struct simd_tile *t) {
-    const __m512i nan = _mm512_set1_epi32(NAN_BITS);
+    const __m512i nan = _mm512_set1_epi32((int32_t)NUM_NAN_F32);
     for (uint32_t n = 0; n < t->n; n++)
         for (uint32_t s = 0; s < t->segments; s++) {
             uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[s];
@@ -327,21 +325,14 @@ AMX void simd_amx_gather_b(struct simd_amx *work, const uint8_t *smem, const str
     note_low(&work->range_b, low);
 }
 
-static float widen(uint16_t bits) {
-    const uint32_t wide = (uint32_t)bits << 16;
-    float x;
-    memcpy(&x, &wide, sizeof x);
-    return x;
-}
-
 void simd_amx_unpack(const struct simd_amx *work, const struct simd_tile *t, float *a, float *b) {
     for (uint32_t k = 0; k < t->k; k++) {
         for (uint32_t r = 0; r < t->segments * SIMD_SEGMENT; r++)
-            a[simd_tile_a(r, k)] = widen(work->a[tile_at((t->tiles_a + r) / TILE_ROWS, 1, 0, k / TILE_K) +
-                                                 k % TILE_K / 2 * 32 + r % TILE_ROWS * 2 + k % 2]);
+            a[simd_tile_a(r, k)] = num_decode_bf16(work->a[tile_at((t->tiles_a + r) / TILE_ROWS, 1, 0, k / TILE_K) +
+                                                           k % TILE_K / 2 * 32 + r % TILE_ROWS * 2 + k % 2]);
         for (uint32_t n = 0; n < t->n; n++)
-            b[simd_tile_b(n, k)] = widen(work->b[tile_at((t->tiles_b + n) / TILE_ROWS, 1, 0, k / TILE_K) +
-                                                 (t->tiles_b + n) % TILE_ROWS * TILE_K + k % TILE_K]);
+            b[simd_tile_b(n, k)] = num_decode_bf16(work->b[tile_at((t->tiles_b + n) / TILE_ROWS, 1, 0, k / TILE_K) +
+                                                           (t->tiles_b + n) % TILE_ROWS * TILE_K + k % TILE_K]);
     }
 }
 

@@ -1,6 +1,7 @@
 /* simd/multiply.c - D += A * B in f32; numerics and operands in multiply.h. */
 #include "simd/multiply.h"
 
+#include "num/num.h"
 #include "simd/target.h"
 
 #include <math.h>
@@ -9,8 +10,6 @@
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #endif
-
-#define NAN_BITS UINT32_C(0x7fffffff)
 
 /* --- portable --- */
 
@@ -34,7 +33,7 @@ static void store_segment(uint32_t *d, const vec4 acc[4]) {
         mask4 bits;
         memcpy(&bits, &acc[i], sizeof bits);
         mask4 number = (bits & INT32_MAX) <= INT32_C(0x7f800000); /* not NaN */
-        bits = (bits & number) | (~number & (int32_t)NAN_BITS);
+        bits = (bits & number) | (~number & (int32_t)NUM_NAN_F32);
         memcpy(d + 4 * i, &bits, sizeof bits);
     }
 }
@@ -109,7 +108,7 @@ static void segment_fmaf(const struct simd_tile *t, uint32_t seg, uint32_t n) {
             acc = sum_fmaf(t, row, n, 0, t->k, 1, acc);
         for (uint32_t k = 0; t->step && k < t->k; k += t->step)
             acc += sum_fmaf(t, row, n, k, t->step, 2, 0) + sum_fmaf(t, row, n, k + 1, t->step - 1, 2, 0);
-        uint32_t bits = NAN_BITS;
+        uint32_t bits = NUM_NAN_F32;
         if (!isnan(acc))
             memcpy(&bits, &acc, sizeof bits);
         d[i] = bits;
@@ -161,7 +160,7 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_
                 acc[c][s] = _mm512_fmadd_ps(v[s], w, acc[c][s]);
         }
     }
-    const __m512i nan = _mm512_set1_epi32((int32_t)NAN_BITS);
+    const __m512i nan = _mm512_set1_epi32((int32_t)NUM_NAN_F32);
     UNROLL
     for (int c = 0; c < C; c++)
         UNROLL
@@ -176,7 +175,7 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_
 AVX512 static ALWAYS_INLINE void step_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n, uint32_t k,
                                              const int C) {
     const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, k), *b = t->b + simd_tile_b(n, k);
-    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NAN_BITS));
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NUM_NAN_F32));
     __m512 sum[2][3][4];
     UNROLL
     for (int c = 0; c < C; c++)
@@ -268,7 +267,7 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct simd_tile *t, uint32_t se
             acc[c][1] = _mm256_fmadd_ps(v1, w, acc[c][1]);
         }
     }
-    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NUM_NAN_F32));
     UNROLL
     for (int c = 0; c < C; c++)
         UNROLL
@@ -282,7 +281,7 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct simd_tile *t, uint32_t se
 /* One step along K, as step_avx512: one segment, C columns. */
 AVX2 static ALWAYS_INLINE void step_avx2(const struct simd_tile *t, uint32_t seg, uint32_t n, uint32_t k, const int C) {
     const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, k), *b = t->b + simd_tile_b(n, k);
-    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NUM_NAN_F32));
     __m256 sum[2][3][2];
     UNROLL
     for (int c = 0; c < C; c++)
@@ -360,4 +359,21 @@ void simd_multiply(enum simd simd, const struct simd_tile *t) {
     (void)simd;
 #endif
     run_portable(t);
+}
+
+/* Without branches, for the compiler's vectors. */
+static inline uint32_t f16_of(uint32_t bits) {
+    uint32_t sign = bits >> 16 & 0x8000, a = bits & UINT32_C(0x7fffffff);
+    uint32_t normal = (a - UINT32_C(0x38000000) + 0xfff + (a >> 13 & 1)) >> 13;
+    /* below 2^-14: adding 0.5 rounds at 2^-24, the last place of a subnormal */
+    uint32_t small = a < UINT32_C(0x38800000) ? a : 0;
+    uint32_t subnormal = num_f32_bits(num_f32_from_bits(small) + 0.5f) - UINT32_C(0x3f000000);
+    uint32_t v = a < UINT32_C(0x38800000) ? subnormal : normal;
+    v = a >= UINT32_C(0x477ff000) ? 0x7c00 : v; /* 65520 and more */
+    return a > UINT32_C(0x7f800000) ? NUM_NAN_F16 : sign | v;
+}
+
+void simd_narrow_f16(const uint32_t *from, uint32_t *to, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = f16_of(from[i]);
 }

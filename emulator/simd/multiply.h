@@ -50,5 +50,7 @@ static inline size_t simd_tile_b(uint32_t n, uint32_t k) { return (size_t)n * SI
 
 /* `simd`: one that this host has; of SIMD_AMX only its vector unit is used. */
 void simd_multiply(enum simd simd, const struct simd_tile *t);
+/* Bits of f32 to bits of f16, to nearest even; NaN is 0x7fff. */
+void simd_narrow_f16(const uint32_t *from, uint32_t *to, uint32_t n);
 
 #endif
