@@ -152,9 +152,9 @@ void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t
 
 /* --- products put off (tc_chain.c) --- */
 
-/* The products of tcgen05.mma that have run are computed later, many at once. Columns [column, column + n) of this CTA's
- * tensor memory, and of its peer's, hold them after tc_sync: to be called before those cells are read, written, or given
- * back. Nothing in tensor memory is read or written without it. */
+/* The products of tcgen05.mma that have run are computed later, many at once. Columns [column, column + n) of this
+ * CTA's tensor memory, and of its peer's, hold them after tc_sync: to be called before those cells are read, written,
+ * or given back. Nothing in tensor memory is read or written without it. */
 void tc_sync(const struct cta *cta, uint32_t column, uint32_t n);
 /* Computes whatever the host thread that runs this cluster has put off: at the end of the cluster's turn, before
  * another thread may run it. */

@@ -8,10 +8,10 @@
  *  - A block of n columns starts at a multiple of n, at the lowest such place.
  *  - dealloc needs no permit.
  *  - A pair allocates the same columns in both CTAs, and takes both SMs' permits at once. Its allocation and
- *    deallocation happen when the second CTA's warp executes them; the first waits. Deallocation may or may not block on
- *    the chip (Table 48); here it always does, so a kernel that depends on the other choice deadlocks every time. From
- *    the first CTA's tcgen05.dealloc on, nobody may use the columns any more, because the pair must have synchronised
- *    before: a warning, for the columns are still there (and CUTLASS's tutorial programs break this rule).
+ *    deallocation happen when the second CTA's warp executes them; the first waits. Deallocation may or may not block
+ *    on the chip (Table 48); here it always does, so a kernel that depends on the other choice deadlocks every time.
+ *    From the first CTA's tcgen05.dealloc on, nobody may use the columns any more, because the pair must have
+ *    synchronised before: a warning, for the columns are still there (and CUTLASS's tutorial programs break this rule).
  */
 #include "engines/tc.h"
 

@@ -1,11 +1,11 @@
-/* engines/tc_layout.h - the data-path layouts: where matrix D of tcgen05.mma lies in tensor memory (PTX ISA 9.7.16.10.5;
- * the figures' facts from CUTLASS mma_traits_sm100_frag.hpp).
+/* engines/tc_layout.h - the data-path layouts: where matrix D of tcgen05.mma lies in tensor memory (PTX ISA
+ * 9.7.16.10.5; the figures' facts from CUTLASS mma_traits_sm100_frag.hpp).
  *
- * Each CTA of the operation has M / cta_group rows. They take its lanes in order, 16 at a time: one behind the other, or
- * every other 16 lanes (layout F: 16-31 of each 32 are free, and taken instead when the address says lane 16). Columns
- * are those of D, or half of them, and then n >= N / 2 lies in the same columns 64 lanes further (layout B, "2x2").
- * Element (row, n) is a whole cell. A in tensor memory has the lanes of D; in layout B its rows stand twice, in lanes
- * 0-63 and 64-127 (CUTLASS's "duplicated" allocation).
+ * Each CTA of the operation has M / cta_group rows. They take its lanes in order, 16 at a time: one behind the other,
+ * or every other 16 lanes (layout F: 16-31 of each 32 are free, and taken instead when the address says lane 16).
+ * Columns are those of D, or half of them, and then n >= N / 2 lies in the same columns 64 lanes further (layout B,
+ * "2x2"). Element (row, n) is a whole cell. A in tensor memory has the lanes of D; in layout B its rows stand twice, in
+ * lanes 0-63 and 64-127 (CUTLASS's "duplicated" allocation).
  */
 #ifndef ENGINES_TC_LAYOUT_H
 #define ENGINES_TC_LAYOUT_H

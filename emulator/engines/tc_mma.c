@@ -1,15 +1,15 @@
 /* engines/tc_mma.c - tcgen05.mma (PTX ISA 9.7.16.10).
  *
- * D and A lie in tensor memory as tc_layout.h says; 16-bit results are zero-extended to a cell, and A takes 8 columns. Of a
- * pair's matrices in shared memory each CTA holds one half, the even CTA the first: M / 2 rows of A, N / 2 rows of B
- * (ALayout and BLayout of CUTLASS's 2x1SM traits), at the address that the one descriptor names in each CTA's own shared
- * memory. disable-output-lane: the even CTA's lanes come first.
+ * D and A lie in tensor memory as tc_layout.h says; 16-bit results are zero-extended to a cell, and A takes 8 columns.
+ * Of a pair's matrices in shared memory each CTA holds one half, the even CTA the first: M / 2 rows of A, N / 2 rows of
+ * B (ALayout and BLayout of CUTLASS's 2x1SM traits), at the address that the one descriptor names in each CTA's own
+ * shared memory. disable-output-lane: the even CTA's lanes come first.
  *
- * Numerics: simd/multiply.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
- * summed exactly, then added to D modulo 2^32 or saturated. With block scaling the elements of A and B are multiplied
- * by their scale factors first, in f32, which is exact unless it leaves f32's range; the chip's order is not documented.
- * scale_A has the rows of A that the CTA multiplies, scale_B all N rows of B in every CTA (tc_operand.h); in layout B
- * lanes 0-63 have scale_B of the first half of N and lanes 64-127 that of the second.
+ * Numerics: simd/multiply.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers
+ * are summed exactly, then added to D modulo 2^32 or saturated. With block scaling the elements of A and B are
+ * multiplied by their scale factors first, in f32, which is exact unless it leaves f32's range; the chip's order is not
+ * documented. scale_A has the rows of A that the CTA multiplies, scale_B all N rows of B in every CTA (tc_operand.h);
+ * in layout B lanes 0-63 have scale_B of the first half of N and lanes 64-127 that of the second.
  */
 #include "engines/tc_chain.h"
 #include "engines/tc_layout.h"

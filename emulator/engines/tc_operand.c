@@ -152,8 +152,8 @@ static bool may_read(struct cta *cta, const struct simd_groups *g, uint32_t rows
     return !o || !o->async_read || (o->settled && o->settled(o->ctx, cta, low, (uint32_t)end - low));
 }
 
-/* How elements lie in shared memory (9.7.16.10.4), and in tensor memory: there one to a byte, those of 4 bits in its bits
- * 2-5, as in the containers of mma.sync's kind::f8f6f4 (9.7.14.5). */
+/* How elements lie in shared memory (9.7.16.10.4), and in tensor memory: there one to a byte, those of 4 bits in its
+ * bits 2-5, as in the containers of mma.sync's kind::f8f6f4 (9.7.14.5). */
 static struct simd_matrix matrix_of(const struct tc_operand *o, bool in_tmem) {
     static const enum simd_elem elems[][2] = {
         [TC_F16] = {SIMD_F16, SIMD_F16},

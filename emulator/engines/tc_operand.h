@@ -37,10 +37,10 @@ bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const stru
                    const uint32_t *lane, uint8_t *raw);
 /* Decodes t->work.raw[row][32], which came from tensor memory. */
 void tc_decode_tmem(struct tc_decoder *t, const struct tc_operand *o, float *out);
-/* Scale factors of `rows` rows, `factors` to each, decoded: out[row][factors] (tc_scale.c). Row r lies in lane r % 32 of
- * each of the partitions [first, first + count) of 32 lanes, in column r / 32 after `taddr`, from byte `id` of the cell on
- * (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp). The copies must be equal (9.7.16.10.7). Bits 30 and 31 of
- * taddr, in which CUTLASS keeps the ID, are not looked at. */
+/* Scale factors of `rows` rows, `factors` to each, decoded: out[row][factors] (tc_scale.c). Row r lies in lane r % 32
+ * of each of the partitions [first, first + count) of 32 lanes, in column r / 32 after `taddr`, from byte `id` of the
+ * cell on (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp). The copies must be equal (9.7.16.10.7). Bits 30
+ * and 31 of taddr, in which CUTLASS keeps the ID, are not looked at. */
 struct tc_scales {
     const char *matrix; /* "scale_A" or "scale_B" */
     uint32_t taddr, rows, factors, id, first, count;

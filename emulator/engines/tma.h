@@ -78,7 +78,8 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
 /* cp.async.bulk, global to shared. */
 bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint64_t src, uint32_t size,
                          const struct tma_target *to);
-/* cp.async.bulk and cp.reduce.async.bulk, shared::cta to global. `mask`: bytes of every 16 that are copied (.cp_mask). */
+/* cp.async.bulk and cp.reduce.async.bulk, shared::cta to global. `mask`: bytes of every 16 that are copied
+ * (.cp_mask). */
 bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src, uint32_t size,
                           uint16_t mask, enum tma_reduce op, enum tma_element type, struct tma_track *track);
 /* cp.async.bulk and cp.reduce.async.bulk, shared::cta to the shared memory of another CTA. */

@@ -1,7 +1,8 @@
 /* engines/tma_reduce.c - element-wise reductions of bulk copies (PTX ISA 9.7.9.25.4.2, 9.7.9.27.1.3).
  *
- * Compared with an H200 bit for bit, all operations and types, with one difference: cp.reduce.async.bulk.add.f32 flushes
- * subnormals here, as 9.7.9.25.4.2 says, and not there. The tensor form flushes with FLOAT32_FTZ only, here and there.
+ * Compared with an H200 bit for bit, all operations and types, with one difference: cp.reduce.async.bulk.add.f32
+ * flushes subnormals here, as 9.7.9.25.4.2 says, and not there. The tensor form flushes with FLOAT32_FTZ only, here and
+ * there.
  */
 #include "engines/tma.h"
 #include "num/num.h"

@@ -33,7 +33,7 @@ struct tile {
     struct simd_swizzle swizzle;
 };
 
-/* --- geometry ------------------------------------------------------------------------------------------------------ */
+/* --- geometry ----------------------------------------------------------------------------------------------------- */
 
 static bool refuse(const struct async_op *op, const char *why) {
     struct diag d =
@@ -171,8 +171,8 @@ static struct plane tile_plane(const struct tile *t, uint32_t p) {
     return plane;
 }
 
-/* Host address of the plane's row `in`, where `bytes` of all its rows up to `out` lie in one allocation: nothing is left
- * to check then. NULL: they may still do so row by row. */
+/* Host address of the plane's row `in`, where `bytes` of all its rows up to `out` lie in one allocation: nothing is
+ * left to check then. NULL: they may still do so row by row. */
 static uint8_t *plane_at(const struct async_op *op, const struct plane *p, uint32_t bytes) {
     if (p->in == p->out)
         return NULL;
@@ -203,7 +203,7 @@ static uint64_t dense_bytes(const struct tma_box *box) {
     return tile_dense(&t) ? tile_bytes(&t) : 0;
 }
 
-/* --- elements --------------------------------------------------------------------------------------------------------- */
+/* --- elements ----------------------------------------------------------------------------------------------------- */
 
 /* Fills [0, lo) and [hi, inner) of a row with the value for elements outside the tensor (5.5.3.3). */
 static void fill_outside(const struct tile *t, uint8_t *row, uint32_t lo, uint32_t hi) {
@@ -226,7 +226,7 @@ static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
     }
 }
 
-/* --- global to shared ---------------------------------------------------------------------------------------------------- */
+/* --- global to shared --------------------------------------------------------------------------------------------- */
 
 struct load_op {
     struct async_op op;
@@ -272,7 +272,8 @@ static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
             smem_clear_poison(cta, simd_swizzled(&t->swizzle, off + r * t->pitch + c), 16);
 }
 
-/* A row that does not come as it is: `from` is its byte `lo` in global memory, or NULL where nothing of it is inside. */
+/* A row that does not come as it is: `from` is its byte `lo` in global memory, or NULL where nothing of it is
+ * inside. */
 static void load_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *from) {
     uint8_t buffer[MAX_ROW];
     const uint32_t lo = from ? t->lo : 0, hi = from ? t->hi : 0;
@@ -345,7 +346,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     return n != 0;
 }
 
-/* --- shared to global -------------------------------------------------------------------------------------------------- */
+/* --- shared to global --------------------------------------------------------------------------------------------- */
 
 struct store_op {
     struct async_op op;

@@ -17,8 +17,8 @@
 //  - Where the ISA leaves a result open (NaN above all), it is what an H200 gives. Arithmetic, min, max, cvt
 //    among f64, f32, f16, bf16, tf32, e4m3, e5m2 and integers have been compared with an H200 bit for bit.
 //    Two differences stay: cvt.{rm,rp}.ftz.f16.f32 flushes its input here, as 9.7.9.21 says, and not there;
-//    cvt.rna.satfinite.tf32 leaves a NaN here, and numbers there (docs/conformance.md). The 6- and 4-bit types, ue8m0, s2f6 and .rs, which sm_90
-//    lacks, follow the ISA's text alone.
+//    cvt.rna.satfinite.tf32 leaves a NaN here, and numbers there (docs/conformance.md). The 6- and 4-bit types, ue8m0,
+//    s2f6 and .rs, which sm_90 lacks, follow the ISA's text alone.
 //  - Unused flags are ignored; which flag an instruction may carry is the front end's business.
 //  - Links with -lm.
 //

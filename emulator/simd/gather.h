@@ -40,8 +40,8 @@ struct simd_matrix {
 };
 
 /* Where the 16-byte units of a K-major matrix lie in shared memory, by groups of 8 rows: two of each row of group g at
- * g * stride + unit[g * list], 16 offsets. Groups that are alike share one list (list 0), others have one each (list 16,
- * stride 0). */
+ * g * stride + unit[g * list], 16 offsets. Groups that are alike share one list (list 0), others have one each (list
+ * 16, stride 0). */
 struct simd_groups {
     const uint32_t *unit;
     uint32_t list, stride;

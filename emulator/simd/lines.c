@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. A number,
- * as it may lie outside of the allocation. */
+/* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. A
+ * number, as it may lie outside of the allocation. */
 static inline void fetch_ahead(const uint8_t *row) {
     const uintptr_t next = (uintptr_t)row + 128;
     __builtin_prefetch((const void *)next, 0, 2);
@@ -38,7 +38,8 @@ void simd_lines_out_portable(uint8_t *to, const uint8_t *smem, uint32_t at, uint
 
 #if defined(__x86_64__)
 
-/* The swizzle of the line at `at`: its bits 4 and 5 exchange chunks of half a line, bit 6 the halves. Twice is as if never. */
+/* The swizzle of the line at `at`: its bits 4 and 5 exchange chunks of half a line, bit 6 the halves. Twice is as if
+ * never. */
 struct turn {
     __m512i order;
     uint32_t half;

@@ -1,4 +1,5 @@
-/* simd/target.h - private to simd/: for which unit a function is compiled. Where it is called, the host has that unit. */
+/* simd/target.h - private to simd/: for which unit a function is compiled. Where it is called, the host has that
+ * unit. */
 #ifndef SIMD_TARGET_H
 #define SIMD_TARGET_H
 

@@ -1,5 +1,5 @@
-/* Products that are put off (tc_chain.h): random sequences of everything that reads or changes tensor memory, run once as
- * they are and once with every product computed at its operation, must be seen and end alike; and what is put off is
+/* Products that are put off (tc_chain.h): random sequences of everything that reads or changes tensor memory, run once
+ * as they are and once with every product computed at its operation, must be seen and end alike; and what is put off is
  * computed when its columns are looked at, not before.
  */
 #include "engines/tc_chain.h"

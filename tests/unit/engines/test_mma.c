@@ -35,8 +35,8 @@ static uint32_t idesc_of(const struct setup *s) {
            (uint32_t)s->mn_b << 16 | s->n >> 3 << 17 | s->m >> 4 << 24;
 }
 
-/* A code of the type: any at all when wild, else a finite one of moderate size, of sizes so different that a sum depends
- * on its order. */
+/* A code of the type: any at all when wild, else a finite one of moderate size, of sizes so different that a sum
+ * depends on its order. */
 static uint32_t random_code(enum tc_elem e, bool wild, uint64_t *state) {
     uint32_t r = (uint32_t)(fixture_random(state) >> 20);
     if (wild || e >= TC_E2M3)

@@ -1,6 +1,6 @@
 /* .cta_group::2: tcgen05.mma of a CTA pair against a reference that multiplies element by element and knows the layouts
- * only as 9.7.16.10.5 and CUTLASS's mma_traits_sm100_frag.hpp give them; cp and shift in both CTAs; allocation that both
- * CTAs take part in.
+ * only as 9.7.16.10.5 and CUTLASS's mma_traits_sm100_frag.hpp give them; cp and shift in both CTAs; allocation that
+ * both CTAs take part in.
  */
 #include "engines/tc_layout.h"
 #include "machine/mbarrier.h"

@@ -34,7 +34,8 @@ static uint32_t place(uint32_t swizzle, uint32_t a) {
     return line * 128 + p * 16 + in;
 }
 
-/* An element of a box: linear offset in shared memory, and the offset in global memory where it lies inside the tensor. */
+/* An element of a box: linear offset in shared memory, and the offset in global memory where it lies inside the
+ * tensor. */
 struct element {
     uint32_t linear;
     bool inside;
@@ -416,7 +417,7 @@ static void test_two_steps(void) {
     bench_close(&b);
 }
 
-/* --- four rows, padded types --------------------------------------------------------------------------------------- */
+/* --- four rows, padded types -------------------------------------------------------------------------------------- */
 
 static void test_rows4(void) {
     struct bench b;

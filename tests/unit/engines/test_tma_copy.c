@@ -1,7 +1,7 @@
 /* Multicast and signals, bulk copies of bytes, order, and what must not be copied. */
 #include "tma_bench.h"
 
-/* --- clusters ------------------------------------------------------------------------------------------------------ */
+/* --- clusters ----------------------------------------------------------------------------------------------------- */
 
 static void test_multicast(void) {
     struct bench b;
@@ -38,7 +38,8 @@ static void test_multicast(void) {
     bench_close(&b);
 }
 
-/* 9.7.9.27.1.2: with .cta_group::2 every destination's signal goes to the CTA of its pair whose parity the mbarrier has. */
+/* 9.7.9.27.1.2: with .cta_group::2 every destination's signal goes to the CTA of its pair whose parity the mbarrier
+ * has. */
 static void test_pair_signals(void) {
     struct bench b;
     bench_open(&b, 8);
@@ -78,7 +79,7 @@ static void test_pair_signals(void) {
     bench_close(&b);
 }
 
-/* --- bulk copies of bytes -------------------------------------------------------------------------------------------- */
+/* --- bulk copies of bytes ----------------------------------------------------------------------------------------- */
 
 static void test_bulk(void) {
     struct bench b;
@@ -125,7 +126,7 @@ static void test_bulk(void) {
     bench_close(&b);
 }
 
-/* --- order ------------------------------------------------------------------------------------------------------------- */
+/* --- order -------------------------------------------------------------------------------------------------------- */
 
 /* Copies complete in any order under the random schedule, in issue order otherwise. */
 static void test_order(void) {
@@ -154,7 +155,7 @@ static void test_order(void) {
     CHECK_EQ(firsts, 0xff); /* each was first at least once */
 }
 
-/* --- faults ------------------------------------------------------------------------------------------------------------ */
+/* --- faults ------------------------------------------------------------------------------------------------------- */
 
 static void load_faults(struct bench *b, const struct tma_box *box, struct tma_target to, const char *id) {
     if (tma_issue_load(b->f.cta, NULL, box, &to))

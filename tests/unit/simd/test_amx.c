@@ -188,8 +188,8 @@ static void steps(void) {
     }
 }
 
-/* What could be subnormal on the way is left to the other loops, and nothing else: one number of each operand and of D is
- * the smallest. */
+/* What could be subnormal on the way is left to the other loops, and nothing else: one number of each operand and of D
+ * is the smallest. */
 static void left(void) {
     static const struct {
         uint32_t a, b, d; /* biased exponents; 0: subnormal */
