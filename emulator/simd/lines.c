@@ -38,16 +38,15 @@ void simd_lines_out_portable(uint8_t *to, const uint8_t *smem, uint32_t at, uint
 
 #if defined(__x86_64__)
 
-/* The swizzle of the line at `at`: its bits 4 and 5 exchange chunks of half a line, bit 6 the halves. Twice is as if
- * never. */
+/* Bits 0 and 1 of a line's turn exchange chunks of half a line, bit 2 the halves. Twice is as if never. */
 struct turn {
     __m512i order;
     uint32_t half;
 };
 AVX512 static inline struct turn turn_of(uint32_t at) {
-    const uint32_t turn = chunk_at(at, 0) ^ at;
-    const __m512i words = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-    return (struct turn){_mm512_xor_si512(words, _mm512_set1_epi64(turn >> 3 & 6)), turn & 64};
+    const uint32_t turn = at >> 7 & simd_swizzle_of(SIMD_SWIZZLE_128B).mask;
+    return (struct turn){_mm512_xor_si512(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(2 * (turn & 3))),
+                         (turn & 4) * 16};
 }
 
 /* Nearly all of the time goes into waiting for the rows: the fewer instructions each takes, the more are under way. */
