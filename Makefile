@@ -113,7 +113,7 @@ $(EMU)/objects: FORCE
 	@printf '%s\n' '$(EMU_OBJ)' | cmp -s - $@ || printf '%s\n' '$(EMU_OBJ)' >$@
 
 # The loops over matrices are worth the time that the compiler takes.
-$(EMU)/obj/engines/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
+$(EMU)/obj/simd/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)

@@ -4,8 +4,8 @@
 #
 #   base       sees base
 #   num        base num                        ptx       base ptx
-#   machine    base num machine                engines   base num machine engines
-#   warp       base num ptx machine engines warp
+#   machine    base num machine                simd      base num simd
+#   engines    base num machine simd engines   warp      base num ptx machine engines warp
 #   isa        all of these, and isa          launch     all of these, and launch
 #   check, trace, clock    each base, machine/events.h and itself
 #   cudart/loader          itself
@@ -57,15 +57,16 @@ function from_emulator(room, target, quoted) {
         breach(room " may not include " target " (it sees: " known[room] ")")
 }
 BEGIN {
-    machine = "base num ptx machine engines warp isa launch"
+    executor = "base num ptx machine engines warp isa launch"
     allow("base", "base"); allow("num", "base num"); allow("ptx", "base ptx")
-    allow("machine", "base num machine"); allow("engines", "base num machine engines")
+    allow("machine", "base num machine"); allow("simd", "base num simd")
+    allow("engines", "base num machine simd engines")
     allow("warp", "base num ptx machine engines warp"); allow("isa", "base num ptx machine engines warp isa")
-    allow("launch", machine)
+    allow("launch", executor)
     allow("check", "base machine/events.h check"); allow("trace", "base machine/events.h trace")
     allow("clock", "base machine/events.h clock")
     allow("cudart/loader", "cudart/loader")
-    allow("cudart/core", machine " check trace clock cudart/loader cudart/core")
+    allow("cudart/core", executor " simd check trace clock cudart/loader cudart/core")
     allow("cudart/driver", "base engines cudart/core cudart/driver")
     allow("cudart/runtime", "base cudart/core cudart/driver/entry.h cudart/runtime")
     allow("the launcher", "cudart/loader cudart/core")

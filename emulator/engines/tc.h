@@ -14,16 +14,14 @@
 #define ENGINES_TC_H
 
 #include "machine/events.h"
+#include "simd/simd.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- state (tc_alloc.c) --- */
+/* --- state (tc_state.c) --- */
 
 #define TC_GRANULES (TMEM_COLUMNS / TMEM_GRANULE)
-
-/* Which inner loops run, each with what those before it have; all give the same bits. TC_SIMD_BEST asks the host. */
-enum tc_simd { TC_SIMD_BEST, TC_SIMD_PORTABLE, TC_SIMD_AVX2, TC_SIMD_AVX512, TC_SIMD_AMX };
 
 struct tc_allocation {
     uint32_t column, columns;
@@ -51,15 +49,18 @@ struct tc_state {
     struct tc_allocation allocs[TC_GRANULES];
     struct tc_request alloc, dealloc; /* of a pair */
     struct async_queue *queue;        /* mma, cp, shift, commit */
-    enum tc_simd simd;
+    enum simd simd;                   /* of the loops; SIMD_BEST unless a test chooses */
 };
 
 /* The tcgen05 state of a CTA, made at the first call. */
 struct tc_state *tc_state_of(struct cta *cta);
 /* Its tensor-core queue, made at the first call. */
 struct async_queue *tc_queue(struct cta *cta);
-/* Frees it; call when the CTA's queues are idle or released. Safe when there is none. */
+/* Frees the state; call when the CTA's queues are idle or released. Safe when there is none. */
 void tc_cta_release(struct cta *cta);
+/* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the
+ * tcgen05.alloc whose columns were not deallocated. */
+bool tc_cta_exit(struct cta *cta);
 
 /* One .cta_group for all tcgen05 instructions of a kernel (9.7.16.7.1): the first executed one decides. */
 bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group);
@@ -85,9 +86,9 @@ enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, 
                              uint32_t *taddr);
 enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t taddr,
                                uint32_t columns);
-/* All warps of the CTA have exited: gives back permit and columns. False after a fault that names the
- * tcgen05.alloc whose columns were not deallocated. */
-bool tc_cta_exit(struct cta *cta);
+/* What the CTA leaves behind: its permit, or its place among those who wait for one; and its columns. */
+void tc_give_up_permit(struct tc_state *tc);
+void tc_free_blocks(struct tc_state *tc);
 
 /* Are columns [column, column + n) allocated to this CTA? */
 bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n);
@@ -106,18 +107,10 @@ bool tc_use_cells(struct cta *cta, const struct mach_origin *origin, const struc
 
 enum tc_shape { TC_32X32B, TC_16X64B, TC_16X128B, TC_16X256B, TC_16X32BX2 };
 
-/* Where register `reg` of thread `thread` lies: lane and 32-bit column from the address operand; half 1
- * starts at taddr + immHalfSplitoff (.16x32bx2 only). With .pack::16b a column stands for two TMEM columns.
- */
-struct tc_cell {
-    uint32_t lane, column, half;
-};
-struct tc_cell tc_image(enum tc_shape shape, uint32_t thread, uint32_t reg);
 /* Registers per thread of shape.xNUM (Table 49); 0: the combination does not exist. */
 uint32_t tc_image_regs(enum tc_shape shape, uint32_t num);
-/* Lanes that a warp touches (16 or 32), and 32-bit columns per half. */
+/* Lanes that a warp touches: 16 or 32. */
 uint32_t tc_image_lanes(enum tc_shape shape);
-uint32_t tc_image_columns(enum tc_shape shape, uint32_t num);
 
 struct tc_access {
     enum tc_shape shape;
@@ -167,9 +160,9 @@ void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t
 
 /* --- products put off (tc_chain.c) --- */
 
-/* The products of tcgen05.mma that have run are computed later, many at once. Columns [column, column + n) of this CTA's
- * tensor memory, and of its peer's, hold them after tc_sync: to be called before those cells are read, written, or given
- * back. Nothing in tensor memory is read or written without it. */
+/* The products of tcgen05.mma that have run are computed later, many at once. Columns [column, column + n) of this
+ * CTA's tensor memory, and of its peer's, hold them after tc_sync: to be called before those cells are read, written,
+ * or given back. Nothing in tensor memory is read or written without it. */
 void tc_sync(const struct cta *cta, uint32_t column, uint32_t n);
 /* Computes whatever the host thread that runs this cluster has put off: at the end of the cluster's turn, before
  * another thread may run it. */

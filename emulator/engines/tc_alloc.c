@@ -2,22 +2,19 @@
  *
  * The CTAs of an SM share 512 columns. What the ISA leaves open is settled so:
  *  - The right to allocate is exclusive. The first CTA that executes tcgen05.alloc holds it until it executes
- *    relinquish_alloc_permit or exits; the others' allocations wait in the order in which they came. Two CTAs
- * that allocate piecewise can therefore never hold half each and wait for the other half, which is what the
- * permit is for (CUTLASS calls it the allocation lock).
+ *    relinquish_alloc_permit or exits; the others' allocations wait in the order in which they came. Two CTAs that
+ *    allocate piecewise can therefore never hold half each and wait for the other half, which is what the permit is for
+ *    (CUTLASS calls it the allocation lock).
  *  - A block of n columns starts at a multiple of n, at the lowest such place.
  *  - dealloc needs no permit.
  *  - A pair allocates the same columns in both CTAs, and takes both SMs' permits at once. Its allocation and
- *    deallocation happen when the second CTA's warp executes them; the first waits. Deallocation may or may not block on
- *    the chip (Table 48); here it always does, so a kernel that depends on the other choice deadlocks every time. From
- *    the first CTA's tcgen05.dealloc on, nobody may use the columns any more, because the pair must have synchronised
- *    before: a warning, for the columns are still there (and CUTLASS's tutorial programs break this rule).
+ *    deallocation happen when the second CTA's warp executes them; the first waits. Deallocation may or may not block
+ *    on the chip (Table 48); here it always does, so a kernel that depends on the other choice deadlocks every time.
+ *    From the first CTA's tcgen05.dealloc on, nobody may use the columns any more, because the pair must have
+ *    synchronised before: a warning, for the columns are still there (and CUTLASS's tutorial programs break this rule).
  */
 #include "engines/tc.h"
 
-#include "base/arena.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 #define SECTION "PTX ISA 9.7.16.7.1"
@@ -51,44 +48,11 @@ static const struct diag bad_dealloc = {
     .hint = "pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-static const struct diag missing_dealloc = {
-    .id = "tcgen05-dealloc-missing",
-    .rule = "all tensor memory that a kernel allocates must be deallocated before it exits",
-    .section = SECTION,
-    .hint = "one warp must execute tcgen05.dealloc with the same address and number of columns before the "
-            "CTA exits",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
 static const struct diag unallocated = {
     .id = "tcgen05-tmem-unallocated",
     .rule = "tensor memory must be allocated by tcgen05.alloc before it is accessed",
     .section = "PTX ISA 9.7.16.1.2",
     .hint = "the address or the extent of the access is wrong, or tcgen05.dealloc came too early",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-static const struct diag mixed_groups = {
-    .id = "tcgen05-cta-group-mixed",
-    .rule = "all tcgen05 instructions of a kernel must have the same .cta_group",
-    .section = SECTION,
-    .hint = NULL,
-    .cuda_error = DIAG_CUDA_INVALID_PTX,
-};
-
-static const struct diag no_peer = {
-    .id = "tcgen05-pair-missing",
-    .rule = "an instruction with .cta_group::2 needs the peer CTA, whose %cluster_ctarank differs in the "
-            "last bit",
-    .section = "PTX ISA 9.7.16.5.1",
-    .hint = "launch the kernel with clusters of an even number of CTAs",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-static const struct diag peer_exited = {
-    .id = "tcgen05-pair-exited",
-    .rule = "when a CTA issues an instruction with .cta_group::2, its peer must be active and must not have "
-            "exited, nor may it exit before the instruction has completed",
-    .section = "PTX ISA 9.7.16.5",
-    .hint = "a CTA of a pair must wait, with barrier.cluster or an mbarrier, until the pair's last "
-            "instruction is done before it exits",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag pair_differs = {
@@ -98,91 +62,15 @@ static const struct diag pair_differs = {
     .section = "PTX ISA 9.7.16.7.1",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-struct tc_state *tc_state_of(struct cta *cta) {
-    if (!cta->tc) {
-        cta->tc = xcalloc(1, sizeof *cta->tc);
-        cta->tc->cta = cta;
-    }
-    return cta->tc;
+/* For those who watch. */
+static void tell(const struct tc_state *tc, const struct mach_origin *origin, enum event_life_kind kind,
+                 uint32_t column, uint32_t columns) {
+    const struct event_by by = event_by_origin(tc->cta, origin, "tcgen05.alloc", ORDER_WEAK, SCOPE_NONE);
+    tell_life(tc->cta->gpu,
+              &(struct event_life){.by = by, .kind = kind, .owner = tc->cta, .column = column, .columns = columns});
 }
 
-struct async_queue *tc_queue(struct cta *cta) {
-    struct tc_state *tc = tc_state_of(cta);
-    if (!tc->queue)
-        tc->queue = async_queue_create(cta, "tensor core");
-    return tc->queue;
-}
-
-static void leave_waiters(struct tc_state *tc) {
-    struct tc_state **p = &tc->cta->sm->tmem_waiters;
-    while (*p && *p != tc)
-        p = &(*p)->next;
-    if (*p)
-        *p = tc->next;
-    tc->next = NULL;
-    tc->waiting = false;
-}
-
-static void free_block(struct tc_state *tc, uint32_t index) {
-    const struct tc_allocation *a = &tc->allocs[index];
-    tc_sync(tc->cta, a->column, a->columns);
-    for (uint32_t i = 0; i < a->columns / TMEM_GRANULE; i++)
-        tc->cta->sm->tmem_owner[a->column / TMEM_GRANULE + i] = NULL;
-    memmove(&tc->allocs[index], &tc->allocs[index + 1], (--tc->num_allocs - index) * sizeof *a);
-    struct sm *sm = tc->cta->sm;
-    for (uint32_t g = 0; g < TC_GRANULES; g++)
-        if (sm->tmem_owner[g])
-            return;
-    worker_free(tc->cta->island->worker, sm->tmem);
-    sm->tmem = NULL;
-}
-
-void tc_cta_release(struct cta *cta) {
-    if (!cta->tc)
-        return;
-    tc_drop(cta);
-    while (cta->tc->num_allocs) /* a launch that failed */
-        free_block(cta->tc, cta->tc->num_allocs - 1);
-    leave_waiters(cta->tc);
-    if (cta->sm->tmem_lock == cta)
-        cta->sm->tmem_lock = NULL;
-    free(cta->tc);
-    cta->tc = NULL;
-}
-
-bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group) {
-    struct tc_state *tc = tc_state_of(cta);
-    if (tc->cta_group && tc->cta_group != group) {
-        mach_fault(cta->island, origin, &mixed_groups,
-                   "this instruction has .cta_group::%u, an earlier one .cta_group::%u", group, tc->cta_group);
-        return false;
-    }
-    tc->cta_group = group;
-    return true;
-}
-
-bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name, struct cta *pair[2]) {
-    pair[0] = cta;
-    pair[1] = NULL;
-    if (group == 1)
-        return true;
-    struct cta *peer = cta_peer(cta);
-    if (!peer) {
-        mach_fault(cta->island, origin, &no_peer, "%s.cta_group::2 in CTA %u of a cluster of %u: CTA %u does not exist",
-                   name, cta->rank, cta->cluster->num_ctas, cta->rank ^ 1);
-        return false;
-    }
-    if (!peer->live_warps) {
-        mach_fault(cta->island, origin, &peer_exited,
-                   "%s.cta_group::2 of cluster CTA %u, whose peer, CTA %u, has exited", name, cta->rank, peer->rank);
-        return false;
-    }
-    pair[0] = cta->rank & 1 ? peer : cta;
-    pair[1] = cta->rank & 1 ? cta : peer;
-    if (pair[0]->sm == pair[1]->sm)
-        diag_broken("both CTAs of a pair are on SM %u", cta->sm->id);
-    return true;
-}
+/* --- the permit --- */
 
 /* Permit or columns came free: everyone who may wait for them looks again. */
 static void wake_allocators(struct sm *sm) {
@@ -195,6 +83,16 @@ static void wake_allocators(struct sm *sm) {
 static bool may_take(const struct tc_state *tc) {
     const struct sm *sm = tc->cta->sm;
     return sm->tmem_lock == tc->cta || (!sm->tmem_lock && (!sm->tmem_waiters || sm->tmem_waiters == tc));
+}
+
+static void leave_waiters(struct tc_state *tc) {
+    struct tc_state **p = &tc->cta->sm->tmem_waiters;
+    while (*p && *p != tc)
+        p = &(*p)->next;
+    if (*p)
+        *p = tc->next;
+    tc->next = NULL;
+    tc->waiting = false;
 }
 
 static void queue_for_permit(struct tc_state *tc) {
@@ -223,6 +121,25 @@ static bool take_permits(struct tc_state *const *tcs, unsigned count) {
     return all;
 }
 
+void tc_give_up_permit(struct tc_state *tc) {
+    struct sm *sm = tc->cta->sm;
+    leave_waiters(tc);
+    if (sm->tmem_lock == tc->cta) {
+        sm->tmem_lock = NULL;
+        wake_allocators(sm);
+    }
+}
+
+bool tc_relinquish(struct cta *cta, const struct mach_origin *origin) {
+    struct tc_state *tc = tc_state_of(cta);
+    tc->relinquished = true;
+    tell(tc, origin, LIFE_TMEM_RELINQUISH, 0, 0);
+    tc_give_up_permit(tc);
+    return true;
+}
+
+/* --- columns --- */
+
 /* First granule of a block, naturally aligned and free in all CTAs of `tcs`, or TC_GRANULES. */
 static uint32_t find_block(struct tc_state *const *tcs, unsigned count, uint32_t granules) {
     for (uint32_t g = 0; g + granules <= TC_GRANULES; g += granules) {
@@ -233,13 +150,6 @@ static uint32_t find_block(struct tc_state *const *tcs, unsigned count, uint32_t
             return g;
     }
     return TC_GRANULES;
-}
-
-static void tell(const struct tc_state *tc, const struct mach_origin *origin, enum event_life_kind kind,
-                 uint32_t column, uint32_t columns) {
-    const struct event_by by = event_by_origin(tc->cta, origin, "tcgen05.alloc", ORDER_WEAK, SCOPE_NONE);
-    tell_life(tc->cta->gpu,
-              &(struct event_life){.by = by, .kind = kind, .owner = tc->cta, .column = column, .columns = columns});
 }
 
 static bool check_alloc(struct tc_state *tc, const struct mach_origin *origin, uint32_t columns) {
@@ -307,6 +217,25 @@ static struct tc_allocation *find_alloc(struct tc_state *tc, const struct mach_o
     mach_fault(isl, origin, &bad_dealloc,
                "tcgen05.dealloc of %u columns at 0x%08x, where no allocation of this CTA starts", columns, taddr);
     return NULL;
+}
+
+static void free_block(struct tc_state *tc, uint32_t index) {
+    const struct tc_allocation *a = &tc->allocs[index];
+    tc_sync(tc->cta, a->column, a->columns);
+    for (uint32_t i = 0; i < a->columns / TMEM_GRANULE; i++)
+        tc->cta->sm->tmem_owner[a->column / TMEM_GRANULE + i] = NULL;
+    memmove(&tc->allocs[index], &tc->allocs[index + 1], (--tc->num_allocs - index) * sizeof *a);
+    struct sm *sm = tc->cta->sm;
+    for (uint32_t g = 0; g < TC_GRANULES; g++)
+        if (sm->tmem_owner[g])
+            return;
+    worker_free(tc->cta->island->worker, sm->tmem);
+    sm->tmem = NULL;
+}
+
+void tc_free_blocks(struct tc_state *tc) {
+    while (tc->num_allocs)
+        free_block(tc, tc->num_allocs - 1);
 }
 
 static void release(struct tc_state *tc, const struct mach_origin *origin, const struct tc_allocation *a) {
@@ -435,39 +364,6 @@ enum tc_result tc_pair_dealloc(struct cta *cta, const struct mach_origin *origin
     }
     tc->dealloc.state = TC_IDLE;
     return TC_DONE;
-}
-
-static void give_up_permit(struct tc_state *tc) {
-    struct sm *sm = tc->cta->sm;
-    leave_waiters(tc);
-    if (sm->tmem_lock == tc->cta) {
-        sm->tmem_lock = NULL;
-        wake_allocators(sm);
-    }
-}
-
-bool tc_relinquish(struct cta *cta, const struct mach_origin *origin) {
-    struct tc_state *tc = tc_state_of(cta);
-    tc->relinquished = true;
-    tell(tc, origin, LIFE_TMEM_RELINQUISH, 0, 0);
-    give_up_permit(tc);
-    return true;
-}
-
-bool tc_cta_exit(struct cta *cta) {
-    struct tc_state *tc = cta->tc;
-    if (!tc)
-        return true;
-    give_up_permit(tc);
-    if (!tc->num_allocs)
-        return true;
-    const struct tc_allocation a = tc->allocs[0];
-    mach_fault(cta->island, &a.origin, &missing_dealloc,
-               "the CTA exited without tcgen05.dealloc of the %u columns at 0x%08x that were allocated here", a.columns,
-               a.column);
-    while (tc->num_allocs)
-        free_block(tc, tc->num_allocs - 1);
-    return false;
 }
 
 bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n) {

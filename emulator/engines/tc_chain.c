@@ -1,4 +1,4 @@
-/* engines/tc_chain.c - tcgen05.mma's products; contract in tc_chain.h, numerics in tc_mma.c and tc_kernel.h. */
+/* engines/tc_chain.c - tcgen05.mma's products; contract in tc_chain.h, numerics in tc_mma.c and simd/multiply.h. */
 #include "engines/tc_chain.h"
 
 #include "num/num.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Integers are summed in f32, which is exact below 2^24. */
-_Static_assert(TC_CHAIN_K * 255 * 255 < 1 << 24, "a chain of 8-bit integers is exact");
+_Static_assert(SIMD_MAX_K * 255 * 255 < 1 << 24, "a chain of 8-bit integers is exact");
 
 /* Where the working memory of the thread that runs this CTA hangs; freed with free(). */
 static void **slot(const struct cta *cta) { return &cta->island->worker->tc_scratch; }
@@ -19,10 +19,10 @@ struct tc_scratch *tc_scratch_of(const struct cta *cta) {
         if (!s)
             diag_broken("out of host memory: %zu bytes for tcgen05.mma", sizeof *s);
         s->chain.k = 0;
-        s->best = tc_simd_best();
+        s->best = simd_best();
         s->available = 0;
-        for (enum tc_simd i = TC_SIMD_PORTABLE; i <= TC_SIMD_AMX; i++)
-            s->available |= (uint32_t)tc_simd_available(i) << i;
+        for (enum simd i = SIMD_PORTABLE; i <= SIMD_AMX; i++)
+            s->available |= (uint32_t)simd_available(i) << i;
         *at = s;
     }
     return *at;
@@ -44,17 +44,17 @@ static void exponents(const float *x, size_t n, uint32_t *low, uint32_t *high) {
  * each, the last bit of a product is worth at least 2^(ea + eb - 254 - 20), which f32 holds from 2^-149 up.
  */
 static bool products_exact(const struct tc_chain *c, const struct tc_part *p) {
-    if (c->simd != TC_SIMD_PORTABLE) /* the vector paths have a fused multiply-add and do not ask */
+    if (c->simd != SIMD_PORTABLE) /* the vector paths have a fused multiply-add and do not ask */
         return false;
     if (tc_is_scaled(c->mma.kind)) /* factors may take a product anywhere */
         return false;
     if (c->id.a != TC_BF16 && c->id.a != TC_TF32 && c->id.b != TC_BF16)
         return true;
     uint32_t la = 255, ha = 0, lb = 255, hb = 0;
-    for (uint32_t r = 0; r < p->rows; r += TC_PANEL)
-        exponents(p->a + tc_tile_a(r, 0), (size_t)TC_PANEL * c->k, &la, &ha);
+    for (uint32_t r = 0; r < p->rows; r += SIMD_PANEL)
+        exponents(p->a + simd_tile_a(r, 0), (size_t)SIMD_PANEL * c->k, &la, &ha);
     for (uint32_t n = 0; n < p->n; n++)
-        exponents(p->b + tc_tile_b(n, 0), c->k, &lb, &hb);
+        exponents(p->b + simd_tile_b(n, 0), c->k, &lb, &hb);
     return la + lb >= 125 && ha + hb <= 380;
 }
 
@@ -68,45 +68,33 @@ static uint32_t *cells(const struct tc_chain *c, const struct tc_part *p, uint32
 /* D as f32 bits into the side buffer, element (row, n) at d[n * rows + row]. */
 static void read_side(struct tc_scratch *s, const struct tc_part *p) {
     for (uint32_t n = 0; n < p->n; n++)
-        for (uint32_t i = 0; i < p->rows / TC_SEGMENT; i++) {
-            uint32_t *to = s->d + (size_t)n * p->rows + i * TC_SEGMENT;
+        for (uint32_t i = 0; i < p->rows / SIMD_SEGMENT; i++) {
+            uint32_t *to = s->d + (size_t)n * p->rows + i * SIMD_SEGMENT;
             const uint32_t *from = cells(&s->chain, p, n, i);
             if (s->chain.id.d != TC_D_F16) {
-                memcpy(to, from, TC_SEGMENT * sizeof *to);
+                memcpy(to, from, SIMD_SEGMENT * sizeof *to);
                 continue;
             }
-            uint8_t half[2 * TC_SEGMENT];
-            float wide[TC_SEGMENT];
-            for (uint32_t r = 0; r < TC_SEGMENT; r++) {
+            uint8_t half[2 * SIMD_SEGMENT];
+            float wide[SIMD_SEGMENT];
+            for (uint32_t r = 0; r < SIMD_SEGMENT; r++) {
                 half[2 * r] = (uint8_t)from[r];
                 half[2 * r + 1] = (uint8_t)(from[r] >> 8);
             }
-            num_decode_row_f16(half, wide, TC_SEGMENT);
+            num_decode_row_f16(half, wide, SIMD_SEGMENT);
             memcpy(to, wide, sizeof wide);
         }
-}
-
-/* f32 bits to f16 bits, to nearest even; NaN is 0x7fff. Without branches, for the compiler's vectors. */
-static inline uint32_t f16_of(uint32_t bits) {
-    uint32_t sign = bits >> 16 & 0x8000, a = bits & UINT32_C(0x7fffffff);
-    uint32_t normal = (a - UINT32_C(0x38000000) + 0xfff + (a >> 13 & 1)) >> 13;
-    /* below 2^-14: adding 0.5 rounds at 2^-24, the last place of a subnormal */
-    uint32_t small = a < UINT32_C(0x38800000) ? a : 0;
-    uint32_t subnormal = num_f32_bits(num_f32_from_bits(small) + 0.5f) - UINT32_C(0x3f000000);
-    uint32_t v = a < UINT32_C(0x38800000) ? subnormal : normal;
-    v = a >= UINT32_C(0x477ff000) ? 0x7c00 : v; /* 65520 and more */
-    return a > UINT32_C(0x7f800000) ? NUM_NAN_F16 : sign | v;
 }
 
 /* Integers, whose sum is an f32: added to D or in place of it. */
 static void integer_results(const struct tc_chain *c, const uint32_t *sum_bits, uint32_t *to) {
     const uint32_t old = c->mma.accumulate ? UINT32_MAX : 0;
     if (!c->id.saturate) {
-        for (uint32_t i = 0; i < TC_SEGMENT; i++)
+        for (uint32_t i = 0; i < SIMD_SEGMENT; i++)
             to[i] = (to[i] & old) + (uint32_t)(int32_t)num_f32_from_bits(sum_bits[i]);
         return;
     }
-    for (uint32_t i = 0; i < TC_SEGMENT; i++) {
+    for (uint32_t i = 0; i < SIMD_SEGMENT; i++) {
         int64_t sum = (int64_t)num_f32_from_bits(sum_bits[i]) + (int32_t)(to[i] & old);
         sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
         to[i] = (uint32_t)(uint64_t)sum;
@@ -115,21 +103,21 @@ static void integer_results(const struct tc_chain *c, const uint32_t *sum_bits, 
 
 static void write_side(struct tc_scratch *s, const struct tc_part *p) {
     for (uint32_t n = 0; n < p->n; n++)
-        for (uint32_t i = 0; i < p->rows / TC_SEGMENT; i++) {
-            const uint32_t *from = s->d + (size_t)n * p->rows + i * TC_SEGMENT;
-            uint32_t *to = cells(&s->chain, p, n, i), v[TC_SEGMENT];
+        for (uint32_t i = 0; i < p->rows / SIMD_SEGMENT; i++) {
+            const uint32_t *from = s->d + (size_t)n * p->rows + i * SIMD_SEGMENT;
+            uint32_t *to = cells(&s->chain, p, n, i), v[SIMD_SEGMENT];
             memcpy(v, to, sizeof v);
             if (s->chain.id.d == TC_D_S32)
                 integer_results(&s->chain, from, v);
-            for (uint32_t r = 0; s->chain.id.d == TC_D_F16 && r < TC_SEGMENT; r++)
-                v[r] = f16_of(from[r]);
+            if (s->chain.id.d == TC_D_F16)
+                simd_narrow_f16(from, v, SIMD_SEGMENT);
             const uint32_t *result = s->chain.id.d == TC_D_F32 ? from : v;
             uint32_t keep = p->keep[p->lane[i] / 32] >> p->lane[i] % 32;
             if ((keep & 0xffff) == 0xffff) {
                 memcpy(to, result, sizeof v);
                 continue;
             }
-            for (uint32_t r = 0; r < TC_SEGMENT; r++)
+            for (uint32_t r = 0; r < SIMD_SEGMENT; r++)
                 to[r] = keep >> r & 1 ? result[r] : to[r];
         }
 }
@@ -139,26 +127,26 @@ static void write_side(struct tc_scratch *s, const struct tc_part *p) {
 /* bf16 numbers whose sum an element is. */
 static unsigned parts_of(enum tc_elem e) { return e == TC_F16 || e == TC_TF32 ? 2 : 1; }
 
-/* Elements along K whose even and odd ones are summed apart (tc_kernel.h). */
+/* Elements along K whose even and odd ones are summed apart (simd/multiply.h). */
 static uint32_t step_of(const struct tc_idesc *id) {
     if (parts_of(id->a) * parts_of(id->b) > 1)
         return 0;
     return id->a == TC_BF16 ? 16 : 32;
 }
 
-static bool run_amx(struct tc_scratch *s, const struct tc_part *p, const struct tc_tile *t, bool same_b) {
+static bool run_amx(struct tc_scratch *s, const struct tc_part *p, const struct simd_tile *t, bool same_b) {
     const struct tc_chain *c = &s->chain;
-    return c->simd == TC_SIMD_AMX && (t->step || p->cta->gpu->config.umma == MACH_UMMA_FAST) &&
-           tc_amx_run(t, parts_of(c->id.a), parts_of(c->id.b), same_b, &s->amx);
+    return c->simd == SIMD_AMX && (t->step || p->cta->gpu->config.umma == MACH_UMMA_FAST) &&
+           simd_amx_multiply(t, parts_of(c->id.a), parts_of(c->id.b), same_b, &s->amx);
 }
 
 void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b) {
     const struct tc_chain *c = &s->chain;
     bool side = c->id.d != TC_D_F32 || p->partial, integer = c->id.d == TC_D_S32;
-    struct tc_tile t = {
+    struct simd_tile t = {
         .d = side ? s->d : p->cta->sm->tmem->cell[c->column],
         .d_stride = side ? p->rows : TMEM_LANES,
-        .segments = p->rows / TC_SEGMENT,
+        .segments = p->rows / SIMD_SEGMENT,
         .n = p->n,
         .k = c->k,
         .step = step_of(&c->id),
@@ -172,13 +160,13 @@ void tc_multiply_part(struct tc_scratch *s, const struct tc_part *p, bool same_b
         .exact_products = products_exact(c, p),
     };
     for (uint32_t i = 0; i < t.segments; i++)
-        t.lane[i] = side ? i * TC_SEGMENT : p->lane[i];
+        t.lane[i] = side ? i * SIMD_SEGMENT : p->lane[i];
     if (side && t.accumulate)
         read_side(s, p);
     if (!run_amx(s, p, &t, same_b)) {
         if (t.tiles)
-            tc_amx_unpack(&s->amx, &t, p->a, p->b);
-        tc_kernel_run(c->simd, &t);
+            simd_amx_unpack(&s->amx, &t, p->a, p->b);
+        simd_multiply(c->simd, &t);
     }
     if (side)
         write_side(s, p);

@@ -2,7 +2,7 @@
  *
  * An f32 accumulator is the same whether it is stored and read again between two operations or kept, and an integer sum
  * is exact. So operations that continue one sum gather their decoded operands one behind the other along K, and the
- * whole is multiplied when TC_CHAIN_K is reached, when another product starts, or when anything is about to look at the
+ * whole is multiplied when SIMD_MAX_K is reached, when another product starts, or when anything is about to look at the
  * columns of D or to change them (tc_sync). All that can be observed of an operation but those cells happens when it
  * runs: faults, the reading of its operands, the end of D's poison. A host thread has one chain, in the working memory
  * that it keeps.
@@ -10,13 +10,12 @@
 #ifndef ENGINES_TC_CHAIN_H
 #define ENGINES_TC_CHAIN_H
 
-#include "engines/tc_kernel.h"
 #include "engines/tc_operand.h"
 
 #define TC_PARTS 4u   /* of a product, at most */
 #define TC_MAX_M 128u /* rows of a part */
 
-/* Some rows and columns of D, in the tensor memory of one CTA (tc_mma.c names the layouts). */
+/* Some rows and columns of D, in the tensor memory of one CTA (tc_layout.h). */
 struct tc_part {
     struct cta *cta;
     uint32_t half;     /* index in the pair */
@@ -26,32 +25,33 @@ struct tc_part {
     uint32_t lane[8];  /* first lane of each 16 rows */
     uint32_t keep[4];  /* lanes that are written, bit per lane */
     bool partial;      /* some lane is disabled */
-    float *a, *b;      /* panels of tc_kernel.h, K from the chain's first operation on */
+    float *a, *b;      /* panels of simd/multiply.h, K from the chain's first operation on */
 };
 
 struct tc_chain {
     uint32_t k;        /* gathered so far; 0: there is no chain and nothing below counts */
     struct tc_mma mma; /* the first operation; those that continue it differ in a and b, and enable-input-d is true */
     struct tc_idesc id;
-    enum tc_simd simd;             /* not TC_SIMD_BEST */
-    bool tiles;                    /* the operands are in tc_scratch.amx, not in a and b of the parts */
-    struct cta *pair[2];           /* pair[0] alone with cta_group::1 */
-    uint32_t column;               /* D's first */
-    uint32_t num_parts;            /* cta_group::1: one, a pair with M = 256: two, with M = 128: four */
-    struct tc_part part[TC_PARTS]; /* those of a CTA follow each other */
+    const struct tc_layout *layout; /* of D */
+    enum simd simd;                 /* not SIMD_BEST */
+    bool tiles;                     /* the operands are in tc_scratch.amx, not in a and b of the parts */
+    struct cta *pair[2];            /* pair[0] alone with cta_group::1 */
+    uint32_t column;                /* D's first */
+    uint32_t num_parts;             /* the halves of N of each CTA */
+    struct tc_part part[TC_PARTS];  /* those of a CTA follow each other */
 };
 
 struct tc_scratch {
-    enum tc_simd best;  /* of this host */
-    uint32_t available; /* bit per enum tc_simd */
+    enum simd best;     /* of this host */
+    uint32_t available; /* bit per enum simd */
     struct tc_chain chain;
     struct tc_decoder decoder;
-    float factors[TC_MAX_ROWS * 4];
-    _Alignas(64) float a[TC_MAX_ROWS * TC_A_STRIDE];
-    _Alignas(64) float b[TC_MAX_ROWS * TC_B_STRIDE];
-    _Alignas(64) float scaled_b[TC_MAX_ROWS * TC_B_STRIDE]; /* of one part */
-    _Alignas(64) uint32_t d[TC_MAX_ROWS * TC_MAX_M];        /* D on the side, when it is not f32 or keeps some lanes */
-    struct tc_amx amx;
+    float factors[SIMD_MAX_ROWS * 4];
+    _Alignas(64) float a[SIMD_MAX_ROWS * SIMD_A_STRIDE];
+    _Alignas(64) float b[SIMD_MAX_ROWS * SIMD_B_STRIDE];
+    _Alignas(64) float scaled_b[SIMD_MAX_ROWS * SIMD_B_STRIDE]; /* of one part */
+    _Alignas(64) uint32_t d[SIMD_MAX_ROWS * TC_MAX_M]; /* D on the side, when it is not f32 or keeps some lanes */
+    struct simd_amx amx;
 };
 
 /* The working memory of the host thread that runs this CTA, made at the first call. */

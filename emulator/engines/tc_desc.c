@@ -1,10 +1,9 @@
 /* engines/tc_desc.c - the shared-memory descriptor and the canonical layouts (PTX
  * ISA 9.7.16.3, 9.7.16.4.1, 9.7.16.10.6).
  *
- * A descriptor describes a matrix in units of 16 bytes. Its canonical layouts (9.7.16.3.3; the 32-byte-atom
- * one from CUTLASS mma_sm100_desc.hpp) give a linear address; swizzling XORs address bits: 32B  bit 4 with
- * bit 7;  64B  bits 4-5 with 7-8;  128B  bits 4-6 with 7-9;  128B/32B atom  bits 5-6 with 7-8. Where a base
- * offset is given, the source bits count from the pattern's start, base_offset * 128 bytes.
+ * A descriptor describes a matrix in units of 16 bytes. Its canonical layouts (9.7.16.3.3; the 32-byte-atom one from
+ * CUTLASS mma_sm100_desc.hpp) give a linear address, which is then swizzled (simd/swizzle.h). Where a base offset is
+ * given, the source bits count from the pattern's start, base_offset * 128 bytes.
  */
 #include "engines/tc_desc.h"
 
@@ -55,13 +54,20 @@ static uint32_t field(uint64_t bits, unsigned first, unsigned count) {
     return (uint32_t)(bits >> first & ((1ull << count) - 1));
 }
 
-/* Per mode: row width, bytes of one repetition of the XOR pattern, and the XOR. */
-static const struct mode {
-    uint32_t width, pattern, xor_mask, xor_shift;
-} modes[8] = {
-    [TC_SW_NONE] = {16, 16, 0, 0}, [TC_SW_128B_32B] = {128, 512, 3, 5}, [TC_SW_128B] = {128, 1024, 7, 4},
-    [TC_SW_64B] = {64, 512, 3, 4}, [TC_SW_32B] = {32, 256, 1, 4},
-};
+static enum simd_swizzle_mode mode_of(enum tc_swizzle s) {
+    switch (s) {
+    case TC_SW_128B_32B:
+        return SIMD_SWIZZLE_128B_ATOM_32B;
+    case TC_SW_128B:
+        return SIMD_SWIZZLE_128B;
+    case TC_SW_64B:
+        return SIMD_SWIZZLE_64B;
+    case TC_SW_32B:
+        return SIMD_SWIZZLE_32B;
+    default:
+        return SIMD_SWIZZLE_NONE;
+    }
+}
 
 static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p) {
     uint32_t swizzle = field(bits, 61, 3);
@@ -108,19 +114,17 @@ bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct
         .base_offset = field(bits, 49, 3),
         .swizzle = (enum tc_swizzle)field(bits, 61, 3),
     };
-    const struct mode *mode = &modes[d->swizzle];
-    d->width = mode->width;
+    d->xor = simd_swizzle_of(mode_of(d->swizzle));
+    d->xor.start = d->base_offset * 128;
     d->rows = d->swizzle == TC_SW_128B_32B ? 4 : 8;
     d->along_k = d->swizzle == TC_SW_NONE ? d->lbo : 16;
-    d->xor_mask = mode->xor_mask;
-    d->xor_shift = mode->xor_shift;
-    uint32_t into = (d->start - d->base_offset * 128) & (mode->pattern - 1);
-    if (d->swizzle == TC_SW_NONE || into < d->width)
+    const uint32_t pattern = simd_swizzle_pattern(&d->xor), into = (d->start - d->xor.start) & (pattern - 1);
+    if (d->swizzle == TC_SW_NONE || into < d->xor.row)
         return true;
     p->rule = &bad_base;
     snprintf(p->text, sizeof p->text,
              "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
              "offset %u names",
-             matrix, d->start, into, mode->pattern, tc_swizzle_name(d->swizzle), d->base_offset);
+             matrix, d->start, into, pattern, tc_swizzle_name(d->swizzle), d->base_offset);
     return false;
 }

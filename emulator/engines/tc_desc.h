@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "engines/tc.h"
+#include "simd/swizzle.h"
 
 /* A broken rule: the finding without site and thread, and its sentence. */
 struct tc_problem {
@@ -22,29 +23,25 @@ struct tc_desc {
     uint32_t start, lbo, sbo; /* bytes; start is an offset in the CTA's shared memory */
     uint32_t base_offset;     /* 0 .. 7 */
     enum tc_swizzle swizzle;
-    uint32_t width;               /* bytes of a swizzled row: 128, 64, 32; 16 without swizzling */
-    uint32_t rows;                /* rows after which an MN-major layout strides: 8, or 4 with 32-byte atoms */
-    uint32_t along_k;             /* K-major: bytes from one 16-byte chunk to the next along K */
-    uint32_t xor_mask, xor_shift; /* address ^= (address - base_offset * 128 >> 7 & xor_mask) << xor_shift */
+    struct simd_swizzle xor ; /* and the row that it swizzles */
+    uint32_t rows;            /* rows after which an MN-major layout strides: 8, or 4 with 32-byte atoms */
+    uint32_t along_k;         /* K-major: bytes from one 16-byte chunk to the next along K */
 };
 /* Splits the fields and checks fixed and reserved bits, and that the start address suits the base offset.
  * `matrix`: "A", "B", "s-desc". */
 bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct tc_problem *problem);
 
-static inline uint32_t tc_desc_swizzle(const struct tc_desc *d, uint32_t address) {
-    return address ^ ((address - d->base_offset * 128) >> 7 & d->xor_mask) << d->xor_shift;
-}
 /* Shared-memory offset of a 16-byte unit of a K-major matrix: row along M or N, 16-byte chunk along K.
  * ((8,m),(T,2k)):((T,SBO),(1,LBO)) without swizzling, ((8,m),(T,2k)):((W,SBO),(1,T)) with it, W the swizzled
  * row. */
 static inline uint32_t tc_desc_unit_k(const struct tc_desc *d, uint32_t row, uint32_t chunk) {
-    return tc_desc_swizzle(d, d->start + row % 8 * d->width + row / 8 * d->sbo + chunk * d->along_k);
+    return simd_swizzled(&d->xor, d->start + row % 8 * d->xor.row + row / 8 * d->sbo + chunk * d->along_k);
 }
 /* The same of an MN-major matrix: 16-byte chunk along M or N, line along K; the two add up, and are swizzled together.
  * ((T,1,m),(8,k)):((1,T,SBO),(T,LBO)) without swizzling, ((T,W/16,m),(8,k)):((1,T,LBO),(W,SBO)) with it; the
  * 32-byte-atom layout has 4 rows for the 8. */
 static inline uint32_t tc_desc_chunk_mn(const struct tc_desc *d, uint32_t chunk) {
-    uint32_t units = (uint32_t)__builtin_ctz(d->width / 16);
+    uint32_t units = (uint32_t)__builtin_ctz(d->xor.row / 16);
     if (d->swizzle == TC_SW_NONE)
         return chunk * d->sbo;
     return (chunk & ((1u << units) - 1)) * 16 + (chunk >> units) * d->lbo;
@@ -52,7 +49,7 @@ static inline uint32_t tc_desc_chunk_mn(const struct tc_desc *d, uint32_t chunk)
 static inline uint32_t tc_desc_line_mn(const struct tc_desc *d, uint32_t k) {
     if (d->swizzle == TC_SW_NONE)
         return k % 8 * 16 + k / 8 * d->lbo;
-    return k % d->rows * d->width + k / d->rows * d->sbo;
+    return k % d->rows * d->xor.row + k / d->rows * d->sbo;
 }
 
 /* TC_E2M1X2: e2m1 without padding, two to a byte (9.7.16.10.4.5, .6) */
@@ -80,7 +77,5 @@ bool tc_check_swizzle(const char *matrix, enum tc_elem e, bool mn_major, enum tc
 
 /* Tables 56 and 57: `factors` scale factors along K (1, 2, 4). */
 bool tc_check_scale(enum tc_kind kind, const struct tc_idesc *d, uint32_t factors, struct tc_problem *problem);
-
-const char *tc_kind_name(enum tc_kind kind);
 
 #endif

@@ -41,7 +41,7 @@ static const struct diag bad_swizzle = {
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
-const char *tc_kind_name(enum tc_kind kind) {
+static const char *kind_name(enum tc_kind kind) {
     static const char *const names[] = {".kind::f16",      ".kind::tf32", ".kind::f8f6f4",  ".kind::i8",
                                         ".kind::mxf8f6f4", ".kind::mxf4", ".kind::mxf4nvf4"};
     return names[kind];
@@ -104,7 +104,7 @@ static bool dtype_of(enum tc_kind kind, uint32_t code, enum tc_dtype *d) {
 
 static bool refuse(struct tc_problem *p, const struct diag *rule, const char *what, enum tc_kind kind, uint32_t value) {
     p->rule = rule;
-    snprintf(p->text, sizeof p->text, "%s: %s is %u", tc_kind_name(kind), what, value);
+    snprintf(p->text, sizeof p->text, "%s: %s is %u", kind_name(kind), what, value);
     return false;
 }
 

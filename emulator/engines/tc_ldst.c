@@ -1,7 +1,7 @@
 /* engines/tc_ldst.c - tcgen05.ld and tcgen05.st: the images of tensor memory in registers (PTX
  * ISA 9.7.16.2.3, 9.7.16.8).
  *
- * The ISA gives the images as figures. The formulas in tc_image are those of the 16dp/32dp layouts in CUTLASS
+ * The ISA gives the images as figures. The formulas in image are those of the 16dp/32dp layouts in CUTLASS
  * copy_traits_sm100.hpp; ld and st share them. With .pack::16b a register holds the low halves of two
  * neighbouring columns, the lower column in its low half; .unpack::16b writes them back, zero-extended, one
  * to each column.
@@ -10,18 +10,24 @@
 
 #include <string.h>
 
-struct tc_cell tc_image(enum tc_shape shape, uint32_t thread, uint32_t reg) {
+/* Where register `reg` of thread `thread` lies: lane and 32-bit column from the address operand; half 1
+ * starts at taddr + immHalfSplitoff (.16x32bx2 only). With .pack::16b a column stands for two TMEM columns.
+ */
+struct cell {
+    uint32_t lane, column, half;
+};
+static struct cell image(enum tc_shape shape, uint32_t thread, uint32_t reg) {
     switch (shape) {
     case TC_32X32B:
-        return (struct tc_cell){thread, reg, 0};
+        return (struct cell){thread, reg, 0};
     case TC_16X64B:
-        return (struct tc_cell){thread / 4 + 8 * (thread % 2), 2 * reg + thread / 2 % 2, 0};
+        return (struct cell){thread / 4 + 8 * (thread % 2), 2 * reg + thread / 2 % 2, 0};
     case TC_16X128B:
-        return (struct tc_cell){thread / 4 + 8 * (reg % 2), 4 * (reg / 2) + thread % 4, 0};
+        return (struct cell){thread / 4 + 8 * (reg % 2), 4 * (reg / 2) + thread % 4, 0};
     case TC_16X256B:
-        return (struct tc_cell){thread / 4 + 8 * (reg / 2 % 2), 8 * (reg / 4) + 2 * (thread % 4) + reg % 2, 0};
+        return (struct cell){thread / 4 + 8 * (reg / 2 % 2), 8 * (reg / 4) + 2 * (thread % 4) + reg % 2, 0};
     case TC_16X32BX2:
-        return (struct tc_cell){thread % 16, reg, thread / 16};
+        return (struct cell){thread % 16, reg, thread / 16};
     }
     diag_broken("tcgen05.ld/st shape %d", (int)shape);
 }
@@ -43,8 +49,6 @@ static uint32_t base_columns(enum tc_shape shape) {
 }
 
 uint32_t tc_image_lanes(enum tc_shape shape) { return shape == TC_32X32B ? 32 : 16; }
-
-uint32_t tc_image_columns(enum tc_shape shape, uint32_t num) { return base_columns(shape) * num; }
 
 uint32_t tc_image_regs(enum tc_shape shape, uint32_t num) {
     uint32_t base = base_columns(shape);
@@ -75,9 +79,7 @@ static const struct diag out_of_columns = {
 };
 
 /* Columns of tensor memory per half. */
-static uint32_t tmem_columns(const struct tc_access *a) {
-    return tc_image_columns(a->shape, a->num) << (a->pack ? 1 : 0);
-}
+static uint32_t tmem_columns(const struct tc_access *a) { return base_columns(a->shape) * a->num << (a->pack ? 1 : 0); }
 
 bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a,
                      uint32_t warp) {
@@ -124,8 +126,8 @@ static void sync_columns(struct cta *cta, const struct tc_access *a) {
 }
 
 /* Where a register of a thread lies in the SM's tensor memory. */
-static struct tc_cell place(const struct tc_access *a, uint32_t thread, uint32_t reg) {
-    struct tc_cell c = tc_image(a->shape, thread, reg);
+static struct cell place(const struct tc_access *a, uint32_t thread, uint32_t reg) {
+    struct cell c = image(a->shape, thread, reg);
     c.lane += a->taddr >> 16;
     c.column = (a->taddr & 0xffff) + c.half * a->split + (c.column << (a->pack ? 1 : 0));
     return c;
@@ -161,7 +163,7 @@ bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_
             p = t->poison[column][lane / 32];
         } else {
             for (uint32_t th = 0; th < 32; th++) {
-                struct tc_cell c = place(a, th, r);
+                struct cell c = place(a, th, r);
                 uint32_t v = t->cell[c.column][c.lane], bad = poisoned(t, c.column, c.lane);
                 if (a->pack) {
                     v = (v & 0xffff) | t->cell[c.column + 1][c.lane] << 16;
@@ -193,7 +195,7 @@ bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc
         for (uint32_t th = 0; th < 32; th++) {
             if (!(a->threads >> th & 1))
                 continue;
-            struct tc_cell c = place(a, th, r);
+            struct cell c = place(a, th, r);
             uint32_t v = data[r * 32 + th], bad = poison[r] >> th & 1;
             set_cell(t, c.column, c.lane, a->pack ? v & 0xffff : v, bad);
             if (a->pack)

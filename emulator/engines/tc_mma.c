@@ -1,24 +1,18 @@
 /* engines/tc_mma.c - tcgen05.mma (PTX ISA 9.7.16.10).
  *
- * D lies in tensor memory as 9.7.16.10.5 names it (the figures' facts from CUTLASS mma_traits_sm100_frag.hpp):
- *  - cta_group::1, M = 128 (layout D): row r in lane r.
- *  - cta_group::1, M = 64 (layout F): row r in lane 32 * (r / 16) + r % 16, plus 16 when the address says lane 16.
- *  - cta_group::2, M = 256 (layout A): row r in lane r % 128 of CTA r / 128 of the pair, N columns.
- *  - cta_group::2, M = 128 (layout B, "2x2"): row r in CTA r / 64 of the pair, in lane r % 64 for n < N / 2 and lane
- *    64 + r % 64 for the others; N / 2 columns, element (r, n) in column n % (N / 2).
- * Element (r, n) is a whole cell of its column; 16-bit results are zero-extended. A in tensor memory uses the same lanes
- * as D, 8 columns; in layout B its 64 rows stand twice, in lanes 0-63 for the first half of N and in 64-127 for the
- * second (CUTLASS's "duplicated" allocation). Of a pair's matrices in shared memory each CTA holds one half, the even
- * CTA the first: M / 2 rows of A, N / 2 rows of B (ALayout and BLayout of CUTLASS's 2x1SM traits), at the address that
- * the one descriptor names in each CTA's own shared memory. disable-output-lane: the even CTA's lanes come first.
+ * D and A lie in tensor memory as tc_layout.h says; 16-bit results are zero-extended to a cell, and A takes 8 columns.
+ * Of a pair's matrices in shared memory each CTA holds one half, the even CTA the first: M / 2 rows of A, N / 2 rows of
+ * B (ALayout and BLayout of CUTLASS's 2x1SM traits), at the address that the one descriptor names in each CTA's own
+ * shared memory. disable-output-lane: the even CTA's lanes come first.
  *
- * Numerics: tc_kernel.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers are
- * summed exactly, then added to D modulo 2^32 or saturated. With block scaling the elements of A and B are multiplied
- * by their scale factors first, in f32, which is exact unless it leaves f32's range; the chip's order is not documented.
- * scale_A has the rows of A that the CTA multiplies, scale_B all N rows of B in every CTA (tc_operand.h); in layout B
- * lanes 0-63 have scale_B of the first half of N and lanes 64-127 that of the second.
+ * Numerics: simd/multiply.h; a 16-bit D is widened, summed in f32 over the instruction's K and rounded once; integers
+ * are summed exactly, then added to D modulo 2^32 or saturated. With block scaling the elements of A and B are
+ * multiplied by their scale factors first, in f32, which is exact unless it leaves f32's range; the chip's order is not
+ * documented. scale_A has the rows of A that the CTA multiplies, scale_B all N rows of B in every CTA (tc_operand.h);
+ * in layout B lanes 0-63 have scale_B of the first half of N and lanes 64-127 that of the second.
  */
 #include "engines/tc_chain.h"
+#include "engines/tc_layout.h"
 
 #include <string.h>
 
@@ -64,9 +58,6 @@ static bool fault(const struct job *j, const struct tc_problem *p) {
     return false;
 }
 
-static bool is_layout_f(const struct job *j) { return j->c->id.m == 64; }
-static bool is_layout_b(const struct job *j) { return j->mma->group == 2 && j->c->id.m == 128; }
-
 /* --- form and checks --- */
 
 static bool check_form(const struct job *j, struct tc_idesc *id) {
@@ -86,7 +77,7 @@ static bool check_form(const struct job *j, struct tc_idesc *id) {
 /* First lanes of D and A. */
 static bool check_lanes(const struct job *j) {
     uint32_t base = j->mma->d >> 16, a_lane = (uint32_t)j->mma->a >> 16;
-    if (base != 0 && !(is_layout_f(j) && base == 16))
+    if (base % 16 || base >= j->c->layout->stride)
         mach_fault(j->island, j->origin, &bad_lane, "D starts at lane %u with M = %u (address 0x%08x)", base,
                    j->c->id.m, j->mma->d);
     else if (j->mma->a_in_tmem && a_lane != base)
@@ -95,28 +86,29 @@ static bool check_lanes(const struct job *j) {
     return !j->island->fault;
 }
 
-/* Extent and lanes of part i; of a pair's M = 128 the parts of a CTA share the rows of A. */
+/* Extent and lanes of part i: a CTA's rows of one half of N. */
 static void set_part(const struct job *j, uint32_t i) {
     struct tc_chain *c = j->c;
     struct tc_part *p = &c->part[i];
-    bool f = is_layout_f(j), b = is_layout_b(j);
-    uint32_t base = b ? i % 2 * 64 : j->mma->d >> 16;
-    p->half = b ? i / 2 : i;
+    const struct tc_layout *l = c->layout;
+    uint32_t used[4] = {0};
+    p->half = i / l->halves;
     p->cta = c->pair[p->half];
-    p->rows = j->mma->group == 2 ? c->id.m / 2 : c->id.m;
+    p->rows = l->rows;
     p->row0 = p->half * p->rows;
-    p->n = b ? c->id.n / 2 : c->id.n;
-    p->n0 = b ? i % 2 * p->n : 0;
+    p->n = c->id.n / l->halves;
+    p->n0 = i % l->halves * p->n;
     p->row_a = i * p->rows;
-    p->a = j->s->a + (size_t)p->row_a * TC_A_STRIDE;
-    p->b = j->s->b + tc_tile_b(p->n0, 0);
-    for (uint32_t s = 0; s < p->rows / 16; s++)
-        p->lane[s] = base + s * (f ? 32 : 16);
+    p->a = j->s->a + (size_t)p->row_a * SIMD_A_STRIDE;
+    p->b = j->s->b + simd_tile_b(p->n0, 0);
+    for (uint32_t s = 0; s < p->rows / 16; s++) {
+        p->lane[s] = (j->mma->d >> 16) + tc_layout_place(l, c->id.n, p->row0 + 16 * s, p->n0).lane;
+        used[p->lane[s] / 32] |= UINT32_C(0xffff) << p->lane[s] % 32;
+    }
     p->partial = false;
     for (uint32_t w = 0; w < 4; w++) {
-        uint32_t used = f ? UINT32_C(0xffff) << base : !b || w / 2 == i % 2 ? UINT32_MAX : 0;
-        p->keep[w] = used & ~j->mma->disable[4 * p->half + w];
-        p->partial |= p->keep[w] != used;
+        p->keep[w] = used[w] & ~j->mma->disable[4 * p->half + w];
+        p->partial |= p->keep[w] != used[w];
     }
 }
 
@@ -141,10 +133,9 @@ static bool check_content(const struct job *j, const struct tc_part *p) {
             if (!bad)
                 continue;
             uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
-            uint32_t row = is_layout_f(j) ? lane / 32 * 16 + lane % 16 : lane % p->rows;
             mach_fault(j->island, j->origin, &poisoned_d,
                        "accumulator D, row %u, column %u: lane %u, column %u of tensor memory%s was never written",
-                       p->row0 + row, p->n0 + n, lane, j->c->column + n,
+                       p->row0 + tc_layout_row(j->c->layout, lane), p->n0 + n, lane, j->c->column + n,
                        j->mma->group == 1 ? ""
                        : p->half          ? " of the pair's odd CTA"
                                           : " of the pair's even CTA");
@@ -175,14 +166,14 @@ static bool load_operand(const struct job *j, struct cta *cta, const struct tc_o
 static bool load_tmem(const struct job *j, const struct tc_part *p, const struct tc_operand *o, float *out) {
     struct tc_decoder *s = &j->s->decoder;
     uint32_t column = j->mma->a & 0xffff;
-    struct tc_cells cells = {"matrix A", AGENT_TENSOR_CORE, EFFECT_READ, column, TC_ROW_BYTES / 4, {0}};
+    struct tc_cells cells = {"matrix A", AGENT_TENSOR_CORE, EFFECT_READ, column, SIMD_ROW_BYTES / 4, {0}};
     for (uint32_t i = 0; i < p->rows / 16; i++)
         cells.lanes[p->lane[i] / 32] |= UINT32_C(0xffff) << p->lane[i] % 32;
-    if (!tc_use_cells(p->cta, j->origin, &cells) || !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->raw))
+    if (!tc_use_cells(p->cta, j->origin, &cells) || !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->work.raw))
         return false;
     if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
-        memmove(s->raw, s->raw + TC_ROW_BYTES, (size_t)(o->rows - 1) * TC_ROW_BYTES);
-    tc_decode(s, o, true, out);
+        memmove(s->work.raw, s->work.raw + SIMD_ROW_BYTES, (size_t)(o->rows - 1) * SIMD_ROW_BYTES);
+    tc_decode_tmem(s, o, out);
     return true;
 }
 
@@ -198,12 +189,12 @@ static bool load_a(const struct job *j, const struct tc_part *p) {
                            .tiles = j->c->tiles ? &j->s->amx : NULL,
                            .tile_row = p->row_a,
                            .tile_k = j->c->k};
-    float *out = p->a + tc_tile_a(0, j->c->k);
+    float *out = p->a + simd_tile_a(0, j->c->k);
     if (!(j->mma->a_in_tmem ? load_tmem(j, p, &a, out) : load_operand(j, p->cta, &a, j->mma->a, out)))
         return false;
     for (uint32_t r = 0; id->negate_a != id->negate_b && r < p->rows; r++)
         for (uint32_t k = 0; k < id->k; k++)
-            out[tc_tile_a(r, k)] = -out[tc_tile_a(r, k)];
+            out[simd_tile_a(r, k)] = -out[simd_tile_a(r, k)];
     return true;
 }
 
@@ -219,7 +210,7 @@ static bool load_b(const struct job *j) {
                            .tiles = j->c->tiles ? &j->s->amx : NULL,
                            .tile_k = j->c->k};
     for (uint32_t h = 0; h < j->mma->group; h++, b.tile_row += rows)
-        if (!load_operand(j, j->c->pair[h], &b, j->mma->b, j->s->b + tc_tile_b(h * rows, j->c->k)))
+        if (!load_operand(j, j->c->pair[h], &b, j->mma->b, j->s->b + simd_tile_b(h * rows, j->c->k)))
             return false;
     return true;
 }
@@ -230,7 +221,7 @@ static bool load_all(const struct job *j) {
     if (!load_a(j, &c->part[0]) || !load_b(j))
         return false;
     for (uint32_t i = 1; i < c->num_parts; i++) {
-        if (is_layout_b(j) && i % 2 && !j->mma->a_in_tmem && !tc_is_scaled(j->mma->kind)) {
+        if (i % c->layout->halves && !j->mma->a_in_tmem && !tc_is_scaled(j->mma->kind)) {
             c->part[i].a = c->part[i - 1].a;
             c->part[i].row_a = c->part[i - 1].row_a;
         } else if (!load_a(j, &c->part[i])) {
@@ -244,7 +235,6 @@ static bool load_all(const struct job *j) {
 static bool scale_operands(const struct job *j, struct tc_part *p) {
     const struct tc_idesc *id = &j->c->id;
     uint32_t block = j->mma->block, factors = id->k / block;
-    bool right = is_layout_b(j) && p->n0;
     struct tc_scales a = {.matrix = "scale_A",
                           .taddr = j->mma->sfa,
                           .rows = p->rows,
@@ -257,20 +247,20 @@ static bool scale_operands(const struct job *j, struct tc_part *p) {
                           .rows = p->n,
                           .factors = factors,
                           .id = id->sfb_id,
-                          .first = right ? 2 : 0,
-                          .count = is_layout_b(j) ? 2 : 4,
+                          .first = p->lane[0] / 32,
+                          .count = 4 / j->c->layout->halves,
                           .ue4m3 = id->scale_ue4m3};
     float *f = j->s->factors, *scaled = j->s->scaled_b;
     if (!tc_fetch_scales(p->cta, j->origin, &a, f))
         return false;
     for (uint32_t k = 0; k < id->k; k++)
         for (uint32_t r = 0; r < p->rows; r++)
-            p->a[tc_tile_a(r, k)] *= f[r * factors + k / block];
+            p->a[simd_tile_a(r, k)] *= f[r * factors + k / block];
     if (!tc_fetch_scales(p->cta, j->origin, &b, f))
         return false;
     for (uint32_t n = 0; n < p->n; n++)
         for (uint32_t k = 0; k < id->k; k++)
-            scaled[tc_tile_b(n, k)] = p->b[tc_tile_b(n, k)] * f[n * factors + k / block];
+            scaled[simd_tile_b(n, k)] = p->b[simd_tile_b(n, k)] * f[n * factors + k / block];
     p->b = scaled;
     return true;
 }
@@ -301,12 +291,13 @@ static bool begin(const struct job *j) {
         c->simd = j->s->best;
     if (!check_form(j, &c->id))
         return false;
-    /* the right half of N in layout B must begin with a tile */
-    c->tiles = c->simd == TC_SIMD_AMX && c->id.a == TC_BF16 && c->id.b == TC_BF16 && !c->id.mn_major_a &&
+    c->layout = tc_layout_of(c->id.m, c->mma.group);
+    /* a second half of N must begin with a tile */
+    c->tiles = c->simd == SIMD_AMX && c->id.a == TC_BF16 && c->id.b == TC_BF16 && !c->id.mn_major_a &&
                !c->id.mn_major_b && !c->mma.a_in_tmem && c->id.negate_a == c->id.negate_b &&
-               !(is_layout_b(j) && c->id.n % 32);
+               (c->layout->halves == 1 || c->id.n % 32 == 0);
     if (c->tiles)
-        tc_amx_begin(&j->s->amx);
+        simd_amx_begin(&j->s->amx);
     return true;
 }
 
@@ -316,7 +307,7 @@ static bool check_and_load(const struct job *j) {
     if (!check_lanes(j) || !tc_pair(j->cta, j->origin, j->mma->group, "tcgen05.mma", c->pair))
         return false;
     if (!j->continues)
-        c->num_parts = is_layout_b(j) ? TC_PARTS : j->mma->group;
+        c->num_parts = j->mma->group * c->layout->halves;
     for (uint32_t i = 0; i < c->num_parts; i++) {
         if (!j->continues)
             set_part(j, i);
@@ -344,7 +335,7 @@ static bool run_mma(struct async_op *op) {
     struct tc_scratch *s = tc_scratch_of(op->cta);
     struct tc_chain *c = &s->chain;
     if (o->mma.a_in_tmem)
-        tc_sync(op->cta, o->mma.a & 0xffff, TC_ROW_BYTES / 4);
+        tc_sync(op->cta, o->mma.a & 0xffff, SIMD_ROW_BYTES / 4);
     struct job j = {op->cta->island, op->cta, &op->origin, &o->mma, s, c, continues(c, op->cta, &o->mma)};
     if (!j.continues) {
         tc_finish(s);
@@ -358,7 +349,7 @@ static bool run_mma(struct async_op *op) {
         return true;
     }
     c->k += c->id.k;
-    if (c->k + c->id.k > TC_CHAIN_K || !may_continue(&j))
+    if (c->k + c->id.k > SIMD_MAX_K || !may_continue(&j))
         tc_finish(s);
     return true;
 }

@@ -2,8 +2,6 @@
  * ISA 9.7.16.3, 9.7.16.10.4, .6). */
 #include "engines/tc_operand.h"
 
-#include "num/num.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -106,12 +104,12 @@ static bool is_watched(struct cta *cta, uint32_t low, uint32_t high) {
 }
 
 /* May `count` units whose offsets are in off[] be read? `used` leading bytes of each are data. */
-static bool check_units(enum tc_simd simd, struct cta *cta, const struct mach_origin *origin,
-                        const struct naming *names, const uint32_t *off, uint32_t count, uint32_t used) {
+static bool check_units(enum simd simd, struct cta *cta, const struct mach_origin *origin, const struct naming *names,
+                        const uint32_t *off, uint32_t count, uint32_t used) {
     if (!count)
         return true;
     uint32_t low, high, end = cta->smem_end;
-    tc_span(simd, off, count, &low, &high);
+    simd_span(simd, off, count, &low, &high);
     if (low < MACH_SMEM_FIRST || end < 16 || high > end - 16) {
         uint32_t i = 0;
         while (i + 1 < count && off[i] >= MACH_SMEM_FIRST && end >= 16 && off[i] <= end - 16)
@@ -130,31 +128,27 @@ static bool check_units(enum tc_simd simd, struct cta *cta, const struct mach_or
     return true;
 }
 
-static void copy_units(const struct cta *cta, const uint32_t *off, uint32_t count, uint8_t *raw) {
-    for (uint32_t i = 0; i < count; i++)
-        memcpy(raw + 16 * (size_t)i, cta->smem + off[i], 16);
-}
-
 static uint32_t data_bytes(enum tc_elem e) { return e == TC_E2M1 ? 8 : e == TC_E2M3 || e == TC_E3M2 ? 12 : 16; }
 
 bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const char *matrix, const struct tc_desc *d,
                     uint32_t rows, uint32_t chunks, uint32_t used, uint8_t *raw) {
-    uint32_t off[TC_MAX_ROWS * 2] = {0};
+    uint32_t off[SIMD_MAX_ROWS * 2] = {0};
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < chunks; c++)
             off[r * chunks + c] = tc_desc_unit_k(d, r, c);
     struct naming names = {matrix, false, chunks, 16};
-    if (!check_units(TC_SIMD_PORTABLE, cta, origin, &names, off, rows * chunks, used))
+    if (!check_units(SIMD_PORTABLE, cta, origin, &names, off, rows * chunks, used))
         return false;
-    copy_units(cta, off, rows * chunks, raw);
+    for (uint32_t i = 0; i < rows * chunks; i++)
+        memcpy(raw + 16 * (size_t)i, cta->smem + off[i], 16);
     return true;
 }
 
 /* All groups of 8 rows are alike if SBO is a multiple of what the swizzling repeats itself in. */
-static bool are_alike(const struct tc_desc *d) { return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->width) == 0; }
+static bool are_alike(const struct tc_desc *d) { return d->swizzle == TC_SW_NONE || d->sbo % (8 * d->xor.row) == 0; }
 
 /* May all of the groups, which are alike, be read without a closer look? */
-static bool may_read(struct cta *cta, const struct tc_groups *g, uint32_t rows) {
+static bool may_read(struct cta *cta, const struct simd_groups *g, uint32_t rows) {
     uint32_t low = UINT32_MAX, high = 0;
     for (uint32_t i = 0; i < 16; i++) {
         low = g->unit[i] < low ? g->unit[i] : low;
@@ -166,41 +160,75 @@ static bool may_read(struct cta *cta, const struct tc_groups *g, uint32_t rows) 
     return !is_watched(cta, low, (uint32_t)end);
 }
 
+/* How elements lie in shared memory (9.7.16.10.4), and in tensor memory: there one to a byte, those of 4 bits in its
+ * bits 2-5, as in the containers of mma.sync's kind::f8f6f4 (9.7.14.5). */
+static struct simd_matrix matrix_of(const struct tc_operand *o, bool in_tmem) {
+    static const enum simd_elem elems[][2] = {
+        [TC_F16] = {SIMD_F16, SIMD_F16},
+        [TC_BF16] = {SIMD_BF16, SIMD_BF16},
+        [TC_TF32] = {SIMD_TF32, SIMD_TF32},
+        [TC_E4M3] = {SIMD_E4M3, SIMD_E4M3},
+        [TC_E5M2] = {SIMD_E5M2, SIMD_E5M2},
+        [TC_E2M3] = {SIMD_E2M3_P32, SIMD_E2M3},
+        [TC_E3M2] = {SIMD_E3M2_P32, SIMD_E3M2},
+        [TC_E2M1] = {SIMD_E2M1_P64, SIMD_E2M1_MID},
+        [TC_U8] = {SIMD_U8, SIMD_U8},
+        [TC_S8] = {SIMD_S8, SIMD_S8},
+        [TC_E2M1X2] = {SIMD_E2M1_PACKED, SIMD_E2M1_PACKED},
+    };
+    return (struct simd_matrix){
+        .elem = elems[o->elem][in_tmem],
+        .rows = o->rows,
+        .k = o->k,
+        .lines = o->mn_major ? o->k : o->rows,
+        .units = o->mn_major ? o->rows * tc_elem_bytes(o->elem) / 16 : SIMD_ROW_BYTES / 16,
+        .mn_major = o->mn_major,
+        .panels = o->panels,
+    };
+}
+
+/* Shared-memory offsets of the operand's units, line by line. A K-major one repeats 8 rows every SBO; M and N are
+ * multiples of 8. */
+static void locate(enum simd simd, const struct tc_desc *d, const struct simd_matrix *m, uint32_t *off) {
+    uint32_t line[SIMD_ROW_MAX_K], unit[SIMD_MAX_ROWS * 4 / 16];
+    const uint32_t lines = m->mn_major ? m->lines : m->lines / 8, units = m->mn_major ? m->units : 16;
+    for (uint32_t l = 0; l < lines; l++)
+        line[l] = d->start + (m->mn_major ? tc_desc_line_mn(d, l) : l * d->sbo);
+    for (uint32_t u = 0; u < units; u++)
+        unit[u] = m->mn_major ? tc_desc_chunk_mn(d, u) : u / 2 * d->xor.row + u % 2 * d->along_k;
+    simd_locate(simd, &d->xor, line, lines, unit, units, off);
+}
+
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
                   const struct tc_desc *d, float *out) {
-    uint32_t *off = t->off, units = tc_line_units(o), count = tc_lines(o) * units;
-    uint32_t elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
-    struct naming names = {o->matrix, o->mn_major, units, elems};
-    const bool grouped = t->simd >= TC_SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16;
+    const struct simd_matrix m = matrix_of(o, false);
+    uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
+    struct naming names = {o->matrix, o->mn_major, m.units, elems};
+    const bool grouped = t->simd >= SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16;
     uint32_t unit[16];
-    struct tc_groups groups = {unit, 0, d->sbo};
+    struct simd_groups groups = {unit, 0, d->sbo};
     for (uint32_t i = 0; grouped && i < 16; i++)
         unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
     if (!grouped || !are_alike(d) || !may_read(cta, &groups, o->rows)) {
-        tc_locate(t->simd, d, o, off);
-        if (!check_units(t->simd, cta, origin, &names, off, count, data_bytes(o->elem)))
+        locate(t->simd, d, &m, off);
+        if (!check_units(t->simd, cta, origin, &names, off, m.lines * m.units, data_bytes(o->elem)))
             return false;
-        groups = (struct tc_groups){off, 16, 0};
+        groups = (struct simd_groups){off, 16, 0};
     }
-    if (o->tiles) {
-        (o->panels ? tc_amx_gather_a : tc_amx_gather_b)(o->tiles, cta->smem, &groups, o->tile_row, o->rows, o->tile_k);
-        return true;
-    }
-    if (grouped) {
-        tc_gather_groups(o, cta->smem, &groups, out);
-        return true;
-    }
-    if (tc_gather(t->simd, o, cta->smem, off, out))
-        return true;
-    copy_units(cta, off, count, t->raw);
-    tc_decode(t, o, false, out);
+    if (o->tiles)
+        (o->panels ? simd_amx_gather_a : simd_amx_gather_b)(o->tiles, cta->smem, &groups, o->tile_row, o->rows,
+                                                            o->tile_k);
+    else if (grouped)
+        simd_gather_groups(&m, cta->smem, &groups, out);
+    else
+        simd_gather(t->simd, &m, cta->smem, off, &t->work, out);
     return true;
 }
 
 bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, uint32_t column,
                    const uint32_t *lane, uint8_t *raw) {
     const struct tmem *t = cta->sm->tmem;
-    for (uint32_t c = 0; c < TC_ROW_BYTES / 4; c++)
+    for (uint32_t c = 0; c < SIMD_ROW_BYTES / 4; c++)
         for (uint32_t r = 0; r < o->rows; r++) {
             uint32_t l = lane[r / 16] + r % 16;
             if (t->poison[column + c][l / 32] >> (l % 32) & 1) {
@@ -209,91 +237,12 @@ bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const stru
                            column + c);
                 return false;
             }
-            memcpy(raw + r * TC_ROW_BYTES + 4 * c, &t->cell[column + c][l], 4);
+            memcpy(raw + r * SIMD_ROW_BYTES + 4 * c, &t->cell[column + c][l], 4);
         }
     return true;
 }
 
-/* rows x columns, both multiples of 4, in blocks of 4 x 4. */
-static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to, uint32_t stride) {
-    typedef float vec4 __attribute__((vector_size(16)));
-    for (uint32_t r = 0; r < rows; r += 4)
-        for (uint32_t c = 0; c < columns; c += 4) {
-            vec4 v[4];
-            for (uint32_t i = 0; i < 4; i++)
-                memcpy(&v[i], from + (size_t)(r + i) * columns + c, sizeof v[i]);
-            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
-                 q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
-                 y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-            v[0] = __builtin_shufflevector(p, q, 0, 1, 4, 5);
-            v[1] = __builtin_shufflevector(p, q, 2, 3, 6, 7);
-            v[2] = __builtin_shufflevector(x, y, 0, 1, 4, 5);
-            v[3] = __builtin_shufflevector(x, y, 2, 3, 6, 7);
-            for (uint32_t i = 0; i < 4; i++)
-                memcpy(to + (size_t)(c + i) * stride + r, &v[i], sizeof v[i]);
-        }
-}
-
-static void copy_rows(const float *from, uint32_t rows, uint32_t from_stride, uint32_t columns, float *to,
-                      uint32_t stride) {
-    for (uint32_t r = 0; r < rows; r++)
-        memcpy(to + (size_t)r * stride, from + (size_t)r * from_stride, columns * sizeof *to);
-}
-
-/* Elements in the order they lie in. */
-static void decode_row(const struct tc_operand *o, bool in_tmem, const uint8_t *raw, float *out) {
-    size_t n = (size_t)o->rows * o->k;
-    switch (o->elem) {
-    case TC_F16:
-        num_decode_row_f16(raw, out, n);
-        return;
-    case TC_BF16:
-        num_decode_row_bf16(raw, out, n);
-        return;
-    case TC_TF32:
-        num_decode_row_tf32(raw, out, n);
-        return;
-    case TC_E4M3:
-        num_decode_row_e4m3(raw, out, n);
-        return;
-    case TC_E5M2:
-        num_decode_row_e5m2(raw, out, n);
-        return;
-    case TC_E2M3:
-        (in_tmem ? num_decode_row_e2m3 : num_decode_row_e2m3_p32)(raw, out, n);
-        return;
-    case TC_E3M2:
-        (in_tmem ? num_decode_row_e3m2 : num_decode_row_e3m2_p32)(raw, out, n);
-        return;
-    case TC_E2M1: /* one to a byte: in its bits 2-5, as in the containers of mma.sync's kind::f8f6f4
-                     (9.7.14.5) */
-        (in_tmem ? num_decode_row_e2m1_mid : num_decode_row_e2m1_p64)(raw, out, n);
-        return;
-    case TC_E2M1X2:
-        num_decode_row_e2m1_packed(raw, out, n);
-        return;
-    case TC_U8:
-        num_decode_row_u8(raw, out, n);
-        return;
-    case TC_S8:
-        num_decode_row_s8(raw, out, n);
-        return;
-    }
-    diag_broken("element type %d", (int)o->elem);
-}
-
-void tc_decode(struct tc_decoder *t, const struct tc_operand *o, bool in_tmem, float *out) {
-    decode_row(o, in_tmem, t->raw, t->decoded);
-    if (!o->panels && o->mn_major)
-        transpose(t->decoded, o->k, o->rows, out, TC_B_STRIDE);
-    else if (!o->panels)
-        copy_rows(t->decoded, o->rows, o->k, o->k, out, TC_B_STRIDE);
-    for (uint32_t r = 0; o->panels && r < o->rows; r += TC_PANEL) {
-        float *to = out + tc_tile_a(r, 0);
-        if (o->mn_major)
-            copy_rows(t->decoded + r, o->k, o->rows, TC_PANEL, to, TC_PANEL);
-        else
-            transpose(t->decoded + (size_t)r * o->k, TC_PANEL, o->k, to, TC_PANEL);
-    }
+void tc_decode_tmem(struct tc_decoder *t, const struct tc_operand *o, float *out) {
+    const struct simd_matrix m = matrix_of(o, true);
+    simd_decode(&m, &t->work, out);
 }

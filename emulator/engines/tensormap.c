@@ -1,8 +1,8 @@
 /* engines/tensormap.c - what a tensor map may say, and its bytes; contract in tensormap.h.
  *
  * The rules follow the description of cuTensorMapEncodeTiled in cuda.h (CUDA 13.0) and PTX ISA 9.7.9.27.1.1. Three are
- * not in them but the driver's (580.159.04, measured): addresses below 2^57, boxes of at most 228 KiB, and rows of whole
- * 16 bytes in interleaved layouts too. One is in them and not in the driver:
+ * not in them but the driver's (580.159.04, measured): addresses below 2^57, boxes of at most 228 KiB, and rows of
+ * whole 16 bytes in interleaved layouts too. One is in them and not in the driver:
  * INTERLEAVE_32B with SWIZZLE_32B only.
  */
 #include "engines/tensormap.h"
@@ -12,9 +12,9 @@
 
 #define MARK UINT64_C(0x31504d5430303153) /* "S100TMP1": format 1 */
 
-/* Little-endian fields at fixed places. Bytes 8 to 15 say nothing: CUTLASS (copy_traits_sm90_tma.hpp, make_tma_copy_desc)
- * clears bit 21 of the 64-bit word 1 for tensors below 128 KiB when cudaDriverGetVersion is 13010 or less, a flag of the
- * real map that must not matter here. */
+/* Little-endian fields at fixed places. Bytes 8 to 15 say nothing: CUTLASS (copy_traits_sm90_tma.hpp,
+ * make_tma_copy_desc) clears bit 21 of the 64-bit word 1 for tensors below 128 KiB when cudaDriverGetVersion is 13010
+ * or less, a flag of the real map that must not matter here. */
 enum {
     AT_MARK = 0,
     AT_FLAGS = 8,
@@ -160,7 +160,7 @@ const char *tmap_check(const struct tmap *m) {
     return why ? why : check_swizzle(m);
 }
 
-/* --- bytes --------------------------------------------------------------------------------------------------------- */
+/* --- bytes -------------------------------------------------------------------------------------------------------- */
 
 /* Hosts are little-endian too. */
 static void put(uint8_t *p, uint64_t v, unsigned bytes) { memcpy(p, &v, bytes); }
@@ -232,7 +232,7 @@ const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m) {
     return tmap_check(m);
 }
 
-/* --- tensormap.replace (9.7.9.28) ------------------------------------------------------------------------------------ */
+/* --- tensormap.replace (9.7.9.28) --------------------------------------------------------------------------------- */
 
 /* elemtype of Table 33 */
 static const uint8_t replace_types[16] = {TMAP_U8,       TMAP_U16,  TMAP_U32,      TMAP_S32,     TMAP_U64,  TMAP_S64,

@@ -78,7 +78,8 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
 /* cp.async.bulk, global to shared. */
 bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint64_t src, uint32_t size,
                          const struct tma_target *to);
-/* cp.async.bulk and cp.reduce.async.bulk, shared::cta to global. `mask`: bytes of every 16 that are copied (.cp_mask). */
+/* cp.async.bulk and cp.reduce.async.bulk, shared::cta to global. `mask`: bytes of every 16 that are copied
+ * (.cp_mask). */
 bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src, uint32_t size,
                           uint16_t mask, enum tma_reduce op, enum tma_element type, struct tma_track *track);
 /* cp.async.bulk and cp.reduce.async.bulk, shared::cta to the shared memory of another CTA. */
@@ -89,6 +90,5 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
 bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor);
 /* dst[i] = dst[i] op src[i] for `bytes` bytes of elements. */
 void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes);
-unsigned tma_element_bytes(enum tma_element type);
 
 #endif

@@ -19,7 +19,7 @@ static bool judge(struct cta *cta, const struct mach_origin *origin, const char 
     return false;
 }
 
-/* --- global to shared ---------------------------------------------------------------------------------------------- */
+/* --- global to shared --------------------------------------------------------------------------------------------- */
 
 struct load_op {
     struct async_op op;
@@ -71,7 +71,7 @@ bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint
     return n != 0;
 }
 
-/* --- shared to global ---------------------------------------------------------------------------------------------- */
+/* --- shared to global --------------------------------------------------------------------------------------------- */
 
 struct store_op {
     struct async_op op;
@@ -171,7 +171,7 @@ bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uin
     return true;
 }
 
-/* --- shared to shared of another CTA ------------------------------------------------------------------------------- */
+/* --- shared to shared of another CTA ------------------------------------------------------------------------------ */
 
 struct peer_op {
     struct async_op op;

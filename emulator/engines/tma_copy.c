@@ -23,7 +23,7 @@ struct async_queue *tma_store_queue(struct cta *cta) {
     return queue_named(cta, "bulk copy from shared memory");
 }
 
-/* --- destinations --------------------------------------------------------------------------------------------------- */
+/* --- destinations ------------------------------------------------------------------------------------------------- */
 
 #define RANK(addr) ((addr) >> MACH_SMEM_RANK_SHIFT)
 #define OFFSET(addr) ((addr) & ((1u << MACH_SMEM_RANK_SHIFT) - 1))
@@ -164,7 +164,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
     return false;
 }
 
-/* --- sources ---------------------------------------------------------------------------------------------------------- */
+/* --- sources ------------------------------------------------------------------------------------------------------ */
 
 bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t src, uint32_t align,
                 uint32_t *off) {

@@ -49,13 +49,4 @@ uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bo
 bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t src, uint32_t align,
                 uint32_t *off);
 
-/* Rows of one whole line of 128 bytes each, `stride` apart at `from`, to smem[at ...] with the 128-byte swizzle, which turns
- * a line by its number: what matrices in half precision come as. `at` is a multiple of 128 (tma_lines.c). */
-void tma_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride);
-/* And back: `rows` lines from smem[at] on to rows of 128 bytes. */
-void tma_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows);
-/* The same by the loops for hosts without AVX-512. */
-void tma_lines_portable(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride);
-void tma_lines_out_portable(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows);
-
 #endif

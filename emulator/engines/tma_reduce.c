@@ -1,14 +1,15 @@
 /* engines/tma_reduce.c - element-wise reductions of bulk copies (PTX ISA 9.7.9.25.4.2, 9.7.9.27.1.3).
  *
- * Compared with an H200 bit for bit, all operations and types, with one difference: cp.reduce.async.bulk.add.f32 flushes
- * subnormals here, as 9.7.9.25.4.2 says, and not there. The tensor form flushes with FLOAT32_FTZ only, here and there.
+ * Compared with an H200 bit for bit, all operations and types, with one difference: cp.reduce.async.bulk.add.f32
+ * flushes subnormals here, as 9.7.9.25.4.2 says, and not there. The tensor form flushes with FLOAT32_FTZ only, here and
+ * there.
  */
 #include "engines/tma.h"
 #include "num/num.h"
 
 #include <string.h>
 
-unsigned tma_element_bytes(enum tma_element type) {
+static unsigned element_bytes(enum tma_element type) {
     static const uint8_t bytes[] = {4, 4, 8, 8, 2, 2, 4, 4, 8, 4, 8};
     return type < sizeof bytes ? bytes[type] : 0;
 }
@@ -73,7 +74,7 @@ static uint64_t half(enum tma_reduce op, num_type t, uint64_t a, uint64_t b) {
 }
 
 void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes) {
-    const unsigned size = tma_element_bytes(type);
+    const unsigned size = element_bytes(type);
     for (uint32_t i = 0; size && i + size <= bytes; i += size) {
         uint64_t a = 0, b = 0, r;
         memcpy(&a, dst + i, size);

@@ -10,6 +10,8 @@
  * before the tensor.
  */
 #include "engines/tma_copy.h"
+#include "simd/lines.h"
+#include "simd/swizzle.h"
 
 #include <string.h>
 
@@ -28,9 +30,10 @@ struct tile {
     uint32_t width;  /* bytes of a row in shared memory */
     uint32_t pitch;  /* bytes from a row to the next in shared memory */
     uint32_t unit;   /* bytes of global memory in 16 bytes of shared memory: less with the padded types */
+    struct simd_swizzle swizzle;
 };
 
-/* --- geometry ------------------------------------------------------------------------------------------------------ */
+/* --- geometry ----------------------------------------------------------------------------------------------------- */
 
 static bool refuse(const struct async_op *op, const char *why) {
     struct diag d =
@@ -80,6 +83,16 @@ static bool fits(const struct async_op *op, const struct tma_box *box, const str
     return true;
 }
 
+static const enum simd_swizzle_mode swizzle_modes[] = {
+    [TMAP_SWIZZLE_32B] = SIMD_SWIZZLE_32B,
+    [TMAP_SWIZZLE_64B] = SIMD_SWIZZLE_64B,
+    [TMAP_SWIZZLE_128B] = SIMD_SWIZZLE_128B,
+    [TMAP_SWIZZLE_128B_ATOM_32B] = SIMD_SWIZZLE_128B_ATOM_32B,
+    [TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B] = SIMD_SWIZZLE_128B_ATOM_32B,
+    [TMAP_SWIZZLE_128B_ATOM_64B] = SIMD_SWIZZLE_128B_ATOM_64B,
+    [TMAP_SWIZZLE_96B] = SIMD_SWIZZLE_NONE, /* refused */
+};
+
 /* Lays out the box of the map t->m, which fits it. */
 static void tile_lay_out(const struct tma_box *box, struct tile *t) {
     const struct tmap *m = &t->m;
@@ -93,6 +106,7 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
     t->inner = m->box[0] * tmap_element_bits(m->type) / 8;
     t->unit = m->type == TMAP_4X16_P64 ? 8 : m->type == TMAP_6X16_P32 ? 12 : 16;
     t->width = t->inner / t->unit * 16;
+    t->swizzle = simd_swizzle_of(swizzle_modes[m->swizzle]);
     t->pitch = m->swizzle == TMAP_SWIZZLE_NONE ? t->width : tmap_swizzle_span(m->swizzle);
     t->plane_rows = box->rows4 || m->rank == 1 ? 1 : t->count[1];
     t->planes = (uint32_t)(t->rows / t->plane_rows);
@@ -157,31 +171,12 @@ static struct plane tile_plane(const struct tile *t, uint32_t p) {
     return plane;
 }
 
-/* Host address of the plane's row `in`, where `bytes` of all its rows up to `out` lie in one allocation: nothing is left
- * to check then. NULL: they may still do so row by row. */
+/* Host address of the plane's row `in`, where `bytes` of all its rows up to `out` lie in one allocation: nothing is
+ * left to check then. NULL: they may still do so row by row. */
 static uint8_t *plane_at(const struct async_op *op, const struct plane *p, uint32_t bytes) {
     if (p->in == p->out)
         return NULL;
     return mem_at(op->cta->gpu->mem, p->addr, (p->out - p->in - 1) * p->stride + bytes);
-}
-
-/* The chunk of 16 bytes at shared address `a`, not swizzled, lies at this address (5.5.7). */
-static inline uint32_t swizzled(uint32_t swizzle, uint32_t a) {
-    switch (swizzle) {
-    case TMAP_SWIZZLE_32B:
-        return a ^ (a >> 3 & 0x10);
-    case TMAP_SWIZZLE_64B:
-        return a ^ (a >> 3 & 0x30);
-    case TMAP_SWIZZLE_128B:
-        return a ^ (a >> 3 & 0x70);
-    case TMAP_SWIZZLE_128B_ATOM_32B:
-    case TMAP_SWIZZLE_128B_ATOM_32B_FLIP_8B:
-        return a ^ (a >> 2 & 0x60);
-    case TMAP_SWIZZLE_128B_ATOM_64B:
-        return a ^ (a >> 1 & 0x40);
-    default:
-        return a;
-    }
 }
 
 /* In every second line of 128 bytes the halves of each chunk change places. */
@@ -208,7 +203,7 @@ static uint64_t dense_bytes(const struct tma_box *box) {
     return tile_dense(&t) ? tile_bytes(&t) : 0;
 }
 
-/* --- elements --------------------------------------------------------------------------------------------------------- */
+/* --- elements ----------------------------------------------------------------------------------------------------- */
 
 /* Fills [0, lo) and [hi, inner) of a row with the value for elements outside the tensor (5.5.3.3). */
 static void fill_outside(const struct tile *t, uint8_t *row, uint32_t lo, uint32_t hi) {
@@ -231,7 +226,7 @@ static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
     }
 }
 
-/* --- global to shared ---------------------------------------------------------------------------------------------------- */
+/* --- global to shared --------------------------------------------------------------------------------------------- */
 
 struct load_op {
     struct async_op op;
@@ -246,7 +241,7 @@ static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, cons
         return;
     }
     for (uint32_t c = 0, from = 0; c < t->width; c += 16, from += t->unit) {
-        uint32_t to = swizzled(t->m.swizzle, at + c);
+        uint32_t to = simd_swizzled(&t->swizzle, at + c);
         uint8_t *p = cta->smem + to;
         if (flipped(t->m.swizzle, at + c)) {
             memcpy(p, row + from + 8, 8);
@@ -261,7 +256,7 @@ static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, cons
     }
 }
 
-/* Are the rows what tma_lines() and tma_lines_out() copy? */
+/* Are the rows what simd_lines() and simd_lines_out() copy? */
 static bool is_lines(const struct tile *t) {
     return t->m.swizzle == TMAP_SWIZZLE_128B && t->width == 128 && t->unit == 16;
 }
@@ -274,10 +269,11 @@ static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
     }
     for (uint32_t r = 0; r < t->rows; r++)
         for (uint32_t c = 0; c < t->width; c += 16)
-            smem_clear_poison(cta, swizzled(t->m.swizzle, off + r * t->pitch + c), 16);
+            smem_clear_poison(cta, simd_swizzled(&t->swizzle, off + r * t->pitch + c), 16);
 }
 
-/* A row that does not come as it is: `from` is its byte `lo` in global memory, or NULL where nothing of it is inside. */
+/* A row that does not come as it is: `from` is its byte `lo` in global memory, or NULL where nothing of it is
+ * inside. */
 static void load_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *from) {
     uint8_t buffer[MAX_ROW];
     const uint32_t lo = from ? t->lo : 0, hi = from ? t->hi : 0;
@@ -297,7 +293,7 @@ static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t a
     const bool as_it_is = bytes == t->inner && t->m.type != TMAP_TF32 && t->m.type != TMAP_TF32_FTZ;
     const uint8_t *whole = plane_at(&l->op, p, bytes);
     if (whole && as_it_is && p->out - p->in == t->plane_rows && is_lines(t)) {
-        tma_lines(cta->smem, at, t->plane_rows, whole, p->stride);
+        simd_lines(cta->smem, at, t->plane_rows, whole, p->stride);
         return true;
     }
     for (uint32_t r = 0; r < t->plane_rows; r++, at += t->pitch) {
@@ -367,7 +363,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     return n != 0;
 }
 
-/* --- shared to global -------------------------------------------------------------------------------------------------- */
+/* --- shared to global --------------------------------------------------------------------------------------------- */
 
 struct store_op {
     struct async_op op;
@@ -503,7 +499,7 @@ static bool gather_row(const struct store_op *s, const struct tile *t, uint32_t 
                        uint8_t *row) {
     const uint8_t *smem = s->op.cta->smem;
     for (uint32_t c = 0, to = 0; c < t->width; c += 16, to += t->unit) {
-        const uint32_t from = swizzled(t->m.swizzle, at + c);
+        const uint32_t from = simd_swizzled(&t->swizzle, at + c);
         const bool flip = flipped(t->m.swizzle, at + c);
         if (!clean && !chunk_written(s, t, used, to, from, flip))
             return false;
@@ -522,7 +518,7 @@ static bool gather_rows(const struct store_op *s, const struct tile *t, uint8_t 
     const bool clean = tile_dense(t) && !smem_poisoned(s->op.cta, s->src, (uint32_t)tile_bytes(t));
     uint32_t at = s->src;
     if (clean && is_lines(t)) {
-        tma_lines_out(rows, s->op.cta->smem, at, t->rows);
+        simd_lines_out(rows, s->op.cta->smem, at, t->rows);
         return true;
     }
     for (uint32_t i = 0; i < t->planes; i++) {

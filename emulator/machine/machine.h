@@ -55,7 +55,7 @@ struct mach_config {
     enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
     uint64_t seed;    /* MACH_SCHED_RANDOM */
     uint32_t threads; /* of the host, 1 or more: how many islands run at a time */
-    /* how tcgen05.mma sums: engines/tc_kernel.h */
+    /* how tcgen05.mma sums: simd/multiply.h, simd/amx.h */
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST } umma;
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
     /* ordering rules: check/check.h */

@@ -5,9 +5,9 @@
 #include "num/num_core.h"
 #include "num/soft.h"
 
-// Knuth's two-sum gives the exact error of the sum; when there is one, the neighbour with an odd significand
-// is taken.
-double num_add_odd(double a, double b) {
+// a + b, rounded to odd in double: a later rounding to <= 51 bits then equals the rounding of the exact sum. Knuth's
+// two-sum gives the exact error; when there is one, the neighbour with an odd significand is taken.
+static double add_odd(double a, double b) {
     double s = a + b;
     if (!(s - s == 0))
         return s;
@@ -40,7 +40,7 @@ static double signed_zero(double sum, double a, double b, num_round r) {
 
 uint32_t num_add_f32_slow(uint32_t a, uint32_t b, num_round r, unsigned flags) {
     double x = operand(a, flags), y = operand(b, flags);
-    return finish_f32(signed_zero(num_add_odd(x, y), x, y, r), r, flags);
+    return finish_f32(signed_zero(add_odd(x, y), x, y, r), r, flags);
 }
 
 uint32_t num_mul_f32_slow(uint32_t a, uint32_t b, num_round r, unsigned flags) {
@@ -49,7 +49,7 @@ uint32_t num_mul_f32_slow(uint32_t a, uint32_t b, num_round r, unsigned flags) {
 
 uint32_t num_fma_f32(uint32_t a, uint32_t b, uint32_t c, num_round r, unsigned flags) {
     double p = operand(a, flags) * operand(b, flags), z = operand(c, flags);
-    return finish_f32(signed_zero(num_add_odd(p, z), p, z, r), r, flags);
+    return finish_f32(signed_zero(add_odd(p, z), p, z, r), r, flags);
 }
 
 uint32_t num_div_f32(uint32_t a, uint32_t b, num_round r, unsigned flags) {
@@ -81,7 +81,7 @@ static uint16_t finish_h(num_type t, double x, unsigned flags) {
 }
 
 uint16_t num_add_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
-    return finish_h(t, num_add_odd(operand_h(t, a, flags), operand_h(t, b, flags)), flags);
+    return finish_h(t, add_odd(operand_h(t, a, flags), operand_h(t, b, flags)), flags);
 }
 
 uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags) { return num_add_h(t, a, b ^ 0x8000, flags); }
@@ -92,5 +92,5 @@ uint16_t num_mul_h(num_type t, uint16_t a, uint16_t b, unsigned flags) {
 
 uint16_t num_fma_h(num_type t, uint16_t a, uint16_t b, uint16_t c, unsigned flags) {
     double p = operand_h(t, a, flags) * operand_h(t, b, flags);
-    return finish_h(t, num_add_odd(p, operand_h(t, c, flags)), flags);
+    return finish_h(t, add_odd(p, operand_h(t, c, flags)), flags);
 }

@@ -63,14 +63,11 @@ float num_decode_bf16(uint16_t c) { return num_f32_from_bits((uint32_t)c << 16);
 float num_decode_tf32(uint32_t c) { return num_f32_from_bits(c & UINT32_C(0xffffe000)); }
 float num_decode_e4m3(uint8_t c) { return num_f32_from_bits(e4m3_bits[c]); }
 float num_decode_e5m2(uint8_t c) { return num_f32_from_bits(e5m2_bits[c]); }
-float num_decode_e2m3(uint8_t c) { return num_f32_from_bits(e2m3_bits[c & 63]); }
-float num_decode_e3m2(uint8_t c) { return num_f32_from_bits(e3m2_bits[c & 63]); }
-float num_decode_e2m1(uint8_t c) { return num_f32_from_bits(e2m1_bits[c & 15]); }
+static float decode_e2m1(uint8_t c) { return num_f32_from_bits(e2m1_bits[c & 15]); }
 float num_decode_ue8m0(uint8_t c) {
     return num_f32_from_bits(c == 0xff ? 0x7fc00000u : c ? (uint32_t)c << 23 : 0x00400000u);
 }
 float num_decode_ue4m3(uint8_t c) { return num_decode_e4m3(c & 0x7f); }
-float num_decode_s2f6(uint8_t c) { return (float)(int8_t)c * 0x1p-6f; }
 
 double num_decode(num_type t, uint64_t c) {
     switch (t) {
@@ -89,17 +86,17 @@ double num_decode(num_type t, uint64_t c) {
     case NUM_E5M2:
         return (double)num_decode_e5m2((uint8_t)c);
     case NUM_E2M3:
-        return (double)num_decode_e2m3((uint8_t)c);
+        return (double)num_f32_from_bits(e2m3_bits[c & 63]);
     case NUM_E3M2:
-        return (double)num_decode_e3m2((uint8_t)c);
+        return (double)num_f32_from_bits(e3m2_bits[c & 63]);
     case NUM_E2M1:
-        return (double)num_decode_e2m1((uint8_t)c);
+        return (double)decode_e2m1((uint8_t)c);
     case NUM_UE8M0:
         return (double)num_decode_ue8m0((uint8_t)c);
     case NUM_UE4M3:
         return (double)num_decode_ue4m3((uint8_t)c);
     case NUM_S2F6:
-        return (double)num_decode_s2f6((uint8_t)c);
+        return (int8_t)c * 0x1p-6;
     case NUM_TYPE_COUNT:
         break;
     }
@@ -152,11 +149,6 @@ void num_decode_row_tf32(const uint8_t *src, float *dst, size_t n) {
         dst[i] = num_decode_tf32(load32(src + 4 * i));
 }
 
-void num_decode_row_f32(const uint8_t *src, float *dst, size_t n) {
-    if (n)
-        memcpy(dst, src, 4 * n);
-}
-
 static void row_by_table(const uint32_t *table, unsigned shift, unsigned mask, const uint8_t *src, float *dst,
                          size_t n) {
     for (size_t i = 0; i < n; i++)
@@ -166,18 +158,16 @@ void num_decode_row_e4m3(const uint8_t *src, float *dst, size_t n) { row_by_tabl
 void num_decode_row_e5m2(const uint8_t *src, float *dst, size_t n) { row_by_table(e5m2_bits, 0, 255, src, dst, n); }
 void num_decode_row_e2m3(const uint8_t *src, float *dst, size_t n) { row_by_table(e2m3_bits, 0, 63, src, dst, n); }
 void num_decode_row_e3m2(const uint8_t *src, float *dst, size_t n) { row_by_table(e3m2_bits, 0, 63, src, dst, n); }
-void num_decode_row_e2m1(const uint8_t *src, float *dst, size_t n) { row_by_table(e2m1_bits, 0, 15, src, dst, n); }
 void num_decode_row_e2m1_mid(const uint8_t *src, float *dst, size_t n) { row_by_table(e2m1_bits, 2, 15, src, dst, n); }
-void num_decode_row_ue4m3(const uint8_t *src, float *dst, size_t n) { row_by_table(e4m3_bits, 0, 127, src, dst, n); }
 
 void num_decode_row_e2m1_packed(const uint8_t *src, float *dst, size_t n) {
     for (size_t i = 0; i < n; i++)
-        dst[i] = num_decode_e2m1((uint8_t)(src[i / 2] >> 4 * (i & 1)));
+        dst[i] = decode_e2m1((uint8_t)(src[i / 2] >> 4 * (i & 1)));
 }
 
 void num_decode_row_e2m1_p64(const uint8_t *src, float *dst, size_t n) {
     for (size_t i = 0; i < n; i++)
-        dst[i] = num_decode_e2m1((uint8_t)(src[i / 16 * 16 + i % 16 / 2] >> 4 * (i & 1)));
+        dst[i] = decode_e2m1((uint8_t)(src[i / 16 * 16 + i % 16 / 2] >> 4 * (i & 1)));
 }
 
 // Element k of an atom is bits 6k..6k+5 of its 12 bytes of data: four elements in every three bytes.
@@ -191,10 +181,6 @@ static void row_of_sixes(const uint32_t *table, const uint8_t *src, float *dst, 
 void num_decode_row_e2m3_p32(const uint8_t *src, float *dst, size_t n) { row_of_sixes(e2m3_bits, src, dst, n); }
 void num_decode_row_e3m2_p32(const uint8_t *src, float *dst, size_t n) { row_of_sixes(e3m2_bits, src, dst, n); }
 
-void num_decode_row_ue8m0(const uint8_t *src, float *dst, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        dst[i] = num_decode_ue8m0(src[i]);
-}
 void num_decode_row_s8(const uint8_t *src, float *dst, size_t n) {
     for (size_t i = 0; i < n; i++)
         dst[i] = (float)(int8_t)src[i];
@@ -202,12 +188,4 @@ void num_decode_row_s8(const uint8_t *src, float *dst, size_t n) {
 void num_decode_row_u8(const uint8_t *src, float *dst, size_t n) {
     for (size_t i = 0; i < n; i++)
         dst[i] = (float)src[i];
-}
-void num_decode_row_s8_i32(const uint8_t *src, int32_t *dst, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        dst[i] = (int32_t)(src[i] ^ 0x80u) - 0x80; /* two's complement */
-}
-void num_decode_row_u8_i32(const uint8_t *src, int32_t *dst, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        dst[i] = src[i];
 }

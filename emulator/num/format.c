@@ -2,24 +2,22 @@
 #include "num/num_core.h"
 
 static const num_format formats[NUM_TYPE_COUNT] = {
-    [NUM_F64] = {"f64", 64, 52, 0, 1023, NUM_SPECIAL_IEEE, UINT64_C(0x7fefffffffffffff), UINT64_C(0x7fffffffffffffff)},
-    [NUM_F32] = {"f32", 32, 23, 0, 127, NUM_SPECIAL_IEEE, 0x7f7fffff, NUM_NAN_F32},
-    [NUM_TF32] = {"tf32", 19, 10, 13, 127, NUM_SPECIAL_IEEE, 0x3fbff, 0x7fffe000},
-    [NUM_F16] = {"f16", 16, 10, 0, 15, NUM_SPECIAL_IEEE, 0x7bff, NUM_NAN_F16},
-    [NUM_BF16] = {"bf16", 16, 7, 0, 127, NUM_SPECIAL_IEEE, 0x7f7f, NUM_NAN_BF16},
-    [NUM_E4M3] = {"e4m3", 8, 3, 0, 7, NUM_SPECIAL_NAN_ONLY, 0x7e, 0x7f},
-    [NUM_E5M2] = {"e5m2", 8, 2, 0, 15, NUM_SPECIAL_IEEE, 0x7b, 0x7f},
-    [NUM_E2M3] = {"e2m3", 6, 3, 0, 1, NUM_SPECIAL_NONE, 0x1f, 0x1f},
-    [NUM_E3M2] = {"e3m2", 6, 2, 0, 3, NUM_SPECIAL_NONE, 0x1f, 0x1f},
-    [NUM_E2M1] = {"e2m1", 4, 1, 0, 1, NUM_SPECIAL_NONE, 0x7, 0x7},
-    [NUM_UE8M0] = {"ue8m0", 8, 0, 0, 127, NUM_SPECIAL_NAN_ONLY, 0xfe, 0xff},
-    [NUM_UE4M3] = {"ue4m3", 7, 3, 0, 7, NUM_SPECIAL_NAN_ONLY, 0x7e, 0x7f},
-    [NUM_S2F6] = {"s2f6", 8, 0, 0, 0, NUM_SPECIAL_NONE, 0x7f, 0x7f},
+    [NUM_F64] = {64, 52, 0, 1023, NUM_SPECIAL_IEEE, UINT64_C(0x7fefffffffffffff), UINT64_C(0x7fffffffffffffff)},
+    [NUM_F32] = {32, 23, 0, 127, NUM_SPECIAL_IEEE, 0x7f7fffff, NUM_NAN_F32},
+    [NUM_TF32] = {19, 10, 13, 127, NUM_SPECIAL_IEEE, 0x3fbff, 0x7fffe000},
+    [NUM_F16] = {16, 10, 0, 15, NUM_SPECIAL_IEEE, 0x7bff, NUM_NAN_F16},
+    [NUM_BF16] = {16, 7, 0, 127, NUM_SPECIAL_IEEE, 0x7f7f, NUM_NAN_BF16},
+    [NUM_E4M3] = {8, 3, 0, 7, NUM_SPECIAL_NAN_ONLY, 0x7e, 0x7f},
+    [NUM_E5M2] = {8, 2, 0, 15, NUM_SPECIAL_IEEE, 0x7b, 0x7f},
+    [NUM_E2M3] = {6, 3, 0, 1, NUM_SPECIAL_NONE, 0x1f, 0x1f},
+    [NUM_E3M2] = {6, 2, 0, 3, NUM_SPECIAL_NONE, 0x1f, 0x1f},
+    [NUM_E2M1] = {4, 1, 0, 1, NUM_SPECIAL_NONE, 0x7, 0x7},
+    [NUM_UE8M0] = {8, 0, 0, 127, NUM_SPECIAL_NAN_ONLY, 0xfe, 0xff},
+    [NUM_UE4M3] = {7, 3, 0, 7, NUM_SPECIAL_NAN_ONLY, 0x7e, 0x7f},
+    [NUM_S2F6] = {8, 0, 0, 0, NUM_SPECIAL_NONE, 0x7f, 0x7f},
 };
 
 const num_format *num_format_of(num_type t) { return &formats[t]; }
-
-const char *num_type_name(num_type t) { return formats[t].name; }
 
 unsigned num_type_bits(num_type t) { return t == NUM_TF32 ? 32 : formats[t].bits; }
 

@@ -69,9 +69,6 @@ enum {
     NUM_XORSIGN = 64, // min, max: .xorsign (with NUM_ABS)
 };
 
-// Outcome of num_compare.
-typedef enum num_order { NUM_LESS, NUM_EQUAL, NUM_GREATER, NUM_UNORDERED } num_order;
-
 #define NUM_NAN_F16 UINT16_C(0x7fff)
 #define NUM_NAN_BF16 UINT16_C(0x7fff)
 #define NUM_NAN_F32 UINT32_C(0x7fffffff)
@@ -103,8 +100,7 @@ bool num_env_is_default(void);
 
 // ---- Formats
 
-// PTX name of a type ("f16", "e4m3", ...); width in bits of one value (6 for e2m3, 4 for e2m1, 7 for ue4m3).
-const char *num_type_name(num_type t);
+// Width in bits of one value (6 for e2m3, 4 for e2m1, 7 for ue4m3).
 unsigned num_type_bits(num_type t);
 unsigned num_int_bits(num_int t);
 bool num_int_is_signed(num_int t);
@@ -117,12 +113,8 @@ float num_decode_bf16(uint16_t code);
 float num_decode_tf32(uint32_t code);
 float num_decode_e4m3(uint8_t code);
 float num_decode_e5m2(uint8_t code);
-float num_decode_e2m3(uint8_t code);
-float num_decode_e3m2(uint8_t code);
-float num_decode_e2m1(uint8_t code);
 float num_decode_ue8m0(uint8_t code);
 float num_decode_ue4m3(uint8_t code);
-float num_decode_s2f6(uint8_t code);
 
 // Nearest code of `x` under a rounding mode; flags NUM_SAT, NUM_RELU, NUM_SATFINITE, NUM_FTZ (the last for
 // f32 only). Without NUM_SATFINITE an overflow is IEEE's (infinity or largest, by mode) where the type has an
@@ -153,14 +145,11 @@ uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags);
 void num_decode_row_f16(const uint8_t *src, float *dst, size_t n);  // [2n]
 void num_decode_row_bf16(const uint8_t *src, float *dst, size_t n); // [2n]
 void num_decode_row_tf32(const uint8_t *src, float *dst, size_t n); // [4n] f32 with 13 low bits ignored
-void num_decode_row_f32(const uint8_t *src, float *dst, size_t n);  // [4n]
 void num_decode_row_e4m3(const uint8_t *src, float *dst, size_t n); // [n]
 void num_decode_row_e5m2(const uint8_t *src, float *dst, size_t n); // [n]
-// 6- and 4-bit types, one in each byte, in its low bits (upper bits ignored), as cvt and tcgen05.cp leave
-// them. [n]
+// 6-bit types, one in each byte, in its low bits (upper bits ignored), as cvt and tcgen05.cp leave them. [n]
 void num_decode_row_e2m3(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_e3m2(const uint8_t *src, float *dst, size_t n);
-void num_decode_row_e2m1(const uint8_t *src, float *dst, size_t n);
 // e2m1 in bits 5:2 of each byte, the container of mma.sync's f8f6f4 fragments. [n]
 void num_decode_row_e2m1_mid(const uint8_t *src, float *dst, size_t n);
 // Shared memory of kind::f8f6f4 and mxf8f6f4 (5.5.1.1): 16 elements in each 16-byte atom, packed from its
@@ -171,12 +160,8 @@ void num_decode_row_e2m3_p32(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_e3m2_p32(const uint8_t *src, float *dst, size_t n);
 // Two e2m1 a byte, the first in the low half (kind::mxf4, mxf4nvf4). [ceil(n/2)]
 void num_decode_row_e2m1_packed(const uint8_t *src, float *dst, size_t n);
-void num_decode_row_ue8m0(const uint8_t *src, float *dst, size_t n);    // [n]
-void num_decode_row_ue4m3(const uint8_t *src, float *dst, size_t n);    // [n]
-void num_decode_row_s8(const uint8_t *src, float *dst, size_t n);       // [n]
-void num_decode_row_u8(const uint8_t *src, float *dst, size_t n);       // [n]
-void num_decode_row_s8_i32(const uint8_t *src, int32_t *dst, size_t n); // [n]
-void num_decode_row_u8_i32(const uint8_t *src, int32_t *dst, size_t n); // [n]
+void num_decode_row_s8(const uint8_t *src, float *dst, size_t n); // [n]
+void num_decode_row_u8(const uint8_t *src, float *dst, size_t n); // [n]
 
 // ---- cvt
 
@@ -242,10 +227,9 @@ uint16_t num_fma_h(num_type t, uint16_t a, uint16_t b, uint16_t c, unsigned flag
 // ---- Sign, order, class
 // t is one of f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
 
-// abs, neg: a NaN becomes canonical, in f64 quiet. copysign: sign of a, magnitude of b (9.7.3.2), NaN too.
+// A NaN becomes canonical, in f64 quiet.
 uint64_t num_abs(num_type t, uint64_t a, unsigned flags);
 uint64_t num_neg(num_type t, uint64_t a, unsigned flags);
-uint64_t num_copysign(num_type t, uint64_t a, uint64_t b);
 // Flush a subnormal to a zero of its sign.
 uint64_t num_ftz(num_type t, uint64_t a);
 // min, max (9.7.3.11, 9.7.4.7): -0.0 < +0.0; one NaN operand is ignored unless NUM_NAN; a NaN result is
@@ -253,8 +237,6 @@ uint64_t num_ftz(num_type t, uint64_t a);
 // flags (no NUM_XORSIGN).
 uint64_t num_min(num_type t, uint64_t a, uint64_t b, unsigned flags);
 uint64_t num_max(num_type t, uint64_t a, uint64_t b, unsigned flags);
-// Order for setp, set, slct: zeros are equal, NaN is unordered. Flag NUM_FTZ.
-num_order num_compare(num_type t, uint64_t a, uint64_t b, unsigned flags);
 // testp (9.7.3.1); zeros count as normal.
 bool num_is_nan(num_type t, uint64_t a);
 bool num_is_inf(num_type t, uint64_t a);

@@ -12,7 +12,6 @@ typedef enum num_special { NUM_SPECIAL_IEEE, NUM_SPECIAL_NAN_ONLY, NUM_SPECIAL_N
 // A binary format with a sign bit. Codes are `bits` wide and sit `shift` bits up in their register (tf32:
 // 13).
 typedef struct num_format {
-    const char *name;
     unsigned bits, man, shift;
     int bias;
     num_special special;
@@ -23,7 +22,7 @@ typedef struct num_format {
 // Beside the public flags: flush a subnormal result of any format (NUM_FTZ flushes f32 results alone).
 enum { NUM_FTZ_RESULT = 1 << 16 };
 
-// Descriptor of a type; ue8m0, ue4m3 and s2f6 have only name and bits.
+// Descriptor of a type; ue8m0, ue4m3 and s2f6 have only bits.
 const num_format *num_format_of(num_type t);
 
 typedef enum num_class { NUM_CLASS_ZERO, NUM_CLASS_FINITE, NUM_CLASS_INF, NUM_CLASS_NAN } num_class;
@@ -42,8 +41,5 @@ num_value num_unpack_f64(double x);
 // Round a value to a format with one rounding. `rbits` with `rbits_width` > 0 selects stochastic rounding
 // instead of r.
 uint64_t num_pack(const num_format *f, num_value v, num_round r, unsigned flags, uint32_t rbits, unsigned rbits_width);
-
-// a + b, rounded to odd in double: a later rounding to <= 51 bits then equals the rounding of the exact sum.
-double num_add_odd(double a, double b);
 
 #endif

@@ -30,7 +30,6 @@ uint64_t num_abs(num_type t, uint64_t a, unsigned flags) {
 uint64_t num_neg(num_type t, uint64_t a, unsigned flags) {
     return num_is_nan(t, a) ? nan_result(t, a) : flushed(t, a, flags) ^ sign_bit(t);
 }
-uint64_t num_copysign(num_type t, uint64_t a, uint64_t b) { return (a & sign_bit(t)) | magnitude(t, b); }
 
 // Sign-magnitude codes in the order of their values, -0 just below +0.
 static int64_t rank(num_type t, uint64_t a) {
@@ -58,14 +57,3 @@ static uint64_t pick(num_type t, uint64_t a, uint64_t b, unsigned flags, bool la
 
 uint64_t num_min(num_type t, uint64_t a, uint64_t b, unsigned flags) { return pick(t, a, b, flags, false); }
 uint64_t num_max(num_type t, uint64_t a, uint64_t b, unsigned flags) { return pick(t, a, b, flags, true); }
-
-num_order num_compare(num_type t, uint64_t a, uint64_t b, unsigned flags) {
-    a = flushed(t, a, flags);
-    b = flushed(t, b, flags);
-    if (num_is_nan(t, a) || num_is_nan(t, b))
-        return NUM_UNORDERED;
-    if (magnitude(t, a) == 0 && magnitude(t, b) == 0)
-        return NUM_EQUAL;
-    int64_t x = rank(t, a), y = rank(t, b);
-    return x < y ? NUM_LESS : x > y ? NUM_GREATER : NUM_EQUAL;
-}

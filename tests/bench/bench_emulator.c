@@ -6,7 +6,7 @@
 #include "../unit/engines/fixture.h"
 #include "unit/run_ptx.h"
 
-#include "engines/tc_kernel.h"
+#include "simd/multiply.h"
 
 #include "blas.h"
 
@@ -87,7 +87,7 @@ static double mma_run(struct fixture *f, const struct product *p, uint32_t colum
     return t;
 }
 
-static uint32_t open_product(struct fixture *f, const struct product *p, enum tc_simd simd) {
+static uint32_t open_product(struct fixture *f, const struct product *p, enum simd simd) {
     uint32_t column = 0;
     fixture_open_on(f, p->group, 48 * 1024, p->group);
     struct cta *cta = f->cluster.cta;
@@ -110,12 +110,12 @@ static double blas_seconds(const struct blas *blas) {
     return now() - t;
 }
 
-static void bench_mma(const struct product *p, enum tc_simd simd, bool fast, const struct blas *blas) {
+static void bench_mma(const struct product *p, enum simd simd, bool fast, const struct blas *blas) {
     static const char *const names[] = {"best", "portable", "AVX2", "AVX-512", "AMX"};
     const double flops = 2e-9 * N * N * N;
     struct fixture f;
     double mma[ROUNDS], sgemm[ROUNDS], ratio[ROUNDS];
-    int rounds = simd == TC_SIMD_PORTABLE ? 3 : ROUNDS;
+    int rounds = simd == SIMD_PORTABLE ? 3 : ROUNDS;
     uint32_t column = open_product(&f, p, simd);
     f.gpu->config.umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
     mma_run(&f, p, column);
@@ -141,13 +141,13 @@ static void bench_tensor_core(void) {
         printf("; OpenBLAS %s\n", blas.core);
     else
         printf("; OpenBLAS is not installed (Debian, Ubuntu: libopenblas0; Fedora: openblas): no ratios\n");
-    enum tc_simd best = tc_simd_best();
+    enum simd best = simd_best();
     for (size_t i = 0; i < sizeof products / sizeof *products; i++)
         bench_mma(&products[i], best, false, &blas);
-    for (enum tc_simd s = TC_SIMD_PORTABLE; s <= TC_SIMD_AMX; s++)
-        if (s != best && tc_simd_available(s))
+    for (enum simd s = SIMD_PORTABLE; s <= SIMD_AMX; s++)
+        if (s != best && simd_available(s))
             bench_mma(&products[0], s, false, &blas);
-    for (size_t i = 0; tc_amx_available() && i < sizeof products / sizeof *products; i++)
+    for (size_t i = 0; simd_available(SIMD_AMX) && i < sizeof products / sizeof *products; i++)
         if (products[i].fast)
             bench_mma(&products[i], best, true, &blas);
     blas_close(&blas);

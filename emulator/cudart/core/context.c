@@ -7,7 +7,7 @@
 #include "cudart/core/device.h"
 #include "cudart/core/errors.h"
 #include "cudart/core/options.h"
-#include "engines/tc_kernel.h"
+#include "simd/simd.h"
 #include "num/num.h"
 
 #include <pthread.h>
@@ -132,7 +132,7 @@ static int create_gpu(struct rt_context *c) {
     c->stats = getenv("SM100EMU_STATS") != NULL;
     if (c->stats && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
-               tc_amx_available() ? "this CPU's matrix unit sums"
+               simd_available(SIMD_AMX) ? "this CPU's matrix unit sums"
                                   : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);

@@ -42,10 +42,10 @@ static inline void fixture_open_on(struct fixture *f, uint32_t ctas, uint32_t sm
 /* All CTAs resident on SM 0. */
 static inline void fixture_open(struct fixture *f, uint32_t ctas, uint32_t smem) { fixture_open_on(f, ctas, smem, 1); }
 
-/* The tensor core's inner loops by turns, TC_SIMD_BEST among them and in place of those that the host lacks. */
+/* The tensor core's inner loops by turns, SIMD_BEST among them and in place of those that the host lacks. */
 static inline void fixture_simd(struct fixture *f, uint64_t turn) {
     for (uint32_t i = 0; i < f->cluster.num_ctas; i++)
-        tc_state_of(&f->cluster.cta[i])->simd = (enum tc_simd)(turn % (TC_SIMD_AMX + 1));
+        tc_state_of(&f->cluster.cta[i])->simd = (enum simd)(turn % (SIMD_AMX + 1));
 }
 
 static inline void fixture_close(struct fixture *f) {

@@ -98,7 +98,7 @@ static inline double value_of(enum tc_elem e, uint32_t code) {
     return num_decode(types[e], code);
 }
 
-/* acc and the products x[k] * y[k], in the order that tc_kernel.h states for operands of these types. */
+/* acc and the products x[k] * y[k], in the order that simd/multiply.h states for operands of these types. */
 static inline float sum_products(enum tc_elem a, enum tc_elem b, const float *x, const float *y, uint32_t count,
                                  float acc) {
     const bool wide = a == TC_F16 || a == TC_TF32 || b == TC_F16 || b == TC_TF32;

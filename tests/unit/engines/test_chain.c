@@ -12,7 +12,7 @@ static const uint32_t accumulators[] = {0, 64, INTEGERS}; /* columns; 64 columns
 struct form {
     unsigned group;
     uint32_t m; /* of the whole matrix */
-    enum tc_simd simd;
+    enum simd simd;
     uint64_t seed;
     bool bf16; /* in place of f16 */
 };
@@ -190,10 +190,10 @@ static void run(const struct form *x, bool at_once, struct outcome *o) {
 static void sequences(void) {
     static struct outcome one, many;
     static const struct form forms[] = {
-        {1, 128, TC_SIMD_BEST, 1, false}, {1, 64, TC_SIMD_BEST, 2, false},      {2, 256, TC_SIMD_BEST, 3, false},
-        {2, 128, TC_SIMD_BEST, 4, false}, {1, 128, TC_SIMD_PORTABLE, 5, false}, {2, 128, TC_SIMD_AVX2, 6, false},
-        {1, 128, TC_SIMD_BEST, 7, true},  {1, 64, TC_SIMD_BEST, 8, true},       {2, 256, TC_SIMD_BEST, 9, true},
-        {2, 128, TC_SIMD_BEST, 10, true}, {2, 128, TC_SIMD_AVX512, 11, true}};
+        {1, 128, SIMD_BEST, 1, false}, {1, 64, SIMD_BEST, 2, false},      {2, 256, SIMD_BEST, 3, false},
+        {2, 128, SIMD_BEST, 4, false}, {1, 128, SIMD_PORTABLE, 5, false}, {2, 128, SIMD_AVX2, 6, false},
+        {1, 128, SIMD_BEST, 7, true},  {1, 64, SIMD_BEST, 8, true},       {2, 256, SIMD_BEST, 9, true},
+        {2, 128, SIMD_BEST, 10, true}, {2, 128, SIMD_AVX512, 11, true}};
     for (unsigned i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
         struct form x = forms[i / 2];
         x.seed += i % 2 * 100;
@@ -211,7 +211,7 @@ static void sequences(void) {
 
 /* When what was put off is computed. */
 static void precisely(void) {
-    const struct form x = {1, 128, TC_SIMD_BEST, 9, false};
+    const struct form x = {1, 128, SIMD_BEST, 9, false};
     struct fixture f;
     uint32_t data[32], poison[1];
     CHECK_EQ(open_form(&f, &x), 0);
@@ -230,12 +230,12 @@ static void precisely(void) {
     a.taddr = 63;
     CHECK(tc_load(f.cta, NULL, &a, data, poison));
     CHECK_EQ(chain->k, 0);
-    for (uint32_t i = 0; i <= TC_CHAIN_K / 16; i++) { /* it is full */
+    for (uint32_t i = 0; i <= SIMD_MAX_K / 16; i++) { /* it is full */
         struct tc_mma mma = ordinary(&x, 1, 64);
         mma.accumulate = i;
         tc_issue_mma(f.cta, NULL, &mma);
         run_queues(&f, false);
-        CHECK_EQ(chain->k, 16 * (i + 1) % TC_CHAIN_K);
+        CHECK_EQ(chain->k, 16 * (i + 1) % SIMD_MAX_K);
     }
     fixture_close(&f);
 }
@@ -244,7 +244,7 @@ static void precisely(void) {
 static void owners(void) {
     struct fixture f;
     uint32_t data[32], poison[1], seen[32];
-    const struct form x = {1, 128, TC_SIMD_BEST, 10, false};
+    const struct form x = {1, 128, SIMD_BEST, 10, false};
     fixture_open(&f, 2, SPACE);
     struct cta *cta = f.cluster.cta;
     uint64_t state = 1;
@@ -277,7 +277,7 @@ static void owners(void) {
 
 /* Scale factors that a product leaves: zero, 2^-127, where larger ones stood. */
 static void scale_factors(void) {
-    const struct form x = {1, 128, TC_SIMD_BEST, 11, false};
+    const struct form x = {1, 128, SIMD_BEST, 11, false};
     struct fixture f;
     CHECK_EQ(open_form(&f, &x), 0);
     struct tmem *t = f.gpu->sms[0].tmem;

@@ -46,10 +46,10 @@ static void units(void) {
                 CHECK(tc_desc_decode(descriptor(&x, 0), "A", &d, &p));
                 for (uint32_t row = 0; row < 256; row += mn ? 8 : 1)
                     for (uint32_t k = 0; k < 16; k += mn ? 1 : 8)
-                        bad +=
-                            place(&x, row, k) !=
-                            (mn ? tc_desc_swizzle(&d, d.start + tc_desc_chunk_mn(&d, row / 8) + tc_desc_line_mn(&d, k))
-                                : tc_desc_unit_k(&d, row, k / 8));
+                        bad += place(&x, row, k) !=
+                               (mn ? simd_swizzled(&d.xor,
+                                                   d.start + tc_desc_chunk_mn(&d, row / 8) + tc_desc_line_mn(&d, k))
+                                   : tc_desc_unit_k(&d, row, k / 8));
             }
             CHECK_EQ(bad, 0);
         }

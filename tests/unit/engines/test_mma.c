@@ -1,8 +1,9 @@
 /* tcgen05.mma against a reference that multiplies element by element, in the order and rounding that
- * tc_kernel.h states: every result must be equal in all bits, on every path of the inner loops.
+ * simd/multiply.h states: every result must be equal in all bits, on every path of the inner loops.
  */
-#include "engines/tc_kernel.h"
+#include "engines/tc_layout.h"
 #include "matrix.h"
+#include "simd/multiply.h"
 
 #include <math.h>
 
@@ -59,7 +60,7 @@ static uint32_t ranged_code(const struct setup *s, bool is_b, uint32_t k, uint64
 }
 
 static uint32_t row_lane(const struct setup *s, uint32_t row) {
-    return s->m == 64 ? row / 16 * 32 + row % 16 + s->lane : row;
+    return tc_layout_place(tc_layout_of(s->m, 1), s->n, row, 0).lane + s->lane;
 }
 
 static uint32_t a_codes[128][MAX_STEPS * 32], b_codes[256][MAX_STEPS * 32];
@@ -137,7 +138,7 @@ static uint32_t combine(const struct setup *s, uint32_t old, uint32_t row, uint3
     return s->d == TC_D_F16 ? (uint32_t)num_encode(NUM_F16, (double)num_f32_from_bits(bits), NUM_RN, 0) : bits;
 }
 
-static void run(const struct setup *s, enum tc_simd simd) {
+static void run(const struct setup *s, enum simd simd) {
     struct fixture f;
     fixture_open(&f, 1, SPACE);
     uint32_t base = fixture_alloc(&f, f.cta, 512), d_column = base + 40, a_column = base;
@@ -206,8 +207,8 @@ static void run(const struct setup *s, enum tc_simd simd) {
 }
 
 static void run_all(const struct setup *s) {
-    for (enum tc_simd simd = TC_SIMD_PORTABLE; simd <= TC_SIMD_AMX; simd++)
-        if (tc_simd_available(simd))
+    for (enum simd simd = SIMD_PORTABLE; simd <= SIMD_AMX; simd++)
+        if (simd_available(simd))
             run(s, simd);
 }
 
@@ -273,12 +274,12 @@ static void shapes(void) {
                               .swizzle_a = TC_SW_128B,
                               .swizzle_b = TC_SW_128B,
                               .seed = n * 2 + m};
-            run(&s, TC_SIMD_BEST);
+            run(&s, SIMD_BEST);
             if (n <= 32 || n % 16 == 0) {
                 s.kind = TC_KIND_I8;
                 s.a = s.b = TC_S8;
                 s.d = TC_D_S32;
-                run(&s, TC_SIMD_BEST);
+                run(&s, SIMD_BEST);
             }
         }
 }

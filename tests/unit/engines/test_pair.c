@@ -3,9 +3,10 @@
  * both CTAs take part in.
  */
 #include "check/check.h"
-#include "engines/tc_kernel.h"
+#include "engines/tc_layout.h"
 #include "machine/mbarrier.h"
 #include "matrix.h"
+#include "simd/multiply.h"
 
 #include <math.h>
 
@@ -51,16 +52,6 @@ static uint32_t random_code(enum tc_elem e, uint64_t *state) {
     if (e > TC_E5M2)
         return r & ((1u << elem_bits(e)) - 1);
     return (uint32_t)num_encode(types[e], ldexp((int)(r % 513) - 256, -(int)(r >> 13 & 15)), NUM_RN, NUM_SATFINITE);
-}
-
-/* Where element (row, n) of D is: CTA, lane and column offset. */
-struct spot {
-    uint32_t cta, lane, column;
-};
-static struct spot spot_of(const struct setup *s, uint32_t row, uint32_t n) {
-    if (s->m == 256)
-        return (struct spot){row / 128, row % 128, n};
-    return (struct spot){row / 64, row % 64 + (n >= s->n / 2 ? 64 : 0), n % (s->n / 2)};
 }
 
 static struct matrix place_matrix(enum tc_elem e, bool mn, enum tc_swizzle sw, uint32_t start, uint32_t rows,
@@ -133,7 +124,7 @@ static void compare(struct fixture *f, const struct setup *s, uint32_t d_column,
     memset(covered, 0, sizeof covered);
     for (uint32_t n = 0; n < s->n; n++)
         for (uint32_t r = 0; r < s->m; r++) {
-            struct spot p = spot_of(s, r, n);
+            struct tc_place p = tc_layout_place(tc_layout_of(s->m, 2), s->n, r, n);
             const struct tmem *t = f->gpu->sms[p.cta].tmem;
             bool kept = s->disable[4 * p.cta + p.lane / 32] >> (p.lane % 32) & 1;
             uint32_t old = before[p.cta][p.column][p.lane], got = t->cell[d_column + p.column][p.lane];
@@ -210,7 +201,7 @@ static void shapes(void) {
             run(&s);
             struct setup by_steps = s;
             by_steps.a = by_steps.b = TC_BF16;
-            for (by_steps.seed = 1000; by_steps.seed <= 1000 + TC_SIMD_AMX; by_steps.seed++) /* all loops */
+            for (by_steps.seed = 1000; by_steps.seed <= 1000 + SIMD_AMX; by_steps.seed++) /* all loops */
                 run(&by_steps);
             if (n % 32)
                 continue;

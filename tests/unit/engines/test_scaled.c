@@ -1,8 +1,9 @@
 /* Block-scaled tcgen05.mma (9.7.16.10.7), for one CTA and for pairs, against a reference that multiplies element by
  * element. Matrices are K-major with 32 bytes a row; 4-bit elements without padding are written as bytes.
  */
-#include "engines/tc_kernel.h"
+#include "engines/tc_layout.h"
 #include "matrix.h"
+#include "simd/multiply.h"
 
 #include <math.h>
 
@@ -148,16 +149,15 @@ static struct tc_mma prepare(struct fixture *f, const struct setup *s) {
 static void run(const struct setup *s) {
     struct fixture f;
     struct tc_mma mma = prepare(&f, s);
-    uint32_t bad = 0, rows = s->m / s->group;
+    uint32_t bad = 0;
     tc_issue_mma(f.cta, NULL, &mma);
     fixture_drain(&f);
     if (!CHECK_EQ(f.island.fault, 0))
         fprintf(stderr, "%s\n", fixture_report(&f));
     for (uint32_t r = 0; r < s->m; r++)
         for (uint32_t n = 0; n < s->n; n++) {
-            bool layout_b = s->group == 2 && s->m == 128, right = layout_b && n >= s->n / 2;
-            uint32_t lane = r % rows + (right ? 64 : 0), column = layout_b ? n % (s->n / 2) : n, c = r / rows;
-            float acc = s->accumulate ? num_f32_from_bits(before[c][column][lane]) : 0;
+            const struct tc_place p = tc_layout_place(tc_layout_of(s->m, s->group), s->n, r, n);
+            float acc = s->accumulate ? num_f32_from_bits(before[p.cta][p.column][p.lane]) : 0;
             const uint32_t count = is_packed(s) ? 64 : 32;
             float x[64], y[64];
             for (uint32_t k = 0; k < count; k++) {
@@ -165,7 +165,7 @@ static void run(const struct setup *s) {
                 y[k] = b_value[n][k] * b_scale[n][k / s->block] * (s->negate_b ? -1 : 1);
             }
             acc = sum_products(TC_E4M3, TC_E4M3, x, y, count, acc);
-            uint32_t got = f.gpu->sms[c].tmem->cell[column][lane];
+            uint32_t got = f.gpu->sms[p.cta].tmem->cell[p.column][p.lane];
             if (got != num_f32_bits(acc) && !bad++)
                 fprintf(stderr, "    row %u n %u: %08x, want %08x\n", r, n, got, num_f32_bits(acc));
         }

@@ -179,38 +179,6 @@ static void test_lines(void) {
     bench_close(&b);
 }
 
-/* The host's vector unit, where it has one, and the portable loop, at every place in the pattern of the swizzle. */
-static void test_line_loops(void) {
-    static void (*const loops[])(uint8_t *, uint32_t, uint32_t, const uint8_t *, uint64_t) = {tma_lines,
-                                                                                              tma_lines_portable};
-    static void (*const back_loops[])(uint8_t *, const uint8_t *, uint32_t, uint32_t) = {tma_lines_out,
-                                                                                         tma_lines_out_portable};
-    static uint8_t smem[6144], want[6144];
-    struct bench b;
-    bench_open(&b, 1);
-    for (unsigned i = 0; i < 96; i++) {
-        const uint32_t off = 1024 + 128 * (i % 8), rows = 1 + below(&b, 24), stride = 128 + 16 * below(&b, 20);
-        const uint8_t *from = b.bytes + 16 * below(&b, 64);
-        memset(want, 0xcc, sizeof want);
-        for (uint32_t k = 0; k < 128 * rows; k++)
-            want[place(TMAP_SWIZZLE_128B, off + k)] = from[k / 128 * stride + k % 128];
-        for (unsigned l = 0; l < 2; l++) {
-            memset(smem, 0xcc, sizeof smem);
-            loops[l](smem, off, rows, from, stride);
-            CHECK_MEM(smem, want, sizeof smem);
-        }
-        for (unsigned l = 0; l < 2; l++) {
-            uint8_t back[24 * 128 + 1];
-            memset(back, 0xcc, sizeof back);
-            back_loops[l](back, want, off, rows);
-            CHECK_EQ(back[rows * 128], 0xcc);
-            for (uint32_t r = 0; r < rows; r++)
-                CHECK_MEM(back + r * 128, from + r * stride, 128);
-        }
-    }
-    bench_close(&b);
-}
-
 /* A tensor whose two rows lie in an allocation each: no object holds the box, and every row is inside one. */
 static void test_two_allocations(void) {
     struct bench b;
@@ -538,7 +506,6 @@ static void test_padded(void) {
 int main(void) {
     test_loads();
     test_lines();
-    test_line_loops();
     test_two_allocations();
     test_tf32();
     test_stores();

@@ -48,17 +48,17 @@ static void known_values(void) {
     CHECK(num_decode_e4m3(0x01) == 0x1p-9f);
     CHECK(num_decode_e5m2(0x7b) == 57344.0f);
     CHECK(num_decode_e5m2(0x01) == 0x1p-16f);
-    CHECK(num_decode_e2m3(0x1f) == 7.5f);
-    CHECK(num_decode_e3m2(0x1f) == 28.0f);
-    CHECK(num_decode_e2m1(0x7) == 6.0f);
-    CHECK(num_decode_e2m1(0x9) == -0.5f);
+    CHECK(num_decode(NUM_E2M3, 0x1f) == 7.5);
+    CHECK(num_decode(NUM_E3M2, 0x1f) == 28.0);
+    CHECK(num_decode(NUM_E2M1, 0x7) == 6.0);
+    CHECK(num_decode(NUM_E2M1, 0x9) == -0.5);
     CHECK(num_decode_ue8m0(0) == 0x1p-127f);
     CHECK(num_decode_ue8m0(127) == 1.0f);
     CHECK(isnan(num_decode_ue8m0(0xff)));
     CHECK(num_decode_ue4m3(0x7e) == 448.0f);
     CHECK(isnan(num_decode_ue4m3(0x7f)));
-    CHECK(num_decode_s2f6(0x7f) == 1.984375f);
-    CHECK(num_decode_s2f6(0x80) == -2.0f);
+    CHECK(num_decode(NUM_S2F6, 0x7f) == 1.984375);
+    CHECK(num_decode(NUM_S2F6, 0x80) == -2.0);
     CHECK(num_decode_f16(0x7bff) == 65504.0f);
     CHECK(num_decode_f16(0x0001) == 0x1p-24f);
     CHECK(num_decode_bf16(0x0001) == 0x1p-133f);
@@ -66,7 +66,6 @@ static void known_values(void) {
     CHECK(num_decode_tf32(0x3f803fff) == 1.0f + 0x1p-10f);
     CHECK_EQ(num_type_bits(NUM_E2M3), 6);
     CHECK_EQ(num_type_bits(NUM_TF32), 32);
-    CHECK_STR(num_type_name(NUM_E5M2), "e5m2");
     CHECK(num_env_is_default());
 }
 
@@ -98,15 +97,11 @@ static void rows(void) {
     row_matches(num_decode_row_f16, NUM_F16, src, 2, 0);
     row_matches(num_decode_row_bf16, NUM_BF16, src, 2, 0);
     row_matches(num_decode_row_tf32, NUM_TF32, src, 4, 0);
-    row_matches(num_decode_row_f32, NUM_F32, src, 4, 0);
     row_matches(num_decode_row_e4m3, NUM_E4M3, src, 1, 0);
     row_matches(num_decode_row_e5m2, NUM_E5M2, src, 1, 0);
     row_matches(num_decode_row_e2m3, NUM_E2M3, src, 1, 0);
     row_matches(num_decode_row_e3m2, NUM_E3M2, src, 1, 0);
-    row_matches(num_decode_row_e2m1, NUM_E2M1, src, 1, 0);
     row_matches(num_decode_row_e2m1_mid, NUM_E2M1, src, 1, 2);
-    row_matches(num_decode_row_ue8m0, NUM_UE8M0, src, 1, 0);
-    row_matches(num_decode_row_ue4m3, NUM_UE4M3, src, 1, 0);
 }
 
 // The vector path of f16 rows gives the scalar path's bits, NaN included.
@@ -155,21 +150,14 @@ static void packed_rows(void) {
 static void integer_rows(void) {
     uint8_t src[256];
     float f[256];
-    int32_t w[256];
     for (int i = 0; i < 256; i++)
         src[i] = (uint8_t)i;
     num_decode_row_s8(src, f, 256);
-    num_decode_row_s8_i32(src, w, 256);
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < 256; i++)
         CHECK(f[i] == (float)(i < 128 ? i : i - 256));
-        CHECK_EQ(w[i], i < 128 ? i : i - 256);
-    }
     num_decode_row_u8(src, f, 256);
-    num_decode_row_u8_i32(src, w, 256);
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < 256; i++)
         CHECK(f[i] == (float)i);
-        CHECK_EQ(w[i], i);
-    }
 }
 
 int main(void) {

@@ -1,68 +1,49 @@
-/* engines/tc_amx.c - D += A * B by the host's matrix unit (Intel AMX); contract and bound in tc_kernel.h. */
-#include "engines/tc_kernel.h"
+/* simd/amx.c - D += A * B by the host's matrix unit; contract and bound in amx.h. */
+#include "simd/amx.h"
+
+#include "base/diag.h"
+#include "num/num.h"
+#include "simd/target.h"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#define AVX512 __attribute__((target("avx512f,avx512bw")))
-#define AMX __attribute__((target("avx512f,avx512bw,amx-tile,amx-bf16")))
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 #define TILE 512u     /* 16-bit elements of a tile register: 16 rows of 64 bytes */
 #define TILE_K 32u    /* of them along K */
 #define TILE_ROWS 16u /* rows of A, or of B */
-#define STEPS (TC_CHAIN_K / TILE_K)
-#define NAN_BITS 0x7fffffff
+#define STEPS (SIMD_MAX_K / TILE_K)
 
 /* What the compiler has stored is in memory before the matrix unit reads it: gcc's intrinsics do not say so. */
 #define IN_MEMORY() __asm__ volatile("" ::: "memory")
 
-/* --- may it be used? --- */
-
-bool tc_amx_available(void) {
-    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
-    const unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
-    unsigned a, b, c, d;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__get_cpuid_count(7, 0, &a, &b, &c, &d))
-        return false;
-    return (d & amx_bf16) && (d & amx_tile) && syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
-}
-
 /* --- operands as bf16 parts --- */
 
 /* The first 8 significant bits, and what they leave: exact, the same sign. */
-AVX512 static ALWAYS_INLINE __m512 high_part(__m512 x) {
+AMX static ALWAYS_INLINE __m512 high_part(__m512 x) {
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32((int32_t)0xffff0000)));
 }
-/* A struct tc_range of many numbers. */
+/* A struct simd_range of many numbers. */
 struct range {
     __m512i low, high;
 };
-AVX512 static ALWAYS_INLINE struct range range_start(void) {
+AMX static ALWAYS_INLINE struct range range_start(void) {
     return (struct range){_mm512_set1_epi32(-1), _mm512_setzero_si512()};
 }
-AVX512 static ALWAYS_INLINE void range_add(struct range *r, __m512 x) {
+AMX static ALWAYS_INLINE void range_add(struct range *r, __m512 x) {
     const __m512i bits = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(INT32_MAX));
     r->low = _mm512_min_epu32(r->low, _mm512_sub_epi32(bits, _mm512_set1_epi32(1))); /* 0 wraps round */
     r->high = _mm512_max_epu32(r->high, bits);
 }
-AVX512 static struct tc_range range_end(const struct range *r) {
-    return (struct tc_range){_mm512_reduce_min_epu32(r->low), _mm512_reduce_max_epu32(r->high)};
+AMX static struct simd_range range_end(const struct range *r) {
+    return (struct simd_range){_mm512_reduce_min_epu32(r->low), _mm512_reduce_max_epu32(r->high)};
 }
 
 /* bf16 of 32 numbers that are one, in their order. */
-AVX512 static ALWAYS_INLINE __m512i narrow(__m512 x, __m512 y) {
+AMX static ALWAYS_INLINE __m512i narrow(__m512 x, __m512 y) {
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     return _mm512_permutexvar_epi64(order, _mm512_packus_epi32(_mm512_srli_epi32(_mm512_castps_si512(x), 16),
                                                                _mm512_srli_epi32(_mm512_castps_si512(y), 16)));
 }
 /* The same, one of x and one of y in turn. */
-AVX512 static ALWAYS_INLINE __m512i narrow_pair(__m512 x, __m512 y) {
+AMX static ALWAYS_INLINE __m512i narrow_pair(__m512 x, __m512 y) {
     return _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(x), 16), _mm512_castps_si512(high_part(y)));
 }
 
@@ -72,13 +53,13 @@ static ALWAYS_INLINE size_t tile_at(uint32_t group, uint32_t parts, uint32_t par
 }
 
 /* Elements of a row of B from k on, 0 behind its end. */
-AVX512 static ALWAYS_INLINE __m512 load_b(const struct tc_tile *t, uint32_t n, uint32_t k) {
+AMX static ALWAYS_INLINE __m512 load_b(const struct simd_tile *t, uint32_t n, uint32_t k) {
     uint32_t left = t->k > k ? t->k - k : 0;
-    return _mm512_maskz_loadu_ps(left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1), t->b + tc_tile_b(n, k));
+    return _mm512_maskz_loadu_ps(left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1), t->b + simd_tile_b(n, k));
 }
 
 /* Rows of B: a tile has 16 rows, 32 elements along K each. */
-AVX512 static struct tc_range pack_b(const struct tc_tile *t, uint32_t parts, uint16_t *out) {
+AMX static struct simd_range pack_b(const struct simd_tile *t, uint32_t parts, uint16_t *out) {
     struct range all = range_start();
     for (uint32_t n = 0; n < t->n; n++)
         for (uint32_t i = 0; i * TILE_K < t->k; i++) {
@@ -95,16 +76,16 @@ AVX512 static struct tc_range pack_b(const struct tc_tile *t, uint32_t parts, ui
 }
 
 /* Rows of A: a tile has 16 pairs of elements along K, of 16 rows each. */
-AVX512 static struct tc_range pack_a(const struct tc_tile *t, uint32_t parts, uint16_t *out) {
+AMX static struct simd_range pack_a(const struct simd_tile *t, uint32_t parts, uint16_t *out) {
     struct range all = range_start();
     for (uint32_t s = 0; s < t->segments; s++)
         for (uint32_t k = 0; k < (t->k + TILE_K - 1) / TILE_K * TILE_K; k += 2) {
             __m512 x = _mm512_setzero_ps(), y = x;
             if (k < t->k) { /* K is even */
-                x = _mm512_loadu_ps(t->a + tc_tile_a(s * TC_SEGMENT, k));
-                y = _mm512_loadu_ps(t->a + tc_tile_a(s * TC_SEGMENT, k + 1));
+                x = _mm512_loadu_ps(t->a + simd_tile_a(s * SIMD_SEGMENT, k));
+                y = _mm512_loadu_ps(t->a + simd_tile_a(s * SIMD_SEGMENT, k + 1));
             }
-            uint16_t *to = out + tile_at(s, parts, 0, k / TILE_K) + k % TILE_K / 2 * 2 * TC_SEGMENT;
+            uint16_t *to = out + tile_at(s, parts, 0, k / TILE_K) + k % TILE_K / 2 * 2 * SIMD_SEGMENT;
             _mm512_storeu_si512(to, narrow_pair(x, y));
             range_add(&all, x);
             range_add(&all, y);
@@ -141,7 +122,7 @@ struct operands {
 };
 
 /* 32 rows of A and 32 columns of D, or with !wide 16 (or 8). */
-AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operands *o, uint32_t seg, uint32_t n,
+AMX static ALWAYS_INLINE void block(const struct simd_tile *t, const struct operands *o, uint32_t seg, uint32_t n,
                                     const bool wide) {
     const size_t row = (size_t)t->d_stride * sizeof *t->d;
     uint32_t *d00 = t->d + (size_t)n * t->d_stride + t->lane[seg],
@@ -191,8 +172,8 @@ AMX static ALWAYS_INLINE void block(const struct tc_tile *t, const struct operan
 }
 
 /* The NaN that a tcgen05.mma gives. */
-AVX512 static void unify_nan(const struct tc_tile *t) {
-    const __m512i nan = _mm512_set1_epi32(NAN_BITS);
+AMX static void unify_nan(const struct simd_tile *t) {
+    const __m512i nan = _mm512_set1_epi32((int32_t)NUM_NAN_F32);
     for (uint32_t n = 0; n < t->n; n++)
         for (uint32_t s = 0; s < t->segments; s++) {
             uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[s];
@@ -201,7 +182,7 @@ AVX512 static void unify_nan(const struct tc_tile *t) {
         }
 }
 
-AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
+AMX static void multiply(const struct simd_tile *t, const struct operands *o) {
     const uint32_t wide = t->n & ~31u, last = t->n & ~15u;
     const bool short_k = o->k == 16;
     IN_MEMORY();
@@ -223,7 +204,7 @@ AMX static void multiply(const struct tc_tile *t, const struct operands *o) {
 }
 
 /* Is every number of D 0 or so large that its last bit is worth 2^-126? */
-AVX512 static bool is_large(const struct tc_tile *t) {
+AMX static bool is_large(const struct simd_tile *t) {
     struct range all = range_start();
     for (uint32_t n = 0; n < t->n; n++)
         for (uint32_t s = 0; s < t->segments; s++)
@@ -232,7 +213,7 @@ AVX512 static bool is_large(const struct tc_tile *t) {
 }
 
 /* Is no number subnormal, neither in nor on the way? */
-static bool is_normal(const struct tc_tile *t, const struct tc_amx *work) {
+static bool is_normal(const struct simd_tile *t, const struct simd_amx *work) {
     const uint32_t none = UINT32_MAX, low_a = work->range_a.low, low_b = work->range_b.low;
     const uint32_t a = (low_a + 1) >> 23, b = (low_b + 1) >> 23; /* biased exponents */
     if (low_a != none && low_b != none && a + b < 2 * 127 - 126 + 14)
@@ -240,7 +221,8 @@ static bool is_normal(const struct tc_tile *t, const struct tc_amx *work) {
     return (low_a == none || a) && (low_b == none || b) && (!t->accumulate || is_large(t));
 }
 
-bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b, struct tc_amx *work) {
+bool simd_amx_multiply(const struct simd_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                       struct simd_amx *work) {
     if (t->accumulate && t->scale != 1)
         return false;
     struct operands o = {
@@ -266,11 +248,11 @@ bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, boo
 /* --- bf16 as it comes --- */
 
 /* The smallest of bf16 numbers but 0, as range_add has it. */
-AVX512 static ALWAYS_INLINE __m512i low_bf16(__m512i low, __m512i x) {
+AMX static ALWAYS_INLINE __m512i low_bf16(__m512i low, __m512i x) {
     return _mm512_min_epu16(low,
                             _mm512_sub_epi16(_mm512_and_si512(x, _mm512_set1_epi16(INT16_MAX)), _mm512_set1_epi16(1)));
 }
-AVX512 static void note_low(struct tc_range *r, __m512i low) {
+AMX static void note_low(struct simd_range *r, __m512i low) {
     const __m512i least =
         _mm512_min_epu32(_mm512_srli_epi32(low, 16), _mm512_and_si512(low, _mm512_set1_epi32(0xffff)));
     const uint32_t one = _mm512_reduce_min_epu32(least), bits = one == 0xffff ? UINT32_MAX : ((one + 1) << 16) - 1;
@@ -278,46 +260,46 @@ AVX512 static void note_low(struct tc_range *r, __m512i low) {
 }
 
 /* The two units of a row: row i of group n. */
-AVX512 static ALWAYS_INLINE __m256i row_of(const uint8_t *smem, const struct tc_groups *g, uint32_t n, uint32_t i) {
+AMX static ALWAYS_INLINE __m256i row_of(const uint8_t *smem, const struct simd_groups *g, uint32_t n, uint32_t i) {
     const uint8_t *group = smem + (size_t)n * g->stride;
     const uint32_t *unit = g->unit + n * g->list + 2 * i;
     return _mm256_inserti128_si256(
         _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(group + unit[0]))),
         _mm_loadu_si128((const __m128i *)(const void *)(group + unit[1])), 1);
 }
-AVX512 static ALWAYS_INLINE __m512i two_rows(__m256i x, __m256i y) {
+AMX static ALWAYS_INLINE __m512i two_rows(__m256i x, __m256i y) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(x), y, 1);
 }
 
-void tc_amx_begin(struct tc_amx *work) { work->range_a = work->range_b = (struct tc_range){.low = UINT32_MAX}; }
+void simd_amx_begin(struct simd_amx *work) { work->range_a = work->range_b = (struct simd_range){.low = UINT32_MAX}; }
 
-AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
-                            uint32_t rows, uint32_t k) {
+AMX void simd_amx_gather_a(struct simd_amx *work, const uint8_t *smem, const struct simd_groups *g, uint32_t row,
+                           uint32_t rows, uint32_t k) {
     const __m512i left = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
                   right = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
     __m512i low = _mm512_set1_epi16(-1);
     for (uint32_t r = 0; r < rows; r += TILE_ROWS) {
         uint16_t *to = work->a + tile_at((row + r) / TILE_ROWS, 1, 0, k / TILE_K) + k % TILE_K * TILE_ROWS;
         __m512i x[8], y[8];
-#pragma GCC unroll 8
+        UNROLL
         for (uint32_t i = 0; i < 8; i++) { /* rows i and i + 8 */
             x[i] = two_rows(row_of(smem, g, r / 8, i), row_of(smem, g, r / 8 + 1, i));
             low = low_bf16(low, x[i]);
         }
-#pragma GCC unroll 8
+        UNROLL
         for (int i = 0; i < 8; i += 2) {
             y[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
             y[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
         }
         /* x[q + c]: pairs c, c + 4 of rows q to q + 3, then of rows 8 + q to 11 + q */
-#pragma GCC unroll 8
+        UNROLL
         for (int q = 0; q < 8; q += 4)
-#pragma GCC unroll 8
-            for (int h = 0; h < 2; h++) {
-                x[q + 2 * h] = _mm512_unpacklo_epi64(y[q + h], y[q + h + 2]);
-                x[q + 2 * h + 1] = _mm512_unpackhi_epi64(y[q + h], y[q + h + 2]);
-            }
-#pragma GCC unroll 8
+            UNROLL
+        for (int h = 0; h < 2; h++) {
+            x[q + 2 * h] = _mm512_unpacklo_epi64(y[q + h], y[q + h + 2]);
+            x[q + 2 * h + 1] = _mm512_unpackhi_epi64(y[q + h], y[q + h + 2]);
+        }
+        UNROLL
         for (int c = 0; c < 4; c++) {
             _mm512_storeu_si512(to + c * 32, _mm512_permutex2var_epi64(x[c], left, x[4 + c]));
             _mm512_storeu_si512(to + (c + 4) * 32, _mm512_permutex2var_epi64(x[c], right, x[4 + c]));
@@ -326,13 +308,13 @@ AVX512 void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const stru
     note_low(&work->range_a, low);
 }
 
-AVX512 void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row,
-                            uint32_t rows, uint32_t k) {
+AMX void simd_amx_gather_b(struct simd_amx *work, const uint8_t *smem, const struct simd_groups *g, uint32_t row,
+                           uint32_t rows, uint32_t k) {
     __m512i low = _mm512_set1_epi16(-1);
     for (uint32_t r = 0; r < rows; r += 8) {
         const uint32_t at = row + r;
         uint16_t *to = work->b + tile_at(at / TILE_ROWS, 1, 0, k / TILE_K) + at % TILE_ROWS * TILE_K + k % TILE_K;
-#pragma GCC unroll 4
+        UNROLL
         for (uint32_t i = 0; i < 8; i += 2, to += 2 * TILE_K) {
             const __m256i x = row_of(smem, g, r / 8, i), y = row_of(smem, g, r / 8, i + 1);
             low = low_bf16(low, two_rows(x, y));
@@ -343,46 +325,38 @@ AVX512 void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const stru
     note_low(&work->range_b, low);
 }
 
-static float widen(uint16_t bits) {
-    const uint32_t wide = (uint32_t)bits << 16;
-    float x;
-    memcpy(&x, &wide, sizeof x);
-    return x;
-}
-
-void tc_amx_unpack(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
+void simd_amx_unpack(const struct simd_amx *work, const struct simd_tile *t, float *a, float *b) {
     for (uint32_t k = 0; k < t->k; k++) {
-        for (uint32_t r = 0; r < t->segments * TC_SEGMENT; r++)
-            a[tc_tile_a(r, k)] = widen(work->a[tile_at((t->tiles_a + r) / TILE_ROWS, 1, 0, k / TILE_K) +
-                                               k % TILE_K / 2 * 32 + r % TILE_ROWS * 2 + k % 2]);
+        for (uint32_t r = 0; r < t->segments * SIMD_SEGMENT; r++)
+            a[simd_tile_a(r, k)] = num_decode_bf16(work->a[tile_at((t->tiles_a + r) / TILE_ROWS, 1, 0, k / TILE_K) +
+                                                           k % TILE_K / 2 * 32 + r % TILE_ROWS * 2 + k % 2]);
         for (uint32_t n = 0; n < t->n; n++)
-            b[tc_tile_b(n, k)] = widen(work->b[tile_at((t->tiles_b + n) / TILE_ROWS, 1, 0, k / TILE_K) +
-                                               (t->tiles_b + n) % TILE_ROWS * TILE_K + k % TILE_K]);
+            b[simd_tile_b(n, k)] = num_decode_bf16(work->b[tile_at((t->tiles_b + n) / TILE_ROWS, 1, 0, k / TILE_K) +
+                                                           (t->tiles_b + n) % TILE_ROWS * TILE_K + k % TILE_K]);
     }
 }
 
 #else
 
-bool tc_amx_available(void) { return false; }
-
-bool tc_amx_run(const struct tc_tile *t, unsigned parts_a, unsigned parts_b, bool same_b, struct tc_amx *work) {
+bool simd_amx_multiply(const struct simd_tile *t, unsigned parts_a, unsigned parts_b, bool same_b,
+                       struct simd_amx *work) {
     (void)t, (void)parts_a, (void)parts_b, (void)same_b, (void)work;
     return false;
 }
 
-void tc_amx_begin(struct tc_amx *work) { (void)work; }
+void simd_amx_begin(struct simd_amx *work) { (void)work; }
 
-void tc_amx_gather_a(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row, uint32_t rows,
-                     uint32_t k) {
+void simd_amx_gather_a(struct simd_amx *work, const uint8_t *smem, const struct simd_groups *g, uint32_t row,
+                       uint32_t rows, uint32_t k) {
     (void)work, (void)smem, (void)g, (void)row, (void)rows, (void)k;
 }
 
-void tc_amx_gather_b(struct tc_amx *work, const uint8_t *smem, const struct tc_groups *g, uint32_t row, uint32_t rows,
-                     uint32_t k) {
+void simd_amx_gather_b(struct simd_amx *work, const uint8_t *smem, const struct simd_groups *g, uint32_t row,
+                       uint32_t rows, uint32_t k) {
     (void)work, (void)smem, (void)g, (void)row, (void)rows, (void)k;
 }
 
-void tc_amx_unpack(const struct tc_amx *work, const struct tc_tile *t, float *a, float *b) {
+void simd_amx_unpack(const struct simd_amx *work, const struct simd_tile *t, float *a, float *b) {
     (void)work, (void)t, (void)a, (void)b;
 }
 

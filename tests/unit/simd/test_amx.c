@@ -1,14 +1,14 @@
-/* The matrix unit (tc_amx.c) beside the other loops: equal bits where sums go by steps, and what it must leave to them;
- * with --umma=fast the bound that tc_kernel.h states. On a host without a matrix unit only that nothing is done.
+/* The matrix unit beside the other loops: equal bits where sums go by steps, and what it must leave to them; with
+ * --umma=fast the bound that simd/amx.h states. On a host without a matrix unit nothing is tested.
  */
-#include "engines/tc_chain.h"
-#include "fixture.h"
+#include "simd/amx.h"
+#include "unit/engines/fixture.h"
 
 #include <math.h>
 
-static float a[128 * TC_A_STRIDE], b[256 * TC_B_STRIDE];
+static float a[128 * SIMD_A_STRIDE], b[256 * SIMD_B_STRIDE];
 static uint32_t fast_d[256 * 128], exact_d[256 * 128], first_d[256 * 128];
-static struct tc_amx work;
+static struct simd_amx work;
 
 static float float_of(uint32_t bits) {
     float x;
@@ -28,25 +28,25 @@ struct setup {
     bool accumulate, split_lanes;
 };
 
-static struct tc_tile make_tile(const struct setup *s, uint64_t *state) {
-    struct tc_tile t = {.d_stride = 128,
-                        .segments = s->m / 16,
-                        .n = s->n,
-                        .k = s->k,
-                        .step = s->step,
-                        .a = a,
-                        .b = b,
-                        .accumulate = s->accumulate,
-                        .scale = 1};
+static struct simd_tile make_tile(const struct setup *s, uint64_t *state) {
+    struct simd_tile t = {.d_stride = 128,
+                          .segments = s->m / 16,
+                          .n = s->n,
+                          .k = s->k,
+                          .step = s->step,
+                          .a = a,
+                          .b = b,
+                          .accumulate = s->accumulate,
+                          .scale = 1};
     for (uint32_t i = 0; i < t.segments; i++)
         t.lane[i] = i * (s->split_lanes ? 32 : 16);
     memset(a, 0xff, sizeof a); /* NaN where nothing may be read */
     memset(b, 0xff, sizeof b);
     for (uint32_t k = 0; k < s->k; k++) {
         for (uint32_t r = 0; r < s->m; r++)
-            a[tc_tile_a(r, k)] = random_float(state, s->bits_a, s->range);
+            a[simd_tile_a(r, k)] = random_float(state, s->bits_a, s->range);
         for (uint32_t n = 0; n < s->n; n++)
-            b[tc_tile_b(n, k)] = random_float(state, s->bits_b, s->range);
+            b[simd_tile_b(n, k)] = random_float(state, s->bits_b, s->range);
     }
     for (uint32_t i = 0; i < 256 * 128; i++) {
         float x = random_float(state, 24, 4);
@@ -56,17 +56,17 @@ static struct tc_tile make_tile(const struct setup *s, uint64_t *state) {
 }
 
 /* Both ways; false: the matrix unit did nothing. */
-static bool multiply(struct tc_tile *t, unsigned parts_a, unsigned parts_b) {
+static bool multiply(struct simd_tile *t, unsigned parts_a, unsigned parts_b) {
     memcpy(fast_d, first_d, sizeof first_d);
     memcpy(exact_d, first_d, sizeof first_d);
     t->d = exact_d;
-    tc_kernel_run(TC_SIMD_PORTABLE, t);
+    simd_multiply(SIMD_PORTABLE, t);
     t->d = fast_d;
-    return tc_amx_run(t, parts_a, parts_b, false, &work);
+    return simd_amx_multiply(t, parts_a, parts_b, false, &work);
 }
 
-/* How far the two are apart, as a share of what tc_kernel.h allows; 2 where something else was written. */
-static double distance(const struct setup *s, const struct tc_tile *t, uint32_t products) {
+/* How far the two are apart, as a share of what simd/amx.h allows; 2 where something else was written. */
+static double distance(const struct setup *s, const struct simd_tile *t, uint32_t products) {
     static bool inside[256 * 128];
     double worst = 0, u = ldexp(1, -24), tiny = ldexp(1, -126);
     memset(inside, 0, sizeof inside);
@@ -75,7 +75,7 @@ static double distance(const struct setup *s, const struct tc_tile *t, uint32_t 
             uint32_t at = n * 128 + t->lane[r / 16] + r % 16;
             double sum = s->accumulate ? fabs((double)float_of(first_d[at])) : 0, ab = 0;
             for (uint32_t k = 0; k < s->k; k++) {
-                double x = fabs((double)a[tc_tile_a(r, k)]), y = fabs((double)b[tc_tile_b(n, k)]);
+                double x = fabs((double)a[simd_tile_a(r, k)]), y = fabs((double)b[simd_tile_b(n, k)]);
                 sum += x * y;
                 ab += x + y;
             }
@@ -105,7 +105,7 @@ static void bounds(void) {
                           .accumulate = form % 5 != 1,
                           .split_lanes = form % 4 == 0};
         unsigned parts_a = s.bits_a > 8 ? 2 : 1, parts_b = s.bits_b > 8 ? 2 : 1;
-        struct tc_tile t = make_tile(&s, &state);
+        struct simd_tile t = make_tile(&s, &state);
         CHECK(multiply(&t, parts_a, parts_b));
         double d = distance(&s, &t, parts_a * parts_b);
         if (!CHECK(d <= 1))
@@ -117,10 +117,10 @@ static void bounds(void) {
 static void subnormals(void) {
     uint64_t state = 2;
     struct setup s = {.m = 64, .n = 16, .k = 32, .bits_a = 8, .bits_b = 11, .range = 2, .accumulate = true};
-    struct tc_tile t = make_tile(&s, &state);
+    struct simd_tile t = make_tile(&s, &state);
     for (uint32_t k = 0; k < s.k; k++)
         for (uint32_t r = 0; r < s.m; r++)
-            a[tc_tile_a(r, k)] = float_of(r % 2 ? 0x00010000 * (1 + k) : 0x00800000 * (1 + k % 3));
+            a[simd_tile_a(r, k)] = float_of(r % 2 ? 0x00010000 * (1 + k) : 0x00800000 * (1 + k % 3));
     for (uint32_t i = 0; i < 256 * 128; i++)
         first_d[i] = i % 0x7fffff;
     CHECK(multiply(&t, 1, 2));
@@ -133,12 +133,12 @@ static void not_finite(void) {
     uint64_t state = 3;
     struct setup s = {.m = 128, .n = 24, .k = 32, .bits_a = 11, .bits_b = 8, .range = 3, .accumulate = true};
     for (unsigned i = 0; i < 3; i++) {
-        struct tc_tile t = make_tile(&s, &state);
-        *(i % 2 ? &a[tc_tile_a(127, 31)] : &b[tc_tile_b(23, 0)]) = i == 2 ? NAN : -INFINITY;
+        struct simd_tile t = make_tile(&s, &state);
+        *(i % 2 ? &a[simd_tile_a(127, 31)] : &b[simd_tile_b(23, 0)]) = i == 2 ? NAN : -INFINITY;
         CHECK(!multiply(&t, 2, 1));
         CHECK(memcmp(fast_d, first_d, sizeof first_d) == 0);
     }
-    struct tc_tile t = make_tile(&s, &state);
+    struct simd_tile t = make_tile(&s, &state);
     t.scale = 0.5f;
     CHECK(!multiply(&t, 2, 1));
 }
@@ -164,21 +164,21 @@ static void steps(void) {
                           .range = form % 5 == 4 ? 25 : 3,
                           .accumulate = form % 4 != 1,
                           .split_lanes = form % 3 == 0};
-        struct tc_tile t = make_tile(&s, &state);
+        struct simd_tile t = make_tile(&s, &state);
         for (uint32_t i = 0; i < s.m; i++) {
-            a[tc_tile_a(i, i % s.k)] = i % 2 ? 0.0f : -0.0f;
-            b[tc_tile_b(i % s.n, i % s.k)] = i % 3 ? 0.0f : -0.0f;
+            a[simd_tile_a(i, i % s.k)] = i % 2 ? 0.0f : -0.0f;
+            b[simd_tile_b(i % s.n, i % s.k)] = i % 3 ? 0.0f : -0.0f;
             /* cancels the product before it in the same sum, or in the other */
             uint32_t k = i % (s.k - 2), from = k + 1 + i % 2;
-            a[tc_tile_a(i, from)] = -a[tc_tile_a(i, k)];
-            b[tc_tile_b(i % s.n, from)] = b[tc_tile_b(i % s.n, k)];
+            a[simd_tile_a(i, from)] = -a[simd_tile_a(i, k)];
+            b[simd_tile_b(i % s.n, from)] = b[simd_tile_b(i % s.n, k)];
             first_d[t.lane[i / 16] + i % 16] = i % 2 ? 0x80000000 : 0;
         }
         if (form % 6 == 5) {
-            a[tc_tile_a(5, 3)] = INFINITY;
-            b[tc_tile_b(s.n - 1, 9)] = -NAN;
-            set_exponent(&a[tc_tile_a(6, 1)], 254);
-            set_exponent(&b[tc_tile_b(2, 1)], 250);
+            a[simd_tile_a(5, 3)] = INFINITY;
+            b[simd_tile_b(s.n - 1, 9)] = -NAN;
+            set_exponent(&a[simd_tile_a(6, 1)], 254);
+            set_exponent(&b[simd_tile_b(2, 1)], 250);
             first_d[128 + t.lane[0]] = 0xff800000;
             first_d[256 + t.lane[0]] = 0xffc12345;
         }
@@ -201,12 +201,12 @@ static void left(void) {
         const bool accumulate = i % 2, d_counts = all[i / 2].d < 24;
         struct setup s = {.m = 128, .n = 32, .k = 48, .step = 16, .bits_a = 8, .bits_b = 8, .range = 3};
         s.accumulate = accumulate;
-        struct tc_tile t = make_tile(&s, &state);
+        struct simd_tile t = make_tile(&s, &state);
         for (uint32_t k = 0; k < s.k; k++) { /* so that the smallest decide */
             for (uint32_t r = 0; r < s.m; r++)
-                set_exponent(&a[tc_tile_a(r, k)], all[i / 2].a + (all[i / 2].a && (r + k) % 9));
+                set_exponent(&a[simd_tile_a(r, k)], all[i / 2].a + (all[i / 2].a && (r + k) % 9));
             for (uint32_t n = 0; n < s.n; n++)
-                set_exponent(&b[tc_tile_b(n, k)], all[i / 2].b + (all[i / 2].b && (n + k) % 7));
+                set_exponent(&b[simd_tile_b(n, k)], all[i / 2].b + (all[i / 2].b && (n + k) % 7));
         }
         for (uint32_t e = 0; e < 256 * 128; e++)
             first_d[e] = (first_d[e] & 0x807fffff) | (all[i / 2].d + (e % 5 != 0)) << 23;
@@ -239,29 +239,29 @@ static void gathered(void) {
         smem[5 * ROW + 6] = smem[5 * ROW + 7] = 0; /* a zero decides nothing */
         smem[B_AT + 14] = 0;
         smem[B_AT + 15] = 0x80;
-        tc_amx_begin(&work);
+        simd_amx_begin(&work);
         for (uint32_t k = 0; k < K; k += 16) {
             uint32_t off[2 * M];
             for (uint32_t i = 0; i < 2 * M; i++)
                 off[i] = i / 2 * ROW + 2 * k + i % 2 * 16;
             /* groups that are alike, and groups with a list each */
-            const struct tc_groups alike = {off, 0, 8 * ROW}, listed = {off, 16, 0};
-            tc_amx_gather_a(&work, smem, late ? &alike : &listed, ROW_A, M, k);
-            tc_amx_gather_b(&work, smem + B_AT, odd ? &alike : &listed, ROW_B, N, k);
+            const struct simd_groups alike = {off, 0, 8 * ROW}, listed = {off, 16, 0};
+            simd_amx_gather_a(&work, smem, late ? &alike : &listed, ROW_A, M, k);
+            simd_amx_gather_b(&work, smem + B_AT, odd ? &alike : &listed, ROW_B, N, k);
         }
         struct setup s = {.m = M, .n = N, .k = K, .step = 16, .bits_a = 8, .bits_b = 8, .range = 3};
-        struct tc_tile t = make_tile(&s, &state);
+        struct simd_tile t = make_tile(&s, &state);
         t.tiles = true;
         t.tiles_a = ROW_A;
         t.tiles_b = ROW_B;
-        tc_amx_unpack(&work, &t, a, b);
+        simd_amx_unpack(&work, &t, a, b);
         CHECK_EQ(multiply(&t, 1, 1), exponent == 42);
         if (exponent == 42)
             CHECK(memcmp(fast_d, exact_d, sizeof fast_d) == 0);
         for (uint32_t k = 0; k < K; k++) {
             uint32_t wrong = 0;
             for (uint32_t r = 0; r < M + N; r++) {
-                const float x = r < M ? a[tc_tile_a(r, k)] : b[tc_tile_b(r - M, k)];
+                const float x = r < M ? a[simd_tile_a(r, k)] : b[simd_tile_b(r - M, k)];
                 const uint8_t *p = smem + r * ROW + 2 * k;
                 wrong += memcmp(&x, (uint8_t[]){0, 0, p[0], p[1]}, 4) != 0;
             }
@@ -270,90 +270,16 @@ static void gathered(void) {
     }
 }
 
-/* Whole operations, K of 128 bytes twice: f16 is not equal with --umma=fast, but near; all else is. */
-struct operation {
-    enum tc_kind kind;
-    unsigned group;
-    uint32_t m, type; /* code of A's and B's */
-    bool differs;     /* with --umma=fast, where there is a matrix unit */
-};
-
-static void open_operation(struct fixture *f, const struct operation *x, bool fast) {
-    uint64_t state = 4;
-    uint32_t base;
-    fixture_open_on(f, x->group, 48 * 1024, x->group);
-    f->gpu->config.umma = fast ? MACH_UMMA_FAST : MACH_UMMA_EXACT;
-    struct cta *cta = f->cluster.cta;
-    for (uint32_t c = 0; c < x->group; c++) {
-        for (uint32_t i = MACH_SMEM_FIRST; i < cta[c].smem_end; i++)
-            cta[c].smem[i] = (uint8_t)(fixture_random(&state) >> 40 & (i & 1 && x->kind == TC_KIND_F16 ? 0xbb : 0xff));
-        smem_clear_poison(&cta[c], MACH_SMEM_FIRST, cta[c].smem_end - MACH_SMEM_FIRST);
-    }
-    if (x->group == 1) {
-        CHECK_EQ(fixture_alloc(f, cta, 256), 0);
-        return;
-    }
-    CHECK_EQ(tc_pair_alloc(&cta[0], NULL, 0, 256, &base), TC_BLOCKED);
-    CHECK_EQ(tc_pair_alloc(&cta[1], NULL, 0, 256, &base), TC_DONE);
-    CHECK_EQ(tc_pair_alloc(&cta[0], NULL, 0, 256, &base), TC_DONE);
-}
-
-/* D in the tensor memory of each CTA. */
-static void run_operation(const struct operation *x, bool fast, uint32_t d[2][256 * 128]) {
-    struct fixture f;
-    open_operation(&f, x, fast);
-    struct tc_mma mma = {.kind = x->kind, .group = x->group};
-    mma.idesc =
-        (x->kind == TC_KIND_I8 ? 2u : 1u) << 4 | x->type << 7 | x->type << 10 | 256u >> 3 << 17 | x->m >> 4 << 24;
-    for (uint32_t i = 0; i < 8; i++) {
-        mma.a = ((uint64_t)MACH_SMEM_FIRST >> 4 | UINT64_C(1) << 16 | UINT64_C(64) << 32 | UINT64_C(1) << 46 |
-                 UINT64_C(2) << 61) +
-                i % 4 * 2;
-        mma.b = mma.a + (16384 >> 4);
-        mma.accumulate = i;
-        tc_issue_mma(f.cta, NULL, &mma);
-    }
-    fixture_drain(&f);
-    if (!CHECK_EQ(f.island.fault, 0))
-        fprintf(stderr, "%s\n", fixture_report(&f));
-    for (uint32_t c = 0; c < x->group; c++)
-        memcpy(d[c], f.gpu->sms[c].tmem->cell[0], sizeof d[c]);
-    fixture_close(&f);
-}
-
-static void operations(bool available) {
-    static const struct operation all[] = {{TC_KIND_F16, 1, 128, 0, true},     {TC_KIND_F16, 2, 256, 0, true},
-                                           {TC_KIND_F16, 2, 128, 0, true},     {TC_KIND_F16, 2, 128, 1, false},
-                                           {TC_KIND_F8F6F4, 1, 128, 0, false}, {TC_KIND_I8, 1, 128, 0, false},
-                                           {TC_KIND_I8, 2, 256, 0, false},     {TC_KIND_I8, 2, 128, 0, false}};
-    static uint32_t exact[2][256 * 128], fast[2][256 * 128];
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
-        uint32_t differ = 0, far = 0;
-        run_operation(&all[i], false, exact);
-        run_operation(&all[i], true, fast);
-        for (uint32_t c = 0; c < all[i].group; c++)
-            for (uint32_t e = 0; e < 256 * 128; e++) {
-                float x = float_of(exact[c][e]), y = float_of(fast[c][e]);
-                differ += exact[c][e] != fast[c][e];
-                far += all[i].differs && !(fabsf(x - y) < 1e-4f * (1 + fabsf(x)));
-            }
-        CHECK((differ > 0) == (available && all[i].differs));
-        CHECK_EQ(far, 0);
-    }
-}
-
 int main(void) {
-    bool available = tc_amx_available();
-    if (available) {
-        bounds();
-        subnormals();
-        not_finite();
-        steps();
-        left();
-        gathered();
-    } else {
-        printf("no matrix unit here: only that exact sums stand in\n");
+    if (!simd_available(SIMD_AMX)) {
+        printf("no matrix unit here\n");
+        return 0;
     }
-    operations(available);
+    bounds();
+    subnormals();
+    not_finite();
+    steps();
+    left();
+    gathered();
     return check_report();
 }

@@ -1,5 +1,8 @@
-/* engines/tc_kernel.c - D += A * B in f32; numerics and operands in tc_kernel.h. */
-#include "engines/tc_kernel.h"
+/* simd/multiply.c - D += A * B in f32; numerics and operands in multiply.h. */
+#include "simd/multiply.h"
+
+#include "num/num.h"
+#include "simd/target.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,23 +11,13 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#define NAN_BITS UINT32_C(0x7fffffff)
-
-/* Accumulators live in arrays; they become registers once the short loops over them are unrolled, also at
- * -O2. */
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
-
 /* --- portable --- */
 
 /* Four lanes; the compilers turn it into whatever the host's baseline has. */
 typedef float vec4 __attribute__((vector_size(16)));
 typedef int32_t mask4 __attribute__((vector_size(16)));
 
-static void load_segment(const struct tc_tile *t, const uint32_t *d, vec4 acc[4]) {
+static void load_segment(const struct simd_tile *t, const uint32_t *d, vec4 acc[4]) {
     memset(acc, 0, 4 * sizeof *acc);
     if (!t->accumulate)
         return;
@@ -40,20 +33,20 @@ static void store_segment(uint32_t *d, const vec4 acc[4]) {
         mask4 bits;
         memcpy(&bits, &acc[i], sizeof bits);
         mask4 number = (bits & INT32_MAX) <= INT32_C(0x7f800000); /* not NaN */
-        bits = (bits & number) | (~number & (int32_t)NAN_BITS);
+        bits = (bits & number) | (~number & (int32_t)NUM_NAN_F32);
         memcpy(d + 4 * i, &bits, sizeof bits);
     }
 }
 
 /* One segment, two columns. */
-static void pair_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+static void pair_portable(const struct simd_tile *t, uint32_t seg, uint32_t n) {
     uint32_t *d0 = t->d + (size_t)n * t->d_stride + t->lane[seg], *d1 = d0 + t->d_stride;
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b0 = t->b + tc_tile_b(n, 0),
-                *b1 = t->b + tc_tile_b(n + 1, 0);
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0), *b0 = t->b + simd_tile_b(n, 0),
+                *b1 = t->b + simd_tile_b(n + 1, 0);
     vec4 x[4], y[4];
     load_segment(t, d0, x);
     load_segment(t, d1, y);
-    for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL) {
+    for (uint32_t k = 0; k < t->k; k++, a += SIMD_PANEL) {
         vec4 v[4];
         memcpy(v, a, sizeof v);
         vec4 p = {b0[k], b0[k], b0[k], b0[k]}, q = {b1[k], b1[k], b1[k], b1[k]};
@@ -68,17 +61,17 @@ static void pair_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
 }
 
 /* One segment, one column, by steps. */
-static void steps_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+static void steps_portable(const struct simd_tile *t, uint32_t seg, uint32_t n) {
     uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0), *b = t->b + simd_tile_b(n, 0);
     vec4 acc[4];
     load_segment(t, d, acc);
     for (uint32_t k = 0; k < t->k; k += t->step) {
         vec4 even[4] = {0}, odd[4] = {0};
-        for (uint32_t i = k; i < k + t->step; i += 2, a += 2 * TC_PANEL) {
+        for (uint32_t i = k; i < k + t->step; i += 2, a += 2 * SIMD_PANEL) {
             vec4 v[4], w[4];
             memcpy(v, a, sizeof v);
-            memcpy(w, a + TC_PANEL, sizeof w);
+            memcpy(w, a + SIMD_PANEL, sizeof w);
             vec4 p = {b[i], b[i], b[i], b[i]}, q = {b[i + 1], b[i + 1], b[i + 1], b[i + 1]};
             UNROLL
             for (int j = 0; j < 4; j++) {
@@ -94,18 +87,18 @@ static void steps_portable(const struct tc_tile *t, uint32_t seg, uint32_t n) {
 }
 
 /* sum a * b over k from `first` on, every `by`-th of `count`, added to acc. */
-static float sum_fmaf(const struct tc_tile *t, uint32_t row, uint32_t n, uint32_t first, uint32_t count, uint32_t by,
+static float sum_fmaf(const struct simd_tile *t, uint32_t row, uint32_t n, uint32_t first, uint32_t count, uint32_t by,
                       float acc) {
     for (uint32_t k = first; k < first + count; k += by)
-        acc = fmaf(t->a[tc_tile_a(row, k)], t->b[tc_tile_b(n, k)], acc);
+        acc = fmaf(t->a[simd_tile_a(row, k)], t->b[simd_tile_b(n, k)], acc);
     return acc;
 }
 
 /* Products may leave f32's range: one rounding needs fmaf. */
-static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
+static void segment_fmaf(const struct simd_tile *t, uint32_t seg, uint32_t n) {
     uint32_t *d = t->d + (size_t)n * t->d_stride + t->lane[seg];
-    for (uint32_t i = 0; i < TC_SEGMENT; i++) {
-        const uint32_t row = seg * TC_SEGMENT + i;
+    for (uint32_t i = 0; i < SIMD_SEGMENT; i++) {
+        const uint32_t row = seg * SIMD_SEGMENT + i;
         float acc = 0;
         if (t->accumulate) {
             memcpy(&acc, d + i, sizeof acc);
@@ -115,14 +108,14 @@ static void segment_fmaf(const struct tc_tile *t, uint32_t seg, uint32_t n) {
             acc = sum_fmaf(t, row, n, 0, t->k, 1, acc);
         for (uint32_t k = 0; t->step && k < t->k; k += t->step)
             acc += sum_fmaf(t, row, n, k, t->step, 2, 0) + sum_fmaf(t, row, n, k + 1, t->step - 1, 2, 0);
-        uint32_t bits = NAN_BITS;
+        uint32_t bits = NUM_NAN_F32;
         if (!isnan(acc))
             memcpy(&bits, &acc, sizeof bits);
         d[i] = bits;
     }
 }
 
-static void run_portable(const struct tc_tile *t) {
+static void run_portable(const struct simd_tile *t) {
     for (uint32_t n = 0; n < t->n; n += 2)
         for (uint32_t s = 0; s < t->segments; s++) {
             if (!t->exact_products) {
@@ -140,16 +133,8 @@ static void run_portable(const struct tc_tile *t) {
 /* --- x86-64 with FMA --- */
 
 #if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-
-#define AVX512 __attribute__((target("avx512f")))
-#define AVX2 __attribute__((target("avx2,fma")))
-
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 /* Four segments, C columns: 4 * C accumulators, of which 24 and what is multiplied fit the registers. */
-AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n, const int C) {
+AVX512 static ALWAYS_INLINE void block_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n, const int C) {
     __m512 acc[6][4];
     UNROLL
     for (int c = 0; c < C; c++)
@@ -161,21 +146,21 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t 
                 _mm512_castsi512_ps(_mm512_loadu_si512(t->d + (size_t)(n + c) * t->d_stride + t->lane[seg + s])),
                 _mm512_set1_ps(t->scale));
     }
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
-    for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL, b++) {
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0), *b = t->b + simd_tile_b(n, 0);
+    for (uint32_t k = 0; k < t->k; k++, a += SIMD_PANEL, b++) {
         __m512 v[4];
         UNROLL
         for (int s = 0; s < 4; s++)
-            v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
+            v[s] = _mm512_loadu_ps(a + s * SIMD_SEGMENT);
         UNROLL
         for (int c = 0; c < C; c++) {
-            __m512 w = _mm512_set1_ps(b[c * TC_B_STRIDE]);
+            __m512 w = _mm512_set1_ps(b[c * SIMD_B_STRIDE]);
             UNROLL
             for (int s = 0; s < 4; s++)
                 acc[c][s] = _mm512_fmadd_ps(v[s], w, acc[c][s]);
         }
     }
-    const __m512i nan = _mm512_set1_epi32((int32_t)NAN_BITS);
+    const __m512i nan = _mm512_set1_epi32((int32_t)NUM_NAN_F32);
     UNROLL
     for (int c = 0; c < C; c++)
         UNROLL
@@ -187,10 +172,10 @@ AVX512 static ALWAYS_INLINE void block_avx512(const struct tc_tile *t, uint32_t 
 }
 
 /* One step along K, with two sums for each of D, which stays in memory: four segments, C columns. */
-AVX512 static ALWAYS_INLINE void step_avx512(const struct tc_tile *t, uint32_t seg, uint32_t n, uint32_t k,
+AVX512 static ALWAYS_INLINE void step_avx512(const struct simd_tile *t, uint32_t seg, uint32_t n, uint32_t k,
                                              const int C) {
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, k), *b = t->b + tc_tile_b(n, k);
-    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NAN_BITS));
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, k), *b = t->b + simd_tile_b(n, k);
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int32_t)NUM_NAN_F32));
     __m512 sum[2][3][4];
     UNROLL
     for (int c = 0; c < C; c++)
@@ -199,16 +184,16 @@ AVX512 static ALWAYS_INLINE void step_avx512(const struct tc_tile *t, uint32_t s
         sum[0][c][s] = sum[1][c][s] = _mm512_setzero_ps();
     for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
         UNROLL
-        for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
+        for (int odd = 0; odd < 2; odd++, a += SIMD_PANEL) {
             __m512 v[4];
             UNROLL
             for (int s = 0; s < 4; s++) {
-                v[s] = _mm512_loadu_ps(a + s * TC_SEGMENT);
+                v[s] = _mm512_loadu_ps(a + s * SIMD_SEGMENT);
                 __asm__("" : "+v"(v[s])); /* else gcc loads it again for each column */
             }
             UNROLL
             for (int c = 0; c < C; c++) {
-                __m512 w = _mm512_set1_ps(b[c * TC_B_STRIDE + odd]);
+                __m512 w = _mm512_set1_ps(b[c * SIMD_B_STRIDE + odd]);
                 UNROLL
                 for (int s = 0; s < 4; s++)
                     sum[odd][c][s] = _mm512_fmadd_ps(v[s], w, sum[odd][c][s]);
@@ -232,7 +217,7 @@ AVX512 static ALWAYS_INLINE void step_avx512(const struct tc_tile *t, uint32_t s
     }
 }
 
-AVX512 static void run_avx512(const struct tc_tile *t) {
+AVX512 static void run_avx512(const struct simd_tile *t) {
     for (uint32_t s = 0; s < t->segments; s += 4) {
         uint32_t n = 0;
         for (; n + 6 <= t->n; n += 6)
@@ -245,7 +230,7 @@ AVX512 static void run_avx512(const struct tc_tile *t) {
 }
 
 /* A step of 64 rows of A stays in the L1 cache. */
-AVX512 static void run_steps_avx512(const struct tc_tile *t) {
+AVX512 static void run_steps_avx512(const struct simd_tile *t) {
     for (uint32_t s = 0; s < t->segments; s += 4)
         for (uint32_t k = 0; k < t->k; k += t->step) {
             uint32_t n = 0;
@@ -259,7 +244,7 @@ AVX512 static void run_steps_avx512(const struct tc_tile *t) {
 }
 
 /* One segment, C columns: 2 * C accumulators, of which 12 fit. */
-AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, const int C) {
+AVX2 static ALWAYS_INLINE void block_avx2(const struct simd_tile *t, uint32_t seg, uint32_t n, const int C) {
     __m256 acc[6][2];
     UNROLL
     for (int c = 0; c < C; c++)
@@ -272,17 +257,17 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg,
                                       _mm256_set1_ps(t->scale));
         }
     }
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, 0), *b = t->b + tc_tile_b(n, 0);
-    for (uint32_t k = 0; k < t->k; k++, a += TC_PANEL, b++) {
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, 0), *b = t->b + simd_tile_b(n, 0);
+    for (uint32_t k = 0; k < t->k; k++, a += SIMD_PANEL, b++) {
         __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
         UNROLL
         for (int c = 0; c < C; c++) {
-            __m256 w = _mm256_set1_ps(b[c * TC_B_STRIDE]);
+            __m256 w = _mm256_set1_ps(b[c * SIMD_B_STRIDE]);
             acc[c][0] = _mm256_fmadd_ps(v0, w, acc[c][0]);
             acc[c][1] = _mm256_fmadd_ps(v1, w, acc[c][1]);
         }
     }
-    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NUM_NAN_F32));
     UNROLL
     for (int c = 0; c < C; c++)
         UNROLL
@@ -294,9 +279,9 @@ AVX2 static ALWAYS_INLINE void block_avx2(const struct tc_tile *t, uint32_t seg,
 }
 
 /* One step along K, as step_avx512: one segment, C columns. */
-AVX2 static ALWAYS_INLINE void step_avx2(const struct tc_tile *t, uint32_t seg, uint32_t n, uint32_t k, const int C) {
-    const float *a = t->a + tc_tile_a(seg * TC_SEGMENT, k), *b = t->b + tc_tile_b(n, k);
-    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NAN_BITS));
+AVX2 static ALWAYS_INLINE void step_avx2(const struct simd_tile *t, uint32_t seg, uint32_t n, uint32_t k, const int C) {
+    const float *a = t->a + simd_tile_a(seg * SIMD_SEGMENT, k), *b = t->b + simd_tile_b(n, k);
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int32_t)NUM_NAN_F32));
     __m256 sum[2][3][2];
     UNROLL
     for (int c = 0; c < C; c++)
@@ -305,12 +290,12 @@ AVX2 static ALWAYS_INLINE void step_avx2(const struct tc_tile *t, uint32_t seg, 
         sum[0][c][h] = sum[1][c][h] = _mm256_setzero_ps();
     for (uint32_t i = 0; i < t->step; i += 2, b += 2) {
         UNROLL
-        for (int odd = 0; odd < 2; odd++, a += TC_PANEL) {
+        for (int odd = 0; odd < 2; odd++, a += SIMD_PANEL) {
             __m256 v0 = _mm256_loadu_ps(a), v1 = _mm256_loadu_ps(a + 8);
             __asm__("" : "+x"(v0), "+x"(v1)); /* as above */
             UNROLL
             for (int c = 0; c < C; c++) {
-                __m256 w = _mm256_set1_ps(b[c * TC_B_STRIDE + odd]);
+                __m256 w = _mm256_set1_ps(b[c * SIMD_B_STRIDE + odd]);
                 sum[odd][c][0] = _mm256_fmadd_ps(v0, w, sum[odd][c][0]);
                 sum[odd][c][1] = _mm256_fmadd_ps(v1, w, sum[odd][c][1]);
             }
@@ -333,7 +318,7 @@ AVX2 static ALWAYS_INLINE void step_avx2(const struct tc_tile *t, uint32_t seg, 
     }
 }
 
-AVX2 static void run_avx2(const struct tc_tile *t) {
+AVX2 static void run_avx2(const struct simd_tile *t) {
     for (uint32_t s = 0; s < t->segments; s++) {
         uint32_t n = 0;
         for (; n + 6 <= t->n; n += 6)
@@ -345,7 +330,7 @@ AVX2 static void run_avx2(const struct tc_tile *t) {
     }
 }
 
-AVX2 static void run_steps_avx2(const struct tc_tile *t) {
+AVX2 static void run_steps_avx2(const struct simd_tile *t) {
     for (uint32_t s = 0; s < t->segments; s++)
         for (uint32_t k = 0; k < t->k; k += t->step) {
             uint32_t n = 0;
@@ -358,42 +343,15 @@ AVX2 static void run_steps_avx2(const struct tc_tile *t) {
         }
 }
 
-/* F16C is CPUID leaf 1, ECX bit 29; __builtin_cpu_supports of clang 14 does not know its name. */
-static bool host_has_f16c(void) {
-    unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-
-bool tc_simd_available(enum tc_simd simd) {
-    if (simd == TC_SIMD_PORTABLE)
-        return true;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !host_has_f16c())
-        return false;
-    if (simd == TC_SIMD_AMX)
-        return tc_amx_available();
-    return simd == TC_SIMD_AVX2 || __builtin_cpu_supports("avx512f");
-}
-
-#else
-
-bool tc_simd_available(enum tc_simd simd) { return simd == TC_SIMD_PORTABLE; }
-
 #endif
 
-enum tc_simd tc_simd_best(void) {
-    enum tc_simd best = TC_SIMD_AMX;
-    while (!tc_simd_available(best))
-        best--;
-    return best;
-}
-
-void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t) {
+void simd_multiply(enum simd simd, const struct simd_tile *t) {
 #if defined(__x86_64__)
-    if (simd >= TC_SIMD_AVX512) {
+    if (simd >= SIMD_AVX512) {
         (t->step ? run_steps_avx512 : run_avx512)(t);
         return;
     }
-    if (simd == TC_SIMD_AVX2) {
+    if (simd == SIMD_AVX2) {
         (t->step ? run_steps_avx2 : run_avx2)(t);
         return;
     }
@@ -401,4 +359,21 @@ void tc_kernel_run(enum tc_simd simd, const struct tc_tile *t) {
     (void)simd;
 #endif
     run_portable(t);
+}
+
+/* Without branches, for the compiler's vectors. */
+static inline uint32_t f16_of(uint32_t bits) {
+    uint32_t sign = bits >> 16 & 0x8000, a = bits & UINT32_C(0x7fffffff);
+    uint32_t normal = (a - UINT32_C(0x38000000) + 0xfff + (a >> 13 & 1)) >> 13;
+    /* below 2^-14: adding 0.5 rounds at 2^-24, the last place of a subnormal */
+    uint32_t small = a < UINT32_C(0x38800000) ? a : 0;
+    uint32_t subnormal = num_f32_bits(num_f32_from_bits(small) + 0.5f) - UINT32_C(0x3f000000);
+    uint32_t v = a < UINT32_C(0x38800000) ? subnormal : normal;
+    v = a >= UINT32_C(0x477ff000) ? 0x7c00 : v; /* 65520 and more */
+    return a > UINT32_C(0x7f800000) ? NUM_NAN_F16 : sign | v;
+}
+
+void simd_narrow_f16(const uint32_t *from, uint32_t *to, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = f16_of(from[i]);
 }

@@ -1,10 +1,14 @@
-/* engines/tma_lines.c - boxes of whole lines into shared memory and out of it; contract in tma_copy.h. */
-#include "engines/tma_copy.h"
+/* simd/lines.c - boxes of whole lines; contract in lines.h. */
+#include "simd/lines.h"
 
+#include "simd/swizzle.h"
+#include "simd/target.h"
+
+#include <stdbool.h>
 #include <string.h>
 
-/* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. A number,
- * as it may lie outside of the allocation. */
+/* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. A
+ * number, as it may lie outside of the allocation. */
 static inline void fetch_ahead(const uint8_t *row) {
     const uintptr_t next = (uintptr_t)row + 128;
     __builtin_prefetch((const void *)next, 0, 2);
@@ -12,9 +16,12 @@ static inline void fetch_ahead(const uint8_t *row) {
 }
 
 /* Where chunk c, of 16 bytes, of the line at `at` lies. */
-static inline uint32_t chunk_at(uint32_t at, uint32_t c) { return at | (c ^ (at >> 3 & 0x70)); }
+static inline uint32_t chunk_at(uint32_t at, uint32_t c) {
+    const struct simd_swizzle s = simd_swizzle_of(SIMD_SWIZZLE_128B);
+    return simd_swizzled(&s, at | c);
+}
 
-void tma_lines_portable(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
+void simd_lines_portable(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
     for (uint32_t r = 0; r < rows; r++, at += 128) {
         const uint8_t *row = from + r * stride;
         fetch_ahead(row);
@@ -23,16 +30,13 @@ void tma_lines_portable(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t
     }
 }
 
-void tma_lines_out_portable(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
+void simd_lines_out_portable(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
     for (uint32_t r = 0; r < rows; r++, at += 128, to += 128)
         for (uint32_t c = 0; c < 128; c += 16)
             memcpy(to + c, smem + chunk_at(at, c), 16);
 }
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define AVX512 __attribute__((target("avx512f")))
 
 /* Bits 0 and 1 of a line's turn exchange chunks of half a line, bit 2 the halves. Twice is as if never. */
 struct turn {
@@ -40,7 +44,7 @@ struct turn {
     uint32_t half;
 };
 AVX512 static inline struct turn turn_of(uint32_t at) {
-    const uint32_t turn = at >> 7 & 7;
+    const uint32_t turn = at >> 7 & simd_swizzle_of(SIMD_SWIZZLE_128B).mask;
     return (struct turn){_mm512_xor_si512(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(2 * (turn & 3))),
                          (turn & 4) * 16};
 }
@@ -71,22 +75,22 @@ AVX512 static void lines_out_avx512(uint8_t *to, const uint8_t *smem, uint32_t a
 /* Not an inquiry of the CPU: what one found as the program started. */
 static bool has_avx512(void) { return __builtin_cpu_supports("avx512f"); }
 
-void tma_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
-    (has_avx512() ? lines_avx512 : tma_lines_portable)(smem, at, rows, from, stride);
+void simd_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
+    (has_avx512() ? lines_avx512 : simd_lines_portable)(smem, at, rows, from, stride);
 }
 
-void tma_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
-    (has_avx512() ? lines_out_avx512 : tma_lines_out_portable)(to, smem, at, rows);
+void simd_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
+    (has_avx512() ? lines_out_avx512 : simd_lines_out_portable)(to, smem, at, rows);
 }
 
 #else
 
-void tma_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
-    tma_lines_portable(smem, at, rows, from, stride);
+void simd_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride) {
+    simd_lines_portable(smem, at, rows, from, stride);
 }
 
-void tma_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
-    tma_lines_out_portable(to, smem, at, rows);
+void simd_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows) {
+    simd_lines_out_portable(to, smem, at, rows);
 }
 
 #endif

@@ -1,0 +1,333 @@
+/* simd/gather.c - matrices on their way into the multiplier; contract in gather.h. */
+#include "simd/gather.h"
+
+#include "num/num.h"
+#include "simd/target.h"
+
+#include <string.h>
+
+/* --- where units lie --- */
+
+static ALWAYS_INLINE void locate(const struct simd_swizzle *swizzle, const uint32_t *line, uint32_t lines,
+                                 const uint32_t *unit, uint32_t units, uint32_t *restrict off) {
+    const struct simd_swizzle s = *swizzle;
+    for (uint32_t l = 0; l < lines; l++, off += units)
+        for (uint32_t u = 0; u < units; u++)
+            off[u] = simd_swizzled(&s, line[l] + unit[u]);
+}
+
+static ALWAYS_INLINE void span(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
+    uint32_t lo = UINT32_MAX, hi = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        lo = off[i] < lo ? off[i] : lo;
+        hi = off[i] > hi ? off[i] : hi;
+    }
+    *low = lo;
+    *high = hi;
+}
+
+/* The same loops, compiled for each vector unit. */
+#define VECTOR_LOOPS(NAME, TARGET)                                                                                     \
+    TARGET static void locate_##NAME(const struct simd_swizzle *s, const uint32_t *line, uint32_t lines,               \
+                                     const uint32_t *unit, uint32_t units, uint32_t *off) {                            \
+        if (units == 16) /* 8 rows of a K-major matrix */                                                              \
+            locate(s, line, lines, unit, 16, off);                                                                     \
+        else                                                                                                           \
+            locate(s, line, lines, unit, units, off);                                                                  \
+    }                                                                                                                  \
+    TARGET static void span_##NAME(const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {               \
+        span(off, count, low, high);                                                                                   \
+    }
+VECTOR_LOOPS(portable, )
+#if defined(__x86_64__)
+VECTOR_LOOPS(avx512, AVX512)
+VECTOR_LOOPS(avx2, AVX2)
+#define CHOOSE(simd, NAME) ((simd) >= SIMD_AVX512 ? NAME##_avx512 : (simd) == SIMD_AVX2 ? NAME##_avx2 : NAME##_portable)
+#else
+#define CHOOSE(simd, NAME) ((void)(simd), NAME##_portable)
+#endif
+
+void simd_locate(enum simd simd, const struct simd_swizzle *s, const uint32_t *line, uint32_t lines,
+                 const uint32_t *unit, uint32_t units, uint32_t *off) {
+    CHOOSE(simd, locate)(s, line, lines, unit, units, off);
+}
+
+void simd_span(enum simd simd, const uint32_t *off, uint32_t count, uint32_t *low, uint32_t *high) {
+    CHOOSE(simd, span)(off, count, low, high);
+}
+
+/* --- portable --- */
+
+/* rows x columns, both multiples of 4, in blocks of 4 x 4. */
+static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to, uint32_t stride) {
+    typedef float vec4 __attribute__((vector_size(16)));
+    for (uint32_t r = 0; r < rows; r += 4)
+        for (uint32_t c = 0; c < columns; c += 4) {
+            vec4 v[4];
+            for (uint32_t i = 0; i < 4; i++)
+                memcpy(&v[i], from + (size_t)(r + i) * columns + c, sizeof v[i]);
+            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+                 q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+                 y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+            v[0] = __builtin_shufflevector(p, q, 0, 1, 4, 5);
+            v[1] = __builtin_shufflevector(p, q, 2, 3, 6, 7);
+            v[2] = __builtin_shufflevector(x, y, 0, 1, 4, 5);
+            v[3] = __builtin_shufflevector(x, y, 2, 3, 6, 7);
+            for (uint32_t i = 0; i < 4; i++)
+                memcpy(to + (size_t)(c + i) * stride + r, &v[i], sizeof v[i]);
+        }
+}
+
+static void copy_rows(const float *from, uint32_t rows, uint32_t from_stride, uint32_t columns, float *to,
+                      uint32_t stride) {
+    for (uint32_t r = 0; r < rows; r++)
+        memcpy(to + (size_t)r * stride, from + (size_t)r * from_stride, columns * sizeof *to);
+}
+
+/* Elements in the order they lie in. */
+static void decode_rows(enum simd_elem e, const uint8_t *raw, float *out, size_t n) {
+    static void (*const decoders[])(const uint8_t *, float *, size_t) = {
+        [SIMD_F16] = num_decode_row_f16,
+        [SIMD_BF16] = num_decode_row_bf16,
+        [SIMD_TF32] = num_decode_row_tf32,
+        [SIMD_E4M3] = num_decode_row_e4m3,
+        [SIMD_E5M2] = num_decode_row_e5m2,
+        [SIMD_U8] = num_decode_row_u8,
+        [SIMD_S8] = num_decode_row_s8,
+        [SIMD_E2M3] = num_decode_row_e2m3,
+        [SIMD_E3M2] = num_decode_row_e3m2,
+        [SIMD_E2M1_MID] = num_decode_row_e2m1_mid,
+        [SIMD_E2M3_P32] = num_decode_row_e2m3_p32,
+        [SIMD_E3M2_P32] = num_decode_row_e3m2_p32,
+        [SIMD_E2M1_P64] = num_decode_row_e2m1_p64,
+        [SIMD_E2M1_PACKED] = num_decode_row_e2m1_packed,
+    };
+    decoders[e](raw, out, n);
+}
+
+void simd_decode(const struct simd_matrix *m, struct simd_decoder *work, float *out) {
+    decode_rows(m->elem, work->raw, work->decoded, (size_t)m->rows * m->k);
+    if (!m->panels && m->mn_major)
+        transpose(work->decoded, m->k, m->rows, out, SIMD_B_STRIDE);
+    else if (!m->panels)
+        copy_rows(work->decoded, m->rows, m->k, m->k, out, SIMD_B_STRIDE);
+    for (uint32_t r = 0; m->panels && r < m->rows; r += SIMD_PANEL) {
+        float *to = out + simd_tile_a(r, 0);
+        if (m->mn_major)
+            copy_rows(work->decoded + r, m->k, m->rows, SIMD_PANEL, to, SIMD_PANEL);
+        else
+            transpose(work->decoded + (size_t)r * m->k, SIMD_PANEL, m->k, to, SIMD_PANEL);
+    }
+}
+
+static void gather_portable(const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off,
+                            struct simd_decoder *work, float *out) {
+    for (uint32_t i = 0; i < m->lines * m->units; i++)
+        memcpy(work->raw + 16 * (size_t)i, smem + off[i], 16);
+    simd_decode(m, work, out);
+}
+
+/* --- x86-64 --- */
+
+#if defined(__x86_64__)
+
+static ALWAYS_INLINE __m128i unit(const uint8_t *smem, uint32_t off) {
+    return _mm_loadu_si128((const __m128i *)(const void *)(smem + off));
+}
+
+/* A row: 16 elements. The conversion from f16 is exact and makes NaNs quiet, as num_decode_f16 does. */
+AVX512 static ALWAYS_INLINE __m512 row_avx512(const uint8_t *smem, const uint32_t *off, bool bf16) {
+    __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(unit(smem, off[0])), unit(smem, off[1]), 1);
+    return bf16 ? _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(v), 16)) : _mm512_cvtph_ps(v);
+}
+
+/* 16 x 16 elements: rows of 16 become columns. */
+AVX512 static ALWAYS_INLINE void transpose_avx512(__m512 r[16]) {
+    __m512 t[16];
+    UNROLL
+    for (int i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+    }
+    UNROLL
+    for (int i = 0; i < 16; i += 4)
+        UNROLL
+    for (int h = 0; h < 2; h++) {
+        __m512d a = _mm512_castps_pd(t[i + h]), b = _mm512_castps_pd(t[i + h + 2]);
+        r[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+        r[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+    }
+    /* r[4 g + c]: columns c, c + 4, c + 8, c + 12 of rows 4 g .. 4 g + 3 */
+    UNROLL
+    for (int c = 0; c < 4; c++) {
+        t[c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0x88);
+        t[4 + c] = _mm512_shuffle_f32x4(r[c], r[4 + c], 0xdd);
+        t[8 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0x88);
+        t[12 + c] = _mm512_shuffle_f32x4(r[8 + c], r[12 + c], 0xdd);
+    }
+    UNROLL
+    for (int c = 0; c < 4; c++) {
+        r[c] = _mm512_shuffle_f32x4(t[c], t[8 + c], 0x88);
+        r[4 + c] = _mm512_shuffle_f32x4(t[4 + c], t[12 + c], 0x88);
+        r[8 + c] = _mm512_shuffle_f32x4(t[c], t[8 + c], 0xdd);
+        r[12 + c] = _mm512_shuffle_f32x4(t[4 + c], t[12 + c], 0xdd);
+    }
+}
+
+AVX512 static ALWAYS_INLINE void gather_groups(const struct simd_matrix *m, const uint8_t *smem,
+                                               const struct simd_groups *g, float *out, bool bf16) {
+    if (!m->panels) {
+        for (uint32_t r = 0; r < m->rows; r += 8) {
+            const uint8_t *group = smem + (size_t)(r / 8) * g->stride;
+            const uint32_t *unit = g->unit + r / 8 * g->list;
+            float *to = out + simd_tile_b(r, 0);
+            UNROLL
+            for (int i = 0; i < 8; i++)
+                _mm512_storeu_ps(to + i * SIMD_B_STRIDE, row_avx512(group, unit + 2 * i, bf16));
+        }
+        return;
+    }
+    for (uint32_t r = 0; r < m->rows; r += 16) {
+        const uint8_t *group[2] = {smem + (size_t)(r / 8) * g->stride, smem + (size_t)(r / 8 + 1) * g->stride};
+        const uint32_t *unit[2] = {g->unit + r / 8 * g->list, g->unit + (r / 8 + 1) * g->list};
+        float *to = out + simd_tile_a(r, 0);
+        __m512 v[16];
+        UNROLL
+        for (int i = 0; i < 16; i++)
+            v[i] = row_avx512(group[i / 8], unit[i / 8] + 2 * (i % 8), bf16);
+        transpose_avx512(v);
+        UNROLL
+        for (int i = 0; i < 16; i++)
+            _mm512_storeu_ps(to + i * SIMD_PANEL, v[i]);
+    }
+}
+
+AVX512 static void gather_f16(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
+                              float *out) {
+    gather_groups(m, smem, g, out, false);
+}
+AVX512 static void gather_bf16(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g,
+                               float *out) {
+    gather_groups(m, smem, g, out, true);
+}
+
+void simd_gather_groups(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g, float *out) {
+    (m->elem == SIMD_F16 ? gather_f16 : gather_bf16)(m, smem, g, out);
+}
+
+/* Elements 8 j .. 8 j + 7 of the line whose units lie at off[]. e4m3 is f16 with another bias and one NaN. */
+AVX2 static ALWAYS_INLINE __m256 octet(enum simd_elem e, const uint8_t *smem, const uint32_t *off, uint32_t j) {
+    if (e == SIMD_TF32) {
+        __m256i v =
+            _mm256_inserti128_si256(_mm256_castsi128_si256(unit(smem, off[2 * j])), unit(smem, off[2 * j + 1]), 1);
+        return _mm256_castsi256_ps(_mm256_and_si256(v, _mm256_set1_epi32((int32_t)0xffffe000)));
+    }
+    if (e == SIMD_F16)
+        return _mm256_cvtph_ps(unit(smem, off[j]));
+    if (e == SIMD_BF16)
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(unit(smem, off[j])), 16));
+    __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(smem + off[j / 2] + j % 2 * 8));
+    if (e == SIMD_S8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(v));
+    if (e == SIMD_U8)
+        return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(v));
+    if (e == SIMD_E5M2) /* the upper half of an f16 */
+        return _mm256_cvtph_ps(_mm_unpacklo_epi8(_mm_setzero_si128(), v));
+    const __m128i sign_and_number = _mm_set1_epi16((int16_t)0xbf80), number = _mm_set1_epi16(0x3f80);
+    v = _mm_and_si128(_mm_slli_epi16(_mm_cvtepi8_epi16(v), 7), sign_and_number);
+    __m128i nan = _mm_cmpeq_epi16(_mm_and_si128(v, number), number);
+    v = _mm_or_si128(v, _mm_and_si128(nan, _mm_set1_epi16(0x7e00)));
+    return _mm256_mul_ps(_mm256_cvtph_ps(v), _mm256_set1_ps(256)); /* bias 15 for 7 */
+}
+
+AVX2 static ALWAYS_INLINE void transpose_avx2(__m256 r[8]) {
+    __m256 t[8];
+    UNROLL
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    UNROLL
+    for (int i = 0; i < 8; i += 4)
+        UNROLL
+    for (int h = 0; h < 2; h++) {
+        r[i + 2 * h] = _mm256_shuffle_ps(t[i + h], t[i + h + 2], 0x44);
+        r[i + 2 * h + 1] = _mm256_shuffle_ps(t[i + h], t[i + h + 2], 0xee);
+    }
+    UNROLL
+    for (int c = 0; c < 4; c++) {
+        t[c] = _mm256_permute2f128_ps(r[c], r[4 + c], 0x20);
+        t[4 + c] = _mm256_permute2f128_ps(r[c], r[4 + c], 0x31);
+    }
+    UNROLL
+    for (int c = 0; c < 8; c++)
+        r[c] = t[c];
+}
+
+/* Lines run along K, or along M or N; in the multiplier's layout 8 elements of a line are neighbours, or one each of 8
+ * lines. */
+AVX2 static ALWAYS_INLINE void gather(enum simd_elem e, const struct simd_matrix *m, const uint8_t *smem,
+                                      const uint32_t *off, float *out) {
+    const bool mn = m->mn_major, panels = m->panels;
+    const uint32_t lines = m->lines, units = m->units, octets = (mn ? m->rows : m->k) / 8;
+    if (mn == panels) {
+        for (uint32_t l = 0; l < lines; l++)
+            for (uint32_t j = 0; j < octets; j++)
+                _mm256_storeu_ps(out + (mn ? simd_tile_a(8 * j, l) : simd_tile_b(l, 8 * j)),
+                                 octet(e, smem, off + l * units, j));
+        return;
+    }
+    const size_t step = panels ? SIMD_PANEL : SIMD_B_STRIDE;
+    for (uint32_t l = 0; l < lines; l += 8)
+        for (uint32_t j = 0; j < octets; j++) {
+            __m256 v[8];
+            UNROLL
+            for (uint32_t i = 0; i < 8; i++)
+                v[i] = octet(e, smem, off + (l + i) * units, j);
+            transpose_avx2(v);
+            float *to = out + (panels ? simd_tile_a(l, 8 * j) : simd_tile_b(8 * j, l));
+            UNROLL
+            for (uint32_t i = 0; i < 8; i++)
+                _mm256_storeu_ps(to + i * step, v[i]);
+        }
+}
+
+#define GATHER(ELEM)                                                                                                   \
+    case ELEM:                                                                                                         \
+        gather(ELEM, m, smem, off, out);                                                                               \
+        return true
+
+/* False: not for this type. */
+AVX2 static bool gather_avx2(const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off, float *out) {
+    switch (m->elem) {
+        GATHER(SIMD_F16);
+        GATHER(SIMD_BF16);
+        GATHER(SIMD_TF32);
+        GATHER(SIMD_E4M3);
+        GATHER(SIMD_E5M2);
+        GATHER(SIMD_U8);
+        GATHER(SIMD_S8);
+    default:
+        return false;
+    }
+}
+
+#else
+
+static bool gather_avx2(const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off, float *out) {
+    (void)m, (void)smem, (void)off, (void)out;
+    return false;
+}
+
+void simd_gather_groups(const struct simd_matrix *m, const uint8_t *smem, const struct simd_groups *g, float *out) {
+    (void)m, (void)smem, (void)g, (void)out;
+}
+
+#endif
+
+void simd_gather(enum simd simd, const struct simd_matrix *m, const uint8_t *smem, const uint32_t *off,
+                 struct simd_decoder *work, float *out) {
+    if (simd == SIMD_PORTABLE || !gather_avx2(m, smem, off, out))
+        gather_portable(m, smem, off, work, out);
+}

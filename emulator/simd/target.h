@@ -1,0 +1,23 @@
+/* simd/target.h - private to simd/: for which unit a function is compiled. Where it is called, the host has that
+ * unit. */
+#ifndef SIMD_TARGET_H
+#define SIMD_TARGET_H
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Vectors live in arrays; they become registers once the short loops over them are unrolled, also at -O2. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,fma,f16c")))
+#define AVX512 __attribute__((target("avx512f")))
+#define AMX __attribute__((target("avx512f,avx512bw,amx-tile,amx-bf16")))
+#endif
+
+#endif
