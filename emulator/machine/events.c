@@ -84,7 +84,7 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
     }
 SEND(access, access_wants(e))
 SEND(sync, sync_wants(e->kind))
-SEND(op, WANT_OP | (e->stage == OP_ISSUED && e->by.op->src_bytes ? WANT_OP_SOURCE : 0))
+SEND(op, WANT_OP | (e->by.op->src_bytes ? WANT_OP_SOURCE : 0))
 SEND(wait, WANT_WAIT)
 SEND(step, WANT_STEP)
 SEND(life, WANT_LIFE)

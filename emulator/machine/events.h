@@ -278,7 +278,7 @@ enum event_want {
     WANT_STEP = 1 << 15,
     WANT_LIFE = 1 << 16,
     WANT_HOST = 1 << 17,
-    WANT_OP_SOURCE = 1 << 18, /* OP_ISSUED of operations that read shared memory later on (async_reads) */
+    WANT_OP_SOURCE = 1 << 18, /* of those alone that read shared memory later on (async_reads) */
     WANT_ALL = (1 << 19) - 1,
     WANT_ACCESS = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_GLOBAL | WANT_LOCAL | WANT_DOUBT | WANT_ENGINE_READ |
                   WANT_ENGINE_WRITE | WANT_ENGINE_GLOBAL | WANT_TENSOR,
