@@ -112,7 +112,7 @@ $(EMU)/objects: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(EMU_OBJ)' | cmp -s - $@ || printf '%s\n' '$(EMU_OBJ)' >$@
 
-# The loops over matrices are worth the time that the compiler takes.
+# -O3 for simd/ alone: its loops over matrices take most of an emulation's time and are worth the compiler's.
 $(EMU)/obj/simd/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile

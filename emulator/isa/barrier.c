@@ -328,7 +328,7 @@ static const struct diag tensormap_fence = {
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 
-/* Which fence an instruction is; aux, from bind_fence: an enum event_fence, and above it an enum event_fence_space. */
+/* aux, from isa_bind_fence, says which fence it is: an enum event_fence, and above it an enum event_fence_space. */
 static void tell_fence(const struct warp *w, const struct insn *in, uint32_t lanes, uint64_t map) {
     if (events_wanted(w->gpu, WANT_FENCE))
         events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes),

@@ -55,7 +55,7 @@ struct async_op {
 struct async_queue {
     struct async_queue *next; /* list of the CTA's queues */
     struct cta *cta;
-    const char *name; /* "tensor core", "tma load", ... */
+    const char *name; /* "tensor core", "bulk copy to shared memory", ... */
     struct async_op *head, *tail;
     bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
 };

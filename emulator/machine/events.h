@@ -59,7 +59,7 @@ enum event_doubt {
  * size) for each lane l of by.lanes; engines touch `rows` pieces of `size` bytes, `stride` apart from at[0] on. Shared
  * addresses are offsets in `owner`'s memory, global ones device addresses, local ones offsets in the lane's memory.
  * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
- * Sent by warp/ and isa/ (threads) and engines/ (operations, when they run) right after the access was found legal. */
+ * Sent by isa/ (threads) and engines/ (operations, when they run) right after the access was found legal. */
 struct event_access {
     struct event_by by;
     enum event_agent agent;
@@ -103,7 +103,7 @@ enum event_sync_kind {
     SYNC_WARP,
     /* fence and membar (9.7.13.4): `fence` says which, by.order and by.scope how; by isa/barrier.c */
     SYNC_FENCE,
-    /* async-groups of a thread (9.7.9.25.3.2-3, 9.7.9.27.2): `bulk` or cp.async; by isa/cp_async.c and isa/bulk.c */
+    /* async-groups of a thread (9.7.9.25.3.2-3, 9.7.9.27.2): `bulk` or cp.async; by isa/cp_async.c */
     SYNC_GROUP_COMMIT,
     SYNC_GROUP_WAIT, /* passed: all but the latest `count` groups are complete, or have read their sources: `read` */
     /* tensor memory (9.7.16.6, 9.7.16.8.5, 9.7.16.11); by isa/tcgen05*.c */
@@ -174,7 +174,7 @@ struct event_work {
     uint32_t ctas;    /* tcgen05.commit: bit = rank */
     uint64_t follows; /* number of the operation of which this is the second half (stores), or 0 */
 };
-/* Sent by machine/async.c. `number`: op->number. */
+/* Sent by machine/async.c. */
 struct event_op {
     struct event_by by;
     enum event_op_stage stage;
@@ -213,10 +213,10 @@ struct event_step {
 /* --- lifetimes ----------------------------------------------------------------------------------------------------- */
 
 enum event_life_kind {
-    LIFE_CLUSTER_START, /* launch/sched.c: it became resident and its warps exist */
+    LIFE_CLUSTER_START, /* launch/resident.c: it became resident and its warps exist */
     LIFE_CLUSTER_END,   /* its memory is about to be released; listeners drop what they keep */
     LIFE_CTA_START,     /* `bytes` of shared memory */
-    LIFE_CTA_EXIT,      /* its last warp has exited */
+    LIFE_CTA_EXIT,      /* launch/sched.c: its last warp has exited */
     LIFE_CTA_END,       /* machine/machine.c: its memory is about to be released */
     LIFE_LANES_EXIT,    /* warp/core.c */
     LIFE_TMEM_ALLOC,    /* `columns` from `column` on; engines/tc_alloc.c */
@@ -239,7 +239,7 @@ struct event_life {
 /* --- launches and streams ------------------------------------------------------------------------------------------ */
 
 enum event_host_kind {
-    HOST_LAUNCH,     /* a grid begins; by launch/sched.c */
+    HOST_LAUNCH,     /* a grid begins; by launch/run.c */
     HOST_LAUNCH_END, /* all of its CTAs have ended, or it faulted */
     HOST_COPY,       /* memcpy or memset on a stream; by cudart/ */
     HOST_RECORD,     /* an event is recorded on a stream, or a stream waits for one: `object` */

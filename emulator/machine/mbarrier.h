@@ -3,7 +3,7 @@
  * The object lives in the CTA's shared memory, so overwriting it corrupts it as on the chip. Layout of the 64 bits here
  * (opaque to programs): pending arrivals 20, expected arrivals 20, tx-count 21 signed, phase 1, tag 2.
  * Every function takes the owning CTA and the byte offset, already resolved and 8-byte aligned, and returns MBAR_OK or
- * what rule was broken; the caller turns that into a report (mbar_error_text gives sentence and section).
+ * what rule was broken; the caller turns that into a report (mbar_error_diag gives rule and section).
  * Phase completion wakes the owning CTA.
  */
 #ifndef MACHINE_MBARRIER_H

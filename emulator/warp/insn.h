@@ -40,14 +40,14 @@ enum warp_opnd_kind {
     WARP_NONE = 0,
     WARP_SLOT,    /* register, immediate, special register, address of a variable: slot/bits */
     WARP_VEC,     /* list[0..num_sub), each as wide as bits; WARP_SINK elements are discarded */
-    WARP_MEM,     /* address = slot (if has_base; bits 32 or 64) + offset; space-specific, see `var_space` */
+    WARP_MEM,     /* address = slot (if has_base; bits 32 or 64) + offset, in the space that the instruction names */
     WARP_PARAM,   /* static address in call/formal parameter slots: bytes [offset, ...) from slot `slot` */
     WARP_LABEL,   /* target */
     WARP_FUNC,    /* func */
     WARP_TABLE,   /* table (ptx_table), label targets already valid */
     WARP_DISCARD, /* _ */
 };
-#define WARP_SINK INT32_MAX /* an warp_slot that discards */
+#define WARP_SINK INT32_MAX /* a warp_slot that discards */
 
 /* What every execution reads; a warp goes through thousands of them, so they are small. */
 struct warp_opnd {
