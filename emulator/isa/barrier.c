@@ -37,11 +37,8 @@ static const struct diag bar_count = {
 /* A source that must be the same in all lanes, since the warp arrives as one. False after a fault. */
 static bool uniform(struct warp *w, const struct insn *in, const struct warp_opnd *o, uint32_t mask,
                     const struct diag *d, const char *what, uint32_t *value) {
-    uint32_t p = o->is_imm ? 0 : warp_poison(w, o->slot) & mask;
-    if (p) {
-        warp_fault_poison(w, in, p, what);
+    if (!warp_known(w, in, mask, o, what))
         return false;
-    }
     *value = warp_u32(w, o, warp_lowest(mask));
     WARP_FOR_LANES(l, mask)
     if (warp_u32(w, o, l) != *value) {
@@ -94,11 +91,8 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
     if (f->b && !uniform(w, in, f->b, mask, &bar_count, "the thread count", &count))
         return false;
     if (f->c) {
-        uint32_t p = warp_poison(w, f->c->slot) & mask;
-        if (p) {
-            warp_fault_poison(w, in, p, "the predicate");
+        if (!warp_known(w, in, mask, f->c, "the predicate"))
             return false;
-        }
         pred = warp_pred(w, f->c) & mask;
     }
     if (count == 0 || count % MACH_WARP) {

@@ -74,7 +74,6 @@ static const struct bulk_form *form_of(struct isa_binder *b, struct insn *in, co
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
 static bool is_mem(const struct warp_opnd *o) { return o->kind == WARP_MEM && o->num_sub == 0; }
-static bool is_word(const struct warp_opnd *o) { return o->kind == WARP_SLOT && (o->is_imm || o->bits == 32); }
 static bool is_mask(const struct warp_opnd *o) {
     return o->kind == WARP_SLOT && (o->is_imm || o->bits <= 32) && o->bits != 1;
 }
@@ -88,16 +87,9 @@ static bool is_tensor(const struct warp_opnd *o, const struct bulk_form *f) {
     if (v->num_sub != (f->gather4 || f->scatter4 ? 5 : f->rank))
         return false;
     for (uint32_t i = 0; i < v->num_sub; i++)
-        if (v->list[i] == WARP_SINK || !is_word(&v->more->sub[i]))
+        if (v->list[i] == WARP_SINK || !isa_is_u32(&v->more->sub[i]))
             return false;
     return true;
-}
-
-static bool known(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, const char *what) {
-    if ((o->kind == WARP_MEM && !o->has_base) || o->is_imm || !(warp_poison(w, o->slot) >> lane & 1))
-        return true;
-    warp_fault_poison(w, in, 1u << lane, what);
-    return false;
 }
 
 static const struct diag map_space = {
@@ -116,7 +108,7 @@ static bool read_box(struct warp *w, const struct insn *in, const struct warp_op
     const struct warp_opnd *v = &o->more->sub[0];
     const struct ptx_var *var = o->more->src->kind == PTX_OPND_MEM ? o->more->src->var : NULL;
     struct warp_loc loc;
-    if (!known(w, in, l, o, "the address of the tensor map") ||
+    if (!warp_known(w, in, 1u << l, o, "the address of the tensor map") ||
         !warp_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC, warp_address(w, o, l),
                       TMAP_BYTES, TMAP_ALIGN, false, &loc))
         return false;
@@ -127,12 +119,9 @@ static bool read_box(struct warp *w, const struct insn *in, const struct warp_op
     }
     *box = (struct tma_box){.map = loc.host, .rank = f->rank, .rows4 = f->gather4 || f->scatter4};
     for (uint32_t i = 0; i < v->num_sub; i++) {
-        if (!v->more->sub[i].is_imm && warp_poison(w, v->list[i]) >> l & 1) {
-            warp_fault_poison(w, in, 1u << l, "a tensor coordinate");
+        if (!warp_known(w, in, 1u << l, &v->more->sub[i], "a tensor coordinate"))
             return false;
-        }
-        box->coord[i] =
-            (int32_t)(v->more->sub[i].is_imm ? (uint32_t)v->more->sub[i].more->src->imm : warp_src32(w, v->list[i])[l]);
+        box->coord[i] = (int32_t)warp_u32(w, &v->more->sub[i], l);
     }
     return true;
 }
@@ -141,8 +130,9 @@ static bool read_box(struct warp *w, const struct insn *in, const struct warp_op
 static bool read_target(struct warp *w, const struct insn *in, const struct warp_opnd *dst,
                         const struct warp_opnd *mbar, const struct warp_opnd *mask, uint32_t l, struct tma_target *to) {
     const struct bulk_form *f = in->data;
-    if (!known(w, in, l, dst, "the destination address") || !known(w, in, l, mbar, "the address of the mbarrier") ||
-        (f->multicast && !known(w, in, l, mask, "the multicast mask")))
+    if (!warp_known(w, in, 1u << l, dst, "the destination address") ||
+        !warp_known(w, in, 1u << l, mbar, "the address of the mbarrier") ||
+        (f->multicast && !warp_known(w, in, 1u << l, mask, "the multicast mask")))
         return false;
     *to = (struct tma_target){.dst = (uint32_t)warp_address(w, dst, l),
                               .mbar = (uint32_t)warp_address(w, mbar, l),
@@ -172,7 +162,7 @@ static enum warp_status do_tensor_store(struct warp *w, const struct insn *in, u
     WARP_FOR_LANES(l, mask) {
         struct mach_origin origin = warp_origin(w, in, 1u << l);
         struct tma_box box;
-        if (!read_box(w, in, &in->o[0], l, &box) || !known(w, in, l, &in->o[1], "the source address") ||
+        if (!read_box(w, in, &in->o[0], l, &box) || !warp_known(w, in, 1u << l, &in->o[1], "the source address") ||
             !tma_issue_store(w->cta, &origin, &box, (uint32_t)warp_address(w, &in->o[1], l), f->op,
                              isa_group_open(w, ASYNC_BULK, l)))
             return WARP_FAULT;
@@ -243,7 +233,8 @@ static enum warp_status do_bulk_load(struct warp *w, const struct insn *in, uint
     WARP_FOR_LANES(l, mask) {
         struct mach_origin origin = warp_origin(w, in, 1u << l);
         struct tma_target to;
-        if (!known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
+        if (!warp_known(w, in, 1u << l, &in->o[1], "the source address") ||
+            !warp_known(w, in, 1u << l, &in->o[2], "the size") ||
             !read_target(w, in, &in->o[0], &in->o[3], &in->o[4], l, &to) ||
             !tma_issue_bulk_load(w->cta, &origin, warp_address(w, &in->o[1], l), warp_u32(w, &in->o[2], l), &to))
             return WARP_FAULT;
@@ -255,9 +246,10 @@ static enum warp_status do_bulk_peer(struct warp *w, const struct insn *in, uint
     const struct bulk_form *f = in->data;
     WARP_FOR_LANES(l, mask) {
         struct mach_origin origin = warp_origin(w, in, 1u << l);
-        if (!known(w, in, l, &in->o[0], "the destination address") ||
-            !known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
-            !known(w, in, l, &in->o[3], "the address of the mbarrier") ||
+        if (!warp_known(w, in, 1u << l, &in->o[0], "the destination address") ||
+            !warp_known(w, in, 1u << l, &in->o[1], "the source address") ||
+            !warp_known(w, in, 1u << l, &in->o[2], "the size") ||
+            !warp_known(w, in, 1u << l, &in->o[3], "the address of the mbarrier") ||
             !tma_issue_bulk_peer(w->cta, &origin, (uint32_t)warp_address(w, &in->o[0], l),
                                  (uint32_t)warp_address(w, &in->o[1], l), warp_u32(w, &in->o[2], l),
                                  (uint32_t)warp_address(w, &in->o[3], l), f->op, f->type))
@@ -271,9 +263,10 @@ static enum warp_status do_bulk_store(struct warp *w, const struct insn *in, uin
     const struct warp_opnd *bytes = f->cp_mask ? &in->o[3 + f->hint] : NULL;
     WARP_FOR_LANES(l, mask) {
         struct mach_origin origin = warp_origin(w, in, 1u << l);
-        if (!known(w, in, l, &in->o[0], "the destination address") ||
-            !known(w, in, l, &in->o[1], "the source address") || !known(w, in, l, &in->o[2], "the size") ||
-            (bytes && !known(w, in, l, bytes, "the byte mask")) ||
+        if (!warp_known(w, in, 1u << l, &in->o[0], "the destination address") ||
+            !warp_known(w, in, 1u << l, &in->o[1], "the source address") ||
+            !warp_known(w, in, 1u << l, &in->o[2], "the size") ||
+            (bytes && !warp_known(w, in, 1u << l, bytes, "the byte mask")) ||
             !tma_issue_bulk_store(w->cta, &origin, warp_address(w, &in->o[0], l),
                                   (uint32_t)warp_address(w, &in->o[1], l), warp_u32(w, &in->o[2], l),
                                   bytes ? (uint16_t)warp_u32(w, bytes, l) : 0xffff, f->op, f->type,
@@ -285,7 +278,8 @@ static enum warp_status do_bulk_store(struct warp *w, const struct insn *in, uin
 
 static enum warp_status do_bulk_prefetch(struct warp *w, const struct insn *in, uint32_t mask) {
     WARP_FOR_LANES(l, mask)
-    if (!known(w, in, l, &in->o[0], "the source address") || !known(w, in, l, &in->o[1], "the size"))
+    if (!warp_known(w, in, 1u << l, &in->o[0], "the source address") ||
+        !warp_known(w, in, 1u << l, &in->o[1], "the size"))
         return WARP_FAULT;
     return WARP_NEXT;
 }
@@ -304,7 +298,7 @@ static bool bind_bulk_prefetch(struct insn *in, const struct isa_words *k) {
     const struct bulk_form *f = in->data;
     in->fn = do_bulk_prefetch;
     return k->of[PTX_KIND_level] && f->dst == PTX_MOD_global && !f->src && in->num_opnds == 2u + f->hint &&
-           is_mem(&in->o[0]) && is_word(&in->o[1]) && (!f->hint || is_policy(&in->o[2])) &&
+           is_mem(&in->o[0]) && isa_is_u32(&in->o[1]) && (!f->hint || is_policy(&in->o[2])) &&
            !k->of[PTX_KIND_completion] && !f->multicast && !f->cp_mask;
 }
 
@@ -341,7 +335,7 @@ bool isa_bind_bulk_copy(struct isa_binder *b, struct insn *in) {
     if (op == PTX_OP_cp_async_bulk_prefetch)
         return bind_bulk_prefetch(in, &k);
     if (k.of[PTX_KIND_level] || !reduction(b, f, ptx_has(in->src, PTX_MOD_noftz)) || in->num_opnds < 3 ||
-        !is_mem(&in->o[0]) || !is_mem(&in->o[1]) || !is_word(&in->o[2]))
+        !is_mem(&in->o[0]) || !is_mem(&in->o[1]) || !isa_is_u32(&in->o[2]))
         return false;
     return f->dst == PTX_MOD_global ? bind_bulk_store(in, &k) : bind_bulk_load(in, &k);
 }

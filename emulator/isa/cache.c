@@ -78,11 +78,9 @@ static const struct diag policy_range = {
 static enum warp_status run_policy(struct warp *w, const struct insn *in, uint32_t mask) {
     warp_slot d = in->o[0].slot;
     bool cvt = ptx_has(in->src, PTX_MOD_cvt), range = ptx_has(in->src, PTX_MOD_range);
-    for (unsigned i = range ? 2 : 1; i < in->num_opnds; i++) {
-        uint32_t bad = in->o[i].is_imm ? 0 : warp_poison(w, in->o[i].slot) & mask;
-        if (bad)
-            return warp_fault_poison(w, in, bad, "the cache policy");
-    }
+    for (unsigned i = range ? 2 : 1; i < in->num_opnds; i++)
+        if (!warp_known(w, in, mask, &in->o[i], "the cache policy"))
+            return WARP_FAULT;
     if (range && !warp_address_known(w, in, &in->o[1], mask))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
@@ -182,10 +180,7 @@ static const struct diag bulk_space = {
 
 static enum warp_status run_bulk(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct warp_opnd *size = &in->o[1];
-    uint32_t bad = size->is_imm ? 0 : warp_poison(w, size->slot) & mask;
-    if (bad)
-        return warp_fault_poison(w, in, bad, "the size");
-    if (!warp_address_known(w, in, &in->o[0], mask))
+    if (!warp_known(w, in, mask, size, "the size") || !warp_address_known(w, in, &in->o[0], mask))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
         uint64_t n = size->is_imm       ? size->more->src->imm

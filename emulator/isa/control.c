@@ -23,9 +23,8 @@ static const struct diag brx_range = {
 static enum warp_status do_brx(struct warp *w, const struct insn *in, uint32_t mask) {
     const uint32_t *index = warp_src32(w, in->o[0].slot);
     const struct ptx_table *t = in->o[1].table;
-    uint32_t bad = warp_poison(w, in->o[0].slot) & mask;
-    if (bad)
-        return warp_fault_poison(w, in, bad, "the branch index");
+    if (!warp_known(w, in, mask, &in->o[0], "the branch index"))
+        return WARP_FAULT;
     WARP_FOR_LANES(l, mask)
     if (index[l] >= t->count)
         return warp_fault(w, in, 1u << l, &brx_range, "index %u, but the list has %u targets", index[l], t->count);
@@ -71,9 +70,8 @@ static const struct warp_func *call_target(struct warp *w, const struct insn *in
     const struct warp_opnd *o = &in->o[1];
     if (o->kind == WARP_FUNC)
         return o->func;
-    uint32_t bad = warp_poison(w, o->slot) & *mask;
-    if (bad) {
-        *status = warp_fault_poison(w, in, bad, "the address of the called function");
+    if (!warp_known(w, in, *mask, o, "the address of the called function")) {
+        *status = WARP_FAULT;
         return NULL;
     }
     const uint64_t *addr = warp_src64(w, o->slot);

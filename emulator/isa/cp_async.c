@@ -206,10 +206,8 @@ static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_
     *bytes = f->size;
     if (!o)
         return true;
-    if (!o->is_imm && warp_poison(w, o->slot) >> l & 1) {
-        warp_fault_poison(w, in, 1u << l, f->bytes ? "the source size" : "the predicate");
+    if (!warp_known(w, in, 1u << l, o, f->bytes ? "the source size" : "the predicate"))
         return false;
-    }
     if (f->skip)
         *bytes = warp_pred(w, o) >> l & 1 ? 0 : f->size;
     else

@@ -194,8 +194,8 @@ static bool read_response(struct warp *w, const struct insn *in, uint32_t l, war
 static enum warp_status do_is_canceled(struct warp *w, const struct insn *in, uint32_t mask) {
     warp_slot from = in->o[1].slot;
     uint32_t yes = 0, r[3];
-    if (warp_poison(w, from) & mask)
-        return warp_fault_poison(w, in, warp_poison(w, from) & mask, "the response");
+    if (!warp_known(w, in, mask, &in->o[1], "the response"))
+        return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
         if (!read_response(w, in, l, from, r))
             return WARP_FAULT;
@@ -213,8 +213,8 @@ static enum warp_status do_first_ctaid(struct warp *w, const struct insn *in, ui
     const struct warp_opnd *d = &in->o[0];
     warp_slot from = in->o[1].slot;
     uint32_t unknown = 0, value[4][MACH_WARP] = {{0}}, r[3];
-    if (warp_poison(w, from) & mask)
-        return warp_fault_poison(w, in, warp_poison(w, from) & mask, "the response");
+    if (!warp_known(w, in, mask, &in->o[1], "the response"))
+        return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
         if (!read_response(w, in, l, from, r))
             return WARP_FAULT;

@@ -77,15 +77,6 @@ static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32
     return warp_fault(w, in, 1u << lane, mbar_error_diag(e), "%s", text);
 }
 
-/* Poison in a source operand decides the fate of the barrier. */
-static bool known(struct warp *w, const struct insn *in, const struct warp_opnd *o, uint32_t mask, const char *what) {
-    uint32_t p = o->is_imm ? 0 : warp_poison(w, o->slot) & mask;
-    if (!p)
-        return true;
-    warp_fault_poison(w, in, p, what);
-    return false;
-}
-
 static bool locate(struct warp *w, const struct insn *in, const struct mbar_form *f, uint32_t lane, struct cta **cta,
                    uint32_t *off) {
     return warp_smem_operand(w, in, lane, f->addr, f->cluster, f->generic, 8, cta, off);
@@ -100,7 +91,7 @@ static struct event_by actor(const struct warp *w, const struct insn *in, uint32
 
 static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
-    if (f->value && !known(w, in, f->value, mask, "the count"))
+    if (f->value && !warp_known(w, in, mask, f->value, "the count"))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
         struct cta *cta;
@@ -127,7 +118,7 @@ static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32
 
 static enum warp_status run_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
-    if (f->value && !known(w, in, f->value, mask, f->expect_tx ? "the tx-count" : "the count"))
+    if (f->value && !warp_known(w, in, mask, f->value, f->expect_tx ? "the tx-count" : "the count"))
         return WARP_FAULT;
     uint64_t states[MACH_WARP];
     WARP_FOR_LANES(l, mask) {
@@ -263,7 +254,7 @@ static enum warp_status run_wait(struct warp *w, const struct insn *in, uint32_t
     struct warp_wait wait = {.kind = WAIT_NONE};
     uint32_t done;
     bool limit = warp_timed_out(w);
-    if (!known(w, in, f->value, mask, f->parity ? "the phase parity" : "the state") ||
+    if (!warp_known(w, in, mask, f->value, f->parity ? "the phase parity" : "the state") ||
         !test_lanes(w, in, mask, &done, &wait))
         return WARP_FAULT;
     if (done)

@@ -60,11 +60,8 @@ bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, cons
         *value = mem ? (uint32_t)o->offset : warp_u32(w, o, 0);
         return true;
     }
-    uint32_t bad = warp_poison(w, o->slot) & mask;
-    if (bad) {
-        warp_fault_poison(w, in, bad, what);
+    if (!warp_known(w, in, mask, o, what))
         return false;
-    }
     uint32_t first = warp_lowest(mask), v = mem ? (uint32_t)warp_address(w, o, first) : warp_u32(w, o, first);
     WARP_FOR_LANES(l, mask) {
         uint32_t other = mem ? (uint32_t)warp_address(w, o, l) : warp_u32(w, o, l);
@@ -76,15 +73,6 @@ bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, cons
     }
     *value = v;
     return true;
-}
-
-bool isa_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, const char *what) {
-    if ((o->kind == WARP_MEM && !o->has_base) || (o->kind == WARP_SLOT && o->is_imm))
-        return true;
-    if (!(warp_poison(w, o->slot) >> lane & 1))
-        return true;
-    warp_fault_poison(w, in, 1u << lane, what);
-    return false;
 }
 
 /* --- alloc, dealloc, relinquish_alloc_permit --- */

@@ -14,8 +14,6 @@ bool isa_tmem_group(struct isa_binder *b, struct insn *in, const uint16_t *form,
  * after a fault. `what`: "the tensor memory address". */
 bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *o, const char *what,
                       uint32_t *value);
-/* A source that one lane uses for itself: false after a fault when it is poison. */
-bool isa_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, const char *what);
 /* A binder's last step for an instruction of a whole warp: .sync.aligned. */
 bool isa_tmem_aligned(struct isa_binder *b, struct insn *in, warp_fn fn);
 

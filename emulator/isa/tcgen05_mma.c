@@ -14,14 +14,14 @@ struct mma_form {
 };
 
 static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l, const struct mma_form *f) {
-    if (!isa_tmem_known(w, in, l, f->d, "the address of D") ||
-        !isa_tmem_known(w, in, l, f->a, f->a_in_tmem ? "the address of A" : "the descriptor of A") ||
-        !isa_tmem_known(w, in, l, f->b, "the descriptor of B") ||
-        !isa_tmem_known(w, in, l, f->idesc, "the instruction descriptor") ||
-        !isa_tmem_known(w, in, l, f->enable, "the predicate enable-input-d"))
+    if (!warp_known(w, in, 1u << l, f->d, "the address of D") ||
+        !warp_known(w, in, 1u << l, f->a, f->a_in_tmem ? "the address of A" : "the descriptor of A") ||
+        !warp_known(w, in, 1u << l, f->b, "the descriptor of B") ||
+        !warp_known(w, in, 1u << l, f->idesc, "the instruction descriptor") ||
+        !warp_known(w, in, 1u << l, f->enable, "the predicate enable-input-d"))
         return false;
-    if (f->sfa && (!isa_tmem_known(w, in, l, f->sfa, "the address of scale_A") ||
-                   !isa_tmem_known(w, in, l, f->sfb, "the address of scale_B")))
+    if (f->sfa && (!warp_known(w, in, 1u << l, f->sfa, "the address of scale_A") ||
+                   !warp_known(w, in, 1u << l, f->sfb, "the address of scale_B")))
         return false;
     for (uint32_t i = 0; f->disable && i < f->disable->num_sub; i++)
         if (warp_poison(w, f->disable->list[i]) >> l & 1) {
@@ -187,8 +187,8 @@ static enum warp_status do_cp(struct warp *w, const struct insn *in, uint32_t ma
     WARP_FOR_LANES(l, mask) {
         struct cta *pair[2];
         struct mach_origin origin = warp_origin(w, in, 1u << l);
-        if (!isa_tmem_known(w, in, l, &in->o[0], "the tensor memory address") ||
-            !isa_tmem_known(w, in, l, &in->o[1], "the matrix descriptor") ||
+        if (!warp_known(w, in, 1u << l, &in->o[0], "the tensor memory address") ||
+            !warp_known(w, in, 1u << l, &in->o[1], "the matrix descriptor") ||
             !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
             !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.cp", pair))
             return WARP_FAULT;
@@ -202,7 +202,7 @@ static enum warp_status do_shift(struct warp *w, const struct insn *in, uint32_t
     WARP_FOR_LANES(l, mask) {
         struct cta *pair[2];
         struct mach_origin origin = warp_origin(w, in, 1u << l);
-        if (!isa_tmem_known(w, in, l, &in->o[0], "the tensor memory address") ||
+        if (!warp_known(w, in, 1u << l, &in->o[0], "the tensor memory address") ||
             !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
             !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.shift", pair))
             return WARP_FAULT;
@@ -283,7 +283,7 @@ static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_
             return WARP_FAULT;
         ctas = 1u << cta->rank;
         if (multicast) {
-            if (!isa_tmem_known(w, in, l, &in->o[1], "the CTA mask"))
+            if (!warp_known(w, in, 1u << l, &in->o[1], "the CTA mask"))
                 return WARP_FAULT;
             ctas = warp_u32(w, &in->o[1], l) & 0xffff;
             if (ctas >> count)

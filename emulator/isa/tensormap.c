@@ -35,10 +35,7 @@ static bool written(const struct warp *w, uint32_t l, struct warp_loc loc) {
 
 static enum warp_status do_replace(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct replace_form *f = in->data;
-    uint32_t bad = f->value->is_imm ? 0 : warp_poison(w, f->value->slot) & mask;
-    if (bad)
-        return warp_fault_poison(w, in, bad, "the new value");
-    if (!warp_address_known(w, in, &in->o[0], mask))
+    if (!warp_known(w, in, mask, f->value, "the new value") || !warp_address_known(w, in, &in->o[0], mask))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
         struct warp_loc loc;

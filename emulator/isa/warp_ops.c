@@ -39,9 +39,8 @@ struct warp_form {
 /* Waits for the members; then each set of lanes with one membermask acts by itself. */
 static enum warp_status run_sync(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct warp_form *f = in->data;
-    uint32_t bad = f->members->is_imm ? 0 : warp_poison(w, f->members->slot) & mask;
-    if (bad)
-        return warp_fault_poison(w, in, bad, "the membermask");
+    if (!warp_known(w, in, mask, f->members, "the membermask"))
+        return WARP_FAULT;
     uint32_t members = warp_u32(w, f->members, warp_lowest(mask)), same = 0;
     uint32_t look = f->members->is_imm && !(mask & ~members) ? 0 : mask; /* a constant that names all of them */
     same = mask & ~look;

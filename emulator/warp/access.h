@@ -30,6 +30,17 @@ static inline bool warp_address_known(struct warp *w, const struct insn *in, con
     return !bad || warp_address_unknown(w, in, bad);
 }
 
+/* A register or address that decides something for lanes `mask`: false, after a fault, where it is poison. `what`: "the
+ * size". */
+static inline bool warp_known(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *o,
+                              const char *what) {
+    const bool fixed = o->kind == WARP_MEM ? !o->has_base : o->is_imm;
+    const uint32_t bad = fixed ? 0 : warp_poison(w, o->slot) & mask;
+    if (bad)
+        warp_fault_poison(w, in, bad, what);
+    return !bad;
+}
+
 /* Resolves `size` bytes (alignment `align`, a power of two) for all lanes of `mask` at once, by one bounds
  * check. False, without a report, when the lanes do not all lie inside one object or an address is bad: the
  * caller then goes lane by lane through warp_span_lane, which reports. */
