@@ -171,7 +171,7 @@ static void saw_atomic(const struct warp *w, const struct insn *in, const struct
         isa_tell_span(w, in, s, size, mask, EFFECT_ATOMIC, DOUBT_NONE, got);
 }
 
-static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct atom_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
     if (!warp_address_known(w, in, f->addr, mask))
@@ -324,7 +324,7 @@ bool isa_bind_atomic(struct isa_binder *b, struct insn *in) {
         return false;
     const int op = op_of(k.of[PTX_KIND_operation]);
     struct atom_form *f = arena_alloc(b->arena, sizeof *f);
-    f->space = isa_space_of(src);
+    f->space = isa_space(k.of[PTX_KIND_space]);
     f->op = (enum atom_op)op;
     f->type = ptx_mod_type(k.of[PTX_KIND_type]);
     f->size = (uint8_t)(ptx_type_bits(f->type) / 8);
@@ -339,6 +339,6 @@ bool isa_bind_atomic(struct isa_binder *b, struct insn *in) {
     if (!take_operands(in, f))
         return isa_refuse(b, "a register does not have the width of the type");
     in->data = f;
-    in->fn = run_atom;
+    in->fn = do_atom;
     return true;
 }

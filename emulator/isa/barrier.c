@@ -150,7 +150,7 @@ static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_fo
     return true;
 }
 
-static enum warp_status run_bar(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_bar(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct bar_form *f = in->data;
     enum warp_status status;
     if (warp_isolate(w, in, mask))
@@ -217,7 +217,7 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
         return isa_refuse(b, "arrive needs a thread count");
     in->aligned |= src->op == PTX_OP_bar; /* bar.sync is barrier.sync.aligned */
     in->data = f;
-    in->fn = run_bar;
+    in->fn = do_bar;
     return true;
 }
 
@@ -264,7 +264,7 @@ static void cluster_check(const struct warp *by, const struct insn *in) {
         mach_wake(&cl->cta[r]);
 }
 
-static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     enum warp_status status;
     if (warp_isolate(w, in, mask))
         return WARP_JUMP;
@@ -284,7 +284,7 @@ static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in
     return WARP_NEXT;
 }
 
-static enum warp_status run_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     enum warp_status status;
     if (warp_isolate(w, in, mask))
         return WARP_JUMP;
@@ -309,7 +309,7 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
     static const uint16_t wait_words[] = {PTX_MOD_aligned, PTX_MOD_acquire, PTX_MOD_unknown};
     const bool arrive = in->src->op == PTX_OP_barrier_cluster_arrive;
     struct isa_words k;
-    in->fn = arrive ? run_cluster_arrive : run_cluster_wait;
+    in->fn = arrive ? do_cluster_arrive : do_cluster_wait;
     return isa_sort(b, in->src, arrive ? arrive_words : wait_words, &k) && in->num_opnds == 0;
 }
 
@@ -333,12 +333,12 @@ static void tell_fence(const struct warp *w, const struct insn *in, uint32_t lan
                                                       .map = map});
 }
 
-static enum warp_status run_fence(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {
     tell_fence(w, in, mask, 0);
     return WARP_NEXT;
 }
 
-static enum warp_status run_fence_range(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_fence_range(struct warp *w, const struct insn *in, uint32_t mask) {
     if (!warp_address_known(w, in, &in->o[0], mask))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
@@ -440,7 +440,7 @@ bool isa_bind_fence(struct isa_binder *b, struct insn *in) {
         const struct fence_spelling *s = &spellings[i];
         if (!spelled(in->src, s))
             continue;
-        in->fn = s->range ? run_fence_range : run_fence;
+        in->fn = s->range ? do_fence_range : do_fence;
         in->aux = fence_kind(s);
         if (!s->range)
             return in->num_opnds == 0;

@@ -3,30 +3,6 @@
 
 #include <stdio.h>
 
-enum warp_space isa_space_of(const struct ptx_insn *in) {
-    for (unsigned i = 0; i < in->num_mods; i++)
-        switch ((enum ptx_mod)in->mods[i]) {
-        case PTX_MOD_global:
-            return XS_GLOBAL;
-        case PTX_MOD_shared:
-        case PTX_MOD_shared__cta:
-            return XS_SHARED_CTA;
-        case PTX_MOD_shared__cluster:
-            return XS_SHARED_CLUSTER;
-        case PTX_MOD_local:
-            return XS_LOCAL;
-        case PTX_MOD_const:
-            return XS_CONST;
-        case PTX_MOD_param:
-        case PTX_MOD_param__entry:
-        case PTX_MOD_param__func:
-            return XS_PARAM;
-        default:
-            break;
-        }
-    return XS_GENERIC;
-}
-
 static const isa_bind_fn binders[PTX_FAMILY_COUNT] = {
 #define FAMILY(name) [PTX_FAMILY_##name] = isa_bind_##name,
 #include "ptx/families.def"

@@ -9,14 +9,14 @@
 /* --- prefetch, applypriority, discard ------------------------------------------------------------------ */
 
 /* A prefetch of an address outside memory does nothing, as one of shared memory does. */
-static enum warp_status run_prefetch(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_prefetch(struct warp *w, const struct insn *in, uint32_t mask) {
     return warp_address_known(w, in, &in->o[0], mask) ? WARP_NEXT : WARP_FAULT;
 }
 
 bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     struct isa_words k;
-    in->fn = run_prefetch;
+    in->fn = do_prefetch;
     if (!isa_sort(b, src,
                   ISA_WORDS(PTX_MOD_global, PTX_MOD_local, PTX_MOD_const, PTX_MOD_param, ISA_ANY(level),
                             PTX_MOD_L2__evict_last, PTX_MOD_L2__evict_normal, PTX_MOD_tensormap),
@@ -36,8 +36,8 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
 }
 
 /* applypriority and discard name 128 bytes of global memory; what discard leaves there is not defined, so that leaving
- * the bytes as they are is one of its outcomes. */
-static enum warp_status run_line(struct warp *w, const struct insn *in, uint32_t mask) {
+ * the bytes as they are is one of its outcomes. in->aux: the state space that is written. */
+static enum warp_status do_line(struct warp *w, const struct insn *in, uint32_t mask) {
     static const struct diag not_global = {
         .id = "cache-line-space",
         .rule = "the 128 bytes must lie in global memory",
@@ -49,7 +49,7 @@ static enum warp_status run_line(struct warp *w, const struct insn *in, uint32_t
     WARP_FOR_LANES(l, mask) {
         struct warp_loc loc;
         bool discard = in->src->op == PTX_OP_discard;
-        if (!warp_resolve(w, in, l, isa_space_of(in->src), warp_address(w, &in->o[0], l), 128, 128, discard, &loc))
+        if (!warp_resolve(w, in, l, (enum warp_space)in->aux, warp_address(w, &in->o[0], l), 128, 128, discard, &loc))
             return WARP_FAULT;
         if (loc.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &not_global, "lane %u names bytes outside global memory", l);
@@ -59,7 +59,8 @@ static enum warp_status run_line(struct warp *w, const struct insn *in, uint32_t
 
 bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
     const enum ptx_mod line = in->src->op == PTX_OP_discard ? PTX_MOD_L2 : PTX_MOD_L2__evict_normal;
-    in->fn = run_line;
+    in->fn = do_line;
+    in->aux = ptx_has(in->src, PTX_MOD_global) ? XS_GLOBAL : XS_GENERIC;
     if (!isa_spelled(in->src, ISA_WORDS(ISA_MORE(PTX_MOD_global), line)))
         return isa_refuse(b, "the form is discard{.global}.L2 or applypriority{.global}.L2::evict_normal");
     return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
@@ -75,7 +76,7 @@ static const struct diag policy_range = {
 };
 
 /* in->aux: the policy's value before operands. */
-static enum warp_status run_policy(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_policy(struct warp *w, const struct insn *in, uint32_t mask) {
     warp_slot d = in->o[0].slot;
     bool cvt = ptx_has(in->src, PTX_MOD_cvt), range = ptx_has(in->src, PTX_MOD_range);
     for (unsigned i = range ? 2 : 1; i < in->num_opnds; i++)
@@ -140,7 +141,7 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     const uint16_t priority = ISA_ANY(evict_l2);
     const bool range = ptx_has(src, PTX_MOD_range);
-    in->fn = run_policy;
+    in->fn = do_policy;
     if (in->num_opnds < 1 || !isa_is_dst(&in->o[0], 64))
         return isa_refuse(b, "the policy is a register of 64 bits");
     if (isa_spelled(src, ISA_WORDS(PTX_MOD_cvt, PTX_MOD_L2, PTX_MOD_b64)))
@@ -178,7 +179,8 @@ static const struct diag bulk_space = {
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 
-static enum warp_status run_bulk(struct warp *w, const struct insn *in, uint32_t mask) {
+/* in->aux: the state space that is written. */
+static enum warp_status do_bulk(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct warp_opnd *size = &in->o[1];
     if (!warp_known(w, in, mask, size, "the size") || !warp_address_known(w, in, &in->o[0], mask))
         return WARP_FAULT;
@@ -189,7 +191,8 @@ static enum warp_status run_bulk(struct warp *w, const struct insn *in, uint32_t
         struct warp_loc loc;
         if (n % 8 || n > BULK_MAX)
             return warp_fault(w, in, 1u << l, &bulk_size, "lane %u stores %llu bytes", l, (unsigned long long)n);
-        if (!warp_resolve(w, in, l, isa_space_of(in->src), warp_address(w, &in->o[0], l), (uint32_t)n, 8, true, &loc))
+        if (!warp_resolve(w, in, l, (enum warp_space)in->aux, warp_address(w, &in->o[0], l), (uint32_t)n, 8, true,
+                          &loc))
             return WARP_FAULT;
         if (loc.space != XS_SHARED_CTA || loc.cta != w->cta)
             return warp_fault(w, in, 1u << l, &bulk_space, "lane %u writes elsewhere", l);
@@ -210,6 +213,7 @@ bool isa_bind_fill(struct isa_binder *b, struct insn *in) {
         return false;
     if (!in->o[2].is_imm || in->o[2].more->src->imm != 0)
         return isa_refuse(b, "the initial value can only be the constant 0");
-    in->fn = run_bulk;
+    in->fn = do_bulk;
+    in->aux = isa_space(k.of[PTX_KIND_space]);
     return true;
 }

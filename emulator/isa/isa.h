@@ -41,10 +41,6 @@ static inline bool isa_is_dst_or_sink(const struct warp_opnd *o, unsigned bits) 
 static inline bool isa_is_u32(const struct warp_opnd *o) {
     return o->kind == WARP_SLOT && (o->is_imm || o->bits == 32);
 }
-/* State space of ld, st, atom and the like from the words of the instruction; XS_GENERIC when none is
- * written. */
-enum warp_space isa_space_of(const struct ptx_insn *in);
-
 /* Call of a function without a body (vprintf, __assertfail, malloc, ...): isa/builtin.c. NULL: unknown. */
 warp_fn isa_builtin(const char *name);
 

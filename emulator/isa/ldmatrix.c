@@ -67,7 +67,7 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const struc
     }
 }
 
-static enum warp_status run_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (mask != WARP_ALL_LANES)
         return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
@@ -102,7 +102,7 @@ static enum warp_status run_ldmatrix(struct warp *w, const struct insn *in, uint
     return WARP_NEXT;
 }
 
-static enum warp_status run_stmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_stmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (mask != WARP_ALL_LANES)
         return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
@@ -132,7 +132,7 @@ static enum warp_status run_stmatrix(struct warp *w, const struct insn *in, uint
 }
 
 /* 9.7.14.5.17: lane l gets, in place of its row fragment, the column fragment of the same matrix. */
-static enum warp_status run_movmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_movmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     if (mask != WARP_ALL_LANES)
         return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
     const uint32_t *a = warp_src32(w, in->o[1].slot);
@@ -153,7 +153,7 @@ static enum warp_status run_movmatrix(struct warp *w, const struct insn *in, uin
 }
 
 bool isa_bind_transpose(struct isa_binder *b, struct insn *in) {
-    in->fn = run_movmatrix;
+    in->fn = do_movmatrix;
     if (!isa_spelled(in->src, ISA_WORDS(PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans, PTX_MOD_b16)))
         return isa_refuse(b, "the form is movmatrix.sync.aligned.m8n8.trans.b16");
     return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32;
@@ -187,7 +187,7 @@ bool isa_bind_matrix(struct isa_binder *b, struct insn *in) {
         k.of[PTX_KIND_packed])
         return isa_refuse(b,
                           "only .m8n8 matrices of .b16 are known; the ISA shows the other fragments in figures alone");
-    f->space = isa_space_of(src);
+    f->space = isa_space(k.of[PTX_KIND_space]);
     f->store = src->op == PTX_OP_stmatrix;
     f->trans = ptx_has(src, PTX_MOD_trans);
     f->count = ptx_mod_number(k.of[PTX_KIND_repeat]);
@@ -197,6 +197,6 @@ bool isa_bind_matrix(struct isa_binder *b, struct insn *in) {
     if (in->num_opnds != 2 || f->addr->kind != WARP_MEM || !take_registers(f, &in->o[f->store ? 1 : 0]))
         return false;
     in->data = f;
-    in->fn = f->store ? run_stmatrix : run_ldmatrix;
+    in->fn = f->store ? do_stmatrix : do_ldmatrix;
     return true;
 }

@@ -89,7 +89,7 @@ static struct event_by actor(const struct warp *w, const struct insn *in, uint32
 
 /* --- init, inval, expect_tx, complete_tx --------------------------------------------------------------- */
 
-static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     if (f->value && !warp_known(w, in, mask, f->value, "the count"))
         return WARP_FAULT;
@@ -116,7 +116,7 @@ static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32
 
 /* --- arrive, arrive_drop ------------------------------------------------------------------------------- */
 
-static enum warp_status run_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     if (f->value && !warp_known(w, in, mask, f->value, f->expect_tx ? "the tx-count" : "the count"))
         return WARP_FAULT;
@@ -248,7 +248,7 @@ static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uin
     }
 }
 
-static enum warp_status run_wait(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     struct group *g = w->g;
     struct warp_wait wait = {.kind = WAIT_NONE};
@@ -277,7 +277,7 @@ static enum warp_status run_wait(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-static enum warp_status run_pending_count(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_pending_count(struct warp *w, const struct insn *in, uint32_t mask) {
     warp_slot d = in->o[0].slot, s = in->o[1].slot;
     WARP_FOR_LANES(l, mask) warp_dst32(w, d)[l] = mbar_pending_count(warp_src64(w, s)[l]);
     warp_set_poison(w, d, mask, warp_poison(w, s));
@@ -318,7 +318,7 @@ static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->cluster |= tx && f->generic;
     f->addr = &in->o[0];
     f->value = value ? &in->o[1] : NULL;
-    in->fn = run_simple;
+    in->fn = do_simple;
     return !value || isa_is_u32(f->value);
 }
 
@@ -343,7 +343,7 @@ static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->dst = f->has_state ? in->o[0].slot : WARP_SINK;
     f->addr = &in->o[1];
     f->value = in->num_opnds == 3 ? &in->o[2] : NULL;
-    in->fn = run_arrive;
+    in->fn = do_arrive;
     return !f->value || isa_is_u32(f->value);
 }
 
@@ -362,7 +362,7 @@ static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f
     f->dst = in->o[0].kind == WARP_DISCARD ? WARP_SINK : in->o[0].slot;
     f->addr = &in->o[1];
     f->value = &in->o[2];
-    in->fn = run_wait;
+    in->fn = do_wait;
     return f->parity ? isa_is_u32(f->value) : f->value->kind == WARP_SLOT && f->value->bits == 64;
 }
 
@@ -385,7 +385,7 @@ bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
     case PTX_OP_mbarrier_try_wait:
         return bind_wait(b, in, f, &k);
     case PTX_OP_mbarrier_pending_count:
-        in->fn = run_pending_count;
+        in->fn = do_pending_count;
         return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 64 &&
                !k.of[PTX_KIND_space] && !k.of[PTX_KIND_order];
     default:

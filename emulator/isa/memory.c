@@ -149,7 +149,7 @@ static bool load_span(struct warp *w, const struct mem_form *f, const struct war
     return load_poison(w, f, s, mask);
 }
 
-static enum warp_status run_ld(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
     struct warp_span s;
@@ -172,7 +172,7 @@ static enum warp_status run_ld(struct warp *w, const struct insn *in, uint32_t m
 }
 
 /* A kernel parameter at a fixed offset: the same bytes for every lane. */
-static enum warp_status run_ld_param(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_ld_param(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
     struct warp_span s;
@@ -269,7 +269,7 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     return true;
 }
 
-static enum warp_status run_st(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
     struct warp_span s;
@@ -299,7 +299,7 @@ static uint64_t slot_bytes(const struct warp *w, warp_slot first, uint64_t k, un
     return word[l] >> (8 * (k & 3)) & (size == 4 ? 0xffffffffu : (1u << (8 * size)) - 1);
 }
 
-static enum warp_status run_ld_slots(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_ld_slots(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     for (unsigned e = 0; e < f->count; e++) {
         if (f->slot[e] == WARP_SINK)
@@ -333,7 +333,7 @@ static void slot_store(struct warp *w, warp_slot first, uint64_t k, unsigned siz
     word[l] = (word[l] & ~m) | ((uint32_t)v << shift & m);
 }
 
-static enum warp_status run_st_slots(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_st_slots(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     for (unsigned e = 0; e < f->count; e++) {
         uint64_t k = (uint64_t)f->addr->offset + e * f->size;
@@ -448,11 +448,11 @@ static bool take_registers(struct mem_form *f, const struct warp_opnd *o, bool s
 
 static warp_fn choose(const struct mem_form *f, bool store) {
     if (f->addr->kind == WARP_PARAM)
-        return store ? run_st_slots : run_ld_slots;
+        return store ? do_st_slots : do_ld_slots;
     if (store)
-        return run_st;
+        return do_st;
     bool fixed = !f->addr->has_base || f->addr->slot < 0;
-    return f->space == XS_PARAM && fixed ? run_ld_param : run_ld;
+    return f->space == XS_PARAM && fixed ? do_ld_param : do_ld;
 }
 
 /* Parameters in slots have fixed addresses: bounds and alignment are known here. */
@@ -466,10 +466,10 @@ static bool address_fits(const struct mem_form *f) {
 bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *src = in->src;
     const bool store = src->op == PTX_OP_st;
-    const enum warp_space space = isa_space_of(src);
     struct isa_words k;
     if (!isa_sort(b, src, MEM_WORDS, &k))
         return false;
+    const enum warp_space space = isa_space(k.of[PTX_KIND_space]);
     const enum ptx_type type = ptx_mod_type(k.of[PTX_KIND_type]);
     const unsigned count = isa_elements(&k);
     const unsigned size = is_access_type(type) ? ptx_type_bits(type) / 8 : 0;

@@ -179,7 +179,7 @@ static void scatter(struct warp *w, const struct mma_form *f, const struct mma_v
     }
 }
 
-static enum warp_status run_mma(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mma_form *f = in->data;
     if (mask != WARP_ALL_LANES)
         return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
@@ -269,6 +269,6 @@ bool isa_bind_mma(struct isa_binder *b, struct insn *in) {
         return false;
     in->data = f;
     in->aligned = true;
-    in->fn = run_mma;
+    in->fn = do_mma;
     return true;
 }

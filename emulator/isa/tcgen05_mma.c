@@ -24,10 +24,8 @@ static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l
                    !warp_known(w, in, 1u << l, f->sfb, "the address of scale_B")))
         return false;
     for (uint32_t i = 0; f->disable && i < f->disable->num_sub; i++)
-        if (warp_poison(w, f->disable->list[i]) >> l & 1) {
-            warp_fault_poison(w, in, 1u << l, "the disable-output-lane mask");
+        if (!warp_known(w, in, 1u << l, &f->disable->more->sub[i], "the disable-output-lane mask"))
             return false;
-        }
     return true;
 }
 

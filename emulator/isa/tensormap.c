@@ -107,7 +107,7 @@ bool isa_bind_tensormap(struct isa_binder *b, struct insn *in) {
         !isa_spelled(src, ISA_WORDS(PTX_MOD_tile, ISA_ANY(field), ISA_MORE(ISA_ANY(space)), PTX_MOD_b1024,
                                     fields[k].wide ? PTX_MOD_b64 : PTX_MOD_b32)))
         return isa_refuse(b, "the form is .tile.FIELD{.space}.b1024, and .b64 for addresses and strides, else .b32");
-    f->space = isa_space_of(src);
+    f->space = isa_space((enum ptx_mod)src->mods[2]);
     if (f->space != XS_GENERIC && f->space != XS_GLOBAL && f->space != XS_SHARED_CTA)
         return isa_refuse(b, "a tensor map is in global or shared::cta memory");
     f->field = fields[k].field;

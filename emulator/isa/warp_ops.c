@@ -37,7 +37,7 @@ struct warp_form {
 };
 
 /* Waits for the members; then each set of lanes with one membermask acts by itself. */
-static enum warp_status run_sync(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_sync(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct warp_form *f = in->data;
     if (!warp_known(w, in, mask, f->members, "the membermask"))
         return WARP_FAULT;
@@ -308,14 +308,14 @@ static enum warp_status run_warp_bar(struct warp *w, const struct insn *in, uint
     return WARP_NEXT;
 }
 
-static enum warp_status run_activemask(struct warp *w, const struct insn *in, uint32_t mask) {
+static enum warp_status do_activemask(struct warp *w, const struct insn *in, uint32_t mask) {
     WARP_FOR_LANES(l, mask) warp_dst32(w, in->o[0].slot)[l] = mask;
     warp_set_poison(w, in->o[0].slot, mask, 0);
     return WARP_NEXT;
 }
 
 static bool bind_activemask(struct insn *in) {
-    in->fn = run_activemask;
+    in->fn = do_activemask;
     return isa_spelled(in->src, ISA_WORDS(PTX_MOD_b32)) && in->num_opnds == 1 && isa_is_dst(&in->o[0], 32);
 }
 
@@ -354,6 +354,6 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
         return false;
     f->members = &in->o[in->num_opnds - 1];
     in->data = f;
-    in->fn = run_sync;
+    in->fn = do_sync;
     return true;
 }

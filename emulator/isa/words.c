@@ -49,3 +49,25 @@ bool isa_spelled(const struct ptx_insn *src, const uint16_t *form) {
             return false;
     return i == src->num_mods;
 }
+
+enum warp_space isa_space(enum ptx_mod m) {
+    switch (m) {
+    case PTX_MOD_global:
+        return XS_GLOBAL;
+    case PTX_MOD_shared:
+    case PTX_MOD_shared__cta:
+        return XS_SHARED_CTA;
+    case PTX_MOD_shared__cluster:
+        return XS_SHARED_CLUSTER;
+    case PTX_MOD_local:
+        return XS_LOCAL;
+    case PTX_MOD_const:
+        return XS_CONST;
+    case PTX_MOD_param:
+    case PTX_MOD_param__entry:
+    case PTX_MOD_param__func:
+        return XS_PARAM;
+    default:
+        return XS_GENERIC;
+    }
+}

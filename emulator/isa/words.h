@@ -23,6 +23,9 @@ static inline unsigned isa_elements(const struct isa_words *k) {
     return k->of[PTX_KIND_vector] ? ptx_mod_number(k->of[PTX_KIND_vector]) : 1;
 }
 
+/* The state space that a word of its kind names; XS_GENERIC for any other, as where none is written. */
+enum warp_space isa_space(enum ptx_mod m);
+
 /* Sorts the instruction's words; false, with the reason, when the form does not have them. */
 bool isa_sort(struct isa_binder *b, const struct ptx_insn *src, const uint16_t *form, struct isa_words *k);
 /* Are these the words of the instruction, in this order? */
