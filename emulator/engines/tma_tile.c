@@ -121,6 +121,8 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
 /* Reads the map and lays out the box. False after a fault. */
 static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
     memset(t, 0, sizeof *t);
+    if (box->map_address)
+        tma_tell_map(op, box->map_address);
     const char *why = tmap_decode(box->map, &t->m);
     if (why)
         return bad_map(op, why);
