@@ -63,8 +63,8 @@ static const struct diag pair_differs = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 /* For those who watch: `by` executed an instruction that does `kind` to columns of tc's CTA. */
-static void tell(const struct tc_state *tc, struct cta *by, const struct mach_origin *origin,
-                 enum event_life_kind kind, uint32_t column, uint32_t columns) {
+static void tell(const struct tc_state *tc, struct cta *by, const struct mach_origin *origin, enum event_life_kind kind,
+                 uint32_t column, uint32_t columns) {
     const char *what = kind == LIFE_TMEM_ALLOC        ? "tcgen05.alloc"
                        : kind == LIFE_TMEM_RELINQUISH ? "tcgen05.relinquish_alloc_permit"
                                                       : "tcgen05.dealloc";
