@@ -103,7 +103,7 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
     WARP_FOR_LANES(l, mask) {
         const uint64_t i = warp_span_at(s, l);
         host[l] = s->host + i;
-        at[l] = s->space == XS_LOCAL ? i - (uint64_t)l * w->local_stride : s->base + i;
+        at[l] = s->base + i - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
     }
     send(w, &e, host);
 }
