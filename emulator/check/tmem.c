@@ -36,12 +36,15 @@ static void tells_others(const struct listener *self, const struct event_by *by)
 }
 
 static void sync(const struct listener *self, const struct event_sync *e) {
+    struct watch *w = *event_watch(self, e->by.cta);
     switch (e->kind) {
     case SYNC_TCGEN05_LD:
-        ((struct watch *)check_watch(self, e->by.cta, sizeof(struct watch)))->loads[e->by.warp]++;
+        w = check_watch(self, e->by.cta, sizeof *w);
+        w->loads[e->by.warp]++;
         break;
     case SYNC_TCGEN05_WAIT_LD:
-        ((struct watch *)check_watch(self, e->by.cta, sizeof(struct watch)))->loads[e->by.warp] = 0;
+        if (w)
+            w->loads[e->by.warp] = 0;
         break;
     case SYNC_BAR_ARRIVE:
     case SYNC_CLUSTER_ARRIVE:

@@ -62,12 +62,17 @@ static const struct diag pair_differs = {
     .section = "PTX ISA 9.7.16.7.1",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-/* For those who watch. */
-static void tell(const struct tc_state *tc, const struct mach_origin *origin, enum event_life_kind kind,
+/* For those who watch: `by` executed an instruction that does `kind` to columns of tc's CTA. */
+static void tell(const struct tc_state *tc, struct cta *by, const struct mach_origin *origin, enum event_life_kind kind,
                  uint32_t column, uint32_t columns) {
-    const struct event_by by = event_by_origin(tc->cta, origin, "tcgen05.alloc", ORDER_WEAK, SCOPE_NONE);
-    tell_life(tc->cta->gpu,
-              &(struct event_life){.by = by, .kind = kind, .owner = tc->cta, .column = column, .columns = columns});
+    const char *what = kind == LIFE_TMEM_ALLOC        ? "tcgen05.alloc"
+                       : kind == LIFE_TMEM_RELINQUISH ? "tcgen05.relinquish_alloc_permit"
+                                                      : "tcgen05.dealloc";
+    tell_life(by->gpu, &(struct event_life){.by = event_by_origin(by, origin, what, ORDER_WEAK, SCOPE_NONE),
+                                            .kind = kind,
+                                            .owner = tc->cta,
+                                            .column = column,
+                                            .columns = columns});
 }
 
 /* --- the permit --- */
@@ -133,7 +138,7 @@ void tc_give_up_permit(struct tc_state *tc) {
 bool tc_relinquish(struct cta *cta, const struct mach_origin *origin) {
     struct tc_state *tc = tc_state_of(cta);
     tc->relinquished = true;
-    tell(tc, origin, LIFE_TMEM_RELINQUISH, 0, 0);
+    tell(tc, cta, origin, LIFE_TMEM_RELINQUISH, 0, 0);
     tc_give_up_permit(tc);
     return true;
 }
@@ -178,7 +183,7 @@ static void grant(struct tc_state *tc, const struct mach_origin *origin, uint32_
     if (origin)
         a->origin = *origin;
     tc->cta->island->progress++;
-    tell(tc, origin, LIFE_TMEM_ALLOC, column, columns);
+    tell(tc, tc->cta, origin, LIFE_TMEM_ALLOC, column, columns);
 }
 
 enum tc_result tc_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t columns, uint32_t *taddr) {
@@ -239,7 +244,7 @@ void tc_free_blocks(struct tc_state *tc) {
 }
 
 static void release(struct tc_state *tc, const struct mach_origin *origin, const struct tc_allocation *a) {
-    tell(tc, origin, LIFE_TMEM_DEALLOC, a->column, a->columns);
+    tell(tc, tc->cta, origin, LIFE_TMEM_DEALLOC, a->column, a->columns);
     free_block(tc, (uint32_t)(a - tc->allocs));
     wake_allocators(tc->cta->sm);
     tc->cta->island->progress++;
@@ -325,12 +330,7 @@ static void close_block(struct tc_state *tc, struct cta *by, const struct mach_o
         if (a->column != column || a->closing)
             continue;
         a->closing = true;
-        tell_life(by->gpu,
-                  &(struct event_life){.by = event_by_origin(by, origin, "tcgen05.dealloc", ORDER_WEAK, SCOPE_NONE),
-                                       .kind = LIFE_TMEM_CLOSING,
-                                       .owner = tc->cta,
-                                       .column = a->column,
-                                       .columns = a->columns});
+        tell(tc, by, origin, LIFE_TMEM_CLOSING, a->column, a->columns);
     }
 }
 

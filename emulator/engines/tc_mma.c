@@ -360,6 +360,7 @@ static void describe_mma(const struct async_op *op, struct event_work *work) {
     struct tc_idesc id;
     work->cta_group = mma->group;
     work->a = mma->a;
+    work->a_in_tmem = mma->a_in_tmem;
     work->b = mma->b;
     work->from = work->to = op->cta;
     work->to_off = mma->d;

@@ -54,9 +54,10 @@ struct tma_track {
 
 /* The box of a tensor copy. `map` must stay readable until the operation has run. */
 struct tma_box {
-    const uint8_t *map; /* TMAP_BYTES */
-    uint32_t rank;      /* .dim of the instruction */
-    bool rows4;         /* .tile::gather4, .tile::scatter4: coord is x, y0 .. y3 */
+    const uint8_t *map;   /* TMAP_BYTES */
+    uint64_t map_address; /* in global memory; 0: a kernel parameter */
+    uint32_t rank;        /* .dim of the instruction */
+    bool rows4;           /* .tile::gather4, .tile::scatter4: coord is x, y0 .. y3 */
     int32_t coord[TMAP_MAX_RANK];
 };
 

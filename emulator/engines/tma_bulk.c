@@ -85,6 +85,19 @@ struct store_op {
     uint8_t data[]; /* of the second operation */
 };
 
+/* The bytes that were written: a piece of every 16 for each run of bits in the mask. */
+static void tell_written(const struct async_op *op, const struct store_op *s) {
+    const enum event_effect effect = s->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC;
+    if (s->mask == 0xffff)
+        tma_tell_global(op, effect, s->dst, s->size, 1, 0);
+    for (uint32_t lo = 0, hi; s->mask != 0xffff && lo < 16; lo = hi + 1) {
+        for (hi = lo; s->mask >> hi & 1; hi++)
+            ;
+        if (hi > lo)
+            tma_tell_global(op, effect, s->dst + lo, hi - lo, s->size / 16, 16);
+    }
+}
+
 static bool run_write(struct async_op *op) {
     struct store_op *s = (struct store_op *)op;
     uint8_t *to = s->size ? tma_global(op, s->dst, s->size, true) : s->data;
@@ -99,7 +112,7 @@ static bool run_write(struct async_op *op) {
             if (s->mask >> i % 16 & 1)
                 to[i] = s->data[i];
     if (s->size)
-        tma_tell_global(op, s->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC, s->dst, s->size, 1, 0);
+        tell_written(op, s);
     s->track->writing--;
     return true;
 }

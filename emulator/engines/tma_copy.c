@@ -263,19 +263,28 @@ void tma_tell_shared(const struct async_op *op, enum event_effect effect, struct
                                                                 .rows = 1});
 }
 
-void tma_tell_global(const struct async_op *op, enum event_effect effect, uint64_t addr, uint32_t bytes, uint32_t rows,
-                     uint64_t stride) {
+static void tell_global(const struct async_op *op, enum event_effect effect, enum event_proxy proxy, uint64_t addr,
+                        uint32_t bytes, uint32_t rows, uint64_t stride) {
     if (events_wanted(op->cta->gpu, WANT_ENGINE_GLOBAL))
         events_send_access(op->cta->gpu, &(struct event_access){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE),
                                                                 .agent = op->kind->agent,
                                                                 .space = SPACE_GLOBAL,
                                                                 .effect = effect,
-                                                                .proxy = PROXY_ASYNC,
-                                                                .what = op->name,
+                                                                .proxy = proxy,
+                                                                .what = proxy == PROXY_ASYNC ? op->name : "tensor map",
                                                                 .at = &(uint64_t){addr},
                                                                 .size = bytes,
                                                                 .rows = rows,
                                                                 .stride = stride});
+}
+
+void tma_tell_global(const struct async_op *op, enum event_effect effect, uint64_t addr, uint32_t bytes, uint32_t rows,
+                     uint64_t stride) {
+    tell_global(op, effect, PROXY_ASYNC, addr, bytes, rows, stride);
+}
+
+void tma_tell_map(const struct async_op *op, uint64_t addr) {
+    tell_global(op, EFFECT_READ, PROXY_TENSORMAP, addr, TMAP_BYTES, 1, 0);
 }
 
 void tma_describe_place(const struct tma_place *p, uint64_t bytes, struct event_work *work) {

@@ -41,6 +41,8 @@ void tma_tell_shared(const struct async_op *op, enum event_effect effect, struct
                      uint32_t bytes);
 void tma_tell_global(const struct async_op *op, enum event_effect effect, uint64_t addr, uint32_t bytes, uint32_t rows,
                      uint64_t stride);
+/* A tensor copy reads its map, which lies in global memory, through the tensormap proxy (8.6). */
+void tma_tell_map(const struct async_op *op, uint64_t addr);
 /* Where a copy goes and whom it tells. */
 void tma_describe_place(const struct tma_place *p, uint64_t bytes, struct event_work *work);
 /* Host pointer to global memory, or NULL after a fault. */

@@ -121,6 +121,8 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
 /* Reads the map and lays out the box. False after a fault. */
 static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
     memset(t, 0, sizeof *t);
+    if (box->map_address)
+        tma_tell_map(op, box->map_address);
     const char *why = tmap_decode(box->map, &t->m);
     if (why)
         return bad_map(op, why);
@@ -261,15 +263,20 @@ static bool is_lines(const struct tile *t) {
     return t->m.swizzle == TMAP_SWIZZLE_128B && t->width == 128 && t->unit == 16;
 }
 
+static void cover_bytes(const struct load_op *l, uint32_t off, uint32_t bytes) {
+    smem_clear_poison(l->place.cta, off, bytes);
+    tma_tell_shared(&l->op, EFFECT_WRITE, l->place.cta, off, bytes);
+}
+
 /* Marks what the box covers as written. */
-static void cover(struct cta *cta, const struct tile *t, uint32_t off) {
+static void cover(const struct load_op *l, const struct tile *t) {
     if (tile_dense(t)) {
-        smem_clear_poison(cta, off, (uint32_t)tile_bytes(t));
+        cover_bytes(l, l->place.off, (uint32_t)tile_bytes(t));
         return;
     }
     for (uint32_t r = 0; r < t->rows; r++)
         for (uint32_t c = 0; c < t->width; c += 16)
-            smem_clear_poison(cta, simd_swizzled(&t->swizzle, off + r * t->pitch + c), 16);
+            cover_bytes(l, simd_swizzled(&t->swizzle, l->place.off + r * t->pitch + c), 16);
 }
 
 /* A row that does not come as it is: `from` is its byte `lo` in global memory, or NULL where nothing of it is
@@ -313,7 +320,7 @@ static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t a
 }
 
 static bool load_planes(const struct load_op *l, const struct tile *t) {
-    cover(l->place.cta, t, l->place.off);
+    cover(l, t);
     for (uint32_t i = 0; i < t->planes; i++) {
         const struct plane p = tile_plane(t, i);
         if (!load_plane(l, t, l->place.off + i * t->plane_rows * t->pitch, &p))
@@ -327,7 +334,6 @@ static bool run_load(struct async_op *op) {
     struct tile t;
     if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
         return true;
-    tma_tell_shared(op, EFFECT_WRITE, l->place.cta, l->place.off, (uint32_t)tile_extent(&t));
     /* elements outside the tensor count as well as those inside; the padding of 4- and 6-bit types does not */
     tma_signal(op, &l->place, (uint32_t)t.rows * t.inner);
     return true;
@@ -423,7 +429,10 @@ static uint8_t *written_row(struct write_op *w, uint64_t addr, uint32_t *bytes) 
 static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t *rows) {
     const struct tile *t = &w->tile;
     const uint32_t end = (t->hi + 15) & ~15u, most = (end < t->inner ? end : t->inner) - t->lo;
+    const enum event_effect effect = w->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC;
     uint8_t *whole = plane_at(&w->op, p, most);
+    if (whole)
+        tma_tell_global(&w->op, effect, p->addr, most, p->out - p->in, p->stride);
     for (uint32_t r = p->in; r < p->out; r++) {
         const uint64_t further = (r - p->in) * p->stride;
         const uint8_t *from = rows + (size_t)r * t->inner + t->lo;
@@ -431,6 +440,8 @@ static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t
         uint8_t *to = whole ? whole + further : written_row(w, p->addr + further, &bytes);
         if (!to)
             return false;
+        if (!whole)
+            tma_tell_global(&w->op, effect, p->addr + further, bytes, 1, 0);
         if (whole && r + AHEAD < p->out) /* each row in a page of its own */
             for (uint32_t line = 0; line < bytes; line += 64)
                 __builtin_prefetch(to + AHEAD * p->stride + line, 1);
@@ -451,9 +462,6 @@ static bool run_write(struct async_op *op) {
         const struct plane p = tile_plane(t, i);
         if (!write_plane(w, &p, w->rows + (size_t)i * t->plane_rows * t->inner))
             return true;
-        if (t->hi > t->lo && p.out > p.in)
-            tma_tell_global(op, w->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC, p.addr, t->hi - t->lo,
-                            p.out - p.in, p.stride);
     }
     w->track->writing--;
     return true;

@@ -167,7 +167,7 @@ static bool atom_element(struct warp *w, const struct insn *in, const struct ato
 
 static void saw_atomic(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
                        uint32_t mask, const uint64_t *got) {
-    if (events_wanted(w->gpu, ISA_WANT_WRITE))
+    if (events_wanted(w->gpu, isa_wants(s->space, EFFECT_ATOMIC)))
         isa_tell_span(w, in, s, size, mask, EFFECT_ATOMIC, DOUBT_NONE, got);
 }
 

@@ -117,7 +117,10 @@ static bool read_box(struct warp *w, const struct insn *in, const struct warp_op
                    loc.space == XS_LOCAL ? "local" : "shared");
         return false;
     }
-    *box = (struct tma_box){.map = loc.host, .rank = f->rank, .rows4 = f->gather4 || f->scatter4};
+    *box = (struct tma_box){.map = loc.host,
+                            .map_address = loc.space == XS_GLOBAL ? warp_address(w, o, l) : 0,
+                            .rank = f->rank,
+                            .rows4 = f->gather4 || f->scatter4};
     for (uint32_t i = 0; i < v->num_sub; i++) {
         if (!warp_known(w, in, 1u << l, &v->more->sub[i], "a tensor coordinate"))
             return false;

@@ -36,7 +36,8 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
 }
 
 /* applypriority and discard name 128 bytes of global memory; what discard leaves there is not defined, so that leaving
- * the bytes as they are is one of its outcomes. in->aux: the state space that is written. */
+ * the bytes as they are is one of its outcomes; to those who watch it is the weak write that it behaves like
+ * (9.7.9.17). in->aux: the state space that is written. */
 static enum warp_status do_line(struct warp *w, const struct insn *in, uint32_t mask) {
     static const struct diag not_global = {
         .id = "cache-line-space",
@@ -53,6 +54,8 @@ static enum warp_status do_line(struct warp *w, const struct insn *in, uint32_t 
             return WARP_FAULT;
         if (loc.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &not_global, "lane %u names bytes outside global memory", l);
+        if (discard)
+            isa_saw_loc(w, in, &loc, warp_address(w, &in->o[0], l), 128, l, EFFECT_WRITE);
     }
     return WARP_NEXT;
 }

@@ -149,13 +149,19 @@ static void tell_copy(const struct copy_op *c, uint32_t lanes, uint32_t size, en
 }
 
 static void tell_copies(const struct copy_op *c) {
+    const bool reads = events_wanted(c->op.cta->gpu, WANT_GLOBAL);
     uint64_t to[MACH_WARP], from[MACH_WARP];
+    uint32_t whole = 0; /* lanes that read all they write */
     WARP_FOR_LANES(l, c->lanes) {
         to[l] = c->lane[l].off;
         from[l] = c->lane[l].addr;
-        if (c->lane[l].bytes)
+        if (c->lane[l].bytes == c->size)
+            whole |= 1u << l;
+        else if (reads && c->lane[l].bytes)
             tell_copy(c, 1u << l, c->lane[l].bytes, SPACE_GLOBAL, from);
     }
+    if (reads && whole)
+        tell_copy(c, whole, c->size, SPACE_GLOBAL, from);
     tell_copy(c, c->lanes, c->size, SPACE_SHARED, to);
 }
 
@@ -172,7 +178,7 @@ static bool run_copy(struct async_op *op) {
         k->track->reading--;
         k->track->writing--;
     }
-    if (events_wanted(cta->gpu, ISA_WANT_WRITE))
+    if (events_wanted(cta->gpu, WANT_SHARED_WRITE | WANT_GLOBAL))
         tell_copies(c);
     return true;
 }
@@ -361,7 +367,8 @@ static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint3
     struct isa_async *s = state_of(w);
     uint32_t open = 0;
     WARP_FOR_LANES(l, mask) open |= (uint32_t)(s->lanes[ASYNC_COPY][l].open != NULL) << l;
-    isa_group_commit(w, in, ASYNC_COPY, open);
+    if (open)
+        isa_group_commit(w, in, ASYNC_COPY, open);
     return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);
 }
 

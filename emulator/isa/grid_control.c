@@ -60,6 +60,8 @@ struct cancel_op {
     struct async_op op;
     uint32_t addr, mbar; /* offsets */
     bool all;
+    bool taken;             /* the answer */
+    struct diag_dim3 first; /* CTA of the cluster that was taken */
 };
 
 static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t response[4]) {
@@ -95,18 +97,16 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
 
 /* Takes the next cluster that is not resident yet off the launch, which no island may do while others run. */
 static bool run_cancel(struct async_op *op) {
-    const struct cancel_op *c = (const struct cancel_op *)op;
+    struct cancel_op *c = (struct cancel_op *)op;
     struct warp_grid *grid = op->cta->warps->grid;
     struct diag_dim3 id, dim = grid->cluster;
     enum warp_grid_answer taken = grid->take_cluster(grid, op->cta->island, &id);
     if (taken == GRID_LATER)
         return false;
-    uint32_t response[4] = {0, 0, RESPONSE_MARK, 0};
-    if (taken == GRID_TAKEN) {
-        response[0] = id.x * dim.x;
-        response[1] = id.y * dim.y | id.z * dim.z << 16;
-        response[3] = 1;
-    }
+    c->taken = taken == GRID_TAKEN;
+    if (c->taken)
+        c->first = (struct diag_dim3){id.x * dim.x, id.y * dim.y, id.z * dim.z};
+    const uint32_t response[4] = {c->first.x, c->first.y | c->first.z << 16, RESPONSE_MARK, c->taken};
     struct cluster *cl = op->cta->cluster;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         if ((c->all || r == op->cta->rank) && !answer(c, &cl->cta[r], response))
@@ -120,6 +120,8 @@ static void describe_cancel(const struct async_op *op, struct event_work *work) 
     work->to = work->signals = op->cta;
     work->to_off = c->addr;
     work->signals_off = c->mbar;
+    work->taken = c->taken;
+    work->first = c->first;
     work->ctas = c->all ? (1u << op->cta->cluster->num_ctas) - 1 : 1u << op->cta->rank;
 }
 

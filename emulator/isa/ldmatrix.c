@@ -54,7 +54,7 @@ static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32
 /* Each lane reads or writes the two elements that its register holds. */
 static void tell_matrix(const struct warp *w, const struct insn *in, const struct warp_loc row[8], bool trans,
                         enum event_effect effect) {
-    if (!events_wanted(w->gpu, effect == EFFECT_READ ? ISA_WANT_READ : ISA_WANT_WRITE))
+    if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
         return;
     struct warp_span s = {.host = w->cta->smem, .cta = w->cta, .space = XS_SHARED_CTA};
     for (uint32_t h = 0; h < 2; h++) {

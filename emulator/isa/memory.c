@@ -246,6 +246,15 @@ static void store_poison(const struct warp *w, const struct mem_form *f, const s
         WARP_FOR_LANES(l, mask) { smem_doubt(s->cta, (uint32_t)warp_span_at(s, l), (uint32_t)f->size * f->count); }
 }
 
+/* What a store with `_` writes are the other elements of its vector. */
+static void saw_store(const struct warp *w, const struct insn *in, const struct mem_form *f, const struct warp_span *s,
+                      uint32_t mask) {
+    struct warp_span part = *s;
+    for (unsigned e = 0; e < f->count; e++, part.base += f->size)
+        if (f->slot[e] != WARP_SINK)
+            isa_saw_write(w, in, &part, f->size, mask);
+}
+
 static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f, const struct warp_span *s,
                        uint32_t mask, uint32_t poisoned) {
     if (s->space == XS_GLOBAL && (poisoned & mask)) {
@@ -265,7 +274,10 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
     else
         store_lanes(w, f, s, mask, f->size, f->reg);
     store_poison(w, f, s, mask, poisoned);
-    isa_saw_write(w, in, s, (uint32_t)f->size * f->count, mask);
+    if (f->sinks)
+        saw_store(w, in, f, s, mask);
+    else
+        isa_saw_write(w, in, s, (uint32_t)f->size * f->count, mask);
     return true;
 }
 

@@ -158,18 +158,15 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
 
 static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32_t mask) {
     struct isa_pending *all = w->tmem_pending;
-    if (!all)
-        return WARP_NEXT;
-    for (const struct pending_ld *p = all->first; p; p = p->next)
+    for (const struct pending_ld *p = all ? all->first : NULL; p; p = p->next)
         if (!p->done)
             return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
-    while (all->first) {
-        struct pending_ld *p = all->first;
+    for (struct pending_ld *p; all && (p = all->first); free(p)) {
         deliver(w, p);
         all->first = p->next;
-        free(p);
     }
-    all->end = &all->first;
+    if (all)
+        all->end = &all->first;
     w->before = NULL;
     tell_sync_of(w, in, mask, SYNC_TCGEN05_WAIT_LD, 0);
     return WARP_NEXT;

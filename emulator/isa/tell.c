@@ -74,9 +74,8 @@ struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lan
     return by;
 }
 
-static bool space_of(enum warp_space space, enum event_space *to) {
-    *to = space == XS_SHARED_CTA ? SPACE_SHARED : space == XS_LOCAL ? SPACE_LOCAL : SPACE_GLOBAL;
-    return space != XS_PARAM;
+static enum event_space space_of(enum warp_space space) {
+    return space == XS_SHARED_CTA ? SPACE_SHARED : space == XS_LOCAL ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
 static void send(const struct warp *w, struct event_access *e, const uint8_t *host[MACH_WARP]) {
@@ -94,18 +93,17 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
     const uint8_t *host[MACH_WARP] = {0};
     struct event_access e = {.by = isa_by(w, in, mask),
                              .agent = AGENT_THREAD,
+                             .space = space_of(s->space),
                              .effect = effect,
                              .owner = s->space == XS_SHARED_CTA ? s->cta : NULL,
-                             .doubt = s->space == XS_SHARED_CTA ? doubt : DOUBT_NONE,
+                             .doubt = doubt,
                              .at = at,
                              .size = size,
                              .value = value};
-    if (!space_of(s->space, &e.space))
-        return;
     WARP_FOR_LANES(l, mask) {
         const uint64_t i = warp_span_at(s, l);
         host[l] = s->host + i;
-        at[l] = s->space == XS_LOCAL ? i - (uint64_t)l * w->local_stride : s->base + i;
+        at[l] = s->base + i - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
     }
     send(w, &e, host);
 }
@@ -116,12 +114,11 @@ void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp
     const uint8_t *host[MACH_WARP];
     struct event_access e = {.by = isa_by(w, in, 1u << lane),
                              .agent = AGENT_THREAD,
+                             .space = space_of(loc->space),
                              .effect = effect,
                              .owner = loc->cta,
                              .at = at,
                              .size = size};
-    if (!space_of(loc->space, &e.space) || !size)
-        return;
     host[lane] = loc->host;
     at[lane] = loc->space == XS_GLOBAL ? addr : loc->off;
     send(w, &e, host);

@@ -72,6 +72,13 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
         memcpy(to.host, from.host, TMAP_BYTES);
         isa_saw_loc(w, in, &from, 0, TMAP_BYTES, l, EFFECT_READ);
         isa_saw_loc(w, in, &to, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);
+        if (events_wanted(w->gpu, WANT_FENCE))
+            events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, 1u << l),
+                                                          .kind = SYNC_FENCE,
+                                                          .owner = w->cta,
+                                                          .fence = FENCE_PROXY_TENSORMAP,
+                                                          .space = FENCE_GLOBAL,
+                                                          .map = warp_address(w, &in->o[0], l)});
     }
     return WARP_NEXT;
 }

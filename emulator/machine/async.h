@@ -12,7 +12,7 @@
 
 /* Who touches memory. */
 enum event_agent {
-    AGENT_THREAD,      /* ld, st, atom, red, ldmatrix, tcgen05.st's registers ...: told when the instruction runs */
+    AGENT_THREAD,      /* ld, st, atom, red, ldmatrix ...: told when the instruction runs */
     AGENT_CP_ASYNC,    /* cp.async, by lanes: 9.7.9.25.3 */
     AGENT_TMA,         /* tensor copies: 9.7.9.27 */
     AGENT_BULK,        /* bulk copies of contiguous bytes: 9.7.9.25.4 */

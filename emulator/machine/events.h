@@ -51,7 +51,7 @@ enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
 /* What the machine itself sees in an access. */
 enum event_doubt {
     DOUBT_NONE,
-    DOUBT_UNWRITTEN, /* a thread reads shared bytes that nothing wrote, or that an operation is writing */
+    DOUBT_UNWRITTEN, /* an ld reads shared bytes that nothing wrote, or that an operation is writing */
     DOUBT_CLOSING,   /* columns of which one CTA of the pair has executed the tcgen05.dealloc, the other not yet */
 };
 
@@ -59,7 +59,13 @@ enum event_doubt {
  * size) for each lane l of by.lanes; engines touch `rows` pieces of `size` bytes, `stride` apart from at[0] on. Shared
  * addresses are offsets in `owner`'s memory, global ones device addresses, local ones offsets in the lane's memory.
  * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
- * Sent by isa/ (threads) and engines/ (operations, when they run) right after the access was found legal. */
+ * Sent by isa/ (threads, cp.async, try_cancel) and engines/ (the other operations), when they run, right after the
+ * access was found legal.
+ *
+ * Bytes are exact, but the source of a bulk store is told in one block, with the gaps of a byte mask or of a narrow
+ * swizzled box, and atom.cas writes also where it finds another value. Not told: parameters, the 8 bytes of an mbarrier
+ * (SYNC_MBAR_*, LIFE_MBAR_*), and what the host and the device's system calls (printf, malloc, assert) touch. A tensor
+ * copy reads a map that lies in global memory with PROXY_TENSORMAP. */
 struct event_access {
     struct event_by by;
     enum event_agent agent;
@@ -85,7 +91,7 @@ enum event_sync_kind {
      * machine/mbarrier.c when the operation takes effect. */
     SYNC_MBAR_ARRIVE,      /* `count` arrivals; of tcgen05.commit and cp.async.mbarrier.arrive too: by.op */
     SYNC_MBAR_DROP,        /* the same, and as many fewer in the phases to come: arrive_drop */
-    SYNC_MBAR_EXPECT_TX,   /* `bytes` more are expected; an arrive.expect_tx sends this first */
+    SYNC_MBAR_EXPECT_TX,   /* `bytes` more are expected; an arrive.expect_tx sends this first, if it is not 0 */
     SYNC_MBAR_COMPLETE_TX, /* `bytes` have come */
     SYNC_MBAR_PENDING,     /* one arrival more is awaited: cp.async.mbarrier.arrive without .noinc */
     SYNC_MBAR_PHASE,       /* the phase has completed, by the operation told before */
@@ -93,19 +99,21 @@ enum event_sync_kind {
                        phase - 1 where it was the latest. By isa/mbarrier.c */
     /* barriers of the CTA (9.7.13.1), `number`, `phase` its generation; by isa/barrier.c */
     SYNC_BAR_ARRIVE, /* warps count as 32 threads; `count` are expected */
-    SYNC_BAR_PHASE,  /* complete, by the threads told before, or since the others exited (by.lanes 0) */
+    SYNC_BAR_PHASE,  /* complete: by the last to arrive, or by one that waits and finds that the others have exited */
     SYNC_BAR_PASS,   /* threads go on behind it */
     /* barrier.cluster (9.7.13.3), `phase`; by isa/barrier.c */
     SYNC_CLUSTER_ARRIVE,
-    SYNC_CLUSTER_PHASE, /* complete: told once, by a thread of the last CTA */
+    SYNC_CLUSTER_PHASE, /* complete: told once for the cluster, by threads as above */
     SYNC_CLUSTER_PASS,
-    /* the lanes of `members` meet: bar.warp.sync (9.7.13.2); by isa/warp_ops.c */
+    /* the lanes of `members` meet: bar.warp.sync (9.7.13.2); by isa/warp_ops.c. shfl, vote, match, redux and elect.sync
+     * wait for their members too, but order no memory: they are a step, and a wait where they did wait */
     SYNC_WARP,
-    /* fence and membar (9.7.13.4): `fence` says which, by.order and by.scope how; by isa/barrier.c */
+    /* fence and membar (9.7.13.4): `fence` says which, by.order and by.scope how; by isa/barrier.c. The one in
+     * tensormap.cp_fenceproxy (9.7.13.16), behind its write, by isa/tensormap.c */
     SYNC_FENCE,
     /* async-groups of a thread (9.7.9.25.3.2-3, 9.7.9.27.2): `bulk` or cp.async; by isa/cp_async.c */
-    SYNC_GROUP_COMMIT,
-    SYNC_GROUP_WAIT, /* passed: all but the latest `count` groups are complete, or have read their sources: `read` */
+    SYNC_GROUP_COMMIT, /* of what the lanes issued since the last: cp.async, or bulk operations that signal nobody */
+    SYNC_GROUP_WAIT,   /* passed: all but the latest `count` groups are complete, or have read their sources: `read` */
     /* tensor memory (9.7.16.6, 9.7.16.8.5, 9.7.16.11); by isa/tcgen05*.c */
     SYNC_TCGEN05_LD,      /* issued: its cells are read some time before the wait is passed */
     SYNC_TCGEN05_WAIT_LD, /* passed */
@@ -159,20 +167,23 @@ enum event_op_stage {
 /* What an operation is; its kind's `describe` fills it. Shapes are the instruction's. */
 struct event_work {
     uint32_t m, n, k;      /* tcgen05.mma */
-    uint32_t cta_group;    /* 0: the operation has none */
+    uint32_t cta_group;    /* 0: the operation has none; 2: the peer's memory, too, at the same offsets */
     uint64_t bytes;        /* moved: of a load those that arrive, of a store those that leave */
     struct cta *from, *to; /* shared memory, or tensor memory, that it reads and writes; NULL: none */
     uint32_t from_off;     /* shared offset, or tensor memory address (d, taddr) */
     uint32_t to_off;       /*  the same of what it writes */
-    uint64_t a, b;         /* tcgen05.mma, .cp: descriptors as given, a: TMEM address where A lies there */
+    uint64_t a, b;         /* tcgen05.mma, .cp: descriptors as given */
+    bool a_in_tmem;        /*  and a is a tensor memory address */
     uint64_t global;       /* device address of a bulk copy */
     const uint8_t *map;    /* tensor map of a tensor copy (engines/tensormap.h), and its box: */
     const int32_t *coord;  /* `rank` of them; gather4: x and four y */
     uint32_t rank;
-    struct cta *signals; /* whose mbarrier; NULL: none, or, with `ctas`, those of several CTAs of the cluster */
+    struct cta *signals; /* whose mbarrier, or NULL: none */
     uint32_t signals_off;
-    uint32_t ctas;    /* tcgen05.commit: bit = rank */
-    uint64_t follows; /* number of the operation of which this is the second half (stores), or 0 */
+    uint32_t ctas;          /* tcgen05.commit, try_cancel: bit = rank; these CTAs' in place of `signals` and `to` */
+    uint64_t follows;       /* number of the operation of which this is the second half (stores), or 0 */
+    bool taken;             /* try_cancel, completed: it took a cluster off the launch, */
+    struct diag_dim3 first; /*  whose first CTA has this %ctaid */
 };
 /* Sent by machine/async.c. */
 struct event_op {
@@ -213,15 +224,15 @@ struct event_step {
 /* --- lifetimes ----------------------------------------------------------------------------------------------------- */
 
 enum event_life_kind {
-    LIFE_CLUSTER_START, /* launch/resident.c: it became resident and its warps exist */
-    LIFE_CLUSTER_END,   /* its memory is about to be released; listeners drop what they keep */
+    LIFE_CLUSTER_START, /* launch/resident.c, after its CTAs: their memories and warps exist */
+    LIFE_CLUSTER_END,   /* its CTAs are about to go; told, as LIFE_CTA_END is, of those too that never started */
     LIFE_CTA_START,     /* `bytes` of shared memory */
-    LIFE_CTA_EXIT,      /* launch/sched.c: its last warp has exited */
-    LIFE_CTA_END,       /* machine/machine.c: its memory is about to be released */
+    LIFE_CTA_EXIT,      /* its last warp has exited; launch/sched.c */
+    LIFE_CTA_END,       /* machine/machine.c: its memory is about to be released, its warps are; drop what is kept */
     LIFE_LANES_EXIT,    /* warp/core.c */
     LIFE_TMEM_ALLOC,    /* `columns` from `column` on; engines/tc_alloc.c */
     LIFE_TMEM_CLOSING,  /* a pair's dealloc, executed by one CTA of two */
-    LIFE_TMEM_DEALLOC,
+    LIFE_TMEM_DEALLOC,  /* not told of what a fault leaves behind */
     LIFE_TMEM_RELINQUISH,
     LIFE_MBAR_INIT, /* at `off` with `count` arrivals; machine/mbarrier.c */
     LIFE_MBAR_INVAL,
@@ -244,13 +255,15 @@ enum event_host_kind {
     HOST_COPY,       /* memcpy or memset on a stream; by cudart/ */
     HOST_RECORD,     /* an event is recorded on a stream, or a stream waits for one: `object` */
     HOST_WAIT,
-    HOST_SYNC, /* the host waits for a stream, an event or the device */
+    HOST_SYNC, /* the host waits for a stream or, with an `object`, an event */
+    HOST_SYNC_DEVICE,
 };
 struct event_host {
     enum event_host_kind kind;
     uint64_t stream; /* handle; 0: the legacy default stream */
     uint64_t object;
     uint64_t dst, src, bytes, rows; /* copies: host or device addresses; src 0: filled */
+    uint64_t dst_pitch, src_pitch;  /* bytes from row to row */
     const char *kernel;             /* launches */
     struct diag_dim3 grid, block, cluster;
     uint32_t static_smem, dynamic_smem; /* bytes */

@@ -162,27 +162,27 @@ enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uin
     return MBAR_OK;
 }
 
-static enum mbar_error mbar_add_tx(const struct event_by *by, struct cta *cta, uint32_t off, int64_t delta) {
+static enum mbar_error mbar_add_tx(const struct event_by *by, struct cta *cta, uint32_t off, enum event_sync_kind kind,
+                                   uint32_t bytes) {
     struct mbar b;
     enum mbar_error e = mbar_load(cta, off, &b);
     if (e != MBAR_OK)
         return e;
-    int64_t tx = b.tx + delta;
+    const int64_t tx = kind == SYNC_MBAR_EXPECT_TX ? b.tx + bytes : b.tx - bytes;
     if (tx > (int64_t)MBAR_MAX_COUNT || tx < -(int64_t)MBAR_MAX_COUNT)
         return MBAR_TX_RANGE;
     b.tx = tx;
-    mbar_tell(by, delta < 0 ? SYNC_MBAR_COMPLETE_TX : SYNC_MBAR_EXPECT_TX, cta, off, &b, 0,
-              (uint32_t)(delta < 0 ? -delta : delta));
+    mbar_tell(by, kind, cta, off, &b, 0, bytes);
     mbar_store(by, cta, off, &b);
     return MBAR_OK;
 }
 
 enum mbar_error mbar_expect_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes) {
-    return mbar_add_tx(by, cta, off, bytes);
+    return mbar_add_tx(by, cta, off, SYNC_MBAR_EXPECT_TX, bytes);
 }
 
 enum mbar_error mbar_complete_tx(const struct event_by *by, struct cta *cta, uint32_t off, uint32_t bytes) {
-    return mbar_add_tx(by, cta, off, -(int64_t)bytes);
+    return mbar_add_tx(by, cta, off, SYNC_MBAR_COMPLETE_TX, bytes);
 }
 
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done) {

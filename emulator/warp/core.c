@@ -13,12 +13,12 @@
 
 static void send_wait(const struct warp *w, const struct group *g, enum event_wait_end end) {
     const struct insn *in = g->wait.in ? g->wait.in : &w->frames[g->frame].func->code[g->pc];
-    const bool mbar = g->wait.kind == WAIT_MBARRIER;
     uint32_t off = g->wait.addr;
+    struct cta *owner = g->wait.kind == WAIT_MBARRIER ? smem_resolve(w->cta, off, 8, &off) : NULL;
     events_send_wait(w->gpu, &(struct event_wait){.by = warp_by(w, in, g->mask),
                                                   .end = end,
                                                   .kind = g->wait.kind,
-                                                  .owner = mbar ? smem_resolve(w->cta, off, 8, &off) : NULL,
+                                                  .owner = owner,
                                                   .off = off,
                                                   .value = g->wait.value});
 }
@@ -142,6 +142,7 @@ bool warp_isolate(struct warp *w, const struct insn *in, uint32_t mask) {
     if (mask == w->g->mask)
         return false;
     warp_split(w, in, mask, w->g->pc, w->g->pc + 1);
+    w->g->again = true;
     return true;
 }
 

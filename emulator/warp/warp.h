@@ -52,7 +52,7 @@ struct group {
     enum { GROUP_FREE = 0, GROUP_READY, GROUP_WAITING } state;
     bool timed_out; /* resumed without its condition: a polling instruction answers false */
     bool told;      /* that it waits, and not yet that it does no more */
-    bool again;     /* its next instruction is the one that it waited in */
+    bool again;     /* it has come to its next instruction before, and waited there or parted from other lanes */
     uint64_t epoch; /* cta->epoch when it was suspended */
     uint32_t polls; /* failing test_wait in a row without any progress of the CTA */
     struct warp_wait wait;

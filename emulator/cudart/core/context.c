@@ -153,7 +153,7 @@ int rt_synchronize(struct rt_context *c) {
     int code = rt_ready(c);
     rt_flush_printed(c);
     if (code == RT_SUCCESS)
-        rt_tell(c, HOST_SYNC, NULL, NULL);
+        rt_tell(c, HOST_SYNC_DEVICE, NULL, NULL);
     return code;
 }
 

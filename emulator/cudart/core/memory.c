@@ -115,11 +115,14 @@ static int check_kind(struct rt_context *c, const void *dst, const void *src, in
 }
 
 /* Memory is copied or filled on a stream: `rows` pieces of `bytes` bytes. `src` NULL: filled. */
-static void tell_copy(struct rt_context *c, void *stream, const void *dst, const void *src, size_t bytes, size_t rows) {
+static void tell_copy(struct rt_context *c, void *stream, const void *dst, size_t dst_pitch, const void *src,
+                      size_t src_pitch, size_t bytes, size_t rows) {
     tell_host(c->gpu, &(struct event_host){.kind = HOST_COPY,
                                            .stream = (uintptr_t)stream,
                                            .dst = (uintptr_t)dst,
                                            .src = (uintptr_t)src,
+                                           .dst_pitch = dst_pitch,
+                                           .src_pitch = src_pitch,
                                            .bytes = bytes,
                                            .rows = rows});
 }
@@ -134,7 +137,7 @@ int rt_copy(struct rt_context *c, void *dst, const void *src, size_t bytes, int 
     if (e != RT_SUCCESS)
         return e;
     memmove(to, from, bytes);
-    tell_copy(c, stream, dst, src, bytes, 1);
+    tell_copy(c, stream, dst, bytes, src, bytes, bytes, 1);
     return e;
 }
 
@@ -160,7 +163,7 @@ int rt_copy_2d(struct rt_context *c, void *dst, size_t dst_pitch, const void *sr
     for (size_t y = 0; e == RT_SUCCESS && y < height; y++)
         memmove(to + y * dst_pitch, from + y * src_pitch, width);
     if (e == RT_SUCCESS)
-        tell_copy(c, stream, dst, src, width, height);
+        tell_copy(c, stream, dst, dst_pitch, src, src_pitch, width, height);
     return e;
 }
 
@@ -190,6 +193,6 @@ int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsi
     for (size_t y = 0; e == RT_SUCCESS && y < height; y++)
         fill_row(to + y * pitch, value, element, width);
     if (e == RT_SUCCESS)
-        tell_copy(c, stream, p, NULL, row, height);
+        tell_copy(c, stream, p, pitch, NULL, 0, row, height);
     return e;
 }

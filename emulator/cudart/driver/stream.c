@@ -54,7 +54,10 @@ RT_API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     int e;
     (void)flags;
     struct rt_context *c = enter_stream("cuStreamWaitEvent", stream, NULL, &e);
-    return rt_leave(c, rt_then(e, rt_event_check(c, event, NULL)));
+    e = rt_then(e, rt_event_check(c, event, NULL));
+    if (e == RT_SUCCESS)
+        rt_tell(c, HOST_WAIT, stream, event);
+    return rt_leave(c, e);
 }
 
 /* The function runs outside the lock: it is the host program's own. */
