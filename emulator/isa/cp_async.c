@@ -363,7 +363,8 @@ static enum warp_status do_wait_all(struct warp *w, const struct insn *in, uint3
     struct isa_async *s = state_of(w);
     uint32_t open = 0;
     WARP_FOR_LANES(l, mask) open |= (uint32_t)(s->lanes[ASYNC_COPY][l].open != NULL) << l;
-    isa_group_commit(w, in, ASYNC_COPY, open);
+    if (open)
+        isa_group_commit(w, in, ASYNC_COPY, open);
     return isa_group_wait(w, in, mask, ASYNC_COPY, 0, false);
 }
 
