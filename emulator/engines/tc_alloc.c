@@ -65,7 +65,10 @@ static const struct diag pair_differs = {
 /* For those who watch. */
 static void tell(const struct tc_state *tc, const struct mach_origin *origin, enum event_life_kind kind,
                  uint32_t column, uint32_t columns) {
-    const struct event_by by = event_by_origin(tc->cta, origin, "tcgen05.alloc", ORDER_WEAK, SCOPE_NONE);
+    const char *what = kind == LIFE_TMEM_ALLOC     ? "tcgen05.alloc"
+                       : kind == LIFE_TMEM_DEALLOC ? "tcgen05.dealloc"
+                                                   : "tcgen05.relinquish_alloc_permit";
+    const struct event_by by = event_by_origin(tc->cta, origin, what, ORDER_WEAK, SCOPE_NONE);
     tell_life(tc->cta->gpu,
               &(struct event_life){.by = by, .kind = kind, .owner = tc->cta, .column = column, .columns = columns});
 }
