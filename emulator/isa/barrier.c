@@ -67,14 +67,14 @@ static void tell_bar(const struct warp *w, const struct insn *in, uint32_t lanes
                                                       .count = w->cta->bar[number].expected});
 }
 
-/* Has everyone come? Then the barrier starts its next generation. */
-static void bar_check(struct warp *w, const struct insn *in, uint32_t number, bool counted) {
+/* Has everyone come? Then the barrier starts its next generation; `last`: lanes that have just arrived, or 0. */
+static void bar_check(struct warp *w, const struct insn *in, uint32_t number, bool counted, uint32_t last) {
     struct cta *cta = w->cta;
     struct mach_barrier *bar = &cta->bar[number];
     uint32_t need = counted ? bar->expected : live_threads(cta);
     if (!bar->expected || bar->arrived < need)
         return;
-    tell_bar(w, in, w->g->mask, SYNC_BAR_PHASE, number, bar->phase);
+    tell_bar(w, in, last, SYNC_BAR_PHASE, number, bar->phase);
     bar->last_popc = bar->red_popc;
     bar->last_and = bar->red_and;
     bar->last_or = bar->red_or;
@@ -158,11 +158,12 @@ static enum warp_status do_bar(struct warp *w, const struct insn *in, uint32_t m
     if (!warp_sync_lanes(w, in, w->live, &status))
         return status;
     mask = w->g->mask;
-    if (!w->bar_waiting && !bar_enter(w, in, f, mask))
+    const bool waits = w->bar_waiting != 0;
+    if (!waits && !bar_enter(w, in, f, mask))
         return WARP_FAULT;
     struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
     if (bar->phase == w->bar_phase)
-        bar_check(w, in, w->bar_waiting - 1, f->b != NULL);
+        bar_check(w, in, w->bar_waiting - 1, f->b != NULL, waits ? 0 : mask);
     if (f->op == BAR_ARRIVE) {
         w->bar_waiting = 0;
         return WARP_NEXT;
@@ -245,8 +246,8 @@ static void tell_cluster(const struct warp *w, const struct insn *in, uint32_t l
             w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes), .kind = kind, .owner = w->cta, .phase = phase});
 }
 
-/* Completes the barrier when every live thread of the cluster has arrived in this phase. */
-static void cluster_check(const struct warp *by, const struct insn *in) {
+/* Completes the barrier when every live thread of the cluster has arrived in this phase, `last` among them or 0 of them. */
+static void cluster_check(const struct warp *by, const struct insn *in, uint32_t last) {
     struct cluster *cl = by->cta->cluster;
     if (!cl->bar_arrived)
         return;
@@ -257,7 +258,7 @@ static void cluster_check(const struct warp *by, const struct insn *in) {
             if (w->live & ~(here ? w->cluster_arrived : 0))
                 return;
         }
-    tell_cluster(by, in, by->g->mask, SYNC_CLUSTER_PHASE, cl->bar_phase);
+    tell_cluster(by, in, last, SYNC_CLUSTER_PHASE, cl->bar_phase);
     cl->bar_arrived = 0;
     cl->bar_phase++;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
@@ -280,7 +281,7 @@ static enum warp_status do_cluster_arrive(struct warp *w, const struct insn *in,
     cl->bar_arrived += (uint32_t)__builtin_popcount(mask);
     w->island->progress++;
     tell_cluster(w, in, mask, SYNC_CLUSTER_ARRIVE, cl->bar_phase);
-    cluster_check(w, in);
+    cluster_check(w, in, mask);
     return WARP_NEXT;
 }
 
@@ -296,7 +297,7 @@ static enum warp_status do_cluster_wait(struct warp *w, const struct insn *in, u
         return warp_fault(w, in, mask & ~w->cluster_arrived, &cluster_no_arrive,
                           "a thread waits at the cluster barrier without having arrived");
     if (w->cluster_phase == cl->bar_phase)
-        cluster_check(w, in); /* a thread may have exited */
+        cluster_check(w, in, 0); /* a thread may have exited */
     if (w->cluster_phase == cl->bar_phase)
         return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_CLUSTER, .value = cl->bar_phase});
     w->cluster_arrived = 0;

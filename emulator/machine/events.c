@@ -21,7 +21,7 @@ struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origi
     return (struct event_by){.cta = o->op ? o->op->cta : cta,
                              .op = o->op,
                              .site = o->site,
-                             .what = what,
+                             .what = o->op ? o->op->name : what,
                              .warp = o->thread.warp,
                              .lanes = o->thread.lanes,
                              .order = order,

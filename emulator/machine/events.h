@@ -27,13 +27,13 @@ struct event_by {
     struct cta *cta;              /* of the threads, or that issued the operation */
     const struct async_op *op;    /* the operation that acts; NULL: the threads themselves */
     const struct diag_site *site; /* of their instruction */
-    const char *what;             /* "mbarrier.arrive", "tcgen05.commit" */
+    const char *what;             /* the instruction, "mbarrier.arrive"; of an operation its name, "tcgen05.commit" */
     uint32_t warp, lanes;
     enum event_order order;
     enum event_scope scope;
 };
-/* Who `origin` (NULL: not known) says: the operation that it belongs to, or threads of `cta` that an engine serves at once;
- * what they do is `what`, and orders as it says towards an mbarrier (8.9.1.1). */
+/* Who `origin` (NULL: not known) says: the operation that it belongs to, by its name, or threads of `cta` that an
+ * engine serves at once and whose instruction is `what`; orders as it says towards an mbarrier (8.9.1.1). */
 struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origin, const char *what,
                                 enum event_order order, enum event_scope scope);
 static inline struct event_by event_by_op(const struct async_op *op, enum event_order order, enum event_scope scope) {
@@ -51,7 +51,7 @@ enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
 /* What the machine itself sees in an access. */
 enum event_doubt {
     DOUBT_NONE,
-    DOUBT_UNWRITTEN, /* an ld reads shared bytes that nothing wrote, or that an operation is writing */
+    DOUBT_UNWRITTEN, /* an ld (no atomic, no ldmatrix) reads shared bytes that nothing wrote, or an operation is writing */
     DOUBT_CLOSING,   /* columns of which one CTA of the pair has executed the tcgen05.dealloc, the other not yet */
 };
 
@@ -60,7 +60,8 @@ enum event_doubt {
  * addresses are offsets in `owner`'s memory, global ones device addresses, local ones offsets in the lane's memory.
  * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
  * Sent by isa/ (threads, cp.async, try_cancel) and engines/ (the other operations), when they run, right after the
- * access was found legal.
+ * access was found legal. One access may be told in several events: pieces of an operand in any order, the elements that
+ * a lane gets or gives with ldmatrix and stmatrix, lanes of cp.async that copy less than the others.
  *
  * Bytes are exact, but the source of a bulk store is told in one block, with the gaps of a byte mask or of a narrow
  * swizzled box, and atom.cas writes also where it finds another value. Not told: parameters, the 8 bytes of an mbarrier
@@ -81,7 +82,9 @@ struct event_access {
     uint64_t stride;
     uint32_t columns; /* tensor memory */
     const uint32_t *tmem_lanes;
-    const uint64_t *value; /* strong reads and atomics of threads, up to 8 bytes: what each lane got; else NULL */
+    const uint64_t
+        *value; /* strong reads and atomics (red too) of threads: what each lane found, of larger ones the first
+                              8 bytes; else NULL */
 };
 
 /* --- synchronisation ----------------------------------------------------------------------------------------------- */
@@ -91,19 +94,20 @@ enum event_sync_kind {
      * machine/mbarrier.c when the operation takes effect. */
     SYNC_MBAR_ARRIVE,      /* `count` arrivals; of tcgen05.commit and cp.async.mbarrier.arrive too: by.op */
     SYNC_MBAR_DROP,        /* the same, and as many fewer in the phases to come: arrive_drop */
-    SYNC_MBAR_EXPECT_TX,   /* `bytes` more are expected; an arrive.expect_tx sends this first, if it is not 0 */
+    SYNC_MBAR_EXPECT_TX,   /* `bytes` more are expected; an arrive.expect_tx of more than 0 bytes sends this first */
     SYNC_MBAR_COMPLETE_TX, /* `bytes` have come */
     SYNC_MBAR_PENDING,     /* one arrival more is awaited: cp.async.mbarrier.arrive without .noinc */
     SYNC_MBAR_PHASE,       /* the phase has completed, by the operation told before */
-    SYNC_MBAR_TEST, /* test_wait or try_wait was answered: `done` are the lanes for which the phase of `parity` is over,
-                       phase - 1 where it was the latest. By isa/mbarrier.c */
+    SYNC_MBAR_TEST, /* test_wait or try_wait was answered, an event for each object and parity asked for: `done` are the
+                       lanes for which the phase of `parity` is over, phase - 1 where it was the latest. By
+                       isa/mbarrier.c */
     /* barriers of the CTA (9.7.13.1), `number`, `phase` its generation; by isa/barrier.c */
     SYNC_BAR_ARRIVE, /* warps count as 32 threads; `count` are expected */
-    SYNC_BAR_PHASE,  /* complete: by the last to arrive, or by one that waits and finds that the others have exited */
-    SYNC_BAR_PASS,   /* threads go on behind it */
+    SYNC_BAR_PHASE,  /* complete, by the threads told before, or since the others exited (by.lanes 0) */
+    SYNC_BAR_PASS,   /* threads go on behind it; not those of bar.arrive */
     /* barrier.cluster (9.7.13.3), `phase`; by isa/barrier.c */
     SYNC_CLUSTER_ARRIVE,
-    SYNC_CLUSTER_PHASE, /* complete: told once for the cluster, by threads as above */
+    SYNC_CLUSTER_PHASE, /* complete: told once, by the threads told before, or since the others exited (by.lanes 0) */
     SYNC_CLUSTER_PASS,
     /* the lanes of `members` meet: bar.warp.sync (9.7.13.2); by isa/warp_ops.c. shfl, vote, match, redux and elect.sync
      * wait for their members too, but order no memory: they are a step, and a wait where they did wait */
@@ -131,8 +135,8 @@ enum event_fence {
     FENCE_SYNC_RESTRICT, /* fence.{acquire,release}.sync_restrict */
     FENCE_MBARRIER_INIT,
     FENCE_PROXY_ALIAS,
-    FENCE_PROXY_ASYNC, /* generic and async proxy, `space`: all, shared or global memory */
-    FENCE_PROXY_ASYNC_GENERIC,
+    FENCE_PROXY_ASYNC,         /* generic and async proxy, `space`: all, shared or global memory */
+    FENCE_PROXY_ASYNC_GENERIC, /* `space`: shared, as of FENCE_SYNC_RESTRICT */
     FENCE_PROXY_TENSORMAP,
 };
 enum event_fence_space { FENCE_ALL, FENCE_SHARED, FENCE_GLOBAL };
@@ -166,7 +170,7 @@ enum event_op_stage {
 };
 /* What an operation is; its kind's `describe` fills it. Shapes are the instruction's. */
 struct event_work {
-    uint32_t m, n, k;      /* tcgen05.mma */
+    uint32_t m, n, k;      /* tcgen05.mma; tcgen05.cp, .shift, .ld and .st: m lanes by n columns */
     uint32_t cta_group;    /* 0: the operation has none; 2: the peer's memory, too, at the same offsets */
     uint64_t bytes;        /* moved: of a load those that arrive, of a store those that leave */
     struct cta *from, *to; /* shared memory, or tensor memory, that it reads and writes; NULL: none */
@@ -185,7 +189,8 @@ struct event_work {
     bool taken;             /* try_cancel, completed: it took a cluster off the launch, */
     struct diag_dim3 first; /*  whose first CTA has this %ctaid */
 };
-/* Sent by machine/async.c. */
+/* Sent by machine/async.c. The operation is by.op; one instruction may issue several: a multicast copy one for each CTA
+ * that it reaches, a store its second half (`follows`) between the start and the completion of the first. */
 struct event_op {
     struct event_by by;
     enum event_op_stage stage;
@@ -196,7 +201,8 @@ struct event_op {
 
 /* A group of lanes of a warp is suspended, or goes on. What ended a wait is the latest event about its object: the
  * SYNC_..._PHASE of the same barrier and phase, the OP_COMPLETED of an operation, LIFE_TMEM_DEALLOC, another group's
- * arrival. Sent by warp/core.c. */
+ * arrival. The lanes that begin a wait end it together, before the CTA has exited unless the launch faults; what the
+ * instruction tells once it has its answer comes before the end. Sent by warp/core.c. */
 enum event_wait_end {
     WAIT_BEGINS,
     WAIT_MET,       /* what it waited for has come */
@@ -223,6 +229,8 @@ struct event_step {
 
 /* --- lifetimes ----------------------------------------------------------------------------------------------------- */
 
+/* The CTAs of a cluster start before the cluster does and end after it. After a fault those that still ran end without
+ * LIFE_CTA_EXIT. */
 enum event_life_kind {
     LIFE_CLUSTER_START, /* launch/resident.c, after its CTAs: their memories and warps exist */
     LIFE_CLUSTER_END,   /* its CTAs are about to go; told, as LIFE_CTA_END is, of those too that never started */
@@ -231,8 +239,8 @@ enum event_life_kind {
     LIFE_CTA_END,       /* machine/machine.c: its memory is about to be released, its warps are; drop what is kept */
     LIFE_LANES_EXIT,    /* warp/core.c */
     LIFE_TMEM_ALLOC,    /* `columns` from `column` on; engines/tc_alloc.c */
-    LIFE_TMEM_CLOSING,  /* a pair's dealloc, executed by one CTA of two */
-    LIFE_TMEM_DEALLOC,  /* not told of what a fault leaves behind */
+    LIFE_TMEM_CLOSING,  /* a pair's dealloc, executed by one CTA of two; told for each `owner` */
+    LIFE_TMEM_DEALLOC,
     LIFE_TMEM_RELINQUISH,
     LIFE_MBAR_INIT, /* at `off` with `count` arrivals; machine/mbarrier.c */
     LIFE_MBAR_INVAL,
@@ -273,7 +281,7 @@ struct event_host {
 /* --- listeners ----------------------------------------------------------------------------------------------------- */
 
 enum event_want {
-    WANT_SHARED_READ = 1 << 0,  /* accesses of threads, by space */
+    WANT_SHARED_READ = 1 << 0,  /* accesses of threads and of cp.async, by space */
     WANT_SHARED_WRITE = 1 << 1, /* atomics too */
     WANT_GLOBAL = 1 << 2,
     WANT_LOCAL = 1 << 3,
