@@ -125,7 +125,7 @@ static inline void log_access(const struct listener *self, const struct event_ac
                                           [EFFECT_WRITE] = "write",
                                           [EFFECT_READ | EFFECT_WRITE] = "update",
                                           [EFFECT_ATOMIC] = "atomic"};
-    static const char *const agents[] = {"",      " cp-async", " tma",    " bulk", " core",
+    static const char *const agents[] = {"",      " cp_async", " tma",    " bulk", " core",
                                          " copy", " ldst",     " commit", " clc"};
     static const char *const proxies[] = {"", " async", " tensormap"}, *const doubts[] = {"", " unwritten", " closing"};
     struct event_log *log = self->ctx;
@@ -184,7 +184,7 @@ static inline void log_mbarrier(struct event_log *log, const struct event_sync *
 
 static inline void log_fence(struct event_log *log, const struct event_sync *e) {
     static const char *const fences[] = {"memory", "sync_restrict", "mbarrier_init", "alias",
-                                         "async",  "async-generic", "tensormap"};
+                                         "async",  "async_generic", "tensormap"};
     static const char *const spaces[] = {"", " shared", " global"};
     log_put(log, " %s%s", fences[e->fence], e->fence == FENCE_PROXY_TENSORMAP ? "" : spaces[e->space]);
     if (e->map)
@@ -193,10 +193,10 @@ static inline void log_fence(struct event_log *log, const struct event_sync *e) 
 
 static inline void log_sync(const struct listener *self, const struct event_sync *e) {
     static const char *const kinds[] = {"arrive",    "drop",         "expect",      "complete",  "pending",
-                                        "PHASE",     "test",         "bar-arrive",  "BAR",       "pass",
-                                        "cl-arrive", "CLUSTER",      "cl-pass",     "warp",      "fence",
-                                        "commit",    "wait",         "ld",          "wait-ld",   "wait-st",
-                                        "use",       "fence-before", "fence-after", "grid-wait", "grid-launch"};
+                                        "PHASE",     "test",         "bar_arrive",  "BAR",       "pass",
+                                        "cl_arrive", "CLUSTER",      "cl_pass",     "warp",      "fence",
+                                        "commit",    "wait",         "ld",          "wait_ld",   "wait_st",
+                                        "use",       "fence_before", "fence_after", "grid_wait", "grid_launch"};
     struct event_log *log = self->ctx;
     log_by(log, &e->by, kinds[e->kind]);
     if (e->kind <= SYNC_MBAR_TEST)
@@ -260,9 +260,9 @@ static inline void log_op(const struct listener *self, const struct event_op *e)
 }
 
 static inline void log_wait(const struct listener *self, const struct event_wait *e) {
-    static const char *const ends[] = {"waits", "goes-on", "timed-out", "released"};
-    static const char *const kinds[] = {"?",          "mbarrier", "barrier",   "cluster",   "warp-sync",
-                                        "tmem-alloc", "pair",     "registers", "tmem-ldst", "async",
+    static const char *const ends[] = {"waits", "goes_on", "timed_out", "released"};
+    static const char *const kinds[] = {"?",          "mbarrier", "barrier",   "cluster",   "warp_sync",
+                                        "tmem_alloc", "pair",     "registers", "tmem_ldst", "async",
                                         "join",       "aligned",  "riding"};
     struct event_log *log = self->ctx;
     log_by(log, &e->by, ends[e->end]);
@@ -304,7 +304,7 @@ static inline void log_life(const struct listener *self, const struct event_life
 }
 
 static inline void log_host(const struct listener *self, const struct event_host *e) {
-    static const char *const kinds[] = {"launch", "launch-end", "copy", "record", "wait", "sync"};
+    static const char *const kinds[] = {"launch", "launch_end", "copy", "record", "wait", "sync"};
     struct event_log *log = self->ctx;
     log_put(log, "%s %s grid %u block %u cluster %u shared %u+%u stream %" PRIu64 "%s\n", kinds[e->kind], e->kernel,
             e->grid.x, e->block.x, e->cluster.x, e->static_smem, e->dynamic_smem, e->stream, e->early ? " early" : "");

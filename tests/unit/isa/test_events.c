@@ -163,20 +163,20 @@ static void waits(void) {
                                  "setp.eq.u32 %p2, %r1, 32; @%p2 mbarrier.arrive.shared::cta.b64 _, [%r21]; ret;\n"
                                  "wait:\n" LOG_WAIT("w", "%r21", "0") LOG_END,
               "bar 0/0:ffffffff waits barrier 0 0\n"
-              "bar 0/0:ffffffff goes-on barrier 0 0\n"
+              "bar 0/0:ffffffff goes_on barrier 0 0\n"
               "mbarrier.try_wait 0/0:ffffffff waits mbarrier 2300 0\n"
               "mbarrier.arrive 0/1:1 arrive 2300 phase 0 count 1 awaits 0,0 release.cta\n"
               "mbarrier.arrive 0/1:1 PHASE 2300 phase 0 release.cta\n"
               "mbarrier.try_wait 0/0:ffffffff test 2300 phase 1 parity 0 done ffffffff acquire.cta\n"
-              "mbarrier.try_wait 0/0:ffffffff goes-on mbarrier 2300 0\n");
+              "mbarrier.try_wait 0/0:ffffffff goes_on mbarrier 2300 0\n");
     log_gives(WANT_WAIT | WANT_POLL, ONE,
               LOG_HEAD INIT("1") "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r21], 0;\n" LOG_END,
               "mbarrier.try_wait 0/0:1 waits mbarrier 2300 0\n"
               "mbarrier.try_wait 0/0:1 test 2300 phase 0 parity 0 done 0 acquire.cta\n"
-              "mbarrier.try_wait 0/0:1 timed-out mbarrier 2300 0\n");
+              "mbarrier.try_wait 0/0:1 timed_out mbarrier 2300 0\n");
     log_gives(WANT_WAIT, PAIR, LOG_HEAD LOG_CLUSTER_SYNC LOG_END,
               "barrier.cluster.wait 0/0:ffffffff waits cluster 0 0\n"
-              "barrier.cluster.wait 0/0:ffffffff goes-on cluster 0 0\n");
+              "barrier.cluster.wait 0/0:ffffffff goes_on cluster 0 0\n");
     log_gives(
         WANT_WAIT, WARP,
         LOG_HEAD LOG_TENSOR
@@ -185,20 +185,20 @@ static void waits(void) {
         "st.shared.u32 [%r20], 1; fence.proxy.async;\n"
         "@%p8 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r20], 16; cp.async.bulk.commit_group;\n"
         "cp.async.bulk.wait_group 0; cp.async.ca.shared.global [%r20], [%rd1], 16; cp.async.wait_all;\n" LOG_TENSOR_END,
-        "tcgen05.wait::st 0/0:ffffffff waits tmem-ldst 0 0\n"
-        "tcgen05.wait::st 0/0:ffffffff goes-on tmem-ldst 0 0\n"
-        "tcgen05.wait::ld 0/0:ffffffff waits tmem-ldst 0 0\n"
-        "tcgen05.wait::ld 0/0:ffffffff goes-on tmem-ldst 0 0\n"
+        "tcgen05.wait::st 0/0:ffffffff waits tmem_ldst 0 0\n"
+        "tcgen05.wait::st 0/0:ffffffff goes_on tmem_ldst 0 0\n"
+        "tcgen05.wait::ld 0/0:ffffffff waits tmem_ldst 0 0\n"
+        "tcgen05.wait::ld 0/0:ffffffff goes_on tmem_ldst 0 0\n"
         "cp.async.bulk.wait_group 0/0:ffffffff waits async 0 0\n"
-        "cp.async.bulk.wait_group 0/0:ffffffff goes-on async 0 0\n"
+        "cp.async.bulk.wait_group 0/0:ffffffff goes_on async 0 0\n"
         "cp.async.wait_all 0/0:ffffffff waits async 0 0\n"
-        "cp.async.wait_all 0/0:ffffffff goes-on async 0 0\n");
+        "cp.async.wait_all 0/0:ffffffff goes_on async 0 0\n");
     log_gives(WANT_WAIT, WARP,
               LOG_HEAD "setp.lt.u32 %p1, %r1, 4; @!%p1 bra all; add.u32 %r5, %r1, 1; all: bar.warp.sync -1;\n" LOG_END,
               "bar.warp.sync 0/0:fffffff0 waits join 0 0\n"
               "bar.warp.sync 0/0:f waits join 0 0\n"
-              "bar.warp.sync 0/0:fffffff0 goes-on join 0 0\n"
-              "bar.warp.sync 0/0:f goes-on join 0 0\n");
+              "bar.warp.sync 0/0:fffffff0 goes_on join 0 0\n"
+              "bar.warp.sync 0/0:f goes_on join 0 0\n");
 }
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
@@ -218,7 +218,7 @@ static void steps(void) {
               "add 0/1:0 step live ffffffff\n"
               "bar 0/1:ffffffff step live ffffffff\n"
               "exit 0/1:ffffffff step live ffffffff\n"
-              "bar 0/0:ffffffff goes-on barrier 0 0\n"
+              "bar 0/0:ffffffff goes_on barrier 0 0\n"
               "exit 0/0:fffffffc step live ffffffff\n"
               "ret 0/0:3 step live 3\n");
 }
@@ -243,7 +243,7 @@ static void lives(void) {
               "- 0/0:0 CLUSTER-END\n"
               "- 0/0:0 CTA-END\n"
               "- 1/0:0 CTA-END\n"
-              "launch-end k grid 2 block 40 cluster 2 shared 8192+64 stream 0\n");
+              "launch_end k grid 2 block 40 cluster 2 shared 8192+64 stream 0\n");
     log_gives(WANT_LIFE, WARP,
               LOG_HEAD LOG_TENSOR "bar.warp.sync -1; @%p8 mbarrier.inval.shared::cta.b64 [%r21];\n" LOG_TENSOR_END,
               "- 0/0:0 CTA-START bytes 8192\n"

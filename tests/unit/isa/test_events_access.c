@@ -124,11 +124,10 @@ static void cp_async(void) {
               "shl.b32 %r6, %r1, 4; add.u32 %r7, %r20, %r6; mul.wide.u32 %rd3, %r1, 32; add.u64 %rd3, %rd1, %rd3;\n"
               "cp.async.cg.shared.global [%r7], [%rd3], 16; mov.u32 %r8, 4;\n"
               "@%p8 cp.async.ca.shared.global [%r7+64], [%rd3], 8, %r8; cp.async.wait_all;\n" LOG_END,
-              "cp.async 0#1:1 read global 0 size 16 cp-async\n" /* a lane each: sizes may differ */
-              "cp.async 0#1:2 read global 20 size 16 cp-async\n"
-              "cp.async 0#1:3 write shared 400+10 size 16 cp-async\n"
-              "cp.async 0#2:1 read global 0 size 4 cp-async\n"
-              "cp.async 0#2:1 write shared 440 size 8 cp-async\n");
+              "cp.async 0#1:3 read global 0+20 size 16 cp_async\n" /* those that copy less: by themselves */
+              "cp.async 0#1:3 write shared 400+10 size 16 cp_async\n"
+              "cp.async 0#2:1 read global 0 size 4 cp_async\n"
+              "cp.async 0#2:1 write shared 440 size 8 cp_async\n");
 }
 
 #define INIT "@%p8 mbarrier.init.shared::cta.b64 [%r21], 1; fence.mbarrier_init.release.cluster; fence.proxy.async;\n"
@@ -173,8 +172,10 @@ static void tensor_copies(void) {
                              "w", "%r21",
                              "0") "@%p8 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd5, {8, 5}], [%r20];\n"
                                   "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n" LOG_END,
-              "cp.async.bulk.tensor to shared memory 0#1 read global 4090 rows 4+40 size 32 tma async\n"
+              "cp.async.bulk.tensor to shared memory 0#1 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
               "cp.async.bulk.tensor to shared memory 0#1 write shared 400 rows 1+0 size 128 tma async\n"
+              "cp.async.bulk.tensor to shared memory 0#1 read global 4090 rows 4+40 size 32 tma async\n"
+              "cp.async.bulk.tensor to global memory 0#2 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
               "cp.async.bulk.tensor to global memory 0#2 read shared 400 rows 1+0 size 128 tma async\n"
               "cp.async.bulk.tensor to global memory 0#3 write global 4160 rows 4+40 size 32 tma async\n");
 }
@@ -186,10 +187,12 @@ static void multicast(void) {
               "setp.eq.u32 %p1, %r2, 0; and.pred %p1, %p1, %p8;\n"
               "@%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
               "[%r20], [%rd5, {0, 0}], [%r21], %h1;\n" LOG_WAIT("w", "%r21", "0") LOG_CLUSTER_SYNC LOG_END,
-              "cp.async.bulk.tensor to shared memory 0#1 read global 4000 rows 4+40 size 32 tma async\n"
+              "cp.async.bulk.tensor to shared memory 0#1 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
               "cp.async.bulk.tensor to shared memory 0#1 write shared 400 rows 1+0 size 128 tma async\n"
-              "cp.async.bulk.tensor to shared memory 0#2 read global 4000 rows 4+40 size 32 tma async\n"
-              "cp.async.bulk.tensor to shared memory 0#2 write shared@1 400 rows 1+0 size 128 tma async\n");
+              "cp.async.bulk.tensor to shared memory 0#1 read global 4000 rows 4+40 size 32 tma async\n"
+              "cp.async.bulk.tensor to shared memory 0#2 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
+              "cp.async.bulk.tensor to shared memory 0#2 write shared@1 400 rows 1+0 size 128 tma async\n"
+              "cp.async.bulk.tensor to shared memory 0#2 read global 4000 rows 4+40 size 32 tma async\n");
 }
 
 /* 9.7.9.28, 9.7.13.16: threads change a tensor map as a whole and copy it with the semantics that the copy names. */

@@ -132,21 +132,21 @@ static void cp_async_arrives(void) {
 
 static void barriers(void) {
     log_gives(WANT_BARRIER, WARPS, LOG_HEAD "bar.sync 0; bar.sync 0;\n" LOG_END,
-              "bar 0/0:ffffffff bar-arrive 0 phase 0 of 64 acq_rel.cta\n"
-              "bar 0/1:ffffffff bar-arrive 0 phase 0 of 64 acq_rel.cta\n"
+              "bar 0/0:ffffffff bar_arrive 0 phase 0 of 64 acq_rel.cta\n"
+              "bar 0/1:ffffffff bar_arrive 0 phase 0 of 64 acq_rel.cta\n"
               "bar 0/1:ffffffff BAR 0 phase 0 acq_rel.cta\n"
               "bar 0/1:ffffffff pass 0 phase 0 acq_rel.cta\n"
-              "bar 0/1:ffffffff bar-arrive 0 phase 1 of 64 acq_rel.cta\n"
+              "bar 0/1:ffffffff bar_arrive 0 phase 1 of 64 acq_rel.cta\n"
               "bar 0/0:ffffffff pass 0 phase 0 acq_rel.cta\n"
-              "bar 0/0:ffffffff bar-arrive 0 phase 1 of 64 acq_rel.cta\n"
+              "bar 0/0:ffffffff bar_arrive 0 phase 1 of 64 acq_rel.cta\n"
               "bar 0/0:ffffffff BAR 0 phase 1 acq_rel.cta\n"
               "bar 0/0:ffffffff pass 0 phase 1 acq_rel.cta\n"
               "bar 0/1:ffffffff pass 0 phase 1 acq_rel.cta\n");
     log_gives(WANT_BARRIER, WARPS,
               LOG_HEAD "setp.eq.u32 %p1, %r3, 0; @%p1 bra first; bar.arrive 3, 64; ret;\n"
                        "first: bar.sync 3, 64;\n" LOG_END,
-              "bar 0/0:ffffffff bar-arrive 3 phase 0 of 64 acq_rel.cta\n"
-              "bar 0/1:ffffffff bar-arrive 3 phase 0 of 64 acq_rel.cta\n"
+              "bar 0/0:ffffffff bar_arrive 3 phase 0 of 64 acq_rel.cta\n"
+              "bar 0/1:ffffffff bar_arrive 3 phase 0 of 64 acq_rel.cta\n"
               "bar 0/1:ffffffff BAR 3 phase 0 acq_rel.cta\n"
               "bar 0/0:ffffffff pass 3 phase 0 acq_rel.cta\n");
     /* the second warp exits instead: nobody's arrival completes the barrier */
@@ -154,7 +154,7 @@ static void barriers(void) {
               LOG_HEAD "setp.eq.u32 %p1, %r3, 0; @%p1 bra first; mov.u32 %r5, 0;\n"
                        "top: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 5000; @%p2 bra top; ret;\n"
                        "first: bar.sync 0;\n" LOG_END,
-              "bar 0/0:ffffffff bar-arrive 0 phase 0 of 64 acq_rel.cta\n"
+              "bar 0/0:ffffffff bar_arrive 0 phase 0 of 64 acq_rel.cta\n"
               "bar 0/0:0 BAR 0 phase 0 acq_rel.cta\n"
               "bar 0/0:ffffffff pass 0 phase 0 acq_rel.cta\n");
 }
@@ -162,23 +162,23 @@ static void barriers(void) {
 static void cluster_barriers(void) {
     log_gives(WANT_BARRIER, PAIR,
               LOG_HEAD LOG_CLUSTER_SYNC "barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;\n" LOG_END,
-              "barrier.cluster.arrive 0/0:ffffffff cl-arrive phase 0 release.cluster\n"
-              "barrier.cluster.arrive 1/0:ffffffff cl-arrive phase 0 release.cluster\n"
+              "barrier.cluster.arrive 0/0:ffffffff cl_arrive phase 0 release.cluster\n"
+              "barrier.cluster.arrive 1/0:ffffffff cl_arrive phase 0 release.cluster\n"
               "barrier.cluster.arrive 1/0:ffffffff CLUSTER phase 0 release.cluster\n"
-              "barrier.cluster.wait 1/0:ffffffff cl-pass phase 0 acquire.cluster\n"
-              "barrier.cluster.arrive 1/0:ffffffff cl-arrive phase 1 relaxed.cluster\n"
-              "barrier.cluster.wait 0/0:ffffffff cl-pass phase 0 acquire.cluster\n"
-              "barrier.cluster.arrive 0/0:ffffffff cl-arrive phase 1 relaxed.cluster\n"
+              "barrier.cluster.wait 1/0:ffffffff cl_pass phase 0 acquire.cluster\n"
+              "barrier.cluster.arrive 1/0:ffffffff cl_arrive phase 1 relaxed.cluster\n"
+              "barrier.cluster.wait 0/0:ffffffff cl_pass phase 0 acquire.cluster\n"
+              "barrier.cluster.arrive 0/0:ffffffff cl_arrive phase 1 relaxed.cluster\n"
               "barrier.cluster.arrive 0/0:ffffffff CLUSTER phase 1 relaxed.cluster\n"
-              "barrier.cluster.wait 0/0:ffffffff cl-pass phase 1 acquire.cluster\n"
-              "barrier.cluster.wait 1/0:ffffffff cl-pass phase 1 acquire.cluster\n");
+              "barrier.cluster.wait 0/0:ffffffff cl_pass phase 1 acquire.cluster\n"
+              "barrier.cluster.wait 1/0:ffffffff cl_pass phase 1 acquire.cluster\n");
     log_gives(WANT_BARRIER, PAIR, /* the second CTA exits instead */
               LOG_HEAD "setp.eq.u32 %p1, %r2, 0; @%p1 bra first; mov.u32 %r5, 0;\n"
                        "top: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 5000; @%p2 bra top; ret;\n"
                        "first: " LOG_CLUSTER_SYNC LOG_END,
-              "barrier.cluster.arrive 0/0:ffffffff cl-arrive phase 0 release.cluster\n"
+              "barrier.cluster.arrive 0/0:ffffffff cl_arrive phase 0 release.cluster\n"
               "barrier.cluster.wait 0/0:0 CLUSTER phase 0 acquire.cluster\n"
-              "barrier.cluster.wait 0/0:ffffffff cl-pass phase 0 acquire.cluster\n");
+              "barrier.cluster.wait 0/0:ffffffff cl_pass phase 0 acquire.cluster\n");
 }
 
 static void warps(void) {
@@ -216,8 +216,8 @@ static void fences(void) {
               "fence.mbarrier_init 0/0:1 fence mbarrier_init release.cluster\n"
               "fence 0/0:1 fence sync_restrict shared acquire.cluster\n"
               "fence 0/0:1 fence sync_restrict shared release.cluster\n"
-              "fence.proxy 0/0:1 fence async-generic shared acquire.cluster\n"
-              "fence.proxy 0/0:1 fence async-generic shared release.cluster\n"
+              "fence.proxy 0/0:1 fence async_generic shared acquire.cluster\n"
+              "fence.proxy 0/0:1 fence async_generic shared release.cluster\n"
               "membar.proxy 0/0:1 fence alias\n"
               "fence.proxy 0/0:1 fence tensormap release.gpu\n"
               "fence.proxy 0/0:1 fence tensormap map 100 acquire.gpu\n");
@@ -250,20 +250,20 @@ static void tensor_memory(void) {
               "tcgen05.wait::ld.sync.aligned; tcgen05.fence::before_thread_sync; "
               "tcgen05.fence::after_thread_sync;\n" LOG_TENSOR_END,
               "fence.proxy 0/0:ffffffff fence async\n"
-              "tcgen05.wait::st 0/0:ffffffff wait-st\n"
+              "tcgen05.wait::st 0/0:ffffffff wait_st\n"
               "tcgen05.ld 0/0:ffffffff ld\n"
-              "tcgen05.wait::ld 0/0:ffffffff wait-ld\n"
+              "tcgen05.wait::ld 0/0:ffffffff wait_ld\n"
               "tcgen05.ld 0/0:ffffffff ld\n"
               "add 0/0:ffffffff use of #3\n"
-              "tcgen05.wait::ld 0/0:ffffffff wait-ld\n"
-              "tcgen05.fence::before_thread_sync 0/0:ffffffff fence-before\n"
-              "tcgen05.fence::after_thread_sync 0/0:ffffffff fence-after\n");
+              "tcgen05.wait::ld 0/0:ffffffff wait_ld\n"
+              "tcgen05.fence::before_thread_sync 0/0:ffffffff fence_before\n"
+              "tcgen05.fence::after_thread_sync 0/0:ffffffff fence_after\n");
 }
 
 static void grids(void) {
     log_gives(WANT_FENCE, ONE, LOG_HEAD "griddepcontrol.wait; griddepcontrol.launch_dependents;\n" LOG_END,
-              "griddepcontrol 0/0:1 grid-wait\n"
-              "griddepcontrol 0/0:1 grid-launch\n");
+              "griddepcontrol 0/0:1 grid_wait\n"
+              "griddepcontrol 0/0:1 grid_launch\n");
 }
 
 int main(void) {
