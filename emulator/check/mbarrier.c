@@ -1,7 +1,7 @@
 /* check/mbarrier.c - are mbarriers known to the other CTAs before these use them, and is every byte announced?
  *
- * Publication to the other CTAs of the cluster (PTX ISA 9.7.13.4, 8.9): after mbarrier.init a thread of the CTA executes
- * fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes.
+ * Publication to the other CTAs of the cluster (PTX ISA 9.7.13.4, 8.9): after mbarrier.init a thread of the CTA
+ * executes fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes.
  */
 #include "check/check.h"
 
@@ -38,7 +38,7 @@ static struct object *find(const struct watch *w, uint32_t off) {
     return NULL;
 }
 
-/* --- publication --- */
+/* --- publication -------------------------------------------------------------------------------------------------- */
 
 static const struct diag unpublished = {
     .id = "mbarrier-unpublished",
@@ -86,7 +86,7 @@ static void sync(const struct listener *self, const struct event_sync *e) {
         move_on(self, e->owner, FRESH, RELEASED);
 }
 
-/* --- bytes --- */
+/* --- bytes -------------------------------------------------------------------------------------------------------- */
 
 static const struct diag unannounced = {
     .id = "mbarrier-bytes-unannounced",

@@ -1,8 +1,9 @@
 /* check/tmem.c - tensor memory that is given on or given back too early.
  *
- * A tcgen05.ld reads its cells some time before tcgen05.wait::ld is passed (PTX ISA 9.7.16.8.5). A thread that uses a loaded
- * register waits for that load (9.7.16.6.4.5), but one that tells others to go on must have passed the wait. The CTAs of a
- * pair deallocate together (9.7.16.7.1): from when one of them has executed its tcgen05.dealloc, nothing may use the columns.
+ * A tcgen05.ld reads its cells some time before tcgen05.wait::ld is passed (PTX ISA 9.7.16.8.5). A thread that uses a
+ * loaded register waits for that load (9.7.16.6.4.5), but one that tells others to go on must have passed the wait. The
+ * CTAs of a pair deallocate together (9.7.16.7.1): from when one of them has executed its tcgen05.dealloc, nothing may
+ * use the columns.
  */
 #include "check/check.h"
 

@@ -205,7 +205,7 @@ bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc
     return true;
 }
 
-/* --- asynchronous forms --- */
+/* --- asynchronous forms ------------------------------------------------------------------------------------------- */
 
 struct ld_op {
     struct async_op op;

@@ -54,7 +54,7 @@ unsigned tmap_swizzle_span(uint32_t swizzle) {
     return swizzle < sizeof span ? span[swizzle] : 0;
 }
 
-/* --- rules ------------------------------------------------------------------------------------------------------- */
+/* --- rules -------------------------------------------------------------------------------------------------------- */
 
 static bool padded(const struct tmap *m) { return m->type == TMAP_4X16_P64 || m->type == TMAP_6X16_P32; }
 

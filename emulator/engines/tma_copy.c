@@ -246,7 +246,7 @@ uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bo
     return NULL;
 }
 
-/* --- who watches ----------------------------------------------------------------------------------------------------- */
+/* --- who watches -------------------------------------------------------------------------------------------------- */
 
 void tma_tell_shared(const struct async_op *op, enum event_effect effect, struct cta *owner, uint32_t off,
                      uint32_t bytes) {

@@ -9,7 +9,7 @@
 #include "isa/tell.h"
 #include "isa/words.h"
 
-/* --- bar, barrier -------------------------------------------------------------------------------------- */
+/* --- bar, barrier ------------------------------------------------------------------------------------------------- */
 
 enum bar_op { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
@@ -227,7 +227,7 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- barrier.cluster ----------------------------------------------------------------------------------- */
+/* --- barrier.cluster ---------------------------------------------------------------------------------------------- */
 
 static const struct diag cluster_twice = {
     .id = "barrier-cluster-arrive-twice",
@@ -319,7 +319,7 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
     return isa_sort(b, in->src, arrive ? arrive_words : wait_words, &k) && in->num_opnds == 0;
 }
 
-/* --- membar, fence ------------------------------------------------------------------------------------- */
+/* --- membar, fence ------------------------------------------------------------------------------------------------ */
 
 static const struct diag tensormap_fence = {
     .id = "fence-tensormap-address",

@@ -213,7 +213,7 @@ ALU_FN3(slct_b16_f32, u16, u16, u16, u32, not_negative(c, f) ? a : b)
 ALU_FN3(slct_b32_f32, u32, u32, u32, u32, not_negative(c, f) ? a : b)
 ALU_FN3(slct_b64_f32, u64, u64, u64, u32, not_negative(c, f) ? a : b)
 
-/* --- forms ----------------------------------------------------------------------------------------------------- */
+/* --- forms -------------------------------------------------------------------------------------------------------- */
 
 #define SELP_ROW(t, sig, fn) ALU_ROW(selp, t, 0, 0, sig, selp_##fn)
 #define SLCT_ROWS(t, sig, n)                                                                                           \

@@ -115,7 +115,7 @@ void isa_group_destroy(struct warp *w) {
     w->cp_async = NULL;
 }
 
-/* --- cp.async -------------------------------------------------------------------------------------------------------- */
+/* --- cp.async ----------------------------------------------------------------------------------------------------- */
 
 struct copy_form {
     uint32_t size;                 /* 4, 8, 16 */
@@ -280,7 +280,7 @@ bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- cp.async.mbarrier.arrive (9.7.13.15.15) ----------------------------------------------------------------------------- */
+/* --- cp.async.mbarrier.arrive (9.7.13.15.15) ---------------------------------------------------------------------- */
 
 struct arrive_op {
     struct async_op op;
@@ -347,7 +347,7 @@ bool isa_bind_cp_async_arrive(struct isa_binder *b, struct insn *in) {
     return k.of[PTX_KIND_type] && in->num_opnds == 1 && in->o[0].kind == WARP_MEM;
 }
 
-/* --- commit and wait -------------------------------------------------------------------------------------------------------- */
+/* --- commit and wait ---------------------------------------------------------------------------------------------- */
 
 static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
     isa_group_commit(w, in, ASYNC_COPY, mask);

@@ -1,13 +1,13 @@
 /* isa/cvt.c - conversions of one value (PTX ISA 9.7.9.21) and cvt.pack (9.7.9.22). The forms with packed and alternate
  * floating-point formats are in isa/cvt_pack.c.
  *
- * Sources may sit in registers wider than their type (the upper bits are ignored), destinations in wider ones too: signed
- * integers are then sign-extended to the register, everything else zero-extended (9.4.1).
+ * Sources may sit in registers wider than their type (the upper bits are ignored), destinations in wider ones too:
+ * signed integers are then sign-extended to the register, everything else zero-extended (9.4.1).
  */
 #include "isa/alu.h"
 #include "isa/half.h"
 
-/* --- types --------------------------------------------------------------------------------------------------------- */
+/* --- types -------------------------------------------------------------------------------------------------------- */
 
 struct cvt_type {
     bool is_float, is_signed;
@@ -42,7 +42,7 @@ struct plan {
     unsigned flags;
 };
 
-/* --- lanes --------------------------------------------------------------------------------------------------------- */
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
 
 static void load(const struct warp *w, const struct warp_opnd *o, uint64_t v[MACH_WARP]) {
     if (o->bits == 64) {
@@ -150,7 +150,7 @@ static const struct alu_row plain_rows[] = {
     ALU_ROW2(cvt, u32, f32, ALU_M(rzi), 0, "ww", cvt_rzi_u32_f32),
 };
 
-/* --- which rounding and which modifiers ------------------------------------------------------------------------------ */
+/* --- which rounding and which modifiers --------------------------------------------------------------------------- */
 
 /* Does the destination's range hold the source's? Then .sat is illegal between integers. */
 static bool holds(const struct cvt_type *d, const struct cvt_type *a) {
@@ -241,7 +241,7 @@ static bool bind_one(struct isa_binder *b, struct insn *in, const struct alu_for
     return true;
 }
 
-/* --- cvt.pack (9.7.9.22): a above b in the low bits, c above both ----------------------------------------------------- */
+/* --- cvt.pack (9.7.9.22): a above b in the low bits, c above both ------------------------------------------------- */
 
 static enum warp_status cvt_pack(struct warp *w, const struct insn *in, uint32_t mask) {
     const unsigned size = (unsigned)(in->aux & 0xff);

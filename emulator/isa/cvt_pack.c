@@ -1,7 +1,7 @@
 /* isa/cvt_pack.c - cvt to and from packed and alternate floating-point formats (PTX ISA 9.7.9.21; formats 5.2.3).
  *
  * Every form is a list of elements: of two sources a goes to the upper half of d and b to the lower; the halves of a
- * packed source go to the same halves of d. An element of e2m3, e3m2 takes 8 bits with the upper two zero, of e2m1 four.
+ * packed source go to the same halves of d. Of e2m3, e3m2 an element takes 8 bits, the upper two zero, of e2m1 four.
  */
 #include "isa/alu.h"
 #include "isa/half.h"
@@ -56,7 +56,7 @@ static const struct form_row forms[] = {
     {PTX_MOD_bf16x2, PTX_MOD_s2f6x2, ONE_PAIR, NUM_BF16, NUM_S2F6, 16, 8, RN, 0, RELU | SATF | SCALED},
 };
 
-/* --- lanes --------------------------------------------------------------------------------------------------------- */
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
 
 struct plan {
     const struct form_row *row;
@@ -111,7 +111,7 @@ ALU_FN2(cvt_rn_bf16x2_f32, u32, u32, u32, bf16_rn(a) << 16 | bf16_rn(b))
 static inline uint32_t f16_rn(uint32_t a) { return half_nearest((double)num_f32_from_bits(a), 10, 15); }
 ALU_FN2(cvt_rn_f16x2_f32, u32, u32, u32, f16_rn(a) << 16 | f16_rn(b))
 
-/* --- binding ------------------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 static unsigned operand_bits(const struct form_row *f, bool dest) {
     const unsigned element = dest ? f->dbits : f->abits;

@@ -48,7 +48,7 @@ enum warp_space isa_space_of(const struct ptx_insn *in);
 /* Call of a function without a body (vprintf, __assertfail, malloc, ...): isa/builtin.c. NULL: unknown. */
 warp_fn isa_builtin(const char *name);
 
-/* --- for the scheduler --- */
+/* --- for the scheduler -------------------------------------------------------------------------------------------- */
 
 void isa_group_destroy(struct warp *w); /* async-groups: isa/cp_async.c */
 void isa_tmem_destroy(struct warp *w);  /* tcgen05.ld and .st under way: isa/tcgen05_ldst.c */

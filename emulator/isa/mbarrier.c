@@ -96,7 +96,7 @@ static struct event_by actor(const struct warp *w, const struct insn *in, uint32
     return events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE) ? isa_by(w, in, 1u << l) : (struct event_by){.cta = w->cta};
 }
 
-/* --- init, inval, expect_tx, complete_tx --------------------------------------------------------------- */
+/* --- init, inval, expect_tx, complete_tx -------------------------------------------------------------------------- */
 
 static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
@@ -123,7 +123,7 @@ static enum warp_status run_simple(struct warp *w, const struct insn *in, uint32
     return WARP_NEXT;
 }
 
-/* --- arrive, arrive_drop ------------------------------------------------------------------------------- */
+/* --- arrive, arrive_drop ------------------------------------------------------------------------------------------ */
 
 static enum warp_status run_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
@@ -155,7 +155,7 @@ static enum warp_status run_arrive(struct warp *w, const struct insn *in, uint32
     return WARP_NEXT;
 }
 
-/* --- test_wait, try_wait ------------------------------------------------------------------------------- */
+/* --- test_wait, try_wait ------------------------------------------------------------------------------------------ */
 
 /* Do all lanes of `mask` name one object and one phase, by addresses that are known? */
 static bool ask_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
@@ -293,7 +293,7 @@ static enum warp_status run_pending_count(struct warp *w, const struct insn *in,
     return WARP_NEXT;
 }
 
-/* --- binding ------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 /* Sorts the words; a scope comes with a memory order and only then. */
 static bool sort_words(struct isa_binder *b, const struct ptx_insn *src, struct mbar_form *f, struct isa_words *k) {

@@ -87,7 +87,7 @@ bool isa_tmem_known(struct warp *w, const struct insn *in, uint32_t lane, const 
     return false;
 }
 
-/* --- alloc, dealloc, relinquish_alloc_permit --- */
+/* --- alloc, dealloc, relinquish_alloc_permit ---------------------------------------------------------------------- */
 
 /* Has the pair's other CTA not come to its tcgen05.alloc yet? */
 static bool lacks_peer(struct cta *cta, const struct insn *in) {
@@ -166,7 +166,7 @@ bool isa_bind_tcgen05_alloc(struct isa_binder *b, struct insn *in) {
     }
 }
 
-/* --- fence --- */
+/* --- fence -------------------------------------------------------------------------------------------------------- */
 
 /* Orders nothing here: queues run in order, and threads see what has run. */
 static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {

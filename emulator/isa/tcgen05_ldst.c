@@ -1,10 +1,10 @@
 /* isa/tcgen05_ldst.c - tcgen05.ld, .st and .wait (PTX ISA 9.7.16.8).
  *
- * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for all
- * loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
- * completed first: true register dependencies are respected (9.7.16.6.4.5). But a thread that tells others to go on while
- * its loads are not waited for is warned, since nothing orders the reading of the cells. A store takes its registers'
- * values when it is issued. Loads and stores of a warp run in issue order.
+ * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for
+ * all loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
+ * completed first: true register dependencies are respected (9.7.16.6.4.5). But a thread that tells others to go on
+ * while its loads are not waited for is warned, since nothing orders the reading of the cells. A store takes its
+ * registers' values when it is issued. Loads and stores of a warp run in issue order.
  */
 #include "isa/tcgen05.h"
 #include "isa/tell.h"
@@ -224,7 +224,7 @@ static enum warp_status do_wait_st(struct warp *w, const struct insn *in, uint32
     return WARP_NEXT;
 }
 
-/* --- binding --- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 static bool shape_of(enum ptx_mod word, enum tc_shape *shape) {
     static const struct {

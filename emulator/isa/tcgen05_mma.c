@@ -3,7 +3,7 @@
  */
 #include "isa/tcgen05.h"
 
-/* --- mma --- */
+/* --- mma ---------------------------------------------------------------------------------------------------------- */
 
 struct mma_form {
     enum tc_kind kind;
@@ -175,7 +175,7 @@ bool isa_bind_tcgen05_mma(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- cp, shift --- */
+/* --- cp, shift ---------------------------------------------------------------------------------------------------- */
 
 struct cp_form {
     enum tc_cp_shape shape;
@@ -261,7 +261,7 @@ bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- commit --- */
+/* --- commit ------------------------------------------------------------------------------------------------------- */
 
 static const struct diag bad_mask = {
     .id = "tcgen05-commit-mask",

@@ -17,7 +17,7 @@
 #include "machine/machine.h"
 #include "machine/mbarrier.h"
 
-/* --- who ----------------------------------------------------------------------------------------------------------- */
+/* --- who ---------------------------------------------------------------------------------------------------------- */
 
 /* Memory order and scope of an instruction (8.1-8.5), as written or by default. */
 enum event_order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC };
@@ -32,8 +32,8 @@ struct event_by {
     enum event_order order;
     enum event_scope scope;
 };
-/* Who `origin` (NULL: not known) says: the operation that it belongs to, or threads of `cta` that an engine serves at once;
- * what they do is `what`, and orders as it says towards an mbarrier (8.9.1.1). */
+/* Who `origin` (NULL: not known) says: the operation that it belongs to, or threads of `cta` that an engine serves at
+ * once; what they do is `what`, and orders as it says towards an mbarrier (8.9.1.1). */
 struct event_by event_by_origin(struct cta *cta, const struct mach_origin *origin, const char *what,
                                 enum event_order order, enum event_scope scope);
 static inline struct event_by event_by_op(const struct async_op *op, enum event_order order, enum event_scope scope) {
@@ -42,7 +42,7 @@ static inline struct event_by event_by_op(const struct async_op *op, enum event_
 /* The same for a report. */
 struct mach_origin event_origin(const struct event_by *by);
 
-/* --- accesses ------------------------------------------------------------------------------------------------------ */
+/* --- accesses ----------------------------------------------------------------------------------------------------- */
 
 /* Who touches memory: enum event_agent, machine/async.h. */
 enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL, SPACE_LOCAL };
@@ -78,7 +78,7 @@ struct event_access {
     const uint64_t *value; /* strong reads and atomics of threads, up to 8 bytes: what each lane got; else NULL */
 };
 
-/* --- synchronisation ----------------------------------------------------------------------------------------------- */
+/* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
 enum event_sync_kind {
     /* mbarriers (9.7.13.15): `owner`, `off`, and `phase`, how many phases of the object had completed before. Sent by
@@ -149,7 +149,7 @@ struct event_sync {
     uint64_t map;     /* tensor map that a fence names, or 0 */
 };
 
-/* --- asynchronous operations --------------------------------------------------------------------------------------- */
+/* --- asynchronous operations -------------------------------------------------------------------------------------- */
 
 enum event_op_stage {
     OP_ISSUED,    /* queued */
@@ -181,7 +181,7 @@ struct event_op {
     const char *queue; /* "tensor core" */
 };
 
-/* --- waits --------------------------------------------------------------------------------------------------------- */
+/* --- waits -------------------------------------------------------------------------------------------------------- */
 
 /* A group of lanes of a warp is suspended, or goes on. What ended a wait is the latest event about its object: the
  * SYNC_..._PHASE of the same barrier and phase, the OP_COMPLETED of an operation, LIFE_TMEM_DEALLOC, another group's
@@ -201,7 +201,7 @@ struct event_wait {
     uint64_t value;    /* parity, generation, columns, lanes: warp/warp.h */
 };
 
-/* --- instructions -------------------------------------------------------------------------------------------------- */
+/* --- instructions ------------------------------------------------------------------------------------------------- */
 
 /* A warp executes an instruction for the first time (not again after a wait). Sent by warp/core.c. */
 struct event_step {
@@ -210,7 +210,7 @@ struct event_step {
     uint32_t live;      /* lanes of the warp that have not exited */
 };
 
-/* --- lifetimes ----------------------------------------------------------------------------------------------------- */
+/* --- lifetimes ---------------------------------------------------------------------------------------------------- */
 
 enum event_life_kind {
     LIFE_CLUSTER_START, /* launch/sched.c: it became resident and its warps exist */
@@ -236,7 +236,7 @@ struct event_life {
     uint32_t bytes;
 };
 
-/* --- launches and streams ------------------------------------------------------------------------------------------ */
+/* --- launches and streams ----------------------------------------------------------------------------------------- */
 
 enum event_host_kind {
     HOST_LAUNCH,     /* a grid begins; by launch/sched.c */
@@ -257,7 +257,7 @@ struct event_host {
     bool early; /* programmatic stream serialisation: may begin before its stream's last grid ends */
 };
 
-/* --- listeners ----------------------------------------------------------------------------------------------------- */
+/* --- listeners ---------------------------------------------------------------------------------------------------- */
 
 enum event_want {
     WANT_SHARED_READ = 1 << 0,  /* accesses of threads, by space */
@@ -291,7 +291,7 @@ struct listener {
     void *ctx;
     uint32_t slot; /* set by events_attach: its place in cta->watch */
     void (*access)(const struct listener *self, const struct event_access *e);
-    /* Nothing to be said about what engines read in [off, off + size) of a CTA's shared memory: they need not tell it. */
+    /* Nothing to be said about engines' reads of [off, off + size) of a CTA's shared memory: they need not tell it. */
     bool (*settled)(const struct listener *self, struct cta *cta, uint32_t off, uint32_t size);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);

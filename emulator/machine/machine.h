@@ -193,7 +193,7 @@ static inline void mach_wake(struct cta *cta) {
 /* The peer of a CTA in its pair (rank ^ 1), or NULL when the cluster has no such CTA (9.7.16.5.1). */
 struct cta *cta_peer(struct cta *cta);
 
-/* --- shared memory ------------------------------------------------------------------------------------------- */
+/* --- shared memory ------------------------------------------------------------------------------------------------ */
 
 /* The CTA that a 32-bit shared::cluster address names, seen from `cta`, with *offset the byte offset in it; NULL when
  * [addr, addr + size) is not wholly inside the program's part of a CTA of this cluster. */

@@ -47,7 +47,7 @@ static enum event_wait_end tell_executes(const struct warp *w, const struct insn
     return g->timed_out ? WAIT_TIMED_OUT : WAIT_MET;
 }
 
-/* --- groups ------------------------------------------------------------------------------------------------------ */
+/* --- groups ------------------------------------------------------------------------------------------------------- */
 
 static struct group *new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join) {
     for (unsigned i = 0; i < MACH_WARP; i++) {
@@ -327,7 +327,7 @@ void warp_pop_frame(struct warp *w) {
     load_frame(w);
 }
 
-/* --- warps ---------------------------------------------------------------------------------------------------------- */
+/* --- warps -------------------------------------------------------------------------------------------------------- */
 
 void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index) {
     *w = (struct warp){.cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index};
@@ -347,7 +347,7 @@ void warp_destroy(struct warp *w) {
     worker_free(worker, w->local_poison);
 }
 
-/* --- waiting -------------------------------------------------------------------------------------------------------- */
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
 
 enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct warp_wait *wait) {
     struct group *g = w->g;
@@ -371,8 +371,8 @@ static bool waits_for_lanes(const struct group *g) {
     return g->state == GROUP_WAITING && (g->wait.kind == WAIT_WARP_SYNC || g->wait.kind == WAIT_ALIGNED);
 }
 
-/* Takes the lanes of `o`, which is at the same instruction, into the current group: for good when both go on to the same
- * reconvergence point, else for this instruction only ("riding"). */
+/* Takes the lanes of `o`, which is at the same instruction, into the current group: for good when both go on to the
+ * same reconvergence point, else for this instruction only ("riding"). */
 static void absorb(struct warp *w, struct group *o) {
     struct group *g = w->g;
     g->mask |= o->mask;
@@ -517,7 +517,7 @@ static struct group *next_group(struct warp *w) {
     return NULL;
 }
 
-/* --- the loop -------------------------------------------------------------------------------------------------------- */
+/* --- the loop ----------------------------------------------------------------------------------------------------- */
 
 /* Guard applied; 0: no lane executes. Sets *status on a poisoned guard. */
 static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_status *status) {
