@@ -42,9 +42,20 @@ bool warp_isolate(struct warp *w, const struct insn *in, uint32_t mask);
 void warp_release_parked(struct warp *w, struct group *g);
 /* Lanes of the current group leave the warp for good. */
 enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes);
+
 /* Pushes a frame for `f` and moves the current group into it; false after a fault (depth). */
 bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc);
 void warp_pop_frame(struct warp *w);
+/* `lanes` are gone from the frame and all its callers. */
+void warp_leave_frames(struct warp *w, uint32_t frame, uint32_t lanes);
+/* Handlers see the frame of the current group. */
+static inline void warp_load_frame(struct warp *w) {
+    const struct warp_frame *fr = &w->frames[w->g->frame];
+    w->func = fr->func;
+    w->base = w->slots + (size_t)fr->base * MACH_WARP;
+    w->pz = w->poison + fr->base;
+    w->consts = fr->func->consts;
+}
 
 /* Runs one group of `w` for at most `budget` instructions; returns how many it ran. */
 uint64_t warp_run(struct warp *w, uint64_t budget);
