@@ -32,6 +32,7 @@ enum tma_reduce {
 };
 
 enum tma_element {
+    TMA_E_NONE,
     TMA_E_U32,
     TMA_E_S32,
     TMA_E_U64,
@@ -42,8 +43,7 @@ enum tma_element {
     TMA_E_F32_FTZ, /* subnormals in and out are flushed */
     TMA_E_F64,
     TMA_E_B32,
-    TMA_E_B64,
-    TMA_E_NONE
+    TMA_E_B64
 };
 
 /* Operations of one bulk group that are not finished: the issuing thread waits for zeros. Must live until both are. */

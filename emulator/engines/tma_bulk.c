@@ -4,16 +4,20 @@
 
 #include <string.h>
 
+static const struct diag granule = {
+    .id = "bulk-copy-size",
+    .rule = "size and addresses of a bulk copy are multiples of 16",
+    .section = "PTX ISA 9.7.9.25.4.1",
+    .hint = "round the last piece up to 16 bytes, or copy its tail with ordinary loads",
+    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
+};
+
 /* Size and global address of a bulk copy. */
 static bool judge(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t size, uint64_t addr) {
-    struct diag d =
-        TMA_FAULT("bulk-copy-size", "size and addresses of a bulk copy are multiples of 16", "PTX ISA 9.7.9.25.4.1",
-                  "round the last piece up to 16 bytes, or copy its tail with ordinary loads");
-    d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
     if (size % 16)
-        mach_fault(cta->island, origin, &d, "%s of %u bytes", name, size);
+        mach_fault(cta->island, origin, &granule, "%s of %u bytes", name, size);
     else if (addr % 16)
-        mach_fault(cta->island, origin, &d, "%s with the global address 0x%llx", name, (unsigned long long)addr);
+        mach_fault(cta->island, origin, &granule, "%s with the global address 0x%llx", name, (unsigned long long)addr);
     else
         return true;
     return false;
@@ -181,6 +185,13 @@ struct peer_op {
     enum tma_element type;
 };
 
+static const struct diag reduces_unwritten = {
+    .id = "bulk-reduce-uninitialised",
+    .rule = "a reduction must find written bytes at its destination",
+    .section = "PTX ISA 9.7.9.25.4.2",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
 static bool run_peer(struct async_op *op) {
     const struct peer_op *p = (const struct peer_op *)op;
     struct cta *to = p->place.cta;
@@ -194,11 +205,8 @@ static bool run_peer(struct async_op *op) {
     if (p->reduce != TMA_COPY) {
         bad = first_poison(to, p->place.off, p->size, 0xffff);
         if (bad != UINT32_MAX) {
-            struct diag d =
-                TMA_FAULT("bulk-reduce-uninitialised", "a reduction must find written bytes at its destination",
-                          "PTX ISA 9.7.9.25.4.2", NULL);
-            mach_fault(op->cta->island, &op->origin, &d, "%s finds shared offset 0x%x of rank %u never written",
-                       op->name, bad, to->rank);
+            mach_fault(op->cta->island, &op->origin, &reduces_unwritten,
+                       "%s finds shared offset 0x%x of rank %u never written", op->name, bad, to->rank);
             return true;
         }
         tma_reduce_bytes(p->reduce, p->type, to->smem + p->place.off, op->cta->smem + p->src, p->size);
@@ -219,6 +227,14 @@ static void describe_peer(const struct async_op *op, struct event_work *work) {
 
 static const struct async_kind peer_kind = {AGENT_BULK, run_peer, describe_peer};
 
+static const struct diag to_itself = {
+    .id = "bulk-copy-own",
+    .rule = "a copy from .shared::cta to .shared::cluster goes to another CTA",
+    .section = "PTX ISA 9.7.9.25.4.1",
+    .hint = "map the destination and the mbarrier with mapa",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
                          uint32_t mbar, enum tma_reduce op, enum tma_element type) {
     const char *name = op == TMA_COPY ? "cp.async.bulk to another CTA" : "cp.reduce.async.bulk to another CTA";
@@ -229,9 +245,7 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
         tma_places(cta, origin, name, &to, 16, place) != 1)
         return false;
     if (place[0].cta == cta) {
-        struct diag d = TMA_FAULT("bulk-copy-own", "a copy from .shared::cta to .shared::cluster goes to another CTA",
-                                  "PTX ISA 9.7.9.25.4.1", "map the destination and the mbarrier with mapa");
-        mach_fault(cta->island, origin, &d, "%s of rank %u, which is the executing CTA", name, cta->rank);
+        mach_fault(cta->island, origin, &to_itself, "%s of rank %u, which is the executing CTA", name, cta->rank);
         return false;
     }
     struct peer_op *p = async_op_create(sizeof *p, &peer_kind, name, cta, origin);

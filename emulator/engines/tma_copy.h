@@ -9,13 +9,6 @@
 struct async_queue *tma_load_queue(struct cta *cta);
 struct async_queue *tma_store_queue(struct cta *cta);
 
-#define TMA_FAULT(name_, rule_, section_, hint_)                                                                       \
-    ((struct diag){.id = (name_),                                                                                      \
-                   .rule = (rule_),                                                                                    \
-                   .section = (section_),                                                                              \
-                   .hint = (hint_),                                                                                    \
-                   .cuda_error = DIAG_CUDA_LAUNCH_FAILURE})
-
 /* One destination of a copy: a CTA and the mbarrier that is told. */
 struct tma_place {
     struct cta *cta;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 static unsigned element_bytes(enum tma_element type) {
-    static const uint8_t bytes[] = {4, 4, 8, 8, 2, 2, 4, 4, 8, 4, 8};
-    return type < sizeof bytes ? bytes[type] : 0;
+    static const uint8_t bytes[] = {0, 4, 4, 8, 8, 2, 2, 4, 4, 8, 4, 8};
+    return bytes[type];
 }
 
 #define T(type) (1u << TMA_E_##type)
@@ -39,7 +39,7 @@ bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared
     };
     if (tensor ? type == TMA_E_F64 : type == TMA_E_F32)
         return false;
-    return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
+    return op > TMA_COPY && op <= TMA_XOR && type != TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
 }
 
 static uint64_t integer(enum tma_reduce op, bool sign, bool wide, uint64_t a, uint64_t b) {

@@ -35,51 +35,58 @@ struct tile {
 
 /* --- geometry ----------------------------------------------------------------------------------------------------- */
 
-static bool refuse(const struct async_op *op, const char *why) {
-    struct diag d =
-        TMA_FAULT("unsupported-tensor-copy", "every form is either executed as the PTX ISA states or refused by name",
-                  "PTX ISA 9.7.9.27.1.2", NULL);
-    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
+static const struct diag unsupported = {
+    .id = "unsupported-tensor-copy",
+    .rule = "every form is either executed as the PTX ISA states or refused by name",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static const struct diag bad_map = {
+    .id = "tensormap-invalid",
+    .rule = "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
+    .section = "PTX ISA 5.5.8",
+    .hint = "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
+            "cuTensorMapEncodeTiled returned",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static const struct diag bad_box = {
+    .id = "tensor-copy-box",
+    .rule = "the instruction's coordinates must fit the tensor map",
+    .section = "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static const struct diag bad_rank = {
+    .id = "tensor-copy-rank",
+    .rule = "the .dim of the instruction is the rank of the tensor map",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static bool fault(const struct async_op *op, const struct diag *rule, const char *why) {
+    mach_fault(op->cta->island, &op->origin, rule, "%s: %s", op->name, why);
     return false;
 }
 
-static bool bad_map(const struct async_op *op, const char *why) {
-    struct diag d = TMA_FAULT(
-        "tensormap-invalid", "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted", "PTX ISA 5.5.8",
-        "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
-        "cuTensorMapEncodeTiled returned");
-    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
-    return false;
-}
-
-static bool bad_box(const struct async_op *op, const char *why) {
-    struct diag d = TMA_FAULT("tensor-copy-box", "the instruction's coordinates must fit the tensor map",
-                              "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1", NULL);
-    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
-    return false;
-}
-
-static bool fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
+static bool box_fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
     const struct tmap *m = &t->m;
     if (m->rank != box->rank) {
-        struct diag d = TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
-                                  "PTX ISA 9.7.9.27.1.2", NULL);
-        mach_fault(op->cta->island, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name, box->rank,
-                   m->rank);
+        mach_fault(op->cta->island, &op->origin, &bad_rank, "%s with .%ud and a tensor map of rank %u", op->name,
+                   box->rank, m->rank);
         return false;
     }
     if (m->interleave != TMAP_INTERLEAVE_NONE)
-        return refuse(op, "interleaved layouts (NC/8HWC8, NC/16HWC16) are not supported");
+        return fault(op, &unsupported, "interleaved layouts (NC/8HWC8, NC/16HWC16) are not supported");
     if (m->swizzle == TMAP_SWIZZLE_96B)
-        return refuse(op, "the 96-byte swizzle is not supported");
+        return fault(op, &unsupported, "the 96-byte swizzle is not supported");
     if (box->rows4 && (m->rank != 2 || m->box[1] != 1))
-        return bad_box(op, "gather4 and scatter4 take a tensor map of rank 2 whose box is one row");
+        return fault(op, &bad_box, "gather4 and scatter4 take a tensor map of rank 2 whose box is one row");
     if ((m->type == TMAP_4X16_P64 || m->type == TMAP_6X16_P32) && box->coord[0] % 128)
-        return bad_box(op, "with the padded 4- and 6-bit types the first coordinate is a multiple of 128");
+        return fault(op, &bad_box, "with the padded 4- and 6-bit types the first coordinate is a multiple of 128");
     if ((int64_t)box->coord[0] * tmap_element_bits(m->type) % 128)
-        return bad_box(op, "the first coordinate times the element's size must be a multiple of 16 bytes");
+        return fault(op, &bad_box, "the first coordinate times the element's size must be a multiple of 16 bytes");
     return true;
 }
 
@@ -123,8 +130,8 @@ static bool tile_make(const struct async_op *op, const struct tma_box *box, stru
     memset(t, 0, sizeof *t);
     const char *why = tmap_decode(box->map, &t->m);
     if (why)
-        return bad_map(op, why);
-    if (!fits(op, box, t))
+        return fault(op, &bad_map, why);
+    if (!box_fits(op, box, t))
         return false;
     tile_lay_out(box, t);
     return true;
@@ -384,27 +391,14 @@ struct write_op {
 };
 
 static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
-    const bool bits = op == TMA_AND || op == TMA_OR || op == TMA_XOR;
-    switch (type) {
-    case TMAP_U32:
-        return bits ? TMA_E_B32 : TMA_E_U32;
-    case TMAP_S32:
-        return bits ? TMA_E_B32 : TMA_E_S32;
-    case TMAP_U64:
-        return bits ? TMA_E_B64 : TMA_E_U64;
-    case TMAP_S64:
-        return bits ? TMA_E_NONE : TMA_E_S64; /* an H200 refuses and, or and xor of INT64, though not of INT32 */
-    case TMAP_F16:
-        return TMA_E_F16;
-    case TMAP_BF16:
-        return TMA_E_BF16;
-    case TMAP_F32: /* which of the two flushes: measured */
-        return TMA_E_F32;
-    case TMAP_F32_FTZ:
-        return TMA_E_F32_FTZ;
-    default:
-        return TMA_E_NONE;
-    }
+    static const enum tma_element numbers[TMAP_TYPES] = {
+        [TMAP_U32] = TMA_E_U32, [TMAP_S32] = TMA_E_S32,   [TMAP_U64] = TMA_E_U64, [TMAP_S64] = TMA_E_S64,
+        [TMAP_F16] = TMA_E_F16, [TMAP_BF16] = TMA_E_BF16, [TMAP_F32] = TMA_E_F32, [TMAP_F32_FTZ] = TMA_E_F32_FTZ,
+    };
+    /* an H200 refuses and, or and xor of INT64, though not of INT32 */
+    static const enum tma_element bits[TMAP_TYPES] = {
+        [TMAP_U32] = TMA_E_B32, [TMAP_S32] = TMA_E_B32, [TMAP_U64] = TMA_E_B64};
+    return (op == TMA_AND || op == TMA_OR || op == TMA_XOR ? bits : numbers)[type];
 }
 
 /* Where a row is written, and in *bytes how much of it. Elements outside the tensor are not written, but memory is
@@ -530,24 +524,23 @@ static bool gather_rows(const struct store_op *s, const struct tile *t, uint8_t 
     return true;
 }
 
+static const struct diag no_reduction = {
+    .id = "tensor-reduce-type",
+    .rule = "a reduction is defined for some element types of the tensor map only",
+    .section = "PTX ISA 9.7.9.27.1.3",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
 static bool check_store(const struct store_op *s, const struct tile *t, enum tma_element element) {
-    if (t->m.type == TMAP_4X16_P64) { /* 9.7.9.27.1.1 */
-        bad_box(&s->op, "the type 16U4_ALIGN16B is for loads only");
-        return false;
-    }
+    if (t->m.type == TMAP_4X16_P64) /* 9.7.9.27.1.1 */
+        return fault(&s->op, &bad_box, "the type 16U4_ALIGN16B is for loads only");
     for (uint32_t i = 0; i < (t->rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
-        if (t->coord[i] < 0) {
-            bad_box(&s->op, "a store's coordinates must not be negative");
-            return false;
-        }
-    if (s->reduce == TMA_COPY || (element != TMA_E_NONE && tma_reduce_exists(s->reduce, element, false, true)))
+        if (t->coord[i] < 0)
+            return fault(&s->op, &bad_box, "a store's coordinates must not be negative");
+    if (s->reduce == TMA_COPY || tma_reduce_exists(s->reduce, element, false, true))
         return true;
-    struct diag d =
-        TMA_FAULT("tensor-reduce-type", "a reduction is defined for some element types of the tensor map only",
-                  "PTX ISA 9.7.9.27.1.3", NULL);
-    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(s->op.cta->island, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
-               tmap_type_name(t->m.type));
+    mach_fault(s->op.cta->island, &s->op.origin, &no_reduction, "%s: no such reduction for elements of type %s",
+               s->op.name, tmap_type_name(t->m.type));
     return false;
 }
 

@@ -191,7 +191,7 @@ static enum warp_status run_atom(struct warp *w, const struct insn *in, uint32_t
             return warp_fault(w, in, 1u << l, &atom_space, "lane %u acts on local memory", l);
         if (f->count > 1 && s.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &vector_space, "lane %u acts on shared memory", l);
-        struct value old[8];
+        struct value old[8] = {0};
         uint64_t at = warp_span_at(&s, l);
         for (unsigned e = 0; e < f->count; e++)
             if (!atom_element(w, in, f, &s, at + e * f->size, e, l, &old[e]))

@@ -267,7 +267,7 @@ static struct launch_config machine_launch(const struct rt_function *f, const st
 static int check_launch(struct rt_context *c, const struct rt_function *f, const struct rt_launch *launch,
                         struct launch_config *out) {
     const struct rt_launch_config *l = &launch->config;
-    struct cluster_request request;
+    struct cluster_request request = {0};
     struct rt_dim3 cluster = {1, 1, 1};
     int e = check_shape(c, f, l, launch->shape_error);
     e = rt_then(e, check_resources(c, f, l));
