@@ -25,7 +25,7 @@ static bool judge(struct cta *cta, const struct mach_origin *origin, const char 
 
 /* --- global to shared --------------------------------------------------------------------------------------------- */
 
-struct load_op {
+struct bulk_load {
     struct async_op op;
     struct tma_place place;
     uint64_t src;
@@ -33,7 +33,7 @@ struct load_op {
 };
 
 static bool run_load(struct async_op *op) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct bulk_load *l = (const struct bulk_load *)op;
     if (!tma_check_place(op, &l->place, l->size))
         return true;
     if (l->size) {
@@ -50,7 +50,7 @@ static bool run_load(struct async_op *op) {
 }
 
 static void describe_load(const struct async_op *op, struct event_work *work) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct bulk_load *l = (const struct bulk_load *)op;
     tma_describe_place(&l->place, l->size, work);
     work->global = l->src;
 }
@@ -65,7 +65,7 @@ bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint
         return false;
     uint32_t n = tma_places(cta, origin, name, to, 16, places);
     for (uint32_t i = 0; i < n; i++) {
-        struct load_op *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
+        struct bulk_load *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
         l->place = places[i];
         l->src = src;
         l->size = size;
@@ -77,7 +77,7 @@ bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint
 
 /* --- shared to global --------------------------------------------------------------------------------------------- */
 
-struct store_op {
+struct bulk_store {
     struct async_op op;
     uint64_t dst;
     uint32_t src, size;
@@ -90,7 +90,7 @@ struct store_op {
 };
 
 static bool run_write(struct async_op *op) {
-    struct store_op *s = (struct store_op *)op;
+    struct bulk_store *s = (struct bulk_store *)op;
     uint8_t *to = s->size ? tma_global(op, s->dst, s->size, true) : s->data;
     if (!to)
         return true;
@@ -109,7 +109,7 @@ static bool run_write(struct async_op *op) {
 }
 
 static void describe_store(const struct async_op *op, struct event_work *work) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct bulk_store *s = (const struct bulk_store *)op;
     work->bytes = s->size;
     work->global = s->dst;
     work->from = op->src_bytes ? op->cta : NULL;
@@ -130,7 +130,7 @@ static uint32_t first_poison(struct cta *cta, uint32_t off, uint32_t size, uint1
 }
 
 static bool run_store(struct async_op *op) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct bulk_store *s = (const struct bulk_store *)op;
     if (!tma_check_source(op, s->src, s->size))
         return true;
     uint32_t bad = first_poison(op->cta, s->src, s->size, s->mask);
@@ -138,7 +138,7 @@ static bool run_store(struct async_op *op) {
         tma_fault_poison(op, bad);
         return true;
     }
-    struct store_op *w = async_op_create_with(sizeof *w, s->size, &write_kind, op->name, op->cta, &op->origin);
+    struct bulk_store *w = async_op_create_with(sizeof *w, s->size, &write_kind, op->name, op->cta, &op->origin);
     w->follows = op->number;
     w->dst = s->dst;
     w->size = s->size;
@@ -160,7 +160,7 @@ bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uin
     uint32_t off;
     if (!judge(cta, origin, name, size, dst) || !tma_source(cta, origin, name, src, 16, &off))
         return false;
-    struct store_op *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
+    struct bulk_store *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
     s->dst = dst;
     s->src = off;
     s->size = size;
@@ -177,7 +177,7 @@ bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uin
 
 /* --- shared to shared of another CTA ------------------------------------------------------------------------------ */
 
-struct peer_op {
+struct bulk_peer {
     struct async_op op;
     struct tma_place place;
     uint32_t src, size;
@@ -193,7 +193,7 @@ static const struct diag reduces_unwritten = {
 };
 
 static bool run_peer(struct async_op *op) {
-    const struct peer_op *p = (const struct peer_op *)op;
+    const struct bulk_peer *p = (const struct bulk_peer *)op;
     struct cta *to = p->place.cta;
     if (!tma_check_source(op, p->src, p->size) || !tma_check_place(op, &p->place, p->size))
         return true;
@@ -219,7 +219,7 @@ static bool run_peer(struct async_op *op) {
 }
 
 static void describe_peer(const struct async_op *op, struct event_work *work) {
-    const struct peer_op *p = (const struct peer_op *)op;
+    const struct bulk_peer *p = (const struct bulk_peer *)op;
     tma_describe_place(&p->place, p->size, work);
     work->from = op->cta;
     work->from_off = p->src;
@@ -248,7 +248,7 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
         mach_fault(cta->island, origin, &to_itself, "%s of rank %u, which is the executing CTA", name, cta->rank);
         return false;
     }
-    struct peer_op *p = async_op_create(sizeof *p, &peer_kind, name, cta, origin);
+    struct bulk_peer *p = async_op_create(sizeof *p, &peer_kind, name, cta, origin);
     p->place = place[0];
     p->src = off;
     p->size = size;

@@ -235,7 +235,7 @@ static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
 
 /* --- global to shared --------------------------------------------------------------------------------------------- */
 
-struct load_op {
+struct tile_load {
     struct async_op op;
     struct tma_box box;
     struct tma_place place;
@@ -292,7 +292,7 @@ static void load_row(struct cta *cta, const struct tile *t, uint32_t at, const u
     scatter_row(cta, t, at, buffer);
 }
 
-static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t at, const struct plane *p) {
+static bool load_plane(const struct tile_load *l, const struct tile *t, uint32_t at, const struct plane *p) {
     struct cta *cta = l->place.cta;
     const uint32_t bytes = t->hi - t->lo;
     if (bytes && p->out > p->in)
@@ -319,7 +319,7 @@ static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t a
     return true;
 }
 
-static bool load_planes(const struct load_op *l, const struct tile *t) {
+static bool load_planes(const struct tile_load *l, const struct tile *t) {
     cover(l->place.cta, t, l->place.off);
     for (uint32_t i = 0; i < t->planes; i++) {
         const struct plane p = tile_plane(t, i);
@@ -330,7 +330,7 @@ static bool load_planes(const struct load_op *l, const struct tile *t) {
 }
 
 static bool run_load(struct async_op *op) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct tile_load *l = (const struct tile_load *)op;
     struct tile t;
     if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
         return true;
@@ -347,7 +347,7 @@ static void describe_box(const struct tma_box *box, struct event_work *work) {
 }
 
 static void describe_load(const struct async_op *op, struct event_work *work) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct tile_load *l = (const struct tile_load *)op;
     tma_describe_place(&l->place, dense_bytes(&l->box), work);
     describe_box(&l->box, work);
 }
@@ -361,7 +361,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     uint32_t n = tma_places(cta, origin, name, to, 128, places);
     const uint64_t bytes = n ? dense_bytes(box) : 0;
     for (uint32_t i = 0; i < n; i++) {
-        struct load_op *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
+        struct tile_load *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
         l->box = *box;
         l->place = places[i];
         async_lands(&l->op, places[i].cta, places[i].off, bytes);
@@ -372,7 +372,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
 
 /* --- shared to global --------------------------------------------------------------------------------------------- */
 
-struct store_op {
+struct tile_store {
     struct async_op op;
     struct tma_box box;
     uint32_t src;
@@ -380,7 +380,7 @@ struct store_op {
     struct tma_track *track;
 };
 
-struct write_op {
+struct tile_write {
     struct async_op op;
     struct tile tile;
     enum tma_reduce reduce;
@@ -404,7 +404,7 @@ static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
 /* Where a row is written, and in *bytes how much of it. Elements outside the tensor are not written, but memory is
  * written, and reduced, 16 bytes at a time: where a row ends inside such a chunk, the rest of the chunk takes part
  * (measured on an H200). Behind the end of an allocation that rest is left out. NULL after a fault. */
-static uint8_t *written_row(struct write_op *w, uint64_t addr, uint32_t *bytes) {
+static uint8_t *written_row(struct tile_write *w, uint64_t addr, uint32_t *bytes) {
     uint8_t *to = mem_at(w->op.cta->gpu->mem, addr, *bytes);
     if (to)
         return to;
@@ -414,7 +414,7 @@ static uint8_t *written_row(struct write_op *w, uint64_t addr, uint32_t *bytes) 
 
 #define AHEAD 8u /* rows that are fetched before they are written */
 
-static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t *rows) {
+static bool write_plane(struct tile_write *w, const struct plane *p, const uint8_t *rows) {
     const struct tile *t = &w->tile;
     const uint32_t end = (t->hi + 15) & ~15u, most = (end < t->inner ? end : t->inner) - t->lo;
     uint8_t *whole = plane_at(&w->op, p, most);
@@ -439,7 +439,7 @@ static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t
 }
 
 static bool run_write(struct async_op *op) {
-    struct write_op *w = (struct write_op *)op;
+    struct tile_write *w = (struct tile_write *)op;
     const struct tile *t = &w->tile;
     for (uint32_t i = 0; i < t->planes; i++) {
         const struct plane p = tile_plane(t, i);
@@ -454,7 +454,7 @@ static bool run_write(struct async_op *op) {
 }
 
 static void describe_write(const struct async_op *op, struct event_work *work) {
-    const struct write_op *w = (const struct write_op *)op;
+    const struct tile_write *w = (const struct tile_write *)op;
     work->bytes = w->tile.rows * w->tile.inner;
     work->coord = w->tile.coord;
     work->rank = w->tile.m.rank;
@@ -472,7 +472,7 @@ static void pack6(const uint8_t from[16], uint8_t to[12]) {
 }
 
 /* Are the bytes of the row's chunk [to, to + unit) that the tensor gets written? `used`: the row lies inside. */
-static bool chunk_written(const struct store_op *s, const struct tile *t, bool used, uint32_t to, uint32_t from,
+static bool chunk_written(const struct tile_store *s, const struct tile *t, bool used, uint32_t to, uint32_t from,
                           bool flip) {
     uint32_t lo = 0, hi = 16;
     if (!used || t->hi <= to || t->lo >= to + t->unit)
@@ -489,7 +489,7 @@ static bool chunk_written(const struct store_op *s, const struct tile *t, bool u
 
 /* The row at shared offset `at` out of its chunks; `row` takes t->inner bytes. `clean`: all of the box is known to be
  * written. False at bytes never written that the tensor would get. */
-static bool gather_row(const struct store_op *s, const struct tile *t, uint32_t at, bool used, bool clean,
+static bool gather_row(const struct tile_store *s, const struct tile *t, uint32_t at, bool used, bool clean,
                        uint8_t *row) {
     const uint8_t *smem = s->op.cta->smem;
     for (uint32_t c = 0, to = 0; c < t->width; c += 16, to += t->unit) {
@@ -508,7 +508,7 @@ static bool gather_row(const struct store_op *s, const struct tile *t, uint32_t 
     return true;
 }
 
-static bool gather_rows(const struct store_op *s, const struct tile *t, uint8_t *rows) {
+static bool gather_rows(const struct tile_store *s, const struct tile *t, uint8_t *rows) {
     const bool clean = tile_dense(t) && !smem_poisoned(s->op.cta, s->src, (uint32_t)tile_bytes(t));
     uint32_t at = s->src;
     if (clean && is_lines(t)) {
@@ -531,7 +531,7 @@ static const struct diag no_reduction = {
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
-static bool check_store(const struct store_op *s, const struct tile *t, enum tma_element element) {
+static bool check_store(const struct tile_store *s, const struct tile *t, enum tma_element element) {
     if (t->m.type == TMAP_4X16_P64) /* 9.7.9.27.1.1 */
         return fault(&s->op, &bad_box, "the type 16U4_ALIGN16B is for loads only");
     for (uint32_t i = 0; i < (t->rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
@@ -545,14 +545,14 @@ static bool check_store(const struct store_op *s, const struct tile *t, enum tma
 }
 
 static bool run_store(struct async_op *op) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct tile_store *s = (const struct tile_store *)op;
     struct tile t;
     if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)))
         return true;
     const enum tma_element element = element_of(t.m.type, s->reduce);
     if (!check_store(s, &t, element))
         return true;
-    struct write_op *w =
+    struct tile_write *w =
         async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, &write_kind, op->name, op->cta, &op->origin);
     w->follows = op->number;
     w->tile = t;
@@ -569,7 +569,7 @@ static bool run_store(struct async_op *op) {
 }
 
 static void describe_store(const struct async_op *op, struct event_work *work) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct tile_store *s = (const struct tile_store *)op;
     work->bytes = op->src_bytes;
     work->from = op->cta;
     work->from_off = s->src;
@@ -584,7 +584,7 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
     uint32_t off;
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;
-    struct store_op *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
+    struct tile_store *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
     s->box = *box;
     s->src = off;
     async_reads(&s->op, off, dense_bytes(box));

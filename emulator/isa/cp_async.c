@@ -79,7 +79,8 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
     }
 }
 
-bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
+/* Have all but the `n` latest committed groups of the lanes finished (`read`: read their sources)? */
+static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
     WARP_FOR_LANES(l, mask) {
         const struct lane_groups *s = &state_of(w)->lanes[kind][l];
         const struct async_group *g = s->first;
@@ -92,7 +93,7 @@ bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uin
 
 enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
                                 uint32_t n, bool read) {
-    if (isa_group_done(w, kind, mask, n, read)) {
+    if (groups_done(w, kind, mask, n, read)) {
         tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
         return WARP_NEXT;
     }

@@ -295,8 +295,8 @@ static enum warp_status run_pending_count(struct warp *w, const struct insn *in,
 
 /* --- binding ------------------------------------------------------------------------------------------------------ */
 
-/* Sorts the words; a scope comes with a memory order and only then. */
-static bool sort_words(struct isa_binder *b, const struct ptx_insn *src, struct mbar_form *f, struct isa_words *k) {
+/* What the words say; a scope comes with a memory order and only then. */
+static bool bind_words(struct isa_binder *b, const struct ptx_insn *src, struct mbar_form *f, struct isa_words *k) {
     if (!isa_sort(b, src,
                   ISA_WORDS(PTX_MOD_release, PTX_MOD_acquire, PTX_MOD_relaxed, PTX_MOD_cta, PTX_MOD_cluster,
                             PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_expect_tx,
@@ -378,7 +378,7 @@ static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f
 bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
     struct isa_words k;
     struct mbar_form *f = arena_alloc(b->arena, sizeof *f);
-    if (!sort_words(b, in->src, f, &k))
+    if (!bind_words(b, in->src, f, &k))
         return false;
     in->data = f;
     switch (in->src->op) {

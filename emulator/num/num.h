@@ -102,8 +102,6 @@ bool num_env_is_default(void);
 
 // Width in bits of one value (6 for e2m3, 4 for e2m1, 7 for ue4m3).
 unsigned num_type_bits(num_type t);
-unsigned num_int_bits(num_int t);
-bool num_int_is_signed(num_int t);
 
 // Exact value of a code (bits above the type's width are ignored). NaN keeps its sign; payloads are quiet.
 // num_decode serves every type; the rest are its fast forms.
