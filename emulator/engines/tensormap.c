@@ -103,8 +103,7 @@ static const char *check_tensor(const struct tmap *m) {
             return "every globalStrides must be a multiple of 16 bytes";
         if (m->stride[i] % global_unit(m))
             return "every globalStrides must be a multiple of 32 bytes with INTERLEAVE_32B and the types "
-                   "16U4_ALIGN16B "
-                   "and 16U6_ALIGN16B";
+                   "16U4_ALIGN16B and 16U6_ALIGN16B";
     }
     return NULL;
 }

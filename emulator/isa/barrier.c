@@ -51,6 +51,15 @@ static bool uniform(struct warp *w, const struct insn *in, const struct warp_opn
     return true;
 }
 
+/* The warp's live lanes come together: then they are `mask`. False where the handler returns *status instead. */
+static bool whole_warp(struct warp *w, const struct insn *in, uint32_t *mask, enum warp_status *status) {
+    *status = WARP_JUMP;
+    if (warp_isolate(w, in, *mask) || !warp_sync_lanes(w, in, w->live, status))
+        return false;
+    *mask = w->g->mask;
+    return true;
+}
+
 /* Threads of all warps that have not exited, in whole warps. */
 static uint32_t live_threads(const struct cta *cta) {
     uint32_t n = 0;
@@ -159,11 +168,8 @@ static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_fo
 static enum warp_status run_bar(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct bar_form *f = in->data;
     enum warp_status status;
-    if (warp_isolate(w, in, mask))
-        return WARP_JUMP;
-    if (!warp_sync_lanes(w, in, w->live, &status))
+    if (!whole_warp(w, in, &mask, &status))
         return status;
-    mask = w->g->mask;
     if (!w->bar_waiting && !bar_enter(w, in, f, mask))
         return WARP_FAULT;
     struct mach_barrier *bar = &w->cta->bar[w->bar_waiting - 1];
@@ -272,11 +278,8 @@ static void cluster_check(const struct warp *by, const struct insn *in) {
 
 static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     enum warp_status status;
-    if (warp_isolate(w, in, mask))
-        return WARP_JUMP;
-    if (!warp_sync_lanes(w, in, w->live, &status))
+    if (!whole_warp(w, in, &mask, &status))
         return status;
-    mask = w->g->mask;
     struct cluster *cl = w->cta->cluster;
     if (w->cluster_arrived & mask)
         return warp_fault(w, in, w->cluster_arrived & mask, &cluster_twice,
@@ -292,11 +295,8 @@ static enum warp_status run_cluster_arrive(struct warp *w, const struct insn *in
 
 static enum warp_status run_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     enum warp_status status;
-    if (warp_isolate(w, in, mask))
-        return WARP_JUMP;
-    if (!warp_sync_lanes(w, in, w->live, &status))
+    if (!whole_warp(w, in, &mask, &status))
         return status;
-    mask = w->g->mask;
     struct cluster *cl = w->cta->cluster;
     if (mask & ~w->cluster_arrived)
         return warp_fault(w, in, mask & ~w->cluster_arrived, &cluster_no_arrive,

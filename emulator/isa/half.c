@@ -72,7 +72,7 @@ MIXED(bf16)
 #define NAN_ ALU_M(NaN)
 #define SIGN (ALU_M(abs) | ALU_M(xorsign))
 #define APPROX ALU_M(approx)
-/* One type: signatures of 2, 3 and 4 operands; `ftz`, `sat`: the bits where the type has them; `how`: what ex2 needs. */
+/* One type: signatures of 2, 3 and 4 operands; `ftz`, `sat`: the bits where the type has them, `how`: as ex2 needs. */
 #define ROWS(t, s2, s3, s4, ftz, sat, how)                                                                             \
     ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                              \
         ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t),                          \

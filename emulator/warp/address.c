@@ -56,9 +56,8 @@ static const struct diag no_such_rank = {
     .id = "shared-rank",
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
     .section = "PTX ISA 9.7.9.23, 5.1.7",
-    .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits "
-            "24 and up were "
-            "computed wrongly",
+    .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits 24 and "
+            "up were computed wrongly",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 static const struct diag not_own = {

@@ -2,7 +2,7 @@
  * each activation of a function.
  *
  * Lanes that have parted call and return on their own (PTX ISA 9.7.12.5, .6): frames come and go out of order, and one
- * is free when its last lane has left it. The storage comes from the worker that runs the warp's island, and only grows.
+ * is free when its last lane has left it. The storage is that of the worker who runs the warp's island; it only grows.
  */
 #include "warp/core.h"
 
