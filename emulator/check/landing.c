@@ -10,9 +10,8 @@ static const struct diag landing = {
     .rule = "the destination of an asynchronous copy may be read once the phase of the mbarrier that it "
             "signals has completed",
     .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
-    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all "
-            "copies bring; or the "
-            "copy did not wait until what it overwrites had been read",
+    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than "
+            "all copies bring; or the copy did not wait until what it overwrites had been read",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 

@@ -1,7 +1,7 @@
 /* check/mbarrier.c - are mbarriers known to the other CTAs before these use them, and is every byte announced?
  *
- * Publication to the other CTAs of the cluster (PTX ISA 9.7.13.4, 8.9): after mbarrier.init a thread of the CTA executes
- * fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes.
+ * Publication to the other CTAs of the cluster (PTX ISA 9.7.13.4, 8.9): after mbarrier.init a thread of the CTA
+ * executes fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes.
  */
 #include "check/check.h"
 
@@ -38,15 +38,15 @@ static struct object *find(const struct watch *w, uint32_t off) {
     return NULL;
 }
 
-/* --- publication --- */
+/* --- publication -------------------------------------------------------------------------------------------------- */
 
 static const struct diag unpublished = {
     .id = "mbarrier-unpublished",
-    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: a "
-            "release at cluster scope after mbarrier.init, and a cluster barrier after that",
+    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
+            "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
     .section = "PTX ISA 9.7.13.4, 9.7.13.3",
-    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then barrier.cluster.arrive "
-            "and .wait by all threads; without them it works on most runs",
+    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then "
+            "barrier.cluster.arrive and .wait by all threads; without them it works on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
@@ -86,15 +86,14 @@ static void sync(const struct listener *self, const struct event_sync *e) {
         move_on(self, e->owner, FRESH, RELEASED);
 }
 
-/* --- bytes --- */
+/* --- bytes -------------------------------------------------------------------------------------------------------- */
 
 static const struct diag unannounced = {
     .id = "mbarrier-bytes-unannounced",
     .rule = "expect_tx announces every byte that the copies of a phase bring to its mbarrier",
     .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.6",
     .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
-            "has landed; count "
-            "those that other CTAs send, too (of a CTA pair: both halves)",
+            "has landed; count those that other CTAs send, too (of a CTA pair: both halves)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 

@@ -16,8 +16,7 @@ static const struct diag overwritten = {
     .rule = "the source of a bulk copy must not change before the copy has read it",
     .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
     .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the "
-            "copy, then a barrier, "
-            "before the buffer is written again",
+            "copy, then a barrier, before the buffer is written again",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
@@ -43,31 +42,31 @@ static uint64_t digest(const uint8_t *p, uint64_t bytes) {
 
 static uint64_t digest_of(const struct async_op *op) { return digest(op->cta->smem + op->src_off, op->src_bytes); }
 
-static void issued(const struct listener *self, const struct async_op *op) {
+static void issued(const struct listener *self, const struct event_op *e) {
+    const struct async_op *op = e->by.op;
+    if (e->stage != OP_ISSUED)
+        return;
     struct source *s = worker_alloc(op->cta->island->worker, sizeof *s);
     *s = (struct source){*event_watch(self, op->cta), op->number, digest_of(op)};
     *event_watch(self, op->cta) = s;
 }
 
-static void started(const struct listener *self, const struct async_op *op) {
+/* Its source is read now. */
+static void access(const struct listener *self, const struct event_access *e) {
+    const struct async_op *op = e->by.op;
+    if (!op || !op->src_bytes || e->space != SPACE_SHARED || e->effect != EFFECT_READ)
+        return;
     struct source **at = (struct source **)event_watch(self, op->cta), *s;
     while (*at && (*at)->number != op->number)
         at = &(*at)->next;
     if (!(s = *at))
         return;
-    if (op->cta->live_warps && digest_of(op) != s->digest)
+    if (digest_of(op) != s->digest)
         mach_warn(op->cta->island, &op->origin, &overwritten,
                   "%s reads %u bytes at shared offset 0x%x, some of which have been overwritten since it was issued",
                   op->name, op->src_bytes, op->src_off);
     *at = s->next;
     worker_free(op->cta->island->worker, s);
-}
-
-static void op(const struct listener *self, const struct event_op *e) {
-    if (e->stage == OP_ISSUED)
-        issued(self, e->by.op);
-    else if (e->stage == OP_STARTED)
-        started(self, e->by.op);
 }
 
 static void life(const struct listener *self, const struct event_life *e) {
@@ -81,6 +80,17 @@ static void life(const struct listener *self, const struct event_life *e) {
     *event_watch(self, e->owner) = NULL;
 }
 
+/* What the tensor core reads is none of its business. */
+static bool settled(const struct listener *self, struct cta *cta, uint32_t off, uint32_t size) {
+    (void)self, (void)cta, (void)off, (void)size;
+    return true;
+}
+
 struct listener check_source(void) {
-    return (struct listener){.name = "sources of stores", .wants = WANT_OP_SOURCE | WANT_LIFE, .op = op, .life = life};
+    return (struct listener){.name = "sources of stores",
+                             .wants = WANT_OP_SOURCE | WANT_ENGINE_READ | WANT_LIFE,
+                             .access = access,
+                             .settled = settled,
+                             .op = issued,
+                             .life = life};
 }

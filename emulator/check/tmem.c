@@ -1,8 +1,9 @@
 /* check/tmem.c - tensor memory that is given on or given back too early.
  *
- * A tcgen05.ld reads its cells some time before tcgen05.wait::ld is passed (PTX ISA 9.7.16.8.5). A thread that uses a loaded
- * register waits for that load (9.7.16.6.4.5), but one that tells others to go on must have passed the wait. The CTAs of a
- * pair deallocate together (9.7.16.7.1): from when one of them has executed its tcgen05.dealloc, nothing may use the columns.
+ * A tcgen05.ld reads its cells some time before tcgen05.wait::ld is passed (PTX ISA 9.7.16.8.5). A thread that uses a
+ * loaded register waits for that load (9.7.16.6.4.5), but one that tells others to go on must have passed the wait. The
+ * CTAs of a pair deallocate together (9.7.16.7.1): from when one of them has executed its tcgen05.dealloc, nothing may
+ * use the columns.
  */
 #include "check/check.h"
 
@@ -17,10 +18,9 @@ static const struct diag not_waited = {
     .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the "
             "cells have been read",
     .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
-    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it "
-            "a later "
-            "tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so it works by "
-            "luck on most runs",
+    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without "
+            "it a later tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so "
+            "it works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 

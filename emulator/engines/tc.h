@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- state (tc_state.c) --- */
+/* --- state (tc_state.c) ------------------------------------------------------------------------------------------- */
 
 #define TC_GRANULES (TMEM_COLUMNS / TMEM_GRANULE)
 
@@ -70,7 +70,7 @@ bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned gr
  * "tcgen05.mma". */
 bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, const char *name, struct cta *pair[2]);
 
-/* --- allocation (tc_alloc.c, 9.7.16.7.1) --- */
+/* --- allocation (tc_alloc.c, 9.7.16.7.1) -------------------------------------------------------------------------- */
 
 enum tc_result { TC_DONE, TC_BLOCKED, TC_FAULT };
 
@@ -103,7 +103,7 @@ struct tc_cells {
 /* They are allocated to `cta`, which those who watch are told, or a fault. */
 bool tc_use_cells(struct cta *cta, const struct mach_origin *origin, const struct tc_cells *cells);
 
-/* --- load and store (tc_ldst.c, 9.7.16.2.3, 9.7.16.8) --- */
+/* --- load and store (tc_ldst.c, 9.7.16.2.3, 9.7.16.8) ------------------------------------------------------------- */
 
 enum tc_shape { TC_32X32B, TC_16X64B, TC_16X128B, TC_16X256B, TC_16X32BX2 };
 
@@ -136,7 +136,7 @@ uint64_t tc_issue_ld(struct async_queue *q, const struct mach_origin *origin, co
 void tc_issue_st(struct async_queue *q, const struct mach_origin *origin, const struct tc_access *a,
                  const uint32_t *data, const uint32_t *poison, uint32_t *outstanding);
 
-/* --- cp, shift, commit (tc_cp.c, 9.7.16.9, 9.7.16.12) --- */
+/* --- cp, shift, commit (tc_cp.c, 9.7.16.9, 9.7.16.12) ------------------------------------------------------------- */
 
 enum tc_cp_shape {
     TC_CP_128X256B,
@@ -158,7 +158,7 @@ void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, unsigned 
  * all earlier operations of the queue are done. */
 void tc_issue_commit(struct cta *cta, const struct mach_origin *origin, uint32_t ctas, uint32_t off);
 
-/* --- products put off (tc_chain.c) --- */
+/* --- products put off (tc_chain.c) -------------------------------------------------------------------------------- */
 
 /* The products of tcgen05.mma that have run are computed later, many at once. Columns [column, column + n) of this
  * CTA's tensor memory, and of its peer's, hold them after tc_sync: to be called before those cells are read, written,
@@ -170,7 +170,7 @@ void tc_flush(const struct cluster *cl);
 /* Forgets what was put off for a CTA that goes away without having deallocated its tensor memory. */
 void tc_drop(const struct cta *cta);
 
-/* --- mma (tc_mma.c, 9.7.16.10) --- */
+/* --- mma (tc_mma.c, 9.7.16.10) ------------------------------------------------------------------------------------ */
 
 enum tc_kind {
     TC_KIND_F16,

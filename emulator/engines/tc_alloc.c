@@ -75,7 +75,7 @@ static void tell(const struct tc_state *tc, struct cta *by, const struct mach_or
                                             .columns = columns});
 }
 
-/* --- the permit --- */
+/* --- the permit --------------------------------------------------------------------------------------------------- */
 
 /* Permit or columns came free: everyone who may wait for them looks again. */
 static void wake_allocators(struct sm *sm) {
@@ -143,7 +143,7 @@ bool tc_relinquish(struct cta *cta, const struct mach_origin *origin) {
     return true;
 }
 
-/* --- columns --- */
+/* --- columns ------------------------------------------------------------------------------------------------------ */
 
 /* First granule of a block, naturally aligned and free in all CTAs of `tcs`, or TC_GRANULES. */
 static uint32_t find_block(struct tc_state *const *tcs, unsigned count, uint32_t granules) {
@@ -258,7 +258,7 @@ bool tc_dealloc(struct cta *cta, const struct mach_origin *origin, uint32_t tadd
     return a != NULL;
 }
 
-/* --- pairs --- */
+/* --- pairs -------------------------------------------------------------------------------------------------------- */
 
 /* Notes that a warp executes a collective instruction. TC_DONE: its result is there, and the request over. TC_BLOCKED:
  * it stands. */

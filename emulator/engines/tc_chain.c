@@ -58,7 +58,7 @@ static bool products_exact(const struct tc_chain *c, const struct tc_part *p) {
     return la + lb >= 125 && ha + hb <= 380;
 }
 
-/* --- D on the side --- */
+/* --- D on the side ------------------------------------------------------------------------------------------------ */
 
 /* The cells of 16 rows in a column of tensor memory. */
 static uint32_t *cells(const struct tc_chain *c, const struct tc_part *p, uint32_t n, uint32_t segment) {
@@ -122,7 +122,7 @@ static void write_side(struct tc_scratch *s, const struct tc_part *p) {
         }
 }
 
-/* --- the product --- */
+/* --- the product -------------------------------------------------------------------------------------------------- */
 
 /* bf16 numbers whose sum an element is. */
 static unsigned parts_of(enum tc_elem e) { return e == TC_F16 || e == TC_TF32 ? 2 : 1; }

@@ -164,7 +164,7 @@ void tc_issue_cp(struct cta *cta, const struct mach_origin *origin, unsigned gro
     async_issue(tc_queue(cta), &cp->op);
 }
 
-/* --- shift --- */
+/* --- shift -------------------------------------------------------------------------------------------------------- */
 
 struct shift_op {
     struct async_op op;
@@ -222,7 +222,7 @@ void tc_issue_shift(struct cta *cta, const struct mach_origin *origin, unsigned 
     async_issue(tc_queue(cta), &s->op);
 }
 
-/* --- commit --- */
+/* --- commit ------------------------------------------------------------------------------------------------------- */
 
 struct commit_op {
     struct async_op op;

@@ -98,9 +98,10 @@ bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const ch
     return !cta->island->fault;
 }
 
-/* Lanes `first` .. `first` + n - 1 of tensor memory, inside one partition of 32. */
-static void set_lanes(uint32_t lanes[4], uint32_t first, uint32_t n) {
-    lanes[first / 32] |= (uint32_t)((UINT64_C(1) << n) - 1) << first % 32;
+/* Lanes of the address's partition that are touched: with .32x32b each thread's own. */
+static uint32_t partition_lanes(const struct tc_access *a) {
+    const uint32_t all = (uint32_t)((UINT64_C(1) << tc_image_lanes(a->shape)) - 1) << (a->taddr >> 16) % 32;
+    return a->shape == TC_32X32B ? all & a->threads : all;
 }
 
 static bool use_cells(struct cta *cta, const struct mach_origin *origin, const char *name, enum event_effect effect,
@@ -110,7 +111,7 @@ static bool use_cells(struct cta *cta, const struct mach_origin *origin, const c
                          .effect = effect,
                          .column = a->taddr & 0xffff,
                          .columns = tmem_columns(a)};
-    set_lanes(c.lanes, a->taddr >> 16, tc_image_lanes(a->shape));
+    c.lanes[(a->taddr >> 16) / 32] = partition_lanes(a);
     if (a->shape != TC_16X32BX2)
         return tc_use_cells(cta, origin, &c);
     struct tc_cells half = c;
@@ -205,7 +206,7 @@ bool tc_store(struct cta *cta, const struct mach_origin *origin, const struct tc
     return true;
 }
 
-/* --- asynchronous forms --- */
+/* --- asynchronous forms ------------------------------------------------------------------------------------------- */
 
 struct ld_op {
     struct async_op op;

@@ -58,7 +58,7 @@ static bool fault(const struct job *j, const struct tc_problem *p) {
     return false;
 }
 
-/* --- form and checks --- */
+/* --- form and checks ---------------------------------------------------------------------------------------------- */
 
 static bool check_form(const struct job *j, struct tc_idesc *id) {
     struct tc_problem problem;
@@ -151,7 +151,7 @@ static void clear_poison(const struct job *j, const struct tc_part *p) {
             t->poison[j->c->column + n][w] &= ~p->keep[w];
 }
 
-/* --- operands, behind those that the chain has --- */
+/* --- operands, behind those that the chain has -------------------------------------------------------------------- */
 
 /* Fetches and decodes an operand out of one CTA. `bits`: descriptor or tensor memory address. */
 static bool load_operand(const struct job *j, struct cta *cta, const struct tc_operand *o, uint64_t bits, float *out) {
@@ -265,7 +265,7 @@ static bool scale_operands(const struct job *j, struct tc_part *p) {
     return true;
 }
 
-/* --- running --- */
+/* --- running ------------------------------------------------------------------------------------------------------ */
 
 /* Does the operation continue the chain's sum: the same but for the operands, D read as it was written? */
 static bool continues(const struct tc_chain *c, const struct cta *cta, const struct tc_mma *b) {
@@ -359,6 +359,10 @@ static void describe_mma(const struct async_op *op, struct event_work *work) {
     struct tc_problem problem;
     struct tc_idesc id;
     work->cta_group = mma->group;
+    work->kind = mma->kind;
+    work->accumulate = mma->accumulate;
+    work->sfa = mma->sfa;
+    work->sfb = mma->sfb;
     work->a = mma->a;
     work->a_in_tmem = mma->a_in_tmem;
     work->b = mma->b;

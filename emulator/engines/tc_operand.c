@@ -16,20 +16,17 @@ static const struct diag poisoned_smem = {
     .id = "tcgen05-smem-uninitialised",
     .rule = "an operand must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.6.5",
-    .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts "
-            "fewer bytes than "
-            "arrive, so that the phase ends early), or writes another layout than the descriptor says",
+    .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts fewer "
+            "bytes than arrive, so that the phase ends early), or writes another layout than the descriptor says",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag landing_smem = {
     .id = "tcgen05-smem-in-flight",
-    .rule = "a copy's destination may be read once the phase of the mbarrier that it signals has completed, "
-            "and no copy may "
-            "be issued into it before what it holds has been read",
+    .rule = "a copy's destination may be read once the phase of the mbarrier that it signals has completed, and no "
+            "copy may be issued into it before what it holds has been read",
     .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
-    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all "
-            "copies bring, so "
-            "that the phase ends early; or the copy did not wait until the tile before it had been read",
+    .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all copies "
+            "bring, so that the phase ends early; or the copy did not wait until the tile before it had been read",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 static const struct diag poisoned_tmem = {

@@ -54,7 +54,7 @@ unsigned tmap_swizzle_span(uint32_t swizzle) {
     return swizzle < sizeof span ? span[swizzle] : 0;
 }
 
-/* --- rules ------------------------------------------------------------------------------------------------------- */
+/* --- rules -------------------------------------------------------------------------------------------------------- */
 
 static bool padded(const struct tmap *m) { return m->type == TMAP_4X16_P64 || m->type == TMAP_6X16_P32; }
 
@@ -103,8 +103,7 @@ static const char *check_tensor(const struct tmap *m) {
             return "every globalStrides must be a multiple of 16 bytes";
         if (m->stride[i] % global_unit(m))
             return "every globalStrides must be a multiple of 32 bytes with INTERLEAVE_32B and the types "
-                   "16U4_ALIGN16B "
-                   "and 16U6_ALIGN16B";
+                   "16U4_ALIGN16B and 16U6_ALIGN16B";
     }
     return NULL;
 }
@@ -151,7 +150,8 @@ static const char *check_swizzle(const struct tmap *m) {
     return NULL;
 }
 
-const char *tmap_check(const struct tmap *m) {
+/* The rule that a description breaks, as a sentence, or NULL when it breaks none. */
+static const char *broken_rule(const struct tmap *m) {
     const char *why = check_shape(m);
     if (!why)
         why = check_tensor(m);
@@ -177,7 +177,7 @@ static const struct {
 } swizzles[] = {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {3, 1}, {3, 2}, {3, 3}, {4, 0}};
 
 const char *tmap_encode(const struct tmap *m, uint8_t out[TMAP_BYTES]) {
-    const char *why = tmap_check(m);
+    const char *why = broken_rule(m);
     if (why)
         return why;
     memset(out, 0, TMAP_BYTES);
@@ -229,7 +229,7 @@ const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m) {
         if (i + 1 < TMAP_MAX_RANK)
             m->stride[i] = get(in + AT_STRIDE + 8 * i, 8);
     }
-    return tmap_check(m);
+    return broken_rule(m);
 }
 
 /* --- tensormap.replace (9.7.9.28) --------------------------------------------------------------------------------- */

@@ -58,9 +58,7 @@ struct tmap {
     uint32_t step[TMAP_MAX_RANK];       /* traversal strides, elements; step[0] does not count without interleave */
 };
 
-/* The rule that a description breaks, as a sentence, or NULL when it breaks none. */
-const char *tmap_check(const struct tmap *m);
-/* Checks and writes a map: NULL, or the broken rule with `out` untouched. */
+/* Checks and writes a map: NULL, or as a sentence the rule that the description breaks, with `out` untouched. */
 const char *tmap_encode(const struct tmap *m, uint8_t out[TMAP_BYTES]);
 /* Reads a map back. NULL, or what is wrong: bytes that tmap_encode did not write, or a field that was replaced by a
  * value that breaks a rule. */

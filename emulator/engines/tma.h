@@ -32,6 +32,7 @@ enum tma_reduce {
 };
 
 enum tma_element {
+    TMA_E_NONE,
     TMA_E_U32,
     TMA_E_S32,
     TMA_E_U64,
@@ -42,8 +43,7 @@ enum tma_element {
     TMA_E_F32_FTZ, /* subnormals in and out are flushed */
     TMA_E_F64,
     TMA_E_B32,
-    TMA_E_B64,
-    TMA_E_NONE
+    TMA_E_B64
 };
 
 /* Operations of one bulk group that are not finished: the issuing thread waits for zeros. Must live until both are. */
@@ -87,6 +87,8 @@ bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uin
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
                          uint32_t mbar, enum tma_reduce op, enum tma_element type);
 
+/* What a reduction takes the elements of a tensor map's type for. */
+enum tma_element tma_element_of(uint32_t type, enum tma_reduce op);
 /* Is this operation defined for the element (tables of 9.7.9.25.4.2; `tensor`: 9.7.9.27.1.3)? */
 bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor);
 /* dst[i] = dst[i] op src[i] for `bytes` bytes of elements. */

@@ -4,16 +4,20 @@
 
 #include <string.h>
 
+static const struct diag granule = {
+    .id = "bulk-copy-size",
+    .rule = "size and addresses of a bulk copy are multiples of 16",
+    .section = "PTX ISA 9.7.9.25.4.1",
+    .hint = "round the last piece up to 16 bytes, or copy its tail with ordinary loads",
+    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
+};
+
 /* Size and global address of a bulk copy. */
 static bool judge(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t size, uint64_t addr) {
-    struct diag d =
-        TMA_FAULT("bulk-copy-size", "size and addresses of a bulk copy are multiples of 16", "PTX ISA 9.7.9.25.4.1",
-                  "round the last piece up to 16 bytes, or copy its tail with ordinary loads");
-    d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
     if (size % 16)
-        mach_fault(cta->island, origin, &d, "%s of %u bytes", name, size);
+        mach_fault(cta->island, origin, &granule, "%s of %u bytes", name, size);
     else if (addr % 16)
-        mach_fault(cta->island, origin, &d, "%s with the global address 0x%llx", name, (unsigned long long)addr);
+        mach_fault(cta->island, origin, &granule, "%s with the global address 0x%llx", name, (unsigned long long)addr);
     else
         return true;
     return false;
@@ -21,7 +25,7 @@ static bool judge(struct cta *cta, const struct mach_origin *origin, const char 
 
 /* --- global to shared --------------------------------------------------------------------------------------------- */
 
-struct load_op {
+struct bulk_load {
     struct async_op op;
     struct tma_place place;
     uint64_t src;
@@ -29,7 +33,7 @@ struct load_op {
 };
 
 static bool run_load(struct async_op *op) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct bulk_load *l = (const struct bulk_load *)op;
     if (!tma_check_place(op, &l->place, l->size))
         return true;
     if (l->size) {
@@ -46,7 +50,7 @@ static bool run_load(struct async_op *op) {
 }
 
 static void describe_load(const struct async_op *op, struct event_work *work) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct bulk_load *l = (const struct bulk_load *)op;
     tma_describe_place(&l->place, l->size, work);
     work->global = l->src;
 }
@@ -61,7 +65,7 @@ bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint
         return false;
     uint32_t n = tma_places(cta, origin, name, to, 16, places);
     for (uint32_t i = 0; i < n; i++) {
-        struct load_op *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
+        struct bulk_load *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
         l->place = places[i];
         l->src = src;
         l->size = size;
@@ -73,7 +77,7 @@ bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint
 
 /* --- shared to global --------------------------------------------------------------------------------------------- */
 
-struct store_op {
+struct bulk_store {
     struct async_op op;
     uint64_t dst;
     uint32_t src, size;
@@ -86,7 +90,7 @@ struct store_op {
 };
 
 /* The bytes that were written: a piece of every 16 for each run of bits in the mask. */
-static void tell_written(const struct async_op *op, const struct store_op *s) {
+static void tell_written(const struct async_op *op, const struct bulk_store *s) {
     const enum event_effect effect = s->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC;
     if (s->mask == 0xffff)
         tma_tell_global(op, effect, s->dst, s->size, 1, 0);
@@ -99,7 +103,7 @@ static void tell_written(const struct async_op *op, const struct store_op *s) {
 }
 
 static bool run_write(struct async_op *op) {
-    struct store_op *s = (struct store_op *)op;
+    struct bulk_store *s = (struct bulk_store *)op;
     uint8_t *to = s->size ? tma_global(op, s->dst, s->size, true) : s->data;
     if (!to)
         return true;
@@ -118,7 +122,7 @@ static bool run_write(struct async_op *op) {
 }
 
 static void describe_store(const struct async_op *op, struct event_work *work) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct bulk_store *s = (const struct bulk_store *)op;
     work->bytes = s->size;
     work->global = s->dst;
     work->from = op->src_bytes ? op->cta : NULL;
@@ -139,7 +143,7 @@ static uint32_t first_poison(struct cta *cta, uint32_t off, uint32_t size, uint1
 }
 
 static bool run_store(struct async_op *op) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct bulk_store *s = (const struct bulk_store *)op;
     if (!tma_check_source(op, s->src, s->size))
         return true;
     uint32_t bad = first_poison(op->cta, s->src, s->size, s->mask);
@@ -147,7 +151,7 @@ static bool run_store(struct async_op *op) {
         tma_fault_poison(op, bad);
         return true;
     }
-    struct store_op *w = async_op_create_with(sizeof *w, s->size, &write_kind, op->name, op->cta, &op->origin);
+    struct bulk_store *w = async_op_create_with(sizeof *w, s->size, &write_kind, op->name, op->cta, &op->origin);
     w->follows = op->number;
     w->dst = s->dst;
     w->size = s->size;
@@ -169,7 +173,7 @@ bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uin
     uint32_t off;
     if (!judge(cta, origin, name, size, dst) || !tma_source(cta, origin, name, src, 16, &off))
         return false;
-    struct store_op *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
+    struct bulk_store *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
     s->dst = dst;
     s->src = off;
     s->size = size;
@@ -186,7 +190,7 @@ bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uin
 
 /* --- shared to shared of another CTA ------------------------------------------------------------------------------ */
 
-struct peer_op {
+struct bulk_peer {
     struct async_op op;
     struct tma_place place;
     uint32_t src, size;
@@ -194,8 +198,15 @@ struct peer_op {
     enum tma_element type;
 };
 
+static const struct diag reduces_unwritten = {
+    .id = "bulk-reduce-uninitialised",
+    .rule = "a reduction must find written bytes at its destination",
+    .section = "PTX ISA 9.7.9.25.4.2",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
 static bool run_peer(struct async_op *op) {
-    const struct peer_op *p = (const struct peer_op *)op;
+    const struct bulk_peer *p = (const struct bulk_peer *)op;
     struct cta *to = p->place.cta;
     if (!tma_check_source(op, p->src, p->size) || !tma_check_place(op, &p->place, p->size))
         return true;
@@ -207,11 +218,8 @@ static bool run_peer(struct async_op *op) {
     if (p->reduce != TMA_COPY) {
         bad = first_poison(to, p->place.off, p->size, 0xffff);
         if (bad != UINT32_MAX) {
-            struct diag d =
-                TMA_FAULT("bulk-reduce-uninitialised", "a reduction must find written bytes at its destination",
-                          "PTX ISA 9.7.9.25.4.2", NULL);
-            mach_fault(op->cta->island, &op->origin, &d, "%s finds shared offset 0x%x of rank %u never written",
-                       op->name, bad, to->rank);
+            mach_fault(op->cta->island, &op->origin, &reduces_unwritten,
+                       "%s finds shared offset 0x%x of rank %u never written", op->name, bad, to->rank);
             return true;
         }
         tma_reduce_bytes(p->reduce, p->type, to->smem + p->place.off, op->cta->smem + p->src, p->size);
@@ -224,13 +232,21 @@ static bool run_peer(struct async_op *op) {
 }
 
 static void describe_peer(const struct async_op *op, struct event_work *work) {
-    const struct peer_op *p = (const struct peer_op *)op;
+    const struct bulk_peer *p = (const struct bulk_peer *)op;
     tma_describe_place(&p->place, p->size, work);
     work->from = op->cta;
     work->from_off = p->src;
 }
 
 static const struct async_kind peer_kind = {AGENT_BULK, run_peer, describe_peer};
+
+static const struct diag to_itself = {
+    .id = "bulk-copy-own",
+    .rule = "a copy from .shared::cta to .shared::cluster goes to another CTA",
+    .section = "PTX ISA 9.7.9.25.4.1",
+    .hint = "map the destination and the mbarrier with mapa",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
 
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
                          uint32_t mbar, enum tma_reduce op, enum tma_element type) {
@@ -242,12 +258,10 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
         tma_places(cta, origin, name, &to, 16, place) != 1)
         return false;
     if (place[0].cta == cta) {
-        struct diag d = TMA_FAULT("bulk-copy-own", "a copy from .shared::cta to .shared::cluster goes to another CTA",
-                                  "PTX ISA 9.7.9.25.4.1", "map the destination and the mbarrier with mapa");
-        mach_fault(cta->island, origin, &d, "%s of rank %u, which is the executing CTA", name, cta->rank);
+        mach_fault(cta->island, origin, &to_itself, "%s of rank %u, which is the executing CTA", name, cta->rank);
         return false;
     }
-    struct peer_op *p = async_op_create(sizeof *p, &peer_kind, name, cta, origin);
+    struct bulk_peer *p = async_op_create(sizeof *p, &peer_kind, name, cta, origin);
     p->place = place[0];
     p->src = off;
     p->size = size;

@@ -28,45 +28,83 @@ struct async_queue *tma_store_queue(struct cta *cta) {
 #define RANK(addr) ((addr) >> MACH_SMEM_RANK_SHIFT)
 #define OFFSET(addr) ((addr) & ((1u << MACH_SMEM_RANK_SHIFT) - 1))
 
+static const struct diag misaligned = {
+    .id = "bulk-copy-alignment",
+    .rule = "the addresses of a bulk copy must be multiples of 16",
+    .section = "PTX ISA 9.7.9.25.4.1, 5.5.7",
+    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
+};
+
+static const struct diag misaligned_mbarrier = {
+    .id = "bulk-copy-alignment",
+    .rule = "an mbarrier object is aligned to 8 bytes",
+    .section = "PTX ISA 9.7.13.15.1",
+    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
+};
+
+static const struct diag not_own = {
+    .id = "bulk-copy-not-own",
+    .rule = ".shared::cta names the executing CTA's own shared memory",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .hint = "write .shared::cluster for a destination in another CTA",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static const struct diag no_such_rank = {
+    .id = "bulk-copy-rank",
+    .rule = "a shared::cluster address names a CTA of the cluster",
+    .section = "PTX ISA 5.1.7",
+    .hint = "an address whose bits 24 and up were computed wrongly",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* `way`: "to" the address or "from" it. */
+static bool judge_alignment(struct cta *cta, const struct mach_origin *origin, const char *name, const char *way,
+                            uint32_t addr, uint32_t align, const char *hint) {
+    if (addr % align == 0)
+        return true;
+    struct diag d = misaligned;
+    if (align == 128)
+        d.rule = "the shared memory address of a tensor copy must be a multiple of 128";
+    d.hint = hint;
+    mach_fault(cta->island, origin, &d, "%s %s shared address 0x%08x, which is no multiple of %u", name, way, addr,
+               align);
+    return false;
+}
+
 static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, const char *name,
                             const struct tma_target *to, uint32_t align) {
     const uint32_t ctas = cta->cluster->num_ctas;
-    struct diag d = TMA_FAULT("bulk-copy-alignment", NULL, "PTX ISA 9.7.9.25.4.1, 5.5.7", NULL);
-    if (to->dst % align) {
-        d.rule = align == 128 ? "the shared memory address of a tensor copy must be a multiple of 128"
-                              : "the addresses of a bulk copy must be multiples of 16";
-        d.hint = "declare the buffer with alignas(128), with alignas(1024) where a 128-byte swizzle is to "
-                 "begin anew";
-        d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
-        mach_fault(cta->island, origin, &d, "%s to shared address 0x%08x, which is no multiple of %u", name, to->dst,
-                   align);
+    if (!judge_alignment(cta, origin, name, "to", to->dst, align,
+                         "declare the buffer with alignas(128), with alignas(1024) where a 128-byte swizzle is to "
+                         "begin anew"))
         return false;
-    }
     if (to->mbar % 8) {
-        d.rule = "an mbarrier object is aligned to 8 bytes";
-        d.section = "PTX ISA 9.7.13.15.1";
-        d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
-        mach_fault(cta->island, origin, &d, "%s signals shared address 0x%08x, which is no multiple of 8", name,
-                   to->mbar);
+        mach_fault(cta->island, origin, &misaligned_mbarrier,
+                   "%s signals shared address 0x%08x, which is no multiple of 8", name, to->mbar);
         return false;
     }
     if (to->own && RANK(to->dst) != cta->rank) {
-        d = TMA_FAULT("bulk-copy-not-own", ".shared::cta names the executing CTA's own shared memory",
-                      "PTX ISA 9.7.9.27.1.2", "write .shared::cluster for a destination in another CTA");
-        mach_fault(cta->island, origin, &d, "%s from the CTA of rank %u to shared address 0x%08x of rank %u", name,
-                   cta->rank, to->dst, RANK(to->dst));
+        mach_fault(cta->island, origin, &not_own, "%s from the CTA of rank %u to shared address 0x%08x of rank %u",
+                   name, cta->rank, to->dst, RANK(to->dst));
         return false;
     }
     if (RANK(to->dst) >= ctas || RANK(to->mbar) >= ctas) {
         const uint32_t bad = RANK(to->dst) >= ctas ? to->dst : to->mbar;
-        d = TMA_FAULT("bulk-copy-rank", "a shared::cluster address names a CTA of the cluster", "PTX ISA 5.1.7",
-                      "an address whose bits 24 and up were computed wrongly");
-        mach_fault(cta->island, origin, &d, "%s uses shared address 0x%08x: rank %u in a cluster of %u CTAs", name, bad,
-                   RANK(bad), ctas);
+        mach_fault(cta->island, origin, &no_such_rank, "%s uses shared address 0x%08x: rank %u in a cluster of %u CTAs",
+                   name, bad, RANK(bad), ctas);
         return false;
     }
     return true;
 }
+
+static const struct diag mbarrier_elsewhere = {
+    .id = "bulk-copy-mbarrier-cta",
+    .rule = "the mbarrier lies in the CTA of the destination, unless the copy says .cta_group::2",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .hint = "to signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
 
 /* 9.7.9.27.1.2: with .cta_group::1 the mbarrier lies in the CTA of the destination, with ::2 there or in its peer. */
 static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, const char *name,
@@ -74,28 +112,45 @@ static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, co
     const uint32_t dst = RANK(to->dst), mbar = RANK(to->mbar);
     if (mbar == dst || (to->cta_group == 2 && mbar == (dst ^ 1)))
         return true;
-    struct diag d = TMA_FAULT(
-        "bulk-copy-mbarrier-cta",
-        to->cta_group == 2 ? "with .cta_group::2 the mbarrier lies in the destination's CTA or in its peer (rank ^ 1)"
-                           : "the mbarrier lies in the CTA of the destination, unless the copy says .cta_group::2",
-        "PTX ISA 9.7.9.27.1.2",
-        "to signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2");
+    struct diag d = mbarrier_elsewhere;
+    if (to->cta_group == 2)
+        d.rule = "with .cta_group::2 the mbarrier lies in the destination's CTA or in its peer (rank ^ 1)";
     mach_fault(cta->island, origin, &d, "%s to the CTA of rank %u signals an mbarrier of rank %u", name, dst, mbar);
     return false;
 }
 
+static const struct diag beyond_mask = {
+    .id = "multicast-mask",
+    .rule = "bit r of ctaMask is the CTA of rank r in the cluster: bits beyond it must be 0",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .hint = "a mask made for a larger cluster, or built from the wrong coordinates",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
 static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, const char *name,
                             const struct tma_target *to) {
     const uint32_t ctas = cta->cluster->num_ctas;
-    struct diag d =
-        TMA_FAULT("multicast-mask", "bit r of ctaMask is the CTA of rank r in the cluster: bits beyond it must be 0",
-                  "PTX ISA 9.7.9.27.1.2", "a mask made for a larger cluster, or built from the wrong coordinates");
-    if (to->multicast && to->ctas >> ctas) {
-        mach_fault(cta->island, origin, &d, "%s with ctaMask 0x%04x in a cluster of %u CTAs", name, to->ctas, ctas);
-        return false;
-    }
-    return true;
+    if (!to->multicast || !(to->ctas >> ctas))
+        return true;
+    mach_fault(cta->island, origin, &beyond_mask, "%s with ctaMask 0x%04x in a cluster of %u CTAs", name, to->ctas,
+               ctas);
+    return false;
 }
+
+static const struct diag no_peer = {
+    .id = "multicast-no-peer",
+    .rule = ".cta_group::2 signals a CTA of the destination's pair, which must exist",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .hint = "launch clusters of an even number of CTAs",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static const struct diag empty_mask = {
+    .id = "multicast-mask",
+    .rule = "a multicast names at least one destination",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
 
 uint32_t tma_places(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tma_target *to,
                     uint32_t align, struct tma_place places[MACH_MAX_CLUSTER]) {
@@ -109,43 +164,45 @@ uint32_t tma_places(struct cta *cta, const struct mach_origin *origin, const cha
             continue;
         uint32_t told = to->cta_group == 2 ? (r & ~1u) | (RANK(to->mbar) & 1) : r;
         if (told >= cl->num_ctas) {
-            struct diag d = TMA_FAULT("multicast-no-peer",
-                                      ".cta_group::2 signals a CTA of the destination's pair, which must exist",
-                                      "PTX ISA 9.7.9.27.1.2", "launch clusters of an even number of CTAs");
-            mach_fault(cta->island, origin, &d, "%s: the CTA of rank %u has no peer in a cluster of %u CTAs", name, r,
-                       cl->num_ctas);
+            mach_fault(cta->island, origin, &no_peer, "%s: the CTA of rank %u has no peer in a cluster of %u CTAs",
+                       name, r, cl->num_ctas);
             return 0;
         }
         places[n++] = (struct tma_place){&cl->cta[r], OFFSET(to->dst), &cl->cta[told], OFFSET(to->mbar)};
     }
-    if (n == 0) {
-        struct diag d =
-            TMA_FAULT("multicast-mask", "a multicast names at least one destination", "PTX ISA 9.7.9.27.1.2", NULL);
-        mach_fault(cta->island, origin, &d, "%s with ctaMask 0", name);
-    }
+    if (n == 0)
+        mach_fault(cta->island, origin, &empty_mask, "%s with ctaMask 0", name);
     return n;
 }
+
+static const struct diag into_exited = {
+    .id = "bulk-copy-cta-exited",
+    .rule = "shared memory lives as long as its CTA: a copy may not arrive after it",
+    .section = "PTX ISA 5.1.7, 9.7.9.25.1",
+    .hint = "before a CTA exits it must have waited for every copy into it, those of its peers too: wait on the "
+            "mbarrier, or end the kernel with barrier.cluster.arrive and .wait",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static const struct diag outside_shared = {
+    .id = "bulk-copy-bounds",
+    .rule = "a copy must lie inside the shared memory of its CTA",
+    .section = "PTX ISA 9.7.9.25.4.1",
+    .hint = "the launch asks for too little dynamic shared memory, or the box of the tensor map is larger than the "
+            "buffer",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
 
 bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint64_t bytes) {
     const struct cta *to = p->cta;
     if (to->live_warps == 0) {
-        struct diag d =
-            TMA_FAULT("bulk-copy-cta-exited", "shared memory lives as long as its CTA: a copy may not arrive after it",
-                      "PTX ISA 5.1.7, 9.7.9.25.1",
-                      "before a CTA exits it must have waited for every copy into it, those of its peers too: wait "
-                      "on the mbarrier, or end the kernel with barrier.cluster.arrive and .wait");
-        mach_fault(op->cta->island, &op->origin, &d, "%s into the CTA of rank %u, which has exited", op->name,
+        mach_fault(op->cta->island, &op->origin, &into_exited, "%s into the CTA of rank %u, which has exited", op->name,
                    to->rank);
         return false;
     }
     if (p->off >= MACH_SMEM_FIRST && p->off <= to->smem_end && bytes <= to->smem_end - p->off)
         return true;
-    struct diag d =
-        TMA_FAULT("bulk-copy-bounds", "a copy must lie inside the shared memory of its CTA", "PTX ISA 9.7.9.25.4.1",
-                  "the launch asks for too little dynamic shared memory, or the box of the tensor map is larger "
-                  "than the buffer");
-    d.cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS;
-    mach_fault(op->cta->island, &op->origin, &d,
+    mach_fault(op->cta->island, &op->origin, &outside_shared,
                "%s writes %llu bytes at shared offset 0x%x of the CTA of rank %u, whose %u bytes end at 0x%x", op->name,
                (unsigned long long)bytes, p->off, to->rank, to->smem_end - MACH_SMEM_FIRST, to->smem_end);
     return false;
@@ -169,42 +226,35 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
 bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *name, uint32_t src, uint32_t align,
                 uint32_t *off) {
     *off = OFFSET(src);
-    struct diag d = TMA_FAULT("bulk-copy-alignment",
-                              align == 128 ? "the shared memory address of a tensor copy must be a multiple of 128"
-                                           : "the addresses of a bulk copy must be multiples of 16",
-                              "PTX ISA 9.7.9.25.4.1, 5.5.7", "declare the buffer with alignas(128)");
-    d.cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS;
-    if (src % align) {
-        mach_fault(cta->island, origin, &d, "%s from shared address 0x%08x, which is no multiple of %u", name, src,
-                   align);
+    if (!judge_alignment(cta, origin, name, "from", src, align, "declare the buffer with alignas(128)"))
         return false;
-    }
     if (RANK(src) == cta->rank)
         return true;
-    d = TMA_FAULT("bulk-copy-not-own", ".shared::cta names the executing CTA's own shared memory",
-                  "PTX ISA 9.7.9.27.1.2", NULL);
+    struct diag d = not_own;
+    d.hint = NULL;
     mach_fault(cta->island, origin, &d, "%s by the CTA of rank %u from shared address 0x%08x of rank %u", name,
                cta->rank, src, RANK(src));
     return false;
 }
 
+static const struct diag from_exited = {
+    .id = "bulk-store-cta-exited",
+    .rule = "shared memory lives as long as its CTA: a store must have read it before the CTA exits",
+    .section = "PTX ISA 9.7.9.27.2.2",
+    .hint = "the thread that issues stores ends with cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     struct cta *cta = op->cta;
     if (cta->live_warps == 0) {
-        struct diag d =
-            TMA_FAULT("bulk-store-cta-exited",
-                      "shared memory lives as long as its CTA: a store must have read it before the CTA exits",
-                      "PTX ISA 9.7.9.27.2.2",
-                      "the thread that issues stores ends with cp.async.bulk.commit_group and "
-                      "cp.async.bulk.wait_group.read 0");
-        mach_fault(cta->island, &op->origin, &d, "%s reads shared memory of the CTA of rank %u, which has exited",
-                   op->name, cta->rank);
+        mach_fault(cta->island, &op->origin, &from_exited,
+                   "%s reads shared memory of the CTA of rank %u, which has exited", op->name, cta->rank);
         return false;
     }
     if (off < MACH_SMEM_FIRST || off > cta->smem_end || bytes > cta->smem_end - off) {
-        struct diag d = TMA_FAULT("bulk-copy-bounds", "a copy must lie inside the shared memory of its CTA",
-                                  "PTX ISA 9.7.9.25.4.1", NULL);
-        d.cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS;
+        struct diag d = outside_shared;
+        d.hint = NULL;
         mach_fault(cta->island, &op->origin, &d,
                    "%s reads %llu bytes at shared offset 0x%x; the CTA's %u bytes end at 0x%x", op->name,
                    (unsigned long long)bytes, off, cta->smem_end - MACH_SMEM_FIRST, cta->smem_end);
@@ -215,38 +265,49 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     return cta->island->fault == 0;
 }
 
+static const struct diag reads_unwritten = {
+    .id = "bulk-store-uninitialised",
+    .rule = "a store must find written bytes in shared memory",
+    .section = "PTX ISA 9.7.9.25.1",
+    .hint = "threads that have not stored yet: a barrier is missing before the thread that issues the copy, or the "
+            "box is larger than what was written",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
 void tma_fault_poison(const struct async_op *op, uint32_t off) {
-    struct diag d =
-        TMA_FAULT("bulk-store-uninitialised", "a store must find written bytes in shared memory", "PTX ISA 9.7.9.25.1",
-                  "threads that have not stored yet: a barrier is missing before the thread that issues the copy, or "
-                  "the box is larger than what was written");
-    mach_fault(op->cta->island, &op->origin, &d, "%s reads shared offset 0x%x, which was never written", op->name, off);
+    mach_fault(op->cta->island, &op->origin, &reads_unwritten, "%s reads shared offset 0x%x, which was never written",
+               op->name, off);
 }
+
+static const struct diag outside_global = {
+    .id = "bulk-copy-global-bounds",
+    .rule = "a copy must lie inside one live allocation of global memory",
+    .section = "PTX ISA 5.1.4",
+    .hint = "the sizes or strides given to cuTensorMapEncodeTiled do not fit the buffer",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+};
 
 uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bool write) {
     uint8_t *p = mem_at(op->cta->gpu->mem, addr, bytes);
     if (p)
         return p;
-    struct diag d =
-        TMA_FAULT("bulk-copy-global-bounds", "a copy must lie inside one live allocation of global memory",
-                  "PTX ISA 5.1.4", "the sizes or strides given to cuTensorMapEncodeTiled do not fit the buffer");
-    d.cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS;
     struct mem_block b;
     if (!mem_is_device(op->cta->gpu->mem, addr))
-        mach_fault(op->cta->island, &op->origin, &d, "%s %s %llu bytes at 0x%llx, which is no device address", op->name,
-                   write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr);
+        mach_fault(op->cta->island, &op->origin, &outside_global,
+                   "%s %s %llu bytes at 0x%llx, which is no device address", op->name, write ? "writes" : "reads",
+                   (unsigned long long)bytes, (unsigned long long)addr);
     else if (mem_nearest(op->cta->gpu->mem, addr, &b))
-        mach_fault(op->cta->island, &op->origin, &d,
+        mach_fault(op->cta->island, &op->origin, &outside_global,
                    "%s %s %llu bytes at 0x%llx: byte %llu of the %llu-byte allocation at 0x%llx", op->name,
                    write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr,
                    (unsigned long long)(addr - b.addr), (unsigned long long)b.size, (unsigned long long)b.addr);
     else
-        mach_fault(op->cta->island, &op->origin, &d, "%s %s %llu bytes at 0x%llx, below every allocation", op->name,
-                   write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr);
+        mach_fault(op->cta->island, &op->origin, &outside_global, "%s %s %llu bytes at 0x%llx, below every allocation",
+                   op->name, write ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)addr);
     return NULL;
 }
 
-/* --- who watches ----------------------------------------------------------------------------------------------------- */
+/* --- who watches -------------------------------------------------------------------------------------------------- */
 
 void tma_tell_shared(const struct async_op *op, enum event_effect effect, struct cta *owner, uint32_t off,
                      uint32_t bytes) {

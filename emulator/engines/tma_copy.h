@@ -9,13 +9,6 @@
 struct async_queue *tma_load_queue(struct cta *cta);
 struct async_queue *tma_store_queue(struct cta *cta);
 
-#define TMA_FAULT(name_, rule_, section_, hint_)                                                                       \
-    ((struct diag){.id = (name_),                                                                                      \
-                   .rule = (rule_),                                                                                    \
-                   .section = (section_),                                                                              \
-                   .hint = (hint_),                                                                                    \
-                   .cuda_error = DIAG_CUDA_LAUNCH_FAILURE})
-
 /* One destination of a copy: a CTA and the mbarrier that is told. */
 struct tma_place {
     struct cta *cta;
@@ -36,7 +29,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes);
 /* A byte of the source was never written. */
 void tma_fault_poison(const struct async_op *op, uint32_t off);
-/* An operation reads or writes shared memory, or `rows` pieces of global memory, `stride` apart: for those who watch. */
+/* An operation reads or writes shared memory, or `rows` pieces of global memory, `stride` apart: for listeners. */
 void tma_tell_shared(const struct async_op *op, enum event_effect effect, struct cta *owner, uint32_t off,
                      uint32_t bytes);
 void tma_tell_global(const struct async_op *op, enum event_effect effect, uint64_t addr, uint32_t bytes, uint32_t rows,

@@ -10,8 +10,19 @@
 #include <string.h>
 
 static unsigned element_bytes(enum tma_element type) {
-    static const uint8_t bytes[] = {4, 4, 8, 8, 2, 2, 4, 4, 8, 4, 8};
-    return type < sizeof bytes ? bytes[type] : 0;
+    static const uint8_t bytes[] = {0, 4, 4, 8, 8, 2, 2, 4, 4, 8, 4, 8};
+    return bytes[type];
+}
+
+enum tma_element tma_element_of(uint32_t type, enum tma_reduce op) {
+    static const enum tma_element numbers[TMAP_TYPES] = {
+        [TMAP_U32] = TMA_E_U32, [TMAP_S32] = TMA_E_S32,   [TMAP_U64] = TMA_E_U64, [TMAP_S64] = TMA_E_S64,
+        [TMAP_F16] = TMA_E_F16, [TMAP_BF16] = TMA_E_BF16, [TMAP_F32] = TMA_E_F32, [TMAP_F32_FTZ] = TMA_E_F32_FTZ,
+    };
+    /* an H200 refuses and, or and xor of INT64, though not of INT32 */
+    static const enum tma_element bits[TMAP_TYPES] = {
+        [TMAP_U32] = TMA_E_B32, [TMAP_S32] = TMA_E_B32, [TMAP_U64] = TMA_E_B64};
+    return (op == TMA_AND || op == TMA_OR || op == TMA_XOR ? bits : numbers)[type];
 }
 
 #define T(type) (1u << TMA_E_##type)
@@ -39,7 +50,7 @@ bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared
     };
     if (tensor ? type == TMA_E_F64 : type == TMA_E_F32)
         return false;
-    return op > TMA_COPY && op <= TMA_XOR && type < TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
+    return op > TMA_COPY && op <= TMA_XOR && type != TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
 }
 
 static uint64_t integer(enum tma_reduce op, bool sign, bool wide, uint64_t a, uint64_t b) {

@@ -35,51 +35,58 @@ struct tile {
 
 /* --- geometry ----------------------------------------------------------------------------------------------------- */
 
-static bool refuse(const struct async_op *op, const char *why) {
-    struct diag d =
-        TMA_FAULT("unsupported-tensor-copy", "every form is either executed as the PTX ISA states or refused by name",
-                  "PTX ISA 9.7.9.27.1.2", NULL);
-    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
+static const struct diag unsupported = {
+    .id = "unsupported-tensor-copy",
+    .rule = "every form is either executed as the PTX ISA states or refused by name",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static const struct diag bad_map = {
+    .id = "tensormap-invalid",
+    .rule = "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
+    .section = "PTX ISA 5.5.8",
+    .hint = "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
+            "cuTensorMapEncodeTiled returned",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static const struct diag bad_box = {
+    .id = "tensor-copy-box",
+    .rule = "the instruction's coordinates must fit the tensor map",
+    .section = "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static const struct diag bad_rank = {
+    .id = "tensor-copy-rank",
+    .rule = "the .dim of the instruction is the rank of the tensor map",
+    .section = "PTX ISA 9.7.9.27.1.2",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+static bool fault(const struct async_op *op, const struct diag *rule, const char *why) {
+    mach_fault(op->cta->island, &op->origin, rule, "%s: %s", op->name, why);
     return false;
 }
 
-static bool bad_map(const struct async_op *op, const char *why) {
-    struct diag d = TMA_FAULT(
-        "tensormap-invalid", "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted", "PTX ISA 5.5.8",
-        "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
-        "cuTensorMapEncodeTiled returned");
-    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
-    return false;
-}
-
-static bool bad_box(const struct async_op *op, const char *why) {
-    struct diag d = TMA_FAULT("tensor-copy-box", "the instruction's coordinates must fit the tensor map",
-                              "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1", NULL);
-    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(op->cta->island, &op->origin, &d, "%s: %s", op->name, why);
-    return false;
-}
-
-static bool fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
+static bool box_fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
     const struct tmap *m = &t->m;
     if (m->rank != box->rank) {
-        struct diag d = TMA_FAULT("tensor-copy-rank", "the .dim of the instruction is the rank of the tensor map",
-                                  "PTX ISA 9.7.9.27.1.2", NULL);
-        mach_fault(op->cta->island, &op->origin, &d, "%s with .%ud and a tensor map of rank %u", op->name, box->rank,
-                   m->rank);
+        mach_fault(op->cta->island, &op->origin, &bad_rank, "%s with .%ud and a tensor map of rank %u", op->name,
+                   box->rank, m->rank);
         return false;
     }
     if (m->interleave != TMAP_INTERLEAVE_NONE)
-        return refuse(op, "interleaved layouts (NC/8HWC8, NC/16HWC16) are not supported");
+        return fault(op, &unsupported, "interleaved layouts (NC/8HWC8, NC/16HWC16) are not supported");
     if (m->swizzle == TMAP_SWIZZLE_96B)
-        return refuse(op, "the 96-byte swizzle is not supported");
+        return fault(op, &unsupported, "the 96-byte swizzle is not supported");
     if (box->rows4 && (m->rank != 2 || m->box[1] != 1))
-        return bad_box(op, "gather4 and scatter4 take a tensor map of rank 2 whose box is one row");
+        return fault(op, &bad_box, "gather4 and scatter4 take a tensor map of rank 2 whose box is one row");
     if ((m->type == TMAP_4X16_P64 || m->type == TMAP_6X16_P32) && box->coord[0] % 128)
-        return bad_box(op, "with the padded 4- and 6-bit types the first coordinate is a multiple of 128");
+        return fault(op, &bad_box, "with the padded 4- and 6-bit types the first coordinate is a multiple of 128");
     if ((int64_t)box->coord[0] * tmap_element_bits(m->type) % 128)
-        return bad_box(op, "the first coordinate times the element's size must be a multiple of 16 bytes");
+        return fault(op, &bad_box, "the first coordinate times the element's size must be a multiple of 16 bytes");
     return true;
 }
 
@@ -125,8 +132,8 @@ static bool tile_make(const struct async_op *op, const struct tma_box *box, stru
         tma_tell_map(op, box->map_address);
     const char *why = tmap_decode(box->map, &t->m);
     if (why)
-        return bad_map(op, why);
-    if (!fits(op, box, t))
+        return fault(op, &bad_map, why);
+    if (!box_fits(op, box, t))
         return false;
     tile_lay_out(box, t);
     return true;
@@ -230,7 +237,7 @@ static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
 
 /* --- global to shared --------------------------------------------------------------------------------------------- */
 
-struct load_op {
+struct tile_load {
     struct async_op op;
     struct tma_box box;
     struct tma_place place;
@@ -263,13 +270,13 @@ static bool is_lines(const struct tile *t) {
     return t->m.swizzle == TMAP_SWIZZLE_128B && t->width == 128 && t->unit == 16;
 }
 
-static void cover_bytes(const struct load_op *l, uint32_t off, uint32_t bytes) {
+static void cover_bytes(const struct tile_load *l, uint32_t off, uint32_t bytes) {
     smem_clear_poison(l->place.cta, off, bytes);
     tma_tell_shared(&l->op, EFFECT_WRITE, l->place.cta, off, bytes);
 }
 
 /* Marks what the box covers as written. */
-static void cover(const struct load_op *l, const struct tile *t) {
+static void cover(const struct tile_load *l, const struct tile *t) {
     if (tile_dense(t)) {
         cover_bytes(l, l->place.off, (uint32_t)tile_bytes(t));
         return;
@@ -292,7 +299,7 @@ static void load_row(struct cta *cta, const struct tile *t, uint32_t at, const u
     scatter_row(cta, t, at, buffer);
 }
 
-static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t at, const struct plane *p) {
+static bool load_plane(const struct tile_load *l, const struct tile *t, uint32_t at, const struct plane *p) {
     struct cta *cta = l->place.cta;
     const uint32_t bytes = t->hi - t->lo;
     if (bytes && p->out > p->in)
@@ -319,7 +326,7 @@ static bool load_plane(const struct load_op *l, const struct tile *t, uint32_t a
     return true;
 }
 
-static bool load_planes(const struct load_op *l, const struct tile *t) {
+static bool load_planes(const struct tile_load *l, const struct tile *t) {
     cover(l, t);
     for (uint32_t i = 0; i < t->planes; i++) {
         const struct plane p = tile_plane(t, i);
@@ -330,7 +337,7 @@ static bool load_planes(const struct load_op *l, const struct tile *t) {
 }
 
 static bool run_load(struct async_op *op) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct tile_load *l = (const struct tile_load *)op;
     struct tile t;
     if (!tile_make(op, &l->box, &t) || !tma_check_place(op, &l->place, tile_extent(&t)) || !load_planes(l, &t))
         return true;
@@ -346,7 +353,7 @@ static void describe_box(const struct tma_box *box, struct event_work *work) {
 }
 
 static void describe_load(const struct async_op *op, struct event_work *work) {
-    const struct load_op *l = (const struct load_op *)op;
+    const struct tile_load *l = (const struct tile_load *)op;
     tma_describe_place(&l->place, dense_bytes(&l->box), work);
     describe_box(&l->box, work);
 }
@@ -360,7 +367,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     uint32_t n = tma_places(cta, origin, name, to, 128, places);
     const uint64_t bytes = n ? dense_bytes(box) : 0;
     for (uint32_t i = 0; i < n; i++) {
-        struct load_op *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
+        struct tile_load *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
         l->box = *box;
         l->place = places[i];
         async_lands(&l->op, places[i].cta, places[i].off, bytes);
@@ -371,7 +378,7 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
 
 /* --- shared to global --------------------------------------------------------------------------------------------- */
 
-struct store_op {
+struct tile_store {
     struct async_op op;
     struct tma_box box;
     uint32_t src;
@@ -379,7 +386,7 @@ struct store_op {
     struct tma_track *track;
 };
 
-struct write_op {
+struct tile_write {
     struct async_op op;
     struct tile tile;
     enum tma_reduce reduce;
@@ -389,34 +396,10 @@ struct write_op {
     uint8_t rows[];   /* the box, row after row as in global memory */
 };
 
-static enum tma_element element_of(uint32_t type, enum tma_reduce op) {
-    const bool bits = op == TMA_AND || op == TMA_OR || op == TMA_XOR;
-    switch (type) {
-    case TMAP_U32:
-        return bits ? TMA_E_B32 : TMA_E_U32;
-    case TMAP_S32:
-        return bits ? TMA_E_B32 : TMA_E_S32;
-    case TMAP_U64:
-        return bits ? TMA_E_B64 : TMA_E_U64;
-    case TMAP_S64:
-        return bits ? TMA_E_NONE : TMA_E_S64; /* an H200 refuses and, or and xor of INT64, though not of INT32 */
-    case TMAP_F16:
-        return TMA_E_F16;
-    case TMAP_BF16:
-        return TMA_E_BF16;
-    case TMAP_F32: /* which of the two flushes: measured */
-        return TMA_E_F32;
-    case TMAP_F32_FTZ:
-        return TMA_E_F32_FTZ;
-    default:
-        return TMA_E_NONE;
-    }
-}
-
 /* Where a row is written, and in *bytes how much of it. Elements outside the tensor are not written, but memory is
  * written, and reduced, 16 bytes at a time: where a row ends inside such a chunk, the rest of the chunk takes part
  * (measured on an H200). Behind the end of an allocation that rest is left out. NULL after a fault. */
-static uint8_t *written_row(struct write_op *w, uint64_t addr, uint32_t *bytes) {
+static uint8_t *written_row(struct tile_write *w, uint64_t addr, uint32_t *bytes) {
     uint8_t *to = mem_at(w->op.cta->gpu->mem, addr, *bytes);
     if (to)
         return to;
@@ -426,7 +409,7 @@ static uint8_t *written_row(struct write_op *w, uint64_t addr, uint32_t *bytes) 
 
 #define AHEAD 8u /* rows that are fetched before they are written */
 
-static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t *rows) {
+static bool write_plane(struct tile_write *w, const struct plane *p, const uint8_t *rows) {
     const struct tile *t = &w->tile;
     const uint32_t end = (t->hi + 15) & ~15u, most = (end < t->inner ? end : t->inner) - t->lo;
     const enum event_effect effect = w->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC;
@@ -456,7 +439,7 @@ static bool write_plane(struct write_op *w, const struct plane *p, const uint8_t
 }
 
 static bool run_write(struct async_op *op) {
-    struct write_op *w = (struct write_op *)op;
+    struct tile_write *w = (struct tile_write *)op;
     const struct tile *t = &w->tile;
     for (uint32_t i = 0; i < t->planes; i++) {
         const struct plane p = tile_plane(t, i);
@@ -468,7 +451,7 @@ static bool run_write(struct async_op *op) {
 }
 
 static void describe_write(const struct async_op *op, struct event_work *work) {
-    const struct write_op *w = (const struct write_op *)op;
+    const struct tile_write *w = (const struct tile_write *)op;
     work->bytes = w->tile.rows * w->tile.inner;
     work->coord = w->tile.coord;
     work->rank = w->tile.m.rank;
@@ -486,7 +469,7 @@ static void pack6(const uint8_t from[16], uint8_t to[12]) {
 }
 
 /* Are the bytes of the row's chunk [to, to + unit) that the tensor gets written? `used`: the row lies inside. */
-static bool chunk_written(const struct store_op *s, const struct tile *t, bool used, uint32_t to, uint32_t from,
+static bool chunk_written(const struct tile_store *s, const struct tile *t, bool used, uint32_t to, uint32_t from,
                           bool flip) {
     uint32_t lo = 0, hi = 16;
     if (!used || t->hi <= to || t->lo >= to + t->unit)
@@ -503,7 +486,7 @@ static bool chunk_written(const struct store_op *s, const struct tile *t, bool u
 
 /* The row at shared offset `at` out of its chunks; `row` takes t->inner bytes. `clean`: all of the box is known to be
  * written. False at bytes never written that the tensor would get. */
-static bool gather_row(const struct store_op *s, const struct tile *t, uint32_t at, bool used, bool clean,
+static bool gather_row(const struct tile_store *s, const struct tile *t, uint32_t at, bool used, bool clean,
                        uint8_t *row) {
     const uint8_t *smem = s->op.cta->smem;
     for (uint32_t c = 0, to = 0; c < t->width; c += 16, to += t->unit) {
@@ -522,7 +505,7 @@ static bool gather_row(const struct store_op *s, const struct tile *t, uint32_t 
     return true;
 }
 
-static bool gather_rows(const struct store_op *s, const struct tile *t, uint8_t *rows) {
+static bool gather_rows(const struct tile_store *s, const struct tile *t, uint8_t *rows) {
     const bool clean = tile_dense(t) && !smem_poisoned(s->op.cta, s->src, (uint32_t)tile_bytes(t));
     uint32_t at = s->src;
     if (clean && is_lines(t)) {
@@ -538,36 +521,35 @@ static bool gather_rows(const struct store_op *s, const struct tile *t, uint8_t 
     return true;
 }
 
-static bool check_store(const struct store_op *s, const struct tile *t, enum tma_element element) {
-    if (t->m.type == TMAP_4X16_P64) { /* 9.7.9.27.1.1 */
-        bad_box(&s->op, "the type 16U4_ALIGN16B is for loads only");
-        return false;
-    }
+static const struct diag no_reduction = {
+    .id = "tensor-reduce-type",
+    .rule = "a reduction is defined for some element types of the tensor map only",
+    .section = "PTX ISA 9.7.9.27.1.3",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+
+static bool check_store(const struct tile_store *s, const struct tile *t, enum tma_element element) {
+    if (t->m.type == TMAP_4X16_P64) /* 9.7.9.27.1.1 */
+        return fault(&s->op, &bad_box, "the type 16U4_ALIGN16B is for loads only");
     for (uint32_t i = 0; i < (t->rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
-        if (t->coord[i] < 0) {
-            bad_box(&s->op, "a store's coordinates must not be negative");
-            return false;
-        }
-    if (s->reduce == TMA_COPY || (element != TMA_E_NONE && tma_reduce_exists(s->reduce, element, false, true)))
+        if (t->coord[i] < 0)
+            return fault(&s->op, &bad_box, "a store's coordinates must not be negative");
+    if (s->reduce == TMA_COPY || tma_reduce_exists(s->reduce, element, false, true))
         return true;
-    struct diag d =
-        TMA_FAULT("tensor-reduce-type", "a reduction is defined for some element types of the tensor map only",
-                  "PTX ISA 9.7.9.27.1.3", NULL);
-    d.cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION;
-    mach_fault(s->op.cta->island, &s->op.origin, &d, "%s: no such reduction for elements of type %s", s->op.name,
-               tmap_type_name(t->m.type));
+    mach_fault(s->op.cta->island, &s->op.origin, &no_reduction, "%s: no such reduction for elements of type %s",
+               s->op.name, tmap_type_name(t->m.type));
     return false;
 }
 
 static bool run_store(struct async_op *op) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct tile_store *s = (const struct tile_store *)op;
     struct tile t;
     if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)))
         return true;
-    const enum tma_element element = element_of(t.m.type, s->reduce);
+    const enum tma_element element = tma_element_of(t.m.type, s->reduce);
     if (!check_store(s, &t, element))
         return true;
-    struct write_op *w =
+    struct tile_write *w =
         async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, &write_kind, op->name, op->cta, &op->origin);
     w->follows = op->number;
     w->tile = t;
@@ -584,7 +566,7 @@ static bool run_store(struct async_op *op) {
 }
 
 static void describe_store(const struct async_op *op, struct event_work *work) {
-    const struct store_op *s = (const struct store_op *)op;
+    const struct tile_store *s = (const struct tile_store *)op;
     work->bytes = op->src_bytes;
     work->from = op->cta;
     work->from_off = s->src;
@@ -599,7 +581,7 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
     uint32_t off;
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;
-    struct store_op *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
+    struct tile_store *s = async_op_create(sizeof *s, &store_kind, name, cta, origin);
     s->box = *box;
     s->src = off;
     async_reads(&s->op, off, dense_bytes(box));

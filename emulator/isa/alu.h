@@ -2,9 +2,9 @@
  *
  * Private to the register-to-register families (integer, carry, float, half, compare, logic, cvt, move, space).
  *
- * A handler works on a whole warp: ALU_FN1..ALU_FN4 make one from an expression over the lane's sources a, b, c, e. With
- * all 32 lanes active it is a loop that the compiler vectorises, otherwise it visits the active lanes. A lane of the
- * result is poison when any of its sources is.
+ * A handler works on a whole warp: ALU_FN1..ALU_FN4 make one from an expression over the lane's sources a, b, c, e.
+ * With all 32 lanes active it is a loop that the compiler vectorises, otherwise it visits the active lanes. A lane of
+ * the result is poison when any of its sources is.
  *
  * A family is a table of rows: opcode, type, the modifiers that must and may be there, the operands' widths, handler.
  * What no row allows is refused, so everything a row accepts is a form that the PTX ISA lists.
@@ -15,7 +15,7 @@
 #include "isa/isa.h"
 #include "num/num.h"
 
-/* --- modifiers ------------------------------------------------------------------------------------------------- */
+/* --- modifiers ---------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define ALU_FLAGS(F)                                                                                \
@@ -55,7 +55,7 @@ uint64_t alu_rounding(uint64_t flags);
 static inline num_round alu_round(const struct insn *in) { return (num_round)(in->aux & 0xff); }
 static inline unsigned alu_num_flags(const struct insn *in) { return (unsigned)(in->aux >> 8); }
 
-/* --- operands -------------------------------------------------------------------------------------------------- */
+/* --- operands ----------------------------------------------------------------------------------------------------- */
 
 /* Operand widths, one letter each, destination first: h 16 bits, w 32, d 64, q 128, p predicate. False (b->why set)
  * when number, kind or width differ; after success every slot may be read or written at that width. */
@@ -69,7 +69,7 @@ static inline bool alu_is_sink(const struct warp_opnd *o) { return o->kind == WA
 /* False (b->why set) when a constant among the sources is of the wrong kind for operands of type `type`. */
 bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type);
 
-/* --- tables ---------------------------------------------------------------------------------------------------- */
+/* --- tables ------------------------------------------------------------------------------------------------------- */
 
 struct alu_row {
     uint16_t op, type, type2; /* enum ptx_op, enum ptx_mod; type2 0: the instruction has one type */
@@ -88,7 +88,7 @@ bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows,
 bool alu_bind_half(struct isa_binder *b, struct insn *in);                                /* isa/half.c, 9.7.4, 9.7.5 */
 bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_form *form); /* isa/cvt_pack.c */
 
-/* --- lanes ----------------------------------------------------------------------------------------------------- */
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
 
 /* A destination either is a source's slot or shares no lane with it, so lanes never depend on each other. clang finds
  * that out at run time, and warns where it is told and still cannot vectorise. */

@@ -15,9 +15,8 @@ enum isa_group_kind { ASYNC_BULK, ASYNC_COPY, ASYNC_KINDS };
 struct tma_track *isa_group_open(struct warp *w, enum isa_group_kind kind, uint32_t l);
 /* Commits the open groups of lanes `mask`, empty ones too. */
 void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind kind, uint32_t mask);
-/* Have all but the `n` latest committed groups of every lane in `mask` finished (`read`: read their sources)? */
-bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read);
-/* Suspends until isa_group_done. */
+/* Suspends until all but the `n` latest committed groups of every lane in `mask` have finished (`read`: have read their
+ * sources). */
 enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
                                 uint32_t n, bool read);
 

@@ -41,7 +41,7 @@ static const struct diag atom_poison = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
-/* --- values -------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t integer_op(const struct atom_form *f, uint64_t a, uint64_t b) {
     bool sign = f->type == PTX_S32 || f->type == PTX_S64;
@@ -98,7 +98,7 @@ static uint64_t atom_value(const struct atom_form *f, bool global, uint64_t a, u
     }
 }
 
-/* --- one lane ------------------------------------------------------------------------------------------ */
+/* --- one lane ----------------------------------------------------------------------------------------------------- */
 
 struct value {
     uint64_t lo, hi;
@@ -191,7 +191,7 @@ static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t 
             return warp_fault(w, in, 1u << l, &atom_space, "lane %u acts on local memory", l);
         if (f->count > 1 && s.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &vector_space, "lane %u acts on shared memory", l);
-        struct value old[8];
+        struct value old[8] = {0};
         uint64_t at = warp_span_at(&s, l);
         for (unsigned e = 0; e < f->count; e++)
             if (!atom_element(w, in, f, &s, at + e * f->size, e, l, &old[e]))
@@ -208,7 +208,7 @@ static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t 
     return WARP_NEXT;
 }
 
-/* --- binding ------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 /* The operation of a word; -1 for one that has no atomic. */
 static int op_of(enum ptx_mod m) {

@@ -9,7 +9,7 @@
 #include "isa/tell.h"
 #include "isa/words.h"
 
-/* --- bar, barrier -------------------------------------------------------------------------------------- */
+/* --- bar, barrier ------------------------------------------------------------------------------------------------- */
 
 enum bar_op { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
@@ -45,6 +45,15 @@ static bool uniform(struct warp *w, const struct insn *in, const struct warp_opn
         warp_fault(w, in, mask, d, "%s differs among the lanes of a warp: %u and %u", what, *value, warp_u32(w, o, l));
         return false;
     }
+    return true;
+}
+
+/* The warp's live lanes come together: then they are `mask`. False where the handler returns *status instead. */
+static bool whole_warp(struct warp *w, const struct insn *in, uint32_t *mask, enum warp_status *status) {
+    *status = WARP_JUMP;
+    if (warp_isolate(w, in, *mask) || !warp_sync_lanes(w, in, w->live, status))
+        return false;
+    *mask = w->g->mask;
     return true;
 }
 
@@ -153,11 +162,8 @@ static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_fo
 static enum warp_status do_bar(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct bar_form *f = in->data;
     enum warp_status status;
-    if (warp_isolate(w, in, mask))
-        return WARP_JUMP;
-    if (!warp_sync_lanes(w, in, w->live, &status))
+    if (!whole_warp(w, in, &mask, &status))
         return status;
-    mask = w->g->mask;
     const bool waits = w->bar_waiting != 0;
     if (!waits && !bar_enter(w, in, f, mask))
         return WARP_FAULT;
@@ -222,7 +228,7 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- barrier.cluster ----------------------------------------------------------------------------------- */
+/* --- barrier.cluster ---------------------------------------------------------------------------------------------- */
 
 static const struct diag cluster_twice = {
     .id = "barrier-cluster-arrive-twice",
@@ -246,7 +252,7 @@ static void tell_cluster(const struct warp *w, const struct insn *in, uint32_t l
             w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes), .kind = kind, .owner = w->cta, .phase = phase});
 }
 
-/* Completes the barrier when every live thread of the cluster has arrived in this phase, `last` among them or 0 of them. */
+/* Completes the barrier when all live threads of the cluster have arrived in this phase: lanes `last` just now, or 0. */
 static void cluster_check(const struct warp *by, const struct insn *in, uint32_t last) {
     struct cluster *cl = by->cta->cluster;
     if (!cl->bar_arrived)
@@ -267,11 +273,8 @@ static void cluster_check(const struct warp *by, const struct insn *in, uint32_t
 
 static enum warp_status do_cluster_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     enum warp_status status;
-    if (warp_isolate(w, in, mask))
-        return WARP_JUMP;
-    if (!warp_sync_lanes(w, in, w->live, &status))
+    if (!whole_warp(w, in, &mask, &status))
         return status;
-    mask = w->g->mask;
     struct cluster *cl = w->cta->cluster;
     if (w->cluster_arrived & mask)
         return warp_fault(w, in, w->cluster_arrived & mask, &cluster_twice,
@@ -287,11 +290,8 @@ static enum warp_status do_cluster_arrive(struct warp *w, const struct insn *in,
 
 static enum warp_status do_cluster_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     enum warp_status status;
-    if (warp_isolate(w, in, mask))
-        return WARP_JUMP;
-    if (!warp_sync_lanes(w, in, w->live, &status))
+    if (!whole_warp(w, in, &mask, &status))
         return status;
-    mask = w->g->mask;
     struct cluster *cl = w->cta->cluster;
     if (mask & ~w->cluster_arrived)
         return warp_fault(w, in, mask & ~w->cluster_arrived, &cluster_no_arrive,
@@ -314,7 +314,7 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
     return isa_sort(b, in->src, arrive ? arrive_words : wait_words, &k) && in->num_opnds == 0;
 }
 
-/* --- membar, fence ------------------------------------------------------------------------------------- */
+/* --- membar, fence ------------------------------------------------------------------------------------------------ */
 
 static const struct diag tensormap_fence = {
     .id = "fence-tensormap-address",

@@ -28,15 +28,17 @@ static const struct diag bad_args = {
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
-static bool fits(const struct warp_opnd *o, uint32_t bytes) { return o->kind == WARP_PARAM && o->more->imm >= bytes; }
+static bool param_holds(const struct warp_opnd *o, uint32_t bytes) {
+    return o->kind == WARP_PARAM && o->more->imm >= bytes;
+}
 
 /* False after a report. The result may be left out, as in a call of a function without one. */
 static bool check_args(struct warp *w, const struct insn *in, uint32_t mask, const struct signature *s) {
     bool ok = in->o[2].num_sub == s->num_args && in->o[0].num_sub <= (s->ret != 0);
     for (uint32_t i = 0; ok && i < s->num_args; i++)
-        ok = fits(&in->o[2].more->sub[i], s->arg[i]);
+        ok = param_holds(&in->o[2].more->sub[i], s->arg[i]);
     if (ok && in->o[0].num_sub)
-        ok = fits(&in->o[0].more->sub[0], s->ret);
+        ok = param_holds(&in->o[0].more->sub[0], s->ret);
     if (!ok)
         warp_fault(w, in, mask, &bad_args, "%s", s->text);
     for (uint32_t i = 0; ok && i < s->num_args; i++) {
@@ -61,17 +63,17 @@ static void set_result(struct warp *w, const struct insn *in, uint32_t lane, uin
     }
 }
 
-struct text {
+struct printed {
     char buf[4096];
     size_t len;
 };
 
-static void flush(struct warp *w, struct text *t) {
+static void flush(struct warp *w, struct printed *t) {
     mach_print(w->island, t->buf, t->len);
     t->len = 0;
 }
 
-static void put(struct warp *w, struct text *t, const char *s, size_t n) {
+static void put(struct warp *w, struct printed *t, const char *s, size_t n) {
     while (n) {
         if (t->len == sizeof t->buf)
             flush(w, t);
@@ -140,7 +142,7 @@ static char read_spec(struct warp *w, const struct insn *in, uint32_t lane, uint
 }
 
 /* A string of device memory; with a width or precision at most 1023 characters of it count. */
-static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, const char *spec,
+static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, struct printed *t, const char *spec,
                        uint64_t addr) {
     char part[1024] = "(null)", out[2048];
     bool plain = strcmp(spec, "%s") == 0;
@@ -162,8 +164,8 @@ static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, str
     return true;
 }
 
-static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, uint64_t *args, char letter,
-                      const char *spec, uint32_t size) {
+static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, struct printed *t, uint64_t *args,
+                      char letter, const char *spec, uint32_t size) {
     char out[2048]; /* 308 digits before the point and 999 behind it */
     uint64_t v;
     if (!value_at(w, in, lane, args, size, &v))
@@ -187,7 +189,7 @@ static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, stru
 }
 
 /* False after a fault. *result is printf's: the number of arguments printed, -1 without a format. */
-static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, struct text *t, int *result) {
+static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, struct printed *t, int *result) {
     uint64_t fmt = arg(w, in, 0, lane), args = arg(w, in, 1, lane);
     *result = fmt ? 0 : -1;
     for (uint32_t n = 0; fmt && n < MAX_STRING; n++) {
@@ -222,7 +224,7 @@ static enum warp_status do_vprintf(struct warp *w, const struct insn *in, uint32
     if (!check_args(w, in, mask, &sig))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
-        struct text t = {.len = 0};
+        struct printed t = {.len = 0};
         int result;
         bool ok = print_lane(w, in, l, &t, &result);
         flush(w, &t);

@@ -6,7 +6,7 @@
 #include "isa/tell.h"
 #include "isa/words.h"
 
-/* --- prefetch, applypriority, discard ------------------------------------------------------------------ */
+/* --- prefetch, applypriority, discard ----------------------------------------------------------------------------- */
 
 /* A prefetch of an address outside memory does nothing, as one of shared memory does. */
 static enum warp_status do_prefetch(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -69,7 +69,7 @@ bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
     return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
 }
 
-/* --- createpolicy -------------------------------------------------------------------------------------- */
+/* --- createpolicy ------------------------------------------------------------------------------------------------- */
 
 static const struct diag policy_range = {
     .id = "createpolicy-operand",
@@ -165,7 +165,7 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
     return in->num_opnds == 4 && in->o[1].kind == WARP_MEM && isa_is_u32(&in->o[2]) && isa_is_u32(&in->o[3]);
 }
 
-/* --- st.bulk ------------------------------------------------------------------------------------------- */
+/* --- st.bulk ------------------------------------------------------------------------------------------------------ */
 
 #define BULK_MAX 16777216u /* 9.7.9.13 */
 

@@ -87,7 +87,7 @@ static const struct comparison comparisons[] = {
 };
 
 /* What a set or setp does, made when it is bound. */
-struct plan {
+struct compare_plan {
     compare_fn compare;
     enum { HALF_NONE, HALF_F16, HALF_BF16 } half; /* sources are decoded to f32 first */
     bool packed;                                  /* f16x2, bf16x2 */
@@ -99,7 +99,7 @@ struct plan {
 };
 
 /* Half h (0: low) of a source as f32 bits. */
-static void decode_half(uint32_t dst[MACH_WARP], const uint32_t *src, const struct plan *p, unsigned h) {
+static void decode_half(uint32_t dst[MACH_WARP], const uint32_t *src, const struct compare_plan *p, unsigned h) {
     for (uint32_t l = 0; l < MACH_WARP; l++) {
         uint16_t v = (uint16_t)(src[l] >> (16 * h));
         if (p->ftz)
@@ -108,7 +108,7 @@ static void decode_half(uint32_t dst[MACH_WARP], const uint32_t *src, const stru
     }
 }
 
-static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const struct plan *p, unsigned h,
+static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const struct compare_plan *p, unsigned h,
                               uint32_t mask) {
     const uint32_t *a = warp_src32(w, in->o[p->src].slot), *b = warp_src32(w, in->o[p->src + 1].slot);
     if (!p->half && !p->ftz)
@@ -127,7 +127,7 @@ static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const
 }
 
 /* BoolOp(t, c) and its poison, where t's poison is *poison. */
-static uint32_t combine(const struct warp *w, const struct insn *in, const struct plan *p, uint32_t t,
+static uint32_t combine(const struct warp *w, const struct insn *in, const struct compare_plan *p, uint32_t t,
                         uint32_t *poison) {
     if (p->bool_op == BOOL_NONE)
         return t;
@@ -139,7 +139,7 @@ static uint32_t combine(const struct warp *w, const struct insn *in, const struc
     return p->bool_op == BOOL_AND ? t & c : p->bool_op == BOOL_OR ? t | c : t ^ c;
 }
 
-static uint32_t source_poison(const struct warp *w, const struct insn *in, const struct plan *p) {
+static uint32_t source_poison(const struct warp *w, const struct insn *in, const struct compare_plan *p) {
     return warp_poison(w, in->o[p->src].slot) | warp_poison(w, in->o[p->src + 1].slot);
 }
 
@@ -152,7 +152,7 @@ static void write_pred(struct warp *w, const struct warp_opnd *o, uint32_t mask,
 
 /* setp of one register and no BoolOp, which is nearly all of them. */
 static enum warp_status setp_plain(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct plan *p = in->data;
+    const struct compare_plan *p = in->data;
     const uint32_t t = p->compare(warp_src32(w, in->o[1].slot), warp_src32(w, in->o[2].slot), mask);
     warp_set_pred(w, in->o[0].slot, mask, t);
     alu_poison(w, in, mask, 2);
@@ -161,7 +161,7 @@ static enum warp_status setp_plain(struct warp *w, const struct insn *in, uint32
 
 /* 9.7.6.2, 9.7.7.2 */
 static enum warp_status setp(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct plan *p = in->data;
+    const struct compare_plan *p = in->data;
     const uint32_t from = source_poison(w, in, p);
     const uint32_t t = compare_lanes(w, in, p, 0, mask);
     uint32_t pp = from, pq = from;
@@ -175,7 +175,7 @@ static enum warp_status setp(struct warp *w, const struct insn *in, uint32_t mas
 
 /* 9.7.6.1, 9.7.7.1 */
 static enum warp_status set(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct plan *p = in->data;
+    const struct compare_plan *p = in->data;
     uint32_t poison = source_poison(w, in, p), ignored = poison;
     const uint32_t lo = combine(w, in, p, compare_lanes(w, in, p, 0, mask), &poison);
     const uint32_t hi = p->packed ? combine(w, in, p, compare_lanes(w, in, p, 1, mask), &ignored) : 0;
@@ -213,7 +213,7 @@ ALU_FN3(slct_b16_f32, u16, u16, u16, u32, not_negative(c, f) ? a : b)
 ALU_FN3(slct_b32_f32, u32, u32, u32, u32, not_negative(c, f) ? a : b)
 ALU_FN3(slct_b64_f32, u64, u64, u64, u32, not_negative(c, f) ? a : b)
 
-/* --- forms ----------------------------------------------------------------------------------------------------- */
+/* --- forms -------------------------------------------------------------------------------------------------------- */
 
 #define SELP_ROW(t, sig, fn) ALU_ROW(selp, t, 0, 0, sig, selp_##fn)
 #define SLCT_ROWS(t, sig, n)                                                                                           \
@@ -254,7 +254,7 @@ static compare_fn find_comparison(const struct alu_form *form, enum ptx_mod type
 }
 
 /* The compared type, and with it what .ftz may accompany. */
-static bool plan_source(struct isa_binder *b, const struct alu_form *form, enum ptx_mod type, struct plan *p) {
+static bool plan_source(struct isa_binder *b, const struct alu_form *form, enum ptx_mod type, struct compare_plan *p) {
     p->half = type == PTX_MOD_f16 || type == PTX_MOD_f16x2     ? HALF_F16
               : type == PTX_MOD_bf16 || type == PTX_MOD_bf16x2 ? HALF_BF16
                                                                : HALF_NONE;
@@ -271,7 +271,8 @@ static bool plan_source(struct isa_binder *b, const struct alu_form *form, enum 
 
 static unsigned type_bits(enum ptx_mod t) { return ptx_type_bits(ptx_mod_type(t)); }
 
-static bool plan_operands(struct isa_binder *b, const struct insn *in, const struct plan *p, enum ptx_mod type) {
+static bool plan_operands(struct isa_binder *b, const struct insn *in, const struct compare_plan *p,
+                          enum ptx_mod type) {
     const unsigned n = p->src + 2 + (p->bool_op != BOOL_NONE);
     if (in->num_opnds != n)
         return isa_refuse(b, "wrong number of operands");
@@ -281,7 +282,7 @@ static bool plan_operands(struct isa_binder *b, const struct insn *in, const str
     return alu_literals(b, in, type);
 }
 
-static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_form *form, struct plan *p) {
+static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_form *form, struct compare_plan *p) {
     const enum ptx_mod t = form->type[0];
     p->has_q = in->src->operands[0].kind == PTX_OPND_PAIR;
     p->src = p->has_q ? 2 : 1;
@@ -301,7 +302,7 @@ static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_fo
 }
 
 /* What `set` writes for true, by destination type; the sources that each destination goes with (9.7.6.1, 9.7.7.1). */
-static bool plan_result(enum ptx_mod dst, enum ptx_mod src, const struct plan *p, uint32_t *word) {
+static bool plan_result(enum ptx_mod dst, enum ptx_mod src, const struct compare_plan *p, uint32_t *word) {
     const bool from_f16 = p->half == HALF_F16, from_bf16 = p->half == HALF_BF16;
     switch (dst) {
     case PTX_MOD_u32:
@@ -332,7 +333,7 @@ static bool plan_result(enum ptx_mod dst, enum ptx_mod src, const struct plan *p
     }
 }
 
-static bool bind_set(struct isa_binder *b, struct insn *in, const struct alu_form *form, struct plan *p) {
+static bool bind_set(struct isa_binder *b, struct insn *in, const struct alu_form *form, struct compare_plan *p) {
     const enum ptx_mod d = form->type[0], t = form->type[1];
     p->src = 1;
     if (form->num_types != 2 || !plan_source(b, form, t, p))
@@ -355,7 +356,7 @@ bool isa_bind_select(struct isa_binder *b, struct insn *in) {
 
 bool isa_bind_compare(struct isa_binder *b, struct insn *in) {
     struct alu_form form;
-    struct plan *p = arena_alloc(b->arena, sizeof *p);
+    struct compare_plan *p = arena_alloc(b->arena, sizeof *p);
     in->data = p;
     if (!alu_parse(b, in->src, &form))
         return false;

@@ -79,7 +79,8 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
     }
 }
 
-bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
+/* Have all but the `n` latest committed groups of the lanes finished (`read`: read their sources)? */
+static bool groups_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uint32_t n, bool read) {
     WARP_FOR_LANES(l, mask) {
         const struct lane_groups *s = &state_of(w)->lanes[kind][l];
         const struct async_group *g = s->first;
@@ -92,7 +93,7 @@ bool isa_group_done(struct warp *w, enum isa_group_kind kind, uint32_t mask, uin
 
 enum warp_status isa_group_wait(struct warp *w, const struct insn *in, uint32_t mask, enum isa_group_kind kind,
                                 uint32_t n, bool read) {
-    if (isa_group_done(w, kind, mask, n, read)) {
+    if (groups_done(w, kind, mask, n, read)) {
         tell_group(w, in, mask, SYNC_GROUP_WAIT, kind, n, read);
         return WARP_NEXT;
     }
@@ -115,7 +116,7 @@ void isa_group_destroy(struct warp *w) {
     w->cp_async = NULL;
 }
 
-/* --- cp.async -------------------------------------------------------------------------------------------------------- */
+/* --- cp.async ----------------------------------------------------------------------------------------------------- */
 
 struct copy_form {
     uint32_t size;                 /* 4, 8, 16 */
@@ -284,7 +285,7 @@ bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- cp.async.mbarrier.arrive (9.7.13.15.15) ----------------------------------------------------------------------------- */
+/* --- cp.async.mbarrier.arrive (9.7.13.15.15) ---------------------------------------------------------------------- */
 
 struct arrive_op {
     struct async_op op;
@@ -351,7 +352,7 @@ bool isa_bind_cp_async_arrive(struct isa_binder *b, struct insn *in) {
     return k.of[PTX_KIND_type] && in->num_opnds == 1 && in->o[0].kind == WARP_MEM;
 }
 
-/* --- commit and wait -------------------------------------------------------------------------------------------------------- */
+/* --- commit and wait ---------------------------------------------------------------------------------------------- */
 
 static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
     isa_group_commit(w, in, ASYNC_COPY, mask);

@@ -1,13 +1,13 @@
 /* isa/cvt.c - conversions of one value (PTX ISA 9.7.9.21) and cvt.pack (9.7.9.22). The forms with packed and alternate
  * floating-point formats are in isa/cvt_pack.c.
  *
- * Sources may sit in registers wider than their type (the upper bits are ignored), destinations in wider ones too: signed
- * integers are then sign-extended to the register, everything else zero-extended (9.4.1).
+ * Sources may sit in registers wider than their type (the upper bits are ignored), destinations in wider ones too:
+ * signed integers are then sign-extended to the register, everything else zero-extended (9.4.1).
  */
 #include "isa/alu.h"
 #include "isa/half.h"
 
-/* --- types --------------------------------------------------------------------------------------------------------- */
+/* --- types -------------------------------------------------------------------------------------------------------- */
 
 struct cvt_type {
     bool is_float, is_signed;
@@ -36,13 +36,13 @@ static bool type_of(enum ptx_mod mod, struct cvt_type *t) {
     return false;
 }
 
-struct plan {
+struct cvt_plan {
     struct cvt_type d, a;
     num_round round;
     unsigned flags;
 };
 
-/* --- lanes --------------------------------------------------------------------------------------------------------- */
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
 
 static void load(const struct warp *w, const struct warp_opnd *o, uint64_t v[MACH_WARP]) {
     if (o->bits == 64) {
@@ -68,7 +68,7 @@ static void store(struct warp *w, const struct warp_opnd *o, uint32_t mask, cons
 
 #define CVT_FN(name, expr)                                                                                             \
     static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
-        const struct plan *p = in->data;                                                                               \
+        const struct cvt_plan *p = in->data;                                                                           \
         uint64_t v[MACH_WARP];                                                                                         \
         load(w, &in->o[1], v);                                                                                         \
         WARP_FOR_LANES(l, mask) {                                                                                      \
@@ -87,7 +87,7 @@ CVT_FN(cvt_integral, num_cvt_round(p->d.f, a, p->round, p->flags))
 
 /* Width changes, which are most of the conversions that compilers emit: chop, zero- and sign-extend. */
 static enum warp_status cvt_keep(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct plan *p = in->data;
+    const struct cvt_plan *p = in->data;
     uint64_t v[MACH_WARP];
     load(w, &in->o[1], v);
     const unsigned n = p->a.bits < p->d.bits ? p->a.bits : p->d.bits;
@@ -150,7 +150,7 @@ static const struct alu_row plain_rows[] = {
     ALU_ROW2(cvt, u32, f32, ALU_M(rzi), 0, "ww", cvt_rzi_u32_f32),
 };
 
-/* --- which rounding and which modifiers ------------------------------------------------------------------------------ */
+/* --- which rounding and which modifiers --------------------------------------------------------------------------- */
 
 /* Does the destination's range hold the source's? Then .sat is illegal between integers. */
 static bool holds(const struct cvt_type *d, const struct cvt_type *a) {
@@ -205,7 +205,7 @@ static bool fits(const struct warp_opnd *o, const struct cvt_type *t) {
     return o->bits >= t->bits && o->bits <= 64 && !(t->is_float && t->f == NUM_BF16 && o->bits != 16 && !o->is_imm);
 }
 
-static warp_fn choose(const struct insn *in, const struct plan *p, bool integral) {
+static warp_fn choose(const struct insn *in, const struct cvt_plan *p, bool integral) {
     const struct cvt_type *d = &p->d, *a = &p->a;
     /* The ISA is silent on NaNs here; an H200 moves the bits, signalling NaNs too. */
     if (a->is_float && d->is_float && d->f == a->f && d->bits >= 32 && !integral && !p->flags)
@@ -222,7 +222,7 @@ static warp_fn choose(const struct insn *in, const struct plan *p, bool integral
 }
 
 static bool bind_one(struct isa_binder *b, struct insn *in, const struct alu_form *form) {
-    struct plan *p = arena_alloc(b->arena, sizeof *p);
+    struct cvt_plan *p = arena_alloc(b->arena, sizeof *p);
     if (!type_of(form->type[0], &p->d) || !type_of(form->type[1], &p->a) || form->num_types != 2)
         return isa_refuse(b, "cvt does not convert between these types");
     if (!legal(b, form, &p->d, &p->a))
@@ -241,7 +241,7 @@ static bool bind_one(struct isa_binder *b, struct insn *in, const struct alu_for
     return true;
 }
 
-/* --- cvt.pack (9.7.9.22): a above b in the low bits, c above both ----------------------------------------------------- */
+/* --- cvt.pack (9.7.9.22): a above b in the low bits, c above both ------------------------------------------------- */
 
 static enum warp_status cvt_pack(struct warp *w, const struct insn *in, uint32_t mask) {
     const unsigned size = (unsigned)(in->aux & 0xff);

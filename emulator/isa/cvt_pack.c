@@ -1,7 +1,7 @@
 /* isa/cvt_pack.c - cvt to and from packed and alternate floating-point formats (PTX ISA 9.7.9.21; formats 5.2.3).
  *
  * Every form is a list of elements: of two sources a goes to the upper half of d and b to the lower; the halves of a
- * packed source go to the same halves of d. An element of e2m3, e3m2 takes 8 bits with the upper two zero, of e2m1 four.
+ * packed source go to the same halves of d. Of e2m3, e3m2 an element takes 8 bits, the upper two zero, of e2m1 four.
  */
 #include "isa/alu.h"
 #include "isa/half.h"
@@ -56,9 +56,9 @@ static const struct form_row forms[] = {
     {PTX_MOD_bf16x2, PTX_MOD_s2f6x2, ONE_PAIR, NUM_BF16, NUM_S2F6, 16, 8, RN, 0, RELU | SATF | SCALED},
 };
 
-/* --- lanes --------------------------------------------------------------------------------------------------------- */
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-struct plan {
+struct pack_plan {
     const struct form_row *row;
     num_round round;
     unsigned flags;
@@ -66,7 +66,7 @@ struct plan {
 };
 
 /* One element: `a` in the low bits, with its random bits or scale where the form has them. */
-static uint32_t convert(const struct plan *p, uint64_t a, uint32_t rbits, uint8_t scale) {
+static uint32_t convert(const struct pack_plan *p, uint64_t a, uint32_t rbits, uint8_t scale) {
     const struct form_row *f = p->row;
     if (f->how == TWO_RS)
         return f->dt == NUM_F16 ? num_f32_to_f16_rs((uint32_t)a, (uint16_t)rbits, p->flags)
@@ -82,7 +82,7 @@ static uint32_t convert(const struct plan *p, uint64_t a, uint32_t rbits, uint8_
 }
 
 static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct plan *p = in->data;
+    const struct pack_plan *p = in->data;
     const struct form_row *f = p->row;
     const bool two = f->how == TWO_F32 || f->how == TWO_RS;
     const uint32_t *a = warp_src32(w, in->o[1].slot), *b = two ? warp_src32(w, in->o[2].slot) : a;
@@ -111,7 +111,7 @@ ALU_FN2(cvt_rn_bf16x2_f32, u32, u32, u32, bf16_rn(a) << 16 | bf16_rn(b))
 static inline uint32_t f16_rn(uint32_t a) { return half_nearest((double)num_f32_from_bits(a), 10, 15); }
 ALU_FN2(cvt_rn_f16x2_f32, u32, u32, u32, f16_rn(a) << 16 | f16_rn(b))
 
-/* --- binding ------------------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 static unsigned operand_bits(const struct form_row *f, bool dest) {
     const unsigned element = dest ? f->dbits : f->abits;
@@ -121,7 +121,7 @@ static unsigned operand_bits(const struct form_row *f, bool dest) {
 /* A register at least as wide as the type; bf16x2 and tf32 have to fit exactly. */
 static bool fits(const struct warp_opnd *o, unsigned bits) { return o->bits >= bits && o->bits <= 32; }
 
-static bool bind_operands(struct isa_binder *b, struct insn *in, struct plan *p, bool scaled) {
+static bool bind_operands(struct isa_binder *b, struct insn *in, struct pack_plan *p, bool scaled) {
     const struct form_row *f = p->row;
     unsigned sources = f->how == TWO_RS ? 3 : f->how == TWO_F32 ? 2 : 1;
     if (scaled)
@@ -152,9 +152,9 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
             rounding & (rounding - 1) || rounding & ~f->rounds || (rest & f->need) != f->need ||
             rest & ~(f->need | f->may))
             continue;
-        struct plan *p = arena_alloc(b->arena, sizeof *p);
+        struct pack_plan *p = arena_alloc(b->arena, sizeof *p);
         const uint64_t aux = alu_rounding(form->flags);
-        *p = (struct plan){f, (num_round)(aux & 0xff), (unsigned)(aux >> 8), 0};
+        *p = (struct pack_plan){f, (num_round)(aux & 0xff), (unsigned)(aux >> 8), 0};
         if (!bind_operands(b, in, p, rest & SCALED))
             return false;
         in->data = p;

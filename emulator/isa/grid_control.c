@@ -1,5 +1,5 @@
-/* isa/grid_control.c - instructions by which a kernel speaks with the launch: griddepcontrol, clusterlaunchcontrol, setmaxnreg
- * (PTX ISA 9.7.13.13, 9.7.13.17, 9.7.13.18, 9.7.19.5).
+/* isa/grid_control.c - instructions by which a kernel speaks with the launch: griddepcontrol, clusterlaunchcontrol,
+ * setmaxnreg (PTX ISA 9.7.13.13, 9.7.13.17, 9.7.13.18, 9.7.19.5).
  */
 #include "isa/tell.h"
 #include "isa/words.h"
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* --- griddepcontrol ---------------------------------------------------------------------------------------- */
+/* --- griddepcontrol ----------------------------------------------------------------------------------------------- */
 
 /* Grids run one after the other here, so the prerequisite grids have completed before this one started (.wait), and an
  * early launch of dependents, which nobody may count on, does not happen (.launch_dependents). */
@@ -28,7 +28,7 @@ bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
     return in->num_opnds == 0;
 }
 
-/* --- clusterlaunchcontrol ------------------------------------------------------------------------------------ */
+/* --- clusterlaunchcontrol ----------------------------------------------------------------------------------------- */
 
 /* The response, opaque to programs: ctaid.x; ctaid.y | ctaid.z << 16; a mark; 1 or 0 for success or failure. */
 #define RESPONSE_BYTES 16u
@@ -253,7 +253,7 @@ bool isa_bind_cancel_query(struct isa_binder *b, struct insn *in) {
            !ptx_has(p, PTX_MOD_get_first_ctaid) && !ptx_has(p, PTX_MOD_is_canceled) && isa_is_dst(&in->o[0], 32);
 }
 
-/* --- setmaxnreg ------------------------------------------------------------------------------------------------- */
+/* --- setmaxnreg --------------------------------------------------------------------------------------------------- */
 
 #define WARPGROUP 4u
 

@@ -6,7 +6,7 @@
 #include "isa/half.h"
 #include "isa/alu.h"
 
-/* --- plain add, sub, mul, fma: round to nearest, no flush, no saturation -------------------------------------- */
+/* --- plain add, sub, mul, fma: round to nearest, no flush, no saturation ------------------------------------------ */
 
 /* p + c, rounded to odd: what was lost makes the last bit one, so that the rounding that follows is the only one. */
 static inline double sum_odd(double p, double c) {
@@ -36,7 +36,7 @@ PLAIN(bf16, u16, 7, 127)
 PLAIN(f16x2, u16x2, 10, 15)
 PLAIN(bf16x2, u16x2, 7, 127)
 
-/* --- every form ------------------------------------------------------------------------------------------------ */
+/* --- every form --------------------------------------------------------------------------------------------------- */
 
 /* 9.7.4.1 - 9.7.4.10 for one type: T the lanes' type (u16 or u16x2), N the number format */
 #define HALF(t, T, N)                                                                                                  \
@@ -72,7 +72,7 @@ MIXED(bf16)
 #define NAN_ ALU_M(NaN)
 #define SIGN (ALU_M(abs) | ALU_M(xorsign))
 #define APPROX ALU_M(approx)
-/* One type: signatures of 2, 3 and 4 operands; `ftz` and `sat` are the bits where the type has them, how what ex2 needs. */
+/* One type: signatures of 2, 3 and 4 operands; `ftz`, `sat`: the bits where the type has them, `how`: as ex2 needs. */
 #define ROWS(t, s2, s3, s4, ftz, sat, how)                                                                             \
     ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                              \
         ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t),                          \

@@ -44,7 +44,7 @@ static inline bool isa_is_u32(const struct warp_opnd *o) {
 /* Call of a function without a body (vprintf, __assertfail, malloc, ...): isa/builtin.c. NULL: unknown. */
 warp_fn isa_builtin(const char *name);
 
-/* --- for the scheduler --- */
+/* --- for the scheduler -------------------------------------------------------------------------------------------- */
 
 void isa_group_destroy(struct warp *w); /* async-groups: isa/cp_async.c */
 void isa_tmem_destroy(struct warp *w);  /* tcgen05.ld and .st under way: isa/tcgen05_ldst.c */

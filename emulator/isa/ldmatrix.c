@@ -1,8 +1,8 @@
 /* isa/ldmatrix.c - ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16-bit elements (PTX ISA 9.7.14.5.15 - .17).
  *
- * Row r of matrix m is the 16 bytes at the address of lane 8 m + r. Lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of
- * row l / 4 in one register per matrix; with .trans, of column l / 4. The shapes of 8-, 6- and 4-bit elements are refused:
- * their fragments are given only in figures.
+ * Row r of matrix m is the 16 bytes at the address of lane 8 m + r. Lane l holds elements 2 (l % 4) and 2 (l % 4) + 1
+ * of row l / 4 in one register per matrix; with .trans, of column l / 4. The shapes of 8-, 6- and 4-bit elements are
+ * refused: their fragments are given only in figures.
  */
 #include "isa/tell.h"
 #include "isa/words.h"

@@ -87,7 +87,7 @@ static struct event_by actor(const struct warp *w, const struct insn *in, uint32
     return events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE) ? isa_by(w, in, 1u << l) : (struct event_by){.cta = w->cta};
 }
 
-/* --- init, inval, expect_tx, complete_tx --------------------------------------------------------------- */
+/* --- init, inval, expect_tx, complete_tx -------------------------------------------------------------------------- */
 
 static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
@@ -114,7 +114,7 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-/* --- arrive, arrive_drop ------------------------------------------------------------------------------- */
+/* --- arrive, arrive_drop ------------------------------------------------------------------------------------------ */
 
 static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
@@ -146,7 +146,7 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-/* --- test_wait, try_wait ------------------------------------------------------------------------------- */
+/* --- test_wait, try_wait ------------------------------------------------------------------------------------------ */
 
 /* Do all lanes of `mask` name one object and one phase, by addresses that are known? */
 static bool ask_the_same(const struct warp *w, const struct mbar_form *f, uint32_t mask) {
@@ -284,10 +284,10 @@ static enum warp_status do_pending_count(struct warp *w, const struct insn *in, 
     return WARP_NEXT;
 }
 
-/* --- binding ------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
-/* Sorts the words; a scope comes with a memory order and only then. */
-static bool sort_words(struct isa_binder *b, const struct ptx_insn *src, struct mbar_form *f, struct isa_words *k) {
+/* What the words say; a scope comes with a memory order and only then. */
+static bool bind_words(struct isa_binder *b, const struct ptx_insn *src, struct mbar_form *f, struct isa_words *k) {
     if (!isa_sort(b, src,
                   ISA_WORDS(PTX_MOD_release, PTX_MOD_acquire, PTX_MOD_relaxed, PTX_MOD_cta, PTX_MOD_cluster,
                             PTX_MOD_shared, PTX_MOD_shared__cta, PTX_MOD_shared__cluster, PTX_MOD_expect_tx,
@@ -369,7 +369,7 @@ static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f
 bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
     struct isa_words k;
     struct mbar_form *f = arena_alloc(b->arena, sizeof *f);
-    if (!sort_words(b, in->src, f, &k))
+    if (!bind_words(b, in->src, f, &k))
         return false;
     in->data = f;
     switch (in->src->op) {

@@ -44,7 +44,7 @@ static const struct diag poison_store = {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* --- one element of one lane --------------------------------------------------------------------------- */
+/* --- one element of one lane -------------------------------------------------------------------------------------- */
 
 INLINE uint64_t fetch(const uint8_t *p, unsigned size, bool sign) {
     uint64_t v = 0;
@@ -74,7 +74,7 @@ INLINE uint64_t get_reg(const struct warp *w, warp_slot slot, unsigned reg, uint
     return reg >= 64 ? warp_src64(w, slot)[l] : warp_src32(w, slot)[l];
 }
 
-/* --- loads --------------------------------------------------------------------------------------------- */
+/* --- loads -------------------------------------------------------------------------------------------------------- */
 
 INLINE void load_one(struct warp *w, warp_slot slot, const uint8_t *p, uint32_t l, unsigned size, unsigned reg,
                      bool sign) {
@@ -184,7 +184,7 @@ static enum warp_status do_ld_param(struct warp *w, const struct insn *in, uint3
     return WARP_NEXT;
 }
 
-/* --- stores -------------------------------------------------------------------------------------------- */
+/* --- stores ------------------------------------------------------------------------------------------------------- */
 
 INLINE void store_one(const struct warp *w, warp_slot slot, uint8_t *p, uint32_t l, unsigned size, unsigned reg) {
     uint64_t v = get_reg(w, slot, reg, l);
@@ -302,7 +302,7 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
     return WARP_NEXT;
 }
 
-/* --- call parameters in slots -------------------------------------------------------------------------- */
+/* --- call parameters in slots ------------------------------------------------------------------------------------- */
 
 static uint64_t slot_bytes(const struct warp *w, warp_slot first, uint64_t k, unsigned size, uint32_t l) {
     const uint32_t *word = warp_src32(w, first + (warp_slot)(k / 4));
@@ -361,7 +361,7 @@ static enum warp_status do_st_slots(struct warp *w, const struct insn *in, uint3
     return WARP_NEXT;
 }
 
-/* --- binding ------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 /* The words of ld, ldu and st. */
 #define MEM_WORDS                                                                                                      \

@@ -195,7 +195,7 @@ static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t m
     return WARP_NEXT;
 }
 
-/* --- binding --- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t shape_k(const struct ptx_insn *p) {
     static const struct {

@@ -96,7 +96,7 @@ static enum warp_status mov_sreg(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-/* --- vectors (9.7.9.4) ------------------------------------------------------------------------------------------------
+/* --- vectors (9.7.9.4) -----------------------------------------------------------------------------------------------
  * A vector's first element is the least significant. in->aux: bits of an element. */
 
 struct wide {
@@ -174,7 +174,7 @@ static enum warp_status mov_unpack(struct warp *w, const struct insn *in, uint32
     return WARP_NEXT;
 }
 
-/* --- prmt (9.7.9.7) ----------------------------------------------------------------------------------------------------
+/* --- prmt (9.7.9.7) --------------------------------------------------------------------------------------------------
  * Every mode is a list of four 4-bit selectors: bits 2..0 the byte of {b, a}, bit 3 the sign of that byte instead. */
 
 enum { PRMT_GENERIC, PRMT_F4E, PRMT_B4E, PRMT_RC8, PRMT_ECL, PRMT_ECR, PRMT_RC16 };
@@ -256,7 +256,7 @@ bool isa_bind_permute(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- binding mov -------------------------------------------------------------------------------------------------------- */
+/* --- binding mov -------------------------------------------------------------------------------------------------- */
 
 static bool bind_vector(struct isa_binder *b, struct insn *in, unsigned bits) {
     const bool pack = in->o[1].kind == WARP_VEC;

@@ -1,5 +1,5 @@
-/* isa/quad.h - .v4 accesses of 32-bit registers by all 32 lanes: each lane's 16 bytes are touched once, and are its word of
- * four registers. Any lanes may name the same bytes; of stores, the highest lane's remain. */
+/* isa/quad.h - .v4 accesses of 32-bit registers by all 32 lanes: each lane's 16 bytes are touched once, and are its
+ * word of four registers. Any lanes may name the same bytes; of stores, the highest lane's remain. */
 #ifndef ISA_QUAD_H
 #define ISA_QUAD_H
 

@@ -1,8 +1,8 @@
 /* isa/space.c - addresses between state spaces: isspacep, cvta, mapa, getctarank (PTX ISA 9.7.9.19, .20, .23, .24).
  *
- * A generic address of shared, local or kernel-parameter memory is its window's base plus the address in the space; those
- * of global and constant memory are the same numbers in both (machine/machine.h). Where the ISA leaves a result undefined
- * - an address outside the space's window - the result is poison.
+ * A generic address of shared, local or kernel-parameter memory is its window's base plus the address in the space;
+ * those of global and constant memory are the same numbers in both (machine/machine.h). Where the ISA leaves a result
+ * undefined - an address outside the space's window - the result is poison.
  */
 #include "isa/alu.h"
 #include "isa/isa.h"
@@ -47,7 +47,7 @@ static enum warp_status cvta_to(struct warp *w, const struct insn *in, uint32_t 
     return WARP_NEXT;
 }
 
-/* --- isspacep: in->aux is the space's modifier ---------------------------------------------------------------------- */
+/* --- isspacep: in->aux is the space's modifier -------------------------------------------------------------------- */
 
 static bool is_const_address(const struct warp *w, uint64_t a) {
     const struct warp_module *m = w->func->module;
@@ -85,7 +85,7 @@ static enum warp_status isspacep(struct warp *w, const struct insn *in, uint32_t
     return WARP_NEXT;
 }
 
-/* --- mapa, getctarank ------------------------------------------------------------------------------------------------ */
+/* --- mapa, getctarank --------------------------------------------------------------------------------------------- */
 
 /* A rank that the cluster does not have gives an address that no CTA of it has. */
 static inline uint32_t with_rank(const struct warp *w, uint32_t a, uint32_t rank) {
@@ -135,7 +135,7 @@ static enum warp_status getctarank_64(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-/* --- binding ----------------------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 static bool bind_mapa(struct isa_binder *b, struct insn *in, const struct alu_form *form) {
     const bool mapa = in->src->op == PTX_OP_mapa, wide = form->type[0] == PTX_MOD_u64;

@@ -75,7 +75,7 @@ bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, cons
     return true;
 }
 
-/* --- alloc, dealloc, relinquish_alloc_permit --- */
+/* --- alloc, dealloc, relinquish_alloc_permit ---------------------------------------------------------------------- */
 
 /* Has the pair's other CTA not come to its tcgen05.alloc yet? */
 static bool lacks_peer(struct cta *cta, const struct insn *in) {
@@ -104,8 +104,15 @@ static enum warp_status do_alloc(struct warp *w, const struct insn *in, uint32_t
     }
     memcpy(owner->smem + off, &taddr, sizeof taddr);
     smem_clear_poison(owner, off, sizeof taddr);
-    const struct warp_loc loc = {.space = XS_SHARED_CTA, .cta = owner, .host = owner->smem + off, .off = off};
-    isa_saw_loc(w, in, &loc, 0, sizeof taddr, warp_lowest(mask), EFFECT_WRITE);
+    if (events_wanted(w->gpu, WANT_ENGINE_WRITE))
+        events_send_access(w->gpu, &(struct event_access){.by = warp_by(w, in, mask),
+                                                          .agent = AGENT_TENSOR_ALLOC,
+                                                          .space = SPACE_SHARED,
+                                                          .effect = EFFECT_WRITE,
+                                                          .owner = owner,
+                                                          .at = &(uint64_t){off},
+                                                          .size = sizeof taddr,
+                                                          .rows = 1});
     return WARP_NEXT;
 }
 
@@ -154,7 +161,7 @@ bool isa_bind_tcgen05_alloc(struct isa_binder *b, struct insn *in) {
     }
 }
 
-/* --- fence --- */
+/* --- fence -------------------------------------------------------------------------------------------------------- */
 
 /* Orders nothing here: queues run in order, and threads see what has run. */
 static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {

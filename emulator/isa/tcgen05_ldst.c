@@ -1,10 +1,10 @@
 /* isa/tcgen05_ldst.c - tcgen05.ld, .st and .wait (PTX ISA 9.7.16.8).
  *
- * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for all
- * loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
- * completed first: true register dependencies are respected (9.7.16.6.4.5). But a thread that tells others to go on while
- * its loads are not waited for is warned, since nothing orders the reading of the cells. A store takes its registers'
- * values when it is issued. Loads and stores of a warp run in issue order.
+ * A load makes its destination registers poison and runs later, into a buffer of its own; tcgen05.wait::ld waits for
+ * all loads of the warp and moves their results into the registers, in issue order. A register that is used earlier is
+ * completed first: true register dependencies are respected (9.7.16.6.4.5). But a thread that tells others to go on
+ * while its loads are not waited for is warned, since nothing orders the reading of the cells. A store takes its
+ * registers' values when it is issued. Loads and stores of a warp run in issue order.
  */
 #include "isa/tcgen05.h"
 #include "isa/tell.h"
@@ -48,7 +48,7 @@ void isa_tmem_destroy(struct warp *w) {
 }
 
 /* The shape of an access; its operands' places. */
-struct form {
+struct ldst_form {
     struct tc_access access; /* without address and threads */
     uint32_t regs;
     const warp_slot *list;
@@ -57,13 +57,11 @@ struct form {
 
 static const struct diag beyond_lanes = {
     .id = "tcgen05-lane-beyond-128",
-    .rule = "a tensor memory address names a lane from 0 to 127, of the CTA's own tensor memory: the CTAs of "
-            "a pair do "
-            "not number theirs on",
+    .rule = "a tensor memory address names a lane from 0 to 127, of the CTA's own tensor memory: the CTAs of a pair "
+            "do not number theirs on",
     .section = "PTX ISA 9.7.16.1",
-    .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip "
-            "looks at seven "
-            "bits of the lane; the ISA does not promise it",
+    .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip looks at "
+            "seven bits of the lane; the ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
@@ -79,7 +77,7 @@ static bool wrap_lane(struct warp *w, const struct mach_origin *origin, const ch
 
 static bool access_of(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *address,
                       const char *name, struct mach_origin *origin, struct tc_access *a) {
-    const struct form *f = in->data;
+    const struct ldst_form *f = in->data;
     *a = f->access;
     a->threads = mask;
     *origin = warp_origin(w, in, mask);
@@ -95,7 +93,7 @@ static void tell_sync_of(const struct warp *w, const struct insn *in, uint32_t m
 }
 
 static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct form *f = in->data;
+    const struct ldst_form *f = in->data;
     struct mach_origin origin;
     struct tc_access a;
     if (!access_of(w, in, mask, &in->o[1], "tcgen05.ld", &origin, &a))
@@ -118,7 +116,7 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
 }
 
 static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct form *f = in->data;
+    const struct ldst_form *f = in->data;
     struct mach_origin origin;
     struct tc_access a;
     uint32_t data[128 * MACH_WARP], poison[128];
@@ -136,7 +134,7 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
 /* Results of a completed load into the registers of the frame that asked for it, if it still exists. */
 static void deliver(struct warp *w, const struct pending_ld *p) {
     const struct warp_frame *fr = &w->frames[p->frame];
-    const struct form *f = p->in->data;
+    const struct ldst_form *f = p->in->data;
     const uint32_t *poison = p->words + p->regs * MACH_WARP;
     if (!fr->used || p->in < fr->func->code || p->in >= fr->func->code + fr->func->num_insns)
         return;
@@ -175,7 +173,7 @@ static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32
 /* The load among the pending ones whose results this slot of the current frame awaits. */
 static struct pending_ld **awaited(struct warp *w, warp_slot slot) {
     for (struct pending_ld **at = &w->tmem_pending->first; *at; at = &(*at)->next) {
-        const struct form *f = (*at)->in->data;
+        const struct ldst_form *f = (*at)->in->data;
         for (uint32_t r = 0; (*at)->frame == w->g->frame && r < (*at)->regs; r++)
             if (f->list[r] == slot)
                 return at;
@@ -221,7 +219,7 @@ static enum warp_status do_wait_st(struct warp *w, const struct insn *in, uint32
     return WARP_NEXT;
 }
 
-/* --- binding --- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 static bool shape_of(enum ptx_mod word, enum tc_shape *shape) {
     static const struct {
@@ -241,7 +239,7 @@ static bool shape_of(enum ptx_mod word, enum tc_shape *shape) {
 }
 
 /* The register list, braced or a single register. */
-static bool list_of(struct form *f, const struct warp_opnd *o) {
+static bool list_of(struct ldst_form *f, const struct warp_opnd *o) {
     if (o->kind == WARP_VEC && o->bits == 32) {
         f->list = o->list;
         return o->num_sub == f->regs;
@@ -253,7 +251,7 @@ static bool list_of(struct form *f, const struct warp_opnd *o) {
 
 bool isa_bind_tcgen05_ldst(struct isa_binder *b, struct insn *in) {
     const bool load = in->src->op == PTX_OP_tcgen05_ld;
-    struct form *f = arena_alloc(b->arena, sizeof *f);
+    struct ldst_form *f = arena_alloc(b->arena, sizeof *f);
     struct isa_words k;
     if (in->src->op == PTX_OP_tcgen05_ld_red)
         return isa_refuse(b, "tcgen05.ld.red needs sm_101a, sm_103f or later (PTX ISA 9.7.16.8.3)");

@@ -3,9 +3,9 @@
  */
 #include "isa/tcgen05.h"
 
-/* --- mma --- */
+/* --- mma ---------------------------------------------------------------------------------------------------------- */
 
-struct mma_form {
+struct umma_form {
     enum tc_kind kind;
     bool a_in_tmem, ashift;
     uint32_t scale_d;
@@ -13,7 +13,7 @@ struct mma_form {
     const struct warp_opnd *d, *a, *b, *idesc, *sfa, *sfb, *disable, *enable;
 };
 
-static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l, const struct mma_form *f) {
+static bool mma_operands_known(struct warp *w, const struct insn *in, uint32_t l, const struct umma_form *f) {
     if (!warp_known(w, in, 1u << l, f->d, "the address of D") ||
         !warp_known(w, in, 1u << l, f->a, f->a_in_tmem ? "the address of A" : "the descriptor of A") ||
         !warp_known(w, in, 1u << l, f->b, "the descriptor of B") ||
@@ -34,7 +34,7 @@ static uint64_t source64(const struct warp *w, const struct warp_opnd *o, uint32
 }
 
 static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t mask) {
-    const struct mma_form *f = in->data;
+    const struct umma_form *f = in->data;
     WARP_FOR_LANES(l, mask) {
         struct mach_origin origin = warp_origin(w, in, 1u << l);
         if (!mma_operands_known(w, in, l, f) || !tc_use_group(w->cta, &origin, (unsigned)in->aux))
@@ -89,7 +89,7 @@ static const struct kind_row {
     {PTX_MOD_kind__mxf4nvf4, PTX_MOD_block16, TC_KIND_MXF4NVF4, 16},
 };
 
-static bool mma_kind(struct isa_binder *b, const struct ptx_insn *p, const struct isa_words *k, struct mma_form *f) {
+static bool mma_kind(struct isa_binder *b, const struct ptx_insn *p, const struct isa_words *k, struct umma_form *f) {
     const struct kind_row *row = kinds, *end = kinds + sizeof kinds / sizeof *kinds;
     if (!k->of[PTX_KIND_kind])
         return isa_refuse(b, "the .kind is missing");
@@ -107,7 +107,7 @@ static bool mma_kind(struct isa_binder *b, const struct ptx_insn *p, const struc
 }
 
 /* [d], a | [a], b, idesc {, {m0, m1, m2, m3}}, p {, scale}; with block scaling ... idesc, [sfa], [sfb], p */
-static bool mma_operands(struct isa_binder *b, struct insn *in, struct mma_form *f) {
+static bool mma_operands(struct isa_binder *b, struct insn *in, struct umma_form *f) {
     static const char *const order =
         "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}";
     unsigned n = in->num_opnds, i = 4;
@@ -152,7 +152,7 @@ bool isa_bind_tcgen05_mma(struct isa_binder *b, struct insn *in) {
     if (p->op != PTX_OP_tcgen05_mma)
         return isa_refuse(b, p->op == PTX_OP_tcgen05_mma_sp ? "sparse matrices (.sp) are not supported yet"
                                                             : "weight-stationary mode (.ws) is not supported yet");
-    struct mma_form *f = arena_alloc(b->arena, sizeof *f);
+    struct umma_form *f = arena_alloc(b->arena, sizeof *f);
     if (!isa_tmem_group(b, in,
                         ISA_WORDS(ISA_ANY(cta_group), ISA_ANY(kind), PTX_MOD_block_scale, ISA_ANY(scale),
                                   PTX_MOD_ashift, PTX_MOD_collector__a__fill, PTX_MOD_collector__a__use,
@@ -173,7 +173,7 @@ bool isa_bind_tcgen05_mma(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- cp, shift --- */
+/* --- cp, shift ---------------------------------------------------------------------------------------------------- */
 
 struct cp_form {
     enum tc_cp_shape shape;
@@ -259,7 +259,7 @@ bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
     return true;
 }
 
-/* --- commit --- */
+/* --- commit ------------------------------------------------------------------------------------------------------- */
 
 static const struct diag bad_mask = {
     .id = "tcgen05-commit-mask",

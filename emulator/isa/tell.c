@@ -78,13 +78,13 @@ static enum event_space space_of(enum warp_space space) {
     return space == XS_SHARED_CTA ? SPACE_SHARED : space == XS_LOCAL ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
-static void send(const struct warp *w, struct event_access *e, const uint8_t *host[MACH_WARP]) {
+static void send(const struct warp *w, struct event_access e, const uint8_t *host[MACH_WARP]) {
     uint64_t value[MACH_WARP] = {0};
-    if (!e->value && e->effect == EFFECT_READ && e->by.order != ORDER_WEAK) {
-        WARP_FOR_LANES(l, e->by.lanes) { memcpy(&value[l], host[l], e->size < 8 ? e->size : 8); }
-        e->value = value;
+    if (!e.value && e.effect == EFFECT_READ && e.by.order != ORDER_WEAK) {
+        WARP_FOR_LANES(l, e.by.lanes) { memcpy(&value[l], host[l], e.size < 8 ? e.size : 8); }
+        e.value = value;
     }
-    tell_access(w->gpu, e);
+    tell_access(w->gpu, &e);
 }
 
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
@@ -105,7 +105,7 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
         host[l] = s->host + i;
         at[l] = s->base + i - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
     }
-    send(w, &e, host);
+    send(w, e, host);
 }
 
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,
@@ -121,5 +121,5 @@ void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp
                              .size = size};
     host[lane] = loc->host;
     at[lane] = loc->space == XS_GLOBAL ? addr : loc->off;
-    send(w, &e, host);
+    send(w, e, host);
 }

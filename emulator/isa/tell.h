@@ -1,5 +1,5 @@
-/* isa/tell.h - what instructions tell those who watch (machine/events.h): who executes them, with which semantics, and the
- * memory that a warp's lanes touch. Costs a test where nobody listens.
+/* isa/tell.h - what instructions tell those who watch (machine/events.h): who executes them, with which semantics, and
+ * the memory that a warp's lanes touch. Costs a test where nobody listens.
  */
 #ifndef ISA_TELL_H
 #define ISA_TELL_H
@@ -7,12 +7,12 @@
 #include "isa/isa.h"
 #include "machine/events.h"
 
-/* Lanes of the warp that execute `in`, with the order and scope that its words say or, where they are silent, its section
- * does (8.3, 8.5, 9.7.13). */
+/* Lanes of the warp that execute `in`, with the order and scope that its words say or, where they are silent, its
+ * section does (8.3, 8.5, 9.7.13). */
 struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes);
 
-/* Lanes `mask` have read or written `size` bytes each at *s, which are no parameters. `value`: what each lane got from an
- * atomic operation, else NULL. */
+/* Lanes `mask` have read or written `size` bytes each at *s, which are no parameters. `value`: what each lane got from
+ * an atomic operation, else NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
                    enum event_effect effect, enum event_doubt doubt, const uint64_t *value);
 /* One lane has, at a location; `addr`: its address, where that is global. */

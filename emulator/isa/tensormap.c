@@ -83,7 +83,7 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
     return WARP_NEXT;
 }
 
-/* --- binding ------------------------------------------------------------------------------------------------------- */
+/* --- binding ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
     enum ptx_mod word;

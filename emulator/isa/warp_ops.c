@@ -1,8 +1,8 @@
-/* isa/warp_ops.c - what the threads of a warp do together: shfl.sync (PTX ISA 9.7.9.6), vote.sync, match.sync, activemask,
- * redux.sync, elect.sync (9.7.13.9 - .12, .14) and bar.warp.sync (9.7.13.2).
+/* isa/warp_ops.c - what the threads of a warp do together: shfl.sync (PTX ISA 9.7.9.6), vote.sync, match.sync,
+ * activemask, redux.sync, elect.sync (9.7.13.9 - .12, .14) and bar.warp.sync (9.7.13.2).
  *
- * The members of `membermask` that are alive meet first (warp_sync_lanes); a thread that is not in its own mask is a fault.
- * A shuffle from a thread that does not take part gives poison.
+ * The members of `membermask` that are alive meet first (warp_sync_lanes); a thread that is not in its own mask is a
+ * fault. A shuffle from a thread that does not take part gives poison.
  */
 #include "isa/tell.h"
 #include "isa/words.h"
@@ -74,7 +74,7 @@ static enum warp_status do_sync(struct warp *w, const struct insn *in, uint32_t 
     return WARP_NEXT;
 }
 
-/* --- shfl.sync ----------------------------------------------------------------------------------------- */
+/* --- shfl.sync ---------------------------------------------------------------------------------------------------- */
 
 /* 9.7.9.6, Semantics. Returns the source lane, *in_range the predicate. */
 static uint32_t shfl_source(enum ptx_mod mode, uint32_t lane, uint32_t b, uint32_t c, bool *in_range) {
@@ -150,7 +150,7 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
            a->bits == 32 && isa_is_u32(b) && isa_is_u32(c);
 }
 
-/* --- vote.sync ----------------------------------------------------------------------------------------- */
+/* --- vote.sync ---------------------------------------------------------------------------------------------------- */
 
 static enum warp_status run_vote(struct warp *w, const struct insn *in, uint32_t members) {
     const struct warp_form *f = in->data;
@@ -177,7 +177,7 @@ static bool bind_vote(struct insn *in, struct warp_form *f) {
            (in->o[1].is_imm || in->o[1].bits == 1);
 }
 
-/* --- match.sync ---------------------------------------------------------------------------------------- */
+/* --- match.sync --------------------------------------------------------------------------------------------------- */
 
 static enum warp_status run_match(struct warp *w, const struct insn *in, uint32_t members) {
     const struct warp_form *f = in->data;
@@ -218,7 +218,7 @@ static bool bind_match(struct isa_binder *b, struct insn *in, struct warp_form *
            in->o[n - 2].kind == WARP_SLOT && in->o[n - 2].bits == bits;
 }
 
-/* --- redux.sync ---------------------------------------------------------------------------------------- */
+/* --- redux.sync --------------------------------------------------------------------------------------------------- */
 
 static uint32_t redux_int(enum ptx_mod op, bool sign, uint32_t a, uint32_t b) {
     switch (op) {
@@ -278,7 +278,7 @@ static bool bind_redux(struct isa_binder *b, struct insn *in, struct warp_form *
     return in->num_opnds == 3 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32;
 }
 
-/* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------- */
+/* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------------------ */
 
 /* 9.7.13.14: the same leader every time for one membermask; here, as on the chip, the lowest lane. */
 static enum warp_status run_elect(struct warp *w, const struct insn *in, uint32_t members) {

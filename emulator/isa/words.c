@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Refuses with a sentence about one or two words. */
-static bool refuse(struct isa_binder *b, const char *format, enum ptx_mod m, enum ptx_mod other) {
+static bool refuse_word(struct isa_binder *b, const char *format, enum ptx_mod m, enum ptx_mod other) {
     char why[128];
     int n = snprintf(why, sizeof why, format, ptx_mod_text(m), ptx_mod_text(other));
     return isa_refuse(b, arena_strndup(b->arena, why, (size_t)n));
@@ -24,16 +24,16 @@ bool isa_sort(struct isa_binder *b, const struct ptx_insn *src, const uint16_t *
         while (*entry && !names(*entry, m))
             entry++;
         if (!*entry)
-            return refuse(b, ".%s does not belong to this instruction", m, m);
+            return refuse_word(b, ".%s does not belong to this instruction", m, m);
         bool twice = false;
         for (unsigned e = 0; e < i; e++)
             twice |= src->mods[e] == m;
         if (*entry >= ISA_MORE(0) && k->of[kind] && !k->second)
             k->second = m;
         else if (twice)
-            return refuse(b, ".%s is written twice", m, m);
+            return refuse_word(b, ".%s is written twice", m, m);
         else if (kind != PTX_KIND_flag && k->of[kind])
-            return refuse(b, ".%s and .%s exclude each other", k->of[kind], m);
+            return refuse_word(b, ".%s and .%s exclude each other", k->of[kind], m);
         else
             k->of[kind] = m;
     }

@@ -194,8 +194,8 @@ static const struct diag deadlocks[WAIT_LAST] = {
     [WAIT_NONE] = DEADLOCK(NULL, "every wait needs somebody who completes it", NULL),
     [WAIT_MBARRIER] =
         DEADLOCK("PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
-                 "a wrong parity, an arrival count that nobody reaches, an expect_tx without "
-                 "its copy, or a missing commit"),
+                 "a wrong parity, an arrival count that nobody reaches, an expect_tx without its copy, or a missing "
+                 "commit"),
     [WAIT_BARRIER] = DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
                               "a warp that exits, waits or takes another way before the barrier, or a thread "
                               "count that nobody reaches"),

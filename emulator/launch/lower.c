@@ -83,7 +83,7 @@ static warp_slot init_slot(struct lowering *lo, const struct warp_init *want) {
     return k->slot;
 }
 
-/* --- widths of immediates ------------------------------------------------------------------------------------- */
+/* --- widths of immediates ----------------------------------------------------------------------------------------- */
 
 /* Type whose width operand `i` (as written) has. Most instructions use their first type for all operands; the
  * exceptions are listed with their sections. */

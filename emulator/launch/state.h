@@ -42,7 +42,7 @@ struct launch_island {
     uint32_t stuck_rounds;
 };
 
-/* --- lowering --- */
+/* --- lowering ----------------------------------------------------------------------------------------------------- */
 /* Makes the function's frame and code. False: it is too large. launch/lower.c */
 bool launch_lower_func(struct warp_module *m, struct warp_func *f);
 /* Gives registers and parameters slots, and local_offset[] (by body variable) bytes. False: it is too large.
@@ -60,11 +60,11 @@ void launch_find_joins(struct warp_func *f, const struct flow *flow);
 /* launch/module.c; the caller frees `offset`. */
 struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const struct warp_func *kernel);
 
-/* --- a launch --- */
+/* --- a launch ----------------------------------------------------------------------------------------------------- */
 /* May clusters of this kernel see what others do while they run? launch/shares.c */
 bool launch_kernel_shares(const struct warp_func *kernel);
 
-/* --- residency: launch/resident.c --- */
+/* --- residency: launch/resident.c --------------------------------------------------------------------------------- */
 /* What a CTA takes of its SM. */
 struct place_needs launch_cta_needs(const struct launch_state *st);
 /* Which SMs make an island: those that the kernel's clusters may lie on together. */
@@ -81,7 +81,7 @@ bool launch_reap(struct launch_island *isl, bool all);
 /* The resident cluster with the next number after that of `cl` (NULL: the first), or NULL; between turns only. */
 struct cluster *launch_next_resident(const struct launch_state *st, const struct cluster *cl);
 
-/* --- running --- */
+/* --- running ------------------------------------------------------------------------------------------------------ */
 /* Runs an island until nothing in it can go on or its turn is over: launch/sched.c */
 void launch_take_turn(struct launch_island *isl);
 

@@ -12,15 +12,16 @@
 
 /* Who touches memory. */
 enum event_agent {
-    AGENT_THREAD,      /* ld, st, atom, red, ldmatrix ...: told when the instruction runs */
-    AGENT_CP_ASYNC,    /* cp.async, by lanes: 9.7.9.25.3 */
-    AGENT_TMA,         /* tensor copies: 9.7.9.27 */
-    AGENT_BULK,        /* bulk copies of contiguous bytes: 9.7.9.25.4 */
-    AGENT_TENSOR_CORE, /* tcgen05.mma: 9.7.16.10 */
-    AGENT_TENSOR_COPY, /* tcgen05.cp and .shift: 9.7.16.9 */
-    AGENT_TENSOR_LDST, /* tcgen05.ld and .st: 9.7.16.8 */
-    AGENT_COMMIT,      /* tcgen05.commit and cp.async.mbarrier.arrive: no access, an arrival */
-    AGENT_CLC,         /* clusterlaunchcontrol.try_cancel: 9.7.13.17 */
+    AGENT_THREAD,       /* ld, st, atom, red, ldmatrix ...: told when the instruction runs */
+    AGENT_CP_ASYNC,     /* cp.async, by lanes: 9.7.9.25.3 */
+    AGENT_TMA,          /* tensor copies: 9.7.9.27 */
+    AGENT_BULK,         /* bulk copies of contiguous bytes: 9.7.9.25.4 */
+    AGENT_TENSOR_CORE,  /* tcgen05.mma: 9.7.16.10 */
+    AGENT_TENSOR_COPY,  /* tcgen05.cp and .shift: 9.7.16.9 */
+    AGENT_TENSOR_LDST,  /* tcgen05.ld and .st: 9.7.16.8 */
+    AGENT_TENSOR_ALLOC, /* tcgen05.alloc, of the word that gets the address: 9.7.16.7.1 */
+    AGENT_COMMIT,       /* tcgen05.commit and cp.async.mbarrier.arrive: no access, an arrival */
+    AGENT_CLC,          /* clusterlaunchcontrol.try_cancel: 9.7.13.17 */
 };
 
 struct event_work;

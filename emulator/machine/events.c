@@ -44,7 +44,7 @@ struct mach_origin event_origin(const struct event_by *by) {
                    .lanes = by->lanes}};
 }
 
-/* --- which kinds an event is of ------------------------------------------------------------------------------------- */
+/* --- which kinds an event is of ----------------------------------------------------------------------------------- */
 
 static bool by_threads(enum event_agent agent) { return agent == AGENT_THREAD || agent == AGENT_CP_ASYNC; }
 
@@ -71,7 +71,7 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
     return kind == SYNC_MBAR_TEST ? WANT_POLL : kind <= SYNC_WARP ? WANT_BARRIER : WANT_FENCE;
 }
 
-/* --- sending --------------------------------------------------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------------------------------------------------ */
 
 #define SEND(kind, is_of)                                                                                              \
     void events_send_##kind(const struct gpu *gpu, const struct event_##kind *e) {                                     \

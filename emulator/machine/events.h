@@ -17,7 +17,7 @@
 #include "machine/machine.h"
 #include "machine/mbarrier.h"
 
-/* --- who ----------------------------------------------------------------------------------------------------------- */
+/* --- who ---------------------------------------------------------------------------------------------------------- */
 
 /* Memory order and scope of an instruction (8.1-8.5), as written or by default. */
 enum event_order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC };
@@ -42,7 +42,7 @@ static inline struct event_by event_by_op(const struct async_op *op, enum event_
 /* The same for a report. */
 struct mach_origin event_origin(const struct event_by *by);
 
-/* --- accesses ------------------------------------------------------------------------------------------------------ */
+/* --- accesses ----------------------------------------------------------------------------------------------------- */
 
 /* Who touches memory: enum event_agent, machine/async.h. */
 enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL, SPACE_LOCAL };
@@ -51,7 +51,7 @@ enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
 /* What the machine itself sees in an access. */
 enum event_doubt {
     DOUBT_NONE,
-    DOUBT_UNWRITTEN, /* an ld (no atomic, no ldmatrix) reads shared bytes that nothing wrote, or an operation is writing */
+    DOUBT_UNWRITTEN, /* an ld (no atomic, no ldmatrix) reads shared bytes that nothing wrote, or a copy is writing */
     DOUBT_CLOSING,   /* columns of which one CTA of the pair has executed the tcgen05.dealloc, the other not yet */
 };
 
@@ -60,8 +60,8 @@ enum event_doubt {
  * addresses are offsets in `owner`'s memory, global ones device addresses, local ones offsets in the lane's memory.
  * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
  * Sent by isa/ (threads, cp.async, try_cancel) and engines/ (the other operations), when they run, right after the
- * access was found legal. One access may be told in several events: pieces of an operand in any order, the elements that
- * a lane gets or gives with ldmatrix and stmatrix, lanes of cp.async that copy less than the others.
+ * access was found legal. One access may be told in several events: pieces of an operand in any order, the elements
+ * that a lane gets or gives with ldmatrix and stmatrix, lanes of cp.async that copy less than the others.
  *
  * Bytes are exact, but the source of a bulk store is told in one block, with the gaps of a byte mask or of a narrow
  * swizzled box, and atom.cas writes also where it finds another value. Not told: parameters, the 8 bytes of an mbarrier
@@ -82,12 +82,11 @@ struct event_access {
     uint64_t stride;
     uint32_t columns; /* tensor memory */
     const uint32_t *tmem_lanes;
-    const uint64_t
-        *value; /* strong reads and atomics (red too) of threads: what each lane found, of larger ones the first
-                              8 bytes; else NULL */
+    /* Strong reads and atomics (red too) of threads: what each lane found, of larger ones the first 8 bytes; or NULL */
+    const uint64_t *value;
 };
 
-/* --- synchronisation ----------------------------------------------------------------------------------------------- */
+/* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
 enum event_sync_kind {
     /* mbarriers (9.7.13.15): `owner`, `off`, and `phase`, how many phases of the object had completed before. Sent by
@@ -161,7 +160,7 @@ struct event_sync {
     uint64_t map;     /* tensor map that a fence names, or 0 */
 };
 
-/* --- asynchronous operations --------------------------------------------------------------------------------------- */
+/* --- asynchronous operations -------------------------------------------------------------------------------------- */
 
 enum event_op_stage {
     OP_ISSUED,    /* queued */
@@ -176,6 +175,9 @@ struct event_work {
     struct cta *from, *to; /* shared memory, or tensor memory, that it reads and writes; NULL: none */
     uint32_t from_off;     /* shared offset, or tensor memory address (d, taddr) */
     uint32_t to_off;       /*  the same of what it writes */
+    uint32_t kind;         /* tcgen05.mma: enum tc_kind, engines/tc.h */
+    bool accumulate;       /* and whether D is read, */
+    uint32_t sfa, sfb;     /*  and the TMEM addresses of the scale factors */
     uint64_t a, b;         /* tcgen05.mma, .cp: descriptors as given */
     bool a_in_tmem;        /*  and a is a tensor memory address */
     uint64_t global;       /* device address of a bulk copy */
@@ -197,7 +199,7 @@ struct event_op {
     const char *queue; /* "tensor core" */
 };
 
-/* --- waits --------------------------------------------------------------------------------------------------------- */
+/* --- waits -------------------------------------------------------------------------------------------------------- */
 
 /* A group of lanes of a warp is suspended, or goes on. What ended a wait is the latest event about its object: the
  * SYNC_..._PHASE of the same barrier and phase, the OP_COMPLETED of an operation, LIFE_TMEM_DEALLOC, another group's
@@ -218,7 +220,7 @@ struct event_wait {
     uint64_t value;    /* parity, generation, columns, lanes: warp/warp.h */
 };
 
-/* --- instructions -------------------------------------------------------------------------------------------------- */
+/* --- instructions ------------------------------------------------------------------------------------------------- */
 
 /* A warp executes an instruction for the first time (not again after a wait). Sent by warp/core.c. */
 struct event_step {
@@ -227,7 +229,7 @@ struct event_step {
     uint32_t live;      /* lanes of the warp that have not exited */
 };
 
-/* --- lifetimes ----------------------------------------------------------------------------------------------------- */
+/* --- lifetimes ---------------------------------------------------------------------------------------------------- */
 
 /* The CTAs of a cluster start before the cluster does and end after it. After a fault those that still ran end without
  * LIFE_CTA_EXIT. */
@@ -255,7 +257,7 @@ struct event_life {
     uint32_t bytes;
 };
 
-/* --- launches and streams ------------------------------------------------------------------------------------------ */
+/* --- launches and streams ----------------------------------------------------------------------------------------- */
 
 enum event_host_kind {
     HOST_LAUNCH,     /* a grid begins; by launch/run.c */
@@ -278,7 +280,7 @@ struct event_host {
     bool early; /* programmatic stream serialisation: may begin before its stream's last grid ends */
 };
 
-/* --- listeners ----------------------------------------------------------------------------------------------------- */
+/* --- listeners ---------------------------------------------------------------------------------------------------- */
 
 enum event_want {
     WANT_SHARED_READ = 1 << 0,  /* accesses of threads and of cp.async, by space */
@@ -312,7 +314,7 @@ struct listener {
     void *ctx;
     uint32_t slot; /* set by events_attach: its place in cta->watch */
     void (*access)(const struct listener *self, const struct event_access *e);
-    /* Nothing to be said about what engines read in [off, off + size) of a CTA's shared memory: they need not tell it. */
+    /* Nothing to be said about engines' reads of [off, off + size) of a CTA's shared memory: they need not tell it. */
     bool (*settled)(const struct listener *self, struct cta *cta, uint32_t off, uint32_t size);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);

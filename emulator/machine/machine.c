@@ -168,7 +168,7 @@ struct cta *smem_resolve(struct cta *cta, uint32_t addr, uint32_t size, uint32_t
     return owner;
 }
 
-/* --- poison bitmap: bit per byte, LSB first -------------------------------------------------------------------- */
+/* --- poison bitmap: bit per byte, LSB first ----------------------------------------------------------------------- */
 
 static bool any_poison(const uint8_t *p, uint32_t off, uint32_t n) {
     uint32_t end = off + n;

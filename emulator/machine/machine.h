@@ -26,7 +26,7 @@
 #define MACH_SMEM_RANK_SHIFT 24
 #define MACH_MAX_GPCS 16u
 #define MACH_B200_SMS 148u
-#define MACH_LISTENERS 8u
+#define MACH_LISTENERS 16u
 #define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
@@ -193,7 +193,7 @@ static inline void mach_wake(struct cta *cta) {
 /* The peer of a CTA in its pair (rank ^ 1), or NULL when the cluster has no such CTA (9.7.16.5.1). */
 struct cta *cta_peer(struct cta *cta);
 
-/* --- shared memory ------------------------------------------------------------------------------------------- */
+/* --- shared memory ------------------------------------------------------------------------------------------------ */
 
 /* The CTA that a 32-bit shared::cluster address names, seen from `cta`, with *offset the byte offset in it; NULL when
  * [addr, addr + size) is not wholly inside the program's part of a CTA of this cluster. */

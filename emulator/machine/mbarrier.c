@@ -242,8 +242,8 @@ static const struct diag errors[] = {
     [MBAR_TOO_MANY_ARRIVALS] =
         MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
                    "PTX ISA 9.7.13.15.2",
-                   "the count given to mbarrier.init is too small, or a thread arrives "
-                   "twice in a phase, as when a wait for the wrong parity let it pass"),
+                   "the count given to mbarrier.init is too small, or a thread arrives twice in a phase, as when a "
+                   "wait for the wrong parity let it pass"),
     [MBAR_TX_RANGE] =
         MBAR_ERROR("mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1", "PTX ISA 9.7.13.15.2",
                    "bytes expected and bytes that arrive must agree in every phase"),

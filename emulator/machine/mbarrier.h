@@ -51,8 +51,8 @@ enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uin
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done);
 enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done);
 enum mbar_error mbar_peek(const struct cta *cta, uint32_t off, struct mbar_view *out);
-/* The CTA's object of that index as the last mbarrier operation left it, also after the CTA has exited; false when its bits
- * make no object. */
+/* The CTA's object of that index as the last mbarrier operation left it, also after the CTA has exited; false when its
+ * bits make no object. */
 bool mbar_last(const struct cta *cta, uint32_t index, struct mbar_view *out);
 /* Pending count in an opaque state (mbarrier.pending_count). */
 uint32_t mbar_pending_count(uint64_t state);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- memory --- */
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
 #define ALIGN 64u
 
@@ -62,7 +62,7 @@ void worker_close(struct worker *w) {
     *w = (struct worker){.index = w->index};
 }
 
-/* --- threads --- */
+/* --- threads ------------------------------------------------------------------------------------------------------ */
 
 uint32_t worker_host_cpus(void) {
     cpu_set_t set;

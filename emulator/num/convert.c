@@ -3,17 +3,17 @@
 
 #include "num/num_core.h"
 
-unsigned num_int_bits(num_int t) { return 8u << (t / 2); }
-bool num_int_is_signed(num_int t) { return t & 1; }
+static unsigned int_bits(num_int t) { return 8u << (t / 2); }
+static bool int_is_signed(num_int t) { return t & 1; }
 
 // Low `bits` bits of v, extended to 64 by the type's signedness.
 static uint64_t extend(num_int t, uint64_t v) {
-    unsigned up = 64 - num_int_bits(t);
+    unsigned up = 64 - int_bits(t);
     v <<= up;
-    return num_int_is_signed(t) && v >> 63 ? ~(~v >> up) : v >> up;
+    return int_is_signed(t) && v >> 63 ? ~(~v >> up) : v >> up;
 }
-static uint64_t int_max(num_int t) { return UINT64_MAX >> (64 - num_int_bits(t) + num_int_is_signed(t)); }
-static uint64_t int_min(num_int t) { return num_int_is_signed(t) ? ~int_max(t) : 0; }
+static uint64_t int_max(num_int t) { return UINT64_MAX >> (64 - int_bits(t) + int_is_signed(t)); }
+static uint64_t int_min(num_int t) { return int_is_signed(t) ? ~int_max(t) : 0; }
 
 static uint64_t source_bits(num_type src, uint64_t a, unsigned flags) {
     return src == NUM_F32 && flags & NUM_FTZ ? num_ftz(NUM_F32, a & UINT32_MAX) : a;
@@ -65,14 +65,14 @@ uint64_t num_cvt_round(num_type t, uint64_t a, num_round r, unsigned flags) {
 
 uint64_t num_cvt_fi(num_int dst, num_type src, uint64_t a, num_round r, unsigned flags) {
     double x = num_decode(src, source_bits(src, a, flags));
-    unsigned bits = num_int_bits(dst);
+    unsigned bits = int_bits(dst);
     if (x != x)
         return src != NUM_F64 && bits != 64 ? 0 : extend(dst, UINT64_C(1) << (bits - 1));
     x = round_integral(x, r);
-    double limit = ldexp(1.0, (int)(bits - num_int_is_signed(dst))); // MAXINT + 1, exact
+    double limit = ldexp(1.0, (int)(bits - int_is_signed(dst))); // MAXINT + 1, exact
     if (x >= limit)
         return int_max(dst);
-    if (num_int_is_signed(dst))
+    if (int_is_signed(dst))
         return x < -limit ? int_min(dst) : (uint64_t)(int64_t)x;
     return x < 0 ? 0 : (uint64_t)x;
 }
@@ -81,7 +81,7 @@ uint64_t num_cvt_if(num_type dst, num_int src, uint64_t a, num_round r, unsigned
     uint64_t v = extend(src, a);
     num_value x = {NUM_CLASS_ZERO, false, 0, 0};
     if (v) {
-        bool sign = num_int_is_signed(src) && v >> 63;
+        bool sign = int_is_signed(src) && v >> 63;
         uint64_t mag = sign ? 0 - v : v;
         int z = __builtin_clzll(mag);
         x = (num_value){NUM_CLASS_FINITE, sign, 63 - z, mag << z};
@@ -92,9 +92,9 @@ uint64_t num_cvt_if(num_type dst, num_int src, uint64_t a, num_round r, unsigned
 uint64_t num_cvt_ii(num_int dst, num_int src, uint64_t a, unsigned flags) {
     uint64_t v = extend(src, a);
     if (flags & NUM_SAT) {
-        bool negative = num_int_is_signed(src) && v >> 63;
+        bool negative = int_is_signed(src) && v >> 63;
         if (negative) // compared as two's complement: above INT64_MIN means a larger value
-            v = v < int_min(dst) || !num_int_is_signed(dst) ? int_min(dst) : v;
+            v = v < int_min(dst) || !int_is_signed(dst) ? int_min(dst) : v;
         else
             v = v > int_max(dst) ? int_max(dst) : v;
     }

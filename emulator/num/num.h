@@ -98,12 +98,10 @@ static inline uint64_t num_f64_bits(double d) {
 // True when the calling thread rounds to nearest and keeps subnormals, as everything below needs.
 bool num_env_is_default(void);
 
-// ---- Formats
+// --- formats ---------------------------------------------------------------------------------------------------------
 
 // Width in bits of one value (6 for e2m3, 4 for e2m1, 7 for ue4m3).
 unsigned num_type_bits(num_type t);
-unsigned num_int_bits(num_int t);
-bool num_int_is_signed(num_int t);
 
 // Exact value of a code (bits above the type's width are ignored). NaN keeps its sign; payloads are quiet.
 // num_decode serves every type; the rest are its fast forms.
@@ -138,7 +136,7 @@ uint16_t num_f32_to_bf16_rs(uint32_t a, uint16_t rbits, unsigned flags);
 uint8_t num_to_s2f6_scaled(double x, uint8_t scale, unsigned flags);
 uint16_t num_s2f6_to_bf16_scaled(uint8_t code, uint8_t scale, unsigned flags);
 
-// ---- Rows for the tensor core
+// --- rows for the tensor core ----------------------------------------------------------------------------------------
 // Decode n consecutive elements. src needs no alignment; dst and src must not overlap. The bytes read are
 // given in brackets.
 
@@ -163,7 +161,7 @@ void num_decode_row_e2m1_packed(const uint8_t *src, float *dst, size_t n);
 void num_decode_row_s8(const uint8_t *src, float *dst, size_t n); // [n]
 void num_decode_row_u8(const uint8_t *src, float *dst, size_t n); // [n]
 
-// ---- cvt
+// --- cvt -------------------------------------------------------------------------------------------------------------
 
 // cvt.dst.src between floating-point formats, one element; packing is the caller's. NUM_FTZ acts on an f32
 // source and an f32 result. Flags as in num_encode.
@@ -180,7 +178,7 @@ uint64_t num_cvt_if(num_type dst, num_int src, uint64_t a, num_round r, unsigned
 // Integer to integer: chops, or clamps with NUM_SAT; extended to 64 bits by the destination's signedness.
 uint64_t num_cvt_ii(num_int dst, num_int src, uint64_t a, unsigned flags);
 
-// ---- f32 and f64 arithmetic
+// --- f32 and f64 arithmetic ------------------------------------------------------------------------------------------
 // add, sub, mul, fma: r in {RN, RZ, RM, RP}; f32 flags FTZ, SAT. div, sqrt, rcp: the .rnd forms; f32 flag
 // FTZ. Mixed precision (9.7.5): decode the f16 or bf16 operands to f32 first, which is exact.
 
@@ -215,7 +213,7 @@ uint64_t num_div_f64(uint64_t a, uint64_t b, num_round r);
 uint64_t num_rcp_f64(uint64_t a, num_round r);
 uint64_t num_sqrt_f64(uint64_t a, num_round r);
 
-// ---- f16 and bf16 arithmetic (9.7.4), always .rn
+// --- f16 and bf16 arithmetic (9.7.4), always .rn ---------------------------------------------------------------------
 // t is NUM_F16 or NUM_BF16. Flags: FTZ, SAT (f16), RELU (fma). fma.oob is not here: no section gives OOB-
 // NaN's code.
 
@@ -224,7 +222,7 @@ uint16_t num_sub_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_mul_h(num_type t, uint16_t a, uint16_t b, unsigned flags);
 uint16_t num_fma_h(num_type t, uint16_t a, uint16_t b, uint16_t c, unsigned flags);
 
-// ---- Sign, order, class
+// --- sign, order, class ----------------------------------------------------------------------------------------------
 // t is one of f16, bf16, f32, f64; operands and results are in the low bits of a uint64_t.
 
 // A NaN becomes canonical, in f64 quiet.
@@ -242,7 +240,7 @@ bool num_is_nan(num_type t, uint64_t a);
 bool num_is_inf(num_type t, uint64_t a);
 bool num_is_subnormal(num_type t, uint64_t a);
 
-// ---- Approximations
+// --- approximations --------------------------------------------------------------------------------------------------
 // The hardware's last bits are its own and not documented. Here each is the correctly rounded (or nearly
 // so) result of a double computation: inside every bound that 9.7.3 and 9.7.4 state, but not bit-equal to
 // the chip. Special values follow the ISA's tables. Flag NUM_FTZ.

@@ -35,7 +35,7 @@ static char *folded(struct ptx_parser *p, uint32_t start, uint32_t end) {
     return out;
 }
 
-/* ---- instructions ---- */
+/* --- instructions ------------------------------------------------------------------------------------------------- */
 
 struct words {
     struct ptx_name *list[MAX_PATH_WORDS + PTX_MAX_MODS];
@@ -193,7 +193,7 @@ static void instruction(struct ptx_parser *p) {
     ptx_next(p);
 }
 
-/* ---- labels and tables ---- */
+/* --- labels and tables -------------------------------------------------------------------------------------------- */
 
 static void add_label(struct ptx_parser *p, struct ptx_token **at, uint32_t *count, uint32_t *cap,
                       const struct ptx_token *t) {
@@ -308,7 +308,7 @@ static void label(struct ptx_parser *p) { /* name ':' */
     ptx_bind(p, &t, PTX_BIND_TABLE)->table = table;
 }
 
-/* ---- directives ---- */
+/* --- directives --------------------------------------------------------------------------------------------------- */
 
 static uint32_t small(const struct ptx_token *t) { return t->value > UINT32_MAX ? UINT32_MAX : (uint32_t)t->value; }
 
@@ -400,7 +400,7 @@ static void body_directive(struct ptx_parser *p) {
     }
 }
 
-/* ---- bodies ---- */
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 static void statements(struct ptx_parser *p) { /* from '{' to its '}' */
     uint32_t depth = 0;

@@ -160,7 +160,7 @@ static void module_item(struct ptx_parser *p) {
     }
 }
 
-/* ---- what can only be done when the module is complete ---- */
+/* --- what can only be done when the module is complete ------------------------------------------------------------ */
 
 static void name_files(struct ptx_parser *p) {
     for (uint32_t i = 0; i < p->num_funcs; i++) {

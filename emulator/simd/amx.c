@@ -14,7 +14,7 @@
 /* What the compiler has stored is in memory before the matrix unit reads it: gcc's intrinsics do not say so. */
 #define IN_MEMORY() __asm__ volatile("" ::: "memory")
 
-/* --- operands as bf16 parts --- */
+/* --- operands as bf16 parts --------------------------------------------------------------------------------------- */
 
 /* The first 8 significant bits, and what they leave: exact, the same sign. */
 AMX static ALWAYS_INLINE __m512 high_part(__m512 x) {
@@ -96,7 +96,7 @@ AMX static struct simd_range pack_a(const struct simd_tile *t, uint32_t parts, u
     return range_end(&all);
 }
 
-/* --- the product --- */
+/* --- the product -------------------------------------------------------------------------------------------------- */
 
 /* Palette 1, eight tiles: 0 to 3 are D's, 4 and 5 B's, 6 and 7 A's. */
 struct config {
@@ -245,7 +245,7 @@ bool simd_amx_multiply(const struct simd_tile *t, unsigned parts_a, unsigned par
     return true;
 }
 
-/* --- bf16 as it comes --- */
+/* --- bf16 as it comes --------------------------------------------------------------------------------------------- */
 
 /* The smallest of bf16 numbers but 0, as range_add has it. */
 AMX static ALWAYS_INLINE __m512i low_bf16(__m512i low, __m512i x) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* --- where units lie --- */
+/* --- where units lie ---------------------------------------------------------------------------------------------- */
 
 static ALWAYS_INLINE void locate(const struct simd_swizzle *swizzle, const uint32_t *line, uint32_t lines,
                                  const uint32_t *unit, uint32_t units, uint32_t *restrict off) {
@@ -56,7 +56,7 @@ void simd_span(enum simd simd, const uint32_t *off, uint32_t count, uint32_t *lo
     CHOOSE(simd, span)(off, count, low, high);
 }
 
-/* --- portable --- */
+/* --- portable ----------------------------------------------------------------------------------------------------- */
 
 /* rows x columns, both multiples of 4, in blocks of 4 x 4. */
 static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to, uint32_t stride) {
@@ -128,7 +128,7 @@ static void gather_portable(const struct simd_matrix *m, const uint8_t *smem, co
     simd_decode(m, work, out);
 }
 
-/* --- x86-64 --- */
+/* --- x86-64 ------------------------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 

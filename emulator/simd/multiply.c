@@ -11,7 +11,7 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-/* --- portable --- */
+/* --- portable ----------------------------------------------------------------------------------------------------- */
 
 /* Four lanes; the compilers turn it into whatever the host's baseline has. */
 typedef float vec4 __attribute__((vector_size(16)));
@@ -130,7 +130,7 @@ static void run_portable(const struct simd_tile *t) {
         }
 }
 
-/* --- x86-64 with FMA --- */
+/* --- x86-64 with FMA ---------------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 /* Four segments, C columns: 4 * C accumulators, of which 24 and what is multiplied fit the registers. */

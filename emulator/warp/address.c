@@ -21,7 +21,7 @@ bool warp_address_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
     return false;
 }
 
-/* --- faults -------------------------------------------------------------------------------------------- */
+/* --- faults ------------------------------------------------------------------------------------------------------- */
 
 static const struct diag bad_align = {
     .id = "misaligned-address",
@@ -56,9 +56,8 @@ static const struct diag no_such_rank = {
     .id = "shared-rank",
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
     .section = "PTX ISA 9.7.9.23, 5.1.7",
-    .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits "
-            "24 and up were "
-            "computed wrongly",
+    .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits 24 and "
+            "up were computed wrongly",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 static const struct diag not_own = {
@@ -152,7 +151,7 @@ static bool fault_shared(struct warp *w, const struct insn *in, uint32_t lane, u
     return false;
 }
 
-/* --- one lane ------------------------------------------------------------------------------------------ */
+/* --- one lane ----------------------------------------------------------------------------------------------------- */
 
 static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane, bool cluster, uint32_t addr,
                            uint32_t size, bool write, struct warp_loc *loc) {
@@ -268,7 +267,7 @@ bool warp_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, con
     return true;
 }
 
-/* --- the whole warp ------------------------------------------------------------------------------------ */
+/* --- the whole warp ----------------------------------------------------------------------------------------------- */
 
 /* Are the addresses of all 32 lanes evenly spaced, without wrapping? Then first and stride describe them. */
 static bool affine_address(const struct warp *w, const struct warp_opnd *o, uint64_t *first, int64_t *stride) {

@@ -1,4 +1,4 @@
-/* warp/core.c - warps: groups of lanes, frames, reconvergence, and the loop that runs instructions.
+/* warp/core.c - a warp's groups of lanes: how they part, meet again and wait, and the loop that runs instructions.
  *
  * Threads are independent (PTX ISA 3.1, 9.5): lanes that part at a branch become two groups that are scheduled apart.
  * They meet at the branch's post-dominator (launch/joins.c), where the first to arrive is parked until the others come
@@ -6,8 +6,6 @@
  */
 #include "warp/core.h"
 #include "machine/mbarrier.h"
-
-#include <stdlib.h>
 
 /* --- who watches -------------------------------------------------------------------------------------------------- */
 
@@ -47,7 +45,7 @@ static enum event_wait_end tell_executes(const struct warp *w, const struct insn
     return g->timed_out ? WAIT_TIMED_OUT : WAIT_MET;
 }
 
-/* --- groups ------------------------------------------------------------------------------------------------------ */
+/* --- groups ------------------------------------------------------------------------------------------------------- */
 
 static struct group *new_group(struct warp *w, uint32_t mask, uint32_t pc, uint32_t frame, int32_t join) {
     for (unsigned i = 0; i < MACH_WARP; i++) {
@@ -152,13 +150,7 @@ enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes) {
                           .by = warp_by(w, &w->func->code[g->pc], lanes), .kind = LIFE_LANES_EXIT, .owner = w->cta});
     w->live &= ~lanes;
     g->mask &= ~lanes;
-    for (uint32_t f = g->frame;; f = w->frames[f].parent) {
-        w->frames[f].mask &= ~lanes;
-        if (f != 0 && w->frames[f].mask == 0)
-            w->frames[f].used = false;
-        if (f == 0)
-            break;
-    }
+    warp_leave_frames(w, g->frame, lanes);
     bool gone = g->mask == 0;
     if (gone)
         g->state = GROUP_FREE;
@@ -177,178 +169,7 @@ enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes) {
     return gone ? WARP_GONE : WARP_NEXT;
 }
 
-/* --- frames ------------------------------------------------------------------------------------------------------- */
-
-#define MAX_DEPTH 1024u                    /* activations of one thread */
-#define MAX_FRAMES (MAX_DEPTH * MACH_WARP) /* of a warp whose threads have all parted */
-/* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
-#define MAX_LOCAL (512u * 1024u)
-
-/* Memory for `need` instead of `have` bytes, the rest zeroed. */
-static void *grow(struct warp *w, void *old, size_t have, size_t need) {
-    void *p = worker_alloc(w->island->worker, need);
-    if (have)
-        memcpy(p, old, have);
-    worker_free(w->island->worker, old);
-    return p;
-}
-
-static void reserve_slots(struct warp *w, uint32_t need) {
-    if (need <= w->num_slots)
-        return;
-    uint32_t n = w->num_slots ? w->num_slots : 64;
-    while (n < need)
-        n *= 2;
-    const size_t slot = MACH_WARP * sizeof *w->slots;
-    w->slots = grow(w, w->slots, w->num_slots * slot, n * slot);
-    w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison);
-    w->num_slots = n;
-}
-
-static bool reserve_local(struct warp *w, uint32_t need) {
-    struct worker *worker = w->island->worker;
-    if (need <= w->local_stride)
-        return true;
-    if (need > MAX_LOCAL)
-        return false;
-    uint32_t stride = w->local_stride ? w->local_stride : 64;
-    while (stride < need)
-        stride *= 2;
-    uint8_t *bytes = worker_alloc(worker, (size_t)stride * MACH_WARP),
-            *poison = worker_alloc(worker, (size_t)(stride / 8) * MACH_WARP);
-    memset(poison, 0xff, (size_t)(stride / 8) * MACH_WARP);
-    for (unsigned l = 0; l < MACH_WARP && w->local_stride; l++) {
-        memcpy(bytes + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
-        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8, w->local_stride / 8);
-    }
-    worker_free(worker, w->local);
-    worker_free(worker, w->local_poison);
-    w->local = bytes;
-    w->local_poison = poison;
-    w->local_stride = stride;
-    return true;
-}
-
-static void load_frame(struct warp *w) {
-    const struct warp_frame *fr = &w->frames[w->g->frame];
-    w->func = fr->func;
-    w->base = w->slots + (size_t)fr->base * MACH_WARP;
-    w->pz = w->poison + fr->base;
-    w->consts = fr->func->consts;
-}
-
-static void fill_init(struct warp *w, const struct warp_frame *fr, const struct warp_init *k) {
-    uint32_t *d32 = warp_dst32(w, k->slot);
-    uint64_t *d64 = warp_dst64(w, k->slot);
-    for (uint32_t l = 0; l < MACH_WARP; l++) {
-        uint64_t v = 0;
-        if (k->kind == INIT_SREG)
-            warp_sreg(w, k->sreg, l, &v);
-        else if (k->kind == INIT_SHARED)
-            v = (w->cta->rank << MACH_SMEM_RANK_SHIFT) + w->grid->smem_offset[k->var] + (uint64_t)k->offset;
-        else
-            v = fr->local_base + (uint64_t)k->offset;
-        if (k->bits == 64)
-            d64[l] = v;
-        else
-            d32[l] = (uint32_t)v;
-    }
-    w->pz[k->slot] = 0;
-}
-
-/* A free frame record; frames of diverged groups come and go out of order. */
-static uint32_t frame_index(struct warp *w) {
-    for (uint32_t i = 0; i < w->num_frames; i++)
-        if (!w->frames[i].used)
-            return i;
-    if (w->num_frames == MAX_FRAMES)
-        return UINT32_MAX;
-    uint32_t n = w->num_frames ? 2 * w->num_frames : 4;
-    w->frames = grow(w, w->frames, w->num_frames * sizeof *w->frames, n * sizeof *w->frames);
-    uint32_t i = w->num_frames;
-    w->num_frames = n;
-    return i;
-}
-
-static const struct diag stack_overflow = {
-    .id = "call-depth",
-    .rule = "a thread's call stack and local memory are limited",
-    .section = "PTX ISA 5.1.5",
-    .hint = "endless recursion",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-};
-
-bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc) {
-    struct group *g = w->g;
-    uint32_t top = 0, local = 0, depth = 0, parent = g->frame;
-    for (uint32_t i = 0; i < w->num_frames; i++) {
-        const struct warp_frame *fr = &w->frames[i];
-        if (!fr->used)
-            continue;
-        if (fr->base + fr->func->frame_slots > top)
-            top = fr->base + fr->func->frame_slots;
-    }
-    bool root = w->num_frames == 0 || !w->frames[0].used;
-    if (!root) {
-        depth = w->frames[parent].depth + 1;
-        local = w->frames[parent].local_base + w->frames[parent].func->local_bytes;
-    }
-    uint32_t index = depth < MAX_DEPTH ? frame_index(w) : UINT32_MAX;
-    if (index == UINT32_MAX || !reserve_local(w, local + f->local_bytes) || top > (1u << 22)) {
-        warp_fault(w, call, g->mask, &stack_overflow, "stack overflow in a call of %s", f->src->name);
-        return false;
-    }
-    reserve_slots(w, top + f->frame_slots);
-    w->frames[index] = (struct warp_frame){.func = f,
-                                           .base = top,
-                                           .parent = root ? 0 : parent,
-                                           .depth = depth,
-                                           .ret_pc = ret_pc,
-                                           .local_base = local,
-                                           .mask = g->mask,
-                                           .call = call,
-                                           .used = true};
-    g->frame = index;
-    load_frame(w);
-    if (f->frame_slots != 0) /* a function without registers has no slots to point at */
-        memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
-    for (uint32_t i = 0; i < f->num_inits; i++)
-        fill_init(w, &w->frames[index], &f->inits[i]);
-    return true;
-}
-
-void warp_pop_frame(struct warp *w) {
-    struct group *g = w->g;
-    struct warp_frame *fr = &w->frames[g->frame];
-    fr->mask &= ~g->mask;
-    if (!fr->mask)
-        fr->used = false;
-    g->pc = fr->ret_pc;
-    g->frame = fr->parent;
-    load_frame(w);
-}
-
-/* --- warps ---------------------------------------------------------------------------------------------------------- */
-
-void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index) {
-    *w = (struct warp){.cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index};
-    uint32_t first = index * MACH_WARP, n = grid->threads - first;
-    w->live = n >= MACH_WARP ? WARP_ALL_LANES : (1u << n) - 1;
-    w->g = new_group(w, w->live, 0, 0, -1);
-    if (!warp_push_frame(w, &grid->kernel->code[0], grid->kernel, 0))
-        w->live = 0;
-}
-
-void warp_destroy(struct warp *w) {
-    struct worker *worker = w->island->worker;
-    worker_free(worker, w->slots);
-    worker_free(worker, w->poison);
-    worker_free(worker, w->frames);
-    worker_free(worker, w->local);
-    worker_free(worker, w->local_poison);
-}
-
-/* --- waiting -------------------------------------------------------------------------------------------------------- */
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
 
 enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct warp_wait *wait) {
     struct group *g = w->g;
@@ -372,8 +193,8 @@ static bool waits_for_lanes(const struct group *g) {
     return g->state == GROUP_WAITING && (g->wait.kind == WAIT_WARP_SYNC || g->wait.kind == WAIT_ALIGNED);
 }
 
-/* Takes the lanes of `o`, which is at the same instruction, into the current group: for good when both go on to the same
- * reconvergence point, else for this instruction only ("riding"). */
+/* Takes the lanes of `o`, which is at the same instruction, into the current group: for good when both go on to the
+ * same reconvergence point, else for this instruction only ("riding"). */
 static void absorb(struct warp *w, struct group *o) {
     struct group *g = w->g;
     g->mask |= o->mask;
@@ -518,7 +339,7 @@ static struct group *next_group(struct warp *w) {
     return NULL;
 }
 
-/* --- the loop -------------------------------------------------------------------------------------------------------- */
+/* --- the loop ----------------------------------------------------------------------------------------------------- */
 
 /* Guard applied; 0: no lane executes. Sets *status on a poisoned guard. */
 static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_status *status) {
@@ -555,7 +376,7 @@ static uint64_t run_group(struct warp *w, uint64_t budget) {
     const bool watched = events_wanted(w->gpu, WANT_STEP | WANT_WAIT);
     uint64_t ran = 0;
 reload:
-    load_frame(w);
+    warp_load_frame(w);
     const struct insn *code = w->func->code;
     const uint32_t stop = join_pc(w);
     while (ran < budget) {

@@ -1,5 +1,5 @@
-/* warp/core.h - groups and frames of a warp, its grid, and the loop that runs its instructions: for control flow and for
- * those who create and schedule warps.
+/* warp/core.h - groups and frames of a warp, its grid, and the loop that runs its instructions: for control flow and
+ * for those who create and schedule warps.
  */
 #ifndef WARP_CORE_H
 #define WARP_CORE_H
@@ -22,8 +22,8 @@ struct warp_grid {
     const uint32_t *smem_offset; /* of the kernel's shared variables, by dense number */
     uint8_t *params;             /* kernel parameters as loads of the param window see them */
     uint64_t param_bytes;
-    /* Takes the next cluster that is not resident yet off the grid (clusterlaunchcontrol): its %clusterid. LATER: not while
-     * other islands run; `isl` is asked again when its turn is over. */
+    /* Takes the next cluster that is not resident yet off the grid (clusterlaunchcontrol): its %clusterid. LATER: not
+     * while other islands run; `isl` is asked again when its turn is over. */
     enum warp_grid_answer (*take_cluster)(struct warp_grid *g, struct island *isl, struct diag_dim3 *id);
 };
 
@@ -36,15 +36,26 @@ static inline struct diag_dim3 warp_cluster_id(const struct warp_grid *g, uint64
 /* Splits the current group at a branch: `taken` lanes go to target, the others to fall. */
 void warp_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall);
 /* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the
- * instruction as a group of their own. True when it split them off: return WARP_JUMP, and the instruction runs again. */
+ * instruction as a group of their own. True when it split them off: return WARP_JUMP, and it runs again. */
 bool warp_isolate(struct warp *w, const struct insn *in, uint32_t mask);
 /* Lets a parked group go on without the lanes it waits for (the last resort when nothing else can run). */
 void warp_release_parked(struct warp *w, struct group *g);
 /* Lanes of the current group leave the warp for good. */
 enum warp_status warp_lanes_exit(struct warp *w, uint32_t lanes);
+
 /* Pushes a frame for `f` and moves the current group into it; false after a fault (depth). */
 bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc);
 void warp_pop_frame(struct warp *w);
+/* `lanes` are gone from the frame and all its callers. */
+void warp_leave_frames(struct warp *w, uint32_t frame, uint32_t lanes);
+/* Handlers see the frame of the current group. */
+static inline void warp_load_frame(struct warp *w) {
+    const struct warp_frame *fr = &w->frames[w->g->frame];
+    w->func = fr->func;
+    w->base = w->slots + (size_t)fr->base * MACH_WARP;
+    w->pz = w->poison + fr->base;
+    w->consts = fr->func->consts;
+}
 
 /* Runs one group of `w` for at most `budget` instructions; returns how many it ran. */
 uint64_t warp_run(struct warp *w, uint64_t budget);

@@ -1,7 +1,7 @@
 /* warp/insn.h - a PTX function as warps execute it: instructions on slots. Made by launch/lower.c, read-only after.
  *
- * Every operand is a slot of the thread's frame, every instruction has the handler that its family's bind function chose
- * (isa/isa.h).
+ * Every operand is a slot of the thread's frame, every instruction has the handler that its family's bind function
+ * chose (isa/isa.h).
  *
  * Slots. A slot is 32 lanes of 32 bits (u32[32]); lane l of a 32-bit (or narrower, zero-extended) register is word l.
  * 64-bit registers take two consecutive slots viewed as u64[32]; 128-bit ones four, u64[32] low then u64[32] high.

@@ -1,7 +1,7 @@
 /* warp/warp.h - a warp's state, and what a handler may read, write and ask for.
  *
- * A warp executes one *group* of lanes at a time: lanes that share pc and frame. Groups split at divergent branches and meet
- * again at the branch's immediate post-dominator. Instructions and slots: warp/insn.h.
+ * A warp executes one *group* of lanes at a time: lanes that share pc and frame. Groups split at divergent branches and
+ * meet again at the branch's immediate post-dominator. Instructions and slots: warp/insn.h.
  */
 #ifndef WARP_WARP_H
 #define WARP_WARP_H
@@ -13,7 +13,7 @@
 
 #define WARP_ALL_LANES 0xffffffffu
 
-/* --- warps ---------------------------------------------------------------------------------------------------- */
+/* --- warps -------------------------------------------------------------------------------------------------------- */
 
 enum warp_wait_kind {
     WAIT_NONE = 0,
@@ -109,8 +109,8 @@ struct warp {
     uint32_t local_stride;
     /* families' per-warp state */
     uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: isa/carry.c */
-    /* Where it is set, asked before each instruction, which runs when it answers NEXT: loads of tensor memory are on their
-     * way into registers (isa/tcgen05_ldst.c). */
+    /* Where it is set, asked before each instruction, which runs when it answers NEXT: loads of tensor memory are on
+     * their way into registers (isa/tcgen05_ldst.c). */
     warp_fn before;
     struct isa_pending *tmem_pending;
     struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
@@ -124,7 +124,7 @@ struct warp {
     const struct insn *last_setmaxnreg;
 };
 
-/* --- reading and writing operands (all inline, used by every handler) ------------------------------------------ */
+/* --- reading and writing operands (all inline, used by every handler) --------------------------------------------- */
 
 static inline const uint32_t *warp_src32(const struct warp *w, warp_slot s) {
     return s >= 0 ? w->base + (size_t)s * MACH_WARP : w->consts + (size_t)~s * MACH_WARP;
@@ -154,7 +154,7 @@ static inline void warp_set_pred(struct warp *w, warp_slot s, uint32_t mask, uin
 static inline unsigned warp_lowest(uint32_t mask) { return (unsigned)__builtin_ctz(mask); }
 #define WARP_FOR_LANES(l, mask) for (uint32_t m_ = (mask), l; m_ && (l = warp_lowest(m_), 1); m_ &= m_ - 1)
 
-/* --- services for handlers -------------------------------------------------------------------------------------- */
+/* --- services for handlers ---------------------------------------------------------------------------------------- */
 
 /* Reports a fault of lanes `lanes` at this instruction and returns WARP_FAULT. */
 enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
@@ -182,7 +182,7 @@ bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask,
 /* %tid of a lane. */
 struct diag_dim3 warp_tid(const struct warp *w, uint32_t lane);
 
-/* --- lane addresses (warp/address.c) --------------------------------------------------------------------------- */
+/* --- lane addresses (warp/address.c) ------------------------------------------------------------------------------ */
 
 enum warp_space { XS_GENERIC, XS_GLOBAL, XS_SHARED_CTA, XS_SHARED_CLUSTER, XS_LOCAL, XS_PARAM, XS_CONST };
 
@@ -199,10 +199,10 @@ uint64_t warp_address(const struct warp *w, const struct warp_opnd *o, uint32_t 
 /* Resolves and checks one access of `size` bytes (power of two alignment `align`). False after reporting a fault. */
 bool warp_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum warp_space space, uint64_t addr,
                   uint32_t size, uint32_t align, bool write, struct warp_loc *loc);
-/* Poison of size bytes at a location as a bit per byte (LSB = first byte); size <= 32. Always 0 for global and param. */
+/* Poison of size bytes at a location as a bit per byte (LSB = first byte); size <= 32. 0 for global and param. */
 uint32_t warp_loc_poison(const struct warp *w, uint32_t lane, const struct warp_loc *loc, uint32_t size);
-/* A shared-memory operand ([addr] of mbarrier, tcgen05.alloc, ...): the CTA and offset it names, checked for `size` bytes and
- * alignment; `cluster` allows other CTAs. Accepts generic addresses when `generic`. False after reporting. */
+/* A shared-memory operand ([addr] of mbarrier, tcgen05.alloc, ...): the CTA and offset it names, checked for `size`
+ * bytes and alignment; `cluster` allows other CTAs. Accepts generic addresses when `generic`. False after reporting. */
 bool warp_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, bool cluster,
                        bool generic, uint32_t size, struct cta **cta, uint32_t *off);
 

@@ -31,7 +31,7 @@ static double median(double *x, int n) {
     return x[n / 2];
 }
 
-/* --- the tensor core --- */
+/* --- the tensor core ---------------------------------------------------------------------------------------------- */
 
 struct product {
     const char *name;
@@ -153,7 +153,7 @@ static void bench_tensor_core(void) {
     blas_close(&blas);
 }
 
-/* --- the interpreter --- */
+/* --- the interpreter ---------------------------------------------------------------------------------------------- */
 
 static const char kernels[] = RUN_HEADER
     ".visible .entry alu(.param .u64 out) { .reg .u32 %r<10>; .reg .f32 %f<4>; .reg .u64 %d<3>; .reg .pred "

@@ -99,7 +99,7 @@ static void *checked(void *p) {
     return p;
 }
 
-/* --- the list of forms ------------------------------------------------------------------------------------------ */
+/* --- the list of forms -------------------------------------------------------------------------------------------- */
 
 static void append(char **text, const char *line) {
     const size_t old = *text ? strlen(*text) : 0;

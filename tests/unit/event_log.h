@@ -125,8 +125,8 @@ static inline void log_access(const struct listener *self, const struct event_ac
                                           [EFFECT_WRITE] = "write",
                                           [EFFECT_READ | EFFECT_WRITE] = "update",
                                           [EFFECT_ATOMIC] = "atomic"};
-    static const char *const agents[] = {"",      " cp_async", " tma",    " bulk", " core",
-                                         " copy", " ldst",     " commit", " clc"};
+    static const char *const agents[] = {"",      " cp_async", " tma",   " bulk",   " core",
+                                         " copy", " ldst",     " alloc", " commit", " clc"};
     static const char *const proxies[] = {"", " async", " tensormap"}, *const doubts[] = {"", " unwritten", " closing"};
     struct event_log *log = self->ctx;
     const char *effect = effects[e->effect];

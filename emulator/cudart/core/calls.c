@@ -9,7 +9,7 @@ int rt_call_answer(const char *call, int *out, int value) {
     return rt_leave(c, e);
 }
 
-/* ---- memory ---- */
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
 int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void *stream, void **out) {
     int e;
@@ -66,7 +66,7 @@ int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsign
     return rt_leave(c, rt_then(e, rt_fill_2d(c, p, pitch, value, element, width, height, stream)));
 }
 
-/* ---- streams and events ---- */
+/* --- streams and events ------------------------------------------------------------------------------------------- */
 
 int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out) {
     int e;
@@ -126,7 +126,7 @@ int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end) {
     return rt_leave(c, rt_then(e, rt_event_elapsed(c, start, end, ms)));
 }
 
-/* ---- modules, functions, launches ---- */
+/* --- modules, functions, launches --------------------------------------------------------------------------------- */
 
 int rt_call_load_image(const char *call, void **module, const void *image) {
     int e;

@@ -11,7 +11,7 @@
 /* A number that depends on nothing. */
 int rt_call_answer(const char *call, int *out, int value);
 
-/* ---- memory: sizes in bytes; a stream of NULL is the default one ---- */
+/* --- memory: sizes in bytes; a stream of NULL is the default one -------------------------------------------------- */
 
 int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void *stream, void **out);
 int rt_call_free(const char *call, void *p, bool host, void *stream);
@@ -24,7 +24,7 @@ int rt_call_copy(const char *call, void *dst, const void *src, size_t bytes, int
 int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsigned element, size_t width, size_t height,
                  void *stream);
 
-/* ---- streams and events ---- */
+/* --- streams and events ------------------------------------------------------------------------------------------- */
 
 int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out);
 int rt_call_stream_destroy(const char *call, void *stream);
@@ -37,7 +37,7 @@ int rt_call_on_event(const char *call, void *event, bool wait);
 /* Host time between two records in milliseconds, since all work is done in between. */
 int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end);
 
-/* ---- modules, functions, launches ---- */
+/* --- modules, functions, launches --------------------------------------------------------------------------------- */
 
 int rt_call_load_image(const char *call, void **module, const void *image);
 int rt_call_load_file(const char *call, void **module, const char *path);

@@ -7,8 +7,8 @@
 #include "cudart/core/device.h"
 #include "cudart/core/errors.h"
 #include "cudart/core/options.h"
-#include "simd/simd.h"
 #include "num/num.h"
+#include "simd/simd.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ static int create_gpu(struct rt_context *c) {
     if (c->stats && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
                simd_available(SIMD_AMX) ? "this CPU's matrix unit sums"
-                                  : "this host has no matrix unit for bf16; sums are exact");
+                                        : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);
     c->gpu->print = on_print;

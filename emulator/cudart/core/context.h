@@ -115,7 +115,7 @@ struct rt_context {
     size_t printed_len, printed_cap;
 };
 
-/* ---- context.c ---- */
+/* --- context.c ---------------------------------------------------------------------------------------------------- */
 
 /* Takes the lock. `call` is the entry point's name and outlives the call. Never NULL. */
 struct rt_context *rt_enter(const char *call);
@@ -165,7 +165,7 @@ struct rt_thread {
 };
 struct rt_thread *rt_thread(void);
 
-/* ---- module.c ---- */
+/* --- module.c ----------------------------------------------------------------------------------------------------- */
 
 /* A fresh module, not loaded, at the end of the context's list. */
 struct rt_module *rt_module_create(struct rt_context *c);
@@ -196,7 +196,7 @@ struct rt_context *rt_enter_function(const char *call, const void *function, str
 /* Device address and size of the variable behind a host shadow. */
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size);
 
-/* ---- launch.c ---- */
+/* --- launch.c ----------------------------------------------------------------------------------------------------- */
 
 struct rt_launch {
     struct rt_launch_config config;
@@ -214,7 +214,7 @@ int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
 int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
 
-/* ---- memory.c ---- */
+/* --- memory.c ----------------------------------------------------------------------------------------------------- */
 
 /* Device, managed or page-locked host memory, the latter two at the same address for host and device. 0 bytes: NULL
  * from the runtime, an error from the driver. */
@@ -231,7 +231,7 @@ int rt_fill_2d(struct rt_context *c, void *p, size_t pitch, uint32_t value, unsi
 /* Type, base and size of what p points to; false for ordinary host memory. */
 bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block *block);
 
-/* ---- stream.c ---- */
+/* --- stream.c ----------------------------------------------------------------------------------------------------- */
 
 int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **out);
 int rt_stream_destroy(struct rt_context *c, void *stream);

@@ -97,7 +97,7 @@ RT_API int cuDeviceTotalMem_v2(size_t *bytes, int device) {
     return rt_leave(c, e);
 }
 
-/* ---- contexts ---- */
+/* --- contexts ----------------------------------------------------------------------------------------------------- */
 
 static struct rt_driver_context *new_context(struct rt_context *c, unsigned flags, bool primary) {
     struct rt_driver_context *d = xcalloc(1, sizeof *d);
@@ -318,7 +318,7 @@ RT_API int cuCtxResetPersistingL2Cache(void) { return accept("cuCtxResetPersisti
 RT_API int cuProfilerStart(void) { return accept("cuProfilerStart"); }
 RT_API int cuProfilerStop(void) { return accept("cuProfilerStop"); }
 
-/* ---- errors and entry points ---- */
+/* --- errors and entry points -------------------------------------------------------------------------------------- */
 
 RT_API int cuGetErrorName(int code, const char **name) {
     const char *text = rt_driver_error_name(code);

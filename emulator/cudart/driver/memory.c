@@ -113,7 +113,7 @@ RT_API int cuPointerGetAttribute(void *out, int attribute, uint64_t address) {
     return rt_leave(c, e);
 }
 
-/* ---- copies and fills ---- */
+/* --- copies and fills --------------------------------------------------------------------------------------------- */
 
 RT_API int cuMemcpy(uint64_t dst, uint64_t src, size_t bytes) {
     return rt_call_copy("cuMemcpy", pointer(dst), pointer(src), bytes, RT_COPY_DEFAULT, NULL);

@@ -30,7 +30,7 @@ static const char kernels[] =
               "mov.u32 %r1, buffer; st.shared.u32 [%r1], 1; ret;\n}\n"
               ".visible .entry spin()\n{\n$again: bra $again;\n}\n";
 
-/* ---- the entry points that the tests call ---- */
+/* --- the entry points that the tests call ------------------------------------------------------------------------- */
 void **__cudaRegisterFatBinary(const void *);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaUnregisterFatBinary(void **);

@@ -177,7 +177,7 @@ static void swizzle_legality(void) {
             }
 }
 
-/* --- faults of whole operations --- */
+/* --- faults of whole operations ----------------------------------------------------------------------------------- */
 
 static struct tc_mma good_mma(uint32_t taddr) {
     struct matrix a = {TC_F16, false, TC_SW_128B, A_AT, 0, 1024}, b = {TC_F16, false, TC_SW_128B, B_AT, 0, 1024};

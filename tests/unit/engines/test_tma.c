@@ -2,7 +2,7 @@
 #include "engines/tma_copy.h"
 #include "tma_bench.h"
 
-/* --- the reference --------------------------------------------------------------------------------------------- */
+/* --- the reference ------------------------------------------------------------------------------------------------ */
 
 /* 5.5.7: which 16-byte chunk lies at each place of a line of 128 bytes. The tables as the ISA prints them. */
 static const uint8_t swizzle_32[2][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}};
@@ -97,7 +97,7 @@ static bool random_case(struct bench *b, struct tmap *m, int32_t *coord, bool st
     return m->box[0] <= 256 && smem <= 32768 && stride + 256 < GLOBAL / 2;
 }
 
-/* --- loads ------------------------------------------------------------------------------------------------------- */
+/* --- loads -------------------------------------------------------------------------------------------------------- */
 
 static void load_case(struct bench *b, const struct tmap *m, const int32_t *coord, uint32_t off) {
     static uint8_t want[SMEM + 0x400], written[SMEM + 0x400];
@@ -274,7 +274,7 @@ static void test_tf32(void) {
     bench_close(&b);
 }
 
-/* --- stores ------------------------------------------------------------------------------------------------------ */
+/* --- stores ------------------------------------------------------------------------------------------------------- */
 
 static void store_case(struct bench *b, const struct tmap *m, const int32_t *coord, uint32_t off) {
     static uint8_t want[GLOBAL];

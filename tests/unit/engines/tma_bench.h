@@ -52,9 +52,7 @@ static inline void encode(struct bench *b, const struct tmap *m) {
 
 static const struct event_by somebody; /* nobody listens */
 
-static inline void init(struct cta *cta) {
-    CHECK_EQ(mbar_init(&somebody, cta, MBAR, 1), MBAR_OK);
-}
+static inline void init(struct cta *cta) { CHECK_EQ(mbar_init(&somebody, cta, MBAR, 1), MBAR_OK); }
 
 static inline void expect(struct cta *cta, uint32_t bytes) {
     CHECK_EQ(mbar_arrive_expect_tx(&somebody, cta, MBAR, bytes, false, NULL), MBAR_OK);

@@ -25,7 +25,7 @@ struct alu_case {
 #define ALU_OLD UINT64_C(0x5a5a1234a5a56789) /* what a destination holds before */
 enum { ALU_THREADS = 2048, ALU_BLOCK = 256, ALU_WORDS = 5 };
 
-/* --- inputs: random, small, and the special values of every format ----------------------------------------------- */
+/* --- inputs: random, small, and the special values of every format ------------------------------------------------ */
 
 static inline uint64_t alu_random(uint64_t *s) {
     *s ^= *s >> 12;

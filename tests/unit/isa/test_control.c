@@ -21,7 +21,7 @@ static void check(const char *ptx, uint32_t (*want)(uint32_t tid)) {
     run_close(&r);
 }
 
-/* --- loops --- */
+/* --- loops -------------------------------------------------------------------------------------------------------- */
 
 static uint32_t nested_reference(uint32_t tid) {
     uint32_t acc = tid, i, j;
@@ -104,7 +104,7 @@ static void many_regions(void) {
     run_close(&r);
 }
 
-/* --- calls --- */
+/* --- calls -------------------------------------------------------------------------------------------------------- */
 
 /* uint32_t f(n): recursion that parts at every level, with early returns. */
 #define FIB                                                                                                            \
@@ -225,7 +225,7 @@ static void branch_tables(void) {
           brx_reference);
 }
 
-/* --- constants whose type is not the instruction's --- */
+/* --- constants whose type is not the instruction's ---------------------------------------------------------------- */
 
 static uint32_t constants_reference(uint32_t tid) { return tid % 2 ? 0x1f : 0x1e; }
 
@@ -241,7 +241,7 @@ static void constants(void) {
           constants_reference);
 }
 
-/* --- printf --- */
+/* --- printf ------------------------------------------------------------------------------------------------------- */
 
 static void keep_text(void *ctx, const char *text, size_t len) {
     size_t used = strlen(ctx);
@@ -281,7 +281,7 @@ static void print(void) {
     run_close(&r);
 }
 
-/* --- what a stranger's kernel may try --- */
+/* --- what a stranger's kernel may try ----------------------------------------------------------------------------- */
 
 static void faults(const char *ptx, const char *id) {
     struct run r;

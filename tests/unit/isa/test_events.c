@@ -44,12 +44,12 @@ static void wants(void) {
     CHECK(all.len > fences.len);
 }
 
-/* A listener without functions is not called; the ninth is refused, and nobody hears it. */
+/* A listener without functions is not called; one too many is refused, and nobody hears it. */
 static void attaching(void) {
-    static struct event_log ninth = {.wants = WANT_ALL};
+    static struct event_log surplus = {.wants = WANT_ALL};
     struct run r;
     if (run_open(&r, little)) {
-        const struct listener deaf = {.name = "deaf", .wants = WANT_ALL}, late = log_listener(&ninth);
+        const struct listener deaf = {.name = "deaf", .wants = WANT_ALL}, late = log_listener(&surplus);
         uint64_t out = run_alloc(&r, 64);
         while (r.gpu->num_listeners < MACH_LISTENERS)
             CHECK(events_attach(r.gpu, &deaf));
@@ -57,7 +57,7 @@ static void attaching(void) {
         CHECK(run_ok(&r, "k", ONE, 1, &out));
     }
     run_close(&r);
-    CHECK_STR(ninth.text, "");
+    CHECK_STR(surplus.text, "");
     struct mach_config config = mach_config_b200();
     struct gpu *gpu = gpu_create(&config);
     CHECK_EQ(gpu->wanted, 0);

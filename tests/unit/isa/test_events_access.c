@@ -172,10 +172,12 @@ static void tensor_copies(void) {
                              "w", "%r21",
                              "0") "@%p8 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd5, {8, 5}], [%r20];\n"
                                   "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n" LOG_END,
-              "cp.async.bulk.tensor to shared memory 0#1 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
+              "cp.async.bulk.tensor to shared memory 0#1 read global "
+              "(tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
               "cp.async.bulk.tensor to shared memory 0#1 write shared 400 rows 1+0 size 128 tma async\n"
               "cp.async.bulk.tensor to shared memory 0#1 read global 4090 rows 4+40 size 32 tma async\n"
-              "cp.async.bulk.tensor to global memory 0#2 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
+              "cp.async.bulk.tensor to global memory 0#2 read global "
+              "(tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
               "cp.async.bulk.tensor to global memory 0#2 read shared 400 rows 1+0 size 128 tma async\n"
               "cp.async.bulk.tensor to global memory 0#3 write global 4160 rows 4+40 size 32 tma async\n");
 }
@@ -187,10 +189,12 @@ static void multicast(void) {
               "setp.eq.u32 %p1, %r2, 0; and.pred %p1, %p1, %p8;\n"
               "@%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
               "[%r20], [%rd5, {0, 0}], [%r21], %h1;\n" LOG_WAIT("w", "%r21", "0") LOG_CLUSTER_SYNC LOG_END,
-              "cp.async.bulk.tensor to shared memory 0#1 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
+              "cp.async.bulk.tensor to shared memory 0#1 read global "
+              "(tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
               "cp.async.bulk.tensor to shared memory 0#1 write shared 400 rows 1+0 size 128 tma async\n"
               "cp.async.bulk.tensor to shared memory 0#1 read global 4000 rows 4+40 size 32 tma async\n"
-              "cp.async.bulk.tensor to shared memory 0#2 read global (tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
+              "cp.async.bulk.tensor to shared memory 0#2 read global "
+              "(tensor map) 2000 rows 1+0 size 128 tma tensormap\n"
               "cp.async.bulk.tensor to shared memory 0#2 write shared@1 400 rows 1+0 size 128 tma async\n"
               "cp.async.bulk.tensor to shared memory 0#2 read global 4000 rows 4+40 size 32 tma async\n");
 }
@@ -212,12 +216,12 @@ static void tensor_maps(void) {
         "tensormap.cp_fenceproxy 0/0:1 write global 2400 size 128 release.gpu\n");
 }
 
-/* The address that tcgen05.alloc writes to shared memory, like a store. */
+/* The address that tcgen05.alloc writes to shared memory. */
 static void allocation(void) {
-    log_gives(WANT_SHARED_WRITE, WARP,
+    log_gives(WANT_ENGINE_WRITE, WARP,
               LOG_HEAD "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r22], 32; ld.shared.u32 %r12, "
                        "[%r22];\n" LOG_TENSOR_END,
-              "tcgen05.alloc 0/0:1 write shared 2380 size 4 weak\n");
+              "tcgen05.alloc 0/0:ffffffff write shared 2380 rows 1+0 size 4 alloc\n");
 }
 
 static void tensor_core(void) {
@@ -231,6 +235,7 @@ static void tensor_core(void) {
         "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r30, %r31, %r32, %r33}, [%r12+2];\n"
         "tcgen05.wait::ld.sync.aligned; tcgen05.st.sync.aligned.16x64b.x2.b32 [%r12+16], {%r30, %r31};\n"
         "tcgen05.wait::st.sync.aligned;\n" LOG_TENSOR_END,
+        "tcgen05.alloc 0/0:ffffffff write shared 2380 rows 1+0 size 4 alloc\n"
         "tcgen05.mma 0#1 write tensor (accumulator D) 0 columns 8 lanes ffffffff,ffffffff,ffffffff,ffffffff core\n"
         "operand A of tcgen05.mma 0#1 read 400-1400 bytes 4096 async\n"
         "operand B of tcgen05.mma 0#1 read 1400-1500 bytes 256 async\n"

@@ -7,8 +7,12 @@ __extension__ typedef __int128 wide;
 static const num_round modes[] = {NUM_RN, NUM_RZ, NUM_RM, NUM_RP};
 static const num_type floats[] = {NUM_F16, NUM_BF16, NUM_F32, NUM_F64};
 
-static wide least(num_int t) { return num_int_is_signed(t) ? -((wide)1 << (num_int_bits(t) - 1)) : 0; }
-static wide most(num_int t) { return ((wide)1 << (num_int_bits(t) - num_int_is_signed(t))) - 1; }
+// As the types are numbered: u8, s8, u16, ...
+static unsigned int_bits(num_int t) { return 8u << (t / 2); }
+static bool int_is_signed(num_int t) { return t & 1; }
+
+static wide least(num_int t) { return int_is_signed(t) ? -((wide)1 << (int_bits(t) - 1)) : 0; }
+static wide most(num_int t) { return ((wide)1 << (int_bits(t) - int_is_signed(t))) - 1; }
 
 // Integer that x rounds to, |x| < 2^100; found from the truncated value and the exact rest.
 static wide to_integer(double x, num_round r) {
@@ -77,9 +81,9 @@ static void nan_to_int(void) {
 }
 
 static void int_to_float(num_int i, uint64_t bits) {
-    unsigned up = 128 - num_int_bits(i);
+    unsigned up = 128 - int_bits(i);
     __extension__ unsigned __int128 raised = (unsigned __int128)bits << up;
-    wide n = num_int_is_signed(i) ? (wide)raised >> up : (wide)(raised >> up);
+    wide n = int_is_signed(i) ? (wide)raised >> up : (wide)(raised >> up);
     for (int f = 0; f < 4; f++) {
         for (int m = 0; m < 4; m++) {
             oracle_sum x = {(quad)n, 0};
@@ -112,12 +116,12 @@ static void ints_to_ints(void) {
         w = k & 64 ? ~w : w;
         for (int a = 0; a < NUM_INT_COUNT; a++) {
             for (int d = 0; d < NUM_INT_COUNT; d++) {
-                unsigned up = 128 - num_int_bits((num_int)a), down = 64 - num_int_bits((num_int)d);
+                unsigned up = 128 - int_bits((num_int)a), down = 64 - int_bits((num_int)d);
                 __extension__ unsigned __int128 raised = (unsigned __int128)w << up;
-                wide n = num_int_is_signed((num_int)a) ? (wide)raised >> up : (wide)(raised >> up);
+                wide n = int_is_signed((num_int)a) ? (wide)raised >> up : (wide)(raised >> up);
                 wide lo = least((num_int)d), hi = most((num_int)d), sat = n < lo ? lo : n > hi ? hi : n;
                 uint64_t chop = (uint64_t)n << down;
-                chop = num_int_is_signed((num_int)d) ? (uint64_t)((int64_t)chop >> down) : chop >> down;
+                chop = int_is_signed((num_int)d) ? (uint64_t)((int64_t)chop >> down) : chop >> down;
                 CHECK_EQ(num_cvt_ii((num_int)d, (num_int)a, w, 0), chop);
                 CHECK_EQ(num_cvt_ii((num_int)d, (num_int)a, w, NUM_SAT), (uint64_t)sat);
             }

@@ -1,0 +1,184 @@
+/* warp/frame.c - what a warp keeps for its lanes: slots of registers and their poison, local memory, and a frame for
+ * each activation of a function.
+ *
+ * Lanes that have parted call and return on their own (PTX ISA 9.7.12.5, .6): frames come and go out of order, and one
+ * is free when its last lane has left it. The storage is that of the worker who runs the warp's island; it only grows.
+ */
+#include "warp/core.h"
+
+#define MAX_DEPTH 1024u                    /* activations of one thread */
+#define MAX_FRAMES (MAX_DEPTH * MACH_WARP) /* of a warp whose threads have all parted */
+/* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
+#define MAX_LOCAL (512u * 1024u)
+
+/* --- storage ------------------------------------------------------------------------------------------------------ */
+
+/* Memory for `need` instead of `have` bytes, the rest zeroed. */
+static void *grow(struct warp *w, void *old, size_t have, size_t need) {
+    void *p = worker_alloc(w->island->worker, need);
+    if (have)
+        memcpy(p, old, have);
+    worker_free(w->island->worker, old);
+    return p;
+}
+
+static void reserve_slots(struct warp *w, uint32_t need) {
+    if (need <= w->num_slots)
+        return;
+    uint32_t n = w->num_slots ? w->num_slots : 64;
+    while (n < need)
+        n *= 2;
+    const size_t slot = MACH_WARP * sizeof *w->slots;
+    w->slots = grow(w, w->slots, w->num_slots * slot, n * slot);
+    w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison);
+    w->num_slots = n;
+}
+
+static bool reserve_local(struct warp *w, uint32_t need) {
+    struct worker *worker = w->island->worker;
+    if (need <= w->local_stride)
+        return true;
+    if (need > MAX_LOCAL)
+        return false;
+    uint32_t stride = w->local_stride ? w->local_stride : 64;
+    while (stride < need)
+        stride *= 2;
+    uint8_t *bytes = worker_alloc(worker, (size_t)stride * MACH_WARP),
+            *poison = worker_alloc(worker, (size_t)(stride / 8) * MACH_WARP);
+    memset(poison, 0xff, (size_t)(stride / 8) * MACH_WARP);
+    for (unsigned l = 0; l < MACH_WARP && w->local_stride; l++) {
+        memcpy(bytes + (size_t)l * stride, w->local + (size_t)l * w->local_stride, w->local_stride);
+        memcpy(poison + (size_t)l * stride / 8, w->local_poison + (size_t)l * w->local_stride / 8, w->local_stride / 8);
+    }
+    worker_free(worker, w->local);
+    worker_free(worker, w->local_poison);
+    w->local = bytes;
+    w->local_poison = poison;
+    w->local_stride = stride;
+    return true;
+}
+
+/* --- frames ------------------------------------------------------------------------------------------------------- */
+
+static void fill_init(struct warp *w, const struct warp_frame *fr, const struct warp_init *k) {
+    uint32_t *d32 = warp_dst32(w, k->slot);
+    uint64_t *d64 = warp_dst64(w, k->slot);
+    for (uint32_t l = 0; l < MACH_WARP; l++) {
+        uint64_t v = 0;
+        if (k->kind == INIT_SREG)
+            warp_sreg(w, k->sreg, l, &v);
+        else if (k->kind == INIT_SHARED)
+            v = (w->cta->rank << MACH_SMEM_RANK_SHIFT) + w->grid->smem_offset[k->var] + (uint64_t)k->offset;
+        else
+            v = fr->local_base + (uint64_t)k->offset;
+        if (k->bits == 64)
+            d64[l] = v;
+        else
+            d32[l] = (uint32_t)v;
+    }
+    w->pz[k->slot] = 0;
+}
+
+/* A free frame record; frames of diverged groups come and go out of order. */
+static uint32_t frame_index(struct warp *w) {
+    for (uint32_t i = 0; i < w->num_frames; i++)
+        if (!w->frames[i].used)
+            return i;
+    if (w->num_frames == MAX_FRAMES)
+        return UINT32_MAX;
+    uint32_t n = w->num_frames ? 2 * w->num_frames : 4;
+    w->frames = grow(w, w->frames, w->num_frames * sizeof *w->frames, n * sizeof *w->frames);
+    uint32_t i = w->num_frames;
+    w->num_frames = n;
+    return i;
+}
+
+static const struct diag stack_overflow = {
+    .id = "call-depth",
+    .rule = "a thread's call stack and local memory are limited",
+    .section = "PTX ISA 5.1.5",
+    .hint = "endless recursion",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc) {
+    struct group *g = w->g;
+    uint32_t top = 0, local = 0, depth = 0, parent = g->frame;
+    for (uint32_t i = 0; i < w->num_frames; i++) {
+        const struct warp_frame *fr = &w->frames[i];
+        if (!fr->used)
+            continue;
+        if (fr->base + fr->func->frame_slots > top)
+            top = fr->base + fr->func->frame_slots;
+    }
+    bool root = w->num_frames == 0 || !w->frames[0].used;
+    if (!root) {
+        depth = w->frames[parent].depth + 1;
+        local = w->frames[parent].local_base + w->frames[parent].func->local_bytes;
+    }
+    uint32_t index = depth < MAX_DEPTH ? frame_index(w) : UINT32_MAX;
+    if (index == UINT32_MAX || !reserve_local(w, local + f->local_bytes) || top > (1u << 22)) {
+        warp_fault(w, call, g->mask, &stack_overflow, "stack overflow in a call of %s", f->src->name);
+        return false;
+    }
+    reserve_slots(w, top + f->frame_slots);
+    w->frames[index] = (struct warp_frame){.func = f,
+                                           .base = top,
+                                           .parent = root ? 0 : parent,
+                                           .depth = depth,
+                                           .ret_pc = ret_pc,
+                                           .local_base = local,
+                                           .mask = g->mask,
+                                           .call = call,
+                                           .used = true};
+    g->frame = index;
+    warp_load_frame(w);
+    if (f->frame_slots != 0) /* a function without registers has no slots to point at */
+        memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    for (uint32_t i = 0; i < f->num_inits; i++)
+        fill_init(w, &w->frames[index], &f->inits[i]);
+    return true;
+}
+
+void warp_pop_frame(struct warp *w) {
+    struct group *g = w->g;
+    struct warp_frame *fr = &w->frames[g->frame];
+    fr->mask &= ~g->mask;
+    if (!fr->mask)
+        fr->used = false;
+    g->pc = fr->ret_pc;
+    g->frame = fr->parent;
+    warp_load_frame(w);
+}
+
+void warp_leave_frames(struct warp *w, uint32_t frame, uint32_t lanes) {
+    for (uint32_t f = frame;; f = w->frames[f].parent) {
+        w->frames[f].mask &= ~lanes;
+        if (f == 0)
+            return;
+        if (w->frames[f].mask == 0)
+            w->frames[f].used = false;
+    }
+}
+
+/* --- warps -------------------------------------------------------------------------------------------------------- */
+
+void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index) {
+    *w = (struct warp){.cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index};
+    uint32_t first = index * MACH_WARP, n = grid->threads - first;
+    w->live = n >= MACH_WARP ? WARP_ALL_LANES : (1u << n) - 1;
+    w->groups[0] = (struct group){.mask = w->live, .join = -1, .state = GROUP_READY};
+    w->num_groups = 1;
+    w->g = &w->groups[0];
+    if (!warp_push_frame(w, &grid->kernel->code[0], grid->kernel, 0))
+        w->live = 0;
+}
+
+void warp_destroy(struct warp *w) {
+    struct worker *worker = w->island->worker;
+    worker_free(worker, w->slots);
+    worker_free(worker, w->poison);
+    worker_free(worker, w->frames);
+    worker_free(worker, w->local);
+    worker_free(worker, w->local_poison);
+}
