@@ -252,7 +252,7 @@ static void tell_cluster(const struct warp *w, const struct insn *in, uint32_t l
             w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes), .kind = kind, .owner = w->cta, .phase = phase});
 }
 
-/* Completes the barrier when all live threads of the cluster have arrived in this phase: lanes `last` just now, or 0. */
+/* Completes the barrier when all live threads of the cluster have arrived in it: lanes `last` just now, or 0. */
 static void cluster_check(const struct warp *by, const struct insn *in, uint32_t last) {
     struct cluster *cl = by->cta->cluster;
     if (!cl->bar_arrived)
