@@ -263,12 +263,23 @@ static enum warp_status do_assertfail(struct warp *w, const struct insn *in, uin
                       (unsigned)arg(w, in, 2, lane), text[2], text[0]);
 }
 
+static void tell_heap(const struct warp *w, const struct insn *in, uint32_t l, enum event_life_kind kind,
+                      uint64_t address, uint64_t bytes) {
+    tell_life(w->gpu,
+              &(struct event_life){
+                  .by = warp_by(w, in, 1u << l), .kind = kind, .address = address, .bytes = bytes, .owner = w->cta});
+}
+
 static enum warp_status do_malloc(struct warp *w, const struct insn *in, uint32_t mask) {
     static const struct signature sig = {"malloc takes a size", 1, {8}, 8};
     if (!check_args(w, in, mask, &sig))
         return WARP_FAULT;
-    WARP_FOR_LANES(l, mask)
-    set_result(w, in, l, mem_alloc(w->gpu->mem, arg(w, in, 0, l), 16, MEM_DEVICE, "device malloc"));
+    WARP_FOR_LANES(l, mask) {
+        const uint64_t bytes = arg(w, in, 0, l);
+        const uint64_t addr = mem_alloc(w->gpu->mem, bytes, 16, MEM_DEVICE, "device malloc");
+        tell_heap(w, in, l, LIFE_HEAP_ALLOC, addr, bytes);
+        set_result(w, in, l, addr);
+    }
     return WARP_NEXT;
 }
 
@@ -287,6 +298,8 @@ static enum warp_status do_free(struct warp *w, const struct insn *in, uint32_t 
         uint64_t addr = arg(w, in, 0, l);
         if (addr && !mem_free(w->gpu->mem, addr))
             return warp_fault(w, in, 1u << l, &bad_free, "free of 0x%llx", (unsigned long long)addr);
+        if (addr)
+            tell_heap(w, in, l, LIFE_HEAP_FREE, addr, 0);
     }
     return WARP_NEXT;
 }

@@ -78,48 +78,38 @@ static enum event_space space_of(enum warp_space space) {
     return space == XS_SHARED_CTA ? SPACE_SHARED : space == XS_LOCAL ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
-static void send(const struct warp *w, struct event_access e, const uint8_t *host[MACH_WARP]) {
-    uint64_t value[MACH_WARP] = {0};
-    if (!e.value && e.effect == EFFECT_READ && e.by.order != ORDER_WEAK) {
-        WARP_FOR_LANES(l, e.by.lanes) { memcpy(&value[l], host[l], e.size < 8 ? e.size : 8); }
-        e.value = value;
-    }
-    tell_access(w->gpu, &e);
+static uint64_t first_bytes(const uint8_t *p, uint32_t size) {
+    uint64_t v = 0;
+    memcpy(&v, p, size < sizeof v ? size : sizeof v);
+    return v;
 }
 
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
                    enum event_effect effect, enum event_doubt doubt, const uint64_t *value) {
-    uint64_t at[MACH_WARP] = {0};
-    const uint8_t *host[MACH_WARP] = {0};
-    struct event_access e = {.by = isa_by(w, in, mask),
-                             .agent = AGENT_THREAD,
-                             .space = space_of(s->space),
-                             .effect = effect,
-                             .owner = s->space == XS_SHARED_CTA ? s->cta : NULL,
-                             .doubt = doubt,
-                             .at = at,
-                             .size = size,
-                             .value = value};
+    const struct event_by by = isa_by(w, in, mask);
+    const bool polls = !value && effect == EFFECT_READ && by.order != ORDER_WEAK;
+    uint64_t at[MACH_WARP], found[MACH_WARP];
     WARP_FOR_LANES(l, mask) {
         const uint64_t i = warp_span_at(s, l);
-        host[l] = s->host + i;
         at[l] = s->base + i - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
+        if (polls)
+            found[l] = first_bytes(s->host + i, size);
     }
-    send(w, e, host);
+    events_send_access(w->gpu, &(struct event_access){.by = by,
+                                                      .agent = AGENT_THREAD,
+                                                      .space = space_of(s->space),
+                                                      .effect = effect,
+                                                      .owner = s->space == XS_SHARED_CTA ? s->cta : NULL,
+                                                      .doubt = doubt,
+                                                      .at = at,
+                                                      .size = size,
+                                                      .value = polls ? found : value});
 }
 
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,
                   uint32_t lane, enum event_effect effect) {
-    uint64_t at[MACH_WARP];
-    const uint8_t *host[MACH_WARP];
-    struct event_access e = {.by = isa_by(w, in, 1u << lane),
-                             .agent = AGENT_THREAD,
-                             .space = space_of(loc->space),
-                             .effect = effect,
-                             .owner = loc->cta,
-                             .at = at,
-                             .size = size};
-    host[lane] = loc->host;
-    at[lane] = loc->space == XS_GLOBAL ? addr : loc->off;
-    send(w, e, host);
+    struct warp_span s = {.host = loc->host, .space = loc->space, .cta = loc->cta};
+    s.base =
+        loc->space == XS_GLOBAL ? addr : loc->off + (loc->space == XS_LOCAL ? (uint64_t)lane * w->local_stride : 0);
+    isa_tell_span(w, in, &s, size, 1u << lane, effect, DOUBT_NONE, NULL);
 }

@@ -246,6 +246,8 @@ enum event_life_kind {
     LIFE_TMEM_RELINQUISH,
     LIFE_MBAR_INIT, /* at `off` with `count` arrivals; machine/mbarrier.c */
     LIFE_MBAR_INVAL,
+    LIFE_HEAP_ALLOC, /* the device's malloc: `bytes` from `address` on, 0: none were left; isa/builtin.c */
+    LIFE_HEAP_FREE,
     LIFE_REGISTERS, /* setmaxnreg: `count` a thread from now on; isa/grid_control.c */
 };
 struct event_life {
@@ -254,7 +256,8 @@ struct event_life {
     struct cta *owner;
     uint32_t off, count;
     uint32_t column, columns;
-    uint32_t bytes;
+    uint64_t address;
+    uint64_t bytes;
 };
 
 /* --- launches and streams ----------------------------------------------------------------------------------------- */
@@ -263,6 +266,8 @@ enum event_host_kind {
     HOST_LAUNCH,     /* a grid begins; by launch/run.c */
     HOST_LAUNCH_END, /* all of its CTAs have ended, or it faulted */
     HOST_COPY,       /* memcpy or memset on a stream; by cudart/ */
+    HOST_ALLOC,      /* `bytes` of device, managed or pinned memory from `dst` on; by cudart/core/memory.c */
+    HOST_FREE,       /* all from `dst` on */
     HOST_RECORD,     /* an event is recorded on a stream, or a stream waits for one: `object` */
     HOST_WAIT,
     HOST_SYNC, /* the host waits for a stream or, with an `object`, an event */

@@ -286,25 +286,28 @@ static inline void log_watch(const struct listener *self, const struct event_lif
 static inline void log_life(const struct listener *self, const struct event_life *e) {
     static const char *const kinds[] = {"CLUSTER-START", "CLUSTER-END", "CTA-START", "CTA-EXIT", "CTA-END",
                                         "exit",          "alloc",       "closing",   "dealloc",  "relinquish",
-                                        "init",          "inval",       "registers"};
+                                        "init",          "inval",       "heap",      "unheap",   "registers"};
     struct event_log *log = self->ctx;
     log_watch(self, e);
     log_by(log, &e->by, kinds[e->kind]);
     if (e->owner && e->owner != e->by.cta)
         log_put(log, " @%u", e->owner->rank);
     if (e->kind == LIFE_CTA_START)
-        log_put(log, " bytes %u", e->bytes);
+        log_put(log, " bytes %" PRIu64, e->bytes);
     if (e->kind >= LIFE_TMEM_ALLOC && e->kind <= LIFE_TMEM_DEALLOC)
         log_put(log, " %u columns %u", e->column, e->columns);
     if (e->kind == LIFE_MBAR_INIT || e->kind == LIFE_MBAR_INVAL)
         log_put(log, " %x", e->off);
+    if (e->kind == LIFE_HEAP_ALLOC)
+        log_put(log, " bytes %" PRIu64, e->bytes);
     if (e->kind == LIFE_MBAR_INIT || e->kind == LIFE_REGISTERS)
         log_put(log, " count %u", e->count);
     log_put(log, "\n");
 }
 
 static inline void log_host(const struct listener *self, const struct event_host *e) {
-    static const char *const kinds[] = {"launch", "launch_end", "copy", "record", "wait", "sync"};
+    static const char *const kinds[] = {"launch", "launch_end", "copy", "alloc",      "free",
+                                        "record", "wait",       "sync", "sync_device"};
     struct event_log *log = self->ctx;
     log_put(log, "%s %s grid %u block %u cluster %u shared %u+%u stream %" PRIu64 "%s\n", kinds[e->kind], e->kernel,
             e->grid.x, e->block.x, e->cluster.x, e->static_smem, e->dynamic_smem, e->stream, e->early ? " early" : "");

@@ -29,6 +29,7 @@ int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void 
                       (unsigned long long)used, (unsigned long long)capacity);
     }
     *out = (void *)(uintptr_t)address;
+    tell_host(c->gpu, &(struct event_host){.kind = HOST_ALLOC, .dst = address, .bytes = size});
     return RT_SUCCESS;
 }
 
@@ -54,6 +55,7 @@ int rt_free(struct rt_context *c, void *p, bool host) {
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %s", p,
                       host ? "device memory: cudaFree frees it" : "page-locked host memory: cudaFreeHost frees it");
     mem_free(c->gpu->mem, address);
+    tell_host(c->gpu, &(struct event_host){.kind = HOST_FREE, .dst = address});
     return RT_SUCCESS;
 }
 

@@ -7,6 +7,8 @@ static struct seen {
     uint32_t size[32], rows[32], at[32];  /* of the writes: `at` from `out` on */
     uint32_t expected, completed, tokens; /* SYNC_MBAR_EXPECT_TX and COMPLETE_TX, `bytes` */
     uint64_t out, map;
+    uint64_t heap; /* block of the device's malloc */
+    uint32_t freed;
 } seen;
 
 static void step(const struct listener *self, const struct event_step *e) {
@@ -27,6 +29,15 @@ static void sync(const struct listener *self, const struct event_sync *e) {
         seen.maps += e->by.order == ORDER_RELEASE && e->by.scope == SCOPE_GPU;
         seen.map = e->map;
     }
+}
+
+/* The heap's blocks: what malloc gave is given back. */
+static void life(const struct listener *self, const struct event_life *e) {
+    (void)self;
+    if (e->kind == LIFE_HEAP_ALLOC)
+        seen.heap = e->bytes == 64 && e->by.lanes == 1u << 2 ? e->address : 0;
+    if (e->kind == LIFE_HEAP_FREE)
+        seen.freed += e->address == seen.heap && seen.heap != 0;
 }
 
 static void access(const struct listener *self, const struct event_access *e) {
@@ -111,16 +122,32 @@ static void synchronisation(struct run *r) {
     }
 }
 
+static const char heap_text[] =
+    RUN_HEADER ".extern .func (.param .b64 memory) malloc(.param .b64 size);\n"
+               ".extern .func free(.param .b64 memory);\n"
+               ".visible .entry heap() {\n"
+               ".reg .b64 %p; .reg .b32 %r; .reg .pred %q; .param .b64 size, memory;\n"
+               "mov.u32 %r, %tid.x; setp.ne.u32 %q, %r, 2; @%q bra done;\n"
+               "st.param.b64 [size], 64; call.uni (memory), malloc, (size); ld.param.b64 %p, [memory];\n"
+               "st.param.b64 [memory], %p; call.uni free, (memory);\n"
+               "done: ret;\n}\n";
+
 int main(void) {
     const struct listener l = {.name = "test",
-                               .wants = WANT_STEP | WANT_SYNC | WANT_GLOBAL | WANT_ENGINE_GLOBAL,
+                               .wants = WANT_STEP | WANT_SYNC | WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_LIFE,
                                .step = step,
                                .sync = sync,
-                               .access = access};
+                               .access = access,
+                               .life = life};
     struct run r;
     if (run_open(&r, text) && CHECK(events_attach(r.gpu, &l))) {
         bytes(&r);
         synchronisation(&r);
+    }
+    run_close(&r);
+    if (run_open(&r, heap_text) && CHECK(events_attach(r.gpu, &l))) {
+        CHECK(run_ok(&r, "heap", (struct run_shape){.block = 32}, 0, NULL));
+        CHECK_EQ(seen.freed, 1);
     }
     run_close(&r);
     return check_report();
