@@ -9,9 +9,11 @@
 
 #include <stdlib.h>
 
+enum seen { FRESH, RELEASED, PUBLISHED }; /* by the other CTAs */
+
 struct object {
     uint32_t off;
-    enum { FRESH, RELEASED, PUBLISHED } seen; /* by the other CTAs */
+    enum seen seen;
 };
 
 struct watch { /* one CTA */
@@ -51,17 +53,19 @@ static const struct diag unpublished = {
 };
 
 /* All objects of a CTA in state `from` are now in state `to`. */
-static void move_on(const struct listener *self, struct cta *cta, int from, int to) {
+static void move_on(const struct listener *self, struct cta *cta, enum seen from, enum seen to) {
     const struct watch *w = *event_watch(self, cta);
     for (uint32_t i = 0; w && i < w->num; i++)
-        if ((int)w->objects[i].seen == from)
+        if (w->objects[i].seen == from)
             w->objects[i].seen = to;
 }
 
 static bool releases_to_cluster(const struct event_sync *e) {
     if (e->by.order == ORDER_RELAXED || e->by.order == ORDER_ACQUIRE || e->by.scope < SCOPE_CLUSTER)
         return false;
-    return e->kind == SYNC_CLUSTER_ARRIVE || (e->kind == SYNC_FENCE && e->fence <= FENCE_MBARRIER_INIT);
+    return e->kind == SYNC_CLUSTER_ARRIVE ||
+           (e->kind == SYNC_FENCE &&
+            (e->fence == FENCE_MEMORY || e->fence == FENCE_SYNC_RESTRICT || e->fence == FENCE_MBARRIER_INIT));
 }
 
 static void used(const struct listener *self, const struct event_sync *e) {
@@ -77,13 +81,23 @@ static void used(const struct listener *self, const struct event_sync *e) {
 }
 
 static void sync(const struct listener *self, const struct event_sync *e) {
-    if (e->kind < SYNC_MBAR_PHASE)
+    switch (e->kind) {
+    case SYNC_MBAR_ARRIVE:
+    case SYNC_MBAR_DROP:
+    case SYNC_MBAR_EXPECT_TX:
+    case SYNC_MBAR_COMPLETE_TX:
+    case SYNC_MBAR_PENDING:
         used(self, e);
-    else if (e->kind == SYNC_CLUSTER_PHASE)
+        break;
+    case SYNC_CLUSTER_PHASE:
         for (uint32_t r = 0; r < e->owner->cluster->num_ctas; r++)
             move_on(self, &e->owner->cluster->cta[r], RELEASED, PUBLISHED);
-    else if (releases_to_cluster(e))
-        move_on(self, e->owner, FRESH, RELEASED);
+        break;
+    default:
+        if (releases_to_cluster(e))
+            move_on(self, e->owner, FRESH, RELEASED);
+        break;
+    }
 }
 
 /* --- bytes -------------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 
 /* --- who ---------------------------------------------------------------------------------------------------------- */
 
-/* Memory order and scope of an instruction (8.1-8.5), as written or by default. */
+/* Memory order and scope of an instruction (8.1-8.5), as written or by default; scopes from narrow to wide. */
 enum event_order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC };
 enum event_scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS };
 

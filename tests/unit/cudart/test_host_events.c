@@ -54,8 +54,9 @@ static void memory(char *p) {
     CHECK_EQ(cudaMemcpy(NULL, buffer, 8, 1), 1);
     CHECK_EQ(told.num, 0);
     CHECK_EQ(cudaMemcpy2D(p, 32, buffer, 16, 8, 4, 1), 0);
-    CHECK_EQ(told.e[told.num - 1].kind, HOST_COPY); /* a blocking copy may synchronise before */
-    told.e[0] = told.e[told.num - 1];
+    CHECK_EQ(told.num, 2); /* it synchronises first */
+    CHECK_EQ(told.e[0].kind, HOST_SYNC_DEVICE);
+    told.e[0] = told.e[1];
     told.num = 1;
     e = only(HOST_COPY);
     CHECK(e.bytes == 8 && e.rows == 4 && e.dst_pitch == 32 && e.src_pitch == 16);
