@@ -8,7 +8,7 @@
 #   engines    base num machine simd engines   warp      base num ptx machine engines warp
 #   isa        all of these, and isa          launch     all of these, and launch
 #   check, trace, clock    each base, machine/events.h and itself
-#   cudart/loader          itself
+#   cudart/loader          base and itself
 #   cudart/core            every room above, cudart/loader and itself
 #   cudart/driver          base engines cudart/core and itself
 #   cudart/runtime         base cudart/core cudart/driver/entry.h and itself
@@ -65,7 +65,7 @@ BEGIN {
     allow("launch", executor)
     allow("check", "base machine/events.h check"); allow("trace", "base machine/events.h trace")
     allow("clock", "base machine/events.h clock")
-    allow("cudart/loader", "cudart/loader")
+    allow("cudart/loader", "base cudart/loader")
     allow("cudart/core", executor " simd check trace clock cudart/loader cudart/core")
     allow("cudart/driver", "base engines cudart/core cudart/driver")
     allow("cudart/runtime", "base cudart/core cudart/driver/entry.h cudart/runtime")

@@ -5,9 +5,9 @@
  */
 #include "base/arena.h"
 
-#include "base/diag.h"
+#include "base/heap.h"
 
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define BLOCK_BYTES ((size_t)64 << 10)
@@ -21,24 +21,17 @@ struct arena_block {
     _Alignas(ALIGNMENT) unsigned char data[];
 };
 
-static _Noreturn void exhausted(size_t n, size_t size) {
-    diag_api("memory", "the host cannot give %zu x %zu bytes", n, size);
-    exit(EXIT_FAILURE);
-}
-
 static struct arena_block *new_block(size_t cap) {
     if (cap > SIZE_MAX - sizeof(struct arena_block))
-        exhausted(1, cap);
-    struct arena_block *b = calloc(1, sizeof(struct arena_block) + cap);
-    if (!b)
-        exhausted(1, cap);
+        heap_exhausted(1, cap);
+    struct arena_block *b = xcalloc(1, sizeof(struct arena_block) + cap);
     b->cap = cap;
     return b;
 }
 
 void *arena_alloc(struct arena *a, size_t bytes) {
     if (bytes > SIZE_MAX - ALIGNMENT)
-        exhausted(1, bytes);
+        heap_exhausted(1, bytes);
     bytes = bytes ? (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1) : ALIGNMENT;
     a->bytes += bytes;
     struct arena_block *head = a->head;
@@ -63,13 +56,13 @@ void *arena_alloc(struct arena *a, size_t bytes) {
 void *arena_array(struct arena *a, size_t n, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes))
-        exhausted(n, size);
+        heap_exhausted(n, size);
     return arena_alloc(a, bytes);
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t len) {
     if (len == SIZE_MAX)
-        exhausted(1, len);
+        heap_exhausted(1, len);
     char *copy = arena_alloc(a, len + 1);
     if (len)
         memcpy(copy, s, len);
@@ -89,32 +82,8 @@ void *arena_grow(struct arena *a, void *list, uint32_t count, uint32_t *cap, siz
 void arena_free(struct arena *a) {
     for (struct arena_block *b = a->head, *next; b; b = next) {
         next = b->next;
-        free(b);
+        xfree(b);
     }
     a->head = NULL;
     a->bytes = 0;
-}
-
-void *xcalloc(size_t n, size_t size) {
-    void *p = calloc(n ? n : 1, size ? size : 1);
-    if (!p)
-        exhausted(n, size);
-    return p;
-}
-
-void *xrealloc_array(void *p, size_t n, size_t size) {
-    size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes))
-        exhausted(n, size);
-    void *q = realloc(p, bytes ? bytes : 1);
-    if (!q)
-        exhausted(n, size);
-    return q;
-}
-
-void *xgrow(void *list, uint32_t count, uint32_t *cap, size_t size) {
-    if (count < *cap)
-        return list;
-    *cap = *cap ? 2 * *cap : FIRST_CAP;
-    return xrealloc_array(list, *cap, size);
 }

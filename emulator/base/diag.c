@@ -1,4 +1,4 @@
-/* base/diag.c - the text of the reports; see diag.h for the three doors. */
+/* base/diag.c - the text of the reports; see diag.h for the doors. */
 #include "base/diag.h"
 
 #include <ctype.h>
@@ -244,25 +244,35 @@ struct diag_sink diag_stderr(void) {
     return (struct diag_sink){.write = write_stderr, .ctx = NULL};
 }
 
-void diag_api(const char *call, const char *fmt, ...) {
+static void say(const char *who, const char *fmt, va_list ap) {
     struct text t = {.len = 0};
-    put(&t, "sm100emu: %s: ", call);
-    va_list ap;
-    va_start(ap, fmt);
+    put(&t, "sm100emu: %s: ", who);
     vput(&t, fmt, ap);
-    va_end(ap);
     end_line(&t);
     write_stderr(NULL, t.s, t.len);
 }
 
-_Noreturn void diag_broken(const char *fmt, ...) {
-    struct text t = {.len = 0};
-    put(&t, "sm100emu: broken invariant, please report it: ");
+void diag_api(const char *call, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    vput(&t, fmt, ap);
+    say(call, fmt, ap);
     va_end(ap);
-    end_line(&t);
-    write_stderr(NULL, t.s, t.len);
+}
+
+_Noreturn void diag_host(const char *what, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    say(what, fmt, ap);
+    va_end(ap);
+    if (ftrylockfile(stdout) == 0) /* else another thread is writing there, perhaps for ever */
+        fflush(stdout);
+    _exit(EXIT_FAILURE);
+}
+
+_Noreturn void diag_broken(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    say("broken invariant, please report it", fmt, ap);
+    va_end(ap);
     abort();
 }

@@ -5,9 +5,7 @@
  */
 #include "check/check.h"
 
-#include "base/arena.h"
-
-#include <stdlib.h>
+#include "base/heap.h"
 
 enum seen { FRESH, RELEASED, PUBLISHED }; /* by the other CTAs */
 
@@ -141,7 +139,7 @@ static void life(const struct listener *self, const struct event_life *e) {
         break;
     case LIFE_CTA_END:
         if (w)
-            free(w->objects);
+            xfree(w->objects);
         check_forget(self, e->owner);
         break;
     default:

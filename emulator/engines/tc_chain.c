@@ -1,23 +1,21 @@
 /* engines/tc_chain.c - tcgen05.mma's products; contract in tc_chain.h, numerics in tc_mma.c and simd/multiply.h. */
 #include "engines/tc_chain.h"
 
+#include "base/heap.h"
 #include "num/num.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Integers are summed in f32, which is exact below 2^24. */
 _Static_assert(SIMD_MAX_K * 255 * 255 < 1 << 24, "a chain of 8-bit integers is exact");
 
-/* Where the working memory of the thread that runs this CTA hangs; freed with free(). */
+/* Where the working memory of the thread that runs this CTA hangs; freed with xfree(). */
 static void **slot(const struct cta *cta) { return &cta->island->worker->tc_scratch; }
 
 struct tc_scratch *tc_scratch_of(const struct cta *cta) {
     void **at = slot(cta);
     if (!*at) {
-        struct tc_scratch *s = aligned_alloc(_Alignof(struct tc_scratch), sizeof *s);
-        if (!s)
-            diag_broken("out of host memory: %zu bytes for tcgen05.mma", sizeof *s);
+        struct tc_scratch *s = xaligned(_Alignof(struct tc_scratch), sizeof *s);
         s->chain.k = 0;
         s->best = simd_best();
         s->available = 0;

@@ -3,9 +3,7 @@
  */
 #include "engines/tc.h"
 
-#include "base/arena.h"
-
-#include <stdlib.h>
+#include "base/heap.h"
 
 static const struct diag missing_dealloc = {
     .id = "tcgen05-dealloc-missing",
@@ -110,6 +108,6 @@ void tc_cta_release(struct cta *cta) {
     tc_drop(cta);
     tc_free_blocks(cta->tc); /* a launch that failed */
     tc_give_up_permit(cta->tc);
-    free(cta->tc);
+    xfree(cta->tc);
     cta->tc = NULL;
 }

@@ -4,12 +4,11 @@
  * is one of the orders that the ISA allows, and lets an mbarrier arrive behind them. They write shared memory through
  * the generic proxy: a tensor core that reads it needs a proxy fence.
  */
+#include "base/heap.h"
 #include "isa/async_group.h"
 #include "isa/tell.h"
 #include "isa/words.h"
 #include "machine/mbarrier.h"
-
-#include <stdlib.h>
 
 /* --- async-groups ------------------------------------------------------------------------------------------------- */
 
@@ -74,7 +73,7 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
             struct async_group *g = s->first;
             s->first = g->next;
             s->count--;
-            free(g);
+            xfree(g);
         }
     }
 }
@@ -108,11 +107,11 @@ void isa_group_destroy(struct warp *w) {
         for (unsigned l = 0; l < MACH_WARP; l++) {
             for (struct async_group *g = s->lanes[k][l].first, *next; g; g = next) {
                 next = g->next;
-                free(g);
+                xfree(g);
             }
-            free(s->lanes[k][l].open);
+            xfree(s->lanes[k][l].open);
         }
-    free(s);
+    xfree(s);
     w->cp_async = NULL;
 }
 

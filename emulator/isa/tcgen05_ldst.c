@@ -6,10 +6,9 @@
  * while its loads are not waited for is warned, since nothing orders the reading of the cells. A store takes its
  * registers' values when it is issued. Loads and stores of a warp run in issue order.
  */
+#include "base/heap.h"
 #include "isa/tcgen05.h"
 #include "isa/tell.h"
-
-#include <stdlib.h>
 
 /* A tcgen05.ld between issue and wait. */
 struct pending_ld {
@@ -41,9 +40,9 @@ void isa_tmem_destroy(struct warp *w) {
         return;
     for (struct pending_ld *p = w->tmem_pending->first, *next; p; p = next) {
         next = p->next;
-        free(p);
+        xfree(p);
     }
-    free(w->tmem_pending);
+    xfree(w->tmem_pending);
     w->tmem_pending = NULL;
 }
 
@@ -159,7 +158,7 @@ static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32
     for (const struct pending_ld *p = all ? all->first : NULL; p; p = p->next)
         if (!p->done)
             return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
-    for (struct pending_ld *p; all && (p = all->first); free(p)) {
+    for (struct pending_ld *p; all && (p = all->first); xfree(p)) {
         deliver(w, p);
         all->first = p->next;
     }
@@ -195,7 +194,7 @@ static enum warp_status use_slot(struct warp *w, const struct insn *in, uint32_t
     *at = p->next;
     if (!p->next)
         w->tmem_pending->end = at;
-    free(p);
+    xfree(p);
     return WARP_NEXT;
 }
 

@@ -1,9 +1,9 @@
 /* launch/deadlock.c - what a launch that cannot go on looks like: every warp, what it waits for and what that lacks. */
+#include "base/heap.h"
 #include "launch/state.h"
 #include "machine/mbarrier.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct listing {
     char text[1 << 16];
@@ -239,7 +239,7 @@ static void report_stop(struct launch_state *st, const struct diag *proto, const
     mach_fault(isl, c.in ? &origin : NULL, proto, "%s", what);
     island_tell(isl);
     st->grid.gpu->sink.write(st->grid.gpu->sink.ctx, o->text, strlen(o->text));
-    free(o);
+    xfree(o);
 }
 
 void launch_report_deadlock(struct launch_state *st) {

@@ -1,7 +1,7 @@
 /* launch/module.c - loading a module: variables into device memory, functions into slots; contract in launch.h. */
 #include "launch/state.h"
 
-#include <stdlib.h>
+#include "base/heap.h"
 
 static bool in_device_memory(const struct ptx_var *v) {
     return v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST;
@@ -93,7 +93,7 @@ void launch_module_unload(struct warp_module *m) {
             mem_free(m->gpu->mem, m->var_addr[i]);
     arena_free(&m->arena);
     ptx_module_free(m->ptx);
-    free(m);
+    xfree(m);
 }
 
 const struct warp_func *launch_find_kernel(const struct warp_module *m, const char *name) {
@@ -195,9 +195,9 @@ struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const 
     s.static_bytes = at > SMEM_LIMIT ? SMEM_LIMIT : (uint32_t)((dynamic_at ? dynamic_at : at) - MACH_SMEM_FIRST);
     if (at == MACH_SMEM_FIRST)
         s.static_bytes = 0;
-    free(seen);
-    free(used);
-    free(stack);
+    xfree(seen);
+    xfree(used);
+    xfree(stack);
     return s;
 }
 
@@ -207,7 +207,7 @@ struct launch_kernel_info launch_kernel_info(const struct warp_func *kernel) {
     const struct ptx_func *p = kernel->src;
     struct launch_smem_layout s = launch_smem_layout(kernel->module, kernel);
     struct launch_kernel_info info = {.ptx = p, .static_smem = s.static_bytes, .local_bytes = kernel->local_bytes};
-    free(s.offset);
+    xfree(s.offset);
     ptx_param_offset(p, p->num_params, &info.param_bytes);
     uint64_t limit =
         p->reqntid.x   ? (uint64_t)p->reqntid.x * (p->reqntid.y ? p->reqntid.y : 1) * (p->reqntid.z ? p->reqntid.z : 1)

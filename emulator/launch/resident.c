@@ -4,11 +4,10 @@
  * run. The islands (machine/island.h) are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their
  * size. A kernel whose clusters may see one another (launch/shares.c) has one island.
  */
+#include "base/heap.h"
 #include "engines/tc.h"
 #include "isa/isa.h"
 #include "launch/state.h"
-
-#include <stdlib.h>
 
 /* --- room --------------------------------------------------------------------------------------------------------- */
 
@@ -87,7 +86,7 @@ static void free_cluster(struct launch_state *st, struct cluster *cl) {
         place_leave(cta->sm, &n);
     }
     cluster_release(cl);
-    free(cl);
+    xfree(cl);
 }
 
 bool launch_reap(struct launch_island *isl, bool all) {
@@ -138,6 +137,6 @@ void launch_close_islands(struct launch_state *st) {
         launch_reap(&st->islands[i], true);
         island_close(&st->islands[i].m);
     }
-    free(st->islands);
-    free(st->island_of);
+    xfree(st->islands);
+    xfree(st->island_of);
 }

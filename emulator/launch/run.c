@@ -4,6 +4,7 @@
  * of their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the
  * others, so results are the same on any number of threads.
  */
+#include "base/heap.h"
 #include "engines/tc.h"
 #include "isa/isa.h"
 #include "launch/state.h"
@@ -90,7 +91,7 @@ static void run_grid(struct launch_state *st) {
         else if (!any)
             launch_report_deadlock(st);
     }
-    free(active);
+    xfree(active);
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
@@ -170,8 +171,8 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     run_grid(&st);
     launch_close_islands(&st);
     tell(&st, cfg, HOST_LAUNCH_END);
-    free(smem.offset);
-    free(params);
+    xfree(smem.offset);
+    xfree(params);
     return gpu->fault;
 }
 
@@ -181,6 +182,6 @@ uint32_t launch_max_resident_clusters(const struct gpu *gpu, const struct launch
     const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
     const struct launch_state st = describe_launch(&empty, cfg, &info, &smem);
     const struct place_needs n = launch_cta_needs(&st);
-    free(smem.offset);
+    xfree(smem.offset);
     return place_capacity(&gpu->config, &n, cfg->cluster.x * cfg->cluster.y * cfg->cluster.z);
 }

@@ -1,7 +1,7 @@
 /* machine/async.c - queues of asynchronous operations; contract in async.h. */
 #include "machine/async.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 #include "machine/events.h"
 
 struct async_queue *async_queue_create(struct cta *cta, const char *name) {

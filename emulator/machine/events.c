@@ -1,7 +1,7 @@
 /* machine/events.c - telling the listeners; contract in events.h. */
 #include "machine/events.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 
 bool events_attach(struct gpu *gpu, const struct listener *l) {
     if (gpu->num_listeners == MACH_LISTENERS)

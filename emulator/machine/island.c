@@ -1,10 +1,9 @@
 /* machine/island.c - faults, warnings, printf and randomness of an island; contracts in island.h. */
 #include "machine/island.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 #include "machine/machine.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct said {
@@ -26,7 +25,7 @@ void island_init(struct island *isl, struct gpu *gpu, uint32_t number) {
 void island_close(struct island *isl) {
     for (struct said *s = isl->said, *next; s; s = next) {
         next = s->next;
-        free(s);
+        xfree(s);
     }
     isl->said = NULL;
     isl->said_tail = &isl->said;

@@ -1,11 +1,10 @@
 /* machine/machine.c - creation and shared memory of the emulated GPU; contracts in machine.h. */
 #include "machine/machine.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 #include "machine/async.h"
 #include "machine/events.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Figures of compute capability 10.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability");
@@ -74,13 +73,13 @@ void gpu_destroy(struct gpu *gpu) {
     crew_end(gpu->crew);
     for (uint32_t i = 0; i < gpu->config.num_sms; i++)
         worker_free(&gpu->workers[0], gpu->sms[i].tmem);
-    free(gpu->sms);
+    xfree(gpu->sms);
     for (uint32_t i = 0; i < gpu->config.threads; i++)
         worker_close(&gpu->workers[i]);
-    free(gpu->workers);
+    xfree(gpu->workers);
     mem_destroy(gpu->mem);
-    free(gpu->listeners);
-    free(gpu);
+    xfree(gpu->listeners);
+    xfree(gpu);
 }
 
 void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, struct diag_dim3 dim,
@@ -122,7 +121,7 @@ static void queue_free(struct async_queue *q) {
         next = op->next;
         async_op_free(op);
     }
-    free(q);
+    xfree(q);
 }
 
 /* Frees everything machine/ allocated for a CTA (shared memory, mbarrier table, queues). */
@@ -135,7 +134,7 @@ static void cta_release(struct cta *cta) {
     cta->queues = NULL;
     worker_free(cta->island->worker, cta->smem);
     worker_free(cta->island->worker, cta->smem_poison);
-    free(cta->mbars);
+    xfree(cta->mbars);
     cta->smem = NULL;
     cta->smem_poison = NULL;
     cta->mbars = NULL;
@@ -146,7 +145,7 @@ static void cta_release(struct cta *cta) {
 void cluster_release(struct cluster *cl) {
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         cta_release(&cl->cta[r]);
-    free(cl->cta);
+    xfree(cl->cta);
     cl->cta = NULL;
     cl->num_ctas = cl->live_ctas = 0;
 }

@@ -2,7 +2,7 @@
  * machine/mbarrier.h. */
 #include "machine/mbarrier.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 #include "machine/events.h"
 
 #include <string.h>

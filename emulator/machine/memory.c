@@ -1,10 +1,10 @@
 /* machine/memory.c - device memory: a sorted table of allocations over two mappings; contract in memory.h. */
 #include "machine/memory.h"
 
-#include "base/arena.h"
+#include "base/budget.h"
 #include "base/diag.h"
+#include "base/heap.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -70,8 +70,9 @@ void mem_destroy(struct devmem *m) {
     munmap(m->back_map, m->capacity + HUGE_PAGE);
     if (m->fd >= 0)
         close(m->fd);
-    free(m->blocks);
-    free(m);
+    budget_give(m->used);
+    xfree(m->blocks);
+    xfree(m);
 }
 
 /* --- managed memory: pages of a memfd on both sides --------------------------------------------------------------- */
@@ -152,10 +153,12 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
         if (i < m->num)
             at = m->blocks[i].addr + footprint(&m->blocks[i]);
     }
-    if (i > m->num)
+    if (i > m->num || !budget_take(need))
         return 0;
-    if (kind == MEM_MANAGED && !share(m, at, need))
+    if (kind == MEM_MANAGED && !share(m, at, need)) {
+        budget_give(need);
         return 0;
+    }
     if (kind != MEM_MANAGED)
         want_huge_pages(m, at, size);
     m->blocks = xgrow(m->blocks, m->num, &m->cap, sizeof *m->blocks);
@@ -180,6 +183,7 @@ bool mem_free(struct devmem *m, uint64_t addr) {
     if (b->kind == MEM_MANAGED)
         unshare(m, addr, need);
     m->used -= need;
+    budget_give(need);
     struct mem_block *kept = &m->freed[m->num_freed++ % MEM_FREED_KEPT];
     *kept = *b;
     kept->name = NULL; /* the name lives as long as the block */

@@ -32,7 +32,7 @@ struct mem_block {
 struct devmem *mem_create(uint64_t capacity);
 void mem_destroy(struct devmem *m);
 
-/* Returns the device address, or 0 when there is no room. size 0 is allowed and gives a unique address. */
+/* Returns the device address, or 0 when there is no room, here or in the budget of host memory (base/budget.h). size 0 is allowed and gives a unique address. */
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name);
 /* Frees the block that starts at addr; false when none does. */
 bool mem_free(struct devmem *m, uint64_t addr);

@@ -1,8 +1,7 @@
 /* machine/worker.c - host threads and their memory; contract in worker.h. */
 #include "machine/worker.h"
 
-#include "base/arena.h"
-#include "base/diag.h"
+#include "base/heap.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -34,12 +33,12 @@ void *worker_alloc(struct worker *w, size_t bytes) { return worker_alloc_zeroed(
 void *worker_alloc_zeroed(struct worker *w, size_t bytes, size_t zeroed) {
     uint32_t order = bytes < SIZE_MAX / 2 ? order_of(bytes + ALIGN) : 40;
     if (order >= 40)
-        diag_broken("a block of %zu bytes", bytes);
+        heap_exhausted(1, bytes);
     struct worker_block *b = w->free[order];
     if (b)
         w->free[order] = b->next;
-    else if (!(b = aligned_alloc(ALIGN, (size_t)1 << order)))
-        diag_broken("the host has no memory left for %zu bytes", bytes);
+    else
+        b = xaligned(ALIGN, (size_t)1 << order);
     b->order = order;
     return memset((uint8_t *)b + ALIGN, 0, zeroed);
 }
@@ -56,9 +55,9 @@ void worker_close(struct worker *w) {
     for (uint32_t i = 0; i < sizeof w->free / sizeof w->free[0]; i++)
         for (struct worker_block *b = w->free[i], *next; b; b = next) {
             next = b->next;
-            free(b);
+            xfree(b);
         }
-    free(w->tc_scratch);
+    xfree(w->tc_scratch);
     *w = (struct worker){.index = w->index};
 }
 
@@ -176,6 +175,6 @@ void crew_end(struct crew *c) {
     pthread_cond_destroy(&c->begin);
     pthread_cond_destroy(&c->end);
     pthread_mutex_destroy(&c->lock);
-    free(c->thread);
-    free(c);
+    xfree(c->thread);
+    xfree(c);
 }

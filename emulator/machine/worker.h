@@ -15,7 +15,7 @@ struct crew;         /* the threads of a GPU */
 
 struct worker {
     uint32_t index;
-    void *tc_scratch;              /* engines/: of tcgen05.mma; made with malloc, freed with the GPU */
+    void *tc_scratch;              /* engines/: of tcgen05.mma; freed with the GPU */
     struct worker_block *free[40]; /* by the logarithm of their size */
 };
 

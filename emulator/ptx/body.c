@@ -1,7 +1,8 @@
 /* ptx/body.c - function bodies: scopes, labels, tables and instructions (4.3, 9.7.12, 11.3, 11.5). */
 #include "ptx/parser.h"
 
-#include <stdlib.h>
+#include "base/heap.h"
+
 #include <string.h>
 
 #define MAX_PATH_WORDS 6 /* of an opcode: multimem.cp.reduce.async.bulk has five */
@@ -243,7 +244,7 @@ static void branch_targets(struct ptx_parser *p, struct ptx_table *table) {
         ptx_label_use(p, &at[i], &labels[i]);
     table->labels = labels;
     table->count = count;
-    free(at);
+    xfree(at);
 }
 
 static void call_targets(struct ptx_parser *p, struct ptx_table *table) {
@@ -281,8 +282,8 @@ static void call_prototype(struct ptx_parser *p, struct ptx_table *table) {
     f->num_params = params.count;
     f->params = ptx_keep_formals(p, &params, f);
     table->proto = f;
-    free(rets.list);
-    free(params.list);
+    xfree(rets.list);
+    xfree(params.list);
 }
 
 static void label(struct ptx_parser *p) { /* name ':' */
@@ -479,7 +480,7 @@ void ptx_body(struct ptx_parser *p, struct ptx_func *f, struct ptx_formals *rets
     const struct ptx_var **vars = arena_array(p->keep, b->num_vars, sizeof *vars);
     if (b->num_vars)
         memcpy(vars, b->vars, b->num_vars * sizeof *vars);
-    free(b->vars);
+    xfree(b->vars);
     f->vars = vars;
     f->num_vars = b->num_vars;
     f->regs = b->regs;

@@ -1,7 +1,8 @@
 /* ptx/decl.c - declarations of registers and variables (5.1, 5.4). */
 #include "ptx/parser.h"
 
-#include <stdlib.h>
+#include "base/heap.h"
+
 #include <string.h>
 
 #define MAX_ALIGN ((uint64_t)1 << 30)

@@ -1,7 +1,8 @@
 /* ptx/func.c - functions, kernels, their parameters and directives (5.1.6, 11.2, 11.4, 11.7). */
 #include "ptx/parser.h"
 
-#include <stdlib.h>
+#include "base/heap.h"
+
 #include <string.h>
 
 void ptx_formal_list(struct ptx_parser *p, struct ptx_formals *out) { /* '(' is current */
@@ -190,6 +191,6 @@ void ptx_function(struct ptx_parser *p, struct ptx_linkage linkage) { /* .entry 
         else
             ptx_expect(p, ';', "'{' or ';'");
     }
-    free(rets.list);
-    free(params.list);
+    xfree(rets.list);
+    xfree(params.list);
 }

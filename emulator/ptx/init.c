@@ -1,7 +1,8 @@
 /* ptx/init.c - initialisers of .global and .const variables (5.4.4): numbers become bytes, addresses relocations. */
 #include "ptx/parser.h"
 
-#include <stdlib.h>
+#include "base/heap.h"
+
 #include <string.h>
 
 struct init {
@@ -195,6 +196,6 @@ void ptx_initialiser(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *d
         v->num_relocs = in.num_relocs;
         v->incomplete = false;
     }
-    free(in.bytes);
-    free(in.relocs);
+    xfree(in.bytes);
+    xfree(in.relocs);
 }

@@ -1,6 +1,8 @@
 /* ptx/operand.c - the operands of instructions (6). What an opcode does with them is not judged here. */
 #include "ptx/parser.h"
 
+#include "base/heap.h"
+
 #include <string.h>
 
 static void immediate(struct ptx_parser *p, struct ptx_operand *o) {

@@ -1,8 +1,9 @@
 /* ptx/parse.c - modules: the directives outside of functions, and the calls of ir.h. */
 #include "ptx/parser.h"
 
+#include "base/heap.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void version(struct ptx_parser *p) { /* .version 9.0 opens every module (11.1.1) */
@@ -255,11 +256,11 @@ struct ptx_module *ptx_parse(const char *text, size_t len, const char *name, con
         parse_module(&p);
     if (!p.failed)
         finish(&p);
-    free(p.funcs);
-    free(p.func_files);
-    free(p.vars);
-    free(p.files);
-    free(p.scratch);
+    xfree(p.funcs);
+    xfree(p.func_files);
+    xfree(p.vars);
+    xfree(p.files);
+    xfree(p.scratch);
     arena_free(&p.tmp);
     if (p.failed) {
         ptx_module_free(m);

@@ -1,6 +1,8 @@
 /* Entry points that both APIs have; contract in calls.h. */
 #include "cudart/core/calls.h"
 
+#include "base/budget.h"
+
 int rt_call_answer(const char *call, int *out, int value) {
     struct rt_context *c = rt_enter(call);
     int e = rt_check_out(c, out);
@@ -32,7 +34,7 @@ int rt_call_mem_info(const char *call, size_t *free_bytes, size_t *total_bytes) 
         uint64_t used, capacity;
         mem_usage(c->gpu->mem, &used, &capacity);
         if (free_bytes != NULL)
-            *free_bytes = capacity - used;
+            *free_bytes = capacity - used < budget_left() ? capacity - used : budget_left();
         if (total_bytes != NULL)
             *total_bytes = capacity;
     }

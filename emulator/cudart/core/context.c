@@ -1,8 +1,9 @@
 /* Context, lock, errors and options; contract in context.h. */
 #include "cudart/core/context.h"
 
-#include "base/arena.h"
+#include "base/budget.h"
 #include "base/diag.h"
+#include "base/heap.h"
 #include "check/check.h"
 #include "cudart/core/device.h"
 #include "cudart/core/errors.h"
@@ -124,6 +125,7 @@ static int create_gpu(struct rt_context *c) {
         c->gpu_refused = true;
         return e;
     }
+    budget_set_limit(config.memory ?: budget_default(""));
     if (!num_env_is_default())
         rt_say(c, 0,
                "note: the program changed its processor's rounding or flushing (as -ffast-math does), "

@@ -6,11 +6,10 @@
  */
 #include "cudart/core/context.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 #include "cudart/core/device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -309,7 +308,7 @@ int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launc
         x.params = params;
         c->sticky = timed_launch(c, f, &x);
     }
-    free(params);
+    xfree(params);
     return e;
 }
 

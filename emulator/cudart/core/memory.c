@@ -5,6 +5,8 @@
  */
 #include "cudart/core/context.h"
 
+#include "base/budget.h"
+
 #include <string.h>
 
 enum { DEVICE_ALIGN = 256 }; /* what cudaMalloc guarantees (CUDA C++ Programming Guide, device memory accesses) */
@@ -25,8 +27,9 @@ int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void 
     if (address == 0) {
         uint64_t used, capacity;
         mem_usage(c->gpu->mem, &used, &capacity);
-        return rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "%zu bytes asked for, %llu of %llu in use", size,
-                      (unsigned long long)used, (unsigned long long)capacity);
+        return rt_say(c, RT_ERROR_MEMORY_ALLOCATION,
+                      "%zu bytes asked for, %llu of %llu in use; the host has %llu left for the emulator (--memory)",
+                      size, (unsigned long long)used, (unsigned long long)capacity, (unsigned long long)budget_left());
     }
     *out = (void *)(uintptr_t)address;
     tell_host(c->gpu, &(struct event_host){.kind = HOST_ALLOC, .dst = address, .bytes = size});

@@ -1,13 +1,12 @@
 /* Modules, kernels and variables: from registered bytes to loaded code. Contract in context.h. */
 #include "cudart/core/context.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 #include "cudart/loader/cubin.h"
 
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_IMAGE_FILE = 1 << 30 };
@@ -111,7 +110,7 @@ static void name_module(struct rt_module *m) {
     if (m->number > 1)
         snprintf(number, sizeof number, ".%u", m->number);
     snprintf(name, sizeof name, "%.200s%s.%s.ptx", program_invocation_short_name, number, m->choice.target);
-    free(m->name);
+    xfree(m->name);
     m->name = xcalloc(strlen(name) + 1, 1);
     strcpy(m->name, name);
 }
@@ -146,7 +145,7 @@ static int load(struct rt_context *c, struct rt_module *m) {
     if (ptx == NULL)
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s is not valid", m->name);
     if (m->registered) { /* chosen again if the device is reset */
-        free(m->choice.text);
+        xfree(m->choice.text);
         m->choice.text = NULL;
     }
     m->exec = launch_module_load(c->gpu, ptx);
@@ -154,7 +153,7 @@ static int load(struct rt_context *c, struct rt_module *m) {
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s cannot be loaded", m->name);
     if (m->code != NULL)
         cubin_registers(m->code, m->code_len, take_registers, m->exec);
-    free(m->code);
+    xfree(m->code);
     m->code = NULL;
     return RT_SUCCESS;
 }
@@ -236,7 +235,7 @@ int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
     fclose(f);
     struct rt_module *m = rt_module_create(c);
     int e = from_bytes(c, bytes, got, m);
-    free(bytes);
+    xfree(bytes);
     if (e == RT_SUCCESS && m->choice.len == got) {
         m->name = xcalloc(strlen(path) + 1, 1);
         strcpy(m->name, path);
@@ -253,8 +252,8 @@ static void drop_functions(struct rt_context *c, struct rt_module *m) {
             continue;
         }
         *p = f->next;
-        free(f->name);
-        free(f);
+        xfree(f->name);
+        xfree(f);
     }
 }
 
@@ -269,16 +268,16 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
     while (m->variables != NULL) {
         struct rt_variable *v = m->variables;
         m->variables = v->next;
-        free(v->name);
-        free(v->stand_in);
-        free(v);
+        xfree(v->name);
+        xfree(v->stand_in);
+        xfree(v);
     }
     if (m->exec != NULL)
         launch_module_unload(m->exec);
-    free(m->code);
-    free(m->choice.text);
-    free(m->name);
-    free(m);
+    xfree(m->code);
+    xfree(m->choice.text);
+    xfree(m->name);
+    xfree(m);
 }
 
 struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MAX_THREADS 1024u
+#define MAX_SECONDS 1e9
 
 /* What rt_options says of them in words. */
 _Static_assert(MACH_MAX_GPCS == 16 && MACH_B200_SMS == 148 && MAX_THREADS == 1024, "the options' limits");
@@ -56,6 +57,34 @@ static bool parse_watchdog(const char *text, struct mach_config *config) {
     return read_number(text, &config->watchdog) && config->watchdog != 0;
 }
 
+/* A number of seconds, which may have a fraction. */
+static bool parse_timeout(const char *text, struct mach_config *config) {
+    char *end;
+    const double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+    if (!(seconds >= 1e-3 && seconds <= MAX_SECONDS) || *end != 0)
+        return false;
+    config->timeout = (uint64_t)(seconds * 1e9);
+    return true;
+}
+
+/* A number of bytes, or of the unit behind it. */
+static bool parse_memory(const char *text, struct mach_config *config) {
+    static const char units[] = "KMGT";
+    char digits[24];
+    const size_t n = strspn(text, "0123456789");
+    uint64_t v;
+    if (n == 0 || n >= sizeof digits)
+        return false;
+    memcpy(digits, text, n);
+    digits[n] = 0;
+    const char *unit = text[n] ? strchr(units, text[n]) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (!read_number(digits, &v) || v == 0 || v > UINT64_MAX >> shift || text[n + (unit != NULL)] != 0)
+        return false;
+    config->memory = v << shift;
+    return true;
+}
+
 static bool parse_gpc_sizes(const char *text, struct mach_config *config) {
     uint32_t gpcs = 0, sum = 0;
     for (;; text++) {
@@ -86,6 +115,8 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--check", "SM100EMU_CHECK", parse_check, "warn, error or off"},
     {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, "a number of warp instructions, 1 or more"},
+    {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, "a number of seconds, 0.001 to 1e9"},
+    {"--memory", "SM100EMU_MEMORY", parse_memory, "a number of bytes, or one with K, M, G or T behind it"},
     {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, "the SMs of each GPC: up to 16 numbers whose sum is 148"},
     {"--threads", "SM100EMU_THREADS", parse_threads, "a number of host threads, 1 to 1024"},
 };

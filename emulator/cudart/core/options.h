@@ -12,7 +12,7 @@ struct rt_option {
     bool (*parse)(const char *text, struct mach_config *config); /* false: not a value of this option */
     const char *expects; /* what its values are, to be put behind "expected: " */
 };
-#define RT_NUM_OPTIONS 6u
+#define RT_NUM_OPTIONS 8u
 extern const struct rt_option rt_options[RT_NUM_OPTIONS];
 
 #endif

@@ -1,9 +1,7 @@
 /* Streams and events: handles whose work is done when the call that issued it returns. Contract in context.h. */
 #include "cudart/core/context.h"
 
-#include "base/arena.h"
-
-#include <stdlib.h>
+#include "base/heap.h"
 
 int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **out) {
     if (out == NULL || (flags & ~(unsigned)RT_STREAM_NON_BLOCKING) != 0)
@@ -38,7 +36,7 @@ int rt_stream_destroy(struct rt_context *c, void *stream) {
         if (*p == stream) {
             struct rt_stream *s = *p;
             *p = s->next;
-            free(s);
+            xfree(s);
             return RT_SUCCESS;
         }
     return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no stream that cudaStreamCreate made", stream);
@@ -72,7 +70,7 @@ int rt_event_destroy(struct rt_context *c, void *event) {
         if (*p == event) {
             struct rt_event *e = *p;
             *p = e->next;
-            free(e);
+            xfree(e);
             return RT_SUCCESS;
         }
     return rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no event of this process", event);

@@ -4,10 +4,9 @@
 #include "cudart/core/errors.h"
 #include "cudart/driver/entry.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 RT_API int cuInit(unsigned flags) {
@@ -160,7 +159,7 @@ RT_API int cuCtxDestroy_v2(void *context) {
         if (rt_thread()->current == d)
             rt_thread()->current = NULL;
         rt_flush_printed(c);
-        free(d);
+        xfree(d);
     }
     return rt_leave(c, e);
 }

@@ -1,6 +1,7 @@
 /* Reads a program's ELF headers; contract in elfcheck.h. */
 #include "cudart/loader/elfcheck.h"
 
+#include "base/heap.h"
 #include "cudart/loader/elf.h"
 #include "cudart/loader/fatbin.h"
 
@@ -33,7 +34,7 @@ static void read_containers(const struct elf_file *f, const Elf64_Shdr *s, struc
         }
         facts->ptx = fatbin_choose(p, (size_t)(end - p), &choice, &why) == 0;
         if (facts->ptx)
-            free(choice.text);
+            xfree(choice.text);
         else if (strstr(facts->fatbin_why, "PTX is") == NULL) /* that says more than "machine code alone" */
             snprintf(facts->fatbin_why, sizeof facts->fatbin_why, "%s", why.text);
         size_t step = (total + 7) / 8 * 8;

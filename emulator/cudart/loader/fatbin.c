@@ -1,6 +1,8 @@
 /* Fat-binary reader: containers, entries, unpacking, choice. Contract and layout in fatbin.h. */
 #include "cudart/loader/fatbin.h"
 
+#include "base/heap.h"
+
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -159,7 +161,7 @@ static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) 
         say(err, "fat binary: an image of %zu bytes", image->plain);
         return NULL;
     }
-    char *out = malloc(image->plain + 1);
+    char *out = try_calloc(image->plain + 1, 1);
     if (out == NULL) {
         say(err, "fat binary: no memory for an image of %zu bytes", image->plain);
         return NULL;
@@ -172,7 +174,7 @@ static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) 
     else
         memcpy(out, image->payload, image->plain);
     if (status < 0) {
-        free(out);
+        xfree(out);
         return NULL;
     }
     out[image->plain] = 0;
@@ -290,10 +292,10 @@ static void consider(const struct fatbin_image *image, struct fatbin_choice *bes
     if (c.fit == FATBIN_FIT_NONE)
         note_target(s, c.target[0] ? c.target : "unknown");
     if (!better) {
-        free(text);
+        xfree(text);
         return;
     }
-    free(best->text);
+    xfree(best->text);
     *best = c;
     best->text = text;
 }
@@ -314,7 +316,7 @@ int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice,
     }
     if (more == 0 && choice->fit != FATBIN_FIT_NONE)
         return 0;
-    free(choice->text);
+    xfree(choice->text);
     memset(choice, 0, sizeof *choice);
     if (more < 0)
         return -1;

@@ -2,7 +2,7 @@
  * kernels and variables are registered by address here and loaded when first used. */
 #include "cudart/core/context.h"
 
-#include "base/arena.h"
+#include "base/heap.h"
 
 #include <string.h>
 

@@ -48,6 +48,7 @@ int rt12_cudaLaunchKernel(const void *, struct rt_dim3, struct rt_dim3, void **,
 int cudaMalloc(void **, size_t);
 int cudaMallocHost(void **, size_t);
 int cudaMallocManaged(void **, size_t, unsigned);
+int cudaMemGetInfo(size_t *, size_t *);
 int cudaFree(void *);
 int cudaFreeHost(void *);
 int cudaMemcpy(void *, const void *, size_t, int);
@@ -409,6 +410,27 @@ static void test_faults(void) {
     CHECK_EQ(cudaDeviceReset(), 0);
     CHECK_EQ(cudaDeviceSynchronize(), RT_ERROR_NOT_INITIALIZED);
     unsetenv("SM100EMU_UMMA");
+    static const char *const wrong[][2] = {{"SM100EMU_MEMORY", "1X"},  {"SM100EMU_MEMORY", "0"},
+                                           {"SM100EMU_MEMORY", "1KB"}, {"SM100EMU_MEMORY", "17179869184G"},
+                                           {"SM100EMU_TIMEOUT", "0"},  {"SM100EMU_TIMEOUT", "nan"},
+                                           {"SM100EMU_TIMEOUT", "1s"}, {"SM100EMU_TIMEOUT", "-1"}};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv(wrong[i][0], wrong[i][1], 1);
+        CHECK_EQ(cudaDeviceReset(), 0);
+        CHECK_EQ(cudaDeviceSynchronize(), RT_ERROR_NOT_INITIALIZED);
+        unsetenv(wrong[i][0]);
+    }
+    setenv("SM100EMU_MEMORY", "256M", 1);
+    CHECK_EQ(cudaDeviceReset(), 0);
+    void *p = NULL;
+    size_t room = 0;
+    CHECK_EQ(cudaMalloc(&p, (size_t)256 << 20), RT_ERROR_MEMORY_ALLOCATION);
+    CHECK_EQ(cudaMallocManaged(&p, (size_t)256 << 20, 1), RT_ERROR_MEMORY_ALLOCATION);
+    CHECK_EQ(cudaMemGetInfo(&room, NULL), 0);
+    CHECK(room < (size_t)256 << 20);
+    CHECK_EQ(cudaMalloc(&p, (size_t)64 << 20), 0);
+    CHECK_EQ(cudaFree(p), 0);
+    unsetenv("SM100EMU_MEMORY");
     CHECK_EQ(cudaDeviceReset(), 0);
     CHECK_EQ(cudaDeviceSynchronize(), 0);
     cudaGetLastError();
