@@ -49,6 +49,7 @@ set -f
 options $ACTION_OPTIONS
 if [ "$ACTION_TOOLKIT" = true ]; then
     make --no-print-directory -C "$root" toolkit
+    # shellcheck disable=SC1091
     . "$root/build/toolkit.env"
     path "$(dirname "$NVCC")"
     environment CUDACXX "$NVCC" # the name by which CMake looks for it

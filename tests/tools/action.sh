@@ -5,6 +5,7 @@
 # The emulator in ROOT/build/ is up to date, and an nvcc is named, so that nothing is built anew and nothing is fetched.
 set -u
 root=$1
+# shellcheck disable=SC1090,SC2153
 nvcc=$(. "$2" && echo "$NVCC")
 cc=$(cut -d' ' -f1 "$root/build/emulator/flags")
 scratch=$(mktemp -d)
