@@ -2,7 +2,8 @@
 # citations.sh ROOT: what the lessons cite by line stands there. A breach is one line `page:line: ...`, and exit 1.
 #
 # A citation is `file:line` in a Markdown page, the file named from ROOT, and one of these:
-#   in a report     --> file:line in KERNEL    the statement there holds the instruction of the report's `ptx:` line
+#   in a report     --> file:line in KERNEL    the statement there holds the instruction of the report's `ptx:` line,
+#                                              or is an assignment where that is a store
 #                   from: a:1, b:2, c:3        each line calls the function that the line before it is in;
 #                                              the last one is in KERNEL
 #   within a line   ... at a:1 (from b:2)      the statement at a:1 holds an instruction that the line names, or is an
@@ -100,7 +101,8 @@ function ptx_line(text,   opcode) {
     sub(/^ *ptx: *[^ ]* */, "", opcode)
     sub(/^@[^ ]* /, "", opcode)
     sub(/[ ;].*/, "", opcode)
-    if (top_file != "" && !holds(statement(top_file, top_line), opcode))
+    if (top_file != "" && !holds(statement(top_file, top_line), opcode) &&
+        !(opcode ~ /^st\./ && stored(top_file, top_line)))
         breach(top_file ":" top_line " is not " opcode)
     top_file = ""
 }
@@ -209,6 +211,7 @@ fresh() {
         '  --> common/a.cuh:4 in k' '   from: 01_step/k.cu:3' \
         '   ptx: k.ptx:65   tcgen05.alloc.cta_group::1.sync [%r9], %r6;' \
         'and 4 bytes, stored at 01_step/k.cu:4, tcgen05.alloc at common/a.cuh:4 (from 01_step/k.cu:3)' \
+        '  --> 01_step/k.cu:4 in k' '   ptx: k.ptx:12   st.global.u32 [%rd1], 1;' \
         '  --> common/a.cuh:7 in k' '   from: 01_step/k.cu:5' \
         '   ptx: k.ptx:9   tcgen05.ld.sync.32x32b.x32.b32 %r1;' '```' >"$tree/01_step/README.md"
 }
@@ -247,6 +250,8 @@ breach 's/from: 01_step.k.cu:3/from: 01_step\/k.cu:4/' '01_step/k.cu:4 does not 
 breach 's/from: 01_step.k.cu:5/from: 01_step\/k.cu:3/' '01_step/k.cu:3 does not call _32x32b_x32()'
 breach 's/ in k$/ in other/' 'not in the kernel other'
 breach 's/32x32b.x32.b32/32x32b.x64.b32/' 'common/a.cuh:7 is not tcgen05.ld.sync.32x32b.x64.b32'
+breach 's/--> 01_step.k.cu:4/--> 01_step\/k.cu:3/' '01_step/k.cu:3 is not st.global.u32'
+breach 's/st.global/ld.global/' '01_step/k.cu:4 is not ld.global.u32'
 breach '/ptx: k.ptx:9/d' 'the report shows no `ptx:` line'
 breach 's/stored at 01_step.k.cu:4/stored at 01_step\/k.cu:3/' '01_step/k.cu:3 is nothing that this line names'
 breach 's/ at common.a.cuh:4/ at common\/a.cuh:5/' 'common/a.cuh:5 is nothing that this line names'
