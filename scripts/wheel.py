@@ -54,7 +54,8 @@ def binaries(build, stage):
     for name in NAMES:  # with the runtime's version nodes, which a program asks this very file for
         made[LIB + name] = os.path.join(stage, name)
         run(*os.environ.get("CC", "cc").split(), "-shared", "-nostdlib", "-Wl,-soname," + name, "-Wl,--no-as-needed",
-            "-Wl,--version-script=emulator/cudart/runtime/exports.map", "-o", made[LIB + name], library)
+            "-Wl,-rpath,$ORIGIN", "-Wl,--version-script=emulator/cudart/runtime/exports.map", "-o", made[LIB + name],
+            library)
     for path in made.values():  # the build id is a hash of the debug information too
         run("strip", "--strip-unneeded", "-R", ".note.gnu.build-id", path)
     return made
