@@ -156,8 +156,7 @@ static void find_library(char *folder, size_t size) {
             return;
         }
     }
-    stop(CANNOT_RUN, "%s is neither in %s/emulator nor in %s/" LIBRARIES ": make or make install puts it there", LIBRARY,
-         self, self);
+    stop(CANNOT_RUN, "%s is neither in %s/emulator nor in %s/" LIBRARIES ": make puts it there", LIBRARY, self, self);
 }
 
 static void prepend_library_path(const char *folder) {

@@ -3,8 +3,8 @@
 # environment), each below DESTDIR, or takes it away again with the folders that are its own.
 #
 # A file comes under another name and gets its own by one rename, the launcher last: an installation that is cut short
-# leaves each file whole, old or new, and a program that runs keeps the library it has. What is left under the other name
-# after a kill, the next put or take removes.
+# leaves each file whole, old or new, and a program that runs keeps the library it has. What a kill leaves under the
+# other name, the next put or take removes.
 set -eu
 umask 022
 do=$1 build=$2

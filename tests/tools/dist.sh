@@ -73,5 +73,5 @@ done
 PATH="$scratch/bin:$PATH" make install PREFIX="$scratch/prefix" OPT=-O0 >"$scratch/log" 2>&1 ||
     failed "the tarball does not install: $(tail -20 "$scratch/log")"
 [ ! -e "$scratch/called" ] || failed "make install called: $(cat "$scratch/called")"
-[ "$("$scratch/prefix/bin/sm100emu" --version)" = "sm100emu $(cat VERSION)" ] || failed 'the installed launcher does not run'
+[ "$("$scratch/prefix/bin/sm100emu" --version)" = "sm100emu $(cat VERSION)" ] || failed 'it does not run'
 exit $bad

@@ -1,7 +1,7 @@
 #!/bin/sh
-# install.sh ROOT PRODUCTS PROGRAM: `make install` puts the emulator where the GNU variables say, with and without DESTDIR,
-# for root and for another user; PROGRAM runs there, also when the prefix has moved; an installation that is cut short
-# leaves whole files; `make uninstall` leaves what it found. It works on a copy of ROOT and of what was built in PRODUCTS.
+# install.sh ROOT PRODUCTS PROGRAM: `make install` puts the emulator where the GNU variables say, with and without
+# DESTDIR, for root and for another user; PROGRAM runs there, also when the prefix has moved; an installation that is cut
+# short leaves whole files; `make uninstall` leaves what it found. It works on a copy of ROOT and of what PRODUCTS holds.
 set -u
 root=$1 products=$2 program=$3
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR PREFIX
@@ -104,7 +104,8 @@ for stop in libsm100emu.so sm100emu.1 LICENSE sm100emu; do
         making install PREFIX="$scratch/cut"
         for file in $(cd "$scratch/cut" && find . -type f); do echo >>"$scratch/cut/$file"; done
         cp -a "$scratch/cut" "$scratch/old"
-        PATH="$scratch/bin:$PATH" STOP_AT=$stop SIGNAL=$signal make install PREFIX="$scratch/cut" >"$scratch/log" 2>&1 &&
+        PATH="$scratch/bin:$PATH" STOP_AT=$stop SIGNAL=$signal \
+            make install PREFIX="$scratch/cut" >"$scratch/log" 2>&1 &&
             failed "an installation stopped at $stop by $signal succeeds"
         for file in bin/sm100emu=sm100emu lib/sm100emu/libsm100emu.so=emulator/libsm100emu.so; do
             cmp -s "$scratch/cut/${file%=*}" "$scratch/old/${file%=*}" ||
@@ -128,13 +129,13 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     mkdir "$scratch/home"
     chown -R 65534:65534 "$tree" "$scratch/home"
     as="setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=$scratch/home"
-    $as make install PREFIX="$scratch/home/.local" >"$scratch/log" 2>&1 || failed "as another user: $(cat "$scratch/log")"
+    $as make install PREFIX="$scratch/home/.local" >"$scratch/log" 2>&1 || failed "as another: $(cat "$scratch/log")"
     whole 'as another user' "$scratch/home/.local"
     (cd "$scratch" && $as "$scratch/home/.local/bin/sm100emu" ./program) 2>&1 | grep -q '^PASS' ||
         failed 'another user cannot run the program'
     $as make install PREFIX="$scratch/denied" >"$scratch/log" 2>&1 && failed 'no permission is no failure'
     [ ! -e "$scratch/denied" ] || failed 'something came without permission'
-    $as make uninstall PREFIX="$scratch/home/.local" >"$scratch/log" 2>&1 || failed "another user: $(cat "$scratch/log")"
+    $as make uninstall PREFIX="$scratch/home/.local" >"$scratch/log" 2>&1 || failed "another: $(cat "$scratch/log")"
     gone 'as another user' "$scratch/home/.local"
 else
     echo 'not tried as another user: that takes root and setpriv'

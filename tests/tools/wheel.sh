@@ -1,7 +1,8 @@
 #!/bin/sh
 # wheel.sh ROOT PRODUCTS PROGRAM: `make wheel` needs no network and gives the same bytes in another folder at another
-# time, with a platform tag that the binaries bear out; in a fresh virtual environment PROGRAM runs on it, arguments, exit
-# codes and signals go through unchanged, the libraries' names are one emulator, and sm100emu-nvcc calls nvcc as it should.
+# time, with a platform tag that the binaries bear out; in a fresh virtual environment PROGRAM runs on it, arguments,
+# exit codes and signals go through unchanged, the names of the libraries are one emulator, and sm100emu-nvcc calls nvcc
+# as it should.
 set -u
 root=$1 products=$2 program=$3
 unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH PYTHONPATH PYTHONHOME
@@ -120,5 +121,6 @@ for own in '-arch=sm_100a' '-gencode arch=compute_100a,code=compute_100a' '--gpu
 done
 # Every compiler wheel that the repository builds with, by the same version.
 "$bin/python" -c 'import importlib.metadata as m; print(*m.requires("sm100emu"), sep="\n")' | sed 's/[ ;].*//' >extra
-grep -o '^[a-z-]*==[0-9.]*' "$root/scripts/toolkit-requirements.txt" | cmp -s - extra || failed "the extra: $(cat extra)"
+pins=$(grep -o "^[a-z-]*==[0-9.]*" "$root/scripts/toolkit-requirements.txt")
+[ "$(cat extra)" = "$pins" ] || failed "the extra: $(cat extra)"
 exit $bad
