@@ -4,7 +4,8 @@
 #   build/NN_name              a step, by nvcc: SASS for B200 and B300, and PTX
 #   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
 #                              (libcudart.so.12, .13, libcuda.so.1)
-#   build/sm100emu             runs a program on the emulator
+#   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
+#   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
 #   build-aarch64/             the emulator and its tests for ARM64 (make test-aarch64)
@@ -31,6 +32,16 @@ BENCH_SIZE ?= 4096
 BENCH_RUNS ?= 3
 BENCH_MEMORY ?=
 SEEDS ?= 200
+# Where `make install` puts things, by the names of the GNU Coding Standards.
+PREFIX ?= /usr/local
+DESTDIR ?=
+prefix = $(PREFIX)
+exec_prefix = $(prefix)
+bindir = $(exec_prefix)/bin
+libdir = $(exec_prefix)/lib
+datarootdir = $(prefix)/share
+mandir = $(datarootdir)/man
+docdir = $(datarootdir)/doc/sm100emu
 export CC WHEELS NVCC CUDA_HOME
 
 ifeq ($(origin CC),default)
@@ -100,17 +111,28 @@ EMU_LIBS := -ldl -lm -lpthread
 .PHONY: emulator
 emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(if $(wildcard emulator/sm100emu.c),$(BUILD)/sm100emu) ## the emulator and its launcher alone
 
+# $(call hold,TEXT): the target is a file of TEXT, which is younger only where TEXT is another.
+define hold
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' >$@
+endef
+
 # The command line is a prerequisite: another compiler or flag rebuilds.
 $(EMU)/flags: FORCE
 	@sh scripts/doctor.sh need cc
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(EMU_CFLAGS) $(EMU_LINK)' | cmp -s - $@ || \
-	    printf '%s\n' '$(CC) $(EMU_CFLAGS) $(EMU_LINK)' >$@
+	$(call hold,$(CC) $(EMU_CFLAGS) $(EMU_LINK))
 
 # The list of objects too: a source that is gone leaves the archive.
 $(EMU)/objects: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(EMU_OBJ)' | cmp -s - $@ || printf '%s\n' '$(EMU_OBJ)' >$@
+	$(call hold,$(EMU_OBJ))
+
+# What the launcher is told: its version, and where the libraries lie as seen from its folder, so that what is installed
+# may be moved as a whole.
+VERSION = $(shell cat VERSION)
+LIBRARIES = $(shell realpath -ms --relative-to='$(bindir)' '$(libdir)/sm100emu')
+TOLD = -DVERSION='"$(VERSION)"' -DLIBRARIES='"$(LIBRARIES)"'
+$(EMU)/told: FORCE
+	$(call hold,$(VERSION) $(LIBRARIES))
 
 # -O3 for simd/ alone: its loops over matrices take most of an emulation's time and are worth the compiler's.
 $(EMU)/obj/simd/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
@@ -133,11 +155,30 @@ $(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
 $(EMU_NAMES): $(EMU)/libsm100emu.so
 	@ln -sf libsm100emu.so $@ && touch -h $@
 
-$(BUILD)/sm100emu: emulator/sm100emu.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+$(BUILD)/sm100emu: emulator/sm100emu.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+	$(Q)$(CC) $(EMU_CFLAGS) $(TOLD) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
 
 -include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d
+
+# ---------------------------------------------------------------- the emulator on its way to other machines
+$(BUILD)/sm100emu.1: emulator/sm100emu.1 VERSION
+	@sed 's/@VERSION@/$(VERSION)/' $< >$@
+
+.PHONY: install uninstall dist wheel
+DIRS = DESTDIR='$(DESTDIR)' bindir='$(bindir)' libdir='$(libdir)' mandir='$(mandir)' docdir='$(docdir)'
+install: emulator $(BUILD)/sm100emu.1 ## the launcher, its libraries and its man page into PREFIX=/usr/local (DESTDIR, bindir, libdir, mandir)
+	@$(DIRS) sh scripts/install.sh put $(BUILD)
+
+uninstall: ## what install put there, and nothing else
+	@$(DIRS) sh scripts/install.sh take $(BUILD)
+
+dist: ## the commit as build/sm100emu-VERSION.tar.gz, the same bytes wherever it is made
+	@sh scripts/dist.sh
+
+wheel: emulator $(BUILD)/sm100emu.1 ## the emulator as a Python wheel in build/: pip install build/sm100emu-*.whl
+	@sh scripts/doctor.sh need python3 objdump strip
+	@CC='$(CC)' python3 scripts/wheel.py $(BUILD)
 
 # ---------------------------------------------------------------- the steps: one nvcc line each
 # The family target: B200 (10.0) and B300 (10.3) run the SASS, the emulator reads the PTX, which is why nothing is

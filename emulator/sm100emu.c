@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VERSION "0.1"
+/* The Makefile defines VERSION, and LIBRARIES: the folder where `make install` puts the libraries, as seen from this
+ * program's. */
 #define LIBRARY "libsm100emu.so"
 
 enum { WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
@@ -143,9 +144,9 @@ static void check_program(const char *name, const char *path) {
     close(fd);
 }
 
-/* The library lies in emulator/ beside this program (where it was built), or in ../lib/sm100emu (where installed). */
+/* The library lies in emulator/ beside this program (where it was built), or in LIBRARIES (where installed). */
 static void find_library(char *folder, size_t size) {
-    static const char *const places[] = {"emulator", "../lib/sm100emu"};
+    static const char *const places[] = {"emulator", LIBRARIES};
     char self[PATH_MAX], candidate[PATH_MAX + 64];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0)
@@ -159,7 +160,7 @@ static void find_library(char *folder, size_t size) {
             return;
         }
     }
-    stop(CANNOT_RUN, "%s is not in %s/emulator: build it with make", LIBRARY, self);
+    stop(CANNOT_RUN, "%s is neither in %s/emulator nor in %s/" LIBRARIES ": make puts it there", LIBRARY, self, self);
 }
 
 static void prepend_library_path(const char *folder) {

@@ -25,6 +25,7 @@ install_line() {
     qemu-aarch64) apt=qemu-user dnf=qemu-user ;;
     clang-format) apt=clang-format dnf=clang-tools-extra ;;
     clang-tidy) apt=clang-tidy dnf=clang-tools-extra ;;
+    objdump | strip) apt=binutils dnf=binutils ;;
     *) apt=$1 dnf=$1 ;;
     esac
     if command -v apt-get >/dev/null 2>&1; then

@@ -15,5 +15,5 @@ sources | PYTHONPATH=$lizard xargs -0 python3 -m lizard -C 30 -L 80 -w || bad=1
 sources | xargs -0 clang-format --dry-run -Werror || bad=1
 find emulator -name '*.c' -print0 | LC_ALL=C sort -z |
     xargs -0 -n 4 -P "$(nproc 2>/dev/null || echo 2)" sh -c \
-        'clang-tidy --quiet "$@" -- -std=c11 -D_GNU_SOURCE -I emulator 2>/dev/null' lint || bad=1
+        'clang-tidy --quiet "$@" -- -std=c11 -D_GNU_SOURCE -DVERSION=\"\" -DLIBRARIES=\"\" -I emulator 2>/dev/null' lint || bad=1
 exit $bad

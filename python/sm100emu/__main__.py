@@ -1,0 +1,3 @@
+from sm100emu import _main
+
+_main()

@@ -1,0 +1,29 @@
+#!/bin/sh
+# manual.sh ROOT EMULATOR: the man page has the options of `EMULATOR --help` and no other, each but --help and --version
+# with its variable of the environment, the launcher says the version in VERSION, and mandoc and groff, where they are
+# installed, have nothing to warn of.
+set -u
+page=$1/emulator/sm100emu.1
+bad=0
+
+# same WHAT WANTED GOT
+same() {
+    [ "$2" = "$3" ] || {
+        printf 'FAILED: %s: expected\n%s\nfound\n%s\n' "$1" "$2" "$3"
+        bad=1
+    }
+}
+helped=$("$2" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | sort)
+same 'the options of the man page' "$helped" "$(sed -n 's/^\.It Fl -\([a-z-]*\).*/\1/p' "$page" | sort)"
+[ "$(printf '%s\n' "$helped" | wc -l)" -ge 9 ] || same 'the options of --help' '9 or more' "$helped"
+same "the man page's variables" \
+    "$(printf '%s\n' "$helped" | grep -vx -e help -e version | tr 'a-z-' 'A-Z_' | sed 's/^/SM100EMU_/')" \
+    "$(sed -n 's/^\.It Ev \(SM100EMU_[A-Z_]*\)$/\1/p' "$page" | sort)"
+same 'the version' "sm100emu $(cat "$1/VERSION")" "$("$2" --version)"
+if command -v mandoc >/dev/null; then
+    same mandoc '' "$(mandoc -Tlint -Wwarning "$page")"
+fi
+if command -v groff >/dev/null; then
+    same groff '' "$(groff -mandoc -Tascii -ww -z "$page" 2>&1)"
+fi
+exit $bad

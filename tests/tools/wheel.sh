@@ -1,0 +1,126 @@
+#!/bin/sh
+# wheel.sh ROOT PRODUCTS PROGRAM: `make wheel` needs no network and gives the same bytes in another folder at another
+# time, with a platform tag that the binaries bear out; in a fresh virtual environment PROGRAM runs on it, arguments,
+# exit codes and signals go through unchanged, the names of the libraries are one emulator, and sm100emu-nvcc calls nvcc
+# as it should.
+set -u
+root=$1 products=$2 program=$3
+unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH PYTHONPATH PYTHONHOME
+for need in python3 objdump strip; do
+    command -v $need >/dev/null || {
+        echo "skipped: $need is not installed"
+        exit 77
+    }
+done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+
+failed() {
+    echo "FAILED: $1"
+    bad=1
+}
+# copy DIR: the sources and what was built, not a repository
+copy() {
+    mkdir -p "$1/build"
+    (cd "$root" && cp -a Makefile VERSION LICENSE emulator scripts python "$1")
+    (cd "$products" && cp -a emulator sm100emu sm100emu.d "$1/build")
+}
+# wheel DIR: makes the wheel of DIR; its path
+wheel() {
+    (cd "$1" && make wheel) >"$scratch/log" 2>&1 || failed "make wheel: $(tail "$scratch/log")"
+    echo "$1"/build/sm100emu-*.whl
+}
+copy "$scratch/one"
+copy "$scratch/two, elsewhere"
+# Debug information names the folder that an object was compiled in, so the other folder compiles one of each.
+touch "$scratch/two, elsewhere/emulator/base/"*.c "$scratch/two, elsewhere/emulator/sm100emu.c"
+one=$(wheel "$scratch/one")
+[ -f "$one" ] || exit 1
+sleep 2 # a zip file counts in steps of two seconds
+two=$(wheel "$scratch/two, elsewhere")
+cmp "$one" "$two" || failed 'two wheels of the same sources differ'
+
+tag=$(objdump -T "$scratch/one/build/sm100emu" "$scratch/one/build/emulator/libsm100emu.so" |
+    grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -1 | sed 's/GLIBC_//; s/\./_/')
+version=$(cat "$root/VERSION")
+[ "${one##*/}" = "sm100emu-$version-py3-none-manylinux_${tag}_$(uname -m).whl" ] ||
+    failed "the wheel is called ${one##*/}, its version is $version, its glibc $tag"
+
+python3 -m venv "$scratch/venv" >"$scratch/log" 2>&1 || {
+    echo "skipped: python3 has no venv: $(tail -1 "$scratch/log")"
+    exit $((bad ? 1 : 77))
+}
+bin=$scratch/venv/bin
+"$bin/python" -m pip install -q --no-index --disable-pip-version-check "$one" || exit 1
+cd "$scratch" || exit 1
+"$bin/sm100emu" "$program" >log 2>&1 && grep -q '^PASS' log || failed "the program: $(tail -3 log)"
+[ "$("$bin/sm100emu" --version):$("$bin/python" -m sm100emu --version)" = "sm100emu $version:sm100emu $version" ] ||
+    failed 'it says another version'
+"$bin/sm100emu" ./none 2>/dev/null
+code=$?
+[ $code -eq 127 ] || failed "a program that is not there: exit code $code"
+grep -q "sm100emu $version" "$scratch/venv/share/man/man1/sm100emu.1" || failed 'no man page, or of another version'
+
+# One emulator by all its names, found without any variable.
+cat >names.py <<'PYTHON'
+import ctypes, os, sm100emu
+names = ["libcudart.so.12", "libcudart.so.13", "libcuda.so.1"]
+libraries = [ctypes.CDLL(os.path.join(sm100emu.library_dir(), n)) for n in names]
+print(len({ctypes.cast(l.cuInit, ctypes.c_void_p).value for l in libraries}))
+PYTHON
+[ "$("$bin/python" names.py)" = 1 ] || failed 'the names are several emulators'
+# A program linked by the name that the linker asks for wants libcudart.so.13, and runs.
+site=$("$bin/python" -c 'import os, sm100emu; print(os.path.dirname(sm100emu.__file__))')
+echo 'int cudaFree(void *p) { return p != 0; }' >cudart.c
+echo 'int cudaFree(void *); int main(void) { return cudaFree(0); }' >link.c
+cc -shared -fPIC cudart.c -Wl,-soname,libcudart.so.13 -o libcudart.so.13
+cc link.c -o link -L"$site/link" -L. -lcudart && "$bin/sm100emu" ./link || failed 'a program linked with -lcudart'
+
+# A stand-in for the launcher: its arguments, then the end that the first one names.
+cat >"$site/bin/sm100emu" <<'STAND_IN'
+#!/bin/sh
+printf '<%s>' "$@"
+case $1 in [0-9]*) exit "$1" ;; *) kill -"$1" $$ ;; esac
+STAND_IN
+# ends CODE ARGS
+ends() {
+    wanted=$1
+    shift
+    for how in "$bin/sm100emu" "$bin/python -m sm100emu"; do
+        # shellcheck disable=SC2086
+        $how "$@" >log 2>/dev/null
+        code=$?
+        printf '<%s>' "$@" >args
+        [ $code -eq "$wanted" ] && cmp -s args log || failed "$how $*: exit code $code, $(cat log)"
+    done
+}
+ends 37 37 '' 'two words' '--help' "$(printf 'a\nb\377')" '*'
+ends 143 TERM
+ends 141 PIPE
+ends 130 INT
+
+"$bin/sm100emu-nvcc" x.cu >log 2>&1
+code=$?
+[ "$code:$(cat log)" = "1:sm100emu-nvcc: no CUDA compiler is installed here: pip install 'sm100emu[cuda]'" ] ||
+    failed "sm100emu-nvcc without the extra: $code, $(cat log)"
+mkdir -p "$site/../nvidia/cu13/bin"
+printf '#!/bin/sh\necho "$@"\nexit 3\n' >"$site/../nvidia/cu13/bin/nvcc"
+chmod +x "$site/../nvidia/cu13/bin/nvcc"
+case $("$bin/sm100emu-nvcc" x.cu) in
+*'-cudart shared '*'-gencode arch=compute_100f,code=[sm_100f,compute_100f] x.cu') ;;
+*) failed "sm100emu-nvcc x.cu: $("$bin/sm100emu-nvcc" x.cu)" ;;
+esac
+for own in '-arch=sm_100a' '-gencode arch=compute_100a,code=compute_100a' '--gpu-architecture sm_100a'; do
+    # shellcheck disable=SC2086
+    case $("$bin/sm100emu-nvcc" $own x.cu) in
+    *100f*) failed "sm100emu-nvcc $own adds a target" ;;
+    *" $own x.cu") ;;
+    *) failed "sm100emu-nvcc $own: $("$bin/sm100emu-nvcc" $own x.cu)" ;;
+    esac
+done
+# Every compiler wheel that the repository builds with, by the same version.
+"$bin/python" -c 'import importlib.metadata as m; print(*m.requires("sm100emu"), sep="\n")' | sed 's/[ ;].*//' >extra
+pins=$(grep -o "^[a-z-]*==[0-9.]*" "$root/scripts/toolkit-requirements.txt")
+[ "$(cat extra)" = "$pins" ] || failed "the extra: $(cat extra)"
+exit $bad
