@@ -1,15 +1,18 @@
 /* isa/memory.c - ld, ldu and st (PTX ISA 9.7.9.8 - 9.7.9.11).
  *
  * One access of a warp is resolved as a whole where its lanes stay inside one object (warp_span), and lane by
- * lane otherwise. Memory is sequentially consistent here, so that .relaxed, .acquire, .release and the scopes
- * ask for no more than a plain access does; cache operators and eviction priorities are hints by definition
- * (9.7.9.1, 9.7.9.2). Both are still checked for legality when the instruction is bound.
+ * lane otherwise. Memory is sequentially consistent inside an island, and a kernel that orders more than that is one
+ * (launch/shares.c), so that .relaxed, .acquire, .release and the scopes ask for no more than a plain access does; cache
+ * operators and eviction priorities are hints by definition (9.7.9.1, 9.7.9.2). Both are still checked for legality when
+ * the instruction is bound. Islands may race through weak accesses: an element of up to 8 bytes comes whole, a larger
+ * one and a vector in pieces of 8 bytes or elements (8.2.4).
  *
  * A register is poison when any byte loaded into it was never written. Stores to shared and local memory
  * carry poison along; a store of poison to global memory is a fault, since the host could see it.
  *
  * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4.
  */
+#include "base/relaxed.h"
 #include "isa/quad.h"
 #include "isa/tell.h"
 #include "isa/words.h"
@@ -47,8 +50,7 @@ static const struct diag poison_store = {
 /* --- one element of one lane -------------------------------------------------------------------------------------- */
 
 INLINE uint64_t fetch(const uint8_t *p, unsigned size, bool sign) {
-    uint64_t v = 0;
-    memcpy(&v, p, size);
+    uint64_t v = relaxed_load(p, size);
     if (sign && size < 8) {
         uint64_t top = size == 1 ? 0x80 : size == 2 ? 0x8000 : 0x80000000;
         v = (v ^ top) - top;
@@ -99,7 +101,7 @@ INLINE void load_lanes(struct warp *w, const struct mem_form *f, const struct wa
         }
         p += s->at[0];
         if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
-            memcpy(warp_dst32(w, slot), p, MACH_WARP * (size_t)size);
+            relaxed_read(warp_dst32(w, slot), p, MACH_WARP * (size_t)size);
         else
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 load_one(w, slot, p + (int64_t)l * s->stride, l, size, reg, sign);
@@ -187,10 +189,9 @@ static enum warp_status do_ld_param(struct warp *w, const struct insn *in, uint3
 /* --- stores ------------------------------------------------------------------------------------------------------- */
 
 INLINE void store_one(const struct warp *w, warp_slot slot, uint8_t *p, uint32_t l, unsigned size, unsigned reg) {
-    uint64_t v = get_reg(w, slot, reg, l);
-    memcpy(p, &v, size < 8 ? size : 8);
+    relaxed_store(p, size < 8 ? size : 8, get_reg(w, slot, reg, l));
     if (size == 16)
-        memcpy(p + 8, &warp_src64(w, slot)[MACH_WARP + l], 8);
+        relaxed_store(p + 8, 8, warp_src64(w, slot)[MACH_WARP + l]);
 }
 
 INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
@@ -206,7 +207,7 @@ INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const st
         }
         p += s->at[0];
         if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
-            memcpy(p, warp_src32(w, slot), MACH_WARP * (size_t)size);
+            relaxed_write(p, warp_src32(w, slot), MACH_WARP * (size_t)size);
         else
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 store_one(w, slot, p + (int64_t)l * s->stride, l, size, reg);
