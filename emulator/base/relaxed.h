@@ -82,33 +82,35 @@ static inline size_t relaxed_piece(const uint8_t *shared, size_t n) {
 /* Copies n shared bytes out. */
 static inline void relaxed_read(void *to, const uint8_t *shared, size_t n) {
     uint8_t *d = (uint8_t *)to;
-    for (size_t size; n; d += size, shared += size, n -= size) {
-        for (; n >= 8 && (uintptr_t)shared % 8 == 0; d += 8, shared += 8, n -= 8) {
-            const uint64_t v = relaxed_load(shared, 8);
-            memcpy(d, &v, 8);
-        }
-        if (!n)
+    for (size_t i = 0, size; i < n; i += size) {
+        if ((uintptr_t)(shared + i) % 8 == 0)
+            for (; n - i >= 8; i += 8) {
+                const uint64_t v = relaxed_load(shared + i, 8);
+                memcpy(d + i, &v, 8);
+            }
+        if (i == n)
             return;
-        size = relaxed_piece(shared, n);
-        const uint64_t v = relaxed_load(shared, size);
-        memcpy(d, &v, size);
+        size = relaxed_piece(shared + i, n - i);
+        const uint64_t v = relaxed_load(shared + i, size);
+        memcpy(d + i, &v, size);
     }
 }
 
 /* Copies n bytes to shared ones. */
 static inline void relaxed_write(uint8_t *shared, const void *from, size_t n) {
     const uint8_t *s = (const uint8_t *)from;
-    for (size_t size; n; s += size, shared += size, n -= size) {
+    for (size_t i = 0, size; i < n; i += size) {
         uint64_t v = 0;
-        for (; n >= 8 && (uintptr_t)shared % 8 == 0; s += 8, shared += 8, n -= 8) {
-            memcpy(&v, s, 8);
-            relaxed_store(shared, 8, v);
-        }
-        if (!n)
+        if ((uintptr_t)(shared + i) % 8 == 0)
+            for (; n - i >= 8; i += 8) {
+                memcpy(&v, s + i, 8);
+                relaxed_store(shared + i, 8, v);
+            }
+        if (i == n)
             return;
-        size = relaxed_piece(shared, n);
-        memcpy(&v, s, size);
-        relaxed_store(shared, size, v);
+        size = relaxed_piece(shared + i, n - i);
+        memcpy(&v, s + i, size);
+        relaxed_store(shared + i, size, v);
     }
 }
 

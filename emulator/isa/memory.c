@@ -151,6 +151,28 @@ static bool load_span(struct warp *w, const struct mem_form *f, const struct war
     return load_poison(w, f, s, mask);
 }
 
+/* The first 8 bytes that lane l has loaded. They are taken from its registers: memory may hold others by now. */
+static uint64_t loaded(const struct warp *w, const struct mem_form *f, uint32_t l) {
+    const uint64_t element = f->size < 8 ? (UINT64_C(1) << 8 * f->size) - 1 : UINT64_MAX;
+    uint64_t v = 0;
+    for (unsigned e = 0; e < f->count && e * f->size < 8; e++)
+        if (f->slot[e] != WARP_SINK)
+            v |= (get_reg(w, f->slot[e], f->reg, l) & element) << 8 * e * f->size;
+    return v;
+}
+
+static void saw_load(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask,
+                     bool poison) {
+    const struct mem_form *f = in->data;
+    const bool doubt = poison && s->space == XS_SHARED_CTA;
+    uint64_t found[MACH_WARP];
+    if (!events_wanted(w->gpu, isa_wants(s->space, EFFECT_READ) | (doubt ? WANT_DOUBT : 0)))
+        return;
+    WARP_FOR_LANES(l, mask) { found[l] = loaded(w, f, l); }
+    isa_tell_span(w, in, s, (uint32_t)f->size * f->count, mask, EFFECT_READ, doubt ? DOUBT_UNWRITTEN : DOUBT_NONE,
+                  found);
+}
+
 static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
@@ -158,7 +180,7 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
     if (!warp_address_known(w, in, f->addr, mask))
         return WARP_FAULT;
     if (warp_span(w, f->addr, mask, f->space, size, size, false, &s) && !(f->wide && s.space != XS_GLOBAL)) {
-        isa_saw_read(w, in, &s, size, mask, load_span(w, f, &s, mask));
+        saw_load(w, in, &s, mask, load_span(w, f, &s, mask));
         return WARP_NEXT;
     }
     uint64_t addr[MACH_WARP]; /* the destination may be the address register */
@@ -168,7 +190,7 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
             return WARP_FAULT;
         if (f->wide && s.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &wide_space, "lane %u loads 32 bytes from outside global memory", l);
-        isa_saw_read(w, in, &s, size, 1u << l, load_span(w, f, &s, 1u << l));
+        saw_load(w, in, &s, 1u << l, load_span(w, f, &s, 1u << l));
     }
     return WARP_NEXT;
 }

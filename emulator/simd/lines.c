@@ -26,8 +26,12 @@ void simd_lines_portable(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_
     for (uint32_t r = 0; r < rows; r++, at += 128) {
         const uint8_t *row = from + r * stride;
         fetch_ahead(row);
-        for (uint32_t c = 0; c < 128; c += 16)
-            relaxed_read(smem + chunk_at(at, c), row + c, 16);
+        UNROLL for (uint32_t c = 0; c < 128; c += 16) {
+            uint8_t *to = smem + chunk_at(at, c);
+            const uint64_t lo = relaxed_load(row + c, 8), hi = relaxed_load(row + c + 8, 8);
+            memcpy(to, &lo, 8);
+            memcpy(to + 8, &hi, 8);
+        }
     }
 }
 
