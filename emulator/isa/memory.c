@@ -1,11 +1,11 @@
 /* isa/memory.c - ld, ldu and st (PTX ISA 9.7.9.8 - 9.7.9.11).
  *
  * One access of a warp is resolved as a whole where its lanes stay inside one object (warp_span), and lane by
- * lane otherwise. Memory is sequentially consistent inside an island, and a kernel that orders more than that is one
- * (launch/shares.c), so that .relaxed, .acquire, .release and the scopes ask for no more than a plain access does; cache
- * operators and eviction priorities are hints by definition (9.7.9.1, 9.7.9.2). Both are still checked for legality when
- * the instruction is bound. Islands may race through weak accesses: an element of up to 8 bytes comes whole, a larger
- * one and a vector in pieces of 8 bytes or elements (8.2.4).
+ * lane otherwise. Memory is sequentially consistent inside an island, and a kernel that orders more than that
+ * is one (launch/shares.c), so that .relaxed, .acquire, .release and the scopes ask for no more than a plain
+ * access does; cache operators and eviction priorities are hints by definition (9.7.9.1, 9.7.9.2). Both are
+ * still checked for legality when the instruction is bound. Islands may race through weak accesses: an element
+ * of up to 8 bytes comes whole, a larger one in two halves, a vector by elements (8.2.4).
  *
  * A register is poison when any byte loaded into it was never written. Stores to shared and local memory
  * carry poison along; a store of poison to global memory is a fault, since the host could see it.
@@ -151,7 +151,8 @@ static bool load_span(struct warp *w, const struct mem_form *f, const struct war
     return load_poison(w, f, s, mask);
 }
 
-/* The first 8 bytes that lane l has loaded. They are taken from its registers: memory may hold others by now. */
+/* The first 8 bytes that lane l has loaded, 0 for `_`. They are taken from its registers: memory may hold others by
+ * now. */
 static uint64_t loaded(const struct warp *w, const struct mem_form *f, uint32_t l) {
     const uint64_t element = f->size < 8 ? (UINT64_C(1) << 8 * f->size) - 1 : UINT64_MAX;
     uint64_t v = 0;

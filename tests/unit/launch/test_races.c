@@ -91,9 +91,11 @@ static void write_kernel(char *text, size_t size, const struct form *st) {
 static const char engines[] = RUN_HEADER
     HEAD("k")
     "setp.eq.u32 %p2, %r2, 0; @%p2 mbarrier.init.shared::cta.b64 [%r11], 1;\n"
-    "shl.b32 %r12, %r2, 5; add.u32 %r13, %r10, %r12; add.u32 %r12, %r9, %r12; mul.wide.u32 %rd4, %r2, 32; add.s64 %rd4, %rd1, %rd4;\n"
+    "shl.b32 %r12, %r2, 5; add.u32 %r13, %r10, %r12; add.u32 %r12, %r9, %r12;\n"
+    "mul.wide.u32 %rd4, %r2, 32; add.s64 %rd4, %rd1, %rd4;\n"
     "top: mov.u32 %r14, 0;\n"
-    "fill: add.u32 %r15, %r12, %r14; st.shared.u64 [%r15], %rd3; add.u32 %r14, %r14, 8; setp.lt.u32 %p3, %r14, 32; @%p3 bra fill;\n"
+    "fill: add.u32 %r15, %r12, %r14; st.shared.u64 [%r15], %rd3; add.u32 %r14, %r14, 8;\n"
+    "setp.lt.u32 %p3, %r14, 32; @%p3 bra fill;\n"
     "fence.proxy.async.shared::cta; bar.sync 0;\n"
     "@%p2 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd20, {0, 0}], [%r9];\n"
     "@%p2 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r9], 1024;\n"
@@ -116,7 +118,7 @@ static const char maps[] = RUN_HEADER
     "top: @%p4 bra use; tensormap.replace.tile.global_address.global.b1024.b64 [%rd20], %rd4; bra next;\n"
     "use: mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r11], 1024;\n"
     "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r9], [%rd20, {0, 0}], [%r11];\n"
-    "shr.b32 %r7, %r8, 0; and.b32 %r7, %r7, 1; wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r11], %r7; @!%p3 bra wait;\n"
+    "and.b32 %r7, %r8, 1; wait: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r11], %r7; @!%p3 bra wait;\n"
     "ld.shared.u64 %v0, [%r9]; ld.shared.u64 %v1, [%r9+1016]; setp.ne.u64 %p1, %v0, %v1; @%p1 add.u32 %r5, %r5, 1;\n"
     "next:\n" AGAIN(500) TAIL;
 
@@ -141,7 +143,7 @@ struct buffers {
 
 #define DATA_BYTES 4096u
 
-static bool open(struct run *r, struct buffers *b, const char *text) {
+static bool prepare(struct run *r, struct buffers *b, const char *text) {
     static uint64_t before; /* ThreadSanitizer tells of one race at an address: every kernel has its own */
     struct mach_config c = mach_config_b200();
     c.watchdog = 100000000;
@@ -187,7 +189,7 @@ static void test_threads(void) {
         struct run r;
         struct buffers b;
         write_kernel(text, sizeof text, &forms[i]);
-        if (open(&r, &b, text))
+        if (prepare(&r, &b, text))
             race(&r, &b, forms[i].words);
         run_close(&r);
     }
@@ -196,7 +198,7 @@ static void test_threads(void) {
 static void test_engines(void) {
     struct run r;
     struct buffers b;
-    if (open(&r, &b, engines)) {
+    if (prepare(&r, &b, engines)) {
         encode(&r, &b);
         race(&r, &b, "engines");
     }
@@ -207,7 +209,7 @@ static void test_engines(void) {
 static void test_maps(void) {
     struct run r;
     struct buffers b;
-    if (open(&r, &b, maps)) {
+    if (prepare(&r, &b, maps)) {
         encode(&r, &b);
         memset(run_at(&r, b.data, 1024), 1, 1024);
         memset(run_at(&r, b.data + 1024, 1024), 2, 1024);
@@ -227,7 +229,7 @@ static void collect(void *ctx, const char *s, size_t n) {
 static void test_prints(void) {
     struct run r;
     struct buffers b;
-    if (open(&r, &b, prints)) {
+    if (prepare(&r, &b, prints)) {
         memcpy(run_at(&r, b.data, 4), "%d\n", 4);
         r.gpu->print = collect;
         race(&r, &b, "prints");
@@ -261,7 +263,7 @@ static void test_counts(void) {
     struct run r;
     struct buffers b;
     pthread_t host;
-    if (open(&r, &b, counts)) {
+    if (prepare(&r, &b, counts)) {
         struct beside beside = {.word = run_at(&r, b.data, 8)};
         CHECK_EQ(pthread_create(&host, NULL, add_beside, &beside), 0);
         run_ok(&r, "k", (struct run_shape){.grid = CTAS, .block = ELEMENTS}, 3,
