@@ -42,7 +42,7 @@ static const char help_text[] =
     "  --gpc-sizes=N,N,...\n"
     "                  SMs of each GPC; a cluster lives in one GPC (default: 20,18,18,18,20,18,18,18)\n"
     "  --threads=N     host threads that run clusters side by side (default: one for each CPU); results are the\n"
-    "                  same with any number\n"
+    "                  same with any number, but where clusters race\n"
     "  --watchdog=N    stop a kernel after N warp instructions\n"
     "  --timeout=SECONDS\n"
     "                  stop a kernel after that time (default: none)\n"

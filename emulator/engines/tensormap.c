@@ -7,6 +7,8 @@
  */
 #include "engines/tensormap.h"
 
+#include "base/relaxed.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -206,7 +208,9 @@ static bool is_map(const uint8_t *in) {
     return !get(in + AT_FLAGS, 8) && !in[AT_END] && !get(in + AT_TAIL, 8) && get(in + AT_MARK, 8) == MARK;
 }
 
-const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m) {
+const char *tmap_decode(const uint8_t map[TMAP_BYTES], struct tmap *m) {
+    uint8_t in[TMAP_BYTES];
+    relaxed_read(in, map, TMAP_BYTES);
     memset(m, 0, sizeof *m);
     if (!is_map(in))
         return not_a_map;
@@ -258,7 +262,9 @@ static const struct field {
 
 const char *tmap_replace(uint8_t map[TMAP_BYTES], enum tmap_field field, uint32_t ord, uint64_t value) {
     const struct field *f = &fields[field];
-    if (!is_map(map))
+    uint8_t now[TMAP_BYTES];
+    relaxed_read(now, map, TMAP_BYTES);
+    if (!is_map(now))
         return not_a_map;
     if (ord >= f->count)
         return "the ordinal is beyond the tensor map's dimensions";
@@ -268,6 +274,6 @@ const char *tmap_replace(uint8_t map[TMAP_BYTES], enum tmap_field field, uint32_
         value++;
     if (field == TMAP_FIELD_TYPE)
         value = replace_types[value];
-    put(map + f->at + f->bytes * ord, value, f->bytes);
+    relaxed_store(map + f->at + f->bytes * ord, f->bytes, value);
     return NULL;
 }

@@ -61,8 +61,8 @@ struct tmap {
 /* Checks and writes a map: NULL, or as a sentence the rule that the description breaks, with `out` untouched. */
 const char *tmap_encode(const struct tmap *m, uint8_t out[TMAP_BYTES]);
 /* Reads a map back. NULL, or what is wrong: bytes that tmap_encode did not write, or a field that was replaced by a
- * value that breaks a rule. */
-const char *tmap_decode(const uint8_t in[TMAP_BYTES], struct tmap *m);
+ * value that breaks a rule. The map may be changed meanwhile: it is copied first. */
+const char *tmap_decode(const uint8_t map[TMAP_BYTES], struct tmap *m);
 
 /* The fields of tensormap.replace. */
 enum tmap_field {

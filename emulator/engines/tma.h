@@ -91,7 +91,8 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
 enum tma_element tma_element_of(uint32_t type, enum tma_reduce op);
 /* Is this operation defined for the element (tables of 9.7.9.25.4.2; `tensor`: 9.7.9.27.1.3)? */
 bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor);
-/* dst[i] = dst[i] op src[i] for `bytes` bytes of elements. */
+/* dst[i] = dst[i] op src[i] for `bytes` bytes of elements, each in one step that no other thread can come into; dst is
+ * aligned to elements. */
 void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes);
 
 #endif

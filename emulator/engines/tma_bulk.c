@@ -1,5 +1,6 @@
 /* engines/tma_bulk.c - bulk copies and reductions of contiguous bytes (PTX ISA 9.7.9.25.4). */
 #include "base/arena.h"
+#include "base/relaxed.h"
 #include "engines/tma_copy.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static bool run_load(struct async_op *op) {
         const uint8_t *from = tma_global(op, l->src, l->size, false);
         if (!from)
             return true;
-        memcpy(l->place.cta->smem + l->place.off, from, l->size);
+        relaxed_read(l->place.cta->smem + l->place.off, from, l->size);
         smem_clear_poison(l->place.cta, l->place.off, l->size);
         tma_tell_global(op, EFFECT_READ, l->src, l->size, 1, 0);
         tma_tell_shared(op, EFFECT_WRITE, l->place.cta, l->place.off, l->size);
@@ -110,11 +111,11 @@ static bool run_write(struct async_op *op) {
     if (s->reduce != TMA_COPY)
         tma_reduce_bytes(s->reduce, s->type, to, s->data, s->size);
     else if (s->mask == 0xffff)
-        memcpy(to, s->data, s->size);
+        relaxed_write(to, s->data, s->size);
     else
         for (uint32_t i = 0; i < s->size; i++)
             if (s->mask >> i % 16 & 1)
-                to[i] = s->data[i];
+                relaxed_store(to + i, 1, s->data[i]);
     if (s->size)
         tell_written(op, s);
     s->track->writing--;

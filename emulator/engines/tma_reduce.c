@@ -4,6 +4,7 @@
  * flushes subnormals here, as 9.7.9.25.4.2 says, and not there. The tensor form flushes with FLOAT32_FTZ only, here and
  * there.
  */
+#include "base/relaxed.h"
 #include "engines/tma.h"
 #include "num/num.h"
 
@@ -84,30 +85,28 @@ static uint64_t half(enum tma_reduce op, num_type t, uint64_t a, uint64_t b) {
     return op == TMA_MIN ? num_min(t, a, b, 0) : num_max(t, a, b, 0);
 }
 
+static uint64_t reduced(enum tma_reduce op, enum tma_element type, uint64_t a, uint64_t b) {
+    switch (type) {
+    case TMA_E_F16:
+        return half(op, NUM_F16, a, b);
+    case TMA_E_BF16:
+        return half(op, NUM_BF16, a, b);
+    case TMA_E_F32:
+    case TMA_E_F32_FTZ:
+        return num_add_f32((uint32_t)a, (uint32_t)b, NUM_RN, type == TMA_E_F32 ? 0 : NUM_FTZ);
+    case TMA_E_F64:
+        return num_add_f64(a, b, NUM_RN);
+    default:
+        return integer(op, type == TMA_E_S32 || type == TMA_E_S64, element_bytes(type) == 8, a, b);
+    }
+}
+
 void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes) {
     const unsigned size = element_bytes(type);
     for (uint32_t i = 0; size && i + size <= bytes; i += size) {
-        uint64_t a = 0, b = 0, r;
-        memcpy(&a, dst + i, size);
+        uint64_t a = relaxed_load(dst + i, size), b = 0;
         memcpy(&b, src + i, size);
-        switch (type) {
-        case TMA_E_F16:
-            r = half(op, NUM_F16, a, b);
-            break;
-        case TMA_E_BF16:
-            r = half(op, NUM_BF16, a, b);
-            break;
-        case TMA_E_F32:
-        case TMA_E_F32_FTZ:
-            r = num_add_f32((uint32_t)a, (uint32_t)b, NUM_RN, type == TMA_E_F32 ? 0 : NUM_FTZ);
-            break;
-        case TMA_E_F64:
-            r = num_add_f64(a, b, NUM_RN);
-            break;
-        default:
-            r = integer(op, type == TMA_E_S32 || type == TMA_E_S64, size == 8, a, b);
-            break;
-        }
-        memcpy(dst + i, &r, size);
+        while (!relaxed_replace(dst + i, size, &a, reduced(op, type, a, b)))
+            ;
     }
 }

@@ -9,6 +9,7 @@
  * conversions of the TF32 and FTZ types, and that a box must begin at a multiple of 16 bytes of its row, stores not
  * before the tensor.
  */
+#include "base/relaxed.h"
 #include "engines/tma_copy.h"
 #include "simd/lines.h"
 #include "simd/swizzle.h"
@@ -246,21 +247,20 @@ struct tile_load {
 /* Bytes [0, t->inner) of a row into their chunks. */
 static void scatter_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *row) {
     if (t->m.swizzle == TMAP_SWIZZLE_NONE && t->unit == 16) {
-        memcpy(cta->smem + at, row, t->inner);
+        relaxed_read(cta->smem + at, row, t->inner);
         return;
     }
     for (uint32_t c = 0, from = 0; c < t->width; c += 16, from += t->unit) {
         uint32_t to = simd_swizzled(&t->swizzle, at + c);
         uint8_t *p = cta->smem + to;
         if (flipped(t->m.swizzle, at + c)) {
-            memcpy(p, row + from + 8, 8);
-            memcpy(p + 8, row + from, 8);
-        } else if (t->unit == 16)
-            memcpy(p, row + from, 16);
-        else {
-            memcpy(p, row + from, t->unit);
+            relaxed_read(p, row + from + 8, 8);
+            relaxed_read(p + 8, row + from, 8);
+        } else {
+            relaxed_read(p, row + from, t->unit);
             /* the padding is left as it is: uninitialised (5.5.1.1) */
-            smem_set_poison(cta, to + t->unit, 16u - t->unit);
+            if (t->unit < 16)
+                smem_set_poison(cta, to + t->unit, 16u - t->unit);
         }
     }
 }
@@ -289,10 +289,9 @@ static void cover(const struct tile_load *l, const struct tile *t) {
 /* A row that does not come as it is: `from` is its byte `lo` in global memory, or NULL where nothing of it is
  * inside. */
 static void load_row(struct cta *cta, const struct tile *t, uint32_t at, const uint8_t *from) {
-    uint8_t buffer[MAX_ROW];
+    _Alignas(8) uint8_t buffer[MAX_ROW];
     const uint32_t lo = from ? t->lo : 0, hi = from ? t->hi : 0;
-    if (from)
-        memcpy(buffer + lo, from, hi - lo);
+    relaxed_read(buffer + lo, from, hi - lo);
     if (t->m.type == TMAP_TF32 || t->m.type == TMAP_TF32_FTZ)
         round_tf32(buffer, lo, hi);
     fill_outside(t, buffer, lo, hi);
@@ -428,10 +427,8 @@ static bool write_plane(struct tile_write *w, const struct plane *p, const uint8
         if (whole && r + AHEAD < p->out) /* each row in a page of its own */
             for (uint32_t line = 0; line < bytes; line += 64)
                 __builtin_prefetch(to + AHEAD * p->stride + line, 1);
-        if (w->reduce == TMA_COPY && bytes == 128) /* copied without a call */
-            memcpy(to, from, 128);
-        else if (w->reduce == TMA_COPY)
-            memcpy(to, from, bytes);
+        if (w->reduce == TMA_COPY)
+            relaxed_write(to, from, bytes);
         else
             tma_reduce_bytes(w->reduce, w->element, to, from, bytes);
     }

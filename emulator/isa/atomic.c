@@ -1,9 +1,11 @@
 /* isa/atomic.c - atom and red (PTX ISA 9.7.13.5, 9.7.13.6).
  *
- * The lanes of a warp act one after another in ascending order, and nothing else runs meanwhile: every scope
- * and every memory order is met. f32 additions in global memory flush subnormals, in shared memory they do
- * not. A vector or packed operation is one scalar operation per element.
+ * The lanes of a warp act one after another in ascending order, and no other cluster runs meanwhile (launch/shares.c):
+ * every scope and every memory order is met. Threads of the host may, on memory that they share with the device; they
+ * do not come between an operation of up to 8 bytes. f32 additions in global memory flush subnormals, in shared memory
+ * they do not. A vector or packed operation is one scalar operation per element.
  */
+#include "base/relaxed.h"
 #include "isa/tell.h"
 #include "isa/words.h"
 #include "num/num.h"
@@ -127,40 +129,58 @@ static void set_reg(struct warp *w, warp_slot s, unsigned size, uint32_t l, stru
     warp_set_poison(w, s, 1u << l, v.poison ? 1u << l : 0);
 }
 
-/* Element e at byte `at` of the object; *result gets what was there. False after a fault. */
-static bool atom_element(struct warp *w, const struct insn *in, const struct atom_form *f, const struct warp_span *s,
-                         uint64_t at, unsigned e, uint32_t l, struct value *result) {
-    uint8_t *p = s->host + at;
-    struct value old = {0, 0, false}, b = reg_value(w, f->b[e], f->size, l), now = b;
-    memcpy(&old.lo, p, f->size < 8 ? f->size : 8);
-    if (f->size == 16)
-        memcpy(&old.hi, p + 8, 8);
-    bool old_bad = s->poison && warp_bits_get(s->poison, at, f->size);
-    bool b_bad = warp_poison(w, f->b[e]) >> l & 1;
-    bool now_bad = b_bad || (old_bad && f->op != AT_EXCH);
+static struct value found(const struct warp_span *s, uint64_t at, unsigned size) {
+    struct value v = {relaxed_load(s->host + at, size < 8 ? size : 8), 0, false};
+    if (size == 16)
+        v.hi = relaxed_load(s->host + at + 8, 8);
+    v.poison = s->poison && warp_bits_get(s->poison, at, size);
+    return v;
+}
+
+/* What element e becomes where *old is. False after a fault. */
+static bool becomes(struct warp *w, const struct insn *in, const struct atom_form *f, const struct warp_span *s,
+                    unsigned e, uint32_t l, const struct value *old, struct value *now) {
+    const struct value b = reg_value(w, f->b[e], f->size, l);
+    const bool b_bad = warp_poison(w, f->b[e]) >> l & 1;
+    *now = b;
+    now->poison = b_bad || (old->poison && f->op != AT_EXCH);
     if (f->op == AT_CAS) {
-        bool c_bad = warp_poison(w, f->c) >> l & 1;
-        if (old_bad || b_bad) {
+        if (old->poison || b_bad) {
             warp_fault(w, in, 1u << l, &atom_poison, "lane %u compares a value never written", l);
             return false;
         }
-        bool equal = old.lo == b.lo && old.hi == b.hi;
-        now = equal ? reg_value(w, f->c, f->size, l) : old;
-        now_bad = equal && c_bad;
+        const bool equal = old->lo == b.lo && old->hi == b.hi;
+        *now = equal ? reg_value(w, f->c, f->size, l) : *old;
+        now->poison = equal && (warp_poison(w, f->c) >> l & 1);
     } else if (f->op != AT_EXCH)
-        now.lo = atom_value(f, s->space == XS_GLOBAL, old.lo, b.lo);
-    if (now_bad && !s->poison) {
-        warp_fault(w, in, 1u << l, &atom_poison, "lane %u brings a value never written to global memory", l);
-        return false;
-    }
-    memcpy(p, &now.lo, f->size < 8 ? f->size : 8);
-    if (f->size == 16)
-        memcpy(p + 8, &now.hi, 8);
+        now->lo = atom_value(f, s->space == XS_GLOBAL, old->lo, b.lo);
+    if (!now->poison || s->poison)
+        return true;
+    warp_fault(w, in, 1u << l, &atom_poison, "lane %u brings a value never written to global memory", l);
+    return false;
+}
+
+/* Puts `now` in the place of *old; false, with what is there instead, where another thread of the host came between. */
+static bool replace(uint8_t *p, unsigned size, struct value *old, const struct value *now) {
+    if (size < 16)
+        return relaxed_replace(p, size, &old->lo, now->lo);
+    relaxed_store(p, 8, now->lo); /* C has no such operation of 16 bytes on every host */
+    relaxed_store(p + 8, 8, now->hi);
+    return true;
+}
+
+/* Element e at byte `at` of the object; *result gets what was there. False after a fault. */
+static bool atom_element(struct warp *w, const struct insn *in, const struct atom_form *f, const struct warp_span *s,
+                         uint64_t at, unsigned e, uint32_t l, struct value *result) {
+    struct value old = found(s, at, f->size), now;
+    do {
+        if (!becomes(w, in, f, s, e, l, &old, &now))
+            return false;
+    } while (!replace(s->host + at, f->size, &old, &now));
     if (s->poison)
-        warp_bits_set(s->poison, at, f->size, now_bad ? 0xffffffffu : 0);
-    if (now_bad && s->space == XS_SHARED_CTA)
+        warp_bits_set(s->poison, at, f->size, now.poison ? 0xffffffffu : 0);
+    if (now.poison && s->space == XS_SHARED_CTA)
         smem_doubt(s->cta, (uint32_t)at, f->size);
-    old.poison = old_bad;
     *result = old;
     return true;
 }

@@ -3,6 +3,7 @@
  * They follow the device ABI of CUDA's system calls (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global
  * Memory Allocation", "Assertion"): arguments arrive in call parameters, vprintf's variadic part as a packed buffer.
  */
+#include "base/relaxed.h"
 #include "isa/isa.h"
 
 #include <stdio.h>
@@ -90,7 +91,7 @@ static bool byte_at(struct warp *w, const struct insn *in, uint32_t lane, uint64
     struct warp_loc loc;
     if (!warp_resolve(w, in, lane, XS_GENERIC, addr, 1, 1, false, &loc))
         return false;
-    *c = (char)*loc.host;
+    *c = (char)relaxed_load(loc.host, 1);
     return true;
 }
 
@@ -99,8 +100,7 @@ static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint6
     *addr = (*addr + size - 1) & ~(uint64_t)(size - 1);
     if (!warp_resolve(w, in, lane, XS_GENERIC, *addr, size, size, false, &loc))
         return false;
-    *v = 0;
-    memcpy(v, loc.host, size);
+    *v = relaxed_load(loc.host, size);
     *addr += size;
     return true;
 }

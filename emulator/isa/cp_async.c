@@ -4,8 +4,10 @@
  * is one of the orders that the ISA allows, and lets an mbarrier arrive behind them. They write shared memory through
  * the generic proxy: a tensor core that reads it needs a proxy fence.
  */
-#include "base/heap.h"
 #include "isa/async_group.h"
+
+#include "base/heap.h"
+#include "base/relaxed.h"
 #include "isa/tell.h"
 #include "isa/words.h"
 #include "machine/mbarrier.h"
@@ -171,8 +173,7 @@ static bool run_copy(struct async_op *op) {
     WARP_FOR_LANES(l, c->lanes) {
         const struct copy_lane *k = &c->lane[l];
         uint8_t data[16] = {0};
-        if (k->bytes)
-            memcpy(data, k->from, k->bytes);
+        relaxed_read(data, k->from, k->bytes);
         memcpy(cta->smem + k->off, data, c->size);
         smem_clear_poison(cta, k->off, c->size);
         k->track->reading--;

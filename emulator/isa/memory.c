@@ -1,15 +1,18 @@
 /* isa/memory.c - ld, ldu and st (PTX ISA 9.7.9.8 - 9.7.9.11).
  *
  * One access of a warp is resolved as a whole where its lanes stay inside one object (warp_span), and lane by
- * lane otherwise. Memory is sequentially consistent here, so that .relaxed, .acquire, .release and the scopes
- * ask for no more than a plain access does; cache operators and eviction priorities are hints by definition
- * (9.7.9.1, 9.7.9.2). Both are still checked for legality when the instruction is bound.
+ * lane otherwise. Memory is sequentially consistent inside an island, and a kernel that orders more than that
+ * is one (launch/shares.c), so that .relaxed, .acquire, .release and the scopes ask for no more than a plain
+ * access does; cache operators and eviction priorities are hints by definition (9.7.9.1, 9.7.9.2). Both are
+ * still checked for legality when the instruction is bound. Islands may race through weak accesses: an element
+ * of up to 8 bytes comes whole, a larger one in two halves, a vector by elements (8.2.4).
  *
  * A register is poison when any byte loaded into it was never written. Stores to shared and local memory
  * carry poison along; a store of poison to global memory is a fault, since the host could see it.
  *
  * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4.
  */
+#include "base/relaxed.h"
 #include "isa/quad.h"
 #include "isa/tell.h"
 #include "isa/words.h"
@@ -47,8 +50,7 @@ static const struct diag poison_store = {
 /* --- one element of one lane -------------------------------------------------------------------------------------- */
 
 INLINE uint64_t fetch(const uint8_t *p, unsigned size, bool sign) {
-    uint64_t v = 0;
-    memcpy(&v, p, size);
+    uint64_t v = relaxed_load(p, size);
     if (sign && size < 8) {
         uint64_t top = size == 1 ? 0x80 : size == 2 ? 0x8000 : 0x80000000;
         v = (v ^ top) - top;
@@ -99,7 +101,7 @@ INLINE void load_lanes(struct warp *w, const struct mem_form *f, const struct wa
         }
         p += s->at[0];
         if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
-            memcpy(warp_dst32(w, slot), p, MACH_WARP * (size_t)size);
+            relaxed_read(warp_dst32(w, slot), p, MACH_WARP * (size_t)size);
         else
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 load_one(w, slot, p + (int64_t)l * s->stride, l, size, reg, sign);
@@ -149,6 +151,29 @@ static bool load_span(struct warp *w, const struct mem_form *f, const struct war
     return load_poison(w, f, s, mask);
 }
 
+/* The first 8 bytes that lane l has loaded, 0 for `_`. They are taken from its registers: memory may hold others by
+ * now. */
+static uint64_t loaded(const struct warp *w, const struct mem_form *f, uint32_t l) {
+    const uint64_t element = f->size < 8 ? (UINT64_C(1) << 8 * f->size) - 1 : UINT64_MAX;
+    uint64_t v = 0;
+    for (unsigned e = 0; e < f->count && e * f->size < 8; e++)
+        if (f->slot[e] != WARP_SINK)
+            v |= (get_reg(w, f->slot[e], f->reg, l) & element) << 8 * e * f->size;
+    return v;
+}
+
+static void saw_load(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask,
+                     bool poison) {
+    const struct mem_form *f = in->data;
+    const bool doubt = poison && s->space == XS_SHARED_CTA;
+    uint64_t found[MACH_WARP];
+    if (!events_wanted(w->gpu, isa_wants(s->space, EFFECT_READ) | (doubt ? WANT_DOUBT : 0)))
+        return;
+    WARP_FOR_LANES(l, mask) { found[l] = loaded(w, f, l); }
+    isa_tell_span(w, in, s, (uint32_t)f->size * f->count, mask, EFFECT_READ, doubt ? DOUBT_UNWRITTEN : DOUBT_NONE,
+                  found);
+}
+
 static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mem_form *f = in->data;
     uint32_t size = (uint32_t)f->size * f->count;
@@ -156,7 +181,7 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
     if (!warp_address_known(w, in, f->addr, mask))
         return WARP_FAULT;
     if (warp_span(w, f->addr, mask, f->space, size, size, false, &s) && !(f->wide && s.space != XS_GLOBAL)) {
-        isa_saw_read(w, in, &s, size, mask, load_span(w, f, &s, mask));
+        saw_load(w, in, &s, mask, load_span(w, f, &s, mask));
         return WARP_NEXT;
     }
     uint64_t addr[MACH_WARP]; /* the destination may be the address register */
@@ -166,7 +191,7 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
             return WARP_FAULT;
         if (f->wide && s.space != XS_GLOBAL)
             return warp_fault(w, in, 1u << l, &wide_space, "lane %u loads 32 bytes from outside global memory", l);
-        isa_saw_read(w, in, &s, size, 1u << l, load_span(w, f, &s, 1u << l));
+        saw_load(w, in, &s, 1u << l, load_span(w, f, &s, 1u << l));
     }
     return WARP_NEXT;
 }
@@ -187,10 +212,9 @@ static enum warp_status do_ld_param(struct warp *w, const struct insn *in, uint3
 /* --- stores ------------------------------------------------------------------------------------------------------- */
 
 INLINE void store_one(const struct warp *w, warp_slot slot, uint8_t *p, uint32_t l, unsigned size, unsigned reg) {
-    uint64_t v = get_reg(w, slot, reg, l);
-    memcpy(p, &v, size < 8 ? size : 8);
+    relaxed_store(p, size < 8 ? size : 8, get_reg(w, slot, reg, l));
     if (size == 16)
-        memcpy(p + 8, &warp_src64(w, slot)[MACH_WARP + l], 8);
+        relaxed_store(p + 8, 8, warp_src64(w, slot)[MACH_WARP + l]);
 }
 
 INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const struct warp_span *s, uint32_t mask,
@@ -206,7 +230,7 @@ INLINE void store_lanes(const struct warp *w, const struct mem_form *f, const st
         }
         p += s->at[0];
         if (s->stride == size && reg == 8 * size && reg >= 32 && reg <= 64)
-            memcpy(p, warp_src32(w, slot), MACH_WARP * (size_t)size);
+            relaxed_write(p, warp_src32(w, slot), MACH_WARP * (size_t)size);
         else
             for (uint32_t l = 0; l < MACH_WARP; l++)
                 store_one(w, slot, p + (int64_t)l * s->stride, l, size, reg);

@@ -3,16 +3,19 @@
 #ifndef ISA_QUAD_H
 #define ISA_QUAD_H
 
+#include "base/relaxed.h"
 #include "isa/isa.h"
 
 /* The bytes have been checked by warp_span; no slot is WARP_SINK, those of a load are registers. */
 static inline void isa_load_quads(struct warp *w, const warp_slot slot[4], const struct warp_span *s) {
     uint32_t *d[4] = {warp_dst32(w, slot[0]), warp_dst32(w, slot[1]), warp_dst32(w, slot[2]), warp_dst32(w, slot[3])};
     for (uint32_t l = 0; l < MACH_WARP; l++) {
-        uint32_t v[4];
-        memcpy(v, s->host + warp_span_at(s, l), sizeof v);
-        for (unsigned e = 0; e < 4; e++)
-            d[e][l] = v[e];
+        const uint8_t *p = s->host + warp_span_at(s, l);
+        const uint64_t lo = relaxed_load(p, 8), hi = relaxed_load(p + 8, 8);
+        d[0][l] = (uint32_t)lo;
+        d[1][l] = (uint32_t)(lo >> 32);
+        d[2][l] = (uint32_t)hi;
+        d[3][l] = (uint32_t)(hi >> 32);
     }
 }
 
@@ -20,8 +23,9 @@ static inline void isa_store_quads(const struct warp *w, const warp_slot slot[4]
     const uint32_t *d[4] = {warp_src32(w, slot[0]), warp_src32(w, slot[1]), warp_src32(w, slot[2]),
                             warp_src32(w, slot[3])};
     for (uint32_t l = 0; l < MACH_WARP; l++) {
-        const uint32_t v[4] = {d[0][l], d[1][l], d[2][l], d[3][l]};
-        memcpy(s->host + warp_span_at(s, l), v, sizeof v);
+        uint8_t *p = s->host + warp_span_at(s, l);
+        relaxed_store(p, 8, d[0][l] | (uint64_t)d[1][l] << 32);
+        relaxed_store(p + 8, 8, d[2][l] | (uint64_t)d[3][l] << 32);
     }
 }
 

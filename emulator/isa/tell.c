@@ -78,22 +78,12 @@ static enum event_space space_of(enum warp_space space) {
     return space == XS_SHARED_CTA ? SPACE_SHARED : space == XS_LOCAL ? SPACE_LOCAL : SPACE_GLOBAL;
 }
 
-static uint64_t first_bytes(const uint8_t *p, uint32_t size) {
-    uint64_t v = 0;
-    memcpy(&v, p, size < sizeof v ? size : sizeof v);
-    return v;
-}
-
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
                    enum event_effect effect, enum event_doubt doubt, const uint64_t *value) {
     const struct event_by by = isa_by(w, in, mask);
-    const bool polls = !value && effect == EFFECT_READ && by.order != ORDER_WEAK;
-    uint64_t at[MACH_WARP], found[MACH_WARP];
+    uint64_t at[MACH_WARP];
     WARP_FOR_LANES(l, mask) {
-        const uint64_t i = warp_span_at(s, l);
-        at[l] = s->base + i - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
-        if (polls)
-            found[l] = first_bytes(s->host + i, size);
+        at[l] = s->base + warp_span_at(s, l) - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
     }
     events_send_access(w->gpu, &(struct event_access){.by = by,
                                                       .agent = AGENT_THREAD,
@@ -103,7 +93,7 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
                                                       .doubt = doubt,
                                                       .at = at,
                                                       .size = size,
-                                                      .value = polls ? found : value});
+                                                      .value = by.order == ORDER_WEAK ? NULL : value});
 }
 
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,
@@ -111,5 +101,8 @@ void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp
     struct warp_span s = {.host = loc->host, .space = loc->space, .cta = loc->cta};
     s.base =
         loc->space == XS_GLOBAL ? addr : loc->off + (loc->space == XS_LOCAL ? (uint64_t)lane * w->local_stride : 0);
-    isa_tell_span(w, in, &s, size, 1u << lane, effect, DOUBT_NONE, NULL);
+    uint64_t found[MACH_WARP] = {0};
+    if (effect == EFFECT_READ)
+        memcpy(&found[lane], loc->host, size < 8 ? size : 8);
+    isa_tell_span(w, in, &s, size, 1u << lane, effect, DOUBT_NONE, effect == EFFECT_READ ? found : NULL);
 }

@@ -11,11 +11,12 @@
  * section does (8.3, 8.5, 9.7.13). */
 struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes);
 
-/* Lanes `mask` have read or written `size` bytes each at *s, which are no parameters. `value`: what each lane got from
- * an atomic operation, else NULL. */
+/* Lanes `mask` have read or written `size` bytes each at *s, which are no parameters. `value`: what each lane found, of
+ * larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
                    enum event_effect effect, enum event_doubt doubt, const uint64_t *value);
-/* One lane has, at a location; `addr`: its address, where that is global. */
+/* One lane has, at a location; `addr`: its address, where that is global. It reads no global memory: that may hold
+ * something else by now. */
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,
                   uint32_t lane, enum event_effect effect);
 
@@ -25,12 +26,6 @@ static inline uint32_t isa_wants(enum warp_space space, enum event_effect effect
     return space == XS_SHARED_CTA ? shared : space == XS_GLOBAL ? WANT_GLOBAL : space == XS_LOCAL ? WANT_LOCAL : 0;
 }
 
-static inline void isa_saw_read(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
-                                uint32_t mask, bool poison) {
-    const bool doubt = poison && s->space == XS_SHARED_CTA;
-    if (events_wanted(w->gpu, isa_wants(s->space, EFFECT_READ) | (doubt ? WANT_DOUBT : 0)))
-        isa_tell_span(w, in, s, size, mask, EFFECT_READ, doubt ? DOUBT_UNWRITTEN : DOUBT_NONE, NULL);
-}
 static inline void isa_saw_write(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
                                  uint32_t mask) {
     if (events_wanted(w->gpu, isa_wants(s->space, EFFECT_WRITE)))

@@ -2,6 +2,7 @@
  * 9.7.13.16). Copies read a map when they run, so that the proxy fences around these have nothing to do here.
  */
 #include "engines/tensormap.h"
+#include "base/relaxed.h"
 #include "isa/tell.h"
 #include "isa/words.h"
 
@@ -69,7 +70,7 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
         if (!written(w, l, from))
             return warp_fault(w, in, 1u << l, &bad_fenceproxy,
                               "lane %u: the 128 bytes at shared offset 0x%x were not all written", l, from.off);
-        memcpy(to.host, from.host, TMAP_BYTES);
+        relaxed_write(to.host, from.host, TMAP_BYTES);
         isa_saw_loc(w, in, &from, 0, TMAP_BYTES, l, EFFECT_READ);
         isa_saw_loc(w, in, &to, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);
         if (events_wanted(w->gpu, WANT_FENCE))

@@ -3,8 +3,9 @@
  * An island is a set of SMs whose clusters can reach one another's state: shared and tensor memory, mbarriers, cluster
  * barriers. Islands share nothing but device memory, and a kernel that synchronises through that has one island, the
  * whole GPU (launch/shares.c). So islands may run on different host threads, and what one of them does is the same
- * whatever the others do meanwhile. What they say (reports, printf) is kept until all have had their turn, and then
- * told in their order: island_tell.
+ * whatever the others do meanwhile, unless clusters race (PTX ISA 8.7.1): then it depends on who comes first, but on
+ * nothing worse, as device memory is touched as base/relaxed.h says. What they say (reports, printf) is kept until all
+ * have had their turn, and then told in their order: island_tell.
  */
 #ifndef MACHINE_ISLAND_H
 #define MACHINE_ISLAND_H

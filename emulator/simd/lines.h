@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* Rows of 128 bytes, `stride` apart, to smem + at. */
+/* Rows of 128 bytes, `stride` apart and aligned to 16, to smem + at: shared bytes (base/relaxed.h), read once, each
+ * aligned 8 of them whole. */
 void simd_lines(uint8_t *smem, uint32_t at, uint32_t rows, const uint8_t *from, uint64_t stride);
 /* Lines from smem + at on, out as rows of 128 bytes behind each other. */
 void simd_lines_out(uint8_t *to, const uint8_t *smem, uint32_t at, uint32_t rows);

@@ -224,6 +224,7 @@ static void test_forms(void) {
         {"fence.sc.sys;", true},
         {"fence.proxy.async;", false},
         {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;", true},
+        {"cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r1}], [%r2];", true},
         {"call.uni plain, ();", false},
         {"call.uni counts, ();", true},
         {"call.uni (%rd1), malloc, (%rd1);", true},
