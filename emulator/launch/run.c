@@ -2,7 +2,7 @@
  *
  * In a round clusters are admitted, every island has a turn (launch/sched.c), and what they said is told in the order
  * of their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the
- * others, so results are the same on any number of threads.
+ * others, unless they race through global memory, so results are the same on any number of threads.
  */
 #include "base/heap.h"
 #include "engines/tc.h"
