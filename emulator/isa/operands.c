@@ -113,8 +113,8 @@ bool isa_has_bits(const struct warp_opnd *o, unsigned bits) {
         return o->bits == bits;
     case PTX_OPND_SREG:
         return sreg_has_bits((enum ptx_sreg)p->sreg, bits);
-    case PTX_OPND_VAR: /* what lies in shared memory has a short address too */
-        return bits == 64 || (bits >= 16 && p->var->space == PTX_SPACE_SHARED);
+    case PTX_OPND_VAR: /* shared, local and parameter memory have short addresses too */
+        return bits == 64 || (bits >= 16 && p->var->space != PTX_SPACE_GLOBAL && p->var->space != PTX_SPACE_CONST);
     default:
         return o->bits == (bits == 8 || bits == 16 ? 32 : bits);
     }
