@@ -59,37 +59,15 @@ uint64_t alu_rounding(uint64_t flags) {
     return aux;
 }
 
-/* Immediates and special registers come as 32-bit words where the type has 16 bits. A floating-point constant has no
- * 16-bit form (4.5.2). */
-bool alu_source(const struct warp_opnd *o, unsigned bits) {
-    if (o->kind != WARP_SLOT || o->slot == WARP_SINK || (o->neg && o->bits != 1))
-        return false;
-    bool written = o->is_imm || (o->more && o->more->src->kind == PTX_OPND_SREG);
-    if (written && bits == 16)
-        return o->bits == 32 && !o->imm_float;
-    return bits ? o->bits == bits : o->bits > 1;
-}
-
-bool alu_dest(const struct warp_opnd *o, unsigned bits) {
-    return alu_source(o, bits) && o->slot >= 0 && !o->is_imm && !o->neg && o->more &&
-           o->more->src->kind == PTX_OPND_REG;
-}
-
-bool alu_dest_or_sink(const struct warp_opnd *o, unsigned bits) { return alu_is_sink(o) || alu_dest(o, bits); }
-
 static unsigned letter_bits(char c) { return c == 'h' ? 16 : c == 'w' ? 32 : c == 'd' ? 64 : c == 'q' ? 128 : 1; }
 
 bool alu_operands(struct isa_binder *b, const struct insn *in, const char *sig) {
     if (in->num_opnds != strlen(sig))
         return isa_refuse(b, "wrong number of operands");
-    if (!alu_dest(&in->o[0], letter_bits(sig[0])))
-        return isa_refuse(b, "the destination is not a register of the instruction's size");
-    bool pred = ptx_insn_type(in->src, 0) == PTX_PRED; /* immediates are lane masks then */
-    for (unsigned i = 1; i < in->num_opnds; i++) {
-        const struct warp_opnd *o = &in->o[i];
-        if (!alu_source(o, letter_bits(sig[i])) && !(sig[i] == 'p' && pred && o->is_imm && o->kind == WARP_SLOT))
-            return isa_refuse(b, "a source operand does not have the size that the instruction's type asks for");
-    }
+    for (unsigned i = 0; i < in->num_opnds; i++)
+        if (!isa_has_bits(&in->o[i], letter_bits(sig[i])))
+            return isa_refuse(b, i ? "a source operand does not have the size that the instruction's type asks for"
+                                   : "the destination is not a register of the instruction's size");
     return true;
 }
 
@@ -102,14 +80,9 @@ static bool row_takes(const struct alu_row *row, const struct insn *in, const st
            (!(row->need & ALU_NEED_RND) || form->flags & ALU_RND);
 }
 
-/* Integer constants do not become floating-point ones, nor the reverse; bit-size types take both (4.5.2). */
 bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type) {
-    const enum ptx_type t = ptx_mod_type(type);
-    const bool real = t == PTX_F32 || t == PTX_F64;
-    if (t == PTX_B32 || t == PTX_B64 || t == PTX_PRED)
-        return true;
     for (unsigned i = 1; i < in->num_opnds; i++)
-        if (in->o[i].is_imm && in->o[i].imm_float != real)
+        if (in->o[i].is_imm && !isa_takes_constant(&in->o[i], ptx_mod_type(type)))
             return isa_refuse(b, "a constant does not have the kind of the instruction's type");
     return true;
 }

@@ -58,14 +58,9 @@ static inline unsigned alu_num_flags(const struct insn *in) { return (unsigned)(
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
 /* Operand widths, one letter each, destination first: h 16 bits, w 32, d 64, q 128, p predicate. False (b->why set)
- * when number, kind or width differ; after success every slot may be read or written at that width. */
+ * when number or width differ; after success every slot may be read or written at that width. */
 bool alu_operands(struct isa_binder *b, const struct insn *in, const char *sig);
-/* One operand: a source (register or constant), or a destination (register). `bits` 0 takes any data width. */
-bool alu_source(const struct warp_opnd *o, unsigned bits);
-bool alu_dest(const struct warp_opnd *o, unsigned bits);
-/* A destination that may also be _. */
-bool alu_dest_or_sink(const struct warp_opnd *o, unsigned bits);
-static inline bool alu_is_sink(const struct warp_opnd *o) { return o->kind == WARP_DISCARD || o->slot == WARP_SINK; }
+static inline bool alu_is_sink(const struct warp_opnd *o) { return o->kind == WARP_DISCARD; }
 /* False (b->why set) when a constant among the sources is of the wrong kind for operands of type `type`. */
 bool alu_literals(struct isa_binder *b, const struct insn *in, enum ptx_mod type);
 

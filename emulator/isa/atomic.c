@@ -291,45 +291,20 @@ static const char *form_refused(const struct ptx_insn *src, const struct isa_wor
     return NULL;
 }
 
-static bool take_one(const struct warp_opnd *o, unsigned size, bool dst) {
-    if (dst)
-        return isa_is_dst(o, 8 * size);
-    return o->kind == WARP_SLOT && (o->bits == 8 * size || (o->is_imm && size <= 4 && o->bits == 32));
-}
-
-static bool take_vector(warp_slot *out, unsigned count, const struct warp_opnd *o, unsigned size, bool dst) {
-    if (o->kind == WARP_DISCARD) {
-        for (unsigned e = 0; e < count; e++)
-            out[e] = WARP_SINK;
-        return true;
-    }
-    if (count == 1) {
-        out[0] = o->slot;
-        return take_one(o, size, dst);
-    }
-    if (o->kind != WARP_VEC || o->num_sub != count)
+static bool take_vector(warp_slot *out, unsigned count, const struct warp_opnd *o) {
+    if (o->kind == WARP_VEC ? count == 1 || o->num_sub != count : count != 1 && o->kind != WARP_DISCARD)
         return false;
-    for (unsigned e = 0; e < count; e++) {
-        out[e] = o->list[e];
-        if (!(dst && out[e] == WARP_SINK) && !take_one(&o->more->sub[e], size, dst))
-            return false;
-    }
+    for (unsigned e = 0; e < count; e++)
+        out[e] = o->kind == WARP_VEC ? o->list[e] : o->slot;
     return true;
 }
 
 static bool take_operands(struct insn *in, struct atom_form *f) {
     const unsigned at = in->src->op == PTX_OP_atom ? 1 : 0;
-    const struct warp_opnd none = {.kind = WARP_DISCARD}, *b = &in->o[at + 1], *c = &in->o[at + 2];
+    const struct warp_opnd none = {.kind = WARP_DISCARD, .slot = WARP_SINK};
     f->addr = &in->o[at];
-    if (!take_vector(f->d, f->count, at ? &in->o[0] : &none, f->size, true) || b->kind == WARP_DISCARD ||
-        !take_vector(f->b, f->count, b, f->size, false))
-        return false;
-    if (f->op == AT_CAS && (c->kind == WARP_DISCARD || !take_vector(&f->c, 1, c, f->size, false)))
-        return false;
-    for (unsigned e = 0; e < f->count; e++)
-        if (f->b[e] == WARP_SINK)
-            return false;
-    return true;
+    f->c = f->op == AT_CAS ? in->o[at + 2].slot : WARP_SINK;
+    return take_vector(f->d, f->count, at ? &in->o[0] : &none) && take_vector(f->b, f->count, &in->o[at + 1]);
 }
 
 bool isa_bind_atomic(struct isa_binder *b, struct insn *in) {
@@ -354,10 +329,8 @@ bool isa_bind_atomic(struct isa_binder *b, struct insn *in) {
     if ((b->why = form_refused(src, &k, f)))
         return false;
     const unsigned need = at + 2 + (f->op == AT_CAS) + ptx_has(src, PTX_MOD_L2__cache_hint);
-    if (in->num_opnds != need || in->o[at].kind != WARP_MEM)
-        return false;
-    if (!take_operands(in, f))
-        return isa_refuse(b, "a register does not have the width of the type");
+    if (in->num_opnds != need || !take_operands(in, f))
+        return isa_refuse(b, "operands do not suit the operation, or a list is not as long as the vector");
     in->data = f;
     in->fn = do_atom;
     return true;

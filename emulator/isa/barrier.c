@@ -188,19 +188,13 @@ static enum bar_op bar_op(const struct ptx_insn *src) {
 }
 
 /* {d,} barrier {, count} {, predicate} */
-static bool bar_operands(struct insn *in, struct bar_form *f) {
+static void bar_operands(struct insn *in, struct bar_form *f) {
     const bool red = f->op >= BAR_POPC;
     const unsigned first = red ? 1 : 0, n = in->num_opnds - (red ? 2 : 0);
-    if (in->num_opnds < (red ? 3 : 1) || n > 2 || n == 0)
-        return false;
     f->a = &in->o[first];
     f->b = n == 2 ? &in->o[first + 1] : NULL;
     f->c = red ? &in->o[in->num_opnds - 1] : NULL;
     f->dst = red ? in->o[0].slot : WARP_SINK;
-    if (!isa_is_u32(f->a) || (f->b && !isa_is_u32(f->b)))
-        return false;
-    return !red || (f->c->kind == WARP_SLOT && !f->c->is_imm && f->c->bits == 1 &&
-                    isa_is_dst(&in->o[0], f->op == BAR_POPC ? 32 : 1));
 }
 
 bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
@@ -218,8 +212,9 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
     if (ptx_has(src, PTX_MOD_sync) + ptx_has(src, PTX_MOD_arrive) + red != 1 || k.of[PTX_KIND_type] != type ||
         red != (k.of[PTX_KIND_operation] != 0))
         return isa_refuse(b, "the action is one of .sync, .arrive, .red.popc.u32, .red.and.pred and .red.or.pred");
-    if ((src->op == PTX_OP_bar && ptx_has(src, PTX_MOD_aligned)) || !bar_operands(in, f))
+    if (src->op == PTX_OP_bar && ptx_has(src, PTX_MOD_aligned))
         return false;
+    bar_operands(in, f);
     if (f->op == BAR_ARRIVE && !f->b)
         return isa_refuse(b, "arrive needs a thread count");
     in->aligned |= src->op == PTX_OP_bar; /* bar.sync is barrier.sync.aligned */
@@ -311,7 +306,7 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
     const bool arrive = in->src->op == PTX_OP_barrier_cluster_arrive;
     struct isa_words k;
     in->fn = arrive ? do_cluster_arrive : do_cluster_wait;
-    return isa_sort(b, in->src, arrive ? arrive_words : wait_words, &k) && in->num_opnds == 0;
+    return isa_sort(b, in->src, arrive ? arrive_words : wait_words, &k);
 }
 
 /* --- membar, fence ------------------------------------------------------------------------------------------------ */
@@ -445,7 +440,7 @@ bool isa_bind_fence(struct isa_binder *b, struct insn *in) {
         in->aux = fence_kind(s);
         if (!s->range)
             return in->num_opnds == 0;
-        return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
+        return in->num_opnds == 2 && in->o[1].more->src->imm == 128;
     }
     return false;
 }

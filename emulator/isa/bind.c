@@ -37,7 +37,7 @@ void isa_bind_refused(struct insn *in) {
 void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in) {
     struct isa_binder b = {.arena = &m->arena, .func = f};
     isa_bind_fn fn = binders[ptx_op_family(in->src->op)];
-    if (ptx_has(in->src, PTX_MOD_unknown) || !fn || !fn(&b, in)) {
+    if (ptx_has(in->src, PTX_MOD_unknown) || !fn || !isa_judge_operands(&b, in) || !fn(&b, in)) {
         in->data = b.why;
         isa_bind_refused(in);
     }

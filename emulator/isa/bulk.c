@@ -73,23 +73,9 @@ static const struct bulk_form *form_of(struct isa_binder *b, struct insn *in, co
 
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
-static bool is_mem(const struct warp_opnd *o) { return o->kind == WARP_MEM && o->num_sub == 0; }
-static bool is_mask(const struct warp_opnd *o) {
-    return o->kind == WARP_SLOT && (o->is_imm || o->bits <= 32) && o->bits != 1;
-}
-static bool is_policy(const struct warp_opnd *o) { return o->kind == WARP_SLOT && o->bits == 64; }
-
 /* [tensorMap, {coordinates}] */
 static bool is_tensor(const struct warp_opnd *o, const struct bulk_form *f) {
-    if (o->kind != WARP_MEM || o->num_sub != 1 || o->more->sub[0].kind != WARP_VEC)
-        return false;
-    const struct warp_opnd *v = &o->more->sub[0];
-    if (v->num_sub != (f->gather4 || f->scatter4 ? 5 : f->rank))
-        return false;
-    for (uint32_t i = 0; i < v->num_sub; i++)
-        if (v->list[i] == WARP_SINK || !isa_is_u32(&v->more->sub[i]))
-            return false;
-    return true;
+    return o->num_sub == 1 && o->more->sub[0].num_sub == (f->gather4 || f->scatter4 ? 5 : f->rank);
 }
 
 static const struct diag map_space = {
@@ -189,8 +175,7 @@ static bool bind_tensor_load(struct isa_binder *b, struct insn *in, const struct
     if (f->dst == PTX_MOD_shared__cta && f->multicast)
         return isa_refuse(b, ".multicast::cluster needs .shared::cluster");
     return f->dst != PTX_MOD_global && k->of[PTX_KIND_completion] == PTX_MOD_mbarrier__complete_tx__bytes &&
-           !f->scatter4 && in->num_opnds == 3u + f->multicast + f->hint && is_mem(&in->o[0]) &&
-           is_tensor(&in->o[1], f) && is_mem(&in->o[2]) && (!f->multicast || is_mask(&in->o[3]));
+           !f->scatter4 && in->num_opnds == 3u + f->multicast + f->hint && is_tensor(&in->o[1], f);
 }
 
 static bool bind_tensor_store(struct insn *in, const struct isa_words *k) {
@@ -198,8 +183,7 @@ static bool bind_tensor_store(struct insn *in, const struct isa_words *k) {
     in->fn = do_tensor_store;
     return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta &&
            k->of[PTX_KIND_completion] == PTX_MOD_bulk_group && !f->multicast && !f->cta_group && !f->gather4 &&
-           !(f->op != TMA_COPY && f->scatter4) && in->num_opnds == 2u + f->hint && is_tensor(&in->o[0], f) &&
-           is_mem(&in->o[1]);
+           !(f->op != TMA_COPY && f->scatter4) && in->num_opnds == 2u + f->hint && is_tensor(&in->o[0], f);
 }
 
 static bool bind_tensor_prefetch(struct insn *in, const struct isa_words *k) {
@@ -223,8 +207,6 @@ bool isa_bind_tensor_copy(struct isa_binder *b, struct insn *in) {
         return false;
     if ((f->gather4 || f->scatter4) && f->rank != 2)
         return isa_refuse(b, "gather4 and scatter4 are .2d");
-    if (f->hint && (in->num_opnds == 0 || !is_policy(&in->o[in->num_opnds - 1])))
-        return false;
     if (prefetch)
         return bind_tensor_prefetch(in, &k);
     return !reduce && f->src == PTX_MOD_global ? bind_tensor_load(b, in, &k) : bind_tensor_store(in, &k);
@@ -301,7 +283,6 @@ static bool bind_bulk_prefetch(struct insn *in, const struct isa_words *k) {
     const struct bulk_form *f = in->data;
     in->fn = do_bulk_prefetch;
     return k->of[PTX_KIND_level] && f->dst == PTX_MOD_global && !f->src && in->num_opnds == 2u + f->hint &&
-           is_mem(&in->o[0]) && isa_is_u32(&in->o[1]) && (!f->hint || is_policy(&in->o[2])) &&
            !k->of[PTX_KIND_completion] && !f->multicast && !f->cp_mask;
 }
 
@@ -309,14 +290,13 @@ static bool bind_bulk_store(struct insn *in, const struct isa_words *k) {
     const struct bulk_form *f = in->data;
     in->fn = do_bulk_store;
     return f->src == PTX_MOD_shared__cta && k->of[PTX_KIND_completion] == PTX_MOD_bulk_group && !f->multicast &&
-           in->num_opnds == 3u + f->hint + f->cp_mask && (!f->hint || is_policy(&in->o[3])) &&
-           (!f->cp_mask || (f->op == TMA_COPY && is_mask(&in->o[in->num_opnds - 1])));
+           in->num_opnds == 3u + f->hint + f->cp_mask && (!f->cp_mask || f->op == TMA_COPY);
 }
 
 static bool bind_bulk_load(struct insn *in, const struct isa_words *k) {
     const struct bulk_form *f = in->data;
     const unsigned n = in->num_opnds;
-    if (k->of[PTX_KIND_completion] != PTX_MOD_mbarrier__complete_tx__bytes || f->cp_mask || n < 4 || !is_mem(&in->o[3]))
+    if (k->of[PTX_KIND_completion] != PTX_MOD_mbarrier__complete_tx__bytes || f->cp_mask || n < 4)
         return false;
     if (f->src == PTX_MOD_shared__cta) {
         in->fn = do_bulk_peer;
@@ -324,8 +304,7 @@ static bool bind_bulk_load(struct insn *in, const struct isa_words *k) {
     }
     in->fn = do_bulk_load;
     return f->src == PTX_MOD_global && f->op == TMA_COPY && n == 4u + f->multicast + f->hint &&
-           (!f->multicast || (f->dst == PTX_MOD_shared__cluster && is_mask(&in->o[4]))) &&
-           (!f->hint || is_policy(&in->o[n - 1]));
+           (!f->multicast || f->dst == PTX_MOD_shared__cluster);
 }
 
 bool isa_bind_bulk_copy(struct isa_binder *b, struct insn *in) {
@@ -337,8 +316,7 @@ bool isa_bind_bulk_copy(struct isa_binder *b, struct insn *in) {
         return false;
     if (op == PTX_OP_cp_async_bulk_prefetch)
         return bind_bulk_prefetch(in, &k);
-    if (k.of[PTX_KIND_level] || !reduction(b, f, ptx_has(in->src, PTX_MOD_noftz)) || in->num_opnds < 3 ||
-        !is_mem(&in->o[0]) || !is_mem(&in->o[1]) || !isa_is_u32(&in->o[2]))
+    if (k.of[PTX_KIND_level] || !reduction(b, f, ptx_has(in->src, PTX_MOD_noftz)))
         return false;
     return f->dst == PTX_MOD_global ? bind_bulk_store(in, &k) : bind_bulk_load(in, &k);
 }
@@ -358,7 +336,7 @@ bool isa_bind_bulk_group(struct isa_binder *b, struct insn *in) {
     (void)b;
     const bool wait = in->src->op == PTX_OP_cp_async_bulk_wait_group, read = ptx_has(in->src, PTX_MOD_read);
     in->fn = wait ? do_wait : do_commit;
-    if (in->src->num_mods != (wait && read) || in->num_opnds != wait || (wait && !in->o[0].is_imm))
+    if (in->src->num_mods != (wait && read))
         return false;
     in->aux = wait ? (uint32_t)in->o[0].more->src->imm : 0;
     return true;

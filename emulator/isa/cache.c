@@ -24,7 +24,7 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
         return false;
     const enum ptx_mod space = k.of[PTX_KIND_space];
     const bool level = k.of[PTX_KIND_level], priority = k.of[PTX_KIND_evict_l2], tensormap = k.of[PTX_KIND_proxy];
-    if (in->num_opnds != 1 || (in->o[0].kind != WARP_MEM && !(tensormap && in->o[0].kind == WARP_PARAM)))
+    if (in->o[0].kind == WARP_PARAM && !tensormap)
         return false;
     if (src->op == PTX_OP_prefetchu)
         return isa_spelled(src, ISA_WORDS(PTX_MOD_L1));
@@ -66,7 +66,7 @@ bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
     in->aux = ptx_has(in->src, PTX_MOD_global) ? XS_GLOBAL : XS_GENERIC;
     if (!isa_spelled(in->src, ISA_WORDS(ISA_MORE(PTX_MOD_global), line)))
         return isa_refuse(b, "the form is discard{.global}.L2 or applypriority{.global}.L2::evict_normal");
-    return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].is_imm && in->o[1].more->src->imm == 128;
+    return in->o[1].more->src->imm == 128;
 }
 
 /* --- createpolicy ------------------------------------------------------------------------------------------------- */
@@ -133,8 +133,8 @@ static bool is_fraction(const struct ptx_operand *o) {
 
 static bool bind_fraction(struct insn *in) {
     const struct warp_opnd *o = &in->o[1];
-    if (in->num_opnds != 2 || !o->is_imm)
-        return in->num_opnds == 1 || (in->num_opnds == 2 && o->kind == WARP_SLOT && o->bits == 32);
+    if (in->num_opnds == 1 || !o->is_imm)
+        return true;
     in->num_opnds = 1;
     return is_fraction(o->more->src);
 }
@@ -145,10 +145,8 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
     const uint16_t priority = ISA_ANY(evict_l2);
     const bool range = ptx_has(src, PTX_MOD_range);
     in->fn = do_policy;
-    if (in->num_opnds < 1 || !isa_is_dst(&in->o[0], 64))
-        return isa_refuse(b, "the policy is a register of 64 bits");
     if (isa_spelled(src, ISA_WORDS(PTX_MOD_cvt, PTX_MOD_L2, PTX_MOD_b64)))
-        return in->num_opnds == 2 && in->o[1].kind == WARP_SLOT && in->o[1].bits == 64;
+        return true;
     if (!isa_spelled(
             src, range ? ISA_WORDS(PTX_MOD_range, ISA_MORE(PTX_MOD_global), priority, ISA_MORE(priority), PTX_MOD_b64)
                        : ISA_WORDS(PTX_MOD_fractional, priority, ISA_MORE(priority), PTX_MOD_b64)))
@@ -162,7 +160,7 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
     in->aux = 1ull << 60 | (uint64_t)range << 59 | (uint64_t)primary << 56 | (uint64_t)secondary << 54;
     if (!range)
         return bind_fraction(in);
-    return in->num_opnds == 4 && in->o[1].kind == WARP_MEM && isa_is_u32(&in->o[2]) && isa_is_u32(&in->o[3]);
+    return true;
 }
 
 /* --- st.bulk ------------------------------------------------------------------------------------------------------ */
@@ -188,9 +186,7 @@ static enum warp_status do_bulk(struct warp *w, const struct insn *in, uint32_t 
     if (!warp_known(w, in, mask, size, "the size") || !warp_address_known(w, in, &in->o[0], mask))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
-        uint64_t n = size->is_imm       ? size->more->src->imm
-                     : size->bits == 64 ? warp_src64(w, size->slot)[l]
-                                        : warp_u32(w, size, l);
+        uint64_t n = size->is_imm ? size->more->src->imm : warp_src64(w, size->slot)[l];
         struct warp_loc loc;
         if (n % 8 || n > BULK_MAX)
             return warp_fault(w, in, 1u << l, &bulk_size, "lane %u stores %llu bytes", l, (unsigned long long)n);
@@ -211,10 +207,7 @@ bool isa_bind_fill(struct isa_binder *b, struct insn *in) {
     struct isa_words k;
     if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_weak, PTX_MOD_shared, PTX_MOD_shared__cta), &k))
         return false;
-    if (in->num_opnds != 3 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT ||
-        !(in->o[1].is_imm || in->o[1].bits >= 32))
-        return false;
-    if (!in->o[2].is_imm || in->o[2].more->src->imm != 0)
+    if (in->o[2].more->src->imm != 0)
         return isa_refuse(b, "the initial value can only be the constant 0");
     in->fn = do_bulk;
     in->aux = isa_space(k.of[PTX_KIND_space]);

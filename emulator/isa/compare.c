@@ -269,17 +269,8 @@ static bool plan_source(struct isa_binder *b, const struct alu_form *form, enum 
     return true;
 }
 
-static unsigned type_bits(enum ptx_mod t) { return ptx_type_bits(ptx_mod_type(t)); }
-
-static bool plan_operands(struct isa_binder *b, const struct insn *in, const struct compare_plan *p,
-                          enum ptx_mod type) {
-    const unsigned n = p->src + 2 + (p->bool_op != BOOL_NONE);
-    if (in->num_opnds != n)
-        return isa_refuse(b, "wrong number of operands");
-    if (!alu_source(&in->o[p->src], type_bits(type)) || !alu_source(&in->o[p->src + 1], type_bits(type)) ||
-        (p->bool_op && !alu_source(&in->o[p->src + 2], 1)))
-        return isa_refuse(b, "a source operand does not have the size that the instruction's type asks for");
-    return alu_literals(b, in, type);
+static bool plan_operands(struct isa_binder *b, const struct insn *in, const struct compare_plan *p) {
+    return in->num_opnds == p->src + 2u + (p->bool_op != BOOL_NONE) || isa_refuse(b, "wrong number of operands");
 }
 
 static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_form *form, struct compare_plan *p) {
@@ -292,10 +283,8 @@ static bool bind_setp(struct isa_binder *b, struct insn *in, const struct alu_fo
         return isa_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
     if (p->half && p->has_q != p->packed) /* 9.7.7.2 */
         return isa_refuse(b, "setp writes p|q for the x2 types, and p alone for .f16 and .bf16");
-    if (!plan_operands(b, in, p, t))
+    if (!plan_operands(b, in, p))
         return false;
-    if (!alu_dest_or_sink(&in->o[0], 1) || (p->has_q && !alu_dest_or_sink(&in->o[1], 1)))
-        return isa_refuse(b, "the destination is not a predicate register");
     bool plain = !p->has_q && !p->bool_op && !p->half && !p->ftz && !alu_is_sink(&in->o[0]);
     in->fn = plain ? setp_plain : setp;
     return true;
@@ -342,12 +331,8 @@ static bool bind_set(struct isa_binder *b, struct insn *in, const struct alu_for
         return isa_refuse(b, "set does not go from this source type to this destination type");
     if (p->ftz && ((t != PTX_MOD_f32 && t != PTX_MOD_f16 && t != PTX_MOD_f16x2) || d == PTX_MOD_bf16))
         return isa_refuse(b, ".ftz is for .f32, .f16 and .f16x2");
-    if (!plan_operands(b, in, p, t))
-        return false;
-    if (!alu_dest(&in->o[0], type_bits(d)))
-        return isa_refuse(b, "the destination is not a register of the instruction's size");
     in->fn = set;
-    return true;
+    return plan_operands(b, in, p);
 }
 
 bool isa_bind_select(struct isa_binder *b, struct insn *in) {

@@ -192,19 +192,18 @@ bool isa_bind_control(struct isa_binder *b, struct insn *in) {
     switch (in->src->op) {
     case PTX_OP_bra:
         in->fn = do_bra;
-        return in->num_opnds == 1 && in->o[0].kind == WARP_LABEL && in->o[0].target < b->func->num_insns;
+        return in->o[0].target < b->func->num_insns;
     case PTX_OP_brx_idx:
         in->fn = do_brx;
-        if (in->num_opnds != 2 || in->o[0].kind != WARP_SLOT || in->o[1].kind != WARP_TABLE)
-            return false;
+        if (!in->o[1].table->labels)
+            return isa_refuse(b, "the list is one of functions");
         for (uint32_t i = 0; i < in->o[1].table->count; i++)
             if (in->o[1].table->labels[i] >= b->func->num_insns)
                 return false;
         return true;
     case PTX_OP_call:
         in->fn = do_call;
-        return in->num_opnds >= 3 &&
-               (in->o[1].kind == WARP_FUNC || (in->o[1].kind == WARP_SLOT && in->o[1].bits == 64));
+        return true;
     case PTX_OP_ret:
         in->fn = do_ret;
         return true;

@@ -264,21 +264,16 @@ bool isa_bind_cp_async(struct isa_binder *b, struct insn *in) {
     const unsigned hint = ptx_has(in->src, PTX_MOD_L2__cache_hint), n = in->num_opnds;
     const bool cg = k.of[PTX_KIND_cache] == PTX_MOD_cg;
     if (!k.of[PTX_KIND_cache] || !k.second ||
-        (k.of[PTX_KIND_space] == PTX_MOD_global) == (k.second == PTX_MOD_global) || n < 3 + hint || n > 4 + hint ||
-        in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_MEM || !in->o[2].is_imm)
-        return false;
-    if (hint && (in->o[n - 1].kind != WARP_SLOT || in->o[n - 1].bits != 64))
+        (k.of[PTX_KIND_space] == PTX_MOD_global) == (k.second == PTX_MOD_global) || n < 3 + hint || n > 4 + hint)
         return false;
     f->size = (uint32_t)in->o[2].more->src->imm;
     if (f->size != 16 && (cg || (f->size != 4 && f->size != 8)))
         return isa_refuse(b, "cp-size is 4, 8 or 16, and 16 with .cg");
     if (n == 4 + hint) {
-        if (in->o[3].kind == WARP_SLOT && in->o[3].bits == 1)
+        if (in->o[3].bits == 1)
             f->skip = &in->o[3];
-        else if (isa_is_u32(&in->o[3]))
-            f->bytes = &in->o[3];
         else
-            return false;
+            f->bytes = &in->o[3];
     }
     in->data = f;
     in->fn = do_copy;
@@ -349,7 +344,7 @@ bool isa_bind_cp_async_arrive(struct isa_binder *b, struct insn *in) {
         return false;
     in->aux = !k.of[PTX_KIND_space];
     in->fn = do_arrive;
-    return k.of[PTX_KIND_type] && in->num_opnds == 1 && in->o[0].kind == WARP_MEM;
+    return k.of[PTX_KIND_type];
 }
 
 /* --- commit and wait ---------------------------------------------------------------------------------------------- */
@@ -377,7 +372,7 @@ bool isa_bind_cp_async_group(struct isa_binder *b, struct insn *in) {
     (void)b;
     const bool group = in->src->op == PTX_OP_cp_async_wait_group;
     in->fn = group ? do_wait_group : in->src->op == PTX_OP_cp_async_wait_all ? do_wait_all : do_commit;
-    if (in->src->num_mods || in->num_opnds != group || (group && !in->o[0].is_imm))
+    if (in->src->num_mods)
         return false;
     in->aux = group ? (uint32_t)in->o[0].more->src->imm : 0;
     return true;

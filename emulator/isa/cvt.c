@@ -202,7 +202,8 @@ static bool legal(struct isa_binder *b, const struct alu_form *form, const struc
 
 /* Registers at least as wide as the types; bf16 has to fit exactly (9.7.9.21, Notes). */
 static bool fits(const struct warp_opnd *o, const struct cvt_type *t) {
-    return o->bits >= t->bits && o->bits <= 64 && !(t->is_float && t->f == NUM_BF16 && o->bits != 16 && !o->is_imm);
+    return o->kind == WARP_SLOT && o->bits > 1 && o->bits >= t->bits && o->bits <= 64 &&
+           !(t->is_float && t->f == NUM_BF16 && o->bits != 16 && !o->is_imm);
 }
 
 static warp_fn choose(const struct insn *in, const struct cvt_plan *p, bool integral) {
@@ -227,9 +228,12 @@ static bool bind_one(struct isa_binder *b, struct insn *in, const struct alu_for
         return isa_refuse(b, "cvt does not convert between these types");
     if (!legal(b, form, &p->d, &p->a))
         return false;
-    if (in->num_opnds != 2 || !alu_dest(&in->o[0], 0) || !alu_source(&in->o[1], 0) || !fits(&in->o[0], &p->d) ||
-        !fits(&in->o[1], &p->a))
+    if (in->num_opnds != 2 || !fits(&in->o[0], &p->d) || !fits(&in->o[1], &p->a))
         return isa_refuse(b, "an operand is not a register that holds the instruction's type");
+    if (in->o[1].more->src->kind == PTX_OPND_SREG && (p->d.is_float || p->a.is_float))
+        return isa_refuse(b, "a special register is converted from integer to integer");
+    if (!alu_literals(b, in, form->type[1]))
+        return false;
     const uint64_t aux = alu_rounding(form->flags);
     p->round = (num_round)(aux & 0xff);
     p->flags = (unsigned)(aux >> 8);

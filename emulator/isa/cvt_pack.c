@@ -118,8 +118,12 @@ static unsigned operand_bits(const struct form_row *f, bool dest) {
     return element == 32 ? 32 : 2 * element;
 }
 
-/* A register at least as wide as the type; bf16x2 and tf32 have to fit exactly. */
-static bool fits(const struct warp_opnd *o, unsigned bits) { return o->bits >= bits && o->bits <= 32; }
+/* A register as wide as the type, 8 bits in one of up to 32, or a constant of type f32. */
+static bool fits(const struct warp_opnd *o, unsigned bits) {
+    if (o->is_imm)
+        return bits == 32 && o->imm_float;
+    return o->more->src->kind == PTX_OPND_REG && (bits == 8 ? o->bits > 1 && o->bits <= 32 : o->bits == bits);
+}
 
 static bool bind_operands(struct isa_binder *b, struct insn *in, struct pack_plan *p, bool scaled) {
     const struct form_row *f = p->row;
@@ -128,10 +132,11 @@ static bool bind_operands(struct isa_binder *b, struct insn *in, struct pack_pla
         p->scale = ++sources;
     if (in->num_opnds != sources + 1)
         return isa_refuse(b, "wrong number of operands");
-    bool ok = alu_dest(&in->o[0], 0) && fits(&in->o[0], operand_bits(f, true));
+    bool ok = fits(&in->o[0], operand_bits(f, true));
     for (unsigned i = 1; i <= sources; i++)
-        ok = ok && alu_source(&in->o[i], i == p->scale ? 16 : 0) &&
-             (i == p->scale || fits(&in->o[i], operand_bits(f, false)));
+        ok = ok && (i == p->scale                ? isa_has_bits(&in->o[i], 16)
+                    : f->how == TWO_RS && i == 3 ? isa_has_bits(&in->o[i], 32)
+                                                 : fits(&in->o[i], operand_bits(f, false)));
     return ok || isa_refuse(b, "an operand is not a register that holds the instruction's type");
 }
 

@@ -25,7 +25,7 @@ bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
     if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(action))))
         return isa_refuse(b, "the action is .launch_dependents or .wait");
     in->fn = do_griddepcontrol;
-    return in->num_opnds == 0;
+    return true;
 }
 
 /* --- clusterlaunchcontrol ----------------------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ bool isa_bind_cancel(struct isa_binder *b, struct insn *in) {
     if (!k.of[PTX_KIND_proxy] || !k.of[PTX_KIND_completion] || !k.of[PTX_KIND_type])
         return isa_refuse(b, ".async, .mbarrier::complete_tx::bytes and .b128 are mandatory");
     in->fn = do_try_cancel;
-    return in->num_opnds == 2 && in->o[0].kind == WARP_MEM && in->o[1].kind == WARP_MEM;
+    return true;
 }
 
 /* Words 0, 1 and 3 of the response in lane l; false after a fault. */
@@ -239,18 +239,16 @@ static enum warp_status do_first_ctaid(struct warp *w, const struct insn *in, ui
 
 bool isa_bind_cancel_query(struct isa_binder *b, struct insn *in) {
     const struct ptx_insn *p = in->src;
-    if (in->num_opnds != 2 || in->o[1].kind != WARP_SLOT || in->o[1].bits != 128)
-        return isa_refuse(b, "the response is a register of type .b128");
     in->fn = do_first_ctaid;
     if (isa_spelled(p, ISA_WORDS(PTX_MOD_get_first_ctaid, PTX_MOD_v4, PTX_MOD_b32, PTX_MOD_b128)))
-        return in->o[0].kind == WARP_VEC && in->o[0].num_sub == 4 && in->o[0].bits == 32;
+        return isa_is_list(&in->o[0], 4) || isa_refuse(b, "the list has four registers");
     if (isa_spelled(p, ISA_WORDS(PTX_MOD_is_canceled, PTX_MOD_pred, PTX_MOD_b128))) {
         in->fn = do_is_canceled;
-        return isa_is_dst(&in->o[0], 1);
+        return true;
     }
     in->aux = ptx_has(p, PTX_MOD_get_first_ctaid__y) ? 1 : ptx_has(p, PTX_MOD_get_first_ctaid__z) ? 2 : 0;
     return isa_spelled(p, ISA_WORDS(ISA_ANY(query), PTX_MOD_b32, PTX_MOD_b128)) &&
-           !ptx_has(p, PTX_MOD_get_first_ctaid) && !ptx_has(p, PTX_MOD_is_canceled) && isa_is_dst(&in->o[0], 32);
+           !ptx_has(p, PTX_MOD_get_first_ctaid) && !ptx_has(p, PTX_MOD_is_canceled);
 }
 
 /* --- setmaxnreg --------------------------------------------------------------------------------------------------- */
@@ -339,8 +337,7 @@ bool isa_bind_registers(struct isa_binder *b, struct insn *in) {
     if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_inc, PTX_MOD_dec, PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_u32), &k) ||
         in->src->num_mods != 4 || !k.of[PTX_KIND_operation])
         return isa_refuse(b, "the form is setmaxnreg.inc or .dec, .sync.aligned.u32");
-    if (in->num_opnds != 1 || !in->o[0].is_imm || in->o[0].more->src->imm < 24 || in->o[0].more->src->imm > 256 ||
-        in->o[0].more->src->imm % 8)
+    if (in->o[0].more->src->imm < 24 || in->o[0].more->src->imm > 256 || in->o[0].more->src->imm % 8)
         return isa_refuse(b, "the count is an immediate, a multiple of 8 from 24 to 256");
     in->aux = in->o[0].more->src->imm;
     in->aligned = true;

@@ -29,18 +29,18 @@ typedef bool (*isa_bind_fn)(struct isa_binder *b, struct insn *in);
 void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in); /* isa/bind.c */
 void isa_bind_refused(struct insn *in);
 
-/* A register of `bits` that may be written: neither a constant nor a special register. */
-static inline bool isa_is_dst(const struct warp_opnd *o, unsigned bits) {
-    return o->kind == WARP_SLOT && o->more->src->kind == PTX_OPND_REG && o->bits == bits;
+/* isa/operands.c: is every operand what the operands column of ptx/opcodes.def has in its place? False, with the reason,
+ * where one is not. Every binder's operands have been judged so. */
+bool isa_judge_operands(struct isa_binder *b, const struct insn *in);
+/* Is what was judged as wide: a register, or a constant, special register or address of a variable that is read so? */
+bool isa_has_bits(const struct warp_opnd *o, unsigned bits);
+/* A list of `count` elements? */
+static inline bool isa_is_list(const struct warp_opnd *o, uint32_t count) {
+    return o->kind == WARP_VEC && o->num_sub == count;
 }
-/* The same, or `_`. */
-static inline bool isa_is_dst_or_sink(const struct warp_opnd *o, unsigned bits) {
-    return o->kind == WARP_DISCARD || isa_is_dst(o, bits);
-}
-/* A source of 32 bits that warp_u32 reads. */
-static inline bool isa_is_u32(const struct warp_opnd *o) {
-    return o->kind == WARP_SLOT && (o->is_imm || o->bits == 32);
-}
+/* May the constant stand where a value of the type does? */
+bool isa_takes_constant(const struct warp_opnd *o, enum ptx_type type);
+
 /* Call of a function without a body (vprintf, __assertfail, malloc, ...): isa/builtin.c. NULL: unknown. */
 warp_fn isa_builtin(const char *name);
 

@@ -156,20 +156,14 @@ bool isa_bind_transpose(struct isa_binder *b, struct insn *in) {
     in->fn = do_movmatrix;
     if (!isa_spelled(in->src, ISA_WORDS(PTX_MOD_sync, PTX_MOD_aligned, PTX_MOD_m8n8, PTX_MOD_trans, PTX_MOD_b16)))
         return isa_refuse(b, "the form is movmatrix.sync.aligned.m8n8.trans.b16");
-    return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32;
+    return true;
 }
 
 /* One 32-bit register per matrix; a load may discard some. */
 static bool take_registers(struct matrix_form *f, const struct warp_opnd *o) {
-    bool single = f->count == 1 && o->kind == WARP_SLOT;
-    if (!single && (o->kind != WARP_VEC || o->num_sub != f->count))
+    if (!isa_is_list(o, f->count))
         return false;
-    for (uint32_t m = 0; m < f->count; m++) {
-        const struct warp_opnd *e = single ? o : &o->more->sub[m];
-        f->reg[m] = e->slot;
-        if (f->store ? e->kind != WARP_SLOT || e->bits != 32 : !isa_is_dst_or_sink(e, 32))
-            return false;
-    }
+    memcpy(f->reg, o->list, f->count * sizeof *f->reg);
     return true;
 }
 
@@ -194,7 +188,7 @@ bool isa_bind_matrix(struct isa_binder *b, struct insn *in) {
     f->addr = &in->o[f->store ? 0 : 1];
     if (!ptx_has(src, PTX_MOD_sync) || !ptx_has(src, PTX_MOD_aligned) || !f->count)
         return isa_refuse(b, ".sync.aligned and the number of matrices are mandatory");
-    if (in->num_opnds != 2 || f->addr->kind != WARP_MEM || !take_registers(f, &in->o[f->store ? 1 : 0]))
+    if (!take_registers(f, &in->o[f->store ? 1 : 0]))
         return false;
     in->data = f;
     in->fn = f->store ? do_stmatrix : do_ldmatrix;

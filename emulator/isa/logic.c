@@ -131,14 +131,8 @@ static bool bind_lop3(struct isa_binder *b, struct insn *in) {
         return isa_refuse(b, "lop3 takes .b32 and at most one of .or and .and");
     if (in->num_opnds != (paired ? 7 : 5))
         return isa_refuse(b, "wrong number of operands");
-    bool ok = paired ? alu_dest_or_sink(&in->o[0], 32) && alu_dest_or_sink(&in->o[1], 1) && alu_source(&in->o[6], 1)
-                     : alu_dest(&in->o[0], 32);
-    for (unsigned i = 0; i < 3; i++)
-        ok = ok && alu_source(&in->o[dests + i], 32);
-    if (!ok)
-        return isa_refuse(b, "an operand does not have the size that lop3 asks for");
     const struct warp_opnd *lut = &in->o[dests + 3];
-    if (!lut->is_imm || lut->more->imm > 255)
+    if (lut->imm_float || lut->more->imm > 255)
         return isa_refuse(b, "immLut is an integer constant from 0 to 255");
     const uint64_t t = lut->more->imm;
     in->aux = t | (uint64_t)((t >> 4 & 0x0f) != (t & 0x0f)) << 8 | (uint64_t)((t >> 2 & 0x33) != (t & 0x33)) << 9 |

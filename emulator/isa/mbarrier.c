@@ -309,7 +309,7 @@ static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form 
     bool tx = in->src->op == PTX_OP_mbarrier_expect_tx || in->src->op == PTX_OP_mbarrier_complete_tx;
     bool value = in->src->op != PTX_OP_mbarrier_inval;
     const enum ptx_mod order = k->of[PTX_KIND_order];
-    if (f->expect_tx || f->no_complete || f->parity || in->num_opnds != 1u + value || in->o[0].kind != WARP_MEM)
+    if (f->expect_tx || f->no_complete || f->parity)
         return false;
     if (!tx && (f->cluster || order))
         return isa_refuse(b, "an mbarrier is initialised and invalidated by its own CTA");
@@ -319,18 +319,14 @@ static bool bind_simple(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->addr = &in->o[0];
     f->value = value ? &in->o[1] : NULL;
     in->fn = do_simple;
-    return !value || isa_is_u32(f->value);
+    return true;
 }
 
 static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct isa_words *k) {
     f->drop = in->src->op == PTX_OP_mbarrier_arrive_drop;
-    if (f->parity || in->num_opnds < 2 || in->num_opnds > 3 || in->o[1].kind != WARP_MEM)
-        return false;
-    if (k->of[PTX_KIND_order] == PTX_MOD_acquire)
+    if (f->parity || k->of[PTX_KIND_order] == PTX_MOD_acquire)
         return false;
     f->has_state = in->o[0].kind == WARP_SLOT;
-    if (!isa_is_dst_or_sink(&in->o[0], 64))
-        return false;
     if (f->has_state && f->cluster)
         return isa_refuse(b, "an arrive on .shared::cluster returns no state");
     if (f->no_complete &&
@@ -344,7 +340,7 @@ static bool bind_arrive(struct isa_binder *b, struct insn *in, struct mbar_form 
     f->addr = &in->o[1];
     f->value = in->num_opnds == 3 ? &in->o[2] : NULL;
     in->fn = do_arrive;
-    return !f->value || isa_is_u32(f->value);
+    return true;
 }
 
 static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f, const struct isa_words *k) {
@@ -353,17 +349,11 @@ static bool bind_wait(struct isa_binder *b, struct insn *in, struct mbar_form *f
         return isa_refuse(b, "threads wait on mbarriers of their own CTA only");
     if (f->expect_tx || f->no_complete || k->of[PTX_KIND_order] == PTX_MOD_release)
         return false;
-    if (in->num_opnds < 3 || in->num_opnds > 3u + f->is_try || in->o[1].kind != WARP_MEM)
-        return false;
-    if (in->num_opnds == 4 && !isa_is_u32(&in->o[3]))
-        return false;
-    if (!isa_is_dst_or_sink(&in->o[0], 1))
-        return false;
-    f->dst = in->o[0].kind == WARP_DISCARD ? WARP_SINK : in->o[0].slot;
+    f->dst = in->o[0].slot;
     f->addr = &in->o[1];
     f->value = &in->o[2];
     in->fn = do_wait;
-    return f->parity ? isa_is_u32(f->value) : f->value->kind == WARP_SLOT && f->value->bits == 64;
+    return true;
 }
 
 bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
@@ -386,8 +376,7 @@ bool isa_bind_mbarrier(struct isa_binder *b, struct insn *in) {
         return bind_wait(b, in, f, &k);
     case PTX_OP_mbarrier_pending_count:
         in->fn = do_pending_count;
-        return in->num_opnds == 2 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 64 &&
-               !k.of[PTX_KIND_space] && !k.of[PTX_KIND_order];
+        return !k.of[PTX_KIND_space] && !k.of[PTX_KIND_order];
     default:
         return false;
     }

@@ -455,22 +455,20 @@ static const char *access_refused(const struct ptx_insn *src, const struct isa_w
 
 static bool is_signed(enum ptx_type t) { return t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64; }
 
-/* One register of the access. All of a vector are as wide as the first; narrow constants count as 32 bits wide. */
+/* One register of the access. All of a vector are as wide as the first; in a store narrow ones count as 32 bits wide. */
 static bool take_register(struct mem_form *f, const struct warp_opnd *o, bool store) {
-    unsigned bits = store && o->bits < 32 && o->bits >= 8 ? 32 : o->bits;
-    if (o->kind != WARP_SLOT || bits < 8 || (!store && !isa_is_dst(o, bits)) || (f->reg && f->reg != bits))
-        return false;
+    const unsigned bits = store && o->bits < 32 ? 32 : o->bits;
+    const bool alike = !f->reg || f->reg == bits;
     f->reg = (uint8_t)bits;
-    /* 9.4.1: a register may be wider than the access, not narrower */
-    return (o->is_imm ? bits : o->bits) >= 8u * f->size;
+    return alike;
 }
 
 static bool take_registers(struct mem_form *f, const struct warp_opnd *o, bool store) {
     if (f->count == 1) {
         f->slot[0] = o->slot;
-        return take_register(f, o, store);
+        return o->kind == WARP_SLOT && take_register(f, o, store);
     }
-    if (o->kind != WARP_VEC || o->num_sub != f->count)
+    if (!isa_is_list(o, f->count))
         return false;
     for (unsigned e = 0; e < f->count; e++) {
         f->slot[e] = o->list[e];
@@ -492,10 +490,10 @@ static warp_fn choose(const struct mem_form *f, bool store) {
 }
 
 /* Parameters in slots have fixed addresses: bounds and alignment are known here. */
-static bool address_fits(const struct mem_form *f) {
+static bool address_fits(const struct mem_form *f, bool store) {
     uint64_t size = (uint64_t)f->size * f->count, at = (uint64_t)f->addr->offset;
     if (f->addr->kind != WARP_PARAM)
-        return f->addr->kind == WARP_MEM;
+        return !(store && f->space == XS_PARAM); /* what a kernel was given is not stored to */
     return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm && size <= f->addr->more->imm - at;
 }
 
@@ -521,8 +519,8 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     f->wide = size * count == 32;
     f->addr = &in->o[store ? 0 : 1];
     if (!take_registers(f, &in->o[store ? 1 : 0], store))
-        return isa_refuse(b, "the register is narrower than the access, or the vector has another length");
-    if (!address_fits(f))
+        return isa_refuse(b, "the vector has another length, or registers of several widths");
+    if (!address_fits(f, store))
         return isa_refuse(b, "the access lies outside the parameter");
     f->quad = f->size == 4 && f->count == 4 && f->reg == 32 && !f->sinks;
     in->data = f;

@@ -224,16 +224,10 @@ static bool legal(const struct mma_form *f, enum ptx_mod d) {
     return f->a == f->b && (d == PTX_MOD_f32 || (d == PTX_MOD_f16 && f->a == PTX_MOD_f16));
 }
 
-static bool take(const struct warp_opnd *o, uint32_t count, bool write, warp_slot *slots) {
-    bool single = count == 1 && o->kind == WARP_SLOT;
-    if (!single && (o->kind != WARP_VEC || o->num_sub != count))
+static bool take(const struct warp_opnd *o, uint32_t count, warp_slot *slots) {
+    if (!isa_is_list(o, count))
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct warp_opnd *e = single ? o : &o->more->sub[i];
-        slots[i] = e->slot;
-        if (write ? !isa_is_dst_or_sink(e, 32) : e->kind != WARP_SLOT || e->bits != 32)
-            return false;
-    }
+    memcpy(slots, o->list, count * sizeof *slots);
     return true;
 }
 
@@ -264,8 +258,8 @@ bool isa_bind_mma(struct isa_binder *b, struct insn *in) {
     f->regs_b = f->regs_a / 2;
     f->regs_c = f->acc == PTX_MOD_f16 ? 2 : 4;
     f->exact = f->a != PTX_MOD_bf16 && f->a != PTX_MOD_tf32;
-    if (in->num_opnds != 4 || !take(&in->o[0], f->regs_c, true, f->rd) || !take(&in->o[1], f->regs_a, false, f->ra) ||
-        !take(&in->o[2], f->regs_b, false, f->rb) || !take(&in->o[3], f->regs_c, false, f->rc))
+    if (!take(&in->o[0], f->regs_c, f->rd) || !take(&in->o[1], f->regs_a, f->ra) ||
+        !take(&in->o[2], f->regs_b, f->rb) || !take(&in->o[3], f->regs_c, f->rc))
         return false;
     in->data = f;
     in->aligned = true;

@@ -260,20 +260,18 @@ bool isa_bind_permute(struct isa_binder *b, struct insn *in) {
 
 static bool bind_vector(struct isa_binder *b, struct insn *in, unsigned bits) {
     const bool pack = in->o[1].kind == WARP_VEC;
-    const struct warp_opnd *vec = &in->o[pack ? 1 : 0], *scalar = &in->o[pack ? 0 : 1];
-    if (pack ? !alu_dest(scalar, bits) : !alu_source(scalar, bits))
-        return isa_refuse(b, "the scalar does not have the size of mov's type");
+    const struct warp_opnd *vec = &in->o[pack ? 1 : 0];
+    if (in->o[pack ? 0 : 1].kind != WARP_SLOT)
+        return isa_refuse(b, "one side of mov is a scalar that keeps its value");
     if ((vec->num_sub != 2 && vec->num_sub != 4) || bits / vec->num_sub < 8 || bits / vec->num_sub > 64)
         return isa_refuse(b, "mov packs 2 or 4 elements of 8 to 64 bits");
     const unsigned element = bits / vec->num_sub;
     unsigned registers = 0;
     for (uint32_t k = 0; k < vec->num_sub; k++) {
         const struct warp_opnd *e = &vec->more->sub[k];
-        if (!pack && alu_is_sink(e))
-            continue;
-        if (pack ? !(alu_source(e, element) || (e->is_imm && e->kind == WARP_SLOT)) : !alu_dest(e, element))
+        if (!e->is_imm && !isa_has_bits(e, element))
             return isa_refuse(b, "the vector's elements do not fill mov's type");
-        registers++;
+        registers += !alu_is_sink(e);
     }
     if (!registers)
         return isa_refuse(b, "at least one element has to be a register");
@@ -283,33 +281,19 @@ static bool bind_vector(struct isa_binder *b, struct insn *in, unsigned bits) {
 }
 
 static bool bind_scalar(struct isa_binder *b, struct insn *in, enum ptx_type type, unsigned bits) {
-    struct warp_opnd *d = &in->o[0], *a = &in->o[1];
-    if (!alu_dest(d, bits))
-        return isa_refuse(b, "the destination is not a register of mov's size");
-    if (a->kind == WARP_NONE && a->more && a->more->src->kind == PTX_OPND_SREG) {
-        uint64_t v;
-        if (type == PTX_PRED || bits == 128 || !dynamic_value(a->more->src->sreg, 0, &v))
-            return isa_refuse(b, "this special register has no value here");
-        in->fn = mov_sreg;
-        return true;
-    }
-    if (a->kind == WARP_PARAM)
-        return isa_refuse(b, "the address of a function's parameter is not supported");
-    if (a->kind == WARP_FUNC && bits == 64) { /* the slot has the function's address */
-        in->fn = mov_b64;
-        return true;
-    }
-    if (type == PTX_PRED && a->kind == WARP_SLOT && a->more->src->kind == PTX_OPND_SREG) {
-        in->fn = mov_pred_sreg;
-        return true;
-    }
-    if (!alu_source(a, bits) && !(type == PTX_PRED && a->kind == WARP_SLOT && a->is_imm))
-        return isa_refuse(b, "the source does not have mov's size");
-    in->fn = type == PTX_PRED ? mov_pred
-             : bits == 16     ? mov_b16
-             : bits == 32     ? mov_b32
-             : bits == 64     ? mov_b64
-                              : mov_b128;
+    const struct warp_opnd *a = &in->o[1];
+    const bool sreg = a->more->src->kind == PTX_OPND_SREG;
+    uint64_t v;
+    if (a->kind == WARP_NONE && (type == PTX_PRED || !dynamic_value(a->more->src->sreg, 0, &v)))
+        return isa_refuse(b, "this special register has no value here");
+    if (a->kind == WARP_FUNC && bits != 64)
+        return isa_refuse(b, "a function's address has 64 bits");
+    in->fn = a->kind == WARP_NONE ? mov_sreg
+             : type == PTX_PRED   ? (sreg ? mov_pred_sreg : mov_pred)
+             : bits == 16         ? mov_b16
+             : bits == 32         ? mov_b32
+             : bits == 64         ? mov_b64
+                                  : mov_b128;
     return true;
 }
 
@@ -323,8 +307,6 @@ bool isa_bind_move(struct isa_binder *b, struct insn *in) {
         type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2 || type == PTX_F32X2;
     if (form.num_types != 1 || form.flags || form.cmp || form.space || bits == 8 || type == PTX_NOTYPE || packed)
         return isa_refuse(b, "mov takes .pred, or one bit-size, integer, .f32 or .f64 type of 16 bits or more");
-    if (in->num_opnds != 2)
-        return isa_refuse(b, "wrong number of operands");
     if (in->o[0].kind == WARP_VEC || in->o[1].kind == WARP_VEC)
         return type == PTX_PRED ? isa_refuse(b, "a vector has no predicates") : bind_vector(b, in, bits);
     return bind_scalar(b, in, type, bits);

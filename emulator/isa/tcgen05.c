@@ -149,12 +149,8 @@ bool isa_bind_tcgen05_alloc(struct isa_binder *b, struct insn *in) {
         return false;
     switch (in->src->op) {
     case PTX_OP_tcgen05_alloc:
-        if (in->num_opnds != 2 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT)
-            return isa_refuse(b, "operands are [dst], nCols");
         return isa_tmem_aligned(b, in, do_alloc);
     case PTX_OP_tcgen05_dealloc:
-        if (in->num_opnds != 2 || in->o[0].kind != WARP_SLOT || in->o[1].kind != WARP_SLOT)
-            return isa_refuse(b, "operands are taddr, nCols");
         return isa_tmem_aligned(b, in, do_dealloc);
     default:
         return isa_tmem_aligned(b, in, do_relinquish);

@@ -51,7 +51,6 @@ struct ldst_form {
     struct tc_access access; /* without address and threads */
     uint32_t regs;
     const warp_slot *list;
-    warp_slot single; /* list of a register without braces */
 };
 
 static const struct diag beyond_lanes = {
@@ -107,8 +106,7 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
     all->end = &p->next;
     w->before = use_loads;
     for (uint32_t r = 0; r < f->regs; r++)
-        if (f->list[r] != WARP_SINK)
-            warp_set_poison(w, f->list[r], mask, mask);
+        warp_set_poison(w, f->list[r], mask, mask);
     p->op = tc_issue_ld(w->tmem_queue, &origin, &a, p->words, p->words + 32 * f->regs, &p->done);
     tell_sync_of(w, in, mask, SYNC_TCGEN05_LD, p->op);
     return WARP_NEXT;
@@ -138,8 +136,6 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
     if (!fr->used || p->in < fr->func->code || p->in >= fr->func->code + fr->func->num_insns)
         return;
     for (uint32_t r = 0; r < p->regs; r++) {
-        if (f->list[r] == WARP_SINK)
-            continue;
         size_t slot = (size_t)fr->base + (size_t)f->list[r];
         uint32_t *to = w->slots + slot * MACH_WARP;
         const uint32_t *from = p->words + (size_t)r * MACH_WARP;
@@ -237,17 +233,6 @@ static bool shape_of(enum ptx_mod word, enum tc_shape *shape) {
     return false;
 }
 
-/* The register list, braced or a single register. */
-static bool list_of(struct ldst_form *f, const struct warp_opnd *o) {
-    if (o->kind == WARP_VEC && o->bits == 32) {
-        f->list = o->list;
-        return o->num_sub == f->regs;
-    }
-    f->single = o->slot;
-    f->list = &f->single;
-    return o->kind == WARP_SLOT && o->bits == 32 && f->regs == 1;
-}
-
 bool isa_bind_tcgen05_ldst(struct isa_binder *b, struct insn *in) {
     const bool load = in->src->op == PTX_OP_tcgen05_ld;
     struct ldst_form *f = arena_alloc(b->arena, sizeof *f);
@@ -270,15 +255,16 @@ bool isa_bind_tcgen05_ldst(struct isa_binder *b, struct insn *in) {
         return isa_refuse(b, "a load takes .pack::16b, a store .unpack::16b");
     /* ld: r, [taddr] {, split}; st: [taddr] {, split}, r */
     bool split = f->access.shape == TC_16X32BX2;
-    unsigned count = split ? 3 : 2, address = load ? 1 : 0, half = load ? 2 : 1, regs = load ? 0 : count - 1;
-    if (in->num_opnds != count || in->o[address].kind != WARP_MEM || (split && !in->o[half].is_imm))
+    unsigned count = split ? 3 : 2, half = load ? 2 : 1, regs = load ? 0 : count - 1;
+    if (in->num_opnds != count)
         return isa_refuse(b, "operands do not suit the shape");
     if (split) {
         if (in->o[half].more->imm >= TMEM_COLUMNS)
             return isa_refuse(b, "immHalfSplitoff is not a number of columns below 512");
         f->access.split = (uint32_t)in->o[half].more->imm;
     }
-    if (!list_of(f, &in->o[regs]))
+    f->list = in->o[regs].list;
+    if (!isa_is_list(&in->o[regs], f->regs))
         return isa_refuse(b, "the number of registers does not suit shape and repeat factor (Tables 49 and 50)");
     in->data = f;
     return isa_tmem_aligned(b, in, load ? do_ld : do_st);

@@ -108,41 +108,32 @@ static bool mma_kind(struct isa_binder *b, const struct ptx_insn *p, const struc
 
 /* [d], a | [a], b, idesc {, {m0, m1, m2, m3}}, p {, scale}; with block scaling ... idesc, [sfa], [sfb], p */
 static bool mma_operands(struct isa_binder *b, struct insn *in, struct umma_form *f) {
-    static const char *const order =
-        "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}";
-    unsigned n = in->num_opnds, i = 4;
-    if (n < 5 || in->o[0].kind != WARP_MEM || in->o[2].kind != WARP_SLOT || in->o[3].kind != WARP_SLOT)
-        return isa_refuse(b, order);
+    const struct warp_opnd *o = in->o + 4;
+    const bool scales = o[0].kind == WARP_MEM && o[1].kind == WARP_MEM && in->num_opnds == 7;
     f->d = &in->o[0];
     f->a = &in->o[1];
     f->b = &in->o[2];
     f->idesc = &in->o[3];
     f->a_in_tmem = f->a->kind == WARP_MEM;
-    if (!f->a_in_tmem && f->a->kind != WARP_SLOT)
-        return isa_refuse(b, order);
-    if ((!f->a_in_tmem && f->a->bits != 64) || f->b->bits != 64 || f->idesc->bits != 32)
-        return isa_refuse(b, "descriptors are 64-bit registers, the instruction descriptor a 32-bit one");
     if (tc_is_scaled(f->kind)) {
-        if (n != 7 || in->o[4].kind != WARP_MEM || in->o[5].kind != WARP_MEM)
+        if (!scales)
             return isa_refuse(b, "with block scaling the operands are [d], a, b, idesc, [scale-A], [scale-B], "
                                  "enable-input-d");
-        f->sfa = &in->o[i++];
-        f->sfb = &in->o[i++];
-    } else if (in->o[i].kind == WARP_VEC) {
-        f->disable = &in->o[i++];
-        if (f->disable->num_sub != 4 * in->aux || f->disable->bits != 32)
+        f->sfa = o++;
+        f->sfb = o++;
+    } else if (o->kind == WARP_VEC) {
+        f->disable = o++;
+        if (f->disable->num_sub != 4 * in->aux)
             return isa_refuse(b, "disable-output-lane has 4 elements of 32 bits with .cta_group::1, 8 with ::2");
     }
-    if (i >= n || in->o[i].kind != WARP_SLOT || in->o[i].bits != 1)
-        return isa_refuse(b, order);
-    f->enable = &in->o[i++];
-    if (i == n)
+    if (o->kind != WARP_SLOT)
+        return isa_refuse(b, "operands are [d], a, b, idesc {, disable-output-lane}, enable-input-d {, scale-input-d}");
+    f->enable = o++;
+    if (o == in->o + in->num_opnds)
         return true;
-    if (i + 1 != n || !in->o[i].is_imm)
-        return isa_refuse(b, order);
-    if (in->o[i].more->imm > 15 || (f->kind != TC_KIND_F16 && f->kind != TC_KIND_TF32))
+    if (o->more->imm > 15 || (f->kind != TC_KIND_F16 && f->kind != TC_KIND_TF32))
         return isa_refuse(b, "scale-input-d is 0 to 15 and for .kind::f16 and .kind::tf32 only");
-    f->scale_d = (uint32_t)in->o[i].more->imm;
+    f->scale_d = (uint32_t)o->more->imm;
     return true;
 }
 
@@ -242,8 +233,6 @@ bool isa_bind_tcgen05_cp(struct isa_binder *b, struct insn *in) {
     if ((k.of[PTX_KIND_unpacked] != 0) != (packed != 0))
         return isa_refuse(b, "decompression is .b8x16.b6x16_p32 or .b8x16.b4x16_p64");
     f->format = packed == PTX_MOD_b6x16_p32 ? TC_CP_B6X16_P32 : packed ? TC_CP_B4X16_P64 : TC_CP_RAW;
-    if (in->num_opnds != 2 || in->o[0].kind != WARP_MEM || in->o[1].kind != WARP_SLOT || in->o[1].bits != 64)
-        return isa_refuse(b, "operands are [taddr], s-desc");
     in->data = f;
     in->fn = do_cp;
     return true;
@@ -253,8 +242,6 @@ bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
     struct isa_words k;
     if (!isa_tmem_group(b, in, ISA_WORDS(ISA_ANY(cta_group), PTX_MOD_down), &k) || !ptx_has(in->src, PTX_MOD_down))
         return false;
-    if (in->num_opnds != 1 || in->o[0].kind != WARP_MEM)
-        return isa_refuse(b, "the operand is [taddr]");
     in->fn = do_shift;
     return true;
 }
@@ -301,9 +288,6 @@ bool isa_bind_tcgen05_commit(struct isa_binder *b, struct insn *in) {
         return false;
     if (!k.of[PTX_KIND_completion])
         return isa_refuse(b, "the completion mechanism .mbarrier::arrive::one is missing");
-    const unsigned count = k.of[PTX_KIND_multicast] ? 2 : 1;
-    if (in->num_opnds != count || in->o[0].kind != WARP_MEM || (count == 2 && in->o[1].kind != WARP_SLOT))
-        return isa_refuse(b, "operands are [mbar] and, with .multicast::cluster, ctaMask");
     in->fn = do_commit;
     return true;
 }

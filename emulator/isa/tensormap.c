@@ -119,18 +119,17 @@ bool isa_bind_tensormap(struct isa_binder *b, struct insn *in) {
     if (f->space != XS_GENERIC && f->space != XS_GLOBAL && f->space != XS_SHARED_CTA)
         return isa_refuse(b, "a tensor map is in global or shared::cta memory");
     f->field = fields[k].field;
-    if (in->num_opnds != 2u + fields[k].ordinal || in->o[0].kind != WARP_MEM)
+    if (in->num_opnds != 2u + fields[k].ordinal)
         return false;
     if (fields[k].ordinal) {
-        if (!in->o[1].is_imm || in->o[1].more->src->imm > UINT32_MAX)
+        if (in->o[1].more->src->imm > UINT32_MAX)
             return false;
         f->ord = (uint32_t)in->o[1].more->src->imm;
     }
     f->value = &in->o[1 + fields[k].ordinal];
     in->data = f;
     in->fn = do_replace;
-    return f->value->kind == WARP_SLOT &&
-           (f->value->is_imm || (!fields[k].immediate && f->value->bits == (fields[k].wide ? 64 : 32)));
+    return f->value->is_imm || !fields[k].immediate;
 }
 
 /* .global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [dst], [src], 128 */
@@ -140,6 +139,5 @@ bool isa_bind_tensormap_fence(struct isa_binder *b, struct insn *in) {
         return isa_refuse(b, "the form is .global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned");
     in->aligned = true;
     in->fn = do_fenceproxy;
-    return in->num_opnds == 3 && in->o[0].kind == WARP_MEM && in->o[1].kind == WARP_MEM && in->o[2].is_imm &&
-           in->o[2].more->src->imm == TMAP_BYTES;
+    return in->o[2].more->src->imm == TMAP_BYTES;
 }

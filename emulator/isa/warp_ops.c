@@ -121,10 +121,8 @@ static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t
         preds |= (uint32_t)in_range << l;
         poison |= (absent >> j & 1) << l;
     }
-    if (in->o[0].kind == WARP_SLOT) {
-        WARP_FOR_LANES(l, members) warp_dst32(w, in->o[0].slot)[l] = out[l];
-        warp_set_poison(w, in->o[0].slot, members, poison);
-    }
+    WARP_FOR_LANES(l, members) warp_dst32(w, in->o[0].slot)[l] = out[l];
+    warp_set_poison(w, in->o[0].slot, members, poison);
     if (n == 6 && in->o[1].kind == WARP_SLOT) {
         warp_set_pred(w, in->o[1].slot, members, preds);
         warp_set_poison(w, in->o[1].slot, members, 0);
@@ -134,11 +132,11 @@ static enum warp_status run_shfl(struct warp *w, const struct insn *in, uint32_t
 
 static bool bind_shfl(struct insn *in, struct warp_form *f) {
     unsigned n = in->num_opnds;
-    if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(shuffle), PTX_MOD_b32)) || n < 5 || n > 6)
+    if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(shuffle), PTX_MOD_b32)))
         return false;
     f->mode = (enum ptx_mod)in->src->mods[0];
     f->run = run_shfl;
-    const struct warp_opnd *a = &in->o[n - 4], *b = &in->o[n - 3], *c = &in->o[n - 2];
+    const struct warp_opnd *b = &in->o[n - 3], *c = &in->o[n - 2];
     f->fixed = b->is_imm && c->is_imm;
     for (uint32_t l = 0; f->fixed && l < MACH_WARP; l++) {
         bool in_range;
@@ -146,8 +144,7 @@ static bool bind_shfl(struct insn *in, struct warp_form *f) {
             (uint8_t)shfl_source(f->mode, l, (uint32_t)b->more->src->imm, (uint32_t)c->more->src->imm, &in_range);
         f->fixed_in_range |= (uint32_t)in_range << l;
     }
-    return isa_is_dst_or_sink(&in->o[0], 32) && (n == 5 || isa_is_dst_or_sink(&in->o[1], 1)) && a->kind == WARP_SLOT &&
-           a->bits == 32 && isa_is_u32(b) && isa_is_u32(c);
+    return true;
 }
 
 /* --- vote.sync ---------------------------------------------------------------------------------------------------- */
@@ -169,12 +166,11 @@ static enum warp_status run_vote(struct warp *w, const struct insn *in, uint32_t
 
 static bool bind_vote(struct insn *in, struct warp_form *f) {
     const bool ballot = ptx_has(in->src, PTX_MOD_ballot);
-    if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(vote), ballot ? PTX_MOD_b32 : PTX_MOD_pred)) || in->num_opnds != 3)
+    if (!isa_spelled(in->src, ISA_WORDS(ISA_ANY(vote), ballot ? PTX_MOD_b32 : PTX_MOD_pred)))
         return false;
     f->mode = (enum ptx_mod)in->src->mods[0];
     f->run = run_vote;
-    return isa_is_dst(&in->o[0], ballot ? 32 : 1) && in->o[1].kind == WARP_SLOT &&
-           (in->o[1].is_imm || in->o[1].bits == 1);
+    return true;
 }
 
 /* --- match.sync --------------------------------------------------------------------------------------------------- */
@@ -209,13 +205,9 @@ static bool bind_match(struct isa_binder *b, struct insn *in, struct warp_form *
     struct isa_words k;
     if (!isa_sort(b, in->src, ISA_WORDS(PTX_MOD_any, PTX_MOD_all, PTX_MOD_sync, PTX_MOD_b32, PTX_MOD_b64), &k))
         return false;
-    const unsigned n = in->num_opnds, bits = ptx_type_bits(ptx_mod_type(k.of[PTX_KIND_type]));
     f->mode = k.of[PTX_KIND_vote];
     f->run = run_match;
-    if (!bits || !f->mode || n < 3 || n > (f->mode == PTX_MOD_all ? 4 : 3))
-        return false;
-    return isa_is_dst_or_sink(&in->o[0], 32) && (n == 3 || isa_is_dst_or_sink(&in->o[1], 1)) &&
-           in->o[n - 2].kind == WARP_SLOT && in->o[n - 2].bits == bits;
+    return k.of[PTX_KIND_type] && f->mode;
 }
 
 /* --- redux.sync --------------------------------------------------------------------------------------------------- */
@@ -273,9 +265,7 @@ static bool bind_redux(struct isa_binder *b, struct insn *in, struct warp_form *
     bool logic = f->mode == PTX_MOD_and || f->mode == PTX_MOD_or || f->mode == PTX_MOD_xor;
     bool ok = (f->type == PTX_B32 && logic) || (f->type == PTX_F32 && order) ||
               ((f->type == PTX_U32 || f->type == PTX_S32) && (order || f->mode == PTX_MOD_add));
-    if (!ok || ((f->abs || f->nan) && f->type != PTX_F32))
-        return false;
-    return in->num_opnds == 3 && isa_is_dst(&in->o[0], 32) && in->o[1].kind == WARP_SLOT && in->o[1].bits == 32;
+    return ok && (f->type == PTX_F32 || (!f->abs && !f->nan));
 }
 
 /* --- elect.sync, bar.warp.sync, activemask ------------------------------------------------------------------------ */
@@ -287,17 +277,14 @@ static enum warp_status run_elect(struct warp *w, const struct insn *in, uint32_
         WARP_FOR_LANES(l, members) warp_dst32(w, in->o[0].slot)[l] = leader;
         warp_set_poison(w, in->o[0].slot, members, 0);
     }
-    if (in->o[1].kind == WARP_SLOT) {
-        warp_set_pred(w, in->o[1].slot, members, 1u << leader);
-        warp_set_poison(w, in->o[1].slot, members, 0);
-    }
+    warp_set_pred(w, in->o[1].slot, members, 1u << leader);
+    warp_set_poison(w, in->o[1].slot, members, 0);
     return WARP_NEXT;
 }
 
 static bool bind_elect(struct insn *in, struct warp_form *f) {
     f->run = run_elect;
-    return in->src->num_mods == 0 && in->num_opnds == 3 && isa_is_dst_or_sink(&in->o[0], 32) &&
-           isa_is_dst_or_sink(&in->o[1], 1);
+    return in->src->num_mods == 0;
 }
 
 static enum warp_status run_warp_bar(struct warp *w, const struct insn *in, uint32_t members) {
@@ -316,7 +303,7 @@ static enum warp_status do_activemask(struct warp *w, const struct insn *in, uin
 
 static bool bind_activemask(struct insn *in) {
     in->fn = do_activemask;
-    return isa_spelled(in->src, ISA_WORDS(PTX_MOD_b32)) && in->num_opnds == 1 && isa_is_dst(&in->o[0], 32);
+    return isa_spelled(in->src, ISA_WORDS(PTX_MOD_b32));
 }
 
 bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
@@ -342,7 +329,7 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
         break;
     case PTX_OP_bar_warp_sync:
         f->run = run_warp_bar;
-        ok = in->src->num_mods == 0 && in->num_opnds == 1;
+        ok = in->src->num_mods == 0;
         break;
     case PTX_OP_shfl:
     case PTX_OP_vote:
@@ -350,7 +337,7 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
     default:
         return false;
     }
-    if (!ok || !isa_is_u32(&in->o[in->num_opnds - 1]))
+    if (!ok)
         return false;
     f->members = &in->o[in->num_opnds - 1];
     in->data = f;

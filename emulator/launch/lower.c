@@ -89,6 +89,8 @@ static warp_slot init_slot(struct lowering *lo, const struct warp_init *want) {
  * exceptions are listed with their sections. */
 static enum ptx_type operand_type(const struct ptx_insn *in, unsigned i) {
     enum ptx_type t0 = ptx_insn_type(in, 0), t1 = ptx_insn_type(in, 1);
+    if (i > 1 && i + 1u == in->num_operands && ptx_has(in, PTX_MOD_L2__cache_hint))
+        return PTX_B64; /* the cache policy */
     switch (in->op) {
     case PTX_OP_shl: /* 9.7.8.8, 9.7.8.9: the shift amount is .u32 */
     case PTX_OP_shr:
@@ -120,7 +122,8 @@ static enum ptx_type operand_type(const struct ptx_insn *in, unsigned i) {
 }
 
 static unsigned imm_bits(const struct ptx_insn *in, unsigned i) {
-    return ptx_type_bits(operand_type(in, i)) == 64 ? 64 : 32;
+    const unsigned bits = ptx_type_bits(operand_type(in, i));
+    return bits == 64 || bits == 1 ? bits : 32;
 }
 
 static uint64_t imm_value(const struct ptx_insn *in, unsigned i, const struct ptx_operand *o) {

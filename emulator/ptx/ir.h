@@ -102,6 +102,7 @@ enum ptx_kind {
 const char *ptx_op_text(enum ptx_op op);
 const char *ptx_op_section(enum ptx_op op); /* "9.7.1.1" */
 enum ptx_family ptx_op_family(enum ptx_op op);
+const char *ptx_op_operands(enum ptx_op op); /* what may stand where: the legend of opcodes.def */
 const char *ptx_mod_text(enum ptx_mod mod);
 enum ptx_kind ptx_mod_kind(enum ptx_mod mod);
 unsigned ptx_mod_number(enum ptx_mod mod); /* the number in its text: .v4, .2d, .x128, .cta_group::2; 0 without one */
@@ -258,6 +259,7 @@ enum ptx_sreg {
     PTX_SREG_COUNT
 };
 const char *ptx_sreg_text(enum ptx_sreg r);
+unsigned ptx_sreg_bits(enum ptx_sreg r); /* of its type; a predicate has 1 */
 bool ptx_sreg_is_fixed(enum ptx_sreg r); /* keeps its value while the thread lives */
 
 struct ptx_func {

@@ -7,9 +7,10 @@
 static const struct {
     const char *text, *section;
     enum ptx_family family;
+    const char *operands;
 } ops[PTX_OP_COUNT] = {
-    [PTX_OP_unknown] = {"(unknown)", "9.7", PTX_FAMILY_none},
-#define OP(name, text, section, family) [PTX_OP_##name] = {text, section, PTX_FAMILY_##family},
+    [PTX_OP_unknown] = {"(unknown)", "9.7", PTX_FAMILY_none, "-"},
+#define OP(name, text, section, family, operands) [PTX_OP_##name] = {text, section, PTX_FAMILY_##family, operands},
 #include "ptx/opcodes.def"
 #undef OP
 };
@@ -27,10 +28,11 @@ static const struct {
 enum change { other, fixed };
 static const struct {
     const char *text;
+    unsigned bits;
     enum change change;
 } sregs[PTX_SREG_COUNT] = {
-    [PTX_SREG_unknown] = {"(unknown)", other},
-#define SREG(name, text, change) [PTX_SREG_##name] = {text, change},
+    [PTX_SREG_unknown] = {"(unknown)", 0, other},
+#define SREG(name, text, bits, change) [PTX_SREG_##name] = {text, bits, change},
 #include "ptx/sregs.def"
 #undef SREG
 };
@@ -40,6 +42,8 @@ const char *ptx_op_text(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT
 const char *ptx_op_section(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].section; }
 
 enum ptx_family ptx_op_family(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].family; }
+
+const char *ptx_op_operands(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_COUNT ? op : 0].operands; }
 
 const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].text; }
 
@@ -51,6 +55,8 @@ unsigned ptx_mod_number(enum ptx_mod mod) {
 }
 
 const char *ptx_sreg_text(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0].text; }
+
+unsigned ptx_sreg_bits(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_COUNT ? r : 0].bits; }
 
 bool ptx_sreg_is_fixed(enum ptx_sreg r) { return (unsigned)r < PTX_SREG_COUNT && sregs[r].change == fixed; }
 

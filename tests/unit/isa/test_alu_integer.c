@@ -417,7 +417,7 @@ static const struct alu_refusal refusals[] = {
     {"add.u64 %dl, %aw, %bl;", "source operand"},
     {"add.u32 %dw, %al, %bw;", "source operand"},
     {"add.u32 %dw, %ap, %bw;", "source operand"},
-    {"add.u32 %dw, %aw;", "number of operands"},
+    {"add.u32 %dw, %aw;", "operand 3 is missing"},
     {"add.u32.clamp.clamp %dw, %aw, %bw;", "modifier"},
 };
 

@@ -146,7 +146,7 @@ static const struct alu_refusal refusals[] = {
     {"shl.s32 %dw, %aw, %bw;", "not one of the instruction's forms"},
     {"shf.l.b32 %dw, %aw, %bw, %cw;", "not one of the instruction's forms"},
     {"lop3.b32 %dw, %aw, %bw, %cw, 256;", "0 to 255"},
-    {"lop3.b32 %dw, %aw, %bw, %cw, %ew;", "0 to 255"},
+    {"lop3.b32 %dw, %aw, %bw, %cw, %ew;", "operand 5 must be a constant"},
     {"lop3.xor.b32 %dw|%dp, %aw, %bw, %cw, 1, %ep;", "at most one of .or and .and"},
     {"lop3.or.b32 %dw, %aw, %bw, %cw, 1, %ep;", "number of operands"},
     {"not.pred %dp, %aw;", "source operand"},

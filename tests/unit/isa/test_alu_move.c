@@ -103,7 +103,7 @@ static const struct alu_case cases[] = {
 
 static const struct alu_refusal refusals[] = {
     {"mov.b32 %dl, %al;", "destination"},
-    {"mov.b64 %dl, %aw;", "does not have mov's size"},
+    {"mov.b64 %dl, %aw;", "operand 2 is a source: it must be a 64-bit"},
     {"mov.b32 %dw, {%aw, %bw};", "do not fill"},
     {"mov.b64 %dl, {%aw, %bw, %cw};", "2 or 4 elements"},
     {"mov.b32 {%dw, %qw}, %aw;", "do not fill"},
@@ -111,7 +111,7 @@ static const struct alu_refusal refusals[] = {
     {"mov.b32 %dw, %envreg3;", "no value here"},
     {"mov.sat.b32 %dw, %aw;", "mov takes .pred"},
     {"prmt.b32.f4e.rc8 %dw, %aw, %bw, %cw;", "not one of the instruction's forms"},
-    {"cvta.shared.u32 %dw, %aw;", "64 bits wide"},
+    {"cvta.shared.u32 %dw, %aw;", "operand 1 is a destination: it must be a 64-bit"},
     {"mapa.u32 %dw, %aw, %bw;", "64 bits wide"},
     {"mapa.shared::cta.u32 %dw, %aw, %bw;", "shared::cluster"},
     {"isspacep.reg %dp, %al;", "modifier"},
