@@ -22,6 +22,7 @@ enum {
 __attribute__((format(printf, 2, 3))) static void say(struct fatbin_error *err, const char *format, ...) {
     va_list args;
     va_start(args, format);
+    err->no_memory = false;
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
 }
@@ -163,7 +164,8 @@ static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) 
     }
     char *out = try_calloc(image->plain + 1, 1);
     if (out == NULL) {
-        say(err, "fat binary: no memory for an image of %zu bytes", image->plain);
+        say(err, "fat binary: the host has no memory for an image of %zu bytes", image->plain);
+        err->no_memory = true;
         return NULL;
     }
     int status = 0;
@@ -181,18 +183,18 @@ static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) 
     return out;
 }
 
-uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len) {
+uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len, struct fatbin_error *err) {
     struct fatbin_reader r;
     struct fatbin_image image;
-    struct fatbin_error ignored;
-    if (fatbin_open(&r, bytes, limit, NULL, &ignored) < 0)
+    if (fatbin_open(&r, bytes, limit, NULL, err) < 0)
         return NULL;
-    while (fatbin_next(&r, &image, &ignored) == 1) {
+    while (fatbin_next(&r, &image, err) == 1) {
         if (image.kind != FATBIN_ELF || image.sm != 100)
             continue;
         *len = image.plain;
-        return (uint8_t *)unpack(&image, &ignored);
+        return (uint8_t *)unpack(&image, err);
     }
+    say(err, "fat binary: no machine code for sm_100");
     return NULL;
 }
 
@@ -282,7 +284,7 @@ static unsigned generic_number(const char *target) { return (unsigned)strtoul(ta
 static void consider(const struct fatbin_image *image, struct fatbin_choice *best, struct survey *s) {
     struct fatbin_choice c = {0};
     s->ptx++;
-    char *text = unpack(image, &s->unpack);
+    char *text = s->unpack.no_memory ? NULL : unpack(image, &s->unpack);
     if (text == NULL)
         return;
     c.len = strnlen(text, image->plain); /* payloads are padded with zeros */
@@ -314,14 +316,16 @@ int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice,
         else
             consider(&image, choice, &s);
     }
-    if (more == 0 && choice->fit != FATBIN_FIT_NONE)
+    if (more == 0 && choice->fit != FATBIN_FIT_NONE && !s.unpack.no_memory)
         return 0;
     xfree(choice->text);
     memset(choice, 0, sizeof *choice);
     if (more < 0)
         return -1;
-    if (s.unpack.text[0] != 0 && s.seen[0] == 0)
-        return fail(err, "%s", s.unpack.text);
+    if (s.unpack.no_memory || (s.unpack.text[0] != 0 && s.seen[0] == 0)) {
+        *err = s.unpack;
+        return -1;
+    }
     if (s.ptx != 0)
         return fail(err,
                     "the program's PTX is for %s, which a device of compute capability 10.0 cannot run: "
