@@ -231,7 +231,7 @@ int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
         if (f != NULL)
             fclose(f);
         return rt_say(c,
-                      !path || f          ? RT_ERROR_INVALID_VALUE
+                      !path || f        ? RT_ERROR_INVALID_VALUE
                       : errno == ENOMEM ? RT_ERROR_MEMORY_ALLOCATION
                                         : RT_ERROR_FILE_NOT_FOUND,
                       "%s: %s", path ? path : "no file", strerror(errno));

@@ -17,13 +17,13 @@ enum { LIMIT = 20, ALL_WELL = 77 }; /* seconds; how a scene ends that has its ex
 #define HEAD ".version 9.0\n.target sm_100f\n.address_size 64\n"
 static const char text[] =
     HEAD ".visible .entry spin(.param .u64 flag)\n{\n.reg .b64 %rd<2>;\n"
-         "ld.param.u64 %rd1, [flag]; st.volatile.global.u32 [%rd1], 1;\n$again: bra $again;\n}\n"
+         "ld.param.u64 %rd1, [flag]; st.global.u32 [%rd1], 1;\n$again: bra $again;\n}\n"
          /* counts to `turns`, then writes 2 */
          ".visible .entry busy(.param .u64 flag, .param .u32 turns)\n{\n"
          ".reg .b64 %rd<2>; .reg .b32 %r<3>; .reg .pred %p<2>;\n"
-         "ld.param.u64 %rd1, [flag]; ld.param.u32 %r2, [turns]; st.volatile.global.u32 [%rd1], 1; mov.u32 %r1, 0;\n"
+         "ld.param.u64 %rd1, [flag]; ld.param.u32 %r2, [turns]; st.global.u32 [%rd1], 1; mov.u32 %r1, 0;\n"
          "$again: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r2; @%p1 bra $again;\n"
-         "st.volatile.global.u32 [%rd1], 2; ret;\n}\n";
+         "st.global.u32 [%rd1], 2; ret;\n}\n";
 
 void **__cudaRegisterFatBinary(const void *);
 void __cudaUnregisterFatBinary(void **);
@@ -93,7 +93,8 @@ static pthread_t start(void *(*run)(void *)) {
 
 /* In a scene: ends it where a check falls. */
 static int step;
-#define MUST(ok) ((void)(step++, (ok) || (dprintf(STDERR_FILENO, "%s:%d: %s\n", __FILE__, __LINE__, #ok), _exit(step), 0)))
+#define MUST(ok)                                                                                                       \
+    ((void)(step++, (ok) || (dprintf(STDERR_FILENO, "%s:%d: %s\n", __FILE__, __LINE__, #ok), _exit(step), 0)))
 
 /* Does the device do what it should? */
 static bool works(void) {
