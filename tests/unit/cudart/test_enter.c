@@ -15,15 +15,16 @@
 enum { LIMIT = 20, ALL_WELL = 77 }; /* seconds; how a scene ends that has its exit handlers run */
 
 #define HEAD ".version 9.0\n.target sm_100f\n.address_size 64\n"
-static const char text[] =
-    HEAD ".visible .entry spin(.param .u64 flag)\n{\n.reg .b64 %rd<2>;\n"
-         "ld.param.u64 %rd1, [flag]; st.global.u32 [%rd1], 1;\n$again: bra $again;\n}\n"
-         /* counts to `turns`, then writes 2 */
-         ".visible .entry busy(.param .u64 flag, .param .u32 turns)\n{\n"
-         ".reg .b64 %rd<2>; .reg .b32 %r<3>; .reg .pred %p<2>;\n"
-         "ld.param.u64 %rd1, [flag]; ld.param.u32 %r2, [turns]; st.global.u32 [%rd1], 1; mov.u32 %r1, 0;\n"
-         "$again: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r2; @%p1 bra $again;\n"
-         "st.global.u32 [%rd1], 2; ret;\n}\n";
+/* Each CTA writes a word of its own: 1 when it begins, and `busy`, which counts to `turns`, 2 when it is done. */
+#define BEGIN                                                                                                          \
+    "{\n.reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .pred %p<2>;\n"                                                        \
+    "ld.param.u64 %rd1, [flag]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;\n"         \
+    "st.global.u32 [%rd1], 1;\n"
+static const char text[] = HEAD ".visible .entry spin(.param .u64 flag)\n" BEGIN "$again: bra $again;\n}\n"
+                                ".visible .entry busy(.param .u64 flag, .param .u32 turns)\n" BEGIN
+                                "ld.param.u32 %r2, [turns]; mov.u32 %r1, 0;\n"
+                                "$again: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r2; @%p1 bra $again;\n"
+                                "st.global.u32 [%rd1], 2; ret;\n}\n";
 
 void **__cudaRegisterFatBinary(const void *);
 void __cudaUnregisterFatBinary(void **);
@@ -49,7 +50,7 @@ static char spin, busy;
 static struct container container;
 static struct fatbin_wrapper wrapper;
 static void **handle;
-static volatile uint32_t *flag; /* managed: 1 while a kernel runs, 2 when `busy` is done */
+static volatile uint32_t *flag; /* managed, a word for each CTA */
 
 static void unregister(void) { __cudaUnregisterFatBinary(handle); }
 
@@ -99,9 +100,9 @@ static int step;
 /* Does the device do what it should? */
 static bool works(void) {
     void *p;
-    *flag = 0;
+    flag[0] = flag[3] = 0;
     return cudaMalloc(&p, 64) == 0 && cudaMemset(p, 1, 64) == 0 && cudaFree(p) == 0 && launch(&busy, 4, 10) == 0 &&
-           cudaDeviceSynchronize() == 0 && *flag == 2;
+           cudaDeviceSynchronize() == 0 && flag[0] == 2 && flag[3] == 2;
 }
 
 /* --- a signal in a launch ----------------------------------------------------------------------------------------- */
@@ -285,7 +286,7 @@ static void fork_between(void) {
     child = fork();
     if (child == 0) {
         MUST(cudaDeviceReset() == 0);
-        MUST(cudaMallocManaged((void **)(uintptr_t)&flag, 4, 1) == 0);
+        MUST(cudaMallocManaged((void **)(uintptr_t)&flag, 64, 1) == 0);
         MUST(works());
         exit(4);
     }
@@ -320,7 +321,7 @@ static void scene(const char *name, void (*play)(void)) {
         if (!freopen("/dev/null", "w", stderr))
             _exit(1);
         register_program();
-        if (cudaMallocManaged((void **)(uintptr_t)&flag, 4, 1) != 0)
+        if (cudaMallocManaged((void **)(uintptr_t)&flag, 64, 1) != 0)
             _exit(1);
         play();
         _exit(0);
