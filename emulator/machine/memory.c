@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MEM_ALIGN 256u /* cudaMalloc's alignment guarantee */
@@ -82,6 +83,9 @@ void mem_destroy(struct devmem *m) {
 static bool open_shared(struct devmem *m) {
     if (m->fd >= 0)
         return true;
+    struct rlimit largest_file; /* beyond it ftruncate would end the process with SIGXFSZ */
+    if (getrlimit(RLIMIT_FSIZE, &largest_file) == 0 && largest_file.rlim_cur < m->capacity)
+        return false;
     int fd = memfd_create("sm100emu-managed-memory", MFD_CLOEXEC);
     if (fd < 0)
         return false;

@@ -132,8 +132,10 @@ static int unpack_lz4(const struct fatbin_image *image, char *out, struct fatbin
     lz4_decompress_fn *decompress;
     void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!find(library, "LZ4_decompress_safe", &decompress))
-        return fail(err, "the program's PTX is LZ4-compressed and liblz4.so.1 is not installed: install the package "
-                         "liblz4-1 (Debian, Ubuntu) or lz4-libs (Fedora), or build with nvcc --no-compress");
+        return fail(err,
+                    "the program's PTX is LZ4-compressed and the library cannot be opened (%s): install the package "
+                    "liblz4-1 (Debian, Ubuntu) or lz4-libs (Fedora), or build with nvcc --no-compress",
+                    dlerror());
     if (image->stored > 0x7FFFFFFF || image->plain > 0x7FFFFFFF)
         return fail(err, "fat binary: an LZ4 image of more than 2 GiB");
     int n = decompress((const char *)image->payload, out, (int)image->stored, (int)image->plain);
@@ -147,8 +149,10 @@ static int unpack_zstd(const struct fatbin_image *image, char *out, struct fatbi
     zstd_is_error_fn *is_error;
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!find(library, "ZSTD_decompress", &decompress) || !find(library, "ZSTD_isError", &is_error))
-        return fail(err, "the program's PTX is zstd-compressed and libzstd.so.1 is not installed: install the "
-                         "package libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress");
+        return fail(err,
+                    "the program's PTX is zstd-compressed and the library cannot be opened (%s): install the package "
+                    "libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress",
+                    dlerror());
     size_t n = decompress(out, image->plain, image->payload, image->stored);
     if (is_error(n) || n != image->plain)
         return fail(err, "fat binary: the zstd data of an image is damaged");

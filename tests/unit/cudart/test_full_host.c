@@ -192,12 +192,15 @@ static void no_threads(void) {
     CHECK(works());
 }
 
-static void no_descriptors(void) {
+static void no_file(void) {
     void *p;
     CHECK_EQ(cudaMalloc(&p, 16), 0);
     limit(RLIMIT_NOFILE, 0);
     CHECK_EQ(cudaMallocManaged(&p, 16, 1), MEMORY);
     limit(RLIMIT_NOFILE, 100);
+    limit(RLIMIT_FSIZE, 1 << 20); /* a longer file is a signal, SIGXFSZ */
+    CHECK_EQ(cudaMallocManaged(&p, 16, 1), MEMORY);
+    limit(RLIMIT_FSIZE, RLIM_INFINITY);
     CHECK_EQ(cudaMallocManaged(&p, 16, 1), 0);
     *(int *)p = 1;
     CHECK_EQ(cudaFree(p), 0);
@@ -250,7 +253,7 @@ int main(void) {
     scene(many_blocks);
     scene(tiny_limit);
     scene(launch_ends);
-    scene(no_descriptors);
+    scene(no_file);
     const char *under = getenv("UNDER"); /* the emulator of the host, if any: tests/CMakeLists.txt */
     bool own_space = !under || !*under;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
