@@ -505,5 +505,5 @@ int main(int argc, char **argv) {
     printf("\n%s  01_tmem_alloc: %d cells mapped, %d wrong; %d allocations waited, %d overlapped; "
            "%d images of ld and st right, %d wrong\n",
            wrong || broken || bad ? "FAIL" : "PASS", cells, wrong, waits, broken, images, bad);
-    return wrong || broken || bad;
+    return cmdline_end(wrong || broken || bad);
 }

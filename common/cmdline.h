@@ -170,6 +170,15 @@ static inline const struct cl_option *cl_find(const struct cl_option *options, i
     return NULL;
 }
 
+/* The exit code of a step that has printed all: `code`, but 1 and a line on stderr where stdout did not take it, for
+ * example on a full disk. */
+static inline int cmdline_end(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "what is printed is not all there: stdout cannot be written\n");
+    return 1;
+}
+
 /* Reads the command line into the options' variables. purpose: what the program does, for --help. */
 static inline void cmdline_parse(int argc, char **argv, const char *purpose, const struct cl_option *options,
                                  int count) {
@@ -179,7 +188,7 @@ static inline void cmdline_parse(int argc, char **argv, const char *purpose, con
         const char *word = argv[i], *value;
         if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
             cl_help(program, purpose, options, count);
-            exit(0);
+            exit(cmdline_end(0));
         }
         const struct cl_option *o = strncmp(word, "--", 2) ? NULL : cl_find(options, count, word + 2);
         if (!o) {

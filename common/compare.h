@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmdline.h"
 #include "descriptors.h"
 #include "random.h"
 #include "reference.h"
@@ -146,18 +147,18 @@ static inline size_t compare_sample(int m, int n, int tile_n, size_t least, uint
 static inline int compare_report(const char *what, const struct compare_result *r) {
     if (r->bad == 0) {
         printf("PASS  %s: max relative error %.2e (bound %.2e)\n", what, r->worst, r->bound);
-        return 0;
+        return cmdline_end(0);
     }
     printf("FAIL  %s: %zu element%s beyond the bound; worst D[%d][%d] = %.9g, expected %.9g, relative error %.2e "
            "(bound %.2e)\n",
            what, r->bad, r->bad == 1 ? "" : "s", r->row, r->column, r->got, r->want, r->worst, r->bound);
-    return 1;
+    return cmdline_end(1);
 }
 
 /* The same with --verify none. */
 static inline int compare_not(const char *what) {
     printf("PASS  %s: ran to its end; D was not looked at (--verify none)\n", what);
-    return 0;
+    return cmdline_end(0);
 }
 
 #endif

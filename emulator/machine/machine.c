@@ -40,22 +40,30 @@ bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uin
 }
 
 #define GPU_MEMORY (180ull << 30)
+#define GPU_MEMORY_LEAST (1ull << 30)
 
 struct gpu *gpu_create(const struct mach_config *config) {
-    struct gpu *gpu = xcalloc(1, sizeof *gpu);
-    gpu->config = *config;
     if (!config->threads)
         diag_broken("a GPU with no host thread to run it");
-    gpu->workers = xcalloc(config->threads, sizeof *gpu->workers);
+    struct gpu *gpu = try_calloc(1, sizeof *gpu);
+    if (!gpu)
+        return NULL;
+    gpu->config = *config;
+    gpu->sink = diag_stderr();
+    gpu->workers = try_calloc(config->threads, sizeof *gpu->workers);
+    gpu->sms = try_calloc(config->num_sms, sizeof *gpu->sms);
+    /* A host may refuse to reserve that much address space (ulimit -v): take what it gives. */
+    for (uint64_t bytes = GPU_MEMORY; !gpu->mem && bytes >= GPU_MEMORY_LEAST; bytes /= 2)
+        gpu->mem = mem_create(bytes);
+    if (!gpu->workers || !gpu->sms || !gpu->mem) {
+        mem_destroy(gpu->mem);
+        xfree(gpu->sms);
+        xfree(gpu->workers);
+        xfree(gpu);
+        return NULL;
+    }
     for (uint32_t i = 0; i < config->threads; i++)
         gpu->workers[i].index = i;
-    gpu->sink = diag_stderr();
-    /* A host may refuse to reserve that much address space (ulimit -v): take what it gives. */
-    for (uint64_t bytes = GPU_MEMORY; !gpu->mem && bytes >= (1ull << 30); bytes /= 2)
-        gpu->mem = mem_create(bytes);
-    if (!gpu->mem)
-        diag_broken("the host refuses to reserve 1 GiB of address space for device memory");
-    gpu->sms = xcalloc(config->num_sms, sizeof *gpu->sms);
     for (uint32_t i = 0; i < config->num_sms; i++) {
         struct sm *sm = &gpu->sms[i];
         sm->id = i;

@@ -173,7 +173,7 @@ struct gpu {
 /* GPC g's SMs are [*first, *first + *count); false when there is no such GPC. */
 bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uint32_t *count);
 
-/* Creates a GPU; never NULL. gpu_destroy frees it and its memory. */
+/* Creates a GPU; NULL where the host has no memory, or not the address space. gpu_destroy frees it and its memory. */
 struct gpu *gpu_create(const struct mach_config *config);
 void gpu_destroy(struct gpu *gpu);
 

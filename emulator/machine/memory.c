@@ -2,11 +2,12 @@
 #include "machine/memory.h"
 
 #include "base/budget.h"
-#include "base/diag.h"
 #include "base/heap.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MEM_ALIGN 256u /* cudaMalloc's alignment guarantee */
@@ -14,6 +15,7 @@
  * a GB200), and the same on all, so that device addresses differ by the same amounts. */
 #define PAGE 65536ull
 #define HUGE_PAGE (2ull << 20)
+#define FIRST_CAP 16u /* blocks */
 
 struct devmem {
     uint64_t base;    /* device address of the region; never accessible, except managed pages */
@@ -46,14 +48,15 @@ struct devmem *mem_create(uint64_t capacity) {
     const uint64_t bytes = capacity + HUGE_PAGE;
     void *front = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *back = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (front == MAP_FAILED || back == MAP_FAILED) {
+    struct devmem *m = try_calloc(1, sizeof *m);
+    if (front == MAP_FAILED || back == MAP_FAILED || !m) {
         if (front != MAP_FAILED)
             munmap(front, bytes);
         if (back != MAP_FAILED)
             munmap(back, bytes);
+        xfree(m);
         return NULL;
     }
-    struct devmem *m = xcalloc(1, sizeof *m);
     m->base = (uint64_t)(uintptr_t)huge_aligned(front);
     m->backing = huge_aligned(back);
     m->capacity = capacity;
@@ -80,6 +83,9 @@ void mem_destroy(struct devmem *m) {
 static bool open_shared(struct devmem *m) {
     if (m->fd >= 0)
         return true;
+    struct rlimit largest_file; /* beyond it ftruncate would end the process with SIGXFSZ */
+    if (getrlimit(RLIMIT_FSIZE, &largest_file) == 0 && largest_file.rlim_cur < m->capacity)
+        return false;
     int fd = memfd_create("sm100emu-managed-memory", MFD_CLOEXEC);
     if (fd < 0)
         return false;
@@ -95,16 +101,16 @@ static bool map_at(void *at, uint64_t bytes, int prot, int flags, int fd, uint64
     return mmap(at, bytes, prot, flags | MAP_FIXED, fd, (off_t)offset) != MAP_FAILED;
 }
 
-/* Takes [at, at + bytes) away from the host again: private, unshared pages. */
-static void unshare(struct devmem *m, uint64_t at, uint64_t bytes) {
+/* Takes [at, at + bytes) away from the host again: private, unshared pages. False where the host refuses, which has so
+ * many mappings at most: what is still shared then holds bytes as well as private pages do. */
+static bool unshare(struct devmem *m, uint64_t at, uint64_t bytes) {
     const uint64_t offset = at - m->base;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    if (!map_at((void *)(uintptr_t)at, bytes, PROT_NONE, flags, -1, 0) ||
-        !map_at(m->backing + offset, bytes, PROT_READ | PROT_WRITE, flags, -1, 0))
-        diag_broken("the host refuses to take back %llu bytes of managed memory", (unsigned long long)bytes);
+    return map_at((void *)(uintptr_t)at, bytes, PROT_NONE, flags, -1, 0) &&
+           map_at(m->backing + offset, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 }
 
-/* False when the host refuses; nothing has changed then. */
+/* False when the host refuses; nothing that shows has changed then. */
 static bool share(struct devmem *m, uint64_t at, uint64_t bytes) {
     const uint64_t offset = at - m->base;
     const int prot = PROT_READ | PROT_WRITE;
@@ -136,6 +142,22 @@ static size_t upper(const struct devmem *m, uint64_t addr) {
     return lo;
 }
 
+/* Room in the table for one more; false where the host has no memory. */
+static bool room_for_block(struct devmem *m) {
+    if (m->num < m->cap)
+        return true;
+    const uint32_t cap = m->cap ? 2 * m->cap : FIRST_CAP;
+    struct mem_block *blocks = try_calloc(cap, sizeof *blocks);
+    if (!blocks)
+        return false;
+    if (m->num)
+        memcpy(blocks, m->blocks, m->num * sizeof *blocks);
+    xfree(m->blocks);
+    m->blocks = blocks;
+    m->cap = cap;
+    return true;
+}
+
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name) {
     if (size > m->capacity || align > m->capacity)
         return 0;
@@ -153,7 +175,7 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
         if (i < m->num)
             at = m->blocks[i].addr + footprint(&m->blocks[i]);
     }
-    if (i > m->num || !budget_take(need))
+    if (i > m->num || !room_for_block(m) || !budget_take(need))
         return 0;
     if (kind == MEM_MANAGED && !share(m, at, need)) {
         budget_give(need);
@@ -161,7 +183,6 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
     }
     if (kind != MEM_MANAGED)
         want_huge_pages(m, at, size);
-    m->blocks = xgrow(m->blocks, m->num, &m->cap, sizeof *m->blocks);
     memmove(&m->blocks[i + 1], &m->blocks[i], (m->num - i) * sizeof *m->blocks);
     b.addr = at;
     m->blocks[i] = b;
@@ -176,12 +197,14 @@ bool mem_free(struct devmem *m, uint64_t addr) {
         return false;
     struct mem_block *b = &m->blocks[--i];
     uint64_t need = footprint(b);
+    if (b->kind == MEM_MANAGED && !unshare(m, addr, need))
+        return false;
     /* Hand whole pages back to the host; a partial page keeps its bytes, as freed device memory would. */
     uint64_t first = (addr - m->base + PAGE - 1) & ~(PAGE - 1), last = (addr - m->base + need) & ~(PAGE - 1);
-    if (last > first)
-        madvise(m->backing + first, last - first, b->kind == MEM_MANAGED ? MADV_REMOVE : MADV_DONTNEED);
-    if (b->kind == MEM_MANAGED)
-        unshare(m, addr, need);
+    if (last > first && b->kind == MEM_MANAGED)
+        fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)(last - first));
+    else if (last > first)
+        madvise(m->backing + first, last - first, MADV_DONTNEED);
     m->used -= need;
     budget_give(need);
     struct mem_block *kept = &m->freed[m->num_freed++ % MEM_FREED_KEPT];

@@ -34,7 +34,8 @@ void mem_destroy(struct devmem *m);
 
 /* Returns the device address, or 0 when there is no room, here or in the budget of host memory (base/budget.h). size 0 is allowed and gives a unique address. */
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name);
-/* Frees the block that starts at addr; false when none does. */
+/* Frees the block that starts at addr; false when none does, or when the host refuses to unmap a managed one: the block
+ * is then what it was, but for the host, which reads and writes it no more. */
 bool mem_free(struct devmem *m, uint64_t addr);
 
 /* Host pointer to [addr, addr + size) when that lies wholly inside one live allocation, else NULL: a binary search. Any

@@ -162,16 +162,14 @@ void crew_run(struct crew **crew, struct worker *workers, uint32_t num, uint32_t
 }
 
 void crew_end(struct crew *c) {
-    if (!c)
+    if (!c || c->process != getpid()) /* a child cannot destroy what threads of its parent wait for */
         return;
-    if (c->process == getpid()) {
-        pthread_mutex_lock(&c->lock);
-        c->quit = true;
-        pthread_cond_broadcast(&c->begin);
-        pthread_mutex_unlock(&c->lock);
-        for (uint32_t i = 0; i < c->num; i++)
-            pthread_join(c->thread[i], NULL);
-    }
+    pthread_mutex_lock(&c->lock);
+    c->quit = true;
+    pthread_cond_broadcast(&c->begin);
+    pthread_mutex_unlock(&c->lock);
+    for (uint32_t i = 0; i < c->num; i++)
+        pthread_join(c->thread[i], NULL);
     pthread_cond_destroy(&c->begin);
     pthread_cond_destroy(&c->end);
     pthread_mutex_destroy(&c->lock);

@@ -93,6 +93,16 @@ int rt_call_on_stream(const char *call, void *stream, bool wait) {
     return rt_leave(c, e);
 }
 
+int rt_call_host_function(const char *call, void *stream, void (*function)(void *), void *data) {
+    int e = rt_call_on_stream(call, stream, true);
+    if (e == RT_SUCCESS && function != NULL) {
+        rt_thread()->call = call;
+        function(data);
+        rt_thread()->call = NULL;
+    }
+    return e;
+}
+
 int rt_call_event_create(const char *call, unsigned flags, void **out) {
     int e;
     struct rt_context *c = rt_enter_ready(call, &e);

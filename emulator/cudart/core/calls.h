@@ -34,6 +34,9 @@ int rt_call_event_create(const char *call, unsigned flags, void **out);
 int rt_call_event_destroy(const char *call, void *event);
 int rt_call_event_record(const char *call, void *event, void *stream);
 int rt_call_on_event(const char *call, void *event, bool wait);
+/* Runs a function of the host program's when the stream's work is done. It runs outside the lock, and no call in it is
+ * let in. */
+int rt_call_host_function(const char *call, void *stream, void (*function)(void *), void *data);
 /* Host time between two records in milliseconds, since all work is done in between. */
 int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end);
 

@@ -12,6 +12,7 @@
 #include "simd/simd.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +21,72 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rt_context context;
 static _Thread_local struct rt_thread thread_state;
+static _Thread_local struct rt_context nothing; /* what a refused call works on */
+static atomic_bool ending;                      /* the process runs its exit handlers */
+static bool orphan;                             /* forked while a call of the parent held the lock */
 
 struct rt_thread *rt_thread(void) {
     return &thread_state;
 }
 
+/* --- who may enter ------------------------------------------------------------------------------------------------ */
+
+/* A fork waits for no call. Where none runs, none begins before both processes have the same context. */
+static void before_fork(void) { thread_state.fork_holds = pthread_mutex_trylock(&lock) == 0; }
+
+static void after_fork(void) {
+    if (thread_state.fork_holds)
+        pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void) {
+    orphan = !thread_state.fork_holds;
+    context.printed_len = 0; /* the parent shows it */
+    after_fork();
+}
+
+static void at_exit(void) { atomic_store(&ending, true); }
+
+static void name_call(struct rt_context *c, const char *call) {
+    c->call = call;
+    c->driver = strncmp(call, "cu", 2) == 0 && call[2] >= 'A' && call[2] <= 'Z';
+}
+
+static void leave_thread(void) {
+    thread_state.call = NULL;
+    pthread_setcancelstate(thread_state.cancel_state, NULL);
+}
+
+static struct rt_context *refuse(const char *call, int code) {
+    struct rt_context *c = &nothing;
+    memset(c, 0, sizeof *c);
+    name_call(c, call);
+    if (code == RT_ERROR_NOT_INITIALIZED)
+        rt_say(c, 0, "this process was forked while a CUDA call of its parent ran, and has no device");
+    else if (code == RT_ERROR_NOT_PERMITTED)
+        rt_say(c, 0, "%s still runs on this thread: a host function or a signal handler may not call CUDA",
+               thread_state.call);
+    c->refused = code;
+    return c;
+}
+
 struct rt_context *rt_enter(const char *call) {
-    pthread_mutex_lock(&lock);
-    context.call = call;
-    context.driver = strncmp(call, "cu", 2) == 0 && call[2] >= 'A' && call[2] <= 'Z';
+    const bool ends = atomic_load(&ending);
+    if (orphan)
+        return refuse(call, ends ? RT_ERROR_UNLOADING : RT_ERROR_NOT_INITIALIZED);
+    if (thread_state.call != NULL)
+        return refuse(call, ends ? RT_ERROR_UNLOADING : RT_ERROR_NOT_PERMITTED);
+    thread_state.call = call;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &thread_state.cancel_state);
+    if (!ends) {
+        pthread_mutex_lock(&lock);
+    } else if (pthread_mutex_trylock(&lock) != 0) {
+        leave_thread();
+        return refuse(call, RT_ERROR_UNLOADING);
+    }
+    if (!context.watches_fork)
+        context.watches_fork = pthread_atfork(before_fork, after_fork, in_child) == 0;
+    name_call(&context, call);
     return &context;
 }
 
@@ -39,15 +97,23 @@ struct rt_context *rt_enter_ready(const char *call, int *e) {
 }
 
 int rt_leave(struct rt_context *c, int code) {
+    code = c->refused ?: code;
     if (c->driver)
         code = rt_driver_code(code);
     else if (code != RT_SUCCESS)
         thread_state.last_error = code;
-    pthread_mutex_unlock(&lock);
+    if (c->refused == RT_SUCCESS) {
+        pthread_mutex_unlock(&lock);
+        leave_thread();
+    }
     return code;
 }
 
+/* --- checks and words --------------------------------------------------------------------------------------------- */
+
 int rt_check_init(struct rt_context *c) {
+    if (c->refused != RT_SUCCESS)
+        return c->refused;
     return !c->driver || c->driver_ready ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "cuInit was not called");
 }
 
@@ -70,11 +136,27 @@ int rt_check_limit(struct rt_context *c, int limit) {
 int rt_say_line(struct rt_context *c, const char *format, ...) {
     char line[640];
     va_list args;
+    if (c->refused != RT_SUCCESS) /* has had its line */
+        return 0;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     diag_api(c->call, "%s", line);
     return 0;
+}
+
+void *rt_calloc(struct rt_context *c, size_t n, size_t size) {
+    void *p = try_calloc(n, size);
+    if (p == NULL)
+        rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "the host has no memory for %zu x %zu bytes; %llu are left (--memory)", n,
+               size, (unsigned long long)budget_left());
+    return p;
+}
+
+char *rt_strdup(struct rt_context *c, const char *text) {
+    const size_t size = strlen(text) + 1;
+    char *copy = rt_calloc(c, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
 /* Output of one launch is kept until the host synchronises; past this much it goes out at once. */
@@ -131,6 +213,8 @@ static int create_gpu(struct rt_context *c) {
                "note: the program changed its processor's rounding or flushing (as -ffast-math does), "
                "which changes what the emulated GPU computes");
     c->gpu = gpu_create(&config);
+    if (c->gpu == NULL)
+        return rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "the host gives no memory, or no address space, for a device");
     c->stats = getenv("SM100EMU_STATS") != NULL;
     if (c->stats && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
@@ -146,7 +230,11 @@ static int create_gpu(struct rt_context *c) {
 }
 
 int rt_ready(struct rt_context *c) {
+    if (c->refused != RT_SUCCESS)
+        return c->refused;
     c->driver_ready = true;
+    if (!c->watches_exit) /* before the exit handlers of the fat binaries registered so far */
+        c->watches_exit = atexit(at_exit) == 0;
     int e = c->gpu == NULL ? create_gpu(c) : RT_SUCCESS;
     return rt_then(e, c->sticky);
 }

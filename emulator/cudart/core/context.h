@@ -7,6 +7,15 @@
  * call says why on stderr in one line, by rt_say, at the place that knows why. Functions that return an int return a
  * CUDA error code, 0 for success.
  *
+ * Who may not enter. A call that would wait for its own thread, or for one that is no more, is refused: rt_enter gives
+ * it an empty context of its own, and rt_leave answers the refusal's code whatever the call has done there. So it is for
+ * a call in a signal handler or a host function while a call of the same thread runs (800, cudaErrorNotPermitted), in a
+ * child that was forked while a call of its parent ran (3, cudaErrorInitializationError), and in an exit handler while
+ * another thread's call runs (4, cudaErrorCudartUnloading): the process ends at once, even beside an endless kernel.
+ *
+ * A child that was forked while no call ran has the device as its parent left it, with memory of its own but for
+ * managed memory, which both share. On a GPU it may not use CUDA at all.
+ *
  * Order. Streams and events are handles only: every operation is done when its call returns, which is one of the
  * orders that CUDA allows. A kernel's fault is nevertheless told as CUDA tells it: the launch succeeds and every later
  * call that reaches the device answers the fault's code until cudaDeviceReset (measured on an H200, CUDA 13.0).
@@ -93,6 +102,8 @@ struct rt_context {
     const char *call;  /* entry point that holds the lock, for rt_say */
     bool driver;       /* it is one of the driver API */
     bool driver_ready; /* cuInit or any runtime call was made */
+    int refused;       /* code of a call that may not enter, whose context is empty; else 0 */
+    bool watches_fork, watches_exit;
 
     struct gpu *gpu;  /* NULL until the first call that needs it */
     bool stats;       /* say after each kernel how long it took */
@@ -117,7 +128,7 @@ struct rt_context {
 
 /* --- context.c ---------------------------------------------------------------------------------------------------- */
 
-/* Takes the lock. `call` is the entry point's name and outlives the call. Never NULL. */
+/* Takes the lock. `call` is the entry point's name and outlives the call. Never NULL: see "Who may not enter". */
 struct rt_context *rt_enter(const char *call);
 /* rt_enter for a call that needs the device: *e is rt_check_init's and rt_ready's answer. */
 struct rt_context *rt_enter_ready(const char *call, int *e);
@@ -147,6 +158,10 @@ static inline int rt_said(int line, int code) {
     return code;
 }
 #define rt_say(c, code, ...) rt_said(rt_say_line(c, __VA_ARGS__), code)
+/* Zeroed memory for a call, or NULL with a line on stderr: the call answers RT_ERROR_MEMORY_ALLOCATION. */
+void *rt_calloc(struct rt_context *c, size_t n, size_t size);
+/* A copy of a string; otherwise the same. */
+char *rt_strdup(struct rt_context *c, const char *text);
 /* Gives device printf's output to stdout: at launches, synchronisations and blocking copies, as CUDA does. */
 void rt_flush_printed(struct rt_context *c);
 /* cudaDeviceReset: forgets allocations, streams, events, loaded modules and the sticky error. Registrations stay. */
@@ -154,6 +169,9 @@ void rt_reset(struct rt_context *c);
 
 /* What CUDA keeps for each host thread. */
 struct rt_thread {
+    const char *volatile call; /* the entry point that it is in, NULL when in none; a signal handler may look */
+    int cancel_state;          /* what it had before; in a call it cannot be cancelled */
+    bool fork_holds;           /* it took the lock for the time of a fork */
     int last_error;
     struct rt_driver_context *current; /* driver API: this thread's current context */
     unsigned depth;                    /* of the launch configurations that <<<>>> pushed */
@@ -167,7 +185,7 @@ struct rt_thread *rt_thread(void);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */
 
-/* A fresh module, not loaded, at the end of the context's list. */
+/* A fresh module, not loaded, at the end of the context's list; NULL as from rt_calloc. */
 struct rt_module *rt_module_create(struct rt_context *c);
 /* Loads a module if that was not tried yet: chooses its PTX, parses and places it. */
 int rt_module_ready(struct rt_context *c, struct rt_module *m);
@@ -181,7 +199,7 @@ bool rt_module_known(const struct rt_context *c, const struct rt_module *m);
 /* rt_enter_ready for a call about a module, which must be known. */
 struct rt_context *rt_enter_module(const char *call, const void *module, int *e);
 
-/* A function entry for a kernel of a module; not looked up yet. */
+/* A function entry for a kernel of a module; not looked up yet. NULL as from rt_calloc. */
 struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host);
 /* The function behind a host stub's address or a handle, or NULL. */
 struct rt_function *rt_function_find(struct rt_context *c, const void *host_or_handle);

@@ -237,7 +237,9 @@ static int pack_params(struct rt_context *c, const struct rt_function *f, void *
     if (given.bytes != NULL && given.size < f->info.param_bytes)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s: takes %llu bytes of parameters and got %zu", f->name,
                       (unsigned long long)f->info.param_bytes, given.size);
-    *out = xcalloc(1, f->info.param_bytes);
+    *out = rt_calloc(c, 1, f->info.param_bytes);
+    if (*out == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
     if (given.bytes != NULL) {
         memcpy(*out, given.bytes, f->info.param_bytes);
         return RT_SUCCESS;

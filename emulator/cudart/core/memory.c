@@ -57,7 +57,9 @@ int rt_free(struct rt_context *c, void *p, bool host) {
     if (host != (b.name == pinned_name))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %s", p,
                       host ? "device memory: cudaFree frees it" : "page-locked host memory: cudaFreeHost frees it");
-    mem_free(c->gpu->mem, address);
+    if (!mem_free(c->gpu->mem, address))
+        return rt_say(c, RT_ERROR_OPERATING_SYSTEM, "the host refuses to take back the %llu bytes at %p",
+                      (unsigned long long)b.size, p);
     tell_host(c->gpu, &(struct event_host){.kind = HOST_FREE, .dst = address});
     return RT_SUCCESS;
 }

@@ -39,7 +39,9 @@ static size_t readable(const void *p) {
 }
 
 struct rt_module *rt_module_create(struct rt_context *c) {
-    struct rt_module *m = xcalloc(1, sizeof *m);
+    struct rt_module *m = rt_calloc(c, 1, sizeof *m);
+    if (m == NULL)
+        return NULL;
     struct rt_module **end = &c->modules;
     while (*end != NULL)
         end = &(*end)->next;
@@ -83,9 +85,13 @@ static int registered_container(struct rt_context *c, const struct fatbin_wrappe
 static int from_container(struct rt_context *c, const void *image, size_t limit, struct rt_module *m) {
     struct fatbin_error why;
     if (fatbin_choose(image, limit, &m->choice, &why) < 0)
-        return rt_say(c, RT_ERROR_NO_BINARY, "%s", why.text);
-    m->code = fatbin_code(image, limit, &m->code_len);
-    return RT_SUCCESS;
+        return rt_say(c, why.no_memory ? RT_ERROR_MEMORY_ALLOCATION : RT_ERROR_NO_BINARY, "%s", why.text);
+    m->code = fatbin_code(image, limit, &m->code_len, &why);
+    if (m->code != NULL || !why.no_memory)
+        return RT_SUCCESS;
+    xfree(m->choice.text);
+    m->choice.text = NULL;
+    return rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "%s", why.text);
 }
 
 static int from_wrapper(struct rt_context *c, struct rt_module *m) {
@@ -160,8 +166,8 @@ static int load(struct rt_context *c, struct rt_module *m) {
 
 int rt_module_ready(struct rt_context *c, struct rt_module *m) {
     if (!m->tried) {
-        m->tried = true;
         m->status = load(c, m);
+        m->tried = m->status != RT_ERROR_MEMORY_ALLOCATION; /* the program may free some */
         publish_managed(c, m);
     }
     return m->status;
@@ -175,7 +181,9 @@ static int from_text(struct rt_context *c, const char *text, size_t len, struct 
         return rt_say(c, RT_ERROR_NO_BINARY,
                       "the PTX is for %s, which a device of compute capability 10.0 cannot run: use .target sm_100f",
                       m->choice.target);
-    m->choice.text = xcalloc(len + 1, 1);
+    m->choice.text = rt_calloc(c, len + 1, 1);
+    if (m->choice.text == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
     memcpy(m->choice.text, text, len);
     m->choice.len = len;
     return RT_SUCCESS;
@@ -208,6 +216,8 @@ int rt_module_from_image(struct rt_context *c, const void *image, void **out) {
     if (image == NULL || out == NULL)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "no image, or no place for the module");
     struct rt_module *m = rt_module_create(c);
+    if (m == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
     const struct fatbin_wrapper *w = image;
     if ((uintptr_t)image % 8 != 0 || w->magic != FATBIN_WRAPPER_MAGIC)
         return hand_out(c, m, from_bytes(c, image, readable(image), m), out);
@@ -220,8 +230,11 @@ int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
     if (f == NULL || out == NULL) {
         if (f != NULL)
             fclose(f);
-        return rt_say(c, path && !f ? RT_ERROR_FILE_NOT_FOUND : RT_ERROR_INVALID_VALUE, "%s: %s",
-                      path ? path : "no file", strerror(errno));
+        return rt_say(c,
+                      !path || f        ? RT_ERROR_INVALID_VALUE
+                      : errno == ENOMEM ? RT_ERROR_MEMORY_ALLOCATION
+                                        : RT_ERROR_FILE_NOT_FOUND,
+                      "%s: %s", path ? path : "no file", strerror(errno));
     }
     fseek(f, 0, SEEK_END);
     long size = ftell(f);
@@ -230,17 +243,15 @@ int rt_module_from_file(struct rt_context *c, const char *path, void **out) {
         fclose(f);
         return rt_say(c, RT_ERROR_INVALID_IMAGE, "%s: %ld bytes", path, size);
     }
-    char *bytes = xcalloc((size_t)size + 1, 1);
-    size_t got = fread(bytes, 1, (size_t)size, f);
+    char *bytes = rt_calloc(c, (size_t)size + 1, 1);
+    size_t got = bytes ? fread(bytes, 1, (size_t)size, f) : 0;
     fclose(f);
-    struct rt_module *m = rt_module_create(c);
-    int e = from_bytes(c, bytes, got, m);
+    struct rt_module *m = bytes ? rt_module_create(c) : NULL;
+    int e = m ? from_bytes(c, bytes, got, m) : RT_ERROR_MEMORY_ALLOCATION;
     xfree(bytes);
-    if (e == RT_SUCCESS && m->choice.len == got) {
-        m->name = xcalloc(strlen(path) + 1, 1);
-        strcpy(m->name, path);
-    }
-    return hand_out(c, m, e, out);
+    if (e == RT_SUCCESS && m->choice.len == got && (m->name = rt_strdup(c, path)) == NULL)
+        e = RT_ERROR_MEMORY_ALLOCATION;
+    return m ? hand_out(c, m, e, out) : e;
 }
 
 static void drop_functions(struct rt_context *c, struct rt_module *m) {
@@ -281,11 +292,13 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
 }
 
 struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host) {
-    struct rt_function *f = xcalloc(1, sizeof *f);
+    struct rt_function *f = rt_calloc(c, 1, sizeof *f);
+    if (f == NULL || (f->name = rt_strdup(c, name)) == NULL) {
+        xfree(f);
+        return NULL;
+    }
     f->module = m;
     f->host = host;
-    f->name = xcalloc(strlen(name) + 1, 1);
-    strcpy(f->name, name);
     f->max_dynamic_shared = f->carveout = -1;
     f->next = c->functions;
     c->functions = f;
@@ -357,6 +370,8 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
     if (launch_find_kernel(m->exec, name) == NULL)
         return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
     struct rt_function *f = rt_function_create(c, m, name, NULL);
+    if (f == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
     *out = f;
     return function_ready(c, f);
 }

@@ -6,7 +6,9 @@
 int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **out) {
     if (out == NULL || (flags & ~(unsigned)RT_STREAM_NON_BLOCKING) != 0)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "stream flags 0x%x: 0 or 1 (non-blocking)", flags);
-    struct rt_stream *s = xcalloc(1, sizeof *s);
+    struct rt_stream *s = rt_calloc(c, 1, sizeof *s);
+    if (s == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
     s->flags = flags;
     s->priority = priority;
     s->id = ++c->next_stream_id + 2; /* 1 and 2 are the legacy and the per-thread stream */
@@ -48,7 +50,9 @@ int rt_event_create(struct rt_context *c, unsigned flags, void **out) {
         return rt_say(c, RT_ERROR_INVALID_VALUE, "event flags 0x%x are not known", flags);
     if (flags & RT_EVENT_INTERPROCESS)
         return rt_say(c, RT_ERROR_NOT_SUPPORTED, "cudaEventInterprocess is not supported by the emulator");
-    struct rt_event *e = xcalloc(1, sizeof *e);
+    struct rt_event *e = rt_calloc(c, 1, sizeof *e);
+    if (e == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
     e->flags = flags;
     e->next = c->events;
     c->events = e;

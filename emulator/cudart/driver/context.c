@@ -98,8 +98,11 @@ RT_API int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 
 /* --- contexts ----------------------------------------------------------------------------------------------------- */
 
+/* NULL as from rt_calloc. */
 static struct rt_driver_context *new_context(struct rt_context *c, unsigned flags, bool primary) {
-    struct rt_driver_context *d = xcalloc(1, sizeof *d);
+    struct rt_driver_context *d = rt_calloc(c, 1, sizeof *d);
+    if (d == NULL)
+        return NULL;
     d->flags = flags;
     d->primary = primary;
     d->next = c->contexts;
@@ -107,11 +110,12 @@ static struct rt_driver_context *new_context(struct rt_context *c, unsigned flag
     return d;
 }
 
-static struct rt_driver_context *primary_context(struct rt_context *c) {
-    for (struct rt_driver_context *d = c->contexts; d != NULL; d = d->next)
-        if (d->primary)
-            return d;
-    return new_context(c, 0, true);
+static int primary_context(struct rt_context *c, struct rt_driver_context **out) {
+    struct rt_driver_context *d = c->contexts;
+    while (d != NULL && !d->primary)
+        d = d->next;
+    *out = d ?: new_context(c, 0, true);
+    return *out != NULL ? RT_SUCCESS : RT_ERROR_MEMORY_ALLOCATION;
 }
 
 static bool context_known(struct rt_context *c, const void *context) {
@@ -132,8 +136,10 @@ RT_API int cuCtxCreate_v2(void **context, unsigned flags, int device) {
     struct rt_context *c = rt_enter("cuCtxCreate");
     int e = rt_check_device(c, device);
     e = rt_then(e, rt_check_out(c, context));
-    if (e == RT_SUCCESS)
-        *context = rt_thread()->current = new_context(c, flags, false);
+    struct rt_driver_context *d = e == RT_SUCCESS ? new_context(c, flags, false) : NULL;
+    if (d == NULL)
+        return rt_leave(c, rt_then(e, RT_ERROR_MEMORY_ALLOCATION));
+    *context = rt_thread()->current = d;
     return rt_leave(c, e);
 }
 
@@ -168,8 +174,10 @@ RT_API int cuDevicePrimaryCtxRetain(void **context, int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxRetain");
     int e = rt_check_device(c, device);
     e = rt_then(e, rt_check_out(c, context));
+    struct rt_driver_context *d;
+    e = rt_then(e, primary_context(c, &d));
     if (e == RT_SUCCESS) {
-        *context = primary_context(c);
+        *context = d;
         c->primary_refs++;
     }
     return rt_leave(c, e);
@@ -195,17 +203,21 @@ RT_API int cuDevicePrimaryCtxReset_v2(int device) {
 
 RT_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxSetFlags");
+    struct rt_driver_context *d;
     int e = rt_check_device(c, device);
+    e = rt_then(e, primary_context(c, &d));
     if (e == RT_SUCCESS)
-        primary_context(c)->flags = flags;
+        d->flags = flags;
     return rt_leave(c, e);
 }
 
 RT_API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxGetState");
+    struct rt_driver_context *d;
     int e = rt_check_device(c, device);
+    e = rt_then(e, primary_context(c, &d));
     if (e == RT_SUCCESS && flags != NULL)
-        *flags = primary_context(c)->flags;
+        *flags = d->flags;
     if (e == RT_SUCCESS && active != NULL)
         *active = c->primary_refs != 0 || c->gpu != NULL;
     return rt_leave(c, e);
@@ -219,20 +231,20 @@ RT_API int cuCtxSetCurrent(void *context) {
     return rt_leave(c, e);
 }
 
-/* A thread that used the runtime API works in the primary context. */
-static struct rt_driver_context *current(struct rt_context *c) {
-    struct rt_driver_context *d = rt_thread()->current;
-    if (d == NULL && c->gpu != NULL)
-        d = primary_context(c);
-    return d;
+/* A thread that used the runtime API works in the primary context. *out may be NULL: none is current. */
+static int current(struct rt_context *c, struct rt_driver_context **out) {
+    *out = rt_thread()->current;
+    return *out == NULL && c->gpu != NULL ? primary_context(c, out) : RT_SUCCESS;
 }
 
 RT_API int cuCtxGetCurrent(void **context) {
     struct rt_context *c = rt_enter("cuCtxGetCurrent");
     int e = rt_check_init(c);
     e = rt_then(e, rt_check_out(c, context));
+    struct rt_driver_context *d;
+    e = rt_then(e, current(c, &d));
     if (e == RT_SUCCESS)
-        *context = current(c);
+        *context = d;
     return rt_leave(c, e);
 }
 
@@ -241,9 +253,11 @@ RT_API int cuCtxPushCurrent_v2(void *context) { return cuCtxSetCurrent(context);
 
 RT_API int cuCtxPopCurrent_v2(void **context) {
     struct rt_context *c = rt_enter("cuCtxPopCurrent");
+    struct rt_driver_context *d;
     int e = rt_check_init(c);
+    e = rt_then(e, current(c, &d));
     if (e == RT_SUCCESS && context != NULL)
-        *context = current(c);
+        *context = d;
     if (e == RT_SUCCESS)
         rt_thread()->current = NULL;
     return rt_leave(c, e);
@@ -251,8 +265,10 @@ RT_API int cuCtxPopCurrent_v2(void **context) {
 
 RT_API int cuCtxGetDevice(int *device) {
     struct rt_context *c = rt_enter("cuCtxGetDevice");
+    struct rt_driver_context *d;
     int e = rt_check_init(c);
-    if (e == RT_SUCCESS && current(c) == NULL)
+    e = rt_then(e, current(c, &d));
+    if (e == RT_SUCCESS && d == NULL)
         e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "no context is current");
     e = rt_then(e, rt_check_out(c, device));
     if (e == RT_SUCCESS)
@@ -262,9 +278,11 @@ RT_API int cuCtxGetDevice(int *device) {
 
 RT_API int cuCtxGetFlags(unsigned *flags) {
     struct rt_context *c = rt_enter("cuCtxGetFlags");
+    struct rt_driver_context *d;
     int e = rt_check_out(c, flags);
+    e = rt_then(e, current(c, &d));
     if (e == RT_SUCCESS)
-        *flags = current(c) ? current(c)->flags : 0;
+        *flags = d ? d->flags : 0;
     return rt_leave(c, e);
 }
 

@@ -60,12 +60,8 @@ RT_API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     return rt_leave(c, e);
 }
 
-/* The function runs outside the lock: it is the host program's own. */
 RT_API int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
-    int e = cuStreamSynchronize(stream);
-    if (e == RT_SUCCESS && function != NULL)
-        function(data);
-    return e;
+    return rt_call_host_function("cuLaunchHostFunc", stream, function, data);
 }
 
 RT_API int cuEventCreate(void **out, unsigned flags) { return rt_call_event_create("cuEventCreate", flags, out); }

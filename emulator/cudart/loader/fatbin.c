@@ -22,6 +22,7 @@ enum {
 __attribute__((format(printf, 2, 3))) static void say(struct fatbin_error *err, const char *format, ...) {
     va_list args;
     va_start(args, format);
+    err->no_memory = false;
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
 }
@@ -131,8 +132,10 @@ static int unpack_lz4(const struct fatbin_image *image, char *out, struct fatbin
     lz4_decompress_fn *decompress;
     void *library = dlopen("liblz4.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!find(library, "LZ4_decompress_safe", &decompress))
-        return fail(err, "the program's PTX is LZ4-compressed and liblz4.so.1 is not installed: install the package "
-                         "liblz4-1 (Debian, Ubuntu) or lz4-libs (Fedora), or build with nvcc --no-compress");
+        return fail(err,
+                    "the program's PTX is LZ4-compressed and the library cannot be opened (%s): install the package "
+                    "liblz4-1 (Debian, Ubuntu) or lz4-libs (Fedora), or build with nvcc --no-compress",
+                    dlerror());
     if (image->stored > 0x7FFFFFFF || image->plain > 0x7FFFFFFF)
         return fail(err, "fat binary: an LZ4 image of more than 2 GiB");
     int n = decompress((const char *)image->payload, out, (int)image->stored, (int)image->plain);
@@ -146,8 +149,10 @@ static int unpack_zstd(const struct fatbin_image *image, char *out, struct fatbi
     zstd_is_error_fn *is_error;
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!find(library, "ZSTD_decompress", &decompress) || !find(library, "ZSTD_isError", &is_error))
-        return fail(err, "the program's PTX is zstd-compressed and libzstd.so.1 is not installed: install the "
-                         "package libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress");
+        return fail(err,
+                    "the program's PTX is zstd-compressed and the library cannot be opened (%s): install the package "
+                    "libzstd1 (Debian, Ubuntu) or libzstd (Fedora), or build with nvcc --no-compress",
+                    dlerror());
     size_t n = decompress(out, image->plain, image->payload, image->stored);
     if (is_error(n) || n != image->plain)
         return fail(err, "fat binary: the zstd data of an image is damaged");
@@ -163,7 +168,8 @@ static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) 
     }
     char *out = try_calloc(image->plain + 1, 1);
     if (out == NULL) {
-        say(err, "fat binary: no memory for an image of %zu bytes", image->plain);
+        say(err, "fat binary: the host has no memory for an image of %zu bytes", image->plain);
+        err->no_memory = true;
         return NULL;
     }
     int status = 0;
@@ -181,18 +187,18 @@ static char *unpack(const struct fatbin_image *image, struct fatbin_error *err) 
     return out;
 }
 
-uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len) {
+uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len, struct fatbin_error *err) {
     struct fatbin_reader r;
     struct fatbin_image image;
-    struct fatbin_error ignored;
-    if (fatbin_open(&r, bytes, limit, NULL, &ignored) < 0)
+    if (fatbin_open(&r, bytes, limit, NULL, err) < 0)
         return NULL;
-    while (fatbin_next(&r, &image, &ignored) == 1) {
+    while (fatbin_next(&r, &image, err) == 1) {
         if (image.kind != FATBIN_ELF || image.sm != 100)
             continue;
         *len = image.plain;
-        return (uint8_t *)unpack(&image, &ignored);
+        return (uint8_t *)unpack(&image, err);
     }
+    say(err, "fat binary: no machine code for sm_100");
     return NULL;
 }
 
@@ -282,7 +288,7 @@ static unsigned generic_number(const char *target) { return (unsigned)strtoul(ta
 static void consider(const struct fatbin_image *image, struct fatbin_choice *best, struct survey *s) {
     struct fatbin_choice c = {0};
     s->ptx++;
-    char *text = unpack(image, &s->unpack);
+    char *text = s->unpack.no_memory ? NULL : unpack(image, &s->unpack);
     if (text == NULL)
         return;
     c.len = strnlen(text, image->plain); /* payloads are padded with zeros */
@@ -314,14 +320,16 @@ int fatbin_choose(const void *bytes, size_t limit, struct fatbin_choice *choice,
         else
             consider(&image, choice, &s);
     }
-    if (more == 0 && choice->fit != FATBIN_FIT_NONE)
+    if (more == 0 && choice->fit != FATBIN_FIT_NONE && !s.unpack.no_memory)
         return 0;
     xfree(choice->text);
     memset(choice, 0, sizeof *choice);
     if (more < 0)
         return -1;
-    if (s.unpack.text[0] != 0 && s.seen[0] == 0)
-        return fail(err, "%s", s.unpack.text);
+    if (s.unpack.no_memory || (s.unpack.text[0] != 0 && s.seen[0] == 0)) {
+        *err = s.unpack;
+        return -1;
+    }
     if (s.ptx != 0)
         return fail(err,
                     "the program's PTX is for %s, which a device of compute capability 10.0 cannot run: "

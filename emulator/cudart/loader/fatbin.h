@@ -13,6 +13,7 @@
 #ifndef CUDART_LOADER_FATBIN_H
 #define CUDART_LOADER_FATBIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,7 @@ struct fatbin_reader {
 /* One sentence about what is wrong, without a final newline. */
 struct fatbin_error {
     char text[320];
+    bool no_memory; /* it is the host's memory, not the container */
 };
 
 /* What a PTX text may be to an sm_100 device, from its `.target` (PTX ISA 11.1.2), worst to best. */
@@ -67,7 +69,7 @@ enum fatbin_fit {
 
 /* The image that an sm_100 device should run. */
 struct fatbin_choice {
-    char *text; /* zero-terminated PTX, owned by the caller (free) */
+    char *text; /* zero-terminated PTX, owned by the caller (xfree) */
     size_t len;
     enum fatbin_fit fit;
     char target[24]; /* "sm_100f" */
@@ -81,8 +83,8 @@ int fatbin_open(struct fatbin_reader *r, const void *bytes, size_t limit, size_t
 int fatbin_next(struct fatbin_reader *r, struct fatbin_image *image, struct fatbin_error *err);
 
 /* The first machine code for sm_100, sm_100a or sm_100f of the container at `bytes`, unpacked (owned by the caller,
- * free); NULL when there is none or it cannot be read. */
-uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len);
+ * xfree); NULL, with a reason, when it cannot be read or there is none. */
+uint8_t *fatbin_code(const void *bytes, size_t limit, size_t *len, struct fatbin_error *err);
 
 /* Reads the first `.target` of a PTX text into target (e.g. "sm_100f", "" when there is none) and judges it. */
 enum fatbin_fit fatbin_target(const char *text, size_t len, char *target, size_t target_size);

@@ -15,8 +15,11 @@ static struct rt_module *module_of(struct rt_context *c, void **handle) {
 RT_API void **__cudaRegisterFatBinary(const void *wrapper) {
     struct rt_context *c = rt_enter("__cudaRegisterFatBinary");
     struct rt_module *m = rt_module_create(c);
+    if (m == NULL)
+        heap_exhausted(1, sizeof *m);
     m->registered = true;
     m->wrapper = wrapper;
+    c->watches_exit = false; /* the program registers its exit handler next */
     rt_leave(c, RT_SUCCESS);
     return (void **)m;
 }
@@ -43,8 +46,8 @@ RT_API void __cudaRegisterFunction(void **handle, const char *host, char *device
     (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
     struct rt_context *c = rt_enter("__cudaRegisterFunction");
     struct rt_module *m = module_of(c, handle);
-    if (m != NULL && name != NULL)
-        rt_function_create(c, m, name, host);
+    if (m != NULL && name != NULL && rt_function_create(c, m, name, host) == NULL)
+        heap_exhausted(1, sizeof(struct rt_function));
     rt_leave(c, RT_SUCCESS);
 }
 

@@ -81,21 +81,26 @@ RT_API int cudaStreamIsCapturing(void *stream, int *status) {
 }
 RT_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing);
 
-/* The function runs outside the lock: it is the host program's own. */
 RT_API int cudaLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
-    int e = rt_call_on_stream("cudaLaunchHostFunc", stream, true);
-    if (e == RT_SUCCESS && function != NULL)
-        function(data);
-    return e;
+    return rt_call_host_function("cudaLaunchHostFunc", stream, function, data);
 }
 RT_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc);
 
+struct callback {
+    void (*function)(void *stream, int status, void *data);
+    void *stream, *data;
+};
+
+static void run_callback(void *arg) {
+    const struct callback *b = arg;
+    if (b->function != NULL)
+        b->function(b->stream, RT_SUCCESS, b->data);
+}
+
 RT_API int cudaStreamAddCallback(void *stream, void (*function)(void *, int, void *), void *data, unsigned flags) {
     (void)flags;
-    int e = rt_call_on_stream("cudaStreamAddCallback", stream, true);
-    if (e == RT_SUCCESS && function != NULL)
-        function(stream, RT_SUCCESS, data);
-    return e;
+    return rt_call_host_function("cudaStreamAddCallback", stream, run_callback,
+                                 &(struct callback){function, stream, data});
 }
 RT_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback);
 
