@@ -40,6 +40,7 @@ bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uin
 }
 
 #define GPU_MEMORY (180ull << 30)
+#define PRINT_FIFO (1ull << 20) /* cudaLimitPrintfFifoSize, where none is set */
 
 struct gpu *gpu_create(const struct mach_config *config) {
     struct gpu *gpu = xcalloc(1, sizeof *gpu);
@@ -50,6 +51,7 @@ struct gpu *gpu_create(const struct mach_config *config) {
     for (uint32_t i = 0; i < config->threads; i++)
         gpu->workers[i].index = i;
     gpu->sink = diag_stderr();
+    gpu->print_fifo = PRINT_FIFO;
     /* A host may refuse to reserve that much address space (ulimit -v): take what it gives. */
     for (uint64_t bytes = GPU_MEMORY; !gpu->mem && bytes >= (1ull << 30); bytes /= 2)
         gpu->mem = mem_create(bytes);
