@@ -45,8 +45,8 @@ void blocks_close(struct blocks *b);
 uint64_t blocks_place(struct blocks *b, const struct mem_block *what, uint64_t footprint, uint64_t align);
 /* Frees the block that starts at addr, and says which it was and how long its footprint; false when none does. */
 bool blocks_free(struct blocks *b, uint64_t addr, struct mem_block *was, uint64_t *footprint);
-/* The block that holds addr, below the end of the range, or the last one before it; NULL when there is none. Valid until
- * one is placed or freed. */
+/* The block that holds addr, below the end of the range, or the last one before it; NULL when there is none. Valid
+ * until one is placed or freed. */
 const struct mem_block *blocks_find(const struct blocks *b, uint64_t addr);
 /* The block freed last that held addr, of the latest MEM_FREED_KEPT; its name is not kept. False when none did. */
 bool blocks_freed(const struct blocks *b, uint64_t addr, struct mem_block *out);

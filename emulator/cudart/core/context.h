@@ -135,8 +135,8 @@ int rt_check_device(struct rt_context *c, int device);
 /* A result needs a place. */
 int rt_check_out(struct rt_context *c, const void *out);
 int rt_check_limit(struct rt_context *c, int limit); /* enum rt_limit */
-/* Sizes of the device's heap and of printf's buffer, which must not be in use yet, bound what kernels do; the others are
- * remembered and answered. */
+/* Sizes of the device's heap and of printf's buffer, which must not be in use yet, bound what kernels do; the others
+ * are remembered and answered. */
 int rt_set_limit(struct rt_context *c, int limit, size_t value);
 /* The context must be able to work: creates the GPU at need and answers the sticky error if there is one. */
 int rt_ready(struct rt_context *c);
