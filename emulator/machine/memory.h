@@ -31,8 +31,8 @@ bool mem_free(struct devmem *m, uint64_t addr);
  * Any number of host threads may ask at once while none allocates or frees. The pointer is valid until the allocation
  * is freed. */
 uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size);
-/* The live allocation or block of the heap that holds addr, or the nearest one before it (for messages); false when there
- * is none. */
+/* The live allocation or block of the heap that holds addr, or the nearest one before it (for messages); false when
+ * there is none. */
 bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out);
 /* The block freed last that held addr, of the latest MEM_FREED_KEPT (for messages); false when none did. */
 bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out);
