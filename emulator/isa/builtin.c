@@ -6,6 +6,8 @@
 #include "base/relaxed.h"
 #include "isa/isa.h"
 
+#include "base/heap.h"
+
 #include <stdio.h>
 
 /* Value of argument i of a call, for one lane, zero-extended. */
@@ -64,26 +66,22 @@ static void set_result(struct warp *w, const struct insn *in, uint32_t lane, uin
     }
 }
 
+/* What a call of printf has given so far. */
 struct printed {
-    char buf[4096];
-    size_t len;
+    char *text;
+    uint32_t len, cap;
+    uint64_t most; /* bytes; with more, over */
+    bool over;
 };
 
-static void flush(struct warp *w, struct printed *t) {
-    mach_print(w->island, t->buf, t->len);
-    t->len = 0;
-}
-
-static void put(struct warp *w, struct printed *t, const char *s, size_t n) {
-    while (n) {
-        if (t->len == sizeof t->buf)
-            flush(w, t);
-        size_t k = sizeof t->buf - t->len < n ? sizeof t->buf - t->len : n;
-        memcpy(t->buf + t->len, s, k);
-        t->len += k;
-        s += k;
-        n -= k;
+/* False when there is more than the device's buffer holds. */
+static bool put(struct printed *t, const char *s, size_t n) {
+    t->over |= n > t->most - t->len;
+    for (size_t i = 0; i < n && !t->over; i++) {
+        t->text = xgrow(t->text, t->len, &t->cap, 1);
+        t->text[t->len++] = s[i];
     }
+    return !t->over;
 }
 
 /* One byte of device memory at a generic address; false after a report. */
@@ -107,7 +105,8 @@ static bool value_at(struct warp *w, const struct insn *in, uint32_t lane, uint6
 
 #define MAX_SPEC 32u  /* characters of one conversion specification */
 #define MAX_DIGITS 3u /* of a width or precision */
-#define MAX_STRING 65536u
+#define MAX_FORMAT 65536u
+#define MAX_CALL (1u << 30) /* bytes that a call gives, however large the buffer */
 
 /* A conversion specification after '%': flags, width, precision, length, letter. `spec` receives it with the length
  * rewritten for the host; *size is what the argument occupies in the buffer. Returns the letter, 0 when malformed. */
@@ -146,21 +145,21 @@ static bool put_string(struct warp *w, const struct insn *in, uint32_t lane, str
                        uint64_t addr) {
     char part[1024] = "(null)", out[2048];
     bool plain = strcmp(spec, "%s") == 0;
-    for (uint32_t n = 0; addr && n < (plain ? MAX_STRING : sizeof part); n++) {
+    for (uint64_t n = 0; addr && (plain || n < sizeof part); n++) {
         char c;
         if (!byte_at(w, in, lane, addr + n, &c))
             return false;
         part[plain ? 0 : n] = n + 1 == sizeof part ? 0 : c;
         if (!c)
             break;
-        if (plain)
-            put(w, t, &c, 1);
+        if (plain && !put(t, &c, 1))
+            return true;
     }
     if (plain && addr)
         return true;
     int n = snprintf(out, sizeof out, spec, part);
     if (n > 0)
-        put(w, t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
+        put(t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
     return true;
 }
 
@@ -184,7 +183,7 @@ static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, stru
     else
         n = snprintf(out, sizeof out, spec, (int)v);
     if (n > 0)
-        put(w, t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
+        put(t, out, (size_t)n < sizeof out ? (size_t)n : sizeof out - 1);
     return true;
 }
 
@@ -192,7 +191,7 @@ static bool put_value(struct warp *w, const struct insn *in, uint32_t lane, stru
 static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, struct printed *t, int *result) {
     uint64_t fmt = arg(w, in, 0, lane), args = arg(w, in, 1, lane);
     *result = fmt ? 0 : -1;
-    for (uint32_t n = 0; fmt && n < MAX_STRING; n++) {
+    for (uint32_t n = 0; fmt && n < MAX_FORMAT && !t->over; n++) {
         char c, spec[MAX_SPEC + 4];
         uint32_t size;
         if (!byte_at(w, in, lane, fmt++, &c))
@@ -200,16 +199,16 @@ static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, str
         if (!c)
             return true;
         if (c != '%') {
-            put(w, t, &c, 1);
+            put(t, &c, 1);
             continue;
         }
         char letter = read_spec(w, in, lane, &fmt, spec, &size);
         if (w->island->fault)
             return false;
         if (letter == '%')
-            put(w, t, "%", 1);
+            put(t, "%", 1);
         else if (!letter) {
-            put(w, t, "%?", 2);
+            put(t, "%?", 2);
             return true;
         } else if (!put_value(w, in, lane, t, &args, letter, spec, size))
             return false;
@@ -219,20 +218,60 @@ static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, str
     return true;
 }
 
+static const struct diag too_long = {
+    .id = "printf-too-long",
+    .rule = "what one call of printf() gives must fit the device's buffer for it",
+    .section = "CUDA C++ Programming Guide, Formatted Output",
+    .hint = "a string without a zero byte at its end; else cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the "
+            "first kernel that prints",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag overwritten = {
+    .id = "printf-overwritten",
+    .rule = "the device's buffer for printf() is circular: what does not fit overwrites the oldest output",
+    .section = "CUDA C++ Programming Guide, Formatted Output",
+    .hint =
+        "fewer threads that print, or cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the first kernel that "
+        "prints",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+
+/* Hands over what a lane's call gave; false after a fault. A call that gives too much prints nothing and returns -1
+ * (measured on an H100). */
+static bool hand_over(struct warp *w, const struct insn *in, uint32_t lane, const struct printed *t, int *result) {
+    const struct mach_origin at = warp_origin(w, in, 1u << lane);
+    if (t->over) {
+        *result = -1;
+        return mach_warn(w->island, &at, &too_long,
+                         "lane %u's call gives more than the %llu bytes of the buffer: it is "
+                         "not shown, and returns -1",
+                         lane, (unsigned long long)t->most);
+    }
+    return mach_print(w->island, t->text, t->len) ||
+           mach_warn(w->island, &at, &overwritten, "output is lost: more than the %llu bytes of the buffer wait for it",
+                     (unsigned long long)t->most);
+}
+
 static enum warp_status do_vprintf(struct warp *w, const struct insn *in, uint32_t mask) {
     static const struct signature sig = {"vprintf takes a format and an argument buffer", 2, {8, 8}, 4};
     if (!check_args(w, in, mask, &sig))
         return WARP_FAULT;
-    WARP_FOR_LANES(l, mask) {
-        struct printed t = {.len = 0};
+    struct printed t = {.most = w->gpu->print_fifo < MAX_CALL ? w->gpu->print_fifo : MAX_CALL};
+    bool ok = true;
+    for (uint32_t l = 0; l < MACH_WARP && ok; l++) {
+        if (!(mask >> l & 1))
+            continue;
         int result;
-        bool ok = print_lane(w, in, l, &t, &result);
-        flush(w, &t);
-        if (!ok)
-            return WARP_FAULT;
-        set_result(w, in, l, (uint32_t)result);
+        t.len = 0;
+        t.over = false;
+        ok = print_lane(w, in, l, &t, &result);
+        if (!ok) /* what the lane gave up to its fault is shown */
+            mach_print(w->island, t.text, t.len);
+        else if ((ok = hand_over(w, in, l, &t, &result)))
+            set_result(w, in, l, (uint32_t)result);
     }
-    return WARP_NEXT;
+    xfree(t.text);
+    return !ok ? WARP_FAULT : w->island->printed > MACH_SAID ? WARP_YIELD : WARP_NEXT;
 }
 
 static const struct diag assert_failed = {
@@ -276,7 +315,7 @@ static enum warp_status do_malloc(struct warp *w, const struct insn *in, uint32_
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
         const uint64_t bytes = arg(w, in, 0, l);
-        const uint64_t addr = mem_alloc(w->gpu->mem, bytes, 16, MEM_DEVICE, "device malloc");
+        const uint64_t addr = mem_heap_alloc(w->gpu->mem, bytes);
         tell_heap(w, in, l, LIFE_HEAP_ALLOC, addr, bytes);
         set_result(w, in, l, addr);
     }
@@ -290,14 +329,33 @@ static const struct diag bad_free = {
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 
+/* What is at the address instead of a block of the heap. */
+static enum warp_status fault_free(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr) {
+    struct mem_block b;
+    const bool live = mem_is_device(w->gpu->mem, addr) && mem_nearest(w->gpu->mem, addr, &b) && addr - b.addr < b.size;
+    if (live && b.kind == MEM_HEAP)
+        return warp_fault(w, in, 1u << lane, &bad_free,
+                          "free of 0x%llx, %llu bytes into a %llu-byte block: free its start", (unsigned long long)addr,
+                          (unsigned long long)(addr - b.addr), (unsigned long long)b.size);
+    if (live)
+        return warp_fault(w, in, 1u << lane, &bad_free,
+                          "free of 0x%llx, which is in the %llu-byte %s%s%s, not in the heap", (unsigned long long)addr,
+                          (unsigned long long)b.size, mem_kind_text(b.kind), b.name ? " " : "", b.name ? b.name : "");
+    if (mem_freed(w->gpu->mem, addr, &b) && b.kind == MEM_HEAP)
+        return warp_fault(w, in, 1u << lane, &bad_free, "free of 0x%llx, a %llu-byte block that was freed already",
+                          (unsigned long long)addr, (unsigned long long)b.size);
+    return warp_fault(w, in, 1u << lane, &bad_free, "free of 0x%llx, where nothing is allocated",
+                      (unsigned long long)addr);
+}
+
 static enum warp_status do_free(struct warp *w, const struct insn *in, uint32_t mask) {
     static const struct signature sig = {"free takes a pointer", 1, {8}, 0};
     if (!check_args(w, in, mask, &sig))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
         uint64_t addr = arg(w, in, 0, l);
-        if (addr && !mem_free(w->gpu->mem, addr))
-            return warp_fault(w, in, 1u << l, &bad_free, "free of 0x%llx", (unsigned long long)addr);
+        if (addr && !mem_heap_free(w->gpu->mem, addr))
+            return fault_free(w, in, l, addr);
         if (addr)
             tell_heap(w, in, l, LIFE_HEAP_FREE, addr, 0);
     }

@@ -20,7 +20,8 @@ static bool place_vars(struct warp_module *m) {
         const struct ptx_var *v = p->vars[i];
         if (!in_device_memory(v) || v->is_extern)
             continue;
-        m->var_addr[i] = mem_alloc(m->gpu->mem, v->size, v->align, MEM_MODULE, v->name);
+        const enum mem_kind kind = v->managed ? MEM_MODULE_MANAGED : MEM_MODULE;
+        m->var_addr[i] = mem_alloc(m->gpu->mem, v->size, v->align, kind, v->name);
         if (!m->var_addr[i]) {
             diag_report(&m->gpu->sink, &no_memory, "no room for %s (%llu bytes)", v->name, (unsigned long long)v->size);
             return false;

@@ -29,7 +29,7 @@ void island_close(struct island *isl) {
     }
     isl->said = NULL;
     isl->said_tail = &isl->said;
-    isl->said_bytes = 0;
+    isl->said_bytes = isl->printed = 0;
 }
 
 /* A piece of text at the end; where a report's text goes. */
@@ -51,10 +51,30 @@ static void write_said(void *ctx, const char *text, size_t len) {
     p->isl->said_bytes += sizeof *s + len;
 }
 
-void mach_print(struct island *isl, const char *text, size_t len) {
+static void drop_oldest_print(struct island *isl) {
+    for (struct said **p = &isl->said, *s; (s = *p); p = &s->next) {
+        if (s->kind != SAID_PRINT)
+            continue;
+        if (!(*p = s->next))
+            isl->said_tail = p;
+        isl->said_bytes -= sizeof *s + s->len;
+        isl->printed -= sizeof *s + s->len;
+        xfree(s);
+        return;
+    }
+}
+
+bool mach_print(struct island *isl, const char *text, size_t len) {
     struct pen p = {.isl = isl, .kind = SAID_PRINT};
-    if (len)
-        write_said(&p, text, len);
+    const size_t bytes = sizeof(struct said) + len;
+    bool all = true;
+    if (!len)
+        return true;
+    for (; isl->printed && isl->printed + bytes > isl->gpu->print_fifo; all = false)
+        drop_oldest_print(isl);
+    write_said(&p, text, len);
+    isl->printed += bytes;
+    return all;
 }
 
 static void say(struct pen *p, const struct mach_origin *origin, const struct diag *proto, const char *fmt,

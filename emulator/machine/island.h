@@ -20,6 +20,7 @@ struct gpu;
 struct worker;
 
 #define MACH_MAX_WARNINGS 8u /* of one launch */
+#define MACH_SAID (1u << 20) /* bytes of printf after which an island should come to its turn's end, to tell them */
 
 /* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
 struct mach_origin {
@@ -40,6 +41,7 @@ struct island {
 
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
+    size_t printed;                     /* of them, by printf */
     uint32_t warnings;                  /* given in this launch */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
 };
@@ -57,8 +59,10 @@ void mach_fault(struct island *isl, const struct mach_origin *origin, const stru
  * config.check == MACH_CHECK_ERROR it is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Bytes of the device's printf. */
-void mach_print(struct island *isl, const char *text, size_t len);
+/* What one call of the device's printf gives, at most gpu->print_fifo bytes. The oldest output of the island is dropped
+ * where all of it takes more, as in the device's buffer, which is circular (CUDA C++ Programming Guide, Formatted
+ * Output). False when output was dropped. */
+bool mach_print(struct island *isl, const char *text, size_t len);
 /* Tells all of it: reports to gpu->sink, printf to gpu->print. A fault becomes the launch's, gpu->fault; what comes
  * after a fault is dropped, in this island and in those told later. */
 void island_tell(struct island *isl);

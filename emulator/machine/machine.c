@@ -41,6 +41,7 @@ bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uin
 
 #define GPU_MEMORY (180ull << 30)
 #define GPU_MEMORY_LEAST (1ull << 30)
+#define PRINT_FIFO (1ull << 20) /* cudaLimitPrintfFifoSize, where none is set */
 
 struct gpu *gpu_create(const struct mach_config *config) {
     if (!config->threads)
@@ -64,6 +65,7 @@ struct gpu *gpu_create(const struct mach_config *config) {
     }
     for (uint32_t i = 0; i < config->threads; i++)
         gpu->workers[i].index = i;
+    gpu->print_fifo = PRINT_FIFO;
     for (uint32_t i = 0; i < config->num_sms; i++) {
         struct sm *sm = &gpu->sms[i];
         sm->id = i;

@@ -168,6 +168,7 @@ struct gpu {
     /* device-side printf and asserts: bytes go to the host program's stdout/stderr. Set by the shim. */
     void (*print)(void *ctx, const char *text, size_t len);
     void *print_ctx;
+    uint64_t print_fifo; /* bytes of printf's buffer (cudaLimitPrintfFifoSize): the most that an island keeps */
 };
 
 /* GPC g's SMs are [*first, *first + *count); false when there is no such GPC. */

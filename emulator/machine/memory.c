@@ -1,4 +1,4 @@
-/* machine/memory.c - device memory: a sorted table of allocations over two mappings; contract in memory.h. */
+/* machine/memory.c - device memory: blocks over two mappings, and the heap in one of them; contract in memory.h. */
 #include "machine/memory.h"
 
 #include "base/budget.h"
@@ -15,7 +15,8 @@
  * a GB200), and the same on all, so that device addresses differ by the same amounts. */
 #define PAGE 65536ull
 #define HUGE_PAGE (2ull << 20)
-#define FIRST_CAP 16u /* blocks */
+#define HEAP_ALIGN 16u          /* of the device's malloc */
+#define HEAP_BYTES (8ull << 20) /* cudaLimitMallocHeapSize, where none is set */
 
 struct devmem {
     uint64_t base;    /* device address of the region; never accessible, except managed pages */
@@ -24,10 +25,9 @@ struct devmem {
     uint64_t used;
     void *front_map, *back_map; /* what mem_create mapped: each HUGE_PAGE longer than the region */
     int fd;                     /* memfd behind both sides of managed blocks; -1 before the first */
-    struct mem_block *blocks;   /* sorted by addr, disjoint, each followed by at least one unallocated byte */
-    uint32_t num, cap;
-    struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
-    uint64_t num_freed;
+    struct blocks blocks;
+    struct blocks heap; /* base 0: not reserved yet */
+    uint64_t heap_bytes;
 };
 
 static uint8_t *huge_aligned(void *p) { return (uint8_t *)p + (-(uintptr_t)p & (HUGE_PAGE - 1)); }
@@ -63,6 +63,11 @@ struct devmem *mem_create(uint64_t capacity) {
     m->front_map = front;
     m->back_map = back;
     m->fd = -1;
+    m->heap_bytes = HEAP_BYTES;
+    if (!blocks_open(&m->blocks, m->base, m->base + capacity)) {
+        mem_destroy(m);
+        return NULL;
+    }
     return m;
 }
 
@@ -74,7 +79,8 @@ void mem_destroy(struct devmem *m) {
     if (m->fd >= 0)
         close(m->fd);
     budget_give(m->used);
-    xfree(m->blocks);
+    blocks_close(&m->blocks);
+    blocks_close(&m->heap);
     xfree(m);
 }
 
@@ -123,127 +129,122 @@ static bool share(struct devmem *m, uint64_t at, uint64_t bytes) {
     return false;
 }
 
-/* Bytes a block occupies: at least one past its end stays free, so that one-past-the-end never hits a neighbour. */
-static uint64_t footprint(const struct mem_block *b) {
-    uint64_t align = b->kind == MEM_MANAGED ? PAGE : MEM_ALIGN;
-    return (b->size + align) & ~(align - 1);
+static bool host_sees(enum mem_kind kind) {
+    return kind == MEM_MANAGED || kind == MEM_HOST || kind == MEM_MODULE_MANAGED;
 }
 
-/* Index of the first block with addr greater than `addr`. */
-static size_t upper(const struct devmem *m, uint64_t addr) {
-    size_t lo = 0, hi = m->num;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (m->blocks[mid].addr <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* Room in the table for one more; false where the host has no memory. */
-static bool room_for_block(struct devmem *m) {
-    if (m->num < m->cap)
-        return true;
-    const uint32_t cap = m->cap ? 2 * m->cap : FIRST_CAP;
-    struct mem_block *blocks = try_calloc(cap, sizeof *blocks);
-    if (!blocks)
-        return false;
-    if (m->num)
-        memcpy(blocks, m->blocks, m->num * sizeof *blocks);
-    xfree(m->blocks);
-    m->blocks = blocks;
-    m->cap = cap;
-    return true;
+/* Bytes a block of `size` occupies: at least one past its end stays free, so that one-past-the-end never hits a
+ * neighbour. */
+static uint64_t footprint(uint64_t size, enum mem_kind kind) {
+    const uint64_t unit = host_sees(kind) ? PAGE : MEM_ALIGN;
+    return (size + unit) & ~(unit - 1);
 }
 
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name) {
     if (size > m->capacity || align > m->capacity)
         return 0;
-    uint64_t unit = kind == MEM_MANAGED ? PAGE : MEM_ALIGN;
-    if (align < unit)
-        align = unit;
-    struct mem_block b = {.size = size, .kind = kind, .name = name};
-    uint64_t need = footprint(&b), at = m->base;
-    size_t i = 0;
-    for (; i <= m->num; i++) { /* first fit */
-        at = (at + align - 1) & ~(align - 1);
-        uint64_t end = i < m->num ? m->blocks[i].addr : m->base + m->capacity;
-        if (at < end && need <= end - at)
-            break;
-        if (i < m->num)
-            at = m->blocks[i].addr + footprint(&m->blocks[i]);
-    }
-    if (i > m->num || !room_for_block(m) || !budget_take(need))
+    const uint64_t unit = host_sees(kind) ? PAGE : MEM_ALIGN, need = footprint(size, kind);
+    const struct mem_block b = {.size = size, .kind = kind, .name = name};
+    if (!budget_take(need))
         return 0;
-    if (kind == MEM_MANAGED && !share(m, at, need)) {
+    struct mem_block was;
+    uint64_t at = blocks_place(&m->blocks, &b, need, align < unit ? unit : align), gone;
+    if (at && host_sees(kind) && !share(m, at, need)) {
+        blocks_free(&m->blocks, at, &was, &gone);
+        at = 0;
+    }
+    if (!at) {
         budget_give(need);
         return 0;
     }
-    if (kind != MEM_MANAGED)
+    if (!host_sees(kind))
         want_huge_pages(m, at, size);
-    memmove(&m->blocks[i + 1], &m->blocks[i], (m->num - i) * sizeof *m->blocks);
-    b.addr = at;
-    m->blocks[i] = b;
-    m->num++;
     m->used += need;
     return at;
 }
 
 bool mem_free(struct devmem *m, uint64_t addr) {
-    size_t i = upper(m, addr);
-    if (i == 0 || m->blocks[i - 1].addr != addr)
+    const struct mem_block *found = blocks_find(&m->blocks, addr);
+    if (!found || found->addr != addr)
         return false;
-    struct mem_block *b = &m->blocks[--i];
-    uint64_t need = footprint(b);
-    if (b->kind == MEM_MANAGED && !unshare(m, addr, need))
+    if (host_sees(found->kind) && !unshare(m, addr, footprint(found->size, found->kind)))
         return false;
+    struct mem_block b;
+    uint64_t need;
+    blocks_free(&m->blocks, addr, &b, &need);
     /* Hand whole pages back to the host; a partial page keeps its bytes, as freed device memory would. */
     uint64_t first = (addr - m->base + PAGE - 1) & ~(PAGE - 1), last = (addr - m->base + need) & ~(PAGE - 1);
-    if (last > first && b->kind == MEM_MANAGED)
+    if (last > first && host_sees(b.kind))
         fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)(last - first));
     else if (last > first)
         madvise(m->backing + first, last - first, MADV_DONTNEED);
     m->used -= need;
     budget_give(need);
-    struct mem_block *kept = &m->freed[m->num_freed++ % MEM_FREED_KEPT];
-    *kept = *b;
-    kept->name = NULL; /* the name lives as long as the block */
-    m->num--;
-    memmove(b, b + 1, (m->num - i) * sizeof *b);
     return true;
 }
 
+/* In the heap, its blocks are what is allocated. */
+static const struct mem_block *block_at(const struct devmem *m, uint64_t addr) {
+    const struct mem_block *b = blocks_find(&m->blocks, addr);
+    return b && b->kind == MEM_HEAP ? blocks_find(&m->heap, addr) : b;
+}
+
 uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size) {
-    size_t i = upper(m, addr);
-    if (i == 0)
-        return NULL;
-    const struct mem_block *b = &m->blocks[i - 1];
-    if (addr - b->addr > b->size || size > b->size - (addr - b->addr))
+    const struct mem_block *b = block_at(m, addr);
+    if (!b || addr - b->addr > b->size || size > b->size - (addr - b->addr))
         return NULL;
     return m->backing + (addr - m->base);
 }
 
 bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out) {
-    size_t i = upper(m, addr);
-    if (i == 0)
-        return false;
-    *out = m->blocks[i - 1];
-    return true;
+    const struct mem_block *b = block_at(m, addr);
+    if (b)
+        *out = *b;
+    return b;
 }
 
 bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out) {
-    uint64_t kept = m->num_freed < MEM_FREED_KEPT ? m->num_freed : MEM_FREED_KEPT;
-    for (uint64_t i = 1; i <= kept; i++) {
-        const struct mem_block *b = &m->freed[(m->num_freed - i) % MEM_FREED_KEPT];
-        if (addr < b->addr || addr - b->addr >= b->size)
-            continue;
-        *out = *b;
+    const bool of_heap = m->heap.base && addr - m->heap.base < m->heap.end - m->heap.base;
+    return blocks_freed(of_heap ? &m->heap : &m->blocks, addr, out);
+}
+
+const char *mem_kind_text(enum mem_kind kind) {
+    static const char *const text[] = {"allocation", "managed allocation", "page-locked allocation",
+                                       "variable",   "managed variable",   "block of the device's heap"};
+    return text[kind];
+}
+
+/* --- the heap ----------------------------------------------------------------------------------------------------- */
+
+bool mem_set_heap(struct devmem *m, uint64_t bytes) {
+    if (m->heap.base)
+        return false;
+    m->heap_bytes = bytes;
+    return true;
+}
+
+static bool reserve_heap(struct devmem *m) {
+    const uint64_t at = mem_alloc(m, m->heap_bytes, MEM_ALIGN, MEM_HEAP, NULL);
+    if (at && blocks_open(&m->heap, at, at + m->heap_bytes / HEAP_ALIGN * HEAP_ALIGN))
         return true;
-    }
+    mem_free(m, at);
     return false;
 }
+
+uint64_t mem_heap_alloc(struct devmem *m, uint64_t size) {
+    const struct mem_block b = {.size = size, .kind = MEM_HEAP};
+    if (size >= m->heap_bytes || (!m->heap.base && !reserve_heap(m)))
+        return 0;
+    return blocks_place(&m->heap, &b, (size + HEAP_ALIGN) & ~(uint64_t)(HEAP_ALIGN - 1), HEAP_ALIGN);
+}
+
+bool mem_heap_free(struct devmem *m, uint64_t addr) {
+    struct mem_block was;
+    uint64_t footprint;
+    return m->heap.base && blocks_free(&m->heap, addr, &was, &footprint);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
 
 bool mem_is_device(const struct devmem *m, uint64_t addr) { return addr >= m->base && addr - m->base < m->capacity; }
 

@@ -8,47 +8,49 @@
 #ifndef MACHINE_MEMORY_H
 #define MACHINE_MEMORY_H
 
+#include "machine/blocks.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct devmem;
 
-enum mem_kind {
-    MEM_DEVICE,  /* cudaMalloc: host access faults */
-    MEM_MANAGED, /* cudaMallocManaged, cudaHostAlloc: the host uses the same address */
-    MEM_MODULE,  /* variables of a module */
-};
-
-struct mem_block {
-    uint64_t addr; /* device address, aligned to 256 bytes */
-    uint64_t size; /* bytes as asked for: the bound that accesses are checked against */
-    enum mem_kind kind;
-    const char *name; /* variable name or NULL; not owned */
-};
-
 /* `capacity` bytes of device memory (address space is reserved, host memory is committed as it is touched).
  * NULL when the host refuses the reservation. */
 struct devmem *mem_create(uint64_t capacity);
 void mem_destroy(struct devmem *m);
 
-/* Returns the device address, or 0 when there is no room, here or in the budget of host memory (base/budget.h). size 0 is allowed and gives a unique address. */
+/* Returns the device address, a multiple of 256 bytes and of `align`, or 0 when there is no room, here or in the budget
+ * of host memory (base/budget.h). size 0 is allowed and gives a unique address. */
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name);
 /* Frees the block that starts at addr; false when none does, or when the host refuses to unmap a managed one: the block
  * is then what it was, but for the host, which reads and writes it no more. */
 bool mem_free(struct devmem *m, uint64_t addr);
 
-/* Host pointer to [addr, addr + size) when that lies wholly inside one live allocation, else NULL: a binary search. Any
- * number of host threads may ask at once while none allocates or frees. The pointer is valid until the allocation is
- * freed. */
+/* Host pointer to [addr, addr + size) when that lies wholly inside one live allocation or block of the heap, else NULL.
+ * Any number of host threads may ask at once while none allocates or frees. The pointer is valid until the allocation
+ * is freed. */
 uint8_t *mem_at(const struct devmem *m, uint64_t addr, uint64_t size);
-/* The live allocation that holds addr, or the nearest one before it (for messages); false when there is none. */
+/* The live allocation or block of the heap that holds addr, or the nearest one before it (for messages); false when
+ * there is none. */
 bool mem_nearest(const struct devmem *m, uint64_t addr, struct mem_block *out);
 /* The block freed last that held addr, of the latest MEM_FREED_KEPT (for messages); false when none did. */
-#define MEM_FREED_KEPT 256u
 bool mem_freed(const struct devmem *m, uint64_t addr, struct mem_block *out);
 /* Is addr inside the reserved region at all? */
 bool mem_is_device(const struct devmem *m, uint64_t addr);
 void mem_usage(const struct devmem *m, uint64_t *used, uint64_t *capacity);
+/* What blocks of a kind are called, to be followed by their name if they have one. */
+const char *mem_kind_text(enum mem_kind kind);
+
+/* --- the heap of the device's malloc and free (CUDA C++ Programming Guide, Dynamic Global Memory Allocation) ------ */
+
+/* Its size in bytes; false when it is in use already. It is reserved when first used. */
+bool mem_set_heap(struct devmem *m, uint64_t bytes);
+/* A block at a multiple of 16 bytes, or 0 when the heap is full or cannot be reserved. size 0 gives a unique address.
+ * It lives until it is freed, or the memory destroyed. */
+uint64_t mem_heap_alloc(struct devmem *m, uint64_t size);
+/* Frees the block of the heap that starts at addr; false when none does. */
+bool mem_heap_free(struct devmem *m, uint64_t addr);
 
 #endif

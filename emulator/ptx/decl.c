@@ -8,11 +8,15 @@
 #define MAX_ALIGN ((uint64_t)1 << 30)
 #define MAX_RANGE ((uint64_t)1 << 24) /* of name<n>; a register of a range costs nothing until it is named */
 
-void ptx_skip_attribute(struct ptx_parser *p) { /* .attribute( ... ), its word is current (5.4.8) */
+bool ptx_attribute(struct ptx_parser *p) { /* .attribute( ... ), its word is current (5.4.8) */
+    bool managed = false;
     ptx_next(p);
     ptx_expect(p, '(', "'(' after .attribute");
-    for (unsigned depth = 1; depth && p->tok.kind != PTX_TK_END; ptx_next(p))
+    for (unsigned depth = 1; depth && p->tok.kind != PTX_TK_END; ptx_next(p)) {
         depth += p->tok.kind == '(' ? 1u : p->tok.kind == ')' ? -1u : 0u;
+        managed |= ptx_directive(p) == PTX_DIR_managed;
+    }
+    return managed;
 }
 
 static uint32_t alignment(struct ptx_parser *p) { /* .align n */
@@ -47,7 +51,7 @@ static void head_word(struct ptx_parser *p, struct ptx_var *v) {
     if (t.name->dir == PTX_DIR_align) {
         v->align = alignment(p);
     } else if (t.name->dir == PTX_DIR_attribute) {
-        ptx_skip_attribute(p);
+        v->managed |= ptx_attribute(p);
     } else if (t.name->dir == PTX_DIR_ptr) {
         skip_ptr(p);
     } else if (vector_of(mod)) {

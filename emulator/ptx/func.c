@@ -67,7 +67,7 @@ void ptx_func_directives(struct ptx_parser *p, struct ptx_func *f) {
     while (p->tok.kind == PTX_TK_WORD) {
         struct ptx_token t = p->tok;
         if (t.name->dir == PTX_DIR_attribute) {
-            ptx_skip_attribute(p);
+            ptx_attribute(p);
             continue;
         }
         if (t.name->dir == PTX_DIR_pragma) {

@@ -172,6 +172,7 @@ struct ptx_var {
     uint64_t size;   /* bytes; 0 for an extern incomplete array */
     bool is_extern, is_visible, is_weak, is_common;
     bool incomplete;     /* declared as name[] */
+    bool managed;        /* .attribute(.managed), 5.4.8 */
     const uint8_t *init; /* size bytes, or NULL when zero */
     const struct ptx_reloc *relocs;
     uint32_t num_relocs;

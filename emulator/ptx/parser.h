@@ -204,7 +204,7 @@ struct ptx_dims {
 };
 void ptx_var_dims(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
 void ptx_initialiser(struct ptx_parser *p, struct ptx_var *v, struct ptx_dims *dims);
-void ptx_skip_attribute(struct ptx_parser *p);
+bool ptx_attribute(struct ptx_parser *p); /* true: .managed is among them */
 
 /* func.c */
 void ptx_function(struct ptx_parser *p, struct ptx_linkage linkage);

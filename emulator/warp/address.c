@@ -42,7 +42,8 @@ static const struct diag freed_block = {
     .id = "global-use-after-free",
     .rule = "a global access must lie inside one live allocation",
     .section = "PTX ISA 5.1.4",
-    .hint = "cudaFree before the kernel that uses the buffer, or a pointer kept from an earlier allocation",
+    .hint = "cudaFree before the kernel that uses the buffer, free() before the last use, or a pointer kept from an "
+            "earlier allocation",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 static const struct diag bad_shared = {
@@ -105,10 +106,9 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
                    size, (unsigned long long)addr);
     else if (freed)
         warp_fault(w, in, lanes, &freed_block,
-                   "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte allocation at 0x%llx "
-                   "that was freed",
-                   lane, verb, size, (unsigned long long)addr, (unsigned long long)(addr - old.addr),
-                   (unsigned long long)old.size, (unsigned long long)old.addr);
+                   "lane %u %s %u bytes at 0x%llx, byte %llu of the %llu-byte %s at 0x%llx that was freed", lane, verb,
+                   size, (unsigned long long)addr, (unsigned long long)(addr - old.addr), (unsigned long long)old.size,
+                   mem_kind_text(old.kind), (unsigned long long)old.addr);
     else if (!near)
         warp_fault(w, in, lanes, &bad_global, "lane %u %s %u bytes at 0x%llx, below every allocation", lane, verb, size,
                    (unsigned long long)addr);
@@ -116,9 +116,9 @@ static bool fault_global(struct warp *w, const struct insn *in, uint32_t lane, u
         uint64_t end = b.addr + b.size;
         uint64_t past = addr >= end ? addr - end : addr + size - end;
         warp_fault(w, in, lanes, &bad_global,
-                   "lane %u %s %u bytes at 0x%llx: %s%llu bytes past the end of the %llu-byte %s%s at 0x%llx", lane,
+                   "lane %u %s %u bytes at 0x%llx: %s%llu bytes past the end of the %llu-byte %s%s%s at 0x%llx", lane,
                    verb, size, (unsigned long long)addr, addr >= end ? "" : "it runs ", (unsigned long long)past,
-                   (unsigned long long)b.size, b.name ? "variable " : "allocation", b.name ? b.name : "",
+                   (unsigned long long)b.size, mem_kind_text(b.kind), b.name ? " " : "", b.name ? b.name : "",
                    (unsigned long long)b.addr);
     }
     return false;

@@ -11,6 +11,7 @@
 #include "num/num.h"
 #include "simd/simd.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -133,6 +134,25 @@ int rt_check_limit(struct rt_context *c, int limit) {
                                                 : rt_say(c, RT_ERROR_INVALID_VALUE, "limit %d is not known", limit);
 }
 
+/* The driver takes no less (measured on an H100). */
+enum { LEAST_FIFO = 512 << 10, LEAST_HEAP = 4 << 20 };
+
+int rt_set_limit(struct rt_context *c, int limit, size_t value) {
+    static const size_t least[RT_LIMIT_COUNT] = {
+        [RT_LIMIT_PRINTF_FIFO] = LEAST_FIFO, [RT_LIMIT_MALLOC_HEAP] = LEAST_HEAP};
+    int e = rt_check_limit(c, limit);
+    if (e != RT_SUCCESS)
+        return e;
+    value = value < least[limit] ? least[limit] : value;
+    if (limit == RT_LIMIT_PRINTF_FIFO && c->has_printed)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "a kernel has called printf() already: set its buffer's size before");
+    if (limit == RT_LIMIT_MALLOC_HEAP && !mem_set_heap(c->gpu->mem, value))
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "a kernel has called malloc() already: set the heap's size before");
+    c->limits[limit] = value;
+    c->gpu->print_fifo = c->limits[RT_LIMIT_PRINTF_FIFO];
+    return RT_SUCCESS;
+}
+
 int rt_say_line(struct rt_context *c, const char *format, ...) {
     char line[640];
     va_list args;
@@ -162,12 +182,22 @@ char *rt_strdup(struct rt_context *c, const char *text) {
 /* Output of one launch is kept until the host synchronises; past this much it goes out at once. */
 enum { PRINTED_MAX = 1 << 20 };
 
+/* A stdout that takes no more (a full disk, a reader that is gone) loses output, as the program's own printf does. */
+static void show(struct rt_context *c, const char *text, size_t len) {
+    const bool all = fwrite(text, 1, len, stdout) == len;
+    if ((fflush(stdout) != 0 || !all) && !c->printed_lost) {
+        c->printed_lost = true;
+        rt_say(c, 0, "the kernels' printf output cannot be written to stdout: %s", strerror(errno));
+    }
+}
+
 static void on_print(void *ctx, const char *text, size_t len) {
     struct rt_context *c = ctx;
+    c->has_printed = true;
     if (len > PRINTED_MAX || c->printed_len + len > PRINTED_MAX)
         rt_flush_printed(c);
     if (len > PRINTED_MAX) {
-        fwrite(text, 1, len, stdout);
+        show(c, text, len);
         return;
     }
     if (c->printed_len + len > c->printed_cap) {
@@ -181,8 +211,7 @@ static void on_print(void *ctx, const char *text, size_t len) {
 void rt_flush_printed(struct rt_context *c) {
     if (c->printed_len == 0)
         return;
-    fwrite(c->printed, 1, c->printed_len, stdout);
-    fflush(stdout);
+    show(c, c->printed, c->printed_len);
     c->printed_len = 0;
 }
 
@@ -226,6 +255,8 @@ static int create_gpu(struct rt_context *c) {
     c->gpu->print_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)
         rt_device_default_limits(c->limits);
+    mem_set_heap(c->gpu->mem, c->limits[RT_LIMIT_MALLOC_HEAP]);
+    c->gpu->print_fifo = c->limits[RT_LIMIT_PRINTF_FIFO];
     return RT_SUCCESS;
 }
 
@@ -247,7 +278,9 @@ int rt_synchronize(struct rt_context *c) {
     return code;
 }
 
-static void unload_modules(struct rt_context *c) {
+/* True when one of the modules has managed variables. */
+static bool unload_modules(struct rt_context *c) {
+    bool managed = false;
     for (struct rt_function *f = c->functions; f != NULL; f = f->next)
         f->kernel = NULL;
     struct rt_module *next;
@@ -257,16 +290,25 @@ static void unload_modules(struct rt_context *c) {
             rt_module_drop(c, m);
             continue;
         }
-        if (m->exec != NULL)
-            launch_module_unload(m->exec);
-        m->exec = NULL;
-        m->tried = false;
+        managed |= rt_module_unload(m);
     }
+    return managed;
+}
+
+/* Managed variables outlive a reset with their values (measured on an H100), and the host's code, which has asked for
+ * their addresses once, does not ask again before it uses them. */
+static void reload_managed(struct rt_context *c) {
+    if (rt_ready(c) != RT_SUCCESS)
+        return;
+    for (struct rt_module *m = c->modules; m != NULL; m = m->next)
+        for (struct rt_variable *v = m->variables; v != NULL; v = v->next)
+            if (v->stand_in != NULL)
+                rt_module_ready(c, m);
 }
 
 void rt_reset(struct rt_context *c) {
     rt_flush_printed(c);
-    unload_modules(c);
+    const bool managed = unload_modules(c);
     while (c->streams != NULL)
         rt_stream_destroy(c, c->streams);
     while (c->events != NULL)
@@ -275,5 +317,8 @@ void rt_reset(struct rt_context *c) {
     c->gpu = NULL;
     c->gpu_refused = false;
     c->sticky = RT_SUCCESS;
+    c->has_printed = false;
     memset(c->limits, 0, sizeof c->limits);
+    if (managed)
+        reload_managed(c);
 }

@@ -56,7 +56,7 @@ struct rt_variable {
     void **managed; /* where the host program keeps its pointer to a managed variable; else NULL */
     char *name;     /* owned */
     size_t size;    /* as registered; the PTX's size decides */
-    void *stand_in; /* what a managed variable is to the host when its module cannot be loaded; owned */
+    void *stand_in; /* what a managed variable is to the host while its module is not loaded; owned */
 };
 
 /* A fat binary, PTX text or library. Loaded when first needed, as CUDA does by default (CUDA_MODULE_LOADING=LAZY). */
@@ -124,6 +124,8 @@ struct rt_context {
 
     char *printed; /* device printf output that waits for the next synchronisation */
     size_t printed_len, printed_cap;
+    bool has_printed;  /* a kernel did, since the last reset */
+    bool printed_lost; /* that stdout takes no more of it was said */
 };
 
 /* --- context.c ---------------------------------------------------------------------------------------------------- */
@@ -144,6 +146,9 @@ int rt_check_device(struct rt_context *c, int device);
 /* A result needs a place. */
 int rt_check_out(struct rt_context *c, const void *out);
 int rt_check_limit(struct rt_context *c, int limit); /* enum rt_limit */
+/* Sizes of the device's heap and of printf's buffer, which must not be in use yet, bound what kernels do; the others
+ * are remembered and answered. */
+int rt_set_limit(struct rt_context *c, int limit, size_t value);
 /* The context must be able to work: creates the GPU at need and answers the sticky error if there is one. */
 int rt_ready(struct rt_context *c);
 /* The work of every synchronisation: printf's output appears, a kernel's fault is told. */
@@ -189,6 +194,8 @@ struct rt_thread *rt_thread(void);
 struct rt_module *rt_module_create(struct rt_context *c);
 /* Loads a module if that was not tried yet: chooses its PTX, parses and places it. */
 int rt_module_ready(struct rt_context *c, struct rt_module *m);
+/* Unloads a module, which may be loaded again; the values of its managed variables are kept. Has it any? */
+bool rt_module_unload(struct rt_module *m);
 /* Makes a module of an image given to the driver or library API: a PTX text, a fat binary or its wrapper. */
 int rt_module_from_image(struct rt_context *c, const void *image, void **out);
 /* Reads a file that holds such an image. */

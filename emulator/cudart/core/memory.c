@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-enum { DEVICE_ALIGN = 256 }; /* what cudaMalloc guarantees (CUDA C++ Programming Guide, device memory accesses) */
+/* CUDA C++ Programming Guide, Dynamic Global Memory Allocation, Interoperability with Host Memory API */
+#define OF_HEAP "was allocated by malloc() in a kernel, and no call of the host's may use it"
 
-/* The name that tells page-locked host memory from managed memory: both are MEM_MANAGED to the machine. */
-static const char pinned_name[] = "page-locked host memory";
+enum { DEVICE_ALIGN = 256 }; /* what cudaMalloc guarantees (CUDA C++ Programming Guide, device memory accesses) */
 
 int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void **out) {
     if (size == 0 && c->driver)
@@ -22,8 +22,8 @@ int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void 
     *out = NULL;
     if (size == 0)
         return RT_SUCCESS;
-    enum mem_kind kind = type == RT_MEMORY_DEVICE ? MEM_DEVICE : MEM_MANAGED;
-    uint64_t address = mem_alloc(c->gpu->mem, size, DEVICE_ALIGN, kind, type == RT_MEMORY_HOST ? pinned_name : NULL);
+    enum mem_kind kind = type == RT_MEMORY_DEVICE ? MEM_DEVICE : type == RT_MEMORY_HOST ? MEM_HOST : MEM_MANAGED;
+    uint64_t address = mem_alloc(c->gpu->mem, size, DEVICE_ALIGN, kind, NULL);
     if (address == 0) {
         uint64_t used, capacity;
         mem_usage(c->gpu->mem, &used, &capacity);
@@ -49,12 +49,14 @@ int rt_free(struct rt_context *c, void *p, bool host) {
         return RT_SUCCESS;
     if (!block_at(c, address, &b))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p was not allocated, or is freed already", p);
-    if (b.kind == MEM_MODULE)
+    if (b.kind == MEM_HEAP)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "%p " OF_HEAP ": free() in a kernel frees it", p);
+    if (b.kind == MEM_MODULE || b.kind == MEM_MODULE_MANAGED)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p belongs to the variable %s of a module", p, b.name ? b.name : "?");
     if (b.addr != address)
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %llu bytes into an allocation: free its start", p,
                       (unsigned long long)(address - b.addr));
-    if (host != (b.name == pinned_name))
+    if (host != (b.kind == MEM_HOST))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%p is %s", p,
                       host ? "device memory: cudaFree frees it" : "page-locked host memory: cudaFreeHost frees it");
     if (!mem_free(c->gpu->mem, address))
@@ -65,11 +67,14 @@ int rt_free(struct rt_context *c, void *p, bool host) {
 }
 
 bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block *block) {
-    if (!block_at(c, (uintptr_t)p, block))
+    static const int types[] = {[MEM_DEVICE] = RT_MEMORY_DEVICE,
+                                [MEM_MANAGED] = RT_MEMORY_MANAGED,
+                                [MEM_HOST] = RT_MEMORY_HOST,
+                                [MEM_MODULE] = RT_MEMORY_DEVICE,
+                                [MEM_MODULE_MANAGED] = RT_MEMORY_MANAGED};
+    if (!block_at(c, (uintptr_t)p, block) || block->kind == MEM_HEAP)
         return false;
-    *type = block->name == pinned_name   ? RT_MEMORY_HOST
-            : block->kind == MEM_MANAGED ? RT_MEMORY_MANAGED
-                                         : RT_MEMORY_DEVICE;
+    *type = types[block->kind];
     return true;
 }
 
@@ -83,11 +88,13 @@ static int resolve(struct rt_context *c, const void *p, size_t bytes, const char
         *out = (uint8_t *)(uintptr_t)p;
         return RT_SUCCESS;
     }
+    if (!block_at(c, address, &b))
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "the %s %p is in no live allocation", role, p);
+    if (b.kind == MEM_HEAP)
+        return rt_say(c, RT_ERROR_INVALID_VALUE, "the %s %p " OF_HEAP ": copy it in a kernel", role, p);
     *out = mem_at(c->gpu->mem, address, bytes);
     if (*out != NULL)
         return RT_SUCCESS;
-    if (!block_at(c, address, &b))
-        return rt_say(c, RT_ERROR_INVALID_VALUE, "the %s %p is in no live allocation", role, p);
     return rt_say(c, RT_ERROR_INVALID_VALUE, "the %s: %zu bytes at offset %llu of an allocation of %llu", role, bytes,
                   (unsigned long long)(address - b.addr), (unsigned long long)b.size);
 }
@@ -97,7 +104,7 @@ static bool side_fits(struct rt_context *c, const void *p, bool device) {
     struct mem_block b;
     int type;
     if (!rt_pointer(c, p, &type, &b))
-        return !device;
+        return !device || mem_is_device(c->gpu->mem, (uintptr_t)p); /* resolve() says what is wrong with it */
     return type != RT_MEMORY_DEVICE || device;
 }
 

@@ -121,21 +121,44 @@ static void name_module(struct rt_module *m) {
     strcpy(m->name, name);
 }
 
-/* The host program reads a managed variable through a pointer that the runtime sets (nvcc's host stubs). It does so
- * without asking whether that worked, so a module that cannot be loaded gets memory of its own. */
-static void publish_managed(struct rt_context *c, struct rt_module *m) {
+/* The host program reads a managed variable through a pointer that the runtime sets (nvcc's host stubs), to its device
+ * address. It does so without asking whether that worked, so a module that cannot be loaded gets memory of its own. A
+ * module that is loaded again, after a reset, finds the values that rt_reset kept. */
+static void publish_managed(struct rt_module *m) {
     for (struct rt_variable *v = m->variables; v != NULL; v = v->next) {
         uint64_t address, size;
         if (v->managed == NULL)
             continue;
         if (m->exec != NULL && launch_find_var(m->exec, v->name, &address, &size)) {
-            *v->managed = mem_at(c->gpu->mem, address, size);
+            *v->managed = (void *)(uintptr_t)address;
+            if (v->stand_in != NULL)
+                memcpy(*v->managed, v->stand_in, size < v->size ? size : v->size);
+            xfree(v->stand_in);
+            v->stand_in = NULL;
             continue;
         }
         if (v->stand_in == NULL)
             v->stand_in = xcalloc(1, v->size + 1);
         *v->managed = v->stand_in;
     }
+}
+
+bool rt_module_unload(struct rt_module *m) {
+    bool managed = false;
+    for (struct rt_variable *v = m->variables; v != NULL && m->exec != NULL; v = v->next) {
+        uint64_t address, size;
+        if (v->managed == NULL || !launch_find_var(m->exec, v->name, &address, &size))
+            continue;
+        managed = true;
+        v->stand_in = xcalloc(1, v->size + 1);
+        memcpy(v->stand_in, *v->managed, size < v->size ? size : v->size);
+        *v->managed = v->stand_in;
+    }
+    if (m->exec != NULL)
+        launch_module_unload(m->exec);
+    m->exec = NULL;
+    m->tried = false;
+    return managed;
 }
 
 static void take_registers(void *exec, const char *name, uint32_t registers) {
@@ -168,7 +191,7 @@ int rt_module_ready(struct rt_context *c, struct rt_module *m) {
     if (!m->tried) {
         m->status = load(c, m);
         m->tried = m->status != RT_ERROR_MEMORY_ALLOCATION; /* the program may free some */
-        publish_managed(c, m);
+        publish_managed(m);
     }
     return m->status;
 }
@@ -379,7 +402,7 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size) {
     for (struct rt_module *m = c->modules; m != NULL; m = m->next)
         for (struct rt_variable *v = m->variables; v != NULL; v = v->next)
-            if (host != NULL && (v->host == host || (const void *)v->managed == host)) {
+            if (host != NULL && (v->host == host || (v->managed != NULL && *v->managed == host))) {
                 int e = rt_module_ready(c, m);
                 if (e != RT_SUCCESS)
                     return e;

@@ -312,10 +312,7 @@ RT_API int cuCtxGetLimit(size_t *value, int limit) {
 RT_API int cuCtxSetLimit(int limit, size_t value) {
     int e;
     struct rt_context *c = rt_enter_ready("cuCtxSetLimit", &e);
-    e = rt_then(e, rt_check_limit(c, limit));
-    if (e == RT_SUCCESS)
-        c->limits[limit] = value;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_then(e, rt_set_limit(c, limit, value)));
 }
 
 RT_API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {

@@ -118,14 +118,10 @@ RT_API int cudaDeviceGetLimit(size_t *value, int limit) {
     return rt_leave(c, e);
 }
 
-/* Remembered and answered; none of them bounds the emulator. */
 RT_API int cudaDeviceSetLimit(int limit, size_t value) {
-    struct rt_context *c = rt_enter("cudaDeviceSetLimit");
-    int e = rt_check_limit(c, limit);
-    e = rt_then(e, rt_ready(c));
-    if (e == RT_SUCCESS)
-        c->limits[limit] = value;
-    return rt_leave(c, e);
+    int e;
+    struct rt_context *c = rt_enter_ready("cudaDeviceSetLimit", &e);
+    return rt_leave(c, rt_then(e, rt_set_limit(c, limit, value)));
 }
 
 RT_API int cudaDeviceGetCacheConfig(int *config) {

@@ -14,7 +14,7 @@
 #define TEXT_HEAD ".version 9.0\n.target sm_100f\n.address_size 64\n"
 
 static const char kernels[] =
-    TEXT_HEAD ".visible .global .align 4 .u32 gv[4] = {5, 6, 7, 8};\n"
+    TEXT_HEAD ".visible .global .attribute(.managed) .align 4 .u32 gv[4] = {5, 6, 7, 8};\n"
               ".visible .const .align 4 .u32 cv = 3;\n"
               /* out[i] = i * scale + gv[1] + cv */
               ".visible .entry work(.param .u64 out, .param .u8 pad, .param .u32 scale)\n{\n"

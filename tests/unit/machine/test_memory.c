@@ -3,6 +3,7 @@
 
 #include "tests/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MIB (1ull << 20)
@@ -103,7 +104,71 @@ static void test_managed_neighbours(void) {
     mem_destroy(m);
 }
 
+enum { ROUNDS = 20000, SLOTS = 300 };
+
+/* What lies where, kept the simple way: blocks placed at random and freed at random are where first fit puts them, and
+ * every byte is found to be in its block or in none. */
+static void test_against_model(bool heap) {
+    const uint64_t unit = heap ? 16 : 256;
+    struct devmem *m = mem_create(2 * MIB);
+    CHECK(!heap || mem_set_heap(m, 65536));
+    struct model {
+        uint64_t addr, size, end;
+    } live[SLOTS];
+    uint32_t n = 0, seed = 1;
+    uint64_t base = heap ? mem_heap_alloc(m, 0) : mem_alloc(m, 0, 0, MEM_DEVICE, NULL),
+             end = base + (heap ? 65536 : 2 * MIB);
+    CHECK(heap ? mem_heap_free(m, base) : mem_free(m, base));
+    CHECK(!heap || !mem_set_heap(m, 65536));
+    for (int round = 0; round < ROUNDS; round++) {
+        seed = seed * 1664525 + 1013904223;
+        if (n == SLOTS || (n && seed >> 30 == 0)) {
+            const uint32_t i = (seed >> 8) % n;
+            CHECK(heap ? mem_heap_free(m, live[i].addr) : mem_free(m, live[i].addr));
+            CHECK(mem_at(m, live[i].addr, 1) == NULL);
+            CHECK(!(heap ? mem_heap_free(m, live[i].addr) : mem_free(m, live[i].addr)));
+            memmove(&live[i], &live[i + 1], (--n - i) * sizeof *live);
+            continue;
+        }
+        const uint64_t size = (seed >> 12) % (seed >> 8 & 1 ? 40 : 3000), need = (size + unit) & ~(unit - 1);
+        uint64_t want = base;
+        uint32_t i = 0;
+        for (; i < n && live[i].addr - want < need; i++)
+            want = live[i].end;
+        const uint64_t got = heap ? mem_heap_alloc(m, size) : mem_alloc(m, size, 0, MEM_DEVICE, NULL);
+        CHECK_EQ(got, end - want >= need ? want : 0);
+        if (!got)
+            continue;
+        memmove(&live[i + 1], &live[i], (n++ - i) * sizeof *live);
+        live[i] = (struct model){got, size, got + need};
+        struct mem_block b;
+        CHECK(mem_at(m, got, size) && !mem_at(m, got, size + 1) && !mem_at(m, got + size, 1));
+        CHECK(mem_nearest(m, got + size, &b) && b.addr == got && b.size == size);
+    }
+    CHECK(n > 20);
+    mem_destroy(m);
+}
+
+/* 100,000 small allocations, freed in either order: many seconds where each looks at all others. */
+static void test_many(void) {
+    enum { MANY = 100000 };
+    struct devmem *m = mem_create(1024 * MIB);
+    uint64_t *at = malloc(MANY * sizeof *at);
+    for (int down = 0; down < 2; down++) {
+        for (int i = 0; i < MANY; i++)
+            at[i] = mem_alloc(m, 256, 0, MEM_DEVICE, NULL);
+        CHECK_EQ(at[MANY - 1] - at[0], (MANY - 1) * 512ull);
+        for (int i = 0; i < MANY; i++)
+            CHECK(mem_free(m, at[down ? MANY - 1 - i : i]));
+    }
+    free(at);
+    mem_destroy(m);
+}
+
 int main(void) {
+    test_against_model(false);
+    test_against_model(true);
+    test_many();
     test_bounds();
     test_free();
     test_managed();
