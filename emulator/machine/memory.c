@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/poison.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct devmem {
     uint32_t num, cap;
     struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */
     uint64_t num_freed;
+    uint64_t forbidden; /* end of the part of the region in which bytes were forbidden (base/poison.h) */
 };
 
 static uint8_t *huge_aligned(void *p) { return (uint8_t *)p + (-(uintptr_t)p & (HUGE_PAGE - 1)); }
@@ -66,6 +68,7 @@ struct devmem *mem_create(uint64_t capacity) {
 void mem_destroy(struct devmem *m) {
     if (!m)
         return;
+    poison_forgive(m->backing, m->forbidden);
     munmap(m->front_map, m->capacity + HUGE_PAGE);
     munmap(m->back_map, m->capacity + HUGE_PAGE);
     if (m->fd >= 0)
@@ -135,6 +138,15 @@ static size_t upper(const struct devmem *m, uint64_t addr) {
     return lo;
 }
 
+/* A block may be touched, what lies between it and the next may not: as far as an error is likely to reach. */
+static void fence_block(struct devmem *m, const struct mem_block *b, uint64_t next) {
+    uint64_t end = b->addr + b->size, gap = next - end < PAGE ? next - end : PAGE;
+    poison_forgive(m->backing + (b->addr - m->base), b->size);
+    poison_forbid(m->backing + (end - m->base), gap);
+    if (m->forbidden < end + gap - m->base)
+        m->forbidden = end + gap - m->base;
+}
+
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name) {
     if (size > m->capacity || align > m->capacity)
         return 0;
@@ -159,8 +171,9 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
     if (kind != MEM_MANAGED)
         want_huge_pages(m, at, size);
     m->blocks = xgrow(m->blocks, m->num, &m->cap, sizeof *m->blocks);
-    memmove(&m->blocks[i + 1], &m->blocks[i], (m->num - i) * sizeof *m->blocks);
     b.addr = at;
+    fence_block(m, &b, i < m->num ? m->blocks[i].addr : m->base + m->capacity);
+    memmove(&m->blocks[i + 1], &m->blocks[i], (m->num - i) * sizeof *m->blocks);
     m->blocks[i] = b;
     m->num++;
     m->used += need;
@@ -179,6 +192,7 @@ bool mem_free(struct devmem *m, uint64_t addr) {
         madvise(m->backing + first, last - first, b->kind == MEM_MANAGED ? MADV_REMOVE : MADV_DONTNEED);
     if (b->kind == MEM_MANAGED)
         unshare(m, addr, need);
+    poison_forbid(m->backing + (addr - m->base), b->size);
     m->used -= need;
     struct mem_block *kept = &m->freed[m->num_freed++ % MEM_FREED_KEPT];
     *kept = *b;

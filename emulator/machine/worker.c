@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/poison.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -41,6 +42,8 @@ void *worker_alloc_zeroed(struct worker *w, size_t bytes, size_t zeroed) {
     else if (!(b = aligned_alloc(ALIGN, (size_t)1 << order)))
         diag_broken("the host has no memory left for %zu bytes", bytes);
     b->order = order;
+    poison_forbid(b, (size_t)1 << order);
+    poison_forgive(b, ALIGN + bytes);
     return memset((uint8_t *)b + ALIGN, 0, zeroed);
 }
 
@@ -50,6 +53,7 @@ void worker_free(struct worker *w, void *block) {
     struct worker_block *b = (struct worker_block *)(void *)((uint8_t *)block - ALIGN);
     b->next = w->free[b->order];
     w->free[b->order] = b;
+    poison_forbid(block, ((size_t)1 << b->order) - ALIGN);
 }
 
 void worker_close(struct worker *w) {
