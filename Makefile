@@ -287,7 +287,7 @@ ifneq ($(findstring fuzzer,$(SAN_FLAGS)),)
 $(EMU)/obj/%.o: EMU_CFLAGS += $(if $(filter cudart/loader/%,$*),,-fno-sanitize-coverage=trace-cmp)
 endif
 
-fuzz: ## libFuzzer (clang) on every tests/fuzz/fuzz_*.c, FUZZ_SECONDS=600 each
+fuzz: all $(patsubst %.cu,build/%,$(wildcard tests/steps/*.cu)) ## libFuzzer (clang) on every tests/fuzz/fuzz_*.c, and allocations that fail, FUZZ_SECONDS=600 each
 	@CC= sh scripts/doctor.sh need clang
 	@$(MAKE) CC=clang BUILD=build-fuzz OPT='-O1 -g' SAN_FLAGS='$(FUZZ_FLAGS)' build-fuzz/emulator/libsm100emu.a
 	@sh scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)

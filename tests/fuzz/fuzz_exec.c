@@ -10,6 +10,7 @@
 #include "cudart/core/context.h"
 #include "fuzz/counts.h"
 #include "fuzz/mutate.h"
+#include "isa/isa.h"
 
 #include <sys/prctl.h>
 
@@ -204,21 +205,37 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 static void hush(void *ctx, const char *text, size_t len) { (void)ctx, (void)text, (void)len; }
 
-static bool parses(const char *text, size_t len) {
-    const struct diag_sink sink = {.write = hush};
-    struct ptx_module *m = ptx_parse(text, len, "fuzz.ptx", &sink);
-    ptx_module_free(m);
-    return m != NULL;
+/* How many instructions of a text are refused by name; UINT32_MAX where it does not load. */
+static uint32_t refused(const char *text, size_t len) {
+    static struct gpu *gpu;
+    if (!gpu) {
+        const struct mach_config config = mach_config_b200();
+        gpu = gpu_create(&config);
+        gpu->sink = (struct diag_sink){.write = hush};
+    }
+    struct ptx_module *ptx = ptx_parse(text, len, "fuzz.ptx", &gpu->sink);
+    struct warp_module *m = ptx ? launch_module_load(gpu, ptx) : NULL;
+    struct insn none;
+    uint32_t n = 0;
+    isa_bind_refused(&none);
+    for (uint32_t f = 0; m && f < m->ptx->num_funcs; f++)
+        for (uint32_t i = 0; i < m->funcs[f].num_insns; i++)
+            n += m->funcs[f].code[i].fn == none.fn;
+    if (!m)
+        return UINT32_MAX;
+    launch_module_unload(m);
+    return n;
 }
 
-/* Most of what does not parse is spared the rest: fuzz_ptx.c is for that. */
+/* What does not load is for fuzz_ptx.c, and what is refused stops a kernel early: both seldom. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
     char *before = malloc(size + 1);
     if (!before)
         return size;
     memcpy(before, data, size);
+    const uint32_t most = seed % 16 ? refused(before, size) : UINT32_MAX;
     size_t changed = mutate_ptx(data, size, max, seed);
-    for (uint64_t tries = 1; tries < 4 && !parses((const char *)data, changed); tries++) {
+    for (uint64_t tries = 1; tries < 6 && refused((const char *)data, changed) > most; tries++) {
         memcpy(data, before, size);
         changed = mutate_ptx(data, size, max, seed + (tries << 32));
     }
