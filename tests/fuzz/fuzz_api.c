@@ -210,11 +210,12 @@ static int copy_2d(struct bytes *b) {
     void *to = side(b, small ? 0 : SIZE_MAX, 0), *from = side(b, small ? 0 : SIZE_MAX, 1);
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, (int)(next(b) % 5));
 }
+/* Never host memory, nor what may be it. */
 static int copy_2d_driver(struct bytes *b) {
-    struct rt_driver_copy_2d c = {.src_x = extent(b), .src_y = extent(b), .src_type = (int)(next(b) % 5)};
+    static const int types[] = {2, 2, 2, 0, 3, 5};
+    struct rt_driver_copy_2d c = {.src_x = extent(b), .src_y = extent(b), .src_type = types[next(b) % 6]};
     c.src_device = device(b), c.src_pitch = extent(b), c.dst_x = extent(b), c.dst_y = extent(b);
-    c.dst_type = c.src_type == 1 ? 2 : (int)(next(b) % 4) + 1, c.dst_device = device(b), c.dst_pitch = extent(b);
-    c.dst_type = c.dst_type == 1 ? 2 : c.dst_type, c.src_type = c.src_type == 1 ? 2 : c.src_type;
+    c.dst_type = types[next(b) % 6], c.dst_device = device(b), c.dst_pitch = extent(b);
     c.width = extent(b), c.height = extent(b);
     return cuMemcpy2D_v2(next(b) >= 0xf0 ? NULL : &c);
 }
