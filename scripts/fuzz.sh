@@ -40,7 +40,7 @@ found() { # NAME: how many inputs were found and saved
 run() { # NAME: goes on after a finding, so that one does not hide the next
     rm -f "$build/$1/counts"
     FUZZ_COUNTS=$build/$1/counts "$build/fuzz_$1" -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 \
-        -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -close_fd_mask=3 -entropic=0 \
+        -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -close_fd_mask=3 -entropic=0 -len_control=0 \
         -artifact_prefix="$build/$1/" "$build/$1/corpus" "$build/$1/seeds" >"$build/$1/log" 2>&1
 }
 

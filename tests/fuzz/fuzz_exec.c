@@ -245,7 +245,11 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out,
                                  size_t max, unsigned seed) {
-    return cross_ptx(a, a_size, b, b_size, out, max, seed);
+    const uint32_t most = seed % 16 ? refused((const char *)a, a_size) : UINT32_MAX;
+    size_t size = cross_ptx(a, a_size, b, b_size, out, max, seed);
+    for (uint64_t tries = 1; tries < 4 && refused((const char *)out, size) > most; tries++)
+        size = cross_ptx(a, a_size, b, b_size, out, max, seed + (tries << 32));
+    return size;
 }
 
 static void print_counts(void) {

@@ -123,6 +123,9 @@ int main(int argc, char **argv) {
         if (i >= count)
             free(in.data);
     }
+    for (unsigned i = 0; i < count; i++)
+        free(files[i].data);
+    free(files);
     printf("%u inputs, %u findings\n", count + seeds, bad);
     return bad != 0;
 }
