@@ -35,7 +35,18 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size, uint8_t *out,
                                  size_t max, unsigned seed);
 
-enum { TEXTS, LOADED, LAUNCHES, RAN, FAULTS, OPCODES = 16, MAX_TEXT = 1 << 18, MAX_PARAMS = 32, BUFFERS = 5 };
+enum {
+    TEXTS,
+    LOADED,
+    LAUNCHES,
+    RAN,
+    FAULTS,
+    OPCODES = 16,
+    MAX_TEXT = 1 << 18,
+    MAX_PARAMS = 32,
+    BUFFERS = 5,
+    MEMORY = 1 << 28
+};
 _Static_assert(OPCODES + PTX_OP_COUNT <= COUNTS, "a count for every opcode");
 
 static const char *const opcode_names[] = {
@@ -214,6 +225,13 @@ static uint32_t refused(const char *text, size_t len) {
         gpu->sink = (struct diag_sink){.write = hush};
     }
     struct ptx_module *ptx = ptx_parse(text, len, "fuzz.ptx", &gpu->sink);
+    uint64_t bytes = 0; /* of variables, which loading fills */
+    for (uint32_t i = 0; ptx && i < ptx->num_vars; i++)
+        bytes += bytes < MEMORY ? ptx->vars[i]->size : 0;
+    if (bytes >= MEMORY) {
+        ptx_module_free(ptx);
+        return UINT32_MAX;
+    }
     struct warp_module *m = ptx ? launch_module_load(gpu, ptx) : NULL;
     struct insn none;
     uint32_t n = 0;
