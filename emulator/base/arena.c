@@ -6,6 +6,7 @@
 #include "base/arena.h"
 
 #include "base/heap.h"
+#include "base/poison.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -30,14 +31,16 @@ static struct arena_block *new_block(size_t cap) {
 }
 
 void *arena_alloc(struct arena *a, size_t bytes) {
-    if (bytes > SIZE_MAX - ALIGNMENT)
+    if (bytes > SIZE_MAX - ALIGNMENT - POISON_GAP)
         heap_exhausted(1, bytes);
-    bytes = bytes ? (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1) : ALIGNMENT;
+    const size_t asked = bytes;
+    bytes = (bytes ? (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1) : ALIGNMENT) + POISON_GAP;
     a->bytes += bytes;
     struct arena_block *head = a->head;
     if (head && head->cap - head->used >= bytes) {
         void *p = head->data + head->used;
         head->used += bytes;
+        poison_forgive(p, asked);
         return p;
     }
     bool own = bytes > BLOCK_BYTES / 4;
@@ -50,6 +53,8 @@ void *arena_alloc(struct arena *a, size_t bytes) {
         b->next = head;
         a->head = b;
     }
+    poison_forbid(b->data, b->cap);
+    poison_forgive(b->data, asked);
     return b->data;
 }
 

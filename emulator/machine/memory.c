@@ -3,6 +3,7 @@
 
 #include "base/budget.h"
 #include "base/heap.h"
+#include "base/poison.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct devmem {
     struct blocks blocks;
     struct blocks heap; /* base 0: not reserved yet */
     uint64_t heap_bytes;
+    uint64_t forbidden; /* end of the part of the region in which bytes were forbidden (base/poison.h) */
 };
 
 static uint8_t *huge_aligned(void *p) { return (uint8_t *)p + (-(uintptr_t)p & (HUGE_PAGE - 1)); }
@@ -74,6 +76,7 @@ struct devmem *mem_create(uint64_t capacity) {
 void mem_destroy(struct devmem *m) {
     if (!m)
         return;
+    poison_forgive(m->backing, m->forbidden);
     munmap(m->front_map, m->capacity + HUGE_PAGE);
     munmap(m->back_map, m->capacity + HUGE_PAGE);
     if (m->fd >= 0)
@@ -140,6 +143,15 @@ static uint64_t footprint(uint64_t size, enum mem_kind kind) {
     return (size + unit) & ~(unit - 1);
 }
 
+/* A block may be touched, what lies behind it in its footprint may not. */
+static void fence_block(struct devmem *m, uint64_t at, uint64_t size, uint64_t footprint) {
+    const uint64_t end = at - m->base + footprint;
+    poison_forgive(m->backing + (at - m->base), size);
+    poison_forbid(m->backing + (at - m->base) + size, footprint - size);
+    if (m->forbidden < end)
+        m->forbidden = end;
+}
+
 uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kind kind, const char *name) {
     if (size > m->capacity || align > m->capacity)
         return 0;
@@ -159,6 +171,7 @@ uint64_t mem_alloc(struct devmem *m, uint64_t size, uint64_t align, enum mem_kin
     }
     if (!host_sees(kind))
         want_huge_pages(m, at, size);
+    fence_block(m, at, size, need);
     m->used += need;
     return at;
 }
@@ -178,6 +191,7 @@ bool mem_free(struct devmem *m, uint64_t addr) {
         fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)(last - first));
     else if (last > first)
         madvise(m->backing + first, last - first, MADV_DONTNEED);
+    poison_forbid(m->backing + (addr - m->base), b.size);
     m->used -= need;
     budget_give(need);
     return true;
@@ -235,13 +249,20 @@ uint64_t mem_heap_alloc(struct devmem *m, uint64_t size) {
     const struct mem_block b = {.size = size, .kind = MEM_HEAP};
     if (size >= m->heap_bytes || (!m->heap.base && !reserve_heap(m)))
         return 0;
-    return blocks_place(&m->heap, &b, (size + HEAP_ALIGN) & ~(uint64_t)(HEAP_ALIGN - 1), HEAP_ALIGN);
+    const uint64_t need = (size + HEAP_ALIGN) & ~(uint64_t)(HEAP_ALIGN - 1);
+    const uint64_t at = blocks_place(&m->heap, &b, need, HEAP_ALIGN);
+    if (at)
+        fence_block(m, at, size, need);
+    return at;
 }
 
 bool mem_heap_free(struct devmem *m, uint64_t addr) {
     struct mem_block was;
     uint64_t footprint;
-    return m->heap.base && blocks_free(&m->heap, addr, &was, &footprint);
+    if (!m->heap.base || !blocks_free(&m->heap, addr, &was, &footprint))
+        return false;
+    poison_forbid(m->backing + (addr - m->base), was.size);
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 #include "machine/worker.h"
 
 #include "base/heap.h"
+#include "base/poison.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -40,6 +41,8 @@ void *worker_alloc_zeroed(struct worker *w, size_t bytes, size_t zeroed) {
     else
         b = xaligned(ALIGN, (size_t)1 << order);
     b->order = order;
+    poison_forbid(b, (size_t)1 << order);
+    poison_forgive(b, ALIGN + bytes);
     return memset((uint8_t *)b + ALIGN, 0, zeroed);
 }
 
@@ -49,6 +52,7 @@ void worker_free(struct worker *w, void *block) {
     struct worker_block *b = (struct worker_block *)(void *)((uint8_t *)block - ALIGN);
     b->next = w->free[b->order];
     w->free[b->order] = b;
+    poison_forbid(block, ((size_t)1 << b->order) - ALIGN);
 }
 
 void worker_close(struct worker *w) {

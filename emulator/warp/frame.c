@@ -23,7 +23,7 @@ static void *grow(struct warp *w, void *old, size_t have, size_t need) {
 }
 
 static void reserve_slots(struct warp *w, uint32_t need) {
-    if (need <= w->num_slots)
+    if (w->slots && need <= w->num_slots) /* there is a place to point at for a function without registers, too */
         return;
     uint32_t n = w->num_slots ? w->num_slots : 64;
     while (n < need)
@@ -133,8 +133,7 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
                                            .used = true};
     g->frame = index;
     warp_load_frame(w);
-    if (f->frame_slots != 0) /* a function without registers has no slots to point at */
-        memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
+    memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
     for (uint32_t i = 0; i < f->num_inits; i++)
         fill_init(w, &w->frames[index], &f->inits[i]);
     return true;

@@ -147,7 +147,15 @@ RT_API int cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t bytes, void *
     return rt_call_copy("cuMemcpyDtoDAsync", pointer(dst), pointer(src), bytes, RT_DEVICE_TO_DEVICE, stream);
 }
 
-/* One side of a 2D copy: its first byte. Types: 1 host, 2 device, 4 unified. */
+/* Types of memory: 1 host, 2 device, 4 unified, which says nothing. */
+static int kind_2d(const struct rt_driver_copy_2d *p) {
+    if (p->dst_type == 4 || p->src_type == 4)
+        return RT_COPY_DEFAULT;
+    return p->dst_type == 2 ? (p->src_type == 2 ? RT_DEVICE_TO_DEVICE : RT_HOST_TO_DEVICE)
+                            : (p->src_type == 2 ? RT_DEVICE_TO_HOST : RT_HOST_TO_HOST);
+}
+
+/* One side of a 2D copy: its first byte. */
 static int side(struct rt_context *c, int type, const void *host, uint64_t device, size_t x, size_t y, size_t pitch,
                 const uint8_t **out) {
     size_t offset;
@@ -170,7 +178,7 @@ static int copy_2d(const char *call, const struct rt_driver_copy_2d *p, void *st
     e = rt_then(e, side(c, p->dst_type, p->dst_host, p->dst_device, p->dst_x, p->dst_y, p->dst_pitch, &dst));
     e = rt_then(e, side(c, p->src_type, p->src_host, p->src_device, p->src_x, p->src_y, p->src_pitch, &src));
     e = rt_then(e, rt_copy_2d(c, (void *)(uintptr_t)dst, p->dst_pitch, src, p->src_pitch, p->width, p->height,
-                              RT_COPY_DEFAULT, stream));
+                              kind_2d(p), stream));
     return rt_leave(c, e);
 }
 

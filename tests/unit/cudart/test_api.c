@@ -97,6 +97,7 @@ int cuModuleGetGlobal_v2(uint64_t *, size_t *, void *, const char *);
 int cuMemAlloc_v2(uint64_t *, size_t);
 int cuMemFree_v2(uint64_t);
 int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+int cuMemcpy2D_v2(const struct rt_driver_copy_2d *);
 int cuMemsetD32_v2(uint64_t, unsigned, size_t);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                    void **);
@@ -479,6 +480,12 @@ static void test_driver(void) {
     CHECK_EQ(cuLaunchKernel(f, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, extra), RT_ERROR_INVALID_VALUE);
     CHECK_EQ(cuLaunchKernel(f, 0, 1, 1, 32, 1, 1, 0, NULL, args, NULL), RT_ERROR_INVALID_VALUE);
     CHECK_EQ(cuLaunchKernel(NULL, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL), RT_ERROR_INVALID_HANDLE);
+    struct rt_driver_copy_2d copy = {.src_type = 2, .src_device = d, .src_pitch = 16, .dst_type = 1, .dst_host = h};
+    copy.dst_pitch = copy.width = 8;
+    copy.height = 2;
+    CHECK_EQ(cuMemcpy2D_v2(&copy), 0);
+    copy.src_device = (uintptr_t)&h[32]; /* said to be the device's, and is not */
+    CHECK_EQ(cuMemcpy2D_v2(&copy), RT_ERROR_INVALID_VALUE);
     CHECK_EQ(cuMemFree_v2(d), 0);
     CHECK_EQ(cuMemFree_v2(d), RT_ERROR_INVALID_VALUE);
     CHECK_EQ(cuModuleUnload(module), 0);
