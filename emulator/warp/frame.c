@@ -6,10 +6,14 @@
  */
 #include "warp/core.h"
 
-#define MAX_DEPTH 1024u                    /* activations of one thread */
-#define MAX_FRAMES (MAX_DEPTH * MACH_WARP) /* of a warp whose threads have all parted */
-/* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
+#define MAX_DEPTH 1024u /* activations of one thread */
+/* Bytes of .local variables of a thread: the chip's local memory, which holds the stack too (CUDA C++ Programming Guide,
+ * compute capability 10.0). */
 #define MAX_LOCAL (512u * 1024u)
+/* Bytes of the registers in a warp's frames. The chip saves those alone that are live across a call, and a frame here
+ * has 32 lanes of all that the text names: so this is four times what local memory the chip gives a warp. */
+#define MAX_SLOTS_BYTES (4u * MACH_WARP * MAX_LOCAL)
+#define MAX_SLOTS (MAX_SLOTS_BYTES / (MACH_WARP * (uint32_t)sizeof(uint32_t)))
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
@@ -28,18 +32,17 @@ static void reserve_slots(struct warp *w, uint32_t need) {
     uint32_t n = w->num_slots ? w->num_slots : 64;
     while (n < need)
         n *= 2;
+    n = n < MAX_SLOTS ? n : MAX_SLOTS;
     const size_t slot = MACH_WARP * sizeof *w->slots;
     w->slots = grow(w, w->slots, w->num_slots * slot, n * slot);
     w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison);
     w->num_slots = n;
 }
 
-static bool reserve_local(struct warp *w, uint32_t need) {
+static void reserve_local(struct warp *w, uint32_t need) {
     struct worker *worker = w->island->worker;
     if (need <= w->local_stride)
-        return true;
-    if (need > MAX_LOCAL)
-        return false;
+        return;
     uint32_t stride = w->local_stride ? w->local_stride : 64;
     while (stride < need)
         stride *= 2;
@@ -55,7 +58,6 @@ static bool reserve_local(struct warp *w, uint32_t need) {
     w->local = bytes;
     w->local_poison = poison;
     w->local_stride = stride;
-    return true;
 }
 
 /* --- frames ------------------------------------------------------------------------------------------------------- */
@@ -84,8 +86,6 @@ static uint32_t frame_index(struct warp *w) {
     for (uint32_t i = 0; i < w->num_frames; i++)
         if (!w->frames[i].used)
             return i;
-    if (w->num_frames == MAX_FRAMES)
-        return UINT32_MAX;
     uint32_t n = w->num_frames ? 2 * w->num_frames : 4;
     w->frames = grow(w, w->frames, w->num_frames * sizeof *w->frames, n * sizeof *w->frames);
     uint32_t i = w->num_frames;
@@ -95,7 +95,8 @@ static uint32_t frame_index(struct warp *w) {
 
 static const struct diag stack_overflow = {
     .id = "call-depth",
-    .rule = "a thread's call stack and local memory are limited",
+    .rule = "a thread's call stack and local memory are limited: 1024 calls, 524288 bytes of local memory, and for the "
+            "registers of a warp's calls 67108864 bytes",
     .section = "PTX ISA 5.1.5",
     .hint = "endless recursion",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
@@ -116,11 +117,17 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
         depth = w->frames[parent].depth + 1;
         local = w->frames[parent].local_base + w->frames[parent].func->local_bytes;
     }
-    uint32_t index = depth < MAX_DEPTH ? frame_index(w) : UINT32_MAX;
-    if (index == UINT32_MAX || !reserve_local(w, local + f->local_bytes) || top > (1u << 22)) {
-        warp_fault(w, call, g->mask, &stack_overflow, "stack overflow in a call of %s", f->src->name);
+    const uint32_t bytes = local + f->local_bytes;
+    const uint64_t slots = (uint64_t)top + f->frame_slots;
+    if (depth >= MAX_DEPTH || bytes > MAX_LOCAL || slots > MAX_SLOTS) {
+        warp_fault(
+            w, call, g->mask, &stack_overflow,
+            "stack overflow in a call of %s: call %u, %u bytes of local memory, %llu bytes of a warp's registers",
+            f->src->name, depth, bytes, (unsigned long long)slots * MACH_WARP * sizeof(uint32_t));
         return false;
     }
+    const uint32_t index = frame_index(w);
+    reserve_local(w, bytes);
     reserve_slots(w, top + f->frame_slots);
     w->frames[index] = (struct warp_frame){.func = f,
                                            .base = top,

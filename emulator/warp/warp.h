@@ -26,6 +26,7 @@ enum warp_wait_kind {
     WAIT_REGISTERS,  /* setmaxnreg.inc to `value` registers; the CTA's pool has `addr` */
     WAIT_TMEM_LDST,  /* tcgen05.wait::ld / ::st */
     WAIT_ASYNC,      /* cp.async / bulk wait_group */
+    WAIT_ROOM,       /* clusterlaunchcontrol.try_cancel, until fewer than ASYNC_MAX_OPS are in flight */
     WAIT_JOIN,       /* parked at a reconvergence point */
     WAIT_ALIGNED,    /* at an .aligned instruction until the warp's other lanes come */
     WAIT_RIDING,     /* executing one .sync instruction as part of another group */
