@@ -58,6 +58,7 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     else
         q->head = op;
     q->tail = op;
+    q->count++;
     op->number = ++cta->ops_issued;
     cta->ops_bytes += held_by(op);
     if (++cta->ops_pending >= ASYNC_MAX_OPS || cta->ops_bytes >= ASYNC_MAX_BYTES ||
@@ -99,10 +100,7 @@ static struct async_op **next_op(struct async_queue *q) {
     struct async_op **at = &q->head;
     if (!q->unordered || q->cta->gpu->config.schedule != MACH_SCHED_RANDOM)
         return at;
-    uint32_t count = 0;
-    for (const struct async_op *op = q->head; op; op = op->next)
-        count++;
-    for (uint64_t skip = count ? mach_random(q->cta->island) % count : 0; skip; skip--)
+    for (uint64_t skip = q->count ? mach_random(q->cta->island) % q->count : 0; skip; skip--)
         at = &(*at)->next;
     return at;
 }
@@ -119,11 +117,9 @@ bool async_step(struct async_queue *q) {
     tell_stage(q, op, OP_COMPLETED);
     /* operations that `op` issued are behind it: its link is still the same */
     *at = op->next;
-    if (q->tail == op) {
-        q->tail = q->head;
-        while (q->tail && q->tail->next)
-            q->tail = q->tail->next;
-    }
+    if (q->tail == op)
+        q->tail = at == &q->head ? NULL : (struct async_op *)(void *)at; /* `next` is an operation's first member */
+    q->count--;
     q->cta->island->async_pending--;
     q->cta->ops_pending--;
     q->cta->ops_bytes -= held_by(op);

@@ -68,6 +68,7 @@ struct async_queue {
     struct cta *cta;
     const char *name; /* "tensor core", "bulk copy to shared memory", ... */
     struct async_op *head, *tail;
+    uint32_t count;
     bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
 };
 

@@ -151,7 +151,7 @@ void gpu_begin_launch(struct gpu *gpu) {
     gpu->fault = 0;
     gpu->warnings = 0;
     gpu->clock = gpu->starts = 0;
-    gpu->deadline = gpu->config.timeout ? monotonic() + gpu->config.timeout : UINT64_MAX;
+    gpu->deadline = gpu->config.timeout ? monotonic() + gpu->config.timeout : 0;
     atomic_store(&gpu->memory_at, 0);
     atomic_store(&gpu->late, MACH_IN_TIME);
 }
@@ -164,7 +164,7 @@ bool island_late(struct island *isl) {
         return false;
     isl->asked = 0;
     const uint64_t now = monotonic();
-    enum mach_late late = now >= gpu->deadline ? MACH_TIMEOUT : MACH_IN_TIME;
+    enum mach_late late = gpu->deadline && now >= gpu->deadline ? MACH_TIMEOUT : MACH_IN_TIME;
     if (late == MACH_IN_TIME && now >= atomic_load_explicit(&gpu->memory_at, memory_order_relaxed)) {
         atomic_store_explicit(&gpu->memory_at, now + MEMORY_EVERY, memory_order_relaxed);
         late = budget_exceeded() ? MACH_MEMORY : MACH_IN_TIME;
