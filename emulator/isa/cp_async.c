@@ -77,6 +77,8 @@ void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind
             s->count--;
             xfree(g);
         }
+        if (s->count >= ASYNC_MAX_OPS) /* empty groups behind one that has not finished: let that run */
+            w->island->crowded = true;
     }
 }
 

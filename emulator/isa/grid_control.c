@@ -146,6 +146,11 @@ bool isa_serve_cancels(struct cluster *cl) {
 
 static enum warp_status do_try_cancel(struct warp *w, const struct insn *in, uint32_t mask) {
     bool generic = !ptx_has(in->src, PTX_MOD_shared__cta), all = ptx_has(in->src, PTX_MOD_multicast__cluster__all);
+    if (w->cta->ops_pending >= ASYNC_MAX_OPS) { /* requests, which wait for the end of the round */
+        if (warp_isolate(w, in, mask))
+            return WARP_JUMP;
+        return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_ROOM});
+    }
     WARP_FOR_LANES(l, mask) {
         struct mach_origin origin = warp_origin(w, in, 1u << l);
         struct cta *cta;

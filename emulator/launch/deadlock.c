@@ -1,4 +1,5 @@
 /* launch/deadlock.c - what a launch that cannot go on looks like: every warp, what it waits for and what that lacks. */
+#include "base/budget.h"
 #include "base/heap.h"
 #include "launch/state.h"
 #include "machine/mbarrier.h"
@@ -89,6 +90,12 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
         return;
     case WAIT_TMEM_LDST:
         snprintf(buf, size, "waits for its tcgen05.ld/st");
+        return;
+    case WAIT_ASYNC:
+        snprintf(buf, size, "waits for its copies");
+        return;
+    case WAIT_ROOM:
+        snprintf(buf, size, "waits until fewer than %u operations of its CTA are in flight", ASYNC_MAX_OPS);
         return;
     case WAIT_JOIN:
         snprintf(buf, size, "waits for the other lanes of its warp behind a branch");
@@ -222,6 +229,19 @@ static const struct diag watchdog = {
     .hint = "an endless loop, or a loop that polls memory which nobody writes",
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
 };
+static const struct diag launch_timeout = {
+    .id = "launch-timeout",
+    .rule = "a launch takes no longer than --timeout=SECONDS allows",
+    .hint = "an endless loop, or a loop that polls memory which nobody writes; or more work than the emulator does in "
+            "that time",
+    .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
+};
+static const struct diag host_memory = {
+    .id = "host-memory",
+    .rule = "program and emulator together take no more of the host's memory than --memory=BYTES allows",
+    .hint = "more CTAs, device memory or data of the program's own than the host has room for",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
 
 /* `proto` NULL: a deadlock. */
 static void report_stop(struct launch_state *st, const struct diag *proto, const char *what) {
@@ -247,7 +267,24 @@ void launch_report_deadlock(struct launch_state *st) {
 }
 
 void launch_report_watchdog(struct launch_state *st) {
-    char what[128];
-    snprintf(what, sizeof what, "stopped after %llu warp instructions", (unsigned long long)st->grid.gpu->clock);
+    const struct gpu *gpu = st->grid.gpu;
+    char what[160];
+    const int n = snprintf(what, sizeof what, "stopped after %llu warp instructions", (unsigned long long)gpu->clock);
+    if (gpu->starts > gpu->clock)
+        snprintf(what + n, sizeof what - (size_t)n, ", and starts of CTAs that count as %llu",
+                 (unsigned long long)gpu->starts);
     report_stop(st, &watchdog, what);
+}
+
+void launch_report_late(struct launch_state *st) {
+    const struct gpu *gpu = st->grid.gpu;
+    const bool timeout = atomic_load(&gpu->late) == MACH_TIMEOUT;
+    const unsigned long long limit = budget_limit(), own = limit - budget_left();
+    char what[160];
+    if (timeout)
+        snprintf(what, sizeof what, "stopped after %.3f seconds", (double)gpu->config.timeout / 1e9);
+    else
+        snprintf(what, sizeof what, "stopped: the process has more than %llu bytes in memory, %llu the emulator's",
+                 limit, own);
+    report_stop(st, timeout ? &launch_timeout : &host_memory, what);
 }

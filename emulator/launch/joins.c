@@ -4,7 +4,8 @@
  * it. A branch to a bare `ret` of a kernel, `exit` or `trap` does not count as a way out of a region, since threads
  * that exit leave a convergence barrier: an early `if (done) return;` must not keep the others from meeting. It counts
  * where a loop has no other way out: the last such branch in the text is then the loop's end.
- * Post-dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.
+ * Post-dominators by Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph", on the reversed
+ * graph: no text makes that take more than n log n.
  */
 #include "launch/state.h"
 
@@ -12,12 +13,22 @@
 
 /* What is known of a block of the flow graph. */
 struct node {
-    bool exits;     /* ends every thread that enters it: the ways to it are cut */
-    bool cut;       /* a way on from here is */
-    bool to_end;    /* leads to the end instead */
-    bool seen;      /* by `walk` */
-    uint32_t order; /* in postorder of the reversed graph, from 1; 0: cannot reach the end */
-    uint32_t ipdom; /* block, NONE: none yet */
+    bool exits;      /* ends every thread that enters it: the ways to it are cut */
+    bool cut;        /* a way on from here is */
+    bool to_end;     /* leads to the end instead */
+    bool seen;       /* by `walk` */
+    uint32_t number; /* in preorder of the walk; where not seen, it cannot reach the end */
+};
+
+/* What is known of a block that the walk came to. Blocks are named by their numbers here. */
+struct visit {
+    uint32_t block;
+    uint32_t parent;   /* the walk came from there */
+    uint32_t semi;     /* semidominator */
+    uint32_t ancestor; /* in the forest of blocks that are done, NONE: a root */
+    uint32_t best;     /* on the way from there to here, the one with the least semidominator */
+    uint32_t ipdom;
+    uint32_t first, next; /* list of those whose semidominator this is, and the next in the list that this is in */
 };
 
 struct regions {
@@ -25,7 +36,8 @@ struct regions {
     struct node *node;
     uint32_t *ends, num_ends; /* blocks that lead to the end without a way of their own */
     uint32_t *stack, *at;     /* of `walk` */
-    uint32_t *order, num_order;
+    struct visit *visit;      /* in preorder */
+    uint32_t num_visits;
 };
 
 static bool is_exit(const struct flow *g, uint32_t b) {
@@ -68,22 +80,21 @@ static uint32_t predecessor(const struct regions *r, uint32_t b, uint32_t k) {
     return b + 1 == r->flow->num_blocks && k < r->num_ends ? r->ends[k] : NONE;
 }
 
-/* Lists the blocks that lead to `from` and were not seen yet, in postorder: depth first, over predecessors. */
+/* Lists the blocks that lead to `from` and were not seen yet, in preorder: depth first, over predecessors. */
 static void walk(struct regions *r, uint32_t from) {
     uint32_t depth = 0;
     for (uint32_t enter = from;;) {
         if (enter != NONE && !r->node[enter].seen) {
             r->node[enter].seen = true;
+            r->node[enter].number = r->num_visits;
+            r->visit[r->num_visits++] =
+                (struct visit){.block = enter, .parent = depth ? r->node[r->stack[depth - 1]].number : NONE};
             r->at[depth] = 0;
             r->stack[depth++] = enter;
         }
         const uint32_t b = r->stack[depth - 1];
         enter = predecessor(r, b, r->at[depth - 1]++);
-        if (enter != NONE)
-            continue;
-        r->order[r->num_order++] = b;
-        r->node[b].order = r->num_order;
-        if (--depth == 0)
+        if (enter == NONE && --depth == 0)
             return;
     }
 }
@@ -101,45 +112,63 @@ static void order_blocks(struct regions *r) {
         return;
     for (uint32_t b = 0; b < n; b++)
         r->node[b].seen = false;
-    r->num_order = 0;
+    r->num_visits = 0;
     walk(r, n - 1);
 }
 
-static uint32_t meet(const struct node *node, uint32_t a, uint32_t b) {
-    while (a != b) {
-        while (node[a].order < node[b].order)
-            a = node[a].ipdom;
-        while (node[b].order < node[a].order)
-            b = node[b].ipdom;
+/* The one with the least semidominator on the way from the root of its tree to `v`, the root left out. Shortens the way
+ * for those who ask later; `stack` has room for it. */
+static uint32_t evaluate(struct visit *visit, uint32_t *stack, uint32_t v) {
+    uint32_t depth = 0;
+    if (visit[v].ancestor == NONE)
+        return v;
+    for (uint32_t u = v; visit[visit[u].ancestor].ancestor != NONE; u = visit[u].ancestor)
+        stack[depth++] = u;
+    while (depth) {
+        struct visit *u = &visit[stack[--depth]];
+        const struct visit *above = &visit[u->ancestor];
+        if (visit[above->best].semi < visit[u->best].semi)
+            u->best = above->best;
+        u->ancestor = above->ancestor;
     }
-    return a;
+    return visit[v].best;
 }
 
-/* Where all ways from b meet, as far as is known. */
-static uint32_t successors_meet(const struct regions *r, uint32_t b) {
-    const uint32_t end = r->flow->num_blocks - 1;
-    uint32_t dom = r->node[b].to_end ? end : NONE;
-    for (uint32_t k = 0; k < r->flow->blocks[b].num_succ; k++) {
-        const uint32_t s = r->flow->blocks[b].succ[k];
-        if (!r->node[s].exits && r->node[s].ipdom != NONE)
-            dom = dom == NONE ? s : meet(r->node, dom, s);
-    }
-    return dom;
+/* The least semidominator that a way from `v` gives to a block before it. */
+static void lower_semi(struct regions *r, uint32_t w, uint32_t v) {
+    const uint32_t semi = r->visit[evaluate(r->visit, r->stack, v)].semi;
+    if (semi < r->visit[w].semi)
+        r->visit[w].semi = semi;
 }
 
 static void post_dominators(struct regions *r) {
-    const uint32_t end = r->flow->num_blocks - 1;
-    for (uint32_t b = 0; b < end; b++)
-        r->node[b].ipdom = NONE;
-    r->node[end].ipdom = end;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = r->num_order - 1; i-- > 0;) { /* without the end, which is the last */
-            const uint32_t b = r->order[i], dom = successors_meet(r, b);
-            changed |= dom != r->node[b].ipdom;
-            r->node[b].ipdom = dom;
-        }
+    struct visit *visit = r->visit;
+    for (uint32_t w = 0; w < r->num_visits; w++) {
+        visit[w].semi = visit[w].best = w;
+        visit[w].ancestor = visit[w].first = NONE;
     }
+    for (uint32_t w = r->num_visits; w-- > 1;) {
+        const struct flow_block *block = &r->flow->blocks[visit[w].block];
+        for (uint32_t k = 0; k < block->num_succ; k++) {
+            const struct node *to = &r->node[block->succ[k]];
+            if (!to->exits && to->seen)
+                lower_semi(r, w, to->number);
+        }
+        if (r->node[visit[w].block].to_end)
+            lower_semi(r, w, 0);
+        const uint32_t semi = visit[w].semi, parent = visit[w].parent;
+        visit[w].next = visit[semi].first;
+        visit[semi].first = w;
+        visit[w].ancestor = parent;
+        for (uint32_t v = visit[parent].first; v != NONE; v = visit[v].next) {
+            const uint32_t u = evaluate(visit, r->stack, v);
+            visit[v].ipdom = visit[u].semi < visit[v].semi ? u : parent;
+        }
+        visit[parent].first = NONE;
+    }
+    for (uint32_t w = 1; w < r->num_visits; w++)
+        if (visit[w].ipdom != visit[w].semi)
+            visit[w].ipdom = visit[visit[w].ipdom].ipdom;
 }
 
 void launch_find_joins(struct warp_func *f, const struct flow *flow) {
@@ -150,15 +179,14 @@ void launch_find_joins(struct warp_func *f, const struct flow *flow) {
                         .ends = arena_array(&a, n, sizeof *r.ends),
                         .stack = arena_array(&a, n, sizeof *r.stack),
                         .at = arena_array(&a, n, sizeof *r.at),
-                        .order = arena_array(&a, n, sizeof *r.order)};
+                        .visit = arena_array(&a, n, sizeof *r.visit)};
     cut_exits(&r);
     order_blocks(&r);
     post_dominators(&r);
     for (uint32_t b = 0; b + 1 < n; b++) {
         struct insn *in = &f->code[flow->blocks[b].last];
-        const uint32_t dom = r.node[b].ipdom;
-        if ((in->src->op == PTX_OP_bra || in->src->op == PTX_OP_brx_idx) && dom != NONE && dom != b)
-            in->join = flow->blocks[dom].first;
+        if ((in->src->op == PTX_OP_bra || in->src->op == PTX_OP_brx_idx) && r.node[b].seen)
+            in->join = flow->blocks[r.visit[r.visit[r.node[b].number].ipdom].block].first;
     }
     arena_free(&a);
 }

@@ -52,7 +52,12 @@ static void tell(struct cta *cta, enum event_life_kind kind, uint32_t bytes) {
     tell_life(cta->gpu, &(struct event_life){.by = {.cta = cta}, .kind = kind, .owner = cta, .bytes = bytes});
 }
 
+/* A CTA that starts and ends takes the host as long as about so many instructions: the watchdog counts it as these, so
+ * that a grid of 2^31 CTAs that do nothing is stopped as one that runs as long is. */
+#define START_INSTRUCTIONS 64u
+
 void launch_start_cluster(struct launch_state *st, struct cluster *cl) {
+    cl->island->starts += START_INSTRUCTIONS * cl->num_ctas;
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
         struct cta *cta = &cl->cta[r];
         cta_alloc_smem(cta, st->static_smem + st->grid.dynamic_smem);

@@ -36,13 +36,14 @@ static uint32_t begin_round(struct launch_state *st, struct launch_island **acti
         if (st->islands[i].resident)
             active[n++] = &st->islands[i];
     qsort(active, n, sizeof(struct launch_island *), by_cluster);
-    uint64_t left = gpu->config.watchdog - gpu->clock, turn = n && left / n < TURN ? left / n + 1 : TURN;
+    uint64_t left = gpu->config.watchdog - gpu->clock - gpu->starts, turn = n && left / n < TURN ? left / n + 1 : TURN;
     atomic_store(&st->stop, UINT32_MAX);
     st->grid_free = st->shares;
     for (uint32_t i = 0; i < n; i++) {
         active[i]->order = i + 1;
         active[i]->idle = active[i]->wants_grid = false;
         active[i]->m.clock = gpu->clock;
+        active[i]->m.starts = 0;
         active[i]->limit = gpu->clock + turn;
     }
     return n;
@@ -64,6 +65,7 @@ static bool end_round(struct launch_state *st, struct launch_island **active, ui
     bool any = false;
     for (uint32_t i = 0; i < n && !gpu->fault; i++) {
         gpu->clock += active[i]->m.clock - start;
+        gpu->starts += active[i]->m.starts;
         any |= !active[i]->idle;
         island_tell(&active[i]->m);
     }
@@ -86,7 +88,9 @@ static void run_grid(struct launch_state *st) {
         bool any = end_round(st, active, n);
         if (gpu->fault)
             break;
-        if (gpu->clock >= gpu->config.watchdog)
+        if (atomic_load(&gpu->late) != MACH_IN_TIME)
+            launch_report_late(st);
+        else if (gpu->clock + gpu->starts >= gpu->config.watchdog)
             launch_report_watchdog(st);
         else if (!any)
             launch_report_deadlock(st);
@@ -156,9 +160,7 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     uint8_t *params = st.grid.params = xcalloc(info.param_bytes + 1, 1);
     if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
         memcpy(params, cfg->params, info.param_bytes);
-    gpu->fault = 0;
-    gpu->warnings = 0;
-    gpu->clock = 0;
+    gpu_begin_launch(gpu);
     struct place_needs n = launch_cta_needs(&st);
     struct sm *sms[MACH_MAX_CLUSTER];
     uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;

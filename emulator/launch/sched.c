@@ -2,8 +2,8 @@
  *
  * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round
  * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
- * one can do nothing more. `eager` completes an operation when it is issued (warp/core.c asks after each instruction),
- * `lazy` only when no warp of the island can run, `random` draws every choice from the seed.
+ * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
+ * after each instruction), `lazy` only when no warp of the island can run, `random` draws every choice from the seed.
  */
 #include "engines/tc.h"
 #include "launch/state.h"
@@ -42,6 +42,8 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
             struct warp *w = &cta->warps[i];
             if (!warp_runnable(w))
                 continue;
+            if (island_late(cl->island))
+                return ran;
             ran |= warp_run(w, quantum) > 0;
             *busy |= !w->yielded;
             note_exit(w);
@@ -64,8 +66,8 @@ static bool step_queues(struct cluster *cl, bool *woke) {
 
 /* The island's turn is over: it faulted, or one did that comes before it, or it has run long enough. */
 static bool turn_over(struct launch_island *isl) {
-    return isl->m.fault || isl->m.clock >= isl->limit || isl->m.said_bytes > TURN_SAID ||
-           isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
+    return isl->m.fault || island_late(&isl->m) || isl->m.clock + isl->m.starts >= isl->limit ||
+           isl->m.said_bytes > TURN_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
 }
 
 /* Runs a cluster until it is idle or its turn is over; true when anything happened. */

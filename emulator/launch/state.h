@@ -35,7 +35,7 @@ struct launch_island {
     struct launch_state *st;
     struct cluster *resident, **resident_tail; /* by number */
     uint32_t order;                            /* in this round, from 1 */
-    uint64_t limit;                            /* m.clock at which its turn ends */
+    uint64_t limit;                            /* m.clock + m.starts at which its turn ends */
     bool idle;                                 /* nothing in it can go on */
     bool wants_grid;                           /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
@@ -88,5 +88,6 @@ void launch_take_turn(struct launch_island *isl);
 /* Reports (launch/deadlock.c). */
 void launch_report_deadlock(struct launch_state *st);
 void launch_report_watchdog(struct launch_state *st);
+void launch_report_late(struct launch_state *st);
 
 #endif

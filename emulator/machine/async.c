@@ -27,6 +27,7 @@ void *async_op_create_with(size_t size, size_t data, const struct async_kind *ki
         diag_broken("asynchronous operation of %zu bytes", size);
     struct async_op *op = worker_alloc_zeroed(cta->island->worker, size + data, size);
     op->cta = cta;
+    op->bytes = (uint32_t)(size + data);
     op->name = name;
     op->kind = kind;
     if (origin)
@@ -44,8 +45,11 @@ static void tell_stage(const struct async_queue *q, const struct async_op *op, e
             &(struct event_op){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE), .stage = stage, .queue = q->name});
 }
 
+static uint64_t held_by(const struct async_op *op) { return (uint64_t)op->bytes + op->src_bytes; }
+
 void async_issue(struct async_queue *q, struct async_op *op) {
-    struct island *isl = q->cta->island;
+    struct cta *cta = q->cta;
+    struct island *isl = cta->island;
     if (op->silent && q->unordered)
         diag_broken("%s: nothing follows it in its queue", op->name);
     op->next = NULL;
@@ -54,7 +58,12 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     else
         q->head = op;
     q->tail = op;
-    op->number = ++q->cta->ops_issued;
+    q->count++;
+    op->number = ++cta->ops_issued;
+    cta->ops_bytes += held_by(op);
+    if (++cta->ops_pending >= ASYNC_MAX_OPS || cta->ops_bytes >= ASYNC_MAX_BYTES ||
+        cta->gpu->config.schedule == MACH_SCHED_EAGER)
+        isl->crowded = true;
     isl->async_pending++;
     isl->progress++;
     tell_stage(q, op, OP_ISSUED);
@@ -91,10 +100,7 @@ static struct async_op **next_op(struct async_queue *q) {
     struct async_op **at = &q->head;
     if (!q->unordered || q->cta->gpu->config.schedule != MACH_SCHED_RANDOM)
         return at;
-    uint32_t count = 0;
-    for (const struct async_op *op = q->head; op; op = op->next)
-        count++;
-    for (uint64_t skip = count ? mach_random(q->cta->island) % count : 0; skip; skip--)
+    for (uint64_t skip = q->count ? mach_random(q->cta->island) % q->count : 0; skip; skip--)
         at = &(*at)->next;
     return at;
 }
@@ -111,16 +117,23 @@ bool async_step(struct async_queue *q) {
     tell_stage(q, op, OP_COMPLETED);
     /* operations that `op` issued are behind it: its link is still the same */
     *at = op->next;
-    if (q->tail == op) {
-        q->tail = q->head;
-        while (q->tail && q->tail->next)
-            q->tail = q->tail->next;
-    }
+    if (q->tail == op)
+        q->tail = at == &q->head ? NULL : (struct async_op *)(void *)at; /* `next` is an operation's first member */
+    q->count--;
     q->cta->island->async_pending--;
+    q->cta->ops_pending--;
+    q->cta->ops_bytes -= held_by(op);
     if (op->silent)
         q->cta->island->progress++;
     else
         mach_wake(q->cta);
     async_op_free(op);
     return true;
+}
+
+void async_make_room(struct cta *cta) {
+    for (struct async_queue *q = cta->queues; q; q = q->next)
+        while (q->head && !cta->island->fault && !island_late(cta->island) && async_step(q))
+            ;
+    cta->island->crowded = false;
 }

@@ -4,11 +4,20 @@
  * issue order (but see `unordered`); queues are independent of each other, and the scheduler (launch/sched.c) decides
  * when each runs its next operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving
  * (default) or by a seed (random). An operation reads its operands when it runs, not when it is issued.
+ *
+ * A unit takes up so many operations and no more: a warp that issues one to a CTA whose operations in flight have
+ * reached a bound gives way until they have run, under any schedule, and goes on then. None of them waits for a warp,
+ * so that always comes to pass; but clusterlaunchcontrol.try_cancel waits for the grid (isa/grid_control.c).
  */
 #ifndef MACHINE_ASYNC_H
 #define MACHINE_ASYNC_H
 
 #include "machine/machine.h"
+
+/* Of one CTA in flight: far more than a kernel that waits for what it issues has, and little of the host's memory. The
+ * bytes are those that operations hold, and those of shared memory that they read and hold until they write them. */
+#define ASYNC_MAX_OPS 1024u
+#define ASYNC_MAX_BYTES (UINT64_C(1) << 20)
 
 /* Who touches memory. */
 enum event_agent {
@@ -50,6 +59,7 @@ struct async_op {
     uint32_t dst_off, dst_bytes;
     /* Shared memory of the issuer that it will read, async_reads. */
     uint32_t src_off, src_bytes;
+    uint32_t bytes; /* of the whole operation */
     /* the operation's own data follows in the enclosing struct */
 };
 
@@ -58,6 +68,7 @@ struct async_queue {
     struct cta *cta;
     const char *name; /* "tensor core", "bulk copy to shared memory", ... */
     struct async_op *head, *tail;
+    uint32_t count;
     bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM runs any of them next */
 };
 
@@ -85,5 +96,7 @@ void async_issue(struct async_queue *q, struct async_op *op);
 /* Runs the head of the queue, or under MACH_SCHED_RANDOM any operation of an unordered one. True when an operation
  * completed. Counts as progress and, unless it was silent, wakes the issuer's CTA. */
 bool async_step(struct async_queue *q);
+/* Runs what the CTA has in flight; to be called where island.crowded is set, between two instructions. */
+void async_make_room(struct cta *cta);
 
 #endif

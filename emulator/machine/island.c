@@ -1,10 +1,12 @@
-/* machine/island.c - faults, warnings, printf and randomness of an island; contracts in island.h. */
+/* machine/island.c - faults, warnings, printf, lateness and randomness of an island; contracts in island.h. */
 #include "machine/island.h"
 
+#include "base/budget.h"
 #include "base/heap.h"
 #include "machine/machine.h"
 
 #include <string.h>
+#include <time.h>
 
 struct said {
     struct said *next;
@@ -152,4 +154,42 @@ uint64_t mach_random(struct island *isl) {
     x ^= x >> 27;
     isl->rng = x;
     return x * 0x2545F4914F6CDD1Dull;
+}
+
+/* --- time and memory ---------------------------------------------------------------------------------------------- */
+
+#define ASKED 8u               /* questions between two looks at the clock */
+#define MEMORY_EVERY 10000000u /* nanoseconds between two looks at the process's memory, which take microseconds */
+
+static uint64_t monotonic(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void gpu_begin_launch(struct gpu *gpu) {
+    gpu->fault = 0;
+    gpu->warnings = 0;
+    gpu->clock = gpu->starts = 0;
+    gpu->deadline = gpu->config.timeout ? monotonic() + gpu->config.timeout : 0;
+    atomic_store(&gpu->memory_at, 0);
+    atomic_store(&gpu->late, MACH_IN_TIME);
+}
+
+bool island_late(struct island *isl) {
+    struct gpu *gpu = isl->gpu;
+    if (atomic_load_explicit(&gpu->late, memory_order_relaxed) != MACH_IN_TIME)
+        return true;
+    if (++isl->asked < ASKED)
+        return false;
+    isl->asked = 0;
+    const uint64_t now = monotonic();
+    enum mach_late late = gpu->deadline && now >= gpu->deadline ? MACH_TIMEOUT : MACH_IN_TIME;
+    if (late == MACH_IN_TIME && now >= atomic_load_explicit(&gpu->memory_at, memory_order_relaxed)) {
+        atomic_store_explicit(&gpu->memory_at, now + MEMORY_EVERY, memory_order_relaxed);
+        late = budget_exceeded() ? MACH_MEMORY : MACH_IN_TIME;
+    }
+    if (late != MACH_IN_TIME) /* the first reason is the one that is told */
+        atomic_compare_exchange_strong(&gpu->late, &(enum mach_late){MACH_IN_TIME}, late);
+    return late != MACH_IN_TIME;
 }

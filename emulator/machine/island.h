@@ -37,7 +37,10 @@ struct island {
     uint64_t progress;      /* bumped by all that others can observe: stores, arrivals, completions, exits */
     uint64_t rng;           /* MACH_SCHED_RANDOM */
     uint64_t async_pending; /* operations queued and not yet run */
+    bool crowded;           /* they are to run before the next instruction: machine/async.h */
     int fault;              /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
+    uint64_t starts;        /* what the watchdog counts in this round beside instructions: launch/resident.c */
+    uint32_t asked;         /* times that island_late was asked since it looked at the clock */
 
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
@@ -66,6 +69,12 @@ bool mach_print(struct island *isl, const char *text, size_t len);
 /* Tells all of it: reports to gpu->sink, printf to gpu->print. A fault becomes the launch's, gpu->fault; what comes
  * after a fault is dropped, in this island and in those told later. */
 void island_tell(struct island *isl);
+
+/* Must the launch be stopped, since it has run longer than config.timeout, or the process has more in memory than
+ * config.memory? Then everything ends at once, and launch/run.c reports it: an instruction that asks stops where it is.
+ * To be asked about every 10 us, of which it takes some nanoseconds: between the turns of warps, and in the loops of
+ * instructions that can run longer. */
+bool island_late(struct island *isl);
 
 /* xorshift64*: next random number of the schedule. */
 uint64_t mach_random(struct island *isl);

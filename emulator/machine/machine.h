@@ -16,6 +16,7 @@
 #include "machine/memory.h"
 #include "machine/worker.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -126,6 +127,8 @@ struct cta {
     struct tc_state *tc;         /* engines/: tcgen05 state of this CTA, NULL until first used */
     struct async_queue *queues;  /* list of this CTA's queues, machine/async.h */
     uint64_t ops_issued;         /* into them */
+    uint32_t ops_pending;        /* of those, not yet run */
+    uint64_t ops_bytes;          /* and what these hold or will hold */
     struct warp *warps;          /* warp/: num_warps of them, NULL until the CTA has started */
     void *watch[MACH_LISTENERS]; /* what each listener keeps for this CTA */
 };
@@ -145,6 +148,8 @@ struct cluster {
     struct cluster *next; /* launch/: resident list */
 };
 
+enum mach_late { MACH_IN_TIME, MACH_TIMEOUT, MACH_MEMORY };
+
 struct gpu {
     struct mach_config config;
     struct devmem *mem;
@@ -161,15 +166,24 @@ struct gpu {
 
     /* of the last or the running launch, changed between the turns of its islands */
     uint64_t clock;                     /* warp instructions issued */
+    uint64_t starts;                    /* what the watchdog counts beside them */
     int fault;                          /* 0, or the cuda_error of its first fault: everything stops */
     uint32_t warnings;                  /* given */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
+
+    /* of the running launch, looked at by the threads of all islands: island_late */
+    uint64_t deadline;          /* CLOCK_MONOTONIC, nanoseconds; 0: none */
+    _Atomic uint64_t memory_at; /* when the host is asked next how much the process has in memory */
+    _Atomic enum mach_late late;
 
     /* device-side printf and asserts: bytes go to the host program's stdout/stderr. Set by the shim. */
     void (*print)(void *ctx, const char *text, size_t len);
     void *print_ctx;
     uint64_t print_fifo; /* bytes of printf's buffer (cudaLimitPrintfFifoSize): the most that an island keeps */
 };
+
+/* Before a launch: forgets what the last one left, and its time begins (island_late). */
+void gpu_begin_launch(struct gpu *gpu);
 
 /* GPC g's SMs are [*first, *first + *count); false when there is no such GPC. */
 bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uint32_t *count);

@@ -5,6 +5,7 @@
  * or exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
  */
 #include "warp/core.h"
+#include "machine/async.h"
 #include "machine/mbarrier.h"
 
 /* --- who watches -------------------------------------------------------------------------------------------------- */
@@ -362,17 +363,10 @@ static uint32_t join_pc(const struct warp *w) {
     return w->joins[g->join].pc;
 }
 
-static void drain(struct cta *cta) {
-    for (struct async_queue *q = cta->queues; q && !cta->island->fault; q = q->next)
-        while (q->head && async_step(q) && !cta->island->fault)
-            ;
-}
-
 /* Runs the current group until it waits, parks, exits, faults or has used its budget. */
 static uint64_t run_group(struct warp *w, uint64_t budget) {
     struct island *isl = w->island;
     struct group *g = w->g;
-    const bool eager = w->gpu->config.schedule == MACH_SCHED_EAGER;
     const bool watched = events_wanted(w->gpu, WANT_STEP | WANT_WAIT);
     uint64_t ran = 0;
 reload:
@@ -406,8 +400,8 @@ reload:
         }
         if (watched && s != WARP_WAIT)
             tell_goes_on(w, g, end);
-        if (eager && isl->async_pending)
-            drain(w->cta);
+        if (isl->crowded)
+            async_make_room(w->cta);
         if (isl->fault)
             return ran;
         switch (s) {

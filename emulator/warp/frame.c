@@ -6,10 +6,15 @@
  */
 #include "warp/core.h"
 
-#define MAX_DEPTH 1024u                    /* activations of one thread */
-#define MAX_FRAMES (MAX_DEPTH * MACH_WARP) /* of a warp whose threads have all parted */
-/* Bytes of local memory per thread (CUDA C++ Programming Guide, compute capability 10.0). */
+#define NONE UINT32_MAX
+#define MAX_DEPTH 1024u /* activations of one thread */
+/* Bytes of .local variables of a thread: the chip's local memory, which holds the stack too (CUDA C++ Programming
+ * Guide, compute capability 10.0). */
 #define MAX_LOCAL (512u * 1024u)
+/* Bytes of the registers in a warp's frames. The chip saves those alone that are live across a call, and a frame here
+ * has 32 lanes of all that the text names: so this is four times what local memory the chip gives a warp. */
+#define MAX_SLOTS_BYTES (4u * MACH_WARP * MAX_LOCAL)
+#define MAX_SLOTS (MAX_SLOTS_BYTES / (MACH_WARP * (uint32_t)sizeof(uint32_t)))
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
@@ -28,18 +33,17 @@ static void reserve_slots(struct warp *w, uint32_t need) {
     uint32_t n = w->num_slots ? w->num_slots : 64;
     while (n < need)
         n *= 2;
+    n = n < MAX_SLOTS ? n : MAX_SLOTS;
     const size_t slot = MACH_WARP * sizeof *w->slots;
     w->slots = grow(w, w->slots, w->num_slots * slot, n * slot);
     w->poison = grow(w, w->poison, w->num_slots * sizeof *w->poison, n * sizeof *w->poison);
     w->num_slots = n;
 }
 
-static bool reserve_local(struct warp *w, uint32_t need) {
+static void reserve_local(struct warp *w, uint32_t need) {
     struct worker *worker = w->island->worker;
     if (need <= w->local_stride)
-        return true;
-    if (need > MAX_LOCAL)
-        return false;
+        return;
     uint32_t stride = w->local_stride ? w->local_stride : 64;
     while (stride < need)
         stride *= 2;
@@ -55,7 +59,6 @@ static bool reserve_local(struct warp *w, uint32_t need) {
     w->local = bytes;
     w->local_poison = poison;
     w->local_stride = stride;
-    return true;
 }
 
 /* --- frames ------------------------------------------------------------------------------------------------------- */
@@ -79,23 +82,58 @@ static void fill_init(struct warp *w, const struct warp_frame *fr, const struct 
     w->pz[k->slot] = 0;
 }
 
-/* A free frame record; frames of diverged groups come and go out of order. */
-static uint32_t frame_index(struct warp *w) {
-    for (uint32_t i = 0; i < w->num_frames; i++)
-        if (!w->frames[i].used)
-            return i;
-    if (w->num_frames == MAX_FRAMES)
-        return UINT32_MAX;
-    uint32_t n = w->num_frames ? 2 * w->num_frames : 4;
-    w->frames = grow(w, w->frames, w->num_frames * sizeof *w->frames, n * sizeof *w->frames);
-    uint32_t i = w->num_frames;
-    w->num_frames = n;
+static void unlist_frame(struct warp *w, uint32_t i) {
+    const struct warp_frame *fr = &w->frames[i];
+    if (fr->prev_free == NONE)
+        w->free_frame = fr->next_free;
+    else
+        w->frames[fr->prev_free].next_free = fr->next_free;
+    if (fr->next_free != NONE)
+        w->frames[fr->next_free].prev_free = fr->prev_free;
+}
+
+/* The last lane has left the frame. The kernel's own, 0, stays. */
+static void free_frame(struct warp *w, uint32_t i) {
+    struct warp_frame *fr = &w->frames[i];
+    fr->used = false;
+    fr->prev_free = NONE;
+    fr->next_free = w->free_frame;
+    if (w->free_frame != NONE)
+        w->frames[w->free_frame].prev_free = i;
+    w->free_frame = i;
+    while (!w->frames[w->end_frame - 1].used)
+        unlist_frame(w, --w->end_frame);
+}
+
+/* A free frame record with so many slots, as a rule the latest; else a new one. NONE: the warp has too many slots. */
+static uint32_t take_frame(struct warp *w, uint32_t slots) {
+    uint32_t i = w->free_frame;
+    while (i != NONE && w->frames[i].slots < slots)
+        i = w->frames[i].next_free;
+    if (i != NONE) {
+        unlist_frame(w, i);
+        return i;
+    }
+    i = w->end_frame;
+    const struct warp_frame *last = i ? &w->frames[i - 1] : NULL;
+    const uint32_t base = last ? last->base + last->slots : 0;
+    if (slots > MAX_SLOTS - base)
+        return NONE;
+    if (i == w->num_frames) {
+        const uint32_t n = i ? 2 * i : 4;
+        w->frames = grow(w, w->frames, i * sizeof *w->frames, n * sizeof *w->frames);
+        w->num_frames = n;
+    }
+    reserve_slots(w, base + slots);
+    w->frames[i] = (struct warp_frame){.base = base, .slots = slots};
+    w->end_frame++;
     return i;
 }
 
 static const struct diag stack_overflow = {
     .id = "call-depth",
-    .rule = "a thread's call stack and local memory are limited",
+    .rule = "a thread's call stack and local memory are limited: 1024 calls, 524288 bytes of local memory, and for the "
+            "registers of a warp's calls 67108864 bytes",
     .section = "PTX ISA 5.1.5",
     .hint = "endless recursion",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
@@ -103,34 +141,29 @@ static const struct diag stack_overflow = {
 
 bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc) {
     struct group *g = w->g;
-    uint32_t top = 0, local = 0, depth = 0, parent = g->frame;
-    for (uint32_t i = 0; i < w->num_frames; i++) {
-        const struct warp_frame *fr = &w->frames[i];
-        if (!fr->used)
-            continue;
-        if (fr->base + fr->func->frame_slots > top)
-            top = fr->base + fr->func->frame_slots;
-    }
-    bool root = w->num_frames == 0 || !w->frames[0].used;
-    if (!root) {
-        depth = w->frames[parent].depth + 1;
-        local = w->frames[parent].local_base + w->frames[parent].func->local_bytes;
-    }
-    uint32_t index = depth < MAX_DEPTH ? frame_index(w) : UINT32_MAX;
-    if (index == UINT32_MAX || !reserve_local(w, local + f->local_bytes) || top > (1u << 22)) {
-        warp_fault(w, call, g->mask, &stack_overflow, "stack overflow in a call of %s", f->src->name);
+    const bool root = w->end_frame == 0;
+    const uint32_t parent = g->frame, depth = root ? 0 : w->frames[parent].depth + 1;
+    const uint32_t local = root ? 0 : w->frames[parent].local_base + w->frames[parent].func->local_bytes;
+    const uint32_t bytes = local + f->local_bytes;
+    const uint32_t index = depth < MAX_DEPTH && bytes <= MAX_LOCAL ? take_frame(w, f->frame_slots) : NONE;
+    if (index == NONE) {
+        warp_fault(w, call, g->mask, &stack_overflow,
+                   "stack overflow in a call of %s: %u calls deep, %u bytes of local memory", f->src->name, depth,
+                   bytes);
         return false;
     }
-    reserve_slots(w, top + f->frame_slots);
-    w->frames[index] = (struct warp_frame){.func = f,
-                                           .base = top,
-                                           .parent = root ? 0 : parent,
-                                           .depth = depth,
-                                           .ret_pc = ret_pc,
-                                           .local_base = local,
-                                           .mask = g->mask,
-                                           .call = call,
-                                           .used = true};
+    reserve_local(w, bytes);
+    struct warp_frame *fr = &w->frames[index];
+    *fr = (struct warp_frame){.func = f,
+                              .base = fr->base,
+                              .slots = fr->slots,
+                              .parent = root ? 0 : parent,
+                              .depth = depth,
+                              .ret_pc = ret_pc,
+                              .local_base = local,
+                              .mask = g->mask,
+                              .call = call,
+                              .used = true};
     g->frame = index;
     warp_load_frame(w);
     memset(w->pz, 0xff, f->frame_slots * sizeof *w->pz);
@@ -143,10 +176,11 @@ void warp_pop_frame(struct warp *w) {
     struct group *g = w->g;
     struct warp_frame *fr = &w->frames[g->frame];
     fr->mask &= ~g->mask;
-    if (!fr->mask)
-        fr->used = false;
+    const uint32_t frame = g->frame;
     g->pc = fr->ret_pc;
     g->frame = fr->parent;
+    if (!fr->mask)
+        free_frame(w, frame);
     warp_load_frame(w);
 }
 
@@ -156,14 +190,15 @@ void warp_leave_frames(struct warp *w, uint32_t frame, uint32_t lanes) {
         if (f == 0)
             return;
         if (w->frames[f].mask == 0)
-            w->frames[f].used = false;
+            free_frame(w, f);
     }
 }
 
 /* --- warps -------------------------------------------------------------------------------------------------------- */
 
 void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index) {
-    *w = (struct warp){.cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index};
+    *w = (struct warp){
+        .cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index, .free_frame = NONE};
     uint32_t first = index * MACH_WARP, n = grid->threads - first;
     w->live = n >= MACH_WARP ? WARP_ALL_LANES : (1u << n) - 1;
     w->groups[0] = (struct group){.mask = w->live, .join = -1, .state = GROUP_READY};

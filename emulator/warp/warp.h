@@ -29,6 +29,7 @@ enum warp_wait_kind {
     WAIT_JOIN,       /* parked at a reconvergence point */
     WAIT_ALIGNED,    /* at an .aligned instruction until the warp's other lanes come */
     WAIT_RIDING,     /* executing one .sync instruction as part of another group */
+    WAIT_ROOM,       /* clusterlaunchcontrol.try_cancel, until fewer than ASYNC_MAX_OPS are in flight */
     WAIT_LAST
 };
 
@@ -66,7 +67,9 @@ struct warp_join {
 
 struct warp_frame {
     const struct warp_func *func;
-    uint32_t base;       /* first slot in w->slots */
+    uint32_t base;  /* first slot in w->slots */
+    uint32_t slots; /* from there on; the next record's follow. A free one keeps both */
+    uint32_t next_free, prev_free;
     uint32_t parent;     /* frame index of the caller */
     uint32_t depth;      /* callers below it */
     uint32_t ret_pc;     /* where the caller goes on */
@@ -98,8 +101,10 @@ struct warp {
     /* storage */
     uint32_t *slots, *poison;
     uint32_t num_slots;
-    struct warp_frame *frames;
-    uint32_t num_frames;
+    struct warp_frame *frames; /* in the order of their slots */
+    uint32_t num_frames;       /* records there is room for */
+    uint32_t end_frame;        /* those behind were never used, or are no more */
+    uint32_t free_frame;       /* list of free ones before it, latest first, ends with UINT32_MAX */
     struct group groups[MACH_WARP];
     uint32_t num_groups; /* groups behind these were never used */
     uint32_t riding;     /* lanes that share the current instruction only (warp/core.c) */
