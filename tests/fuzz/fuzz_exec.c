@@ -50,7 +50,7 @@ enum {
 _Static_assert(OPCODES + PTX_OP_COUNT <= COUNTS, "a count for every opcode");
 
 static const char *const opcode_names[] = {
-#define OP(name, text, section, family) text,
+#define OP(name, text, section, ...) text,
 #include "ptx/opcodes.def"
 #undef OP
 };
@@ -81,6 +81,7 @@ static void set_options(uint64_t *r) {
     setenv("SM100EMU_THREADS", CHOOSE(r, threads), 1);
     setenv("SM100EMU_UMMA", below(r, 8) ? "exact" : "fast", 1);
     setenv("SM100EMU_WATCHDOG", "20000", 1);
+    setenv("SM100EMU_MEMORY", "1G", 1);
 }
 
 /* A map of a small array, right more often than not; what is refused stays zero. */

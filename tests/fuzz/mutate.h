@@ -85,7 +85,7 @@ static const char *const mutate_modifiers[] = {
 #undef MOD
 };
 static const char *const mutate_opcodes[] = {
-#define OP(name, text, section, family) text,
+#define OP(name, text, section, ...) text,
 #include "ptx/opcodes.def"
 #undef OP
 };
