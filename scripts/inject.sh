@@ -16,6 +16,9 @@
 # Prints the counts and how much of the plan was done; exit 1 on findings, 2 where a program fails by itself.
 # INJECT_RUNS: at most so many of each program. PRELOAD: what must be loaded before the injector (a sanitizer's library).
 set -u
+said() { # of the output, without what it says of time
+    grep -v '^TIME' | cksum
+}
 if [ "${1:-}" = one ]; then # one FOLDER END LIMIT NUMBER PROGRAM: a single run before END, appended to FOLDER/outcomes
     folder=$2 end=$3 limit=$4 n=$5 program=$6
     [ "$end" -eq 0 ] || [ "$(date +%s)" -lt "$end" ] || exit 0
@@ -32,7 +35,7 @@ if [ "${1:-}" = one ]; then # one FOLDER END LIMIT NUMBER PROGRAM: a single run 
         outcome=killed
     elif [ $code -eq 0 ]; then
         outcome=wrong
-        [ "$(cksum <"$tag.out")" != "$(cat "$folder/right.$(echo "$program" | cksum | tr ' ' -)")" ] || outcome=right
+        [ "$(said <"$tag.out")" != "$(cat "$folder/right.$(echo "$program" | cksum | tr ' ' -)")" ] || outcome=right
     elif grep -qiE 'memory|cudaErrorMemoryAllocation|error 2\b' "$tag.err"; then
         outcome=told
     else
@@ -75,7 +78,7 @@ for program; do
         exit 2
     }
     limit=$(awk -v ns=$(($(date +%s%N) - begin)) 'BEGIN { s = 10 * ns / 1e9; printf "%.1f", s < 2 ? 2 : s }')
-    cksum <"$folder/out" >"$folder/right.$(echo "$command" | cksum | tr ' ' -)"
+    said <"$folder/out" >"$folder/right.$(echo "$command" | cksum | tr ' ' -)"
     total=$(cat "$folder/count")
     echo "inject: $program: $total allocations, a limit of $limit s"
     awk -v total="$total" -v limit="$limit" -v command="$command" -v runs="${INJECT_RUNS:-0}" 'BEGIN {

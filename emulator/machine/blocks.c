@@ -88,6 +88,7 @@ static bool room_for_node(struct blocks *b) {
         return true;
     const uint32_t cap = b->cap ? 2 * b->cap : FIRST_CAP;
     struct block_node *nodes = try_calloc(cap, sizeof *nodes);
+    b->starved |= !nodes;
     if (!nodes)
         return false;
     if (b->num)

@@ -2,6 +2,7 @@
 #include "machine/memory.h"
 
 #include "base/budget.h"
+#include "base/diag.h"
 #include "base/heap.h"
 #include "base/poison.h"
 
@@ -29,6 +30,7 @@ struct devmem {
     struct blocks blocks;
     struct blocks heap; /* base 0: not reserved yet */
     uint64_t heap_bytes;
+    bool told_starved;
     uint64_t forbidden; /* end of the part of the region in which bytes were forbidden (base/poison.h) */
 };
 
@@ -245,14 +247,25 @@ static bool reserve_heap(struct devmem *m) {
     return false;
 }
 
+/* A kernel sees only that its malloc returns NULL. */
+static uint64_t heap_starved(struct devmem *m) {
+    if (!m->told_starved)
+        diag_api("malloc", "the host has no memory for the device's heap: it returns NULL to kernels");
+    m->told_starved = true;
+    return 0;
+}
+
 uint64_t mem_heap_alloc(struct devmem *m, uint64_t size) {
     const struct mem_block b = {.size = size, .kind = MEM_HEAP};
-    if (size >= m->heap_bytes || (!m->heap.base && !reserve_heap(m)))
+    if (size >= m->heap_bytes)
         return 0;
+    if (!m->heap.base && !reserve_heap(m))
+        return heap_starved(m);
     const uint64_t need = (size + HEAP_ALIGN) & ~(uint64_t)(HEAP_ALIGN - 1);
     const uint64_t at = blocks_place(&m->heap, &b, need, HEAP_ALIGN);
-    if (at)
-        fence_block(m, at, size, need);
+    if (!at)
+        return m->heap.starved ? heap_starved(m) : 0;
+    fence_block(m, at, size, need);
     return at;
 }
 
