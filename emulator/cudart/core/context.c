@@ -179,7 +179,7 @@ void *rt_calloc(struct rt_context *c, size_t n, size_t size) {
     void *p = try_calloc(n, size);
     if (p == NULL)
         rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "the host has no memory for %zu x %zu bytes; %llu are left (--memory)", n,
-               size, (unsigned long long)budget_left());
+               size, (unsigned long long)budget_room());
     return p;
 }
 
