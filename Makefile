@@ -147,9 +147,11 @@ $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
 	$(call say,AR,$@)
 	$(Q)rm -f $@.new && $(AR) qcs $@.new $(EMU_OBJ) && mv -f $@.new $@
 
+# nodelete: a program that closes the last plugin with CUDA in it leaves the emulator's threads where they are.
 $(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so -Wl,-Bsymbolic -Wl,--version-script=$(EXPORTS) \
+	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so -Wl,-Bsymbolic -Wl,-z,nodelete \
+	    -Wl,--version-script=$(EXPORTS) \
 	    -o $@ $(EMU_OBJ) $(EMU_LIBS)
 
 $(EMU_NAMES): $(EMU)/libsm100emu.so

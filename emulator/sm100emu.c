@@ -46,7 +46,7 @@ static const char help_text[] =
     "  --watchdog=N    stop a kernel after N warp instructions\n"
     "  --timeout=SECONDS\n"
     "                  stop a kernel after that time (default: none)\n"
-    "  --memory=BYTES  what the emulator may take of the host's memory, device memory included; K, M, G, T are units\n"
+    "  --memory=BYTES  what the process may take of the host's memory, device memory included; K, M, G, T are units\n"
     "                  (default: 80% of the smaller of physical memory and the cgroup's limit)\n"
     "  --stats         after each kernel its time and warp instructions, on stderr\n"
     "  --version       version of the emulator\n"

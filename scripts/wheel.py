@@ -2,9 +2,9 @@
 
 Written by hand, not by a build backend: the files are few and need no compiling by Python, a wheel is a zip file with
 three texts beside them, and so the build needs nothing that is not here and no network. The bytes depend on the sources
-and the C compiler alone: entries are sorted, their time is the commit's (SOURCE_DATE_EPOCH; without git the time of
-VERSION, which in the tarball is the commit's too), and the binaries are stripped of what names the folder they were
-built in.
+and the C compiler alone: entries are sorted, their time is the commit's (SOURCE_DATE_EPOCH; where git tells none, the
+time of VERSION, which in the tarball is the commit's too), and the binaries are stripped of what names the folder they
+were built in.
 
 A wheel holds no links, and copies of the library would each be an emulator of its own to a program that asks for two of
 its names. So libcudart.so.12, libcudart.so.13 and libcuda.so.1 are empty libraries here, which need libsm100emu.so.
@@ -39,7 +39,10 @@ def epoch():
     if os.environ.get("SOURCE_DATE_EPOCH"):
         return int(os.environ["SOURCE_DATE_EPOCH"])
     if os.path.exists(os.path.join(ROOT, ".git")):
-        return int(run("git", "log", "-1", "--format=%ct"))
+        try:
+            return int(run("git", "log", "-1", "--format=%ct"))
+        except (OSError, subprocess.CalledProcessError):  # not installed, or the repository is another user's
+            pass
     return int(os.stat(os.path.join(ROOT, "VERSION")).st_mtime)
 
 

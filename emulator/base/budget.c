@@ -114,4 +114,10 @@ uint64_t budget_left(void) {
     return now < most ? most - now : 0;
 }
 
+uint64_t budget_room(void) {
+    const uint64_t left = budget_left(), most = budget_limit(), now = most == UINT64_MAX ? 0 : resident();
+    const uint64_t room = now < most ? most - now : 0;
+    return room < left ? room : left;
+}
+
 bool budget_exceeded(void) { return budget_limit() != UINT64_MAX && resident() > budget_limit(); }

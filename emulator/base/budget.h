@@ -22,6 +22,8 @@ bool budget_take(uint64_t bytes);
 void budget_give(uint64_t bytes);
 /* What the account has left. */
 uint64_t budget_left(void);
+/* What a large amount finds left beside all that the process has in memory. Asks the host: some microseconds. */
+uint64_t budget_room(void);
 /* Has the process more in memory than the limit? Asks the host: some microseconds. */
 bool budget_exceeded(void);
 

@@ -11,9 +11,9 @@
 
 _Noreturn void heap_exhausted(size_t n, size_t size) {
     size_t bytes;
-    if (!__builtin_mul_overflow(n, size, &bytes) && bytes > budget_left())
-        diag_host("memory", "%zu bytes are wanted, and of the %llu that the emulator may take %llu are left (--memory)",
-                  bytes, (unsigned long long)budget_limit(), (unsigned long long)budget_left());
+    if (!__builtin_mul_overflow(n, size, &bytes) && bytes > budget_room())
+        diag_host("memory", "%zu bytes are wanted, and of the %llu that the process may take %llu are left (--memory)",
+                  bytes, (unsigned long long)budget_limit(), (unsigned long long)budget_room());
     diag_host("memory", "the host cannot give %zu x %zu bytes", n, size);
 }
 

@@ -38,6 +38,7 @@ touch "$scratch/two, elsewhere/emulator/base/"*.c "$scratch/two, elsewhere/emula
 one=$(wheel "$scratch/one")
 [ -f "$one" ] || exit 1
 sleep 2 # a zip file counts in steps of two seconds
+mkdir "$scratch/two, elsewhere/.git" # one of which git tells nothing, as of another user's
 two=$(wheel "$scratch/two, elsewhere")
 cmp "$one" "$two" || failed 'two wheels of the same sources differ'
 

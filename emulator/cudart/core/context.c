@@ -32,12 +32,22 @@ struct rt_thread *rt_thread(void) {
 
 /* --- who may enter ------------------------------------------------------------------------------------------------ */
 
-/* A fork waits for no call. Where none runs, none begins before both processes have the same context. */
-static void before_fork(void) { thread_state.fork_holds = pthread_mutex_trylock(&lock) == 0; }
+static const char in_fork[] = "fork";
+
+/* A fork waits for no call. Where none runs, none begins before both processes have the same context: not of this
+ * thread either, which a signal handler or another handler of pthread_atfork might try. */
+static void before_fork(void) {
+    thread_state.call = thread_state.call ?: in_fork;
+    if (pthread_mutex_trylock(&lock) == 0)
+        thread_state.fork_holds = true;
+}
 
 static void after_fork(void) {
     if (thread_state.fork_holds)
         pthread_mutex_unlock(&lock);
+    thread_state.fork_holds = false;
+    if (thread_state.call == in_fork)
+        thread_state.call = NULL;
 }
 
 static void in_child(void) {
@@ -169,7 +179,7 @@ void *rt_calloc(struct rt_context *c, size_t n, size_t size) {
     void *p = try_calloc(n, size);
     if (p == NULL)
         rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "the host has no memory for %zu x %zu bytes; %llu are left (--memory)", n,
-               size, (unsigned long long)budget_left());
+               size, (unsigned long long)budget_room());
     return p;
 }
 

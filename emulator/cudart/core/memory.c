@@ -28,8 +28,8 @@ int rt_malloc(struct rt_context *c, size_t size, enum rt_memory_type type, void 
         uint64_t used, capacity;
         mem_usage(c->gpu->mem, &used, &capacity);
         return rt_say(c, RT_ERROR_MEMORY_ALLOCATION,
-                      "%zu bytes asked for, %llu of %llu in use; the host has %llu left for the emulator (--memory)",
-                      size, (unsigned long long)used, (unsigned long long)capacity, (unsigned long long)budget_left());
+                      "%zu bytes asked for, %llu of %llu in use; %llu of the host's are left to the process (--memory)",
+                      size, (unsigned long long)used, (unsigned long long)capacity, (unsigned long long)budget_room());
     }
     *out = (void *)(uintptr_t)address;
     tell_host(c->gpu, &(struct event_host){.kind = HOST_ALLOC, .dst = address, .bytes = size});

@@ -231,7 +231,8 @@ RT_API int cuCtxSetCurrent(void *context) {
     return rt_leave(c, e);
 }
 
-/* A thread that used the runtime API works in the primary context. *out may be NULL: none is current. */
+/* A thread that used the runtime API works in the primary context. *out may be NULL: none is current. One that another
+ * thread destroyed stays current (cuCtxDestroy), and is not looked into. */
 static int current(struct rt_context *c, struct rt_driver_context **out) {
     *out = rt_thread()->current;
     return *out == NULL && c->gpu != NULL ? primary_context(c, out) : RT_SUCCESS;
@@ -281,6 +282,8 @@ RT_API int cuCtxGetFlags(unsigned *flags) {
     struct rt_driver_context *d;
     int e = rt_check_out(c, flags);
     e = rt_then(e, current(c, &d));
+    if (e == RT_SUCCESS && d != NULL && !context_known(c, d))
+        e = rt_say(c, RT_ERROR_CONTEXT_IS_DESTROYED, "another thread has destroyed the current context");
     if (e == RT_SUCCESS)
         *flags = d ? d->flags : 0;
     return rt_leave(c, e);

@@ -111,8 +111,9 @@ static void cgroups(void) {
 
 static void no_handler(void) { _exit(99); }
 
-/* One sentence and exit code 1, past the exit handlers, and what was printed before is not lost. */
-static void exhaustion(void) {
+/* One sentence and exit code 1, past the exit handlers, and what was printed before is not lost: in a process with `own`
+ * bytes of its own under a limit, which takes `size` bytes until it ends. */
+static void exhaustion(size_t own, uint64_t limit, size_t size, const char *sentence) {
     int out[2];
     if (!CHECK(pipe(out) == 0))
         return;
@@ -123,9 +124,12 @@ static void exhaustion(void) {
         dup2(out[1], STDERR_FILENO);
         atexit(no_handler);
         printf("printed before.\n");
-        budget_set_limit(MIB);
+        volatile uint8_t *touched = malloc(own);
+        for (size_t i = 0; i < own; i += 4096)
+            touched[i] = 1;
+        budget_set_limit(limit);
         for (;;)
-            xcalloc(1, 100000);
+            xcalloc(1, size);
     }
     close(out[1]);
     char text[512];
@@ -137,7 +141,7 @@ static void exhaustion(void) {
     int status = 0;
     waitpid(child, &status, 0);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    CHECK(strstr(text, "sm100emu: memory: 100000 bytes are wanted, and of the 1048576 that the emulator may take "));
+    CHECK(strstr(text, sentence));
     CHECK(strstr(text, "printed before.\n"));
 }
 
@@ -146,6 +150,9 @@ int main(void) {
     account();
     resident();
     cgroups();
-    exhaustion();
+    exhaustion(0, MIB, 100000,
+               "sm100emu: memory: 100000 bytes are wanted, and of the 1048576 that the process may take ");
+    exhaustion(48 * MIB, 64 * MIB, 32 * MIB,
+               "sm100emu: memory: 33554432 bytes are wanted, and of the 67108864 that the process may take ");
     return check_report();
 }

@@ -89,6 +89,8 @@ int cuInit(unsigned);
 int cuCtxCreate_v2(void **, unsigned, int);
 int cuCtxDestroy_v2(void *);
 int cuCtxGetCurrent(void **);
+int cuCtxGetFlags(unsigned *);
+int cuCtxPopCurrent_v2(void **);
 int cuCtxSynchronize(void);
 int cuModuleLoadData(void **, const void *);
 int cuModuleUnload(void *);
@@ -503,6 +505,25 @@ static void test_driver(void) {
     CHECK_EQ(cudaPeekAtLastError(), 0); /* the driver API leaves the runtime's last error alone */
 }
 
+static void *destroy_context(void *context) {
+    CHECK_EQ(cuCtxDestroy_v2(context), 0);
+    return NULL;
+}
+
+/* A context that another thread destroys stays current here. */
+static void test_destroyed_context(void) {
+    void *context, *now;
+    unsigned flags = 7;
+    pthread_t t;
+    CHECK_EQ(cuCtxCreate_v2(&context, 3, 0), 0);
+    CHECK_EQ(cuCtxGetFlags(&flags), 0);
+    CHECK_EQ(flags, 3);
+    CHECK_EQ(pthread_create(&t, NULL, destroy_context, context), 0);
+    pthread_join(t, NULL);
+    CHECK_EQ(cuCtxGetFlags(&flags), RT_ERROR_CONTEXT_IS_DESTROYED);
+    CHECK(cuCtxPopCurrent_v2(&now) == 0 && now == context);
+}
+
 /* Host threads share the device and keep their own last error. */
 static void test_libraries(void) {
     void *library, *global = NULL, *kernel = NULL;
@@ -569,6 +590,7 @@ int main(void) {
     test_threads();
     test_faults();
     test_driver();
+    test_destroyed_context();
     test_libraries();
     __cudaUnregisterFatBinary(registered);
     CHECK_EQ(launch(&big, DIM(1), DIM(1), 0), RT_ERROR_INVALID_HANDLE);

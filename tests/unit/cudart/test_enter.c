@@ -312,6 +312,29 @@ static void fork_in_handler(void) {
     launch(&spin, 1, 0);
 }
 
+/* A handler of pthread_atfork that is older than CUDA's: it runs between that one's two halves. */
+static void (*preparing)(void);
+
+static void prepare(void) {
+    if (preparing)
+        preparing();
+}
+
+static void allocate(void) { handler_allocates(0); }
+
+static void call_in_fork(void) {
+    preparing = allocate;
+    pid_t child = fork();
+    if (child == 0) {
+        MUST(works());
+        exit(3);
+    }
+    MUST(answered == RT_ERROR_NOT_PERMITTED);
+    MUST(status_of(child) == 3);
+    MUST(works());
+    exit(ALL_WELL);
+}
+
 /* --- scenes ------------------------------------------------------------------------------------------------------- */
 
 /* The last exit handler, before a sanitizer looks for leaks: a child has lost what threads of its parent held. */
@@ -347,6 +370,7 @@ static void scene(const char *name, void (*play)(void)) {
 
 int main(void) {
     setenv("SM100EMU_THREADS", "2", 1);
+    pthread_atfork(prepare, NULL, NULL);
     const struct {
         const char *name;
         void (*play)(void);
@@ -365,6 +389,7 @@ int main(void) {
         {"fork_beside_kernel", fork_beside_kernel, true},
         {"fork_between", fork_between, true},
         {"fork_in_handler", fork_in_handler, true},
+        {"call_in_fork", call_in_fork, true},
     };
     const char *under = getenv("UNDER"); /* the emulator of the host, if any: tests/CMakeLists.txt */
     bool forks = !under || !*under;

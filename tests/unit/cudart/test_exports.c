@@ -1,6 +1,6 @@
 /* The shared library exports every symbol of libcudart.so.12 and .13 under its version, and the names that programs
- * ask for (libcudart.so.12, libcudart.so.13, libcuda.so.1) are one library. Needs the built library, which lies in
- * emulator/ beside the folder of this program. */
+ * ask for (libcudart.so.12, libcudart.so.13, libcuda.so.1) are one library, which stays once it is loaded. Needs the
+ * built library, which lies in emulator/ beside the folder of this program. */
 #include "check.h"
 
 #include <dlfcn.h>
@@ -59,5 +59,10 @@ int main(void) {
     CHECK(open_library("libcudart.so.12") == library);
     CHECK(open_library("libcudart.so.13") == library);
     CHECK(open_library("libcuda.so.1") == library);
+    Dl_info place;
+    void *code = dlsym(library, "cuInit");
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(dlclose(library), 0);
+    CHECK(dladdr(code, &place) != 0); /* its threads may still run there */
     return check_report();
 }
