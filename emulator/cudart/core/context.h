@@ -8,10 +8,11 @@
  * CUDA error code, 0 for success.
  *
  * Who may not enter. A call that would wait for its own thread, or for one that is no more, is refused: rt_enter gives
- * it an empty context of its own, and rt_leave answers the refusal's code whatever the call has done there. So it is for
- * a call in a signal handler or a host function while a call of the same thread runs (800, cudaErrorNotPermitted), in a
- * child that was forked while a call of its parent ran (3, cudaErrorInitializationError), and in an exit handler while
- * another thread's call runs (4, cudaErrorCudartUnloading): the process ends at once, even beside an endless kernel.
+ * it an empty context of its own, and rt_leave answers the refusal's code whatever the call has done there. So it is
+ * for a call in a signal handler or a host function while a call of the same thread runs (800, cudaErrorNotPermitted),
+ * in a child that was forked while a call of its parent ran (3, cudaErrorInitializationError), and in an exit handler
+ * while another thread's call runs (4, cudaErrorCudartUnloading): the process ends at once, even beside an endless
+ * kernel.
  *
  * A child that was forked while no call ran has the device as its parent left it, with memory of its own but for
  * managed memory, which both share. On a GPU it may not use CUDA at all.

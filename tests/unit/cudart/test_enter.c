@@ -1,6 +1,6 @@
 /* Who may enter the shim: calls, and the end of the process, from signal handlers, host functions, exit handlers and
- * children while a kernel runs. Each scene is a process of its own, which ends with the number of its check that fell, 0
- * for none; one that hangs is killed after LIMIT seconds. */
+ * children while a kernel runs. Each scene is a process of its own, which ends with the number of its check that fell,
+ * 0 for none; one that hangs is killed after LIMIT seconds. */
 #include "check.h"
 #include "cudart/core/abi.h"
 #include "cudart/loader/fatbin.h"
