@@ -3,10 +3,9 @@
  * They follow the device ABI of CUDA's system calls (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global
  * Memory Allocation", "Assertion"): arguments arrive in call parameters, vprintf's variadic part as a packed buffer.
  */
+#include "base/heap.h"
 #include "base/relaxed.h"
 #include "isa/isa.h"
-
-#include "base/heap.h"
 
 #include <stdio.h>
 
