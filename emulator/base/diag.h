@@ -94,8 +94,8 @@ void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char
 /* One line on stderr, "sm100emu: <call>: <sentence>". */
 void diag_api(const char *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The host gives no more of `what`, and no call can answer that. The process ends at once: its exit handlers may need what
- * this thread holds, or the memory that is not there. */
+/* The host gives no more of `what`, and no call can answer that. The process ends at once: its exit handlers may need
+ * what this thread holds, or the memory that is not there. */
 _Noreturn void diag_host(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The emulator is wrong. Says so in one sentence and aborts; never called for anything that input can cause. */

@@ -1,5 +1,5 @@
-/* base/poison.h - for memory that is handed out in blocks larger than what was asked for, or kept when it is given back:
- * bytes that nobody may touch, so that AddressSanitizer sees an access to them. Nothing in other builds.
+/* base/poison.h - for memory that is handed out in blocks larger than what was asked for, or kept when it is given
+ * back: bytes that nobody may touch, so that AddressSanitizer sees an access to them. Nothing in other builds.
  *
  * Whoever frees or unmaps the memory forgives it first. */
 #ifndef BASE_POISON_H

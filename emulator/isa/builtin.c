@@ -3,10 +3,9 @@
  * They follow the device ABI of CUDA's system calls (CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global
  * Memory Allocation", "Assertion"): arguments arrive in call parameters, vprintf's variadic part as a packed buffer.
  */
+#include "base/heap.h"
 #include "base/relaxed.h"
 #include "isa/isa.h"
-
-#include "base/heap.h"
 
 #include <stdio.h>
 
@@ -84,7 +83,8 @@ static bool put(struct printed *t, const char *s, size_t n) {
     return !t->over;
 }
 
-/* One byte of device memory at a generic address; false after a report, or when the launch must stop: strings are long. */
+/* One byte of device memory at a generic address; false after a report, or when the launch must stop, for strings are
+ * long. */
 static bool byte_at(struct warp *w, const struct insn *in, uint32_t lane, uint64_t addr, char *c) {
     struct warp_loc loc;
     if (island_late(w->island) || !warp_resolve(w, in, lane, XS_GENERIC, addr, 1, 1, false, &loc))

@@ -29,8 +29,8 @@ typedef bool (*isa_bind_fn)(struct isa_binder *b, struct insn *in);
 void isa_bind(struct warp_module *m, struct warp_func *f, struct insn *in); /* isa/bind.c */
 void isa_bind_refused(struct insn *in);
 
-/* isa/operands.c: is every operand what the operands column of ptx/opcodes.def has in its place? False, with the reason,
- * where one is not. Every binder's operands have been judged so. */
+/* isa/operands.c: is every operand what the operands column of ptx/opcodes.def has in its place? False, with the
+ * reason, where one is not. Every binder's operands have been judged so. */
 bool isa_judge_operands(struct isa_binder *b, const struct insn *in);
 /* Is what was judged as wide: a register, or a constant, special register or address of a variable that is read so? */
 bool isa_has_bits(const struct warp_opnd *o, unsigned bits);

@@ -455,7 +455,7 @@ static const char *access_refused(const struct ptx_insn *src, const struct isa_w
 
 static bool is_signed(enum ptx_type t) { return t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64; }
 
-/* One register of the access. All of a vector are as wide as the first; in a store narrow ones count as 32 bits wide. */
+/* One register of the access. All of a vector are as wide as the first; in a store, narrow ones count as 32 bits. */
 static bool take_register(struct mem_form *f, const struct warp_opnd *o, bool store) {
     const unsigned bits = store && o->bits < 32 ? 32 : o->bits;
     const bool alike = !f->reg || f->reg == bits;

@@ -87,8 +87,6 @@ bool isa_takes_constant(const struct warp_opnd *o, enum ptx_type type) {
     case PTX_BF16X2:
     case PTX_B128:
         return false;
-    case PTX_B16:
-        return !o->imm_float;
     case PTX_NOTYPE:
     case PTX_B32:
     case PTX_B64:

@@ -11,7 +11,6 @@
 
 #define QUANTUM 256u         /* instructions of a warp's turn */
 #define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn, where it may wait for that */
-#define TURN_SAID (1u << 20) /* bytes that an island says in its turn */
 #define STUCK_ROUNDS 32u     /* times that polling waits are resumed without any progress before it is a deadlock */
 #define RANDOM_WINDOW 16u    /* clusters that random mode interleaves */
 
@@ -67,7 +66,7 @@ static bool step_queues(struct cluster *cl, bool *woke) {
 /* The island's turn is over: it faulted, or one did that comes before it, or it has run long enough. */
 static bool turn_over(struct launch_island *isl) {
     return isl->m.fault || island_late(&isl->m) || isl->m.clock + isl->m.starts >= isl->limit ||
-           isl->m.said_bytes > TURN_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
+           isl->m.said_bytes > MACH_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
 }
 
 /* Runs a cluster until it is idle or its turn is over; true when anything happened. */

@@ -3,10 +3,10 @@
 
 #include "base/budget.h"
 #include "base/heap.h"
+#include "base/now.h"
 #include "machine/machine.h"
 
 #include <string.h>
-#include <time.h>
 
 struct said {
     struct said *next;
@@ -161,17 +161,11 @@ uint64_t mach_random(struct island *isl) {
 #define ASKED 8u               /* questions between two looks at the clock */
 #define MEMORY_EVERY 10000000u /* nanoseconds between two looks at the process's memory, which take microseconds */
 
-static uint64_t monotonic(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void gpu_begin_launch(struct gpu *gpu) {
     gpu->fault = 0;
     gpu->warnings = 0;
     gpu->clock = gpu->starts = 0;
-    gpu->deadline = gpu->config.timeout ? monotonic() + gpu->config.timeout : 0;
+    gpu->deadline = gpu->config.timeout ? now_ns() + gpu->config.timeout : 0;
     atomic_store(&gpu->memory_at, 0);
     atomic_store(&gpu->late, MACH_IN_TIME);
 }
@@ -183,7 +177,7 @@ bool island_late(struct island *isl) {
     if (++isl->asked < ASKED)
         return false;
     isl->asked = 0;
-    const uint64_t now = monotonic();
+    const uint64_t now = now_ns();
     enum mach_late late = gpu->deadline && now >= gpu->deadline ? MACH_TIMEOUT : MACH_IN_TIME;
     if (late == MACH_IN_TIME && now >= atomic_load_explicit(&gpu->memory_at, memory_order_relaxed)) {
         atomic_store_explicit(&gpu->memory_at, now + MEMORY_EVERY, memory_order_relaxed);

@@ -20,7 +20,7 @@ struct gpu;
 struct worker;
 
 #define MACH_MAX_WARNINGS 8u /* of one launch */
-#define MACH_SAID (1u << 20) /* bytes of printf after which an island should come to its turn's end, to tell them */
+#define MACH_SAID (1u << 20) /* bytes to be told after which an island's turn ends */
 
 /* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
 struct mach_origin {

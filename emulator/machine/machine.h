@@ -172,7 +172,7 @@ struct gpu {
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
 
     /* of the running launch, looked at by the threads of all islands: island_late */
-    uint64_t deadline;          /* CLOCK_MONOTONIC, nanoseconds; 0: none */
+    uint64_t deadline;          /* by now_ns; 0: none */
     _Atomic uint64_t memory_at; /* when the host is asked next how much the process has in memory */
     _Atomic enum mach_late late;
 

@@ -55,8 +55,8 @@ AVX512 static inline struct turn turn_of(uint32_t at) {
 }
 
 /* The one place where ThreadSanitizer is told to look away. The rows are shared bytes (base/relaxed.h), and C has no
- * atomic access of 64. Aligned to 16 bytes, as rows are, the CPU reads at least each 8 of them at once, which is all that
- * relaxed_read would do; and nothing here looks at what they are.
+ * atomic access of 64. Aligned to 16 bytes, as rows are, the CPU reads at least each 8 of them at once, which is all
+ * that relaxed_read would do; and nothing here looks at what they are.
  */
 #define RACES __attribute__((no_sanitize("thread")))
 

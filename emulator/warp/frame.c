@@ -21,7 +21,7 @@
 /* Memory for `need` instead of `have` bytes, the rest zeroed. */
 static void *grow(struct warp *w, void *old, size_t have, size_t need) {
     void *p = worker_alloc(w->island->worker, need);
-    if (have)
+    if (old)
         memcpy(p, old, have);
     worker_free(w->island->worker, old);
     return p;

@@ -1,4 +1,4 @@
-/* counts.h - what a fuzzer did, added up over all its processes: in the file that FUZZ_COUNTS names, where it is set. */
+/* counts.h - what a fuzzer did, added up over all its processes: in the file that FUZZ_COUNTS names, if it is set. */
 #ifndef TESTS_FUZZ_COUNTS_H
 #define TESTS_FUZZ_COUNTS_H
 

@@ -1,5 +1,5 @@
-/* fuzz_api.c - sequences of calls: whatever a program asks of the two APIs, in any order and with any handles and sizes,
- * every call returns a code that CUDA knows; nothing crashes, hangs or grows.
+/* fuzz_api.c - sequences of calls: whatever a program asks of the two APIs, in any order and with any handles and
+ * sizes, every call returns a code that CUDA knows; nothing crashes, hangs or grows.
  *
  * The bytes decide the calls and their arguments. Handles come from pools by kind, now and then from the wrong one;
  * pointers may be freed, NULL or beyond an allocation. What the real API would crash on too is left out: host memory is

@@ -33,7 +33,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 struct rt_module;
 
@@ -88,7 +87,7 @@ struct rt_event {
     struct rt_event *next;
     unsigned flags;
     bool recorded;
-    struct timespec when; /* CLOCK_MONOTONIC */
+    uint64_t when; /* by now_ns */
 };
 
 /* A driver-API context. All contexts share the device's memory and modules. */

@@ -7,11 +7,11 @@
 #include "cudart/core/context.h"
 
 #include "base/heap.h"
+#include "base/now.h"
 #include "cudart/core/device.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define DIM "%u x %u x %u"
 #define DIM_ARGS(d) (d).x, (d).y, (d).z
@@ -286,11 +286,9 @@ static int check_launch(struct rt_context *c, const struct rt_function *f, const
 
 /* A launch returns when the kernel has ended, so this is the time from launch to synchronise. */
 static int timed_launch(struct rt_context *c, const struct rt_function *f, const struct launch_config *x) {
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const uint64_t start = now_ns();
     int fault = launch_run(c->gpu, x);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double s = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    const double s = 1e-9 * (double)(now_ns() - start);
     if (c->stats)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions\n", f->name, s,
                 (unsigned long long)c->gpu->clock);

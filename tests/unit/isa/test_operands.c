@@ -324,38 +324,51 @@ static const char *resized(const struct place *p, int step) {
     return i >= 0 && i < 4 ? registers[i] : NULL;
 }
 
+/* The word that letter `c` puts in place of a word; NULL where it puts none. */
+static const char *other_word(const struct place *p, char c) {
+    const bool number = isdigit((unsigned char)p->kind) || p->kind == '-';
+    switch (c) {
+    case 'i':
+        return number || p->base ? NULL : "32";
+    case '_':
+        return p->kind == '_' ? NULL : "_";
+    case 's':
+        return "%tid.x";
+    case 'c':
+        return "%clock";
+    case 'g':
+        return p->base ? NULL : "gv";
+    case 'v':
+        return p->base ? NULL : "sv";
+    case 'n':
+        return p->base ? NULL : resized(p, -1);
+    case 'w':
+        return resized(p, 1);
+    case 'p':
+        return p->kind == '%' && p->at[1] == 'p' ? "%r9" : "%p9";
+    default:
+        return NULL;
+    }
+}
+
+/* The vector's first element, or the vector with its last element twice, or without it. */
+static bool other_vector(const struct place *p, char c, char *out, size_t size) {
+    const char *last = p->end - 1;
+    while (last > p->at && !strchr("{ ", last[-1]))
+        last--;
+    if (c == '}')
+        return snprintf(out, size, "%.*s", (int)strcspn(p->at + 1, ",}"), p->at + 1) > 0;
+    if (c == '+')
+        return snprintf(out, size, "%.*s, %.*s", (int)(p->end - p->at) - 1, p->at, (int)(p->end - last), last) > 0;
+    return snprintf(out, size, "%.*s}", last[-1] == '{' ? 1 : (int)(last - p->at) - 2, p->at) > 0;
+}
+
 /* Writes the text that letter `c` puts into the place; false where it puts none. */
 static bool replacement(const struct place *p, char c, char *out, size_t size) {
     const int n = (int)(p->end - p->at);
     const bool vector = p->kind == '{', address = p->kind == '[', word = !vector && !address;
-    const bool number = isdigit((unsigned char)p->kind) || p->kind == '-', paired = word && *p->end == '|';
-    const char *text = NULL, *last = p->end - 1;
+    const char *text = NULL;
     switch (c) {
-    case 'i':
-        text = number || p->base ? NULL : "32";
-        break;
-    case '_':
-        text = p->kind == '_' ? NULL : "_";
-        break;
-    case 's':
-        text = "%tid.x";
-        break;
-    case 'c':
-        text = "%clock";
-        break;
-    case 'g':
-        text = p->base ? NULL : "gv";
-        break;
-    case 'v':
-        text = p->base ? NULL : "sv";
-        break;
-    case 'n':
-    case 'w':
-        text = c == 'n' && p->base ? NULL : resized(p, c == 'n' ? -1 : 1);
-        break;
-    case 'p':
-        text = p->kind == '%' && p->at[1] == 'p' ? "%r9" : "%p9";
-        break;
     case '!':
         return word && p->kind == '%' && snprintf(out, size, "!%.*s", n, p->at) > 0;
     case '{':
@@ -363,7 +376,7 @@ static bool replacement(const struct place *p, char c, char *out, size_t size) {
     case '[':
         return p->top && !address && snprintf(out, size, "[%.*s]", n, p->at) > 0;
     case '|':
-        return word && p->top && !paired && p->at[-1] != '|' && snprintf(out, size, "%.*s|%%p9", n, p->at) > 0;
+        return word && p->top && *p->end != '|' && p->at[-1] != '|' && snprintf(out, size, "%.*s|%%p9", n, p->at) > 0;
     case ']':
         return address && !memchr(p->at, ',', (size_t)n) && snprintf(out, size, "%.*s", n - 2, p->at + 1) > 0;
     case ',':
@@ -371,19 +384,11 @@ static bool replacement(const struct place *p, char c, char *out, size_t size) {
     case '}':
     case '+':
     case '-':
-        if (!vector)
-            return false;
-        while (last > p->at && !strchr("{ ", last[-1]))
-            last--;
-        if (c == '}')
-            return snprintf(out, size, "%.*s", (int)strcspn(p->at + 1, ",}"), p->at + 1) > 0;
-        if (c == '+')
-            return snprintf(out, size, "%.*s, %.*s", n - 1, p->at, (int)(p->end - last), last) > 0;
-        return snprintf(out, size, "%.*s}", last[-1] == '{' ? 1 : (int)(last - p->at) - 2, p->at) > 0;
+        return vector && other_vector(p, c, out, size);
     default:
-        return false;
+        text = word ? other_word(p, c) : NULL;
+        return text && snprintf(out, size, "%s", text) > 0;
     }
-    return word && text && snprintf(out, size, "%s", text) > 0;
 }
 
 /* The instruction with one operand more or fewer. */
