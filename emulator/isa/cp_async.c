@@ -131,11 +131,18 @@ struct copy_op {
     struct async_op op;
     uint32_t lanes, size;
     struct copy_lane {
-        const uint8_t *from;
-        uint64_t addr;       /* of `from` */
-        uint32_t bytes, off; /* read from `from`; the rest is zeros */
+        uint64_t addr;       /* in global memory */
+        uint32_t bytes, off; /* read from there; the rest is zeros */
         struct tma_track *track;
     } lane[MACH_WARP];
+};
+
+static const struct diag source_freed = {
+    .id = "cp-async-source-freed",
+    .rule = "a copy reads its source until it has completed",
+    .section = "PTX ISA 9.7.9.25.3.1",
+    .hint = "cp.async.wait_group or cp.async.wait_all before the free()",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 
 /* Lanes `lanes` have read or written, as cp.async does it: through the generic proxy. */
@@ -175,7 +182,14 @@ static bool run_copy(struct async_op *op) {
     WARP_FOR_LANES(l, c->lanes) {
         const struct copy_lane *k = &c->lane[l];
         uint8_t data[16] = {0};
-        relaxed_read(data, k->from, k->bytes);
+        const uint8_t *from = k->bytes ? mem_at(cta->gpu->mem, k->addr, k->bytes) : data;
+        if (!from) {
+            mach_fault(cta->island, &op->origin, &source_freed,
+                       "lane %u's cp.async reads %u bytes at 0x%llx, which were freed after it was issued", l, k->bytes,
+                       (unsigned long long)k->addr);
+            return true;
+        }
+        relaxed_read(data, from, k->bytes);
         memcpy(cta->smem + k->off, data, c->size);
         smem_clear_poison(cta, k->off, c->size);
         k->track->reading--;
@@ -233,14 +247,13 @@ static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t 
     if (!warp_address_known(w, in, &in->o[0], mask) || !warp_address_known(w, in, &in->o[1], mask))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
-        struct warp_loc to, from = {0};
+        struct warp_loc to, from;
         uint32_t bytes;
         if (!lane_bytes(w, in, f, l, &bytes) ||
             !warp_resolve(w, in, l, XS_SHARED_CTA, warp_address(w, &in->o[0], l), f->size, f->size, true, &to) ||
             (bytes && !warp_resolve(w, in, l, XS_GLOBAL, warp_address(w, &in->o[1], l), bytes, f->size, false, &from)))
             return WARP_FAULT;
-        lane[l] = (struct copy_lane){from.host, warp_address(w, &in->o[1], l), bytes, to.off,
-                                     isa_group_open(w, ASYNC_COPY, l)};
+        lane[l] = (struct copy_lane){warp_address(w, &in->o[1], l), bytes, to.off, isa_group_open(w, ASYNC_COPY, l)};
     }
     struct mach_origin origin = warp_origin(w, in, mask);
     struct copy_op *c = async_op_create(sizeof *c, &copy_kind, "cp.async", w->cta, &origin);

@@ -10,7 +10,8 @@
  * A register is poison when any byte loaded into it was never written. Stores to shared and local memory
  * carry poison along; a store of poison to global memory is a fault, since the host could see it.
  *
- * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4.
+ * Call parameters (WARP_PARAM): byte k of a parameter is byte k % 4 of the lane's word in slot first + k / 4. A word of
+ * several elements is poison while all of them are: what pads a structure may be.
  */
 #include "base/relaxed.h"
 #include "isa/quad.h"
@@ -380,7 +381,7 @@ static enum warp_status do_st_slots(struct warp *w, const struct insn *in, uint3
                 slot_store(w, f->addr->slot, k + 8, 8, l, warp_src64(w, f->slot[e])[MACH_WARP + l]);
         }
         for (unsigned b = 0; b < f->size; b += 4)
-            warp_set_poison(w, f->addr->slot + (warp_slot)((k + b) / 4), mask, p);
+            warp_set_poison(w, f->addr->slot + (warp_slot)((k + b) / 4), f->size < 4 ? mask & ~p : mask, p);
     }
     return WARP_NEXT;
 }

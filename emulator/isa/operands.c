@@ -112,7 +112,9 @@ bool isa_has_bits(const struct warp_opnd *o, unsigned bits) {
     case PTX_OPND_SREG:
         return sreg_has_bits((enum ptx_sreg)p->sreg, bits);
     case PTX_OPND_VAR: /* shared, local and parameter memory have short addresses too */
-        return bits == 64 || (bits >= 16 && p->var->space != PTX_SPACE_GLOBAL && p->var->space != PTX_SPACE_CONST);
+        return bits == 64 ? o->bits == 64
+                          : (bits == 16 || bits == 32) && o->bits == 32 && p->var->space != PTX_SPACE_GLOBAL &&
+                                p->var->space != PTX_SPACE_CONST;
     default:
         return o->bits == (bits == 8 || bits == 16 ? 32 : bits);
     }

@@ -15,6 +15,7 @@ struct pending_ld {
     struct pending_ld *next;
     const struct insn *in;
     uint32_t frame; /* index into w->frames, of the registers */
+    uint64_t call;  /* the frame's number: they end with it */
     uint32_t mask, regs;
     bool done;
     uint64_t op;      /* its number */
@@ -85,6 +86,28 @@ static bool access_of(struct warp *w, const struct insn *in, uint32_t mask, cons
 
 static enum warp_status use_loads(struct warp *w, const struct insn *in, uint32_t mask);
 
+static bool has_registers(const struct warp *w, const struct pending_ld *p) {
+    return w->frames[p->frame].used && w->frames[p->frame].number == p->call;
+}
+
+/* Takes *at off the list. */
+static void drop(struct isa_pending *all, struct pending_ld **at) {
+    struct pending_ld *p = *at;
+    *at = p->next;
+    if (!p->next)
+        all->end = at;
+    xfree(p);
+}
+
+/* Nobody asks for loads whose function has returned: those that are done go. */
+static void drop_returned(const struct warp *w, struct isa_pending *all) {
+    for (struct pending_ld **at = &all->first; *at;)
+        if ((*at)->done && !has_registers(w, *at))
+            drop(all, at);
+        else
+            at = &(*at)->next;
+}
+
 static void tell_sync_of(const struct warp *w, const struct insn *in, uint32_t mask, enum event_sync_kind kind,
                          uint64_t op) {
     tell_sync(w->gpu, &(struct event_sync){.by = warp_by(w, in, mask), .kind = kind, .owner = w->cta, .awaited = op});
@@ -97,9 +120,11 @@ static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t ma
     if (!access_of(w, in, mask, &in->o[1], "tcgen05.ld", &origin, &a))
         return WARP_FAULT;
     struct isa_pending *all = pending_of(w);
+    drop_returned(w, all);
     struct pending_ld *p = xcalloc(1, sizeof *p + f->regs * 33 * sizeof(uint32_t));
     p->in = in;
     p->frame = w->g->frame;
+    p->call = w->frames[p->frame].number;
     p->mask = mask;
     p->regs = f->regs;
     *all->end = p;
@@ -133,7 +158,7 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
     const struct warp_frame *fr = &w->frames[p->frame];
     const struct ldst_form *f = p->in->data;
     const uint32_t *poison = p->words + p->regs * MACH_WARP;
-    if (!fr->used || p->in < fr->func->code || p->in >= fr->func->code + fr->func->num_insns)
+    if (!has_registers(w, p))
         return;
     for (uint32_t r = 0; r < p->regs; r++) {
         size_t slot = (size_t)fr->base + (size_t)f->list[r];
@@ -154,12 +179,10 @@ static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32
     for (const struct pending_ld *p = all ? all->first : NULL; p; p = p->next)
         if (!p->done)
             return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
-    for (struct pending_ld *p; all && (p = all->first); xfree(p)) {
-        deliver(w, p);
-        all->first = p->next;
+    while (all && all->first) {
+        deliver(w, all->first);
+        drop(all, &all->first);
     }
-    if (all)
-        all->end = &all->first;
     w->before = NULL;
     tell_sync_of(w, in, mask, SYNC_TCGEN05_WAIT_LD, 0);
     return WARP_NEXT;
@@ -169,7 +192,8 @@ static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32
 static struct pending_ld **awaited(struct warp *w, warp_slot slot) {
     for (struct pending_ld **at = &w->tmem_pending->first; *at; at = &(*at)->next) {
         const struct ldst_form *f = (*at)->in->data;
-        for (uint32_t r = 0; (*at)->frame == w->g->frame && r < (*at)->regs; r++)
+        const bool here = (*at)->frame == w->g->frame && has_registers(w, *at);
+        for (uint32_t r = 0; here && r < (*at)->regs; r++)
             if (f->list[r] == slot)
                 return at;
     }
@@ -187,10 +211,7 @@ static enum warp_status use_slot(struct warp *w, const struct insn *in, uint32_t
         return warp_wait(w, in, &(struct warp_wait){.kind = WAIT_TMEM_LDST});
     tell_sync_of(w, in, mask, SYNC_TCGEN05_USE, p->op);
     deliver(w, p);
-    *at = p->next;
-    if (!p->next)
-        w->tmem_pending->end = at;
-    xfree(p);
+    drop(w->tmem_pending, at);
     return WARP_NEXT;
 }
 
@@ -201,6 +222,8 @@ static enum warp_status use_loads(struct warp *w, const struct insn *in, uint32_
         const struct warp_opnd *o = &in->o[i];
         if (o->kind == WARP_SLOT || (o->kind == WARP_MEM && o->has_base))
             s = use_slot(w, in, mask, o->slot);
+        if (o->kind == WARP_MEM && o->num_sub) /* the coordinates behind a tensor map */
+            o = &o->more->sub[0];
         for (uint32_t k = 0; o->kind == WARP_VEC && k < o->num_sub && s == WARP_NEXT; k++)
             s = use_slot(w, in, mask, o->list[k]);
     }

@@ -189,4 +189,7 @@ void launch_find_joins(struct warp_func *f, const struct flow *flow) {
             in->join = flow->blocks[r.visit[r.visit[r.node[b].number].ipdom].block].first;
     }
     arena_free(&a);
+    for (uint32_t i = 0; i < f->src->num_insns; i++) /* a guard, or several targets, part the lanes of a call */
+        if (f->code[i].src->op == PTX_OP_call)
+            f->code[i].join = i + 1;
 }

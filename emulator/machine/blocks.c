@@ -1,10 +1,15 @@
 /* machine/blocks.c - blocks in a treap: ordered by address, and a heap by a random number, which keeps it shallow;
- * contract in blocks.h. */
+ * contract in blocks.h.
+ *
+ * A kernel that knew the numbers could allocate and free in an order that makes the tree a list, and a walk down it end
+ * in the guard page of the host's stack: so they hang on one that no kernel sees. No address does.
+ */
 #include "machine/blocks.h"
 
 #include "base/heap.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 struct block_node {
     struct mem_block block;
@@ -77,7 +82,7 @@ static uint64_t first_fit(const struct block_node *n, uint32_t t, uint64_t need,
     return first_fit(n, n[t].right, need, align, before);
 }
 
-static uint32_t random_rank(uint32_t i) { /* the finaliser of MurmurHash3: ranks differ, and are the same every time */
+static uint32_t random_rank(uint32_t i) { /* the finaliser of MurmurHash3: no two have the same */
     i = (i ^ i >> 16) * 0x85ebca6bu;
     i = (i ^ i >> 13) * 0xc2b2ae35u;
     return i ^ i >> 16;
@@ -104,7 +109,7 @@ static uint32_t new_node(struct blocks *b) {
     const uint32_t i = b->spare ? b->spare : b->num++;
     if (b->spare)
         b->spare = b->nodes[i].left;
-    b->nodes[i] = (struct block_node){.rank = random_rank(i)};
+    b->nodes[i] = (struct block_node){.rank = random_rank(i ^ b->secret)};
     return i;
 }
 
@@ -112,6 +117,8 @@ bool blocks_open(struct blocks *b, uint64_t base, uint64_t end) {
     memset(b, 0, sizeof *b);
     b->base = base;
     b->end = end;
+    if (getrandom(&b->secret, sizeof b->secret, GRND_NONBLOCK) != sizeof b->secret)
+        b->secret = (uint32_t)((uintptr_t)b >> 4);
     if (!room_for_node(b)) {
         memset(b, 0, sizeof *b);
         return false;

@@ -32,6 +32,7 @@ struct blocks {
     uint64_t base, end;
     struct block_node *nodes; /* [0] is no node, [1] is where the range ends */
     uint32_t num, cap, root;
+    uint32_t secret;                        /* what the tree's shape hangs on */
     uint32_t spare;                         /* list of the unused nodes by .left; 0: none */
     bool starved;                           /* the host once had no memory for more nodes */
     struct mem_block freed[MEM_FREED_KEPT]; /* a ring: block number i is at i % MEM_FREED_KEPT */

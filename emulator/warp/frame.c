@@ -158,6 +158,7 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
                               .base = fr->base,
                               .slots = fr->slots,
                               .parent = root ? 0 : parent,
+                              .number = ++w->calls,
                               .depth = depth,
                               .ret_pc = ret_pc,
                               .local_base = local,

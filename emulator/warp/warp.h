@@ -71,6 +71,7 @@ struct warp_frame {
     uint32_t slots; /* from there on; the next record's follow. A free one keeps both */
     uint32_t next_free, prev_free;
     uint32_t parent;     /* frame index of the caller */
+    uint64_t number;     /* of the call, from 1: the record is taken again */
     uint32_t depth;      /* callers below it */
     uint32_t ret_pc;     /* where the caller goes on */
     uint32_t local_base; /* byte offset of this activation's .local variables */
@@ -104,6 +105,7 @@ struct warp {
     struct warp_frame *frames; /* in the order of their slots */
     uint32_t num_frames;       /* records there is room for */
     uint32_t end_frame;        /* those behind were never used, or are no more */
+    uint64_t calls;            /* so far, the kernel's own included */
     uint32_t free_frame;       /* list of free ones before it, latest first, ends with UINT32_MAX */
     struct group groups[MACH_WARP];
     uint32_t num_groups; /* groups behind these were never used */

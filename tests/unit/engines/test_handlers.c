@@ -145,6 +145,24 @@ static void stores(void) {
     gives(with_func, 65);
 }
 
+/* A load ends with the call that issued it: the next one, whose frame takes the same place, has its own registers. */
+static void outlived(void) {
+    char with_func[sizeof text];
+    snprintf(with_func, sizeof with_func,
+             "%s.func f(.param .b32 a, .param .b64 o)\n{\n.reg .b32 %%x, %%a;\n.reg .b64 %%o;\n.reg .pred %%p;\n"
+             "ld.param.b32 %%a, [a];\nld.param.b64 %%o, [o];\nsetp.eq.u64 %%p, %%o, 0;\n@!%%p bra LATER;\n"
+             "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%%x}, [%%a];\nret;\n"
+             "LATER:\ntcgen05.wait::ld.sync.aligned;\nst.global.u32 [%%o], %%x;\nret;\n}\n",
+             RUN_HEADER);
+    const char *body = kernel("tcgen05.st.sync.aligned.32x32b.x1.b32 [%ta], {%r4};\ntcgen05.wait::st.sync.aligned;\n"
+                              "{\n.param .b32 pa; .param .b64 po;\nst.param.b32 [pa], %ta;\n"
+                              "st.param.b64 [po], 0;\ncall.uni f, (pa, po);\ncall.uni f, (pa, po);\n"
+                              "st.param.b64 [po], %out;\ncall.uni f, (pa, po);\n}\n",
+                              END, NULL);
+    strncat(with_func, body + strlen(RUN_HEADER), sizeof with_func - strlen(with_func) - 1);
+    fails(with_func, "uninitialised-global-store", "never written");
+}
+
 /* A load that nothing waited for: the register dependency holds, and the dealloc behind it is warned about. */
 static void register_dependency(void) {
     struct run r;
@@ -298,6 +316,7 @@ int main(void) {
     multiplies();
     a_from_tmem();
     stores();
+    outlived();
     register_dependency();
     lane_beyond();
     faults();

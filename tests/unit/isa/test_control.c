@@ -180,6 +180,25 @@ static void indirect_calls(void) {
           indirect_reference);
 }
 
+/* Behind a call of several functions the lanes are together again: the next call is one for all, and a .sync instruction
+ * in it finds them. */
+static uint32_t together_reference(uint32_t tid) { return (tid % 32 == 31 ? tid : tid + 1) % 2; }
+
+static void together_after_call(void) {
+    check(RUN_HEADER
+          ".func (.param .b32 ret) even() { st.param.b32 [ret], 0; ret; }\n"
+          ".func (.param .b32 ret) odd() { st.param.b32 [ret], 1; ret; }\n"
+          ".func (.param .b32 ret) next(.param .b32 n) { .reg .b32 %r<3>; ld.param.u32 %r1, [n];\n"
+          "shfl.sync.down.b32 %r2, %r1, 1, 31, -1; st.param.b32 [ret], %r2; ret; }\n"
+          ".global .u64 table[2] = {even, odd};\n" KERNEL(
+              "rem.u32 %r1, %r0, 2; mov.u64 %rd2, table; mad.wide.u32 %rd2, %r1, 8, %rd2; ld.global.u64 %rd3, [%rd2];\n"
+              "{ .param .b32 b; .param .b32 c;\n"
+              "P: .callprototype (.param .b32 _) _ ();\n"
+              "call (b), %rd3, (), P; ld.param.b32 %r2, [b]; st.param.b32 [b], %r2; call (c), next, (b);\n"
+              "ld.param.b32 %r2, [c]; } st.global.u32 [%rd0], %r2; ret;"),
+          together_reference);
+}
+
 /* A guarded call, and a function without an instruction. */
 static uint32_t guarded_reference(uint32_t tid) { return tid % 5 == 2 ? 9 : 3; }
 
@@ -344,6 +363,7 @@ int main(void) {
     recursion();
     deep_and_apart();
     indirect_calls();
+    together_after_call();
     guarded_calls();
     branch_tables();
     many_regions();

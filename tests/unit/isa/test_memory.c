@@ -149,7 +149,18 @@ static const char spaces[] = RUN_HEADER
     "st.param.b32 [a], %r1; st.param.b8 [s+4], 3; st.param.b8 [s+5], 1; st.param.b16 [s+6], 100; "
     "st.param.b32 [s], 0;\n"
     "call (r), twice, (a, s); ld.param.b64 %rd5, [r]; }\n"
-    "st.global.u64 [%rd2], %rd5; ret; }\n";
+    "st.global.u64 [%rd2], %rd5; ret; }\n"
+    /* what pads a structure behind its character was never written */
+    ".func (.param .b32 r) first(.param .align 4 .b8 s[4]) {\n"
+    ".reg .b32 %r1; ld.param.u8 %r1, [s]; st.param.b32 [r], %r1; ret; }\n"
+    KERNEL("padded", "4")
+    "{ .param .align 4 .b8 s[4]; .param .b32 r; .reg .b16 %c, %pad; mov.u16 %c, 7;\n"
+    "st.param.v4.b8 [s], {%c, %pad, %pad, %pad}; call (r), first, (s); ld.param.b32 %r4, [r]; }\n"
+    "st.global.u32 [%rd2], %r4; ret; }\n"
+    KERNEL("unwritten", "4")
+    "{ .param .align 4 .b8 s[4]; .param .b32 r; .reg .b16 %pad;\n"
+    "st.param.v2.b8 [s], {%pad, %pad}; call (r), first, (s); ld.param.b32 %r4, [r]; }\n"
+    "st.global.u32 [%rd2], %r4; ret; }\n";
 /* clang-format on */
 
 static void test_spaces(void) {
@@ -172,6 +183,9 @@ static void test_spaces(void) {
     if (run_ok(&r, "calls", (struct run_shape){.block = 32}, 2, args))
         for (unsigned l = 0; l < 32; l++)
             CHECK_EQ(run_u64(&r, out, 8 * l), (l + 3 + 256) * 100);
+    if (run_ok(&r, "padded", (struct run_shape){.block = 1}, 2, args))
+        CHECK_EQ(run_u32(&r, out, 0), 7);
+    run_faults(&r, "unwritten", (struct run_shape){.block = 1}, 2, args, "uninitialised-global-store");
     run_close(&r);
 }
 

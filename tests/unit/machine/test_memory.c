@@ -165,10 +165,45 @@ static void test_many(void) {
     mem_destroy(m);
 }
 
+static uint32_t mixed(uint32_t i) {
+    i = (i ^ i >> 16) * 0x85ebca6bu;
+    i = (i ^ i >> 13) * 0xc2b2ae35u;
+    return i ^ i >> 16;
+}
+
+static int by_mixed(const void *a, const void *b) {
+    const uint32_t x = mixed(*(const uint32_t *)a), y = mixed(*(const uint32_t *)b);
+    return (x > y) - (x < y);
+}
+
+/* A kernel frees and allocates so that the k-th lowest block gets the node with the k-th rank, were ranks the hash of
+ * the node's number: a tree as deep as it has blocks then overruns the stack. */
+static void test_chosen_order(void) {
+    enum { MANY = 500000, FIRST = 2 /* the number of the first block's node */ };
+    struct devmem *m = mem_create(64 * MIB);
+    CHECK(mem_set_heap(m, 32 * MIB));
+    uint64_t *at = malloc(MANY * sizeof *at);
+    uint32_t *node = malloc(MANY * sizeof *node);
+    for (uint32_t i = 0; i < MANY; i++) {
+        at[i] = mem_heap_alloc(m, 1);
+        node[i] = FIRST + i;
+    }
+    qsort(node, MANY, sizeof *node, by_mixed);
+    for (uint32_t i = MANY; i-- > 0;) /* the node that was freed last is taken first */
+        CHECK(mem_heap_free(m, at[node[i] - FIRST]));
+    for (uint32_t i = 0; i < MANY; i++)
+        CHECK(mem_heap_alloc(m, 1) == at[i]);
+    CHECK(mem_heap_free(m, at[0]));
+    free(node);
+    free(at);
+    mem_destroy(m);
+}
+
 int main(void) {
     test_against_model(false);
     test_against_model(true);
     test_many();
+    test_chosen_order();
     test_bounds();
     test_free();
     test_managed();
