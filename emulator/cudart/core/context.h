@@ -8,9 +8,9 @@
  * CUDA error code, 0 for success.
  *
  * Who may not enter. A call that would wait for its own thread, or for one that is no more, is refused: rt_enter gives
- * it an empty context of its own, and rt_leave answers the refusal's code whatever the call has done there. So it is for
- * a call in a signal handler, a host function or a handler of pthread_atfork while a call, or a fork, of the same thread
- * runs (800, cudaErrorNotPermitted), in a child that was forked while a call of its parent ran (3,
+ * it an empty context of its own, and rt_leave answers the refusal's code whatever the call has done there. So it is
+ * for a call in a signal handler, a host function or a handler of pthread_atfork while a call, or a fork, of the same
+ * thread runs (800, cudaErrorNotPermitted), in a child that was forked while a call of its parent ran (3,
  * cudaErrorInitializationError), and in an exit handler while another thread's call runs (4, cudaErrorCudartUnloading):
  * the process ends at once, even beside an endless kernel. An exit handler that was registered after the device's first
  * use comes before CUDA's own, and waits, as on a GPU.

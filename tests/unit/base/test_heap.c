@@ -115,7 +115,7 @@ static void cgroups(void) {
 
 static void no_handler(void) { _exit(99); }
 
-/* One sentence and exit code 1, past the exit handlers, and what was printed before is not lost: in a process with `own`
+/* One sentence and exit code 1, past the exit handlers, and what was printed before is not lost: in one with `own`
  * bytes of its own under a limit, which takes `size` bytes until it ends. */
 static void exhaustion(size_t own, uint64_t limit, size_t size, const char *sentence) {
     int out[2];

@@ -180,8 +180,8 @@ static void indirect_calls(void) {
           indirect_reference);
 }
 
-/* Behind a call of several functions the lanes are together again: the next call is one for all, and a .sync instruction
- * in it finds them. */
+/* Behind a call of several functions the lanes are together again: the next call is one for all, and a .sync
+ * instruction in it finds them. */
 static uint32_t together_reference(uint32_t tid) { return (tid % 32 == 31 ? tid : tid + 1) % 2; }
 
 static void together_after_call(void) {
