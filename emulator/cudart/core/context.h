@@ -195,6 +195,9 @@ struct rt_thread *rt_thread(void);
 struct rt_module *rt_module_create(struct rt_context *c);
 /* Loads a module if that was not tried yet: chooses its PTX, parses and places it. */
 int rt_module_ready(struct rt_context *c, struct rt_module *m);
+/* The host program reads a managed variable through a pointer that the runtime sets (nvcc's host stubs), to its device
+ * address, and does not ask whether that worked: where the module is not loaded it gets memory of its own. */
+void rt_publish_managed(struct rt_module *m);
 /* Unloads a module, which may be loaded again; the values of its managed variables are kept. Has it any? */
 bool rt_module_unload(struct rt_module *m);
 /* Makes a module of an image given to the driver or library API: a PTX text, a fat binary or its wrapper. */

@@ -121,10 +121,8 @@ static void name_module(struct rt_module *m) {
     strcpy(m->name, name);
 }
 
-/* The host program reads a managed variable through a pointer that the runtime sets (nvcc's host stubs), to its device
- * address. It does so without asking whether that worked, so a module that cannot be loaded gets memory of its own. A
- * module that is loaded again, after a reset, finds the values that rt_reset kept. */
-static void publish_managed(struct rt_module *m) {
+/* A module that is loaded again, after a reset, finds the values that rt_reset kept. */
+void rt_publish_managed(struct rt_module *m) {
     for (struct rt_variable *v = m->variables; v != NULL; v = v->next) {
         uint64_t address, size;
         if (v->managed == NULL)
@@ -191,7 +189,7 @@ int rt_module_ready(struct rt_context *c, struct rt_module *m) {
     if (!m->tried) {
         m->status = load(c, m);
         m->tried = m->status != RT_ERROR_MEMORY_ALLOCATION; /* the program may free some */
-        publish_managed(m);
+        rt_publish_managed(m);
     }
     return m->status;
 }
