@@ -182,6 +182,16 @@ static void put_thread(struct text *t, const struct diag_thread *d) {
     end_line(t);
 }
 
+/* The party that came first. */
+static void put_other(struct text *t, const struct diag_party *o) {
+    put(t, "  and: %s", o->what);
+    end_line(t);
+    if (o->site)
+        put_where(t, o->site);
+    if (o->thread)
+        put_thread(t, o->thread);
+}
+
 static void put_headline(struct text *t, const struct diag *d, const char *fmt, va_list ap) {
     const char *id = d->id;
     put(t, d->warning ? "warning: " : "error: ");
@@ -205,6 +215,8 @@ void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char
         put_where(&t, d->site);
     if (d->thread)
         put_thread(&t, d->thread);
+    if (d->other)
+        put_other(&t, d->other);
     if (d->rule || d->section) {
         put(&t, "   rule: %s", d->rule ? d->rule : "");
         if (d->section)

@@ -48,6 +48,20 @@ struct diag_thread {
     struct diag_dim3 tid;  /* %tid of the lowest such lane */
 };
 
+/* What a finding says of the kernel, and so whether it stops there. */
+enum diag_class {
+    DIAG_ERROR,   /* hardware traps, or every allowed order is wrong */
+    DIAG_WARNING, /* some allowed order changes a result */
+    DIAG_STRICT,  /* the text forbids it, and no known chip or toolchain shows it, or well-kept kernels rely on it */
+};
+
+/* The earlier of two parties to a finding: of a race, the access that nothing orders before the one that is reported. */
+struct diag_party {
+    const char *what; /* "tcgen05.mma, operand A" */
+    const struct diag_site *site;
+    const struct diag_thread *thread;
+};
+
 /* One finding about a kernel. `id`, `rule`, `section` and `hint` are string constants (or outlive the call). */
 struct diag {
     const char *id;      /* "tcgen05-alloc-columns" */
@@ -55,9 +69,11 @@ struct diag {
     const char *section; /* "PTX ISA 9.7.16.7.1" */
     const char *hint;    /* what usually causes it; NULL when nothing useful is known */
     int cuda_error;      /* what the launch returns: enum diag_cuda_error */
-    bool warning;        /* the kernel goes on */
+    enum diag_class class;
+    bool warning; /* the kernel goes on */
     const struct diag_site *site;
     const struct diag_thread *thread;
+    const struct diag_party *other; /* NULL: there is one party */
 };
 
 /* The cudaError_t values a kernel can end with (values of CUDA's driver_types.h). */

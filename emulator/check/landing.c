@@ -13,6 +13,7 @@ static const struct diag landing = {
     .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than "
             "all copies bring; or the copy did not wait until what it overwrites had been read",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 static void access(const struct listener *self, const struct event_access *e) {

@@ -48,6 +48,7 @@ static const struct diag unpublished = {
     .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then "
             "barrier.cluster.arrive and .wait by all threads; without them it works on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 /* All objects of a CTA in state `from` are now in state `to`. */
@@ -107,6 +108,7 @@ static const struct diag unannounced = {
     .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
             "has landed; count those that other CTAs send, too (of a CTA pair: both halves)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 /* Warns about bytes that landed on a CTA's mbarrier and that no expect_tx announced. */

@@ -61,6 +61,7 @@ static const struct diag missing_fence = {
             "tells the issuing thread. Mostly the store has long arrived when the tensor core reads, so it "
             "works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 static void async_read(struct watch *w, const struct event_access *e) {

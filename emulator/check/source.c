@@ -18,6 +18,7 @@ static const struct diag overwritten = {
     .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the "
             "copy, then a barrier, before the buffer is written again",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 #define PRIME UINT64_C(0x100000001b3)

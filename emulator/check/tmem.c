@@ -22,6 +22,7 @@ static const struct diag not_waited = {
             "it a later tcgen05.mma or tcgen05.dealloc may overtake a load. It mostly loses the race, so "
             "it works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 /* Threads let somebody overwrite or free what their loads read. */
@@ -65,6 +66,7 @@ static const struct diag closing = {
     .section = "PTX ISA 9.7.16.7.1",
     .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 static void access(const struct listener *self, const struct event_access *e) {

@@ -225,6 +225,7 @@ static const struct diag too_long = {
     .hint = "a string without a zero byte at its end; else cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the "
             "first kernel that prints",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 static const struct diag overwritten = {
     .id = "printf-overwritten",
@@ -234,6 +235,7 @@ static const struct diag overwritten = {
         "fewer threads that print, or cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the first kernel that "
         "prints",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
 };
 
 /* Hands over what a lane's call gave; false after a fault. A call that gives too much prints nothing and returns -1

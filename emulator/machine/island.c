@@ -110,24 +110,47 @@ static bool note_warning(uint64_t *warned, uint32_t *count, uint64_t key) {
     return true;
 }
 
-bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
-    const enum mach_check check = isl->gpu->config.check;
+/* Is a finding of that class told, and as what? False: not at this level. */
+static bool is_told(enum mach_check check, enum diag_class class, int *kind) {
+    *kind = class == DIAG_ERROR || check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING;
+    return check != MACH_CHECK_OFF && (class != DIAG_STRICT || check == MACH_CHECK_STRICT);
+}
+
+static bool warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
+                 va_list ap) {
+    struct pen p = {.isl = isl};
     if (isl->fault)
         return false;
-    if (check == MACH_CHECK_OFF)
+    if (!is_told(isl->gpu->config.check, proto->class, &p.kind))
         return true;
     /* the same rule broken in the same function again */
-    struct pen p = {.isl = isl, .kind = check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING};
     p.key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin && origin->site ? origin->site->func : NULL);
     if (p.kind == SAID_WARNING && !note_warning(isl->warned, &isl->warnings, p.key))
         return true;
-    va_list ap;
-    va_start(ap, fmt);
     say(&p, origin, proto, fmt, ap);
-    va_end(ap);
     if (p.kind == SAID_FAULT)
         isl->fault = proto->cuda_error;
     return p.kind == SAID_WARNING;
+}
+
+bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    const bool goes_on = warn(isl, origin, proto, fmt, ap);
+    va_end(ap);
+    return goes_on;
+}
+
+bool mach_warn_pair(struct island *isl, const struct mach_origin *origin, const struct mach_origin *other,
+                    const char *what, const struct diag *proto, const char *fmt, ...) {
+    const struct diag_party party = {what, other->site, &other->thread};
+    struct diag both = *proto;
+    both.other = &party;
+    va_list ap;
+    va_start(ap, fmt);
+    const bool goes_on = warn(isl, origin, &both, fmt, ap);
+    va_end(ap);
+    return goes_on;
 }
 
 void island_tell(struct island *isl) {

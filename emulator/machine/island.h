@@ -58,10 +58,15 @@ void island_close(struct island *isl);
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. With
- * config.check == MACH_CHECK_ERROR it is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
+/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. What is told
+ * goes by config.check and the class of `proto`: of class DIAG_STRICT with MACH_CHECK_STRICT alone. With
+ * MACH_CHECK_ERROR a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same of what `origin` and, before it, `other` did: `what`. An error is a fault at every level but off. */
+bool mach_warn_pair(struct island *isl, const struct mach_origin *origin, const struct mach_origin *other,
+                    const char *what, const struct diag *proto, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
 /* What one call of the device's printf gives, at most gpu->print_fifo bytes. The oldest output of the island is dropped
  * where all of it takes more, as in the device's buffer, which is circular (CUDA C++ Programming Guide, Formatted
  * Output). False when output was dropped. */

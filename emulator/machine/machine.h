@@ -62,7 +62,7 @@ struct mach_config {
     uint64_t timeout;  /* nanoseconds of one launch before it is stopped; 0: none */
     uint64_t memory;   /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
     /* ordering rules: check/check.h */
-    enum mach_check { MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
+    enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
 };
 struct mach_config mach_config_b200(void);
 

@@ -37,8 +37,8 @@ static bool parse_schedule(const char *text, struct mach_config *config) {
 }
 
 static bool parse_check(const char *text, struct mach_config *config) {
-    static const char *const names[] = {"warn", "error", "off"};
-    static const enum mach_check values[] = {MACH_CHECK_WARN, MACH_CHECK_ERROR, MACH_CHECK_OFF};
+    static const char *const names[] = {"warn", "strict", "error", "off"};
+    static const enum mach_check values[] = {MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(text, names[i]) == 0) {
             config->check = values[i];
@@ -112,7 +112,7 @@ static bool parse_threads(const char *text, struct mach_config *config) {
 
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, "default, eager, lazy or random:SEED (a number)"},
-    {"--check", "SM100EMU_CHECK", parse_check, "warn, error or off"},
+    {"--check", "SM100EMU_CHECK", parse_check, "warn, strict, error or off"},
     {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, "a number of warp instructions, 1 or more"},
     {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, "a number of seconds, 0.001 to 1e9"},
