@@ -14,13 +14,11 @@
 /* Attaches all of them, in the order in which they report. */
 void check_attach(struct gpu *gpu);
 
-/* No fence.proxy.async between a thread's store to shared memory and an asynchronous read of it. */
-struct listener check_proxy(void);
-/* The source of a bulk store changes before the store has read it. */
-struct listener check_source(void);
+/* Accesses that nothing orders: check/race.h. */
+struct listener check_race(void);
 /* Loads from shared memory that a copy is still writing. */
 struct listener check_landing(void);
-/* tcgen05.ld without its wait; tensor memory used while the pair gives it back. */
+/* Tensor memory used while the pair gives it back. */
 struct listener check_tmem(void);
 /* An mbarrier used by another CTA before it was published; bytes that no expect_tx announced. */
 struct listener check_mbarrier(void);

@@ -70,34 +70,27 @@ static void name_poison(struct cta *cta, const struct mach_origin *origin, const
     name_fault(cta, origin, &landing_smem, n, unit, off, what);
 }
 
-/* Tells those who watch what is read; units that are neighbours in memory at once. */
-static void tell_reads(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
-                       const uint32_t *off, uint32_t count) {
-    const bool a = names->matrix[0] == 'A', b = names->matrix[0] == 'B';
+/* Tells those who watch what is read: the groups, `used` bytes of each unit. */
+static void tell_reads(struct cta *cta, const struct mach_origin *origin, const char *matrix,
+                       const struct simd_groups *g, uint32_t units, uint32_t groups, uint32_t used) {
+    const bool a = matrix[0] == 'A', b = matrix[0] == 'B';
     const char *what = a ? "operand A of tcgen05.mma" : b ? "operand B of tcgen05.mma" : "tcgen05.cp";
-    const struct event_by by = event_by_origin(cta, origin, what, ORDER_WEAK, SCOPE_NONE);
-    for (uint32_t i = 0, n; i < count; i += n) {
-        uint32_t low = off[i], high = off[i] + 16;
-        for (n = 1; i + n < count && (off[i + n] == high || off[i + n] + 16 == low); n++) {
-            low = off[i + n] < low ? off[i + n] : low;
-            high = off[i + n] + 16 > high ? off[i + n] + 16 : high;
-        }
-        events_send_access(cta->gpu, &(struct event_access){.by = by,
-                                                            .agent = a || b ? AGENT_TENSOR_CORE : AGENT_TENSOR_COPY,
-                                                            .space = SPACE_SHARED,
-                                                            .effect = EFFECT_READ,
-                                                            .proxy = PROXY_ASYNC,
-                                                            .owner = cta,
-                                                            .what = what,
-                                                            .at = &(uint64_t){low},
-                                                            .size = high - low,
-                                                            .rows = 1});
-    }
-}
-
-/* Does somebody want to know that [low, high) is read? */
-static bool is_watched(struct cta *cta, uint32_t low, uint32_t high) {
-    return events_wanted(cta->gpu, WANT_ENGINE_READ) && !events_settled(cta->gpu, cta, low, high - low);
+    uint64_t at[SIMD_MAX_ROWS * SIMD_ROW_BYTES / 16];
+    for (uint32_t i = 0; i < units; i++)
+        at[i] = g->unit[i];
+    events_send_access(cta->gpu,
+                       &(struct event_access){.by = event_by_origin(cta, origin, what, ORDER_WEAK, SCOPE_NONE),
+                                              .agent = a || b ? AGENT_TENSOR_CORE : AGENT_TENSOR_COPY,
+                                              .space = SPACE_SHARED,
+                                              .effect = EFFECT_READ,
+                                              .proxy = PROXY_ASYNC,
+                                              .owner = cta,
+                                              .what = what,
+                                              .at = at,
+                                              .size = used,
+                                              .pieces = units,
+                                              .rows = groups,
+                                              .stride = g->stride});
 }
 
 /* May `count` units whose offsets are in off[] be read? `used` leading bytes of each are data. */
@@ -120,8 +113,8 @@ static bool check_units(enum simd simd, struct cta *cta, const struct mach_origi
                 name_poison(cta, origin, names, i, off[i], used);
                 return false;
             }
-    if (is_watched(cta, low, high + 16))
-        tell_reads(cta, origin, names, off, count);
+    if (events_wanted(cta->gpu, WANT_ENGINE_READ))
+        tell_reads(cta, origin, names->matrix, &(struct simd_groups){off, 0, 0}, count, 1, used);
     return true;
 }
 
@@ -154,7 +147,7 @@ static bool may_read(struct cta *cta, const struct simd_groups *g, uint32_t rows
     const uint64_t end = high + 16 + (uint64_t)(rows / 8 - 1) * g->stride;
     if (low < MACH_SMEM_FIRST || end > cta->smem_end || smem_poisoned(cta, low, (uint32_t)end - low))
         return false;
-    return !is_watched(cta, low, (uint32_t)end);
+    return true;
 }
 
 /* How elements lie in shared memory (9.7.16.10.4), and in tensor memory: there one to a byte, those of 4 bits in its
@@ -206,7 +199,10 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
     struct simd_groups groups = {unit, 0, d->sbo};
     for (uint32_t i = 0; grouped && i < 16; i++)
         unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
-    if (!grouped || !are_alike(d) || !may_read(cta, &groups, o->rows)) {
+    if (grouped && are_alike(d) && may_read(cta, &groups, o->rows)) {
+        if (events_wanted(cta->gpu, WANT_ENGINE_READ))
+            tell_reads(cta, origin, o->matrix, &groups, 16, o->rows / 8, 16);
+    } else {
         locate(t->simd, d, &m, off);
         if (!check_units(t->simd, cta, origin, &names, off, m.lines * m.units, data_bytes(o->elem)))
             return false;

@@ -114,12 +114,3 @@ SEND(wait, WANT_WAIT)
 SEND(step, WANT_STEP)
 SEND(life, WANT_LIFE)
 SEND(host, WANT_HOST)
-
-bool events_settled(const struct gpu *gpu, struct cta *cta, uint32_t off, uint32_t size) {
-    for (uint32_t i = 0; i < gpu->num_listeners; i++) {
-        const struct listener *l = &gpu->listeners[i];
-        if (l->wants & WANT_ENGINE_READ && !(l->settled && l->settled(l, cta, off, size)))
-            return false;
-    }
-    return true;
-}

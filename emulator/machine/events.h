@@ -56,7 +56,8 @@ enum event_doubt {
 };
 
 /* Memory is read or written. In shared, global and local memory threads (also those of cp.async) touch [at[l], at[l] +
- * size) for each lane l of by.lanes; engines touch `rows` pieces of `size` bytes, `stride` apart from at[0] on. Shared
+ * size) for each lane l of by.lanes; engines touch `pieces` of `size` bytes each, at[0] and so on, and the same again
+ * `rows` times, `stride` apart. Shared
  * addresses are offsets in `owner`'s memory, global ones device addresses, local ones offsets in the lane's memory.
  * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
  * Sent by isa/ (threads, cp.async, try_cancel) and engines/ (the other operations), when they run, right after the
@@ -78,7 +79,7 @@ struct event_access {
     const char *what;  /* "operand A of tcgen05.mma"; NULL: by.what */
     const uint64_t *at;
     uint32_t size;
-    uint32_t rows; /* engines */
+    uint32_t pieces, rows; /* engines; 0 pieces: one */
     uint64_t stride;
     uint32_t columns; /* tensor memory */
     const uint32_t *tmem_lanes;
@@ -319,8 +320,6 @@ struct listener {
     void *ctx;
     uint32_t slot; /* set by events_attach: its place in cta->watch */
     void (*access)(const struct listener *self, const struct event_access *e);
-    /* Nothing to be said about engines' reads of [off, off + size) of a CTA's shared memory: they need not tell it. */
-    bool (*settled)(const struct listener *self, struct cta *cta, uint32_t off, uint32_t size);
     void (*sync)(const struct listener *self, const struct event_sync *e);
     void (*op)(const struct listener *self, const struct event_op *e);
     void (*wait)(const struct listener *self, const struct event_wait *e);
@@ -333,11 +332,13 @@ struct listener {
  * false when there are MACH_LISTENERS already. */
 bool events_attach(struct gpu *gpu, const struct listener *l);
 
-/* Does no listener want to know what engines read in that range? */
-bool events_settled(const struct gpu *gpu, struct cta *cta, uint32_t off, uint32_t size);
-
 /* What a listener keeps for a CTA: its own to make, and to free at LIFE_CTA_END. */
 static inline void **event_watch(const struct listener *self, struct cta *cta) { return &cta->watch[self->slot]; }
+
+/* The same for an operation, to be freed at OP_COMPLETED or, of those that are still queued, when the CTA ends. */
+static inline void **event_op_watch(const struct listener *self, const struct async_op *op) {
+    return (void **)(uintptr_t)&op->watch[self->slot];
+}
 
 static inline bool events_wanted(const struct gpu *gpu, uint32_t wants) {
     return __builtin_expect((gpu->wanted & wants) != 0, 0);

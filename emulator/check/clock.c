@@ -1,0 +1,289 @@
+/* check/clock.c - vector clocks; contract in clock.h. */
+#include "check/clock.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define GROUP 8u /* warps that are compared at once */
+#define NO_LANE 0xffu
+#define MANY 0xfeu
+
+struct lanes {
+    uint32_t time[CLOCK_LANES];
+};
+
+/* Of warp w all lanes are known up to all[w]; lane[w] up to ahead[w], or, where that is MANY, each up to
+ * many[ahead[w]]. */
+struct clock {
+    uint32_t holders;
+    uint32_t tokens; /* that it has room for */
+    uint32_t num_many;
+    struct lanes *many;
+    struct clock *next; /* in pool->free */
+    uint32_t *all, *ahead, *token;
+    uint8_t *lane;
+};
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
+
+void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each) {
+    const uint32_t warps = (threads_each + CLOCK_LANES - 1) / CLOCK_LANES, last = threads_each % CLOCK_LANES;
+    *p = (struct clock_pool){.warps = ctas * warps,
+                             .room = 64,
+                             .warps_each = warps,
+                             .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
+}
+
+static void free_clock(struct clock *c) {
+    xfree(c->many);
+    xfree(c);
+}
+
+static void empty(struct clock_pool *p) {
+    for (struct clock *c = p->free, *next; c; c = next) {
+        next = c->next;
+        free_clock(c);
+    }
+    p->free = NULL;
+}
+
+void clock_pool_close(struct clock_pool *p) { empty(p); }
+
+uint32_t clock_new_token(struct clock_pool *p) {
+    if (p->tokens == p->room) {
+        p->room *= 2;
+        empty(p);
+    }
+    return p->tokens++;
+}
+
+static uint32_t groups(const struct clock_pool *p) { return (p->warps + GROUP - 1) / GROUP; }
+
+/* Its content is not set. */
+static struct clock *new_clock(struct clock_pool *p) {
+    struct clock *c = p->free;
+    const size_t warps = (size_t)groups(p) * GROUP;
+    if (c) {
+        p->free = c->next;
+    } else {
+        c = xcalloc(1, sizeof *c + warps * (2 * sizeof(uint32_t) + 1) + p->room * sizeof(uint32_t));
+        c->all = (uint32_t *)(c + 1);
+        c->ahead = c->all + warps;
+        c->token = c->ahead + warps;
+        c->lane = (uint8_t *)(c->token + p->room);
+        c->tokens = p->room;
+    }
+    c->holders = 1;
+    return c;
+}
+
+static struct clock *new_empty(struct clock_pool *p) {
+    struct clock *c = new_clock(p);
+    const size_t warps = (size_t)groups(p) * GROUP;
+    memset(c->all, 0, 2 * warps * sizeof *c->all + c->tokens * sizeof *c->token);
+    memset(c->lane, NO_LANE, warps);
+    return c;
+}
+
+struct clock *clock_hold(struct clock *c) {
+    if (c)
+        c->holders++;
+    return c;
+}
+
+void clock_drop(struct clock_pool *p, struct clock *c) {
+    if (!c || --c->holders)
+        return;
+    xfree(c->many);
+    c->many = NULL;
+    c->num_many = 0;
+    if (c->tokens != p->room) {
+        free_clock(c);
+        return;
+    }
+    c->next = p->free;
+    p->free = c;
+}
+
+void clock_set(struct clock_pool *p, struct clock **to, struct clock *c) {
+    struct clock *old = *to;
+    *to = clock_hold(c);
+    clock_drop(p, old);
+}
+
+/* A clock that *c alone holds, with room for all tokens. */
+static struct clock *own(struct clock_pool *p, struct clock **c) {
+    struct clock *old = *c;
+    if (!old)
+        return *c = new_empty(p);
+    if (old->holders == 1 && old->tokens >= p->tokens)
+        return old;
+    struct clock *mine = new_clock(p);
+    const size_t warps = (size_t)groups(p) * GROUP;
+    memcpy(mine->all, old->all, 2 * warps * sizeof *mine->all);
+    memcpy(mine->lane, old->lane, warps);
+    memcpy(mine->token, old->token, old->tokens * sizeof *mine->token);
+    memset(mine->token + old->tokens, 0, (mine->tokens - old->tokens) * sizeof *mine->token);
+    if (old->num_many) {
+        mine->many = xrealloc_array(NULL, old->num_many, sizeof *mine->many);
+        memcpy(mine->many, old->many, old->num_many * sizeof *mine->many);
+        mine->num_many = old->num_many;
+    }
+    clock_drop(p, old);
+    return *c = mine;
+}
+
+/* --- entries of warps --------------------------------------------------------------------------------------------- */
+
+static void unpack(const struct clock *c, uint32_t w, struct lanes *out) {
+    if (c->lane[w] == MANY) {
+        *out = c->many[c->ahead[w]];
+        return;
+    }
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        out->time[l] = c->all[w];
+    if (c->lane[w] != NO_LANE)
+        out->time[c->lane[w]] = c->ahead[w];
+}
+
+static void pack(struct clock *c, uint32_t w, const struct lanes *t) {
+    uint32_t least = UINT32_MAX, most = 0, further = 0, lane = 0;
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        least = t->time[l] < least ? t->time[l] : least;
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        if (t->time[l] > least) {
+            further++;
+            lane = l;
+            most = t->time[l];
+        }
+    c->all[w] = least;
+    if (further <= 1) {
+        c->lane[w] = further ? (uint8_t)lane : NO_LANE;
+        c->ahead[w] = most;
+        return;
+    }
+    if (c->lane[w] != MANY) {
+        c->many = xrealloc_array(c->many, c->num_many + 1, sizeof *c->many);
+        c->ahead[w] = c->num_many++;
+        c->lane[w] = MANY;
+    }
+    c->many[c->ahead[w]] = *t;
+}
+
+/* Does `a` know something of warp w that `b` does not? */
+static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
+    if (a->all[w] > b->all[w] || a->lane[w] == NO_LANE)
+        return a->all[w] > b->all[w];
+    if (a->lane[w] == b->lane[w] && a->lane[w] != MANY)
+        return a->ahead[w] > b->ahead[w];
+    struct lanes x, y;
+    unpack(a, w, &x);
+    unpack(b, w, &y);
+    bool more = false;
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        more |= x.time[l] > y.time[l];
+    return more;
+}
+
+static bool same_group(const struct clock *a, const struct clock *b, uint32_t g) {
+    const uint32_t at = g * GROUP;
+    return memcmp(a->all + at, b->all + at, GROUP * sizeof *a->all) == 0 &&
+           memcmp(a->ahead + at, b->ahead + at, GROUP * sizeof *a->ahead) == 0 &&
+           memcmp(a->lane + at, b->lane + at, GROUP) == 0 && !a->num_many && !b->num_many;
+}
+
+/* Warps and tokens of which a and b know more than the other. */
+static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
+                    bool *b_more) {
+    const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
+    uint32_t more_a = 0, more_b = 0;
+    for (uint32_t i = 0; i < both; i++) {
+        more_a |= a->token[i] > b->token[i];
+        more_b |= b->token[i] > a->token[i];
+    }
+    for (uint32_t i = both; i < a->tokens; i++)
+        more_a |= a->token[i] != 0;
+    for (uint32_t i = both; i < b->tokens; i++)
+        more_b |= b->token[i] != 0;
+    for (uint32_t g = 0; g < groups(p) && !(more_a && more_b); g++) {
+        if (same_group(a, b, g))
+            continue;
+        for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
+            more_a |= exceeds(a, b, w);
+            more_b |= exceeds(b, a, w);
+        }
+    }
+    *a_more = more_a;
+    *b_more = more_b;
+}
+
+static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
+    struct lanes x, y;
+    if (!exceeds(from, to, w))
+        return;
+    unpack(to, w, &x);
+    unpack(from, w, &y);
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        x.time[l] = x.time[l] > y.time[l] ? x.time[l] : y.time[l];
+    pack(to, w, &x);
+}
+
+void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
+    bool more, less;
+    if (!from || *into == from)
+        return;
+    if (!*into) {
+        *into = clock_hold(from);
+        return;
+    }
+    compare(p, *into, from, &more, &less);
+    if (!less)
+        return;
+    if (!more) {
+        clock_set(p, into, from);
+        return;
+    }
+    struct clock *to = own(p, into);
+    for (uint32_t i = 0; i < from->tokens && i < to->tokens; i++)
+        to->token[i] = to->token[i] > from->token[i] ? to->token[i] : from->token[i];
+    for (uint32_t g = 0; g < groups(p); g++)
+        for (uint32_t w = g * GROUP; !same_group(to, from, g) && w < (g + 1) * GROUP; w++)
+            join_warp(to, from, w);
+}
+
+/* --- single entries ----------------------------------------------------------------------------------------------- */
+
+void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint32_t lanes, uint32_t time) {
+    const uint32_t exists = warp % p->warps_each == p->warps_each - 1 ? p->exists_last : UINT32_MAX;
+    struct clock *to = own(p, c);
+    struct lanes t;
+    if (!(exists & ~lanes) && to->lane[warp] == NO_LANE) {
+        to->all[warp] = time > to->all[warp] ? time : to->all[warp];
+        return;
+    }
+    unpack(to, warp, &t);
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        if ((lanes | ~exists) >> l & 1 && t.time[l] < time)
+            t.time[l] = time;
+    pack(to, warp, &t);
+}
+
+void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uint32_t step) {
+    if (clock_token(*c, token) < step)
+        own(p, c)->token[token] = step;
+}
+
+bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time) {
+    if (!c)
+        return time == 0;
+    if (time <= c->all[warp])
+        return true;
+    if (c->lane[warp] == MANY)
+        return time <= c->many[c->ahead[warp]].time[lane];
+    return c->lane[warp] == lane && time <= c->ahead[warp];
+}
+
+uint32_t clock_token(const struct clock *c, uint32_t token) { return c && token < c->tokens ? c->token[token] : 0; }
+
+bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step) { return clock_token(c, token) >= step; }

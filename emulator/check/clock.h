@@ -1,0 +1,52 @@
+/* check/clock.h - vector clocks: what an agent of a cluster knows to have happened before it.
+ *
+ * Time is the cluster's count of events (struct race, check/race.h). A clock has an entry for each lane of each warp of
+ * the cluster: accesses of that lane up to the time are ordered before whoever holds the clock. Lanes of a warp mostly
+ * know and are known alike, so an entry is one time for all lanes and, where one lane is further, a second for that
+ * one; only where several differ are there 32. It also has an entry for each token: a thing that completes in steps, as
+ * the phases of an mbarrier or the tcgen05 operations of a thread, which it counts.
+ *
+ * Clocks are shared: many hold one, none changes one that another holds. NULL is the clock that knows nothing.
+ */
+#ifndef CHECK_CLOCK_H
+#define CHECK_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLOCK_LANES 32u
+
+struct clock;
+
+/* What the clocks of a cluster have in common; one host thread uses them at a time. */
+struct clock_pool {
+    uint32_t warps;            /* of the cluster */
+    uint32_t tokens, room;     /* in use; a new clock has room for so many */
+    uint32_t exists_last;      /* lanes that the last warp of each CTA has, */
+    uint32_t warps_each;       /*  which has so many warps */
+    struct clock *free;        /* to be used again */
+};
+
+void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each);
+void clock_pool_close(struct clock_pool *p);
+/* A new token, in step 0. */
+uint32_t clock_new_token(struct clock_pool *p);
+
+/* One holder more, and one fewer. */
+struct clock *clock_hold(struct clock *c);
+void clock_drop(struct clock_pool *p, struct clock *c);
+/* *to holds `c` in place of what it held. */
+void clock_set(struct clock_pool *p, struct clock **to, struct clock *c);
+
+/* *into knows what `from` knows, too. */
+void clock_join(struct clock_pool *p, struct clock **into, struct clock *from);
+/* *c knows the lanes of a warp up to `time`, the token up to `step`. */
+void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint32_t lanes, uint32_t time);
+void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uint32_t step);
+
+bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time);
+bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step);
+/* How far it knows the token. */
+uint32_t clock_token(const struct clock *c, uint32_t token);
+
+#endif

@@ -1,0 +1,180 @@
+/* check/know.c - what threads know, and how it passes from one to another; race.h. */
+#include "check/race.h"
+
+#include "base/heap.h"
+
+static bool releases(enum event_order o) { return o == ORDER_RELEASE || o == ORDER_ACQ_REL || o == ORDER_SC; }
+static bool acquires(enum event_order o) { return o == ORDER_ACQUIRE || o == ORDER_ACQ_REL || o == ORDER_SC; }
+
+/* --- strands ------------------------------------------------------------------------------------------------------ */
+
+static void copy_know(struct know *to, const struct know *from) {
+    *to = *from;
+    for (unsigned l = 0; l < LAYERS; l++) {
+        clock_hold(to->now[l]);
+        clock_hold(to->released[l]);
+        clock_hold(to->pending[l]);
+    }
+}
+
+void know_drop(struct race *r, struct know *k) {
+    for (unsigned l = 0; l < LAYERS; l++) {
+        clock_drop(&r->clocks, k->now[l]);
+        clock_drop(&r->clocks, k->released[l]);
+        clock_drop(&r->clocks, k->pending[l]);
+    }
+}
+
+/* Makes strands such that `lanes` are some of them and no part of others. */
+static void split(struct warp_watch *w, uint32_t lanes) {
+    for (uint32_t i = 0, n = w->num_strands; i < n; i++) {
+        struct strand *s = &w->strand[i];
+        const uint32_t part = s->lanes & lanes;
+        if (!part || part == s->lanes)
+            continue;
+        struct strand *t = &w->strand[w->num_strands++];
+        copy_know(&t->k, &s->k);
+        t->lanes = part;
+        s->lanes &= ~part;
+    }
+}
+
+static bool same(const struct know *a, const struct know *b) {
+    for (unsigned l = 0; l < LAYERS; l++)
+        if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
+            return false;
+    return a->released_at == b->released_at && a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
+           a->released_fenced_at == b->released_fenced_at;
+}
+
+static void merge(struct race *r, struct warp_watch *w) {
+    for (uint32_t i = 0; i < w->num_strands; i++)
+        for (uint32_t j = i + 1; j < w->num_strands; j++) {
+            if (!same(&w->strand[i].k, &w->strand[j].k))
+                continue;
+            w->strand[i].lanes |= w->strand[j].lanes;
+            know_drop(r, &w->strand[j].k);
+            w->strand[j--] = w->strand[--w->num_strands];
+        }
+}
+
+#define FOR_STRANDS(s, w, of)                                                                                          \
+    for (struct strand *s = (w)->strand; s < (w)->strand + (w)->num_strands; s++)                                      \
+        if (s->lanes & (of))
+
+/* --- meetings ----------------------------------------------------------------------------------------------------- */
+
+/* `lanes` of a warp give what they know in a layer, and what they have done themselves up to `time`. */
+static void give(struct race *r, struct clock **to, struct clock *known, uint32_t warp, uint32_t lanes, uint32_t time) {
+    clock_join(&r->clocks, to, known);
+    if (time)
+        clock_add_lanes(&r->clocks, to, warp, lanes, time);
+}
+
+static void arrive(struct race *r, const struct strand *s, uint32_t warp, uint32_t lanes, struct clock **to,
+                   enum event_order order) {
+    const struct know *k = &s->k;
+    give(r, &to[LAYER_SEEN], k->now[LAYER_SEEN], warp, lanes, r->time);
+    if (releases(order)) {
+        give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
+        give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
+    } else if (k->released_at) {
+        give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
+        give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
+    }
+    if (!r->strict)
+        return;
+    give(r, &to[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, lanes, k->before_at);
+    clock_join(&r->clocks, &to[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
+}
+
+void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, enum event_order order) {
+    FOR_STRANDS(s, &r->warps[warp], lanes) arrive(r, s, warp, s->lanes & lanes, m->open, order);
+}
+
+void know_phase(struct race *r, struct meeting *m) {
+    for (unsigned l = 0; l < LAYERS; l++) {
+        clock_join(&r->clocks, &m->done[l], m->open[l]);
+        clock_set(&r->clocks, &m->open[l], NULL);
+    }
+}
+
+void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, enum event_order order) {
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        struct clock **to = acquires(order) ? s->k.now : s->k.pending;
+        clock_join(&r->clocks, &s->k.now[LAYER_SEEN], m->done[LAYER_SEEN]);
+        clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
+        clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
+        clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
+    }
+    merge(r, w);
+}
+
+void know_forget(struct race *r, struct meeting *m) {
+    for (unsigned l = 0; l < LAYERS; l++) {
+        clock_set(&r->clocks, &m->done[l], NULL);
+        clock_set(&r->clocks, &m->open[l], NULL);
+    }
+}
+
+/* --- fences ------------------------------------------------------------------------------------------------------- */
+
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_order order) {
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        struct know *k = &s->k;
+        for (unsigned l = 0; l < LAYERS; l++) {
+            if (l != LAYER_ORDER && l != LAYER_FENCED)
+                continue;
+            if (acquires(order)) {
+                clock_join(&r->clocks, &k->now[l], k->pending[l]);
+                clock_set(&r->clocks, &k->pending[l], NULL);
+            }
+            if (releases(order))
+                clock_set(&r->clocks, &k->released[l], k->now[l]);
+        }
+        if (releases(order)) {
+            k->released_at = r->time;
+            k->released_fenced_at = k->fenced_at;
+        }
+    }
+    merge(r, w);
+}
+
+void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes) {
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        clock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
+        s->k.fenced_at = r->time;
+    }
+    merge(r, w);
+}
+
+void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool before) {
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        struct know *k = &s->k;
+        if (before) {
+            clock_set(&r->clocks, &k->released[LAYER_TENSOR], k->now[LAYER_TENSOR]);
+            k->before_at = r->time;
+        } else {
+            clock_join(&r->clocks, &k->now[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
+            clock_set(&r->clocks, &k->pending[LAYER_TENSOR], NULL);
+        }
+    }
+    merge(r, w);
+}
+
+/* Orders the memory accesses of those who take part (9.7.13.2). */
+void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
+    struct meeting m = {{NULL}, {NULL}};
+    know_arrive(r, warp, lanes, &m, ORDER_ACQ_REL);
+    know_phase(r, &m);
+    know_observe(r, warp, lanes, &m, ORDER_ACQ_REL);
+    know_forget(r, &m);
+}

@@ -1,0 +1,265 @@
+/* check/notes.c - asynchronous operations: what they know, and when others may count them as complete; race.h.
+ *
+ * An operation is ordered behind what the threads that issued it knew, and done for whom its completion has reached:
+ *   tcgen05.mma, .cp, .shift   by a tcgen05.commit of the same thread, issued later, on an mbarrier (9.7.16.12)
+ *   copies that signal         by the phase of that mbarrier; they release their own bytes alone (8.9.1.1)
+ *   copies in bulk-groups      by wait_group of the thread, their sources by wait_group.read (9.7.9.25.3.2)
+ *   tcgen05.ld, .st            by tcgen05.wait of the warp (9.7.16.8.5), or the use of a loaded register (9.7.16.6.4.5)
+ *   cp.async                   by wait_group of the thread, or cp.async.mbarrier.arrive (9.7.13.15.15)
+ */
+#include "check/race.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+static void **watch_of(const struct listener *self, const struct async_op *op) { return event_op_watch(self, op); }
+
+struct note *note_of(const struct listener *self, const struct async_op *op) { return *watch_of(self, op); }
+
+struct note *note_hold(struct note *n) {
+    n->holders++;
+    return n;
+}
+
+void note_drop(struct race *r, struct note *n) {
+    if (--n->holders)
+        return;
+    for (unsigned l = 0; l < LAYERS; l++)
+        clock_drop(&r->clocks, n->now[l]);
+    n->next = r->free_notes;
+    r->free_notes = n;
+}
+
+void note_over(struct race *r, const struct listener *self, const struct async_op *op) {
+    void **watch = watch_of(self, op);
+    if (*watch)
+        note_drop(r, *watch);
+    *watch = NULL;
+}
+
+static const struct strand *strand_of(const struct race *r, uint32_t warp, uint32_t lanes) {
+    const struct warp_watch *w = &r->warps[warp];
+    for (uint32_t i = 0; i + 1 < w->num_strands; i++)
+        if (w->strand[i].lanes & lanes)
+            return &w->strand[i];
+    return &w->strand[w->num_strands - 1];
+}
+
+static struct note *new_note(struct race *r) {
+    struct note *n = r->free_notes;
+    if (!n)
+        return xcalloc(1, sizeof *n);
+    r->free_notes = n->next;
+    memset(n, 0, sizeof *n);
+    return n;
+}
+
+/* --- the queues --------------------------------------------------------------------------------------------------- */
+
+/* The tcgen05 operations of one thread. */
+static struct tensor_queue *tensor_queue(struct race *r, uint32_t warp, uint32_t lane) {
+    struct warp_watch *w = &r->warps[warp];
+    if (!w->tensor)
+        w->tensor = xcalloc(CLOCK_LANES, sizeof *w->tensor);
+    struct tensor_queue *q = &w->tensor[lane];
+    if (!q->used)
+        q->token = clock_new_token(&r->clocks);
+    q->used = true;
+    return q;
+}
+
+static void link_note(struct note **list, struct note *n) {
+    n->next = *list;
+    *list = note_hold(n);
+}
+
+/* Takes the first of a list. */
+static struct note *unlink_note(struct note **list) {
+    struct note *n = *list;
+    *list = n->next;
+    return n;
+}
+
+static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
+
+static void join_bulk_group(struct race *r, struct note *n) {
+    struct warp_watch *w = &r->warps[n->warp];
+    if (!w->bulk_groups)
+        w->bulk_groups = xcalloc(CLOCK_LANES, sizeof *w->bulk_groups);
+    n->group = w->bulk_groups[lane_of(n)];
+    link_note(&w->bulk, n);
+}
+
+/* What will tell that it is over. */
+static void enqueue(struct race *r, struct note *n, const struct event_work *work) {
+    struct tensor_queue *q;
+    switch (n->agent) {
+    case AGENT_TENSOR_CORE:
+    case AGENT_TENSOR_COPY:
+        q = tensor_queue(r, n->warp, lane_of(n));
+        n->tensor = true;
+        n->read = n->written = (struct done){.how = DONE_TOKEN, .token = q->token, .step = ++q->steps};
+        n->cta_group = work->cta_group;
+        n->d = work->to_off;
+        n->m = work->m;
+        n->n = work->n;
+        break;
+    case AGENT_COMMIT:
+        q = tensor_queue(r, n->warp, lane_of(n));
+        n->tensor = work->ctas != 0;
+        n->read = (struct done){.how = DONE_TOKEN, .token = q->token, .step = q->steps};
+        break;
+    case AGENT_TENSOR_LDST:
+        link_note(n->loads ? &r->warps[n->warp].loads : &r->warps[n->warp].stores, n);
+        break;
+    case AGENT_TMA:
+    case AGENT_BULK:
+        if (!work->signals)
+            join_bulk_group(r, n);
+        break;
+    default:
+        break;
+    }
+}
+
+struct note *note_issued(struct race *r, const struct listener *self, const struct event_op *e) {
+    const struct async_op *op = e->by.op;
+    struct event_work work = {0};
+    struct note *n = new_note(r);
+    op->kind->describe(op, &work);
+    n->holders = 1;
+    n->agent = op->kind->agent;
+    n->name = op->name;
+    n->cta = op->cta;
+    n->origin = op->origin;
+    n->origin.op = NULL; /* which the note outlives */
+    n->number = op->number;
+    n->warp = race_warp(r, op->cta, op->origin.thread.warp == DIAG_NO_WARP ? 0 : op->origin.thread.warp);
+    n->lanes = op->origin.thread.lanes;
+    n->time = r->time;
+    n->loads = n->agent == AGENT_TENSOR_LDST && !work.to;
+    const struct know *k = &strand_of(r, n->warp, n->lanes)->k;
+    n->fenced_at = k->fenced_at;
+    for (unsigned l = 0; l < LAYERS; l++)
+        n->now[l] = clock_hold(k->now[l]);
+    enqueue(r, n, &work);
+    *watch_of(self, op) = n;
+    return n;
+}
+
+/* --- completion --------------------------------------------------------------------------------------------------- */
+
+static struct done by_warp(const struct race *r, const struct note *n) {
+    return (struct done){.how = DONE_THREAD, .warp = n->warp, .lanes = n->lanes, .time = r->time};
+}
+
+void note_waited_ld(struct race *r, uint32_t warp, uint64_t number) {
+    for (struct note **at = &r->warps[warp].loads; *at;) {
+        struct note *n = *at;
+        if (number && n->number != number) {
+            at = &n->next;
+            continue;
+        }
+        n->read = by_warp(r, n);
+        note_drop(r, unlink_note(at));
+    }
+}
+
+void note_waited_st(struct race *r, uint32_t warp) {
+    struct note **list = &r->warps[warp].stores;
+    while (*list) {
+        (*list)->written = by_warp(r, *list);
+        note_drop(r, unlink_note(list));
+    }
+}
+
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+/* cp.async of a lane: up to which time it had issued those of its latest groups, and those that are complete. */
+static struct lane_copies *copies_of(struct race *r, uint32_t warp, uint32_t lane) {
+    struct warp_watch *w = &r->warps[warp];
+    if (!w->copies)
+        w->copies = xcalloc(CLOCK_LANES, sizeof *w->copies);
+    return &w->copies[lane];
+}
+
+void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t until, const struct done *done) {
+    struct lane_copies *c = copies_of(r, warp, lane);
+    c->waited[c->num_waited++ % COPY_WAITS] = (struct copies_waited){until, *done};
+}
+
+static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t but) {
+    const struct lane_copies *c = copies_of(r, warp, lane);
+    if (but >= c->groups || but >= COPY_GROUPS)
+        return;
+    const uint32_t until = but ? c->committed[(c->groups - but - 1) % COPY_GROUPS] : r->time;
+    note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
+}
+
+static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool read) {
+    const struct warp_watch *w = &r->warps[warp];
+    for (struct note **at = &r->warps[warp].bulk; *at;) {
+        struct note *n = *at;
+        const uint32_t lane = lane_of(n);
+        at = &n->next;
+        if (!(lanes >> lane & 1) || n->group + but >= w->bulk_groups[lane])
+            continue;
+        if (n->read.how == DONE_NOT)
+            n->read = by_warp(r, n);
+        if (read)
+            continue;
+        n->written = by_warp(r, n);
+    }
+}
+
+/* Those that are done in full need not be asked about again; of stores the source alone is. */
+static void forget_bulk(struct race *r, uint32_t warp) {
+    for (struct note **at = &r->warps[warp].bulk; *at;)
+        if ((*at)->read.how != DONE_NOT)
+            note_drop(r, unlink_note(at));
+        else
+            at = &(*at)->next;
+}
+
+void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk) {
+    struct warp_watch *w = &r->warps[warp];
+    for (uint32_t l = 0; l < CLOCK_LANES; l++) {
+        if (!(lanes >> l & 1))
+            continue;
+        if (bulk && w->bulk_groups)
+            w->bulk_groups[l]++;
+        if (bulk)
+            continue;
+        struct lane_copies *c = copies_of(r, warp, l);
+        c->committed[c->groups++ % COPY_GROUPS] = r->time;
+    }
+}
+
+void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read) {
+    if (bulk) {
+        wait_bulk(r, warp, lanes, but, read);
+        forget_bulk(r, warp);
+        return;
+    }
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        if (lanes >> l & 1)
+            wait_copies(r, warp, l, but);
+}
+
+/* The threads that issued it had acquired what they knew then: that has been performed before the operation was. Their
+ * own accesses are not among it. */
+static void carry(struct race *r, const struct note *n, struct meeting *m) {
+    for (unsigned l = 0; l < LAYERS; l++)
+        clock_join(&r->clocks, &m->open[l], n->now[l]);
+}
+
+void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
+
+void note_commit(struct race *r, const struct note *n, struct meeting *m) {
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR};
+    carry(r, n, m);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (n->read.step)
+            clock_add_token(&r->clocks, &m->open[all[i]], n->read.token, n->read.step);
+}

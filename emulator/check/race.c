@@ -1,0 +1,457 @@
+/* check/race.c - the happens-before checker as a listener: from events to what race.h keeps. */
+#include "check/race.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+/* --- what is kept ------------------------------------------------------------------------------------------------- */
+
+static struct race *race_of(const struct listener *self, const struct cluster *cl) {
+    return *event_watch(self, &cl->cta[0]);
+}
+
+static struct race *begin(const struct listener *self, struct cluster *cl) {
+    const uint32_t threads = cl->block.x * cl->block.y * cl->block.z;
+    struct race *r = xcalloc(1, sizeof *r);
+    clock_pool_init(&r->clocks, cl->num_ctas, threads);
+    r->cluster = cl;
+    r->island = cl->island;
+    r->strict = cl->cta[0].gpu->config.check == MACH_CHECK_STRICT;
+    r->warps_each = r->clocks.warps_each;
+    r->warps = xcalloc(r->clocks.warps, sizeof *r->warps);
+    r->ctas = xcalloc(cl->num_ctas, sizeof *r->ctas);
+    for (uint32_t w = 0; w < r->clocks.warps; w++) {
+        r->warps[w].strand = xcalloc(CLOCK_LANES, sizeof(struct strand));
+        r->warps[w].strand[0].lanes = UINT32_MAX;
+        r->warps[w].num_strands = 1;
+    }
+    return *event_watch(self, &cl->cta[0]) = r;
+}
+
+static void drop_list(struct race *r, struct note *n) {
+    for (struct note *next; n; n = next) {
+        next = n->next;
+        note_drop(r, n);
+    }
+}
+
+static void end_warp(struct race *r, struct warp_watch *w) {
+    for (uint32_t i = 0; i < w->num_strands; i++)
+        know_drop(r, &w->strand[i].k);
+    drop_list(r, w->loads);
+    drop_list(r, w->stores);
+    drop_list(r, w->bulk);
+    xfree(w->strand);
+    xfree(w->bulk_groups);
+    xfree(w->copies);
+    xfree(w->tensor);
+    xfree(w->log);
+}
+
+static void end_cta(struct race *r, const struct listener *self, const struct cta *cta) {
+    struct cta_watch *c = race_cta(r, cta);
+    for (const struct async_queue *q = cta->queues; q; q = q->next)
+        for (const struct async_op *op = q->head; op; op = op->next)
+            note_over(r, self, op);
+    for (uint32_t i = 0; i < MACH_BARRIERS; i++)
+        know_forget(r, &c->bar[i]);
+    for (uint32_t i = 0; i < c->num_mbars; i++)
+        know_forget(r, &c->mbars[i].m);
+    xfree(c->mbars);
+    bytes_free(r, c);
+    columns_free(r, c);
+}
+
+static void end(const struct listener *self, struct cluster *cl) {
+    struct race *r = race_of(self, cl);
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < cl->num_ctas; i++)
+        end_cta(r, self, &cl->cta[i]);
+    for (uint32_t w = 0; w < r->clocks.warps; w++)
+        end_warp(r, &r->warps[w]);
+    know_forget(r, &r->barrier);
+    for (struct note *n = r->free_notes, *next; n; n = next) {
+        next = n->next;
+        xfree(n);
+    }
+    clock_pool_close(&r->clocks);
+    xfree(r->warps);
+    xfree(r->ctas);
+    xfree(r);
+    *event_watch(self, &cl->cta[0]) = NULL;
+}
+
+/* --- who ---------------------------------------------------------------------------------------------------------- */
+
+static const char *thread_what(const struct event_by *by, enum event_effect effect) {
+    return by->what ? by->what : effect & EFFECT_WRITE ? "a store" : "a load";
+}
+
+struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp, const struct strand *s,
+                               enum event_effect effect) {
+    return (struct viewer){.now = s->k.now,
+                           .warp = warp,
+                           .lanes = s->lanes & by->lanes,
+                           .time = r->time,
+                           .fenced_at = s->k.fenced_at,
+                           .by = by,
+                           .agent = AGENT_THREAD,
+                           .what = thread_what(by, effect)};
+}
+
+struct viewer viewer_of_note(const struct event_by *by, const struct note *n, bool async, const char *what) {
+    return (struct viewer){.now = n->now,
+                           .warp = n->warp,
+                           .lanes = n->lanes,
+                           .time = n->time,
+                           .fenced_at = n->fenced_at,
+                           .note = n,
+                           .by = by,
+                           .agent = n->agent,
+                           .async = async,
+                           .what = what};
+}
+
+/* --- accesses ----------------------------------------------------------------------------------------------------- */
+
+static struct pieces *pieces_of(const struct event_access *e) {
+    const uint32_t num = e->pieces ? e->pieces : 1;
+    struct pieces *p = xcalloc(1, sizeof *p + num * sizeof *p->at);
+    *p = (struct pieces){1, num, e->size, e->rows, (uint32_t)e->stride};
+    for (uint32_t i = 0; i < num; i++)
+        p->at[i] = (uint32_t)e->at[i];
+    return p;
+}
+
+static struct span span_of(const struct event_access *e, struct note *n) {
+    struct span s = {UINT32_MAX, 0, n, e->effect & EFFECT_WRITE, NULL};
+    for (uint32_t i = 0; i < (e->pieces ? e->pieces : 1); i++) {
+        const uint32_t at = (uint32_t)e->at[i];
+        s.from = at < s.from ? at : s.from;
+        s.to = at > s.to ? at : s.to;
+    }
+    s.to += e->size + (e->rows - 1) * (uint32_t)e->stride;
+    return s;
+}
+
+/* An operation touches shared memory. */
+static void engine(struct race *r, struct note *n, const struct event_access *e) {
+    struct span s = span_of(e, n);
+    if (e->pieces > 1 || e->rows > 1)
+        s.pieces = pieces_of(e);
+    const struct viewer v =
+        viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
+    spans_engine(r, e->owner, &v, &s);
+    if (s.pieces && !--s.pieces->holders)
+        xfree(s.pieces);
+}
+
+/* tcgen05.alloc writes its address as a store of the warp's first lane. */
+static void alloc_writes(struct race *r, const struct event_access *e) {
+    struct event_access store = *e;
+    uint64_t at[CLOCK_LANES] = {0};
+    const uint32_t first = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0;
+    at[first] = e->at[0];
+    store.at = at;
+    store.by.lanes = 1u << first;
+    words_access(r, &store, NULL);
+}
+
+static void access(const struct listener *self, const struct event_access *e) {
+    struct race *r = race_of(self, e->by.cta->cluster);
+    struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
+    if (!r || (e->space != SPACE_SHARED && e->space != SPACE_TENSOR))
+        return;
+    r->time += !e->by.op;
+    if (e->space == SPACE_TENSOR)
+        columns_access(r, e, n);
+    else if (e->agent == AGENT_THREAD)
+        words_access(r, e, NULL);
+    else if (e->agent == AGENT_TENSOR_ALLOC)
+        alloc_writes(r, e);
+    else if (e->agent == AGENT_CP_ASYNC && n)
+        words_access(r, e, n);
+    else if (n && !n->spanned && e->size)
+        engine(r, n, e);
+}
+
+/* --- mbarriers ---------------------------------------------------------------------------------------------------- */
+
+static struct mbar_watch *find_mbar(struct race *r, const struct cta *owner, uint32_t off) {
+    struct cta_watch *c = race_cta(r, owner);
+    for (uint32_t i = 0; i < c->num_mbars; i++)
+        if (c->mbars[i].off == off)
+            return &c->mbars[i];
+    return NULL;
+}
+
+static const struct diag mbarrier_race = {
+    .id = "mbarrier-race",
+    .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
+    .section = "PTX ISA 9.7.13.15.9, 8.8",
+    .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+static void mbar_begins(struct race *r, const struct event_life *e) {
+    struct cta_watch *c = race_cta(r, e->owner);
+    c->mbars = xgrow(c->mbars, c->num_mbars, &c->cap_mbars, sizeof *c->mbars);
+    c->mbars[c->num_mbars++] = (struct mbar_watch){.off = e->off,
+                                                   .token = clock_new_token(&r->clocks),
+                                                   .init_warp = race_warp(r, e->by.cta, e->by.warp),
+                                                   .init_lane = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0,
+                                                   .init_time = r->time,
+                                                   .init = event_origin(&e->by)};
+}
+
+static void mbar_ends(struct race *r, const struct event_life *e) {
+    struct cta_watch *c = race_cta(r, e->owner);
+    struct mbar_watch *m = find_mbar(r, e->owner, e->off);
+    if (!m)
+        return;
+    know_forget(r, &m->m);
+    *m = c->mbars[--c->num_mbars];
+}
+
+/* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check/mbarrier.c says. */
+static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    if (e->by.op || e->by.cta != e->owner || !m->init_time)
+        return;
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct strand *s = &w->strand[i];
+        const uint32_t lanes = s->lanes & e->by.lanes & ~(warp == m->init_warp ? 1u << m->init_lane : 0);
+        if (!lanes || clock_knows_lane(s->k.now[LAYER_SEEN], m->init_warp, m->init_lane, m->init_time))
+            continue;
+        struct event_by by = e->by;
+        by.lanes = lanes;
+        const struct mach_origin origin = event_origin(&by);
+        mach_warn_pair(r->island, &origin, &m->init, "mbarrier.init", &mbarrier_race,
+                       "%s uses the mbarrier at shared offset 0x%x, and nothing orders it after its mbarrier.init",
+                       e->by.what, m->off);
+        return;
+    }
+}
+
+/* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
+static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
+    if (!n || n->written.how == DONE_TOKEN)
+        return;
+    note_lands(r, n, &m->m);
+    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
+}
+
+static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    if (!e->by.op)
+        know_arrive(r, warp, e->by.lanes, &m->m, e->by.order);
+    else if (n && n->tensor)
+        note_commit(r, n, &m->m);
+    else if (n) /* cp.async.mbarrier.arrive */
+        note_copies_done(
+            r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
+            &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+}
+
+static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
+    know_phase(r, &m->m);
+}
+
+static void mbarrier(struct race *r, const struct listener *self, const struct event_sync *e) {
+    struct mbar_watch *m = find_mbar(r, e->owner, e->off);
+    struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
+    if (!m)
+        return;
+    if (e->kind != SYNC_MBAR_PHASE)
+        check_init(r, e, m);
+    switch (e->kind) {
+    case SYNC_MBAR_ARRIVE:
+    case SYNC_MBAR_DROP:
+        arrives(r, e, m, n);
+        break;
+    case SYNC_MBAR_COMPLETE_TX:
+        copy_lands(r, e, m, n);
+        break;
+    case SYNC_MBAR_PHASE:
+        phase_ends(r, e, m);
+        break;
+    case SYNC_MBAR_TEST:
+        if (e->done)
+            know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, e->by.order);
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- other synchronisation ---------------------------------------------------------------------------------------- */
+
+static void barrier(struct race *r, const struct event_sync *e, struct meeting *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    switch (e->kind) {
+    case SYNC_BAR_ARRIVE:
+    case SYNC_CLUSTER_ARRIVE:
+        know_arrive(r, warp, e->by.lanes, m, e->by.order);
+        break;
+    case SYNC_BAR_PHASE:
+    case SYNC_CLUSTER_PHASE:
+        know_phase(r, m);
+        break;
+    default:
+        know_observe(r, warp, e->by.lanes, m, e->by.order);
+        break;
+    }
+}
+
+static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
+    switch (e->fence) {
+    case FENCE_MEMORY:
+    case FENCE_SYNC_RESTRICT:
+        know_fence(r, warp, e->by.lanes, e->by.order);
+        break;
+    case FENCE_PROXY_ASYNC:
+        if (e->space != FENCE_GLOBAL)
+            know_proxy_fence(r, warp, e->by.lanes);
+        break;
+    case FENCE_PROXY_ASYNC_GENERIC:
+        know_fence(r, warp, e->by.lanes, e->by.order);
+        know_proxy_fence(r, warp, e->by.lanes);
+        break;
+    default:
+        break;
+    }
+}
+
+static void sync_of_warp(struct race *r, const struct event_sync *e) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    switch (e->kind) {
+    case SYNC_WARP:
+        know_warp_sync(r, warp, e->members);
+        break;
+    case SYNC_FENCE:
+        fence(r, e, warp);
+        break;
+    case SYNC_GROUP_COMMIT:
+        note_group_commit(r, warp, e->by.lanes, e->bulk);
+        break;
+    case SYNC_GROUP_WAIT:
+        note_group_wait(r, warp, e->by.lanes, e->count, e->bulk, e->read);
+        break;
+    case SYNC_TCGEN05_WAIT_LD:
+        note_waited_ld(r, warp, 0);
+        break;
+    case SYNC_TCGEN05_USE:
+        note_waited_ld(r, warp, e->awaited);
+        break;
+    case SYNC_TCGEN05_WAIT_ST:
+        note_waited_st(r, warp);
+        break;
+    case SYNC_TCGEN05_FENCE_BEFORE:
+    case SYNC_TCGEN05_FENCE_AFTER:
+        know_tensor_fence(r, warp, e->by.lanes, e->kind == SYNC_TCGEN05_FENCE_BEFORE);
+        break;
+    default:
+        break;
+    }
+}
+
+static void sync(const struct listener *self, const struct event_sync *e) {
+    struct race *r = race_of(self, e->by.cta->cluster);
+    if (!r)
+        return;
+    r->time++;
+    switch (e->kind) {
+    case SYNC_MBAR_ARRIVE:
+    case SYNC_MBAR_DROP:
+    case SYNC_MBAR_EXPECT_TX:
+    case SYNC_MBAR_COMPLETE_TX:
+    case SYNC_MBAR_PENDING:
+    case SYNC_MBAR_PHASE:
+    case SYNC_MBAR_TEST:
+        mbarrier(r, self, e);
+        break;
+    case SYNC_BAR_ARRIVE:
+    case SYNC_BAR_PHASE:
+    case SYNC_BAR_PASS:
+        barrier(r, e, &race_cta(r, e->owner)->bar[e->number]);
+        break;
+    case SYNC_CLUSTER_ARRIVE:
+    case SYNC_CLUSTER_PHASE:
+    case SYNC_CLUSTER_PASS:
+        barrier(r, e, &r->barrier);
+        break;
+    default:
+        sync_of_warp(r, e);
+        break;
+    }
+}
+
+/* --- operations --------------------------------------------------------------------------------------------------- */
+
+/* A copy is noted where it will read or write, since it may do so from now on. */
+static void issued(struct race *r, struct note *n, const struct async_op *op) {
+    struct event_by by = event_by_op(op, ORDER_WEAK, SCOPE_NONE);
+    const struct viewer v = viewer_of_note(&by, n, true, n->name);
+    n->spanned = op->dst_bytes || op->src_bytes;
+    if (op->dst_bytes)
+        spans_engine(r, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, true, NULL});
+    if (op->src_bytes)
+        spans_engine(r, op->cta, &v, &(struct span){op->src_off, op->src_off + op->src_bytes, n, false, NULL});
+}
+
+static void op(const struct listener *self, const struct event_op *e) {
+    struct race *r = race_of(self, e->by.cta->cluster);
+    if (!r)
+        return;
+    r->time++;
+    if (e->stage == OP_ISSUED)
+        issued(r, note_issued(r, self, e), e->by.op);
+    else if (e->stage == OP_COMPLETED)
+        note_over(r, self, e->by.op);
+}
+
+static void life(const struct listener *self, const struct event_life *e) {
+    struct cluster *cl = e->owner->cluster;
+    if (e->kind == LIFE_CLUSTER_START)
+        begin(self, cl);
+    struct race *r = race_of(self, cl);
+    if (!r)
+        return;
+    r->time++;
+    switch (e->kind) {
+    case LIFE_CLUSTER_END:
+        end(self, cl);
+        break;
+    case LIFE_MBAR_INIT:
+        mbar_begins(r, e);
+        break;
+    case LIFE_MBAR_INVAL:
+        mbar_ends(r, e);
+        break;
+    case LIFE_TMEM_ALLOC:
+    case LIFE_TMEM_CLOSING:
+    case LIFE_TMEM_DEALLOC:
+        columns_life(r, e);
+        break;
+    default:
+        break;
+    }
+}
+
+struct listener check_race(void) {
+    return (struct listener){.name = "order of accesses",
+                             .wants = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
+                                      WANT_TENSOR | WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE | WANT_OP |
+                                      WANT_LIFE,
+                             .access = access,
+                             .sync = sync,
+                             .op = op,
+                             .life = life};
+}

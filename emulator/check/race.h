@@ -1,0 +1,282 @@
+/* check/race.h - the happens-before checker: is every pair of conflicting accesses ordered, whatever the run's order was?
+ *
+ * Two accesses to the same bytes, one of them a write, by different agents need a chain of edges from the first to the
+ * second (PTX ISA 8.8, 8.9, 9.7.16.6; docs/memory-model.md has them all). What each agent knows is kept as clocks
+ * (check/clock.h), in layers: an edge may carry one kind of order and not another. What has touched memory is kept as
+ * stamps of threads by words of 4 bytes (check/words.c), and as notes of asynchronous operations by the spans that they
+ * touch (check/spans.c, check/columns.c). When an access comes that conflicts with what is kept, and its agent does not
+ * know of that, check/verdict.c says which rule is broken.
+ *
+ *   check/know.c    what threads know; what synchronisation carries from one to another
+ *   check/notes.c   asynchronous operations: what they know, and when they count as complete
+ *   check/race.c    the listener: events to the above
+ *
+ * All of it belongs to a cluster, which one host thread runs at a time.
+ */
+#ifndef CHECK_RACE_H
+#define CHECK_RACE_H
+
+#include "check/check.h"
+#include "check/clock.h"
+
+/* What an edge carries. */
+enum layer {
+    LAYER_ORDER,  /* causality order of the generic proxy: a release pattern, observed by an acquire pattern (8.8) */
+    LAYER_SEEN,   /* execution alone: also through relaxed arrivals and waits */
+    LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
+    LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
+    LAYERS
+};
+
+/* What threads know. Of themselves they know all, so their own lanes stand in `now` only as far as others told them. */
+struct know {
+    struct clock *now[LAYERS];
+    struct clock *released[LAYERS]; /* as of the last release fence; LAYER_TENSOR: fence::before_thread_sync */
+    struct clock *pending[LAYERS];  /* from relaxed waits: counts after an acquire fence; fence::after_thread_sync */
+    uint32_t released_at;           /* when that fence was, 0: never */
+    uint32_t before_at;             /*  the same of fence::before_thread_sync */
+    uint32_t fenced_at;             /* own accesses up to here have a proxy fence behind them, */
+    uint32_t released_fenced_at;    /*  and had one at released_at */
+};
+
+/* Lanes of a warp that know the same of others. */
+struct strand {
+    uint32_t lanes;
+    struct know k;
+};
+
+/* What synchronises: an mbarrier, a barrier of the CTA, the cluster's, a word that strong accesses use. */
+struct meeting {
+    struct clock *done[LAYERS]; /* what completed phases carry */
+    struct clock *open[LAYERS]; /* what has arrived in the one under way */
+};
+
+/* An access of a thread. */
+struct stamp {
+    uint32_t time; /* 0: none */
+    uint16_t warp; /* of the cluster */
+    uint8_t lane;
+    uint8_t flags; /* enum stamp_flag */
+};
+enum stamp_flag {
+    STAMP_STRONG = 1, /* told with an order: morally strong accesses do not race (8.7.1) */
+    STAMP_MANY = 2,   /* `time` is the number of a list of them */
+    STAMP_COPY = 4,   /* cp.async of the thread, issued then */
+    STAMP_SPLIT = 8,  /* of a word: `time` is the number of those of its bytes */
+};
+
+/* How it becomes known that a part of an asynchronous operation is over. */
+struct done {
+    enum { DONE_NOT, DONE_TOKEN, DONE_THREAD } how;
+    uint32_t token, step;        /* to whom knows the token so far */
+    uint32_t warp, lanes, time;  /* to whom knows one of the lanes so far */
+};
+
+/* An asynchronous operation. */
+struct note {
+    uint32_t holders;
+    enum event_agent agent;
+    const char *name;
+    struct cta *cta;
+    struct mach_origin origin;
+    uint64_t number;
+    uint32_t warp, lanes; /* that issued it, the warp of the cluster */
+    uint32_t time;
+    uint32_t fenced_at;
+    struct clock *now[LAYERS]; /* what these knew then */
+    struct done read, written; /* the shared or tensor memory that it reads, writes */
+    bool spanned;              /* its memory was noted when it was issued */
+    bool tensor;               /* tcgen05.mma, .cp, .shift, .commit */
+    bool loads;                /* tcgen05.ld */
+    uint32_t cta_group, d, m, n;
+    struct note *next; /* of its warp's, waiting for thread's wait */
+    uint32_t group;    /* bulk-group of the lane that it belongs to */
+};
+
+struct bytes_watch;
+struct columns_watch;
+
+#define RACE_LOG 16384u /* accesses of a warp whose lines are remembered */
+#define COPY_GROUPS 16u
+#define COPY_WAITS 16u
+
+/* The cp.async of a lane. */
+struct lane_copies {
+    uint32_t groups;                 /* committed so far, */
+    uint32_t committed[COPY_GROUPS]; /*  the latest of them when */
+    uint32_t num_waited;
+    struct copies_waited {
+        uint32_t until; /* those issued up to then are complete */
+        struct done done;
+    } waited[COPY_WAITS]; /* the latest */
+};
+
+struct warp_watch {
+    uint16_t num_strands;
+    struct strand *strand;      /* room for CLOCK_LANES */
+    struct note *loads, *stores; /* tcgen05.ld and .st not waited for */
+    struct note *bulk;           /* operations in bulk-groups of its lanes */
+    uint32_t *bulk_groups;       /* committed by each lane, CLOCK_LANES, or NULL */
+    struct lane_copies *copies;  /* CLOCK_LANES, or NULL */
+    struct tensor_queue {
+        uint32_t token, steps; /* of the tcgen05 operations of one lane */
+        bool used;
+    } *tensor;                                            /* CLOCK_LANES, or NULL */
+    struct place {
+        uint32_t time;
+        const struct diag_site *site;
+    } *log; /* of its accesses, a ring */
+    uint32_t log_end, log_room;
+};
+
+struct cta_watch {
+    struct meeting bar[MACH_BARRIERS];
+    struct mbar_watch {
+        uint32_t off, token;
+        uint32_t init_warp, init_lane, init_time; /* mbarrier.init */
+        struct mach_origin init;
+        struct meeting m;
+    } *mbars;
+    uint32_t num_mbars, cap_mbars;
+    struct bytes_watch *bytes;     /* shared memory */
+    struct columns_watch *columns; /* tensor memory */
+};
+
+/* What is kept for a cluster. */
+struct race {
+    struct clock_pool clocks;
+    struct cluster *cluster;
+    struct island *island;
+    bool strict;
+    uint32_t time, warps_each;
+    struct meeting barrier;
+    struct warp_watch *warps; /* clocks.warps of them */
+    struct cta_watch *ctas;
+    struct note *free_notes;
+};
+
+static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
+    return cta->rank * r->warps_each + warp;
+}
+static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) { return &r->ctas[cta->rank]; }
+
+/* --- know.c ------------------------------------------------------------------------------------------------------- */
+
+/* Lanes arrive: what they know, and have done, goes to the phase under way. */
+void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, enum event_order order);
+/* The phase is complete. */
+void know_phase(struct race *r, struct meeting *m);
+/* Lanes have seen that a phase is complete. */
+void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, enum event_order order);
+/* fence and membar; fence.proxy.async; tcgen05.fence; bar.warp.sync. */
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_order order);
+void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes);
+void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool before);
+void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes);
+
+void know_drop(struct race *r, struct know *k);
+void know_forget(struct race *r, struct meeting *m);
+
+/* --- notes.c ------------------------------------------------------------------------------------------------------ */
+
+/* An operation has been issued: its note, which the operation holds, as note_of says, until it is over. */
+struct note *note_issued(struct race *r, const struct listener *self, const struct event_op *e);
+struct note *note_of(const struct listener *self, const struct async_op *op);
+void note_over(struct race *r, const struct listener *self, const struct async_op *op);
+struct note *note_hold(struct note *n);
+void note_drop(struct race *r, struct note *n);
+/* What the threads of a warp wait for in their own program order. */
+void note_waited_ld(struct race *r, uint32_t warp, uint64_t number);
+void note_waited_st(struct race *r, uint32_t warp);
+void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk);
+void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read);
+/* cp.async of a lane that were issued until then are over, for whom *done says. */
+void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t until, const struct done *done);
+/* A copy's bytes have come; a tcgen05.commit arrives. */
+void note_lands(struct race *r, const struct note *n, struct meeting *m);
+void note_commit(struct race *r, const struct note *n, struct meeting *m);
+
+/* --- who makes an access ------------------------------------------------------------------------------------------ */
+
+struct viewer {
+    struct clock *const *now;
+    uint32_t warp, lanes, time, fenced_at;
+    const struct note *note; /* NULL: the threads themselves */
+    const struct event_by *by;
+    enum event_agent agent;
+    bool async; /* through the async proxy */
+    const char *what;
+};
+struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp,
+                               const struct strand *s, enum event_effect effect);
+struct viewer viewer_of_note(const struct event_by *by, const struct note *n, bool async, const char *what);
+
+/* --- verdict.c ---------------------------------------------------------------------------------------------------- */
+
+enum where { IN_SHARED, IN_TENSOR };
+
+/* Is the access of a thread that was (`wrote`: or is) a write ordered before what `v` does now, reading or `writes`?
+ * NULL, or the rule that is broken. */
+const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
+                                 bool writes);
+/* The same of what an operation has done, or will. */
+const struct diag *verdict_note(const struct race *r, const struct note *first, bool wrote, const struct viewer *v,
+                                bool writes, enum where where);
+/* Does it know that a part of the operation is over? */
+bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote);
+/* Reports it. `at`: shared offset, or column, in the memory of `owner`. */
+void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
+                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at);
+void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
+                       const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where);
+
+/* --- words.c, spans.c: shared memory ------------------------------------------------------------------------------ */
+
+#define BLOCK_BYTES 4096u
+
+/* Accesses of threads are kept for each word of 4 bytes; only where its bytes have different fates, for each byte. */
+struct word {
+    struct stamp wrote, read;
+};
+struct pieces {
+    uint32_t holders;
+    uint32_t num, size, rows, stride; /* num of `size` bytes each, and these again `rows` times, `stride` apart */
+    uint32_t at[];
+};
+struct span {
+    uint32_t from, to;
+    struct note *note;
+    bool write;
+    struct pieces *pieces; /* NULL: all bytes */
+};
+struct block {
+    struct word *words; /* NULL: no thread has touched it */
+    struct span *spans;
+    uint32_t num_spans, cap_spans;
+};
+struct bytes_watch {
+    uint32_t num_blocks;
+    struct block *block;
+    struct readers *lists;
+    uint32_t num_lists, cap_lists;
+    struct split *splits;
+    uint32_t num_splits, cap_splits;
+};
+
+void words_access(struct race *r, const struct event_access *e, const struct note *copy);
+/* An operation reads or writes [from, to), pieces of it: against what threads did. */
+void words_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s);
+/* A thread reads or writes [at, at + size): against what operations do. */
+bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint32_t at, uint32_t size, bool writes);
+void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s);
+struct bytes_watch *bytes_of(struct race *r, struct cta *owner);
+void words_free(struct bytes_watch *b);
+void bytes_free(struct race *r, struct cta_watch *c);
+
+/* --- columns.c: tensor memory ------------------------------------------------------------------------------------- */
+
+void columns_access(struct race *r, const struct event_access *e, const struct note *n);
+void columns_life(struct race *r, const struct event_life *e);
+void columns_free(struct race *r, struct cta_watch *c);
+
+#endif

@@ -1,0 +1,130 @@
+/* check/spans.c - what asynchronous operations read and write in shared memory; race.h.
+ *
+ * A span is kept until a later one that is ordered behind it covers it. Copies are noted when they are issued, since
+ * they may run at any time from then on; the operands of the tensor core when it reads them.
+ */
+#include "check/race.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define MAX_SPANS 256u /* in a block; of more, the oldest is forgotten */
+
+static bool same_pieces(const struct pieces *a, const struct pieces *b) {
+    return a == b || (a && b && a->num == b->num && a->rows == b->rows && a->stride == b->stride &&
+                      a->size == b->size && memcmp(a->at, b->at, a->num * sizeof *a->at) == 0);
+}
+
+/* Is a byte of [at, at + size) one of the span? */
+static bool covers(const struct span *s, uint32_t at, uint32_t size) {
+    if (at >= s->to || s->from >= at + size)
+        return false;
+    if (!s->pieces)
+        return true;
+    for (uint32_t g = 0; g < s->pieces->rows; g++)
+        for (uint32_t i = 0; i < s->pieces->num; i++) {
+            const uint32_t p = s->pieces->at[i] + g * s->pieces->stride;
+            if (at < p + s->pieces->size && p < at + size)
+                return true;
+        }
+    return false;
+}
+
+/* The first byte that both have, or UINT32_MAX. */
+static uint32_t common(const struct span *a, const struct span *b) {
+    if (a->from >= b->to || b->from >= a->to)
+        return UINT32_MAX;
+    if (!a->pieces)
+        return b->pieces ? common(b, a) : a->from > b->from ? a->from : b->from;
+    for (uint32_t g = 0; g < a->pieces->rows; g++)
+        for (uint32_t i = 0; i < a->pieces->num; i++) {
+            const uint32_t p = a->pieces->at[i] + g * a->pieces->stride;
+            if (covers(b, p, a->pieces->size))
+                return p;
+        }
+    return UINT32_MAX;
+}
+
+bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint32_t at, uint32_t size, bool writes) {
+    struct bytes_watch *b = bytes_of(r, owner);
+    for (uint32_t k = at / BLOCK_BYTES; k <= (at + size - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
+        for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
+            const struct span *s = &b->block[k].spans[i];
+            if ((!s->write && !writes) || at >= s->to || s->from >= at + size)
+                continue;
+            const struct diag *rule = verdict_note(r, s->note, s->write, v, writes, IN_SHARED);
+            if (!rule || !covers(s, at, size))
+                continue;
+            verdict_tell_note(r, rule, s->note, s->write, v, writes, owner, at, IN_SHARED);
+            return true;
+        }
+    return false;
+}
+
+static void drop_span(struct race *r, struct block *k, uint32_t i) {
+    note_drop(r, k->spans[i].note);
+    if (k->spans[i].pieces && !--k->spans[i].pieces->holders)
+        xfree(k->spans[i].pieces);
+    k->spans[i] = k->spans[--k->num_spans];
+}
+
+/* Need `old` not be kept, `s` coming: whoever is ordered behind `s` is ordered behind it? */
+static bool supersedes(const struct span *s, const struct span *old) {
+    if (s->pieces || s->from > old->from || s->to < old->to)
+        return s->from == old->from && s->to == old->to && s->write == old->write && same_pieces(s->pieces, old->pieces);
+    return s->write;
+}
+
+/* Tensor core operations of one thread complete in order, so that the later stands for both. */
+static bool same_queue(const struct note *a, const struct note *b) {
+    return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
+}
+
+static void put_span(struct race *r, struct cta *owner, struct block *k, const struct viewer *v, const struct span *s,
+                     bool *told) {
+    for (uint32_t i = 0; i < k->num_spans; i++) {
+        struct span *old = &k->spans[i];
+        const bool conflict = (s->write || old->write) && old->note != s->note;
+        const struct diag *rule = conflict ? verdict_note(r, old->note, old->write, v, s->write, IN_SHARED) : NULL;
+        const uint32_t at = rule ? common(old, s) : UINT32_MAX;
+        if (at != UINT32_MAX && !*told) {
+            verdict_tell_note(r, rule, old->note, old->write, v, s->write, owner, at, IN_SHARED);
+            *told = true;
+        }
+        const bool behind = conflict ? !rule : same_queue(s->note, old->note) || verdict_knows(v, old->note, old->write);
+        if ((behind || at != UINT32_MAX) && supersedes(s, old))
+            drop_span(r, k, i--);
+    }
+    if (k->num_spans == MAX_SPANS)
+        drop_span(r, k, 0);
+    k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
+    k->spans[k->num_spans] = *s;
+    note_hold(s->note);
+    if (s->pieces)
+        s->pieces->holders++;
+    k->num_spans++;
+}
+
+void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
+    struct bytes_watch *b = bytes_of(r, owner);
+    bool told = false;
+    words_engine(r, owner, v, s);
+    for (uint32_t k = s->from / BLOCK_BYTES; k <= (s->to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
+        put_span(r, owner, &b->block[k], v, s, &told);
+}
+
+void bytes_free(struct race *r, struct cta_watch *c) {
+    struct bytes_watch *b = c->bytes;
+    if (!b)
+        return;
+    for (uint32_t i = 0; i < b->num_blocks; i++) {
+        while (b->block[i].num_spans)
+            drop_span(r, &b->block[i], 0);
+        xfree(b->block[i].spans);
+    }
+    words_free(b);
+    xfree(b->block);
+    xfree(b);
+    c->bytes = NULL;
+}

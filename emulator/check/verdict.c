@@ -1,0 +1,330 @@
+/* check/verdict.c - of two conflicting accesses: are they ordered, and if not, which rule is broken? race.h.
+ *
+ * The second of the two, by what the kernel does, is the one that the report names first. An operation counts from its
+ * issue: what a thread touches after that is second, even if the operation itself runs later.
+ */
+#include "check/race.h"
+
+#include <stdio.h>
+
+/* --- the rules ---------------------------------------------------------------------------------------------------- */
+
+static const struct diag shared_race = {
+    .id = "shared-race",
+    .rule = "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a barrier, "
+            "bar.warp.sync within a warp, or a release and an acquire",
+    .section = "PTX ISA 8.8, 8.10.6, 9.7.13.1, 9.7.13.2",
+    .hint = "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the two; shfl, vote and "
+            "elect.sync order no memory. Warps mostly run in the lucky order",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag missing_fence = {
+    .id = "missing-proxy-fence",
+    .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
+    .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
+    .hint = "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
+            "thread. Mostly the store has long arrived, so it works by luck on most runs",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag fence_before_overwrite = {
+    .id = "proxy-fence-before-overwrite",
+    .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
+            "fence.proxy.async between them",
+    .section = "PTX ISA 8.6, 9.7.13.4",
+    .hint = "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
+            "the copy be issued. No chip is known to need it, and many kernels do without",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+static const struct diag not_awaited = {
+    .id = "copy-not-awaited",
+    .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of the "
+            "mbarrier that it signals, or wait_group by the thread that issued it",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5",
+    .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer bytes than all "
+            "copies bring, so that the phase ends early; or a wait by another thread, without a barrier behind it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag copy_overwrites = {
+    .id = "copy-overwrites",
+    .rule = "an asynchronous copy may be issued into memory once those who use what it holds are known to be done",
+    .section = "PTX ISA 8.8, 9.7.9.25.1",
+    .hint = "the thread that issues the copy did not wait for the barrier on which the readers arrive, waited for the "
+            "wrong parity or stage, or the readers arrive before they have read (all lanes: __syncwarp() before one "
+            "lane arrives)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag source_overwritten = {
+    .id = "bulk-store-overwritten",
+    .rule = "the source of a bulk copy must not change before the copy has read it",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
+    .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the copy, then a "
+            "barrier, before the buffer is written again",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag operand_overwritten = {
+    .id = "tcgen05-operand-overwritten",
+    .rule = "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been observed",
+    .section = "PTX ISA 9.7.16.6.2, 9.7.16.12",
+    .hint = "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong parity or stage; the "
+            "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag relaxed_handover = {
+    .id = "relaxed-handover",
+    .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an acquire "
+            "after the wait do",
+    .section = "PTX ISA 8.8, 9.7.13.4, 9.7.13.15.13",
+    .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
+            "accesses it covers, and fence.acquire after the relaxed wait",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag relaxed_copy_handover = {
+    .id = "relaxed-copy-handover",
+    .rule = "a relaxed wait orders tcgen05 operations alone: what a copy has written, or an operation has read, is "
+            "handed on by an acquire",
+    .section = "PTX ISA 9.7.16.6.4, 9.7.13.4, 8.9.1.1",
+    .hint = "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
+            "which compiles to nothing",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+static const struct diag mma_not_awaited = {
+    .id = "tcgen05-not-awaited",
+    .rule = "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it has been "
+            "observed",
+    .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12",
+    .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or accumulator; or the "
+            "commit comes before the last tcgen05.mma",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag ld_not_waited = {
+    .id = "tcgen05-ld-not-waited",
+    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the cells have "
+            "been read",
+    .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
+    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it a later "
+            "tcgen05.mma, .st or .dealloc may overtake a load. It mostly loses the race, so it works by luck",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag st_not_waited = {
+    .id = "tcgen05-st-not-waited",
+    .rule = "tcgen05.st is asynchronous: only tcgen05.wait::st says that the cells have been written",
+    .section = "PTX ISA 9.7.16.6.4.3, 9.7.16.8.5",
+    .hint = "put tcgen05.wait::st.sync.aligned behind the stores, before their cells are used or others are told",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag tensor_race = {
+    .id = "tensor-race",
+    .rule = "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an mbarrier, "
+            "with tcgen05.fence::before_thread_sync and ::after_thread_sync around it",
+    .section = "PTX ISA 9.7.16.6.4, 9.7.16.6.3",
+    .hint = "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
+            "thread does not wait for them: for all of them, for the right parity and accumulator",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag fence_missing = {
+    .id = "tcgen05-fence-missing",
+    .rule = "tcgen05 operations of two threads are ordered by synchronisation only with tcgen05.fence::before_thread_sync "
+            "before it, or a tcgen05.commit, and tcgen05.fence::after_thread_sync after it",
+    .section = "PTX ISA 9.7.16.6.4",
+    .hint = "::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier, "
+            "::after_thread_sync in the one that goes on. No known compiler moves what they hold in place",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+
+/* --- order -------------------------------------------------------------------------------------------------------- */
+
+static bool knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane, uint32_t time) {
+    const uint32_t own = layer == LAYER_FENCED ? v->fenced_at : v->time;
+    return (warp == v->warp && v->lanes >> lane & 1 && time <= own) ||
+           clock_knows_lane(v->now[layer], warp, lane, time);
+}
+
+/* Does it know one of the lanes that far; `all`: each of them? */
+static bool knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all) {
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        if (d->lanes >> l & 1 && knows_lane(v, layer, d->warp, l, d->time) != all)
+            return !all;
+    return all && d->lanes;
+}
+
+static bool knows_done(const struct viewer *v, enum layer layer, const struct done *d) {
+    switch (d->how) {
+    case DONE_TOKEN:
+        return clock_knows_token(v->now[layer], d->token, d->step);
+    case DONE_THREAD:
+        return knows_lanes(v, layer, d, layer == LAYER_TENSOR);
+    default:
+        return false;
+    }
+}
+
+/* cp.async of a thread, by what that thread has waited for since. */
+static bool knows_copy(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
+    const struct lane_copies *c = r->warps[s->warp].copies;
+    for (uint32_t i = 0; c && i < COPY_WAITS && i < c[s->lane].num_waited; i++) {
+        const struct copies_waited *w = &c[s->lane].waited[i];
+        if (w->until >= s->time && knows_done(v, layer, &w->done))
+            return true;
+    }
+    return false;
+}
+
+static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
+    return s->flags & STAMP_COPY ? knows_copy(r, v, layer, s) : knows_lane(v, layer, s->warp, s->lane, s->time);
+}
+
+/* --- verdicts ----------------------------------------------------------------------------------------------------- */
+
+/* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
+static const struct diag *while_under_way(const struct viewer *v, bool writes) {
+    if (writes)
+        return &not_awaited;
+    return v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY ? &operand_overwritten : &source_overwritten;
+}
+
+const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
+                                 bool writes) {
+    if (knows_stamp(r, v, v->async ? LAYER_FENCED : LAYER_ORDER, first))
+        return NULL;
+    if (v->async && knows_stamp(r, v, LAYER_ORDER, first))
+        return wrote ? &missing_fence : &fence_before_overwrite;
+    if (first->flags & STAMP_COPY)
+        return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : &not_awaited;
+    if (knows_stamp(r, v, LAYER_SEEN, first))
+        return &relaxed_handover;
+    if (v->note && first->time > v->note->time)
+        return while_under_way(v, writes);
+    return v->note && writes ? &copy_overwrites : &shared_race;
+}
+
+/* Operations of one thread that run one behind the other: the pairs of 9.7.16.6.2. Two tcgen05.mma are one with the
+ * same accumulator and shape. */
+static bool pipelined(const struct note *a, const struct viewer *v) {
+    const struct note *b = v->note;
+    if (!b || !a->tensor || !b->tensor || a->warp != b->warp || a->lanes != b->lanes || a->cta_group != b->cta_group)
+        return false;
+    if (a->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE)
+        return a->d == b->d && a->m == b->m && a->n == b->n;
+    return true;
+}
+
+static const struct diag *tensor_verdict(const struct note *first, const struct done *d, const struct note *second) {
+    if (first->tensor)
+        return &mma_not_awaited;
+    if (first->agent == AGENT_TENSOR_LDST && d->how == DONE_NOT)
+        return first->loads ? &ld_not_waited : &st_not_waited;
+    (void)second;
+    return &tensor_race;
+}
+
+static const struct diag *bytes_verdict(const struct note *first, bool wrote) {
+    if (wrote)
+        return &not_awaited;
+    return first->tensor ? &operand_overwritten : &source_overwritten;
+}
+
+const struct diag *verdict_note(const struct race *r, const struct note *first, bool wrote, const struct viewer *v,
+                                bool writes, enum where where) {
+    const struct done *d = wrote ? &first->written : &first->read;
+    if (v->note && first->time > v->note->time) { /* issued later: by what it knows of the other */
+        const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
+        return first == v->note ? NULL : verdict_note(r, v->note, writes, &later, wrote, where);
+    }
+    if (first == v->note || pipelined(first, v))
+        return NULL;
+    if (where == IN_TENSOR) {
+        if (!knows_done(v, LAYER_SEEN, d))
+            return tensor_verdict(first, d, v->note);
+        return r->strict && !knows_done(v, LAYER_TENSOR, d) ? &fence_missing : NULL;
+    }
+    if (knows_done(v, LAYER_ORDER, d))
+        return NULL;
+    return knows_done(v, LAYER_SEEN, d) ? &relaxed_copy_handover : bytes_verdict(first, wrote);
+}
+
+bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote) {
+    return knows_done(v, LAYER_ORDER, wrote ? &first->written : &first->read);
+}
+
+/* --- reports ------------------------------------------------------------------------------------------------------ */
+
+static const struct diag_site *site_at(const struct warp_watch *w, uint32_t time) {
+    uint32_t low = w->log_end > w->log_room ? w->log_end - w->log_room : 0, high = w->log_end;
+    while (low < high) { /* times rise */
+        const uint32_t middle = low + (high - low) / 2;
+        const struct place *p = &w->log[middle % w->log_room];
+        if (p->time == time)
+            return p->site;
+        if (p->time < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static struct mach_origin origin_of_stamp(const struct race *r, const struct stamp *s) {
+    const struct event_by by = {.cta = &r->cluster->cta[s->warp / r->warps_each],
+                                .site = site_at(&r->warps[s->warp], s->time),
+                                .warp = s->warp % r->warps_each,
+                                .lanes = 1u << s->lane};
+    return event_origin(&by);
+}
+
+/* One of the two parties of a report. */
+struct party {
+    const struct mach_origin *origin;
+    const char *what;
+    bool writes;
+};
+
+static void tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
+                 const struct cta *owner, uint32_t at, enum where where) {
+    char place[80], said[160];
+    int n = where == IN_TENSOR ? snprintf(place, sizeof place, "tensor memory column %u", at)
+                               : snprintf(place, sizeof place, "shared offset 0x%x", at);
+    if (r->cluster->num_ctas > 1)
+        snprintf(place + n, sizeof place - (size_t)n, " of cluster CTA %u", owner->rank);
+    snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");
+    mach_warn_pair(r->island, later->origin, earlier->origin, said, rule, "%s %s %s, and nothing orders it after %s",
+                   later->what, later->writes ? "writes" : "reads", place, earlier->what);
+}
+
+/* The earlier party is `first`, unless that came after the operation's issue. */
+static void tell_in_order(struct race *r, const struct diag *rule, const struct party *first, uint32_t time,
+                          const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
+                          enum where where) {
+    const struct mach_origin origin = v->note ? v->note->origin : event_origin(v->by);
+    const struct party mine = {&origin, v->what, writes};
+    if (v->note && time > v->note->time)
+        tell(r, rule, first, &mine, owner, at, where);
+    else
+        tell(r, rule, &mine, first, owner, at, where);
+}
+
+void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
+                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at) {
+    const struct mach_origin origin = origin_of_stamp(r, first);
+    const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
+    tell_in_order(r, rule, &(struct party){&origin, what, wrote}, first->time, v, writes, owner, at, IN_SHARED);
+}
+
+void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
+                       const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
+    tell_in_order(r, rule, &(struct party){&first->origin, first->name, wrote}, first->time, v, writes, owner, at,
+                  where);
+}
