@@ -4,7 +4,7 @@
  *   tcgen05.mma, .cp, .shift   by a tcgen05.commit of the same thread, issued later, on an mbarrier (9.7.16.12)
  *   copies that signal         by the phase of that mbarrier; they release their own bytes alone (8.9.1.1)
  *   copies in bulk-groups      by wait_group of the thread, their sources by wait_group.read (9.7.9.25.3.2)
- *   tcgen05.ld, .st            by tcgen05.wait of the warp (9.7.16.8.5), or the use of a loaded register (9.7.16.6.4.5)
+ *   tcgen05.ld, .st            by tcgen05.wait of the warp (9.7.16.8.5)
  *   cp.async                   by wait_group of the thread, or cp.async.mbarrier.arrive (9.7.13.15.15)
  */
 #include "check/race.h"
@@ -12,6 +12,8 @@
 #include "base/heap.h"
 
 #include <string.h>
+
+#define MAX_BULK 4096u /* of a warp in bulk-groups that were not waited for */
 
 static void **watch_of(const struct listener *self, const struct async_op *op) { return event_op_watch(self, op); }
 
@@ -83,8 +85,22 @@ static struct note *unlink_note(struct note **list) {
 
 static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
 
+/* Nobody waits for so many: the oldest count as over. */
+static void shorten(struct race *r, struct warp_watch *w) {
+    struct note **at = &w->bulk;
+    for (uint32_t i = 0; *at && i < MAX_BULK / 2; i++)
+        at = &(*at)->next;
+    while (*at) {
+        (*at)->read = (*at)->written = (struct done){.how = DONE_FORGOTTEN};
+        note_drop(r, unlink_note(at));
+    }
+    w->num_bulk = MAX_BULK / 2;
+}
+
 static void join_bulk_group(struct race *r, struct note *n) {
     struct warp_watch *w = &r->warps[n->warp];
+    if (++w->num_bulk > MAX_BULK)
+        shorten(r, w);
     if (!w->bulk_groups)
         w->bulk_groups = xcalloc(CLOCK_LANES, sizeof *w->bulk_groups);
     n->group = w->bulk_groups[lane_of(n)];
@@ -99,6 +115,8 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
     case AGENT_TENSOR_COPY:
         q = tensor_queue(r, n->warp, lane_of(n));
         n->tensor = true;
+        n->shifts = n->agent == AGENT_TENSOR_COPY && work->from == work->to && !work->a;
+        n->copies_4x256b = n->agent == AGENT_TENSOR_COPY && !n->shifts && work->m == 4;
         n->read = n->written = (struct done){.how = DONE_TOKEN, .token = q->token, .step = ++q->steps};
         n->cta_group = work->cta_group;
         n->d = work->to_off;
@@ -148,21 +166,33 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     return n;
 }
 
+struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op) {
+    struct note *old = note_of(self, op), *n = new_note(r);
+    *n = *old;
+    n->holders = 1;
+    n->read = n->written = (struct done){0};
+    for (unsigned l = 0; l < LAYERS; l++)
+        clock_hold(n->now[l]);
+    note_drop(r, old);
+    return *watch_of(self, op) = n;
+}
+
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
 static struct done by_warp(const struct race *r, const struct note *n) {
     return (struct done){.how = DONE_THREAD, .warp = n->warp, .lanes = n->lanes, .time = r->time};
 }
 
-void note_waited_ld(struct race *r, uint32_t warp, uint64_t number) {
-    for (struct note **at = &r->warps[warp].loads; *at;) {
-        struct note *n = *at;
-        if (number && n->number != number) {
-            at = &n->next;
-            continue;
-        }
-        n->read = by_warp(r, n);
-        note_drop(r, unlink_note(at));
+void note_used_ld(struct race *r, uint32_t warp, uint64_t number) {
+    for (struct note *n = r->warps[warp].loads; n; n = n->next)
+        n->used |= n->number == number;
+}
+
+void note_waited_ld(struct race *r, uint32_t warp) {
+    struct note **list = &r->warps[warp].loads;
+    while (*list) {
+        (*list)->read = by_warp(r, *list);
+        note_drop(r, unlink_note(list));
     }
 }
 
@@ -216,10 +246,12 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
 /* Those that are done in full need not be asked about again; of stores the source alone is. */
 static void forget_bulk(struct race *r, uint32_t warp) {
     for (struct note **at = &r->warps[warp].bulk; *at;)
-        if ((*at)->read.how != DONE_NOT)
+        if ((*at)->read.how != DONE_NOT) {
             note_drop(r, unlink_note(at));
-        else
+            r->warps[warp].num_bulk--;
+        } else {
             at = &(*at)->next;
+        }
 }
 
 void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk) {

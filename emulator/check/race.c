@@ -148,7 +148,7 @@ static void engine(struct race *r, struct note *n, const struct event_access *e)
         xfree(s.pieces);
 }
 
-/* tcgen05.alloc writes its address as a store of the warp's first lane. */
+/* tcgen05.alloc writes its address, the warp as one. */
 static void alloc_writes(struct race *r, const struct event_access *e) {
     struct event_access store = *e;
     uint64_t at[CLOCK_LANES] = {0};
@@ -174,7 +174,7 @@ static void access(const struct listener *self, const struct event_access *e) {
     else if (e->agent == AGENT_CP_ASYNC && n)
         words_access(r, e, n);
     else if (n && !n->spanned && e->size)
-        engine(r, n, e);
+        engine(r, n->written.how == DONE_TOKEN && e->agent == AGENT_CLC ? note_again(r, self, e->by.op) : n, e);
 }
 
 /* --- mbarriers ---------------------------------------------------------------------------------------------------- */
@@ -345,10 +345,10 @@ static void sync_of_warp(struct race *r, const struct event_sync *e) {
         note_group_wait(r, warp, e->by.lanes, e->count, e->bulk, e->read);
         break;
     case SYNC_TCGEN05_WAIT_LD:
-        note_waited_ld(r, warp, 0);
+        note_waited_ld(r, warp);
         break;
     case SYNC_TCGEN05_USE:
-        note_waited_ld(r, warp, e->awaited);
+        note_used_ld(r, warp, e->awaited);
         break;
     case SYNC_TCGEN05_WAIT_ST:
         note_waited_st(r, warp);

@@ -62,12 +62,13 @@ enum stamp_flag {
     STAMP_STRONG = 1, /* told with an order: morally strong accesses do not race (8.7.1) */
     STAMP_MANY = 2,   /* `time` is the number of a list of them */
     STAMP_COPY = 4,   /* cp.async of the thread, issued then */
+    STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
     STAMP_SPLIT = 8,  /* of a word: `time` is the number of those of its bytes */
 };
 
 /* How it becomes known that a part of an asynchronous operation is over. */
 struct done {
-    enum { DONE_NOT, DONE_TOKEN, DONE_THREAD } how;
+    enum { DONE_NOT, DONE_TOKEN, DONE_THREAD, DONE_FORGOTTEN } how;
     uint32_t token, step;        /* to whom knows the token so far */
     uint32_t warp, lanes, time;  /* to whom knows one of the lanes so far */
 };
@@ -87,7 +88,8 @@ struct note {
     struct done read, written; /* the shared or tensor memory that it reads, writes */
     bool spanned;              /* its memory was noted when it was issued */
     bool tensor;               /* tcgen05.mma, .cp, .shift, .commit */
-    bool loads;                /* tcgen05.ld */
+    bool shifts, copies_4x256b; /* tcgen05.shift, tcgen05.cp.4x256b */
+    bool loads, used;           /* tcgen05.ld; a register of it was used */
     uint32_t cta_group, d, m, n;
     struct note *next; /* of its warp's, waiting for thread's wait */
     uint32_t group;    /* bulk-group of the lane that it belongs to */
@@ -115,7 +117,8 @@ struct warp_watch {
     uint16_t num_strands;
     struct strand *strand;      /* room for CLOCK_LANES */
     struct note *loads, *stores; /* tcgen05.ld and .st not waited for */
-    struct note *bulk;           /* operations in bulk-groups of its lanes */
+    struct note *bulk;           /* operations in bulk-groups of its lanes, */
+    uint32_t num_bulk;           /*  so many */
     uint32_t *bulk_groups;       /* committed by each lane, CLOCK_LANES, or NULL */
     struct lane_copies *copies;  /* CLOCK_LANES, or NULL */
     struct tensor_queue {
@@ -185,8 +188,11 @@ struct note *note_of(const struct listener *self, const struct async_op *op);
 void note_over(struct race *r, const struct listener *self, const struct async_op *op);
 struct note *note_hold(struct note *n);
 void note_drop(struct race *r, struct note *n);
+/* The operation touches another CTA's memory, too: a note of that alone. */
+struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op);
 /* What the threads of a warp wait for in their own program order. */
-void note_waited_ld(struct race *r, uint32_t warp, uint64_t number);
+void note_waited_ld(struct race *r, uint32_t warp);
+void note_used_ld(struct race *r, uint32_t warp, uint64_t number);
 void note_waited_st(struct race *r, uint32_t warp);
 void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk);
 void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read);

@@ -145,6 +145,17 @@ static const struct diag fence_missing = {
     .class = DIAG_STRICT,
 };
 
+static const struct diag not_pipelined = {
+    .id = "tcgen05-not-pipelined",
+    .rule = "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
+            "mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma and shift",
+    .section = "PTX ISA 9.7.16.6.2",
+    .hint = "tcgen05.commit behind the first and a wait for its mbarrier before the second. Chips run them in order, and "
+            "many kernels rely on it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
 static bool knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane, uint32_t time) {
@@ -167,6 +178,8 @@ static bool knows_done(const struct viewer *v, enum layer layer, const struct do
         return clock_knows_token(v->now[layer], d->token, d->step);
     case DONE_THREAD:
         return knows_lanes(v, layer, d, layer == LAYER_TENSOR);
+    case DONE_FORGOTTEN:
+        return true;
     default:
         return false;
     }
@@ -184,7 +197,11 @@ static bool knows_copy(const struct race *r, const struct viewer *v, enum layer 
 }
 
 static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
-    return s->flags & STAMP_COPY ? knows_copy(r, v, layer, s) : knows_lane(v, layer, s->warp, s->lane, s->time);
+    if (s->flags & STAMP_COPY)
+        return knows_copy(r, v, layer, s);
+    if (s->flags & STAMP_WARP)
+        return knows_lanes(v, layer, &(struct done){.warp = s->warp, .lanes = UINT32_MAX, .time = s->time}, false);
+    return knows_lane(v, layer, s->warp, s->lane, s->time);
 }
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
@@ -211,23 +228,41 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
     return v->note && writes ? &copy_overwrites : &shared_race;
 }
 
-/* Operations of one thread that run one behind the other: the pairs of 9.7.16.6.2. Two tcgen05.mma are one with the
- * same accumulator and shape. */
-static bool pipelined(const struct note *a, const struct viewer *v) {
-    const struct note *b = v->note;
-    if (!b || !a->tensor || !b->tensor || a->warp != b->warp || a->lanes != b->lanes || a->cta_group != b->cta_group)
-        return false;
+/* The pairs of 9.7.16.6.2 run in the order of their issue, also those of two threads (9.7.16.6.4.3). Of two tcgen05.mma
+ * the accumulator and the shape are the same. */
+static bool is_pair(const struct note *a, const struct note *b) {
     if (a->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE)
         return a->d == b->d && a->m == b->m && a->n == b->n;
+    if (a->agent == AGENT_TENSOR_CORE || a->shifts)
+        return b->shifts || b->agent == AGENT_TENSOR_CORE || b->copies_4x256b;
+    return b->agent == AGENT_TENSOR_CORE;
+}
+
+/* Does what `v` does run behind `first` without a wait? Then NULL, or the rule that it breaks still. */
+static bool pipelined(const struct race *r, const struct note *first, const struct viewer *v, const struct diag **rule) {
+    const struct note *b = v->note;
+    const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
+    if (!b || !first->tensor || !b->tensor || first->cta_group != b->cta_group)
+        return false;
+    *rule = is_pair(first, b) ? NULL : &not_pipelined;
+    if (first->warp == b->warp && first->lanes == b->lanes)
+        return true;
+    if (*rule || !knows_lanes(v, LAYER_SEEN, &issue, false))
+        return false;
+    *rule = r->strict && !knows_lanes(v, LAYER_TENSOR, &issue, false) ? &fence_missing : NULL;
     return true;
 }
 
-static const struct diag *tensor_verdict(const struct note *first, const struct done *d, const struct note *second) {
+/* A register that tcgen05.ld loads is used by what its warp stores: the true dependency holds (9.7.16.6.4.5). */
+static bool depends(const struct note *first, const struct viewer *v) {
+    return first->used && v->note && v->note->agent == AGENT_TENSOR_LDST && first->warp == v->note->warp;
+}
+
+static const struct diag *tensor_verdict(const struct note *first, const struct done *d) {
     if (first->tensor)
         return &mma_not_awaited;
     if (first->agent == AGENT_TENSOR_LDST && d->how == DONE_NOT)
         return first->loads ? &ld_not_waited : &st_not_waited;
-    (void)second;
     return &tensor_race;
 }
 
@@ -244,11 +279,12 @@ const struct diag *verdict_note(const struct race *r, const struct note *first, 
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
         return first == v->note ? NULL : verdict_note(r, v->note, writes, &later, wrote, where);
     }
-    if (first == v->note || pipelined(first, v))
-        return NULL;
+    const struct diag *rule = NULL;
+    if (first == v->note || pipelined(r, first, v, &rule))
+        return rule;
     if (where == IN_TENSOR) {
         if (!knows_done(v, LAYER_SEEN, d))
-            return tensor_verdict(first, d, v->note);
+            return depends(first, v) ? NULL : tensor_verdict(first, d);
         return r->strict && !knows_done(v, LAYER_TENSOR, d) ? &fence_missing : NULL;
     }
     if (knows_done(v, LAYER_ORDER, d))

@@ -55,8 +55,9 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
 
 /* Is what `first` did ordered before the access, or no conflict? */
 static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at) {
-    const bool own = first->warp == t->stamp.warp && first->lane == t->stamp.lane && !(first->flags & STAMP_COPY);
-    if (own && !t->v.note)
+    const bool warp = (first->flags | t->stamp.flags) & STAMP_WARP;
+    const bool own = first->warp == t->stamp.warp && (first->lane == t->stamp.lane || warp);
+    if (own && !(first->flags & STAMP_COPY) && !t->v.note)
         return;
     if (t->strong && first->flags & STAMP_STRONG)
         return;
@@ -226,6 +227,7 @@ void words_access(struct race *r, const struct event_access *e, const struct not
     struct warp_watch *w = &r->warps[warp];
     struct touch t = {.r = r, .owner = e->owner, .b = bytes_of(r, e->owner), .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
+    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (e->agent == AGENT_TENSOR_ALLOC ? STAMP_WARP : 0);
     if (copy) {
         t.v = viewer_of_note(&e->by, copy, false, copy->name);
         touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);
@@ -234,7 +236,7 @@ void words_access(struct race *r, const struct event_access *e, const struct not
     remember(w, r->time, e->by.site);
     for (uint32_t i = 0; i < w->num_strands; i++) {
         t.v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
-        touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, t.strong ? STAMP_STRONG : 0);
+        touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
     }
 }
 

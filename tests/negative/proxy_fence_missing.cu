@@ -5,7 +5,8 @@
 // only
 // (PTX ISA 9.7.16.6.5).
 //
-// EXPECT: ^warning: .* reads shared memory offset 0x[0-9a-f]+, which thread [0-9]+ stored at tests/negative/proxy_fence_missing.cu:@STORE@ without a proxy fence since \[missing-proxy-fence\]$
+// EXPECT: ^warning: operand A of tcgen05.mma reads shared offset 0x[0-9a-f]+, and nothing orders it after a store \[missing-proxy-fence\]$
+// EXPECT: proxy_fence_missing.cu:@STORE@ in proxy_fence_missing$
 // EXPECT: hint: let every thread that stored execute fence.proxy.async
 // EXPECT: ^PASS$
 // EXIT: 0

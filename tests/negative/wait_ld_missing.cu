@@ -5,8 +5,8 @@
 // on.
 // Rule: tcgen05.wait::ld before the thread tells others (PTX ISA 9.7.16.6.4.5).
 //
-// EXPECT: ^warning: 1 tcgen05.ld of this warp have not been waited for
-// EXPECT: wait_ld_missing.cu:@TELL@ in wait_ld_missing$
+// EXPECT: ^warning: tcgen05.dealloc writes tensor memory column 0, and nothing orders it after tcgen05.ld \[tcgen05-ld-not-waited\]$
+// EXPECT: from: .*wait_ld_missing.cu:@FREE@
 // EXPECT: hint: put tcgen05.wait::ld.sync.aligned between the loads and what tells others
 // EXPECT: ^PASS$
 // EXIT: 0
@@ -22,8 +22,8 @@ __global__ void wait_ld_missing(uint32_t *out) {
     tmem_wait_st();
     tmem_ld_32x32b_x1(read, base);
     out[threadIdx.x] = read[0];
-    __syncthreads(); // TELL
-    tmem_dealloc(base, 32);
+    __syncthreads();
+    tmem_dealloc(base, 32); // FREE
 }
 
 int main(void) {

@@ -59,7 +59,12 @@ static inline void log_operand_end(struct event_log *log) {
 
 static inline void log_operand(struct event_log *log, const struct event_access *e) {
     const char *what = e->what ? e->what : e->by.what;
-    uint64_t first = e->at[0], end = first + (e->rows - 1) * e->stride + e->size;
+    uint64_t first = e->at[0], end = 0;
+    for (uint32_t i = 0; i < e->pieces; i++) {
+        const uint64_t last = e->at[i] + (e->rows - 1) * e->stride + e->size;
+        first = e->at[i] < first ? e->at[i] : first;
+        end = last > end ? last : end;
+    }
     const struct async_op *op = e->by.op;
     if (log->operand.number != op->number || log->operand.rank != op->cta->rank ||
         strcmp(log->operand.what, what) != 0) {
@@ -73,7 +78,7 @@ static inline void log_operand(struct event_log *log, const struct event_access 
     }
     log->operand.first = first < log->operand.first ? first : log->operand.first;
     log->operand.end = end > log->operand.end ? end : log->operand.end;
-    log->operand.bytes += (uint64_t)e->rows * e->size;
+    log->operand.bytes += (uint64_t)e->rows * e->pieces * e->size;
 }
 
 /* Starts a line. */

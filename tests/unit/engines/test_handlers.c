@@ -171,6 +171,7 @@ static void register_dependency(void) {
                             "add.u32 %r30, %r30, 1; st.global.u32 [%out], %r30;\n",
                             END, NULL))) {
         uint64_t out = run_alloc(&r, 128);
+        run_check_races(&r);
         CHECK(run_ok(&r, "k", WARP, 1, &out));
         CHECK_EQ(run_u32(&r, out, 7), 33);
         CHECK_HAS(r.log, "tcgen05-ld-not-waited");

@@ -251,7 +251,7 @@ static void watched(struct run *r) {
     uint8_t map[TMAP_BYTES];
     uint64_t out = run_alloc(r, 256);
     words(r, map, 4);
-    run_check_proxies(r);
+    run_check_races(r);
     CHECK(run_faults(r, "nofence", (struct run_shape){.block = 64}, 1, &out, "missing-proxy-fence"));
     CHECK_HAS(r->log, "cp.async.bulk to global memory");
     launch_ok(r, "roundtrip", 1, map, NULL, 0);

@@ -98,7 +98,7 @@ static void faults(struct run *r, const uint64_t args[2]) {
     CHECK(run_faults(r, "outside", shape, 2, args, "global-out-of-bounds"));
     CHECK(run_faults(r, "toomuch", shape, 2, args, "cp-async-src-size"));
     CHECK(run_faults(r, "badsize", shape, 2, args, "cp-size is 4, 8 or 16"));
-    run_check_proxies(r);
+    run_check_races(r);
     CHECK(run_faults(r, "proxy", shape, 2, args, "missing-proxy-fence"));
 }
 

@@ -65,29 +65,6 @@ static void attaching(void) {
     gpu_destroy(gpu);
 }
 
-static bool always_settled(const struct listener *self, struct cta *cta, uint32_t off, uint32_t size) {
-    (void)self, (void)cta, (void)off, (void)size;
-    return true;
-}
-
-/* Engines tell of their reads while one listener may have something to say about them. */
-static void settled(void) {
-    static struct event_log log = {.wants = WANT_ENGINE_READ};
-    struct run r;
-    if (run_open(
-            &r, LOG_HEAD LOG_TENSOR
-            "@%p8 tcgen05.mma.cta_group::1.kind::f16 [%r12], %rd12, %rd13, %r14, %p6;\n" LOG_COMMIT LOG_TENSOR_END)) {
-        const struct listener l = {.name = "settled", .wants = WANT_ENGINE_READ, .settled = always_settled};
-        CHECK(events_attach(r.gpu, &l));
-        log_attach(&r, &log);
-        CHECK(run_ok(&r, "k", WARP, 1, &log.base));
-    }
-    run_close(&r);
-    log_operand_end(&log);
-    CHECK_STR(log.text, "operand A of tcgen05.mma 0#1 read 400-1400 bytes 4096 async\n"
-                        "operand B of tcgen05.mma 0#1 read 1400-1500 bytes 256 async\n");
-}
-
 /* --- operations --------------------------------------------------------------------------------------------------- */
 
 static void copies(void) {
@@ -296,7 +273,6 @@ int main(void) {
     two_logs();
     wants();
     attaching();
-    settled();
     copies();
     products();
     bulk_sources();
