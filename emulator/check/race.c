@@ -56,8 +56,10 @@ static void end_cta(struct race *r, const struct listener *self, const struct ct
             note_over(r, self, op);
     for (uint32_t i = 0; i < MACH_BARRIERS; i++)
         know_forget(r, &c->bar[i]);
-    for (uint32_t i = 0; i < c->num_mbars; i++)
+    for (uint32_t i = 0; i < c->num_mbars; i++) {
         know_forget(r, &c->mbars[i].m);
+        xfree(c->mbars[i].uses);
+    }
     xfree(c->mbars);
     bytes_free(r, c);
     columns_free(r, c);
@@ -207,13 +209,53 @@ static void mbar_begins(struct race *r, const struct event_life *e) {
                                                    .init = event_origin(&e->by)};
 }
 
+static struct mach_origin use_origin(const struct race *r, uint32_t warp, const struct mbar_use *use) {
+    const struct event_by by = {.cta = &r->cluster->cta[warp / r->warps_each],
+                                .site = use->site,
+                                .warp = warp % r->warps_each,
+                                .lanes = use->lanes};
+    return event_origin(&by);
+}
+
+/* Whoever invalidates an mbarrier knows that all have used it who did. */
+static void check_inval(struct race *r, const struct event_life *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    for (uint32_t i = 0; m->uses && i < r->clocks.warps; i++)
+        for (uint32_t lanes = m->uses[i].lanes & ~(i == warp ? e->by.lanes : 0); lanes; lanes &= lanes - 1) {
+            const struct mbar_use *use = &m->uses[i];
+            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+            uint32_t s = 0;
+            while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
+                s++;
+            if (clock_knows_lane(w->strand[s].k.now[LAYER_SEEN], i, lane, use->time))
+                continue;
+            const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
+            mach_warn_pair(r->island, &origin, &theirs, "its use", &mbarrier_race,
+                           "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
+                           e->off);
+            return;
+        }
+}
+
 static void mbar_ends(struct race *r, const struct event_life *e) {
     struct cta_watch *c = race_cta(r, e->owner);
     struct mbar_watch *m = find_mbar(r, e->owner, e->off);
     if (!m)
         return;
+    check_inval(r, e, m);
     know_forget(r, &m->m);
+    xfree(m->uses);
     *m = c->mbars[--c->num_mbars];
+}
+
+static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    if (e->by.op)
+        return;
+    if (!m->uses)
+        m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
+    struct mbar_use *use = &m->uses[race_warp(r, e->by.cta, e->by.warp)];
+    *use = (struct mbar_use){r->time, e->by.lanes, e->by.site}; /* of other lanes nothing is kept */
 }
 
 /* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check/mbarrier.c says. */
@@ -269,8 +311,10 @@ static void mbarrier(struct race *r, const struct listener *self, const struct e
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (!m)
         return;
-    if (e->kind != SYNC_MBAR_PHASE)
+    if (e->kind != SYNC_MBAR_PHASE) {
         check_init(r, e, m);
+        remember_use(r, e, m);
+    }
     switch (e->kind) {
     case SYNC_MBAR_ARRIVE:
     case SYNC_MBAR_DROP:

@@ -138,6 +138,10 @@ struct cta_watch {
         uint32_t off, token;
         uint32_t init_warp, init_lane, init_time; /* mbarrier.init */
         struct mach_origin init;
+        struct mbar_use {
+            uint32_t time, lanes;
+            const struct diag_site *site;
+        } *uses; /* the latest of each warp of the cluster */
         struct meeting m;
     } *mbars;
     uint32_t num_mbars, cap_mbars;

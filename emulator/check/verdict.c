@@ -258,17 +258,19 @@ static bool depends(const struct note *first, const struct viewer *v) {
     return first->used && v->note && v->note->agent == AGENT_TENSOR_LDST && first->warp == v->note->warp;
 }
 
-static const struct diag *tensor_verdict(const struct note *first, const struct done *d) {
+/* Of tcgen05.ld and .st: who knows that they were issued, lacks their wait; who does not, lacks any order. */
+static const struct diag *tensor_verdict(const struct note *first, const struct done *d, const struct viewer *v) {
+    const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (first->tensor)
         return &mma_not_awaited;
-    if (first->agent == AGENT_TENSOR_LDST && d->how == DONE_NOT)
+    if (d->how == DONE_NOT && knows_lanes(v, LAYER_SEEN, &issue, false))
         return first->loads ? &ld_not_waited : &st_not_waited;
     return &tensor_race;
 }
 
-static const struct diag *bytes_verdict(const struct note *first, bool wrote) {
+static const struct diag *bytes_verdict(const struct note *first, bool wrote, const struct viewer *v, bool writes) {
     if (wrote)
-        return &not_awaited;
+        return v->note && writes ? &copy_overwrites : &not_awaited;
     return first->tensor ? &operand_overwritten : &source_overwritten;
 }
 
@@ -284,12 +286,12 @@ const struct diag *verdict_note(const struct race *r, const struct note *first, 
         return rule;
     if (where == IN_TENSOR) {
         if (!knows_done(v, LAYER_SEEN, d))
-            return depends(first, v) ? NULL : tensor_verdict(first, d);
+            return depends(first, v) ? NULL : tensor_verdict(first, d, v);
         return r->strict && !knows_done(v, LAYER_TENSOR, d) ? &fence_missing : NULL;
     }
     if (knows_done(v, LAYER_ORDER, d))
         return NULL;
-    return knows_done(v, LAYER_SEEN, d) ? &relaxed_copy_handover : bytes_verdict(first, wrote);
+    return knows_done(v, LAYER_SEEN, d) ? &relaxed_copy_handover : bytes_verdict(first, wrote, v, writes);
 }
 
 bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote) {
