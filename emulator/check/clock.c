@@ -284,6 +284,8 @@ bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint3
     return c->lane[warp] == lane && time <= c->ahead[warp];
 }
 
+uint32_t clock_all_lanes(const struct clock *c, uint32_t warp) { return c ? c->all[warp] : 0; }
+
 uint32_t clock_token(const struct clock *c, uint32_t token) { return c && token < c->tokens ? c->token[token] : 0; }
 
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step) { return clock_token(c, token) >= step; }

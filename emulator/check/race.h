@@ -276,6 +276,8 @@ struct bytes_watch {
 void words_access(struct race *r, const struct event_access *e, const struct note *copy);
 /* An operation reads or writes [from, to), pieces of it: against what threads did. */
 void words_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s);
+/* Might an operation have a say in what threads do in [from, to)? */
+bool spans_doubt(struct race *r, struct cta *owner, const struct viewer *v, uint32_t from, uint32_t to, bool writes);
 /* A thread reads or writes [at, at + size): against what operations do. */
 bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint32_t at, uint32_t size, bool writes);
 void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s);

@@ -32,7 +32,10 @@ struct touch {
     struct viewer v;
     struct stamp stamp;
     bool writes, strong;
-    bool told; /* of this instruction */
+    bool told;  /* of this instruction */
+    bool quiet; /* no operation has a say in this */
+    /* What one look at the clock has shown: all lanes of this warp are known up to then, for what `layer` matters to. */
+    uint32_t known_warp, known_time;
 };
 
 struct bytes_watch *bytes_of(struct race *r, struct cta *owner) {
@@ -53,8 +56,21 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
     t->told = true;
 }
 
+/* The same for most of them, at once. */
+static bool is_known(struct touch *t, const struct stamp *s) {
+    if (s->flags)
+        return false;
+    if (s->warp != t->known_warp) {
+        t->known_warp = s->warp;
+        t->known_time = clock_all_lanes(t->v.now[t->v.async ? LAYER_FENCED : LAYER_ORDER], s->warp);
+    }
+    return s->time <= t->known_time;
+}
+
 /* Is what `first` did ordered before the access, or no conflict? */
 static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at) {
+    if (is_known(t, first))
+        return;
     const bool warp = (first->flags | t->stamp.flags) & STAMP_WARP;
     const bool own = first->warp == t->stamp.warp && (first->lane == t->stamp.lane || warp);
     if (own && !(first->flags & STAMP_COPY) && !t->v.note)
@@ -190,13 +206,12 @@ static struct word *words_at(struct bytes_watch *b, uint32_t block) {
 }
 
 static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
-    if (spans_meet(t->r, t->owner, &t->v, at, size, t->writes))
+    if (!t->quiet && spans_meet(t->r, t->owner, &t->v, at, size, t->writes))
         t->told = true;
     for (uint32_t end = at + size, next; at < end; at = next) {
         const uint32_t base = at & ~(WORD - 1);
         next = end < base + WORD ? end : base + WORD;
-        struct word *words = words_at(t->b, at / BLOCK_BYTES);
-        touch_word(t, &words[base % BLOCK_BYTES / WORD], base, at, next);
+        touch_word(t, &words_at(t->b, at / BLOCK_BYTES)[base % BLOCK_BYTES / WORD], base, at, next);
     }
 }
 
@@ -214,6 +229,16 @@ static void remember(struct warp_watch *w, uint32_t time, const struct diag_site
 
 static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
                         uint8_t flags) {
+    uint32_t from = UINT32_MAX, to = 0;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
+        from = at < from ? at : from;
+        to = at > to ? at : to;
+    }
+    if (!lanes)
+        return;
+    t->known_warp = UINT32_MAX;
+    t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         t->v.lanes = 1u << l;
@@ -272,21 +297,28 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
-static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
+/* [at, end) lies in one block. */
+static void engine_words(struct touch *t, struct word *words, uint32_t at, uint32_t end) {
     for (uint32_t next; at < end; at = next) {
-        const uint32_t base = at & ~(WORD - 1), block = at / BLOCK_BYTES;
+        const uint32_t base = at & ~(WORD - 1);
+        struct word *w = &words[base % BLOCK_BYTES / WORD];
         next = end < base + WORD ? end : base + WORD;
-        if (block >= t->b->num_blocks)
-            return;
-        struct block *k = &t->b->block[block];
-        if (!k->words) {
-            next = (block + 1) * BLOCK_BYTES;
+        if (!t->writes && is_known(t, &w->wrote))
             continue;
-        }
-        struct word *w = &k->words[base % BLOCK_BYTES / WORD];
         engine_word(t, w, base, at, next);
         if (t->writes)
             forget(t, w, base, at, next);
+    }
+}
+
+static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
+    for (uint32_t next; at < end; at = next) {
+        const uint32_t block = at / BLOCK_BYTES, last = (block + 1) * BLOCK_BYTES;
+        if (block >= t->b->num_blocks)
+            return;
+        next = end < last ? end : last;
+        if (t->b->block[block].words)
+            engine_words(t, t->b->block[block].words, at, next);
     }
 }
 
@@ -298,7 +330,8 @@ static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
 }
 
 void words_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
-    struct touch t = {.r = r, .owner = owner, .b = bytes_of(r, owner), .v = *v, .writes = s->write};
+    struct touch t = {
+        .r = r, .owner = owner, .b = bytes_of(r, owner), .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
     if (!any_words(t.b, s->from, s->to))
         return;
     if (!s->pieces) {
