@@ -43,7 +43,7 @@ static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
-    return a->released_at == b->released_at && a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
+    return a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
            a->released_fenced_at == b->released_fenced_at;
 }
 
@@ -71,25 +71,44 @@ static void give(struct race *r, struct clock **to, struct clock *known, uint32_
         clock_add_lanes(&r->clocks, to, warp, lanes, time);
 }
 
-static void arrive(struct race *r, const struct strand *s, uint32_t warp, uint32_t lanes, struct clock **to,
-                   enum event_order order) {
-    const struct know *k = &s->k;
+/* To those who may take it, by the scope. */
+static void give_scoped(struct race *r, struct clock **to, struct clock *known, uint32_t warp, uint32_t lanes,
+                        uint32_t time, const struct manner *how) {
+    if (how->near)
+        give(r, &to[LAYER_NEAR], known, warp, lanes, time);
+    if (how->scope >= SCOPE_CLUSTER)
+        give(r, &to[LAYER_SCOPED], known, warp, lanes, time);
+}
+
+/* What only the strict level asks for. */
+static void arrive_strict(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
+                          const struct manner *how) {
+    const struct manner fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope,
+                                 how->near};
+    if (releases(how->order))
+        give_scoped(r, to, k->now[LAYER_SCOPED], warp, lanes, r->time, how);
+    else if (k->released_at)
+        give_scoped(r, to, k->released[LAYER_SCOPED], warp, lanes, k->released_at, &fence);
+    give(r, &to[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, lanes, k->before_at);
+    clock_join(&r->clocks, &to[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
+}
+
+static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
+                   const struct manner *how) {
     give(r, &to[LAYER_SEEN], k->now[LAYER_SEEN], warp, lanes, r->time);
-    if (releases(order)) {
+    if (releases(how->order)) {
         give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
         give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
     } else if (k->released_at) {
         give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
         give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
     }
-    if (!r->strict)
-        return;
-    give(r, &to[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, lanes, k->before_at);
-    clock_join(&r->clocks, &to[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
+    if (r->strict)
+        arrive_strict(r, k, warp, lanes, to, how);
 }
 
-void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, enum event_order order) {
-    FOR_STRANDS(s, &r->warps[warp], lanes) arrive(r, s, warp, s->lanes & lanes, m->open, order);
+void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct manner *how) {
+    FOR_STRANDS(s, &r->warps[warp], lanes) arrive(r, &s->k, warp, s->lanes & lanes, m->open, how);
 }
 
 void know_phase(struct race *r, struct meeting *m) {
@@ -99,15 +118,21 @@ void know_phase(struct race *r, struct meeting *m) {
     }
 }
 
-void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, enum event_order order) {
+void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
-        struct clock **to = acquires(order) ? s->k.now : s->k.pending;
+        struct clock **to = acquires(how->order) ? s->k.now : s->k.pending;
         clock_join(&r->clocks, &s->k.now[LAYER_SEEN], m->done[LAYER_SEEN]);
         clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
         clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
+        if (!r->strict)
+            continue;
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
+        if (how->near)
+            clock_join(&r->clocks, &to[LAYER_SCOPED], m->done[LAYER_NEAR]);
+        if (how->scope >= SCOPE_CLUSTER)
+            clock_join(&r->clocks, &to[LAYER_SCOPED], m->done[LAYER_SCOPED]);
     }
     merge(r, w);
 }
@@ -121,25 +146,27 @@ void know_forget(struct race *r, struct meeting *m) {
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
 
-void know_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_order order) {
+static void fence_layer(struct race *r, struct know *k, enum layer l, enum event_order order) {
+    if (acquires(order)) {
+        clock_join(&r->clocks, &k->now[l], k->pending[l]);
+        clock_set(&r->clocks, &k->pending[l], NULL);
+    }
+    if (releases(order))
+        clock_set(&r->clocks, &k->released[l], k->now[l]);
+}
+
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
-        struct know *k = &s->k;
-        for (unsigned l = 0; l < LAYERS; l++) {
-            if (l != LAYER_ORDER && l != LAYER_FENCED)
-                continue;
-            if (acquires(order)) {
-                clock_join(&r->clocks, &k->now[l], k->pending[l]);
-                clock_set(&r->clocks, &k->pending[l], NULL);
-            }
-            if (releases(order))
-                clock_set(&r->clocks, &k->released[l], k->now[l]);
-        }
-        if (releases(order)) {
-            k->released_at = r->time;
-            k->released_fenced_at = k->fenced_at;
-        }
+        fence_layer(r, &s->k, LAYER_ORDER, how->order);
+        fence_layer(r, &s->k, LAYER_FENCED, how->order);
+        fence_layer(r, &s->k, LAYER_SCOPED, how->order);
+        if (!releases(how->order))
+            continue;
+        s->k.released_at = r->time;
+        s->k.released_scope = how->scope;
+        s->k.released_fenced_at = s->k.fenced_at;
     }
     merge(r, w);
 }
@@ -172,9 +199,10 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
 
 /* Orders the memory accesses of those who take part (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
+    static const struct manner how = {ORDER_ACQ_REL, SCOPE_CTA, true};
     struct meeting m = {{NULL}, {NULL}};
-    know_arrive(r, warp, lanes, &m, ORDER_ACQ_REL);
+    know_arrive(r, warp, lanes, &m, &how);
     know_phase(r, &m);
-    know_observe(r, warp, lanes, &m, ORDER_ACQ_REL);
+    know_observe(r, warp, lanes, &m, &how);
     know_forget(r, &m);
 }

@@ -282,14 +282,14 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
 /* The threads that issued it had acquired what they knew then: that has been performed before the operation was. Their
  * own accesses are not among it. */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
-    for (unsigned l = 0; l < LAYERS; l++)
+    for (unsigned l = 0; l < LAYER_NEAR; l++)
         clock_join(&r->clocks, &m->open[l], n->now[l]);
 }
 
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR};
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (n->read.step)

@@ -179,6 +179,12 @@ static void access(const struct listener *self, const struct event_access *e) {
         engine(r, n->written.how == DONE_TOKEN && e->agent == AGENT_CLC ? note_again(r, self, e->by.op) : n, e);
 }
 
+/* --- how -------- */
+
+static struct manner manner_of(const struct event_sync *e) {
+    return (struct manner){e->by.order, e->by.scope, e->by.cta == e->owner};
+}
+
 /* --- mbarriers ---------------------------------------------------------------------------------------------------- */
 
 static struct mbar_watch *find_mbar(struct race *r, const struct cta *owner, uint32_t off) {
@@ -288,9 +294,10 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
 }
 
 static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    const struct manner how = manner_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (!e->by.op)
-        know_arrive(r, warp, e->by.lanes, &m->m, e->by.order);
+        know_arrive(r, warp, e->by.lanes, &m->m, &how);
     else if (n && n->tensor)
         note_commit(r, n, &m->m);
     else if (n) /* cp.async.mbarrier.arrive */
@@ -300,13 +307,14 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
 }
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR};
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
 }
 
 static void mbarrier(struct race *r, const struct listener *self, const struct event_sync *e) {
+    const struct manner how = manner_of(e);
     struct mbar_watch *m = find_mbar(r, e->owner, e->off);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (!m)
@@ -328,7 +336,7 @@ static void mbarrier(struct race *r, const struct listener *self, const struct e
         break;
     case SYNC_MBAR_TEST:
         if (e->done)
-            know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, e->by.order);
+            know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
         break;
     default:
         break;
@@ -338,34 +346,36 @@ static void mbarrier(struct race *r, const struct listener *self, const struct e
 /* --- other synchronisation ---------------------------------------------------------------------------------------- */
 
 static void barrier(struct race *r, const struct event_sync *e, struct meeting *m) {
+    const struct manner how = manner_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     switch (e->kind) {
     case SYNC_BAR_ARRIVE:
     case SYNC_CLUSTER_ARRIVE:
-        know_arrive(r, warp, e->by.lanes, m, e->by.order);
+        know_arrive(r, warp, e->by.lanes, m, &how);
         break;
     case SYNC_BAR_PHASE:
     case SYNC_CLUSTER_PHASE:
         know_phase(r, m);
         break;
     default:
-        know_observe(r, warp, e->by.lanes, m, e->by.order);
+        know_observe(r, warp, e->by.lanes, m, &how);
         break;
     }
 }
 
 static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
+    const struct manner how = manner_of(e);
     switch (e->fence) {
     case FENCE_MEMORY:
     case FENCE_SYNC_RESTRICT:
-        know_fence(r, warp, e->by.lanes, e->by.order);
+        know_fence(r, warp, e->by.lanes, &how);
         break;
     case FENCE_PROXY_ASYNC:
         if (e->space != FENCE_GLOBAL)
             know_proxy_fence(r, warp, e->by.lanes);
         break;
     case FENCE_PROXY_ASYNC_GENERIC:
-        know_fence(r, warp, e->by.lanes, e->by.order);
+        know_fence(r, warp, e->by.lanes, &how);
         know_proxy_fence(r, warp, e->by.lanes);
         break;
     default:

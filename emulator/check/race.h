@@ -25,6 +25,8 @@ enum layer {
     LAYER_SEEN,   /* execution alone: also through relaxed arrivals and waits */
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
+    LAYER_SCOPED, /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
+    LAYER_NEAR,   /* of meetings alone: the same from threads of its CTA, at any scope */
     LAYERS
 };
 
@@ -33,7 +35,8 @@ struct know {
     struct clock *now[LAYERS];
     struct clock *released[LAYERS]; /* as of the last release fence; LAYER_TENSOR: fence::before_thread_sync */
     struct clock *pending[LAYERS];  /* from relaxed waits: counts after an acquire fence; fence::after_thread_sync */
-    uint32_t released_at;           /* when that fence was, 0: never */
+    uint32_t released_at;           /* when that fence was, 0: never, */
+    enum event_scope released_scope; /*  and its scope */
     uint32_t before_at;             /*  the same of fence::before_thread_sync */
     uint32_t fenced_at;             /* own accesses up to here have a proxy fence behind them, */
     uint32_t released_fenced_at;    /*  and had one at released_at */
@@ -169,14 +172,20 @@ static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) 
 
 /* --- know.c ------------------------------------------------------------------------------------------------------- */
 
+/* Semantics of an arrival or a wait; near: the object is of the CTA of the thread. */
+struct manner {
+    enum event_order order;
+    enum event_scope scope;
+    bool near;
+};
 /* Lanes arrive: what they know, and have done, goes to the phase under way. */
-void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, enum event_order order);
+void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct manner *how);
 /* The phase is complete. */
 void know_phase(struct race *r, struct meeting *m);
 /* Lanes have seen that a phase is complete. */
-void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, enum event_order order);
+void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how);
 /* fence and membar; fence.proxy.async; tcgen05.fence; bar.warp.sync. */
-void know_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_order order);
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how);
 void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes);
 void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool before);
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes);

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#define AHEAD_LOOKS 4096u /* accesses of a warp that are looked through */
+
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
 static const struct diag shared_race = {
@@ -145,6 +147,16 @@ static const struct diag fence_missing = {
     .class = DIAG_STRICT,
 };
 
+static const struct diag narrow_scope = {
+    .id = "scope-too-narrow",
+    .rule = "two threads synchronise where the scope of each operation takes in the other thread: those of different "
+            "CTAs of a cluster at .cluster or wider",
+    .section = "PTX ISA 8.5, 8.8, 9.7.13.15.13",
+    .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. Known "
+            "chips order it all the same, and many kernels rely on it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
 static const struct diag not_pipelined = {
     .id = "tcgen05-not-pipelined",
     .rule = "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
@@ -204,6 +216,36 @@ static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer
     return knows_lane(v, layer, s->warp, s->lane, s->time);
 }
 
+/* --- who came too early ------------------------------------------------------------------------------------------- */
+
+static const struct diag_site *site_at(const struct warp_watch *w, uint32_t time) {
+    uint32_t low = w->log_end > w->log_room ? w->log_end - w->log_room : 0, high = w->log_end;
+    while (low < high) { /* times rise */
+        const uint32_t middle = low + (high - low) / 2;
+        const struct place *p = &w->log[middle % w->log_room];
+        if (p->time == time)
+            return p->site;
+        if (p->time < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The thread has done the same before, and that is known to `v`: it is a round ahead, and the one that did not wait. */
+static bool is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const struct warp_watch *w = &r->warps[first->warp];
+    const struct diag_site *site = site_at(w, first->time);
+    const uint32_t oldest = w->log_end > w->log_room ? w->log_end - w->log_room : 0;
+    for (uint32_t i = w->log_end; site && i > oldest && w->log_end - i < AHEAD_LOOKS; i--) {
+        const struct place *p = &w->log[(i - 1) % w->log_room];
+        if (p->site == site && p->time < first->time)
+            return knows_lane(v, LAYER_SEEN, first->warp, first->lane, p->time);
+    }
+    return false;
+}
+
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
 
 /* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
@@ -213,17 +255,23 @@ static const struct diag *while_under_way(const struct viewer *v, bool writes) {
     return v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY ? &operand_overwritten : &source_overwritten;
 }
 
+/* Ordered, and as the text has it? */
+static const struct diag *scoped(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const bool near = first->warp / r->warps_each == v->warp / r->warps_each;
+    return r->strict && !near && !knows_stamp(r, v, LAYER_SCOPED, first) ? &narrow_scope : NULL;
+}
+
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes) {
     if (knows_stamp(r, v, v->async ? LAYER_FENCED : LAYER_ORDER, first))
-        return NULL;
+        return scoped(r, first, v);
     if (v->async && knows_stamp(r, v, LAYER_ORDER, first))
         return wrote ? &missing_fence : &fence_before_overwrite;
     if (first->flags & STAMP_COPY)
         return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : &not_awaited;
     if (knows_stamp(r, v, LAYER_SEEN, first))
         return &relaxed_handover;
-    if (v->note && first->time > v->note->time)
+    if (v->note && (first->time > v->note->time || is_ahead(r, first, v)))
         return while_under_way(v, writes);
     return v->note && writes ? &copy_overwrites : &shared_race;
 }
@@ -287,7 +335,8 @@ const struct diag *verdict_note(const struct race *r, const struct note *first, 
     if (where == IN_TENSOR) {
         if (!knows_done(v, LAYER_SEEN, d))
             return depends(first, v) ? NULL : tensor_verdict(first, d, v);
-        return r->strict && !knows_done(v, LAYER_TENSOR, d) ? &fence_missing : NULL;
+        /* tcgen05.dealloc, by threads, is synchronous: nothing moves it (9.7.16.6.1) */
+        return r->strict && v->note && !knows_done(v, LAYER_TENSOR, d) ? &fence_missing : NULL;
     }
     if (knows_done(v, LAYER_ORDER, d))
         return NULL;
@@ -299,21 +348,6 @@ bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote)
 }
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
-
-static const struct diag_site *site_at(const struct warp_watch *w, uint32_t time) {
-    uint32_t low = w->log_end > w->log_room ? w->log_end - w->log_room : 0, high = w->log_end;
-    while (low < high) { /* times rise */
-        const uint32_t middle = low + (high - low) / 2;
-        const struct place *p = &w->log[middle % w->log_room];
-        if (p->time == time)
-            return p->site;
-        if (p->time < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
 
 static struct mach_origin origin_of_stamp(const struct race *r, const struct stamp *s) {
     const struct event_by by = {.cta = &r->cluster->cta[s->warp / r->warps_each],
@@ -342,13 +376,13 @@ static void tell(struct race *r, const struct diag *rule, const struct party *la
                    later->what, later->writes ? "writes" : "reads", place, earlier->what);
 }
 
-/* The earlier party is `first`, unless that came after the operation's issue. */
-static void tell_in_order(struct race *r, const struct diag *rule, const struct party *first, uint32_t time,
+/* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
+static void tell_in_order(struct race *r, const struct diag *rule, const struct party *first, bool late,
                           const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
                           enum where where) {
     const struct mach_origin origin = v->note ? v->note->origin : event_origin(v->by);
     const struct party mine = {&origin, v->what, writes};
-    if (v->note && time > v->note->time)
+    if (v->note && late)
         tell(r, rule, first, &mine, owner, at, where);
     else
         tell(r, rule, &mine, first, owner, at, where);
@@ -358,11 +392,12 @@ void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct st
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at) {
     const struct mach_origin origin = origin_of_stamp(r, first);
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
-    tell_in_order(r, rule, &(struct party){&origin, what, wrote}, first->time, v, writes, owner, at, IN_SHARED);
+    const bool late = v->note && (first->time > v->note->time || is_ahead(r, first, v));
+    tell_in_order(r, rule, &(struct party){&origin, what, wrote}, late, v, writes, owner, at, IN_SHARED);
 }
 
 void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
-    tell_in_order(r, rule, &(struct party){&first->origin, first->name, wrote}, first->time, v, writes, owner, at,
-                  where);
+    const bool late = v->note && first->time > v->note->time;
+    tell_in_order(r, rule, &(struct party){&first->origin, first->name, wrote}, late, v, writes, owner, at, where);
 }

@@ -58,7 +58,7 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
 
 /* The same for most of them, at once. */
 static bool is_known(struct touch *t, const struct stamp *s) {
-    if (s->flags)
+    if (s->flags || t->r->strict) /* which asks for more */
         return false;
     if (s->warp != t->known_warp) {
         t->known_warp = s->warp;
