@@ -1,7 +1,7 @@
 // Mistake: threads store a tensor map, meet in __syncthreads, and one of them copies through it: no proxy fence.
 // On the chip: mostly the new map, sometimes what its cache still has of the 128 bytes.
-// Rule: a tensor map that threads have written is used behind fence.proxy.tensormap::generic, a release by the writers, an
-// acquire on the map by the user, and an order between them (PTX ISA 9.7.13.4, 9.7.9.28).
+// Rule: a tensor map that threads have written is used behind fence.proxy.tensormap::generic, a release by the writers,
+// an acquire on the map by the user, and an order between them (PTX ISA 9.7.13.4, 9.7.9.28).
 //
 // EXPECT: ^warning: .*\[tensormap-fence-missing\]
 // EXPECT: race_tensormap.cu:@STORE@([^0-9]|$)

@@ -1,6 +1,6 @@
-// In order: the threads that store a tensor map release it to the tensormap proxy, and the thread that uses it acquires it.
-// Rule: a tensor map that threads have written is used behind fence.proxy.tensormap::generic, a release by the writers, an
-// acquire on the map by the user, and an order between them (PTX ISA 9.7.13.4, 9.7.9.28).
+// In order: the threads that store a tensor map release it to the tensormap proxy, the thread that uses it acquires it.
+// Rule: a tensor map that threads have written is used behind fence.proxy.tensormap::generic, a release by the writers,
+// an acquire on the map by the user, and an order between them (PTX ISA 9.7.13.4, 9.7.9.28).
 //
 // EMU: --check=strict
 // NEVER: warning|error
