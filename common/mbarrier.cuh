@@ -63,8 +63,8 @@ static __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t bar, u
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
 
-/* mbarrier_try_wait() of another CTA's arrivals too, or of a commit's or copy's, which signal at cluster scope. Relaxed:
- * it says that the phase is complete, and of memory nothing. PTX ISA 9.7.13.15.16. */
+/* mbarrier_try_wait() of another CTA's arrivals too, or of a commit's or copy's, which signal at cluster scope.
+ * Relaxed: it says that the phase is complete, and of memory nothing. PTX ISA 9.7.13.15.16. */
 static __device__ __forceinline__ uint32_t mbarrier_try_wait_relaxed(uint32_t bar, uint32_t parity) {
     uint32_t done;
     asm volatile("{\n\t"
@@ -110,8 +110,8 @@ static __device__ __forceinline__ uint32_t mbarrier_test_wait_cluster(uint32_t b
 }
 
 /* One arrival on a barrier of any CTA of the cluster, which must be there still. bar: shared-window address as
- * cluster_map() or pair_leader_address() give it. Relaxed: of this thread's accesses it tells the waiter nothing. Those to
- * tensor memory are ordered by tcgen05_fence_before(), those to shared memory by fence_release_shared() in front of it.
+ * cluster_map() or pair_leader_address() give it. Relaxed: of this thread's accesses it tells the waiter nothing. Those
+ * to tensor memory are ordered by tcgen05_fence_before(), those to shared memory by fence_release_shared() before it.
  * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13, 9.7.16.6.4. */
 static __device__ __forceinline__ void mbarrier_arrive_relaxed(uint32_t bar) {
     asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar) : "memory");

@@ -1,9 +1,9 @@
 """sass.py [--hold] FIGURES PROGRAM...: what the loops of the programs' kernels are made of, in machine code.
 
 PROGRAM is a program that nvcc built, or a cubin. A line for each loop that a role of a GEMM goes round, per K tile, per
-subtile or per item of work: its instructions, how many the shortest way round has, and of all of them how many are UMMAs,
-copies by the TMA, loads of tensor memory, tests of a barrier, and what orders memory far and dearly. What runs only after a
-test that said no is not counted. FIGURES holds such lines of somebody else's kernel and is printed below.
+subtile or per item of work: its instructions, how many the shortest way round has, and of all of them how many are
+UMMAs, copies by the TMA, loads of tensor memory, tests of a barrier, and what orders memory far and dearly. What runs
+only after a test that said no is not counted. FIGURES holds such lines of somebody else's kernel and is printed below.
 --hold: exit 1 where a loop of any kind has MEMBAR.ALL.GPU (writes visible on the whole GPU), CCTL.IVALL (the L1 cache
 cleared) or ERRBAR in it.
 
@@ -135,8 +135,8 @@ class Kernel:
         return above
 
     def retries(self, loops):
-        """What runs only after a test that said no: a loop that tests again and does nothing else, entered from a branch,
-        with the moves and the jump around it. A first test that is such a loop is none."""
+        """What runs only after a test that said no: a loop that tests again and does nothing else, entered from a
+        branch, with the moves and the jump around it. A first test that is such a loop is none."""
         found = set()
         for body in loops.values():
             if not self.has(body, TEST) or not all(re.search(AROUND, self.code[i]) for i in body):

@@ -1,7 +1,7 @@
 #!/bin/sh
-# sass.sh ROOT TOOLKIT PROGRAM...: no loop of the steps makes every write visible on the whole GPU or clears the L1 cache,
-# and docs/performance.md shows the figures that `make sass` prints, where the compiler is the one it names. Exit code 77
-# where the disassembler is not here and cannot be fetched.
+# sass.sh ROOT TOOLKIT PROGRAM...: no loop of the steps makes every write visible on the whole GPU or clears the L1
+# cache, and docs/performance.md shows the figures that `make sass` prints, where the compiler is the one it names.
+# Exit code 77 where the disassembler is not here and cannot be fetched.
 set -u
 cd "$1" || exit 1
 toolkit=$2

@@ -1,6 +1,7 @@
 #!/bin/sh
-# sass.sh ROOT: scripts/sass.py finds a role's loop in machine code, counts what one round of it has, and with --hold stops
-# at what orders memory dearly in a loop, and at that alone. The machine code is written here, the disassembler a `cat`.
+# sass.sh ROOT: scripts/sass.py finds a role's loop in machine code, counts what one round of it has, and with --hold
+# stops at what orders memory dearly in a loop, and at that alone. The machine code is written here, the disassembler a
+# `cat`.
 set -u
 root=$1
 scratch=$(mktemp -d)
@@ -44,7 +45,8 @@ EOF
 }
 # expect WHAT CODE PATTERN, of what stands in step.cubin
 expect() {
-    out=$(PATH="$scratch/bin:$PATH" python3 "$root/scripts/sass.py" --hold "$scratch/figures" "$scratch/step.cubin" 2>&1)
+    out=$(PATH="$scratch/bin:$PATH" python3 "$root/scripts/sass.py" --hold "$scratch/figures" \
+        "$scratch/step.cubin" 2>&1)
     status=$?
     # shellcheck disable=SC2254
     case $status:$(printf '%s' "$out" | tr -s ' \n' ' ') in
