@@ -71,6 +71,8 @@ code '' MEMBAR.ALL.CTA '' | listing >"$scratch/step.cubin"
 expect "MEMBAR.ALL.CTA in the loop" 0 '* step mma 7 7 1 0 0 1 1 0 0 0 83 *'
 code '' '' '' | sed 's/BRANCH_TARGETS .L_x_9,/BRANCH_TARGETS /' | listing >"$scratch/step.cubin"
 expect "a loop that nothing leads to" 1 '*ValueError: kernel: how does control come to *SYNCS*'
+code '' '' CCTL.IVALL | sed 's/^@P1 BRA/BRA/' | listing >"$scratch/step.cubin"
+expect "code behind a jump" 1 '*ValueError: kernel: how does control come to *CCTL*'
 code '' '' '' | sed 's/^UTCHMMA.*/NOP/' | listing >"$scratch/step.cubin"
 expect "no UMMA" 1 '*FAILED: *step.cubin: no loop with a UMMA in it'
 exit $bad
