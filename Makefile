@@ -9,7 +9,7 @@
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
 #   build-aarch64/             the emulator and its tests for ARM64 (make test-aarch64)
-#   .toolkit/                  nvcc and its headers, where the machine has none that will do
+#   .toolkit/                  nvcc and its headers, where the machine has none that will do; what lint and sass need
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -69,7 +69,7 @@ NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 
-.PHONY: help all test test-full doctor toolkit format lint layers rules fuzz clean distclean $(RUNS) $(CHECKS) FORCE
+.PHONY: help all test test-full doctor toolkit format lint layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -319,6 +319,10 @@ lint: ## clang-format's and clang-tidy's findings, and functions, files, lines a
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way
 	@sh scripts/layers.sh .
+
+# Of the steps with a UMMA in them.
+sass: $(patsubst %,build/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
+	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" python3 scripts/sass.py scripts/sass-cutlass.txt $^
 
 rules: ## every diagnostic of the emulator: its id, section, place and the tests that expect it
 	@sh scripts/ledger.sh .

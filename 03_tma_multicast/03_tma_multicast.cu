@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(THREADS)
             k_loop(&g, &share, s, &a, &b);
         __syncwarp(); /* .aligned: the warp must be converged again */
     }
-    mbarrier_wait(smem_address(&s->done), 0); /* the accumulator is complete */
+    mbarrier_wait_relaxed(smem_address(&s->done), 0); /* the accumulator is complete */
     tcgen05_fence_after();
 
     const uint32_t window = warp * TMEM_WINDOW; /* first of the 32 lanes this warp can reach */

@@ -143,8 +143,10 @@ static __device__ __forceinline__ void work_next(const struct gemm *g, const str
         clc_release();
         if (threads == 32)
             __syncwarp();
-        if (threads == 1 || lane_index() == 0)
-            mbarrier_arrive_cluster(cluster_map(smem_address(&s->answer_empty[w->answer.at]), 0));
+        if (threads == 1 || lane_index() == 0) {
+            fence_release_shared(); /* here, below the barrier: the other lanes' reads too */
+            mbarrier_arrive_relaxed(cluster_map(smem_address(&s->answer_empty[w->answer.at]), 0));
+        }
         ring_next(&w->answer, ANSWERS);
     }
     work_locate(g, p, w);
@@ -223,7 +225,7 @@ static __device__ __forceinline__ void mma_role(const struct gemm *g, const stru
     struct ring stage = {0, 0}, acc = {0, 1};
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 1)) {
         const uint32_t accumulator = tmem_at(tmem_base, 0, acc.at * g->tile_n);
-        mbarrier_wait_cluster(smem_address(&s->acc_empty[acc.at]), acc.parity); /* both epilogues have read */
+        mbarrier_wait_relaxed(smem_address(&s->acc_empty[acc.at]), acc.parity); /* both epilogues have read */
         tcgen05_fence_after(); /* their loads before the UMMAs that overwrite */
 #pragma unroll 1
         for (uint32_t kt = 0; kt < g->k_tiles; kt++) {
@@ -344,7 +346,7 @@ static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const
     struct ring acc = {0, 0};
     uint32_t c_parity = 0;
     for (struct work w = work_first(g, p); w.valid; work_next(g, p, s, &w, 32)) {
-        mbarrier_wait_cluster(smem_address(&s->acc_full[acc.at]), acc.parity);
+        mbarrier_wait_relaxed(smem_address(&s->acc_full[acc.at]), acc.parity);
         tcgen05_fence_after();
 #pragma unroll 1
         for (uint32_t column = 0; column < g->tile_n; c_parity ^= 1) /* a round of the buffers */
@@ -356,7 +358,7 @@ static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const
                     tcgen05_fence_before(); /* all read: the leader may have it overwritten */
                     __syncwarp();
                     if (lane == 0)
-                        mbarrier_arrive_cluster(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
+                        mbarrier_arrive_relaxed(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
                 }
                 if (g->beta != 0) {
                     mbarrier_wait(smem_address(&s->c_full[buffer]), c_parity);

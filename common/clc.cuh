@@ -42,6 +42,7 @@ static __device__ __forceinline__ uint32_t clc_read(uint32_t response, uint32_t 
 
 /* The answers are written through the async proxy and read through the generic one. Before the next answer may come to
  * the same place: each reader releases after its read, then tells the asking thread, which acquires before it asks.
+ * The two are about proxies: between threads, fence_release_shared() and mbarrier_wait_cluster() carry it.
  * PTX ISA 9.7.13.4, 9.7.13.17 (example). */
 static __device__ __forceinline__ void clc_release(void) {
     asm volatile("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;" ::: "memory");

@@ -25,6 +25,23 @@ static __device__ __forceinline__ void fence_mbarrier_init(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+/* After a relaxed wait that found its phase complete: what was released to it in shared memory, of this CTA or another
+ * of the cluster, is there for this thread's later accesses, and for the copies and UMMAs it issues. Of global memory
+ * it says nothing, which is why it costs nothing: ptxas makes no instruction of it.
+ * Who: the thread that waited. Completion: synchronous. PTX ISA 9.7.13.4 (example), 8.8. */
+static __device__ __forceinline__ void fence_acquire_shared(void) {
+    asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+}
+
+/* Before a relaxed arrival: this thread's earlier accesses to the shared memory of its CTA, and those it was told of by
+ * a barrier, come before what follows the wait.
+ * Who: the thread that arrives, directly before it: a release covers what precedes its first instruction (8.8), so what
+ * other lanes did is covered if __syncwarp() stands in front of the fence, and not if it stands between the two.
+ * Completion: synchronous. PTX ISA 9.7.13.4 (example). */
+static __device__ __forceinline__ void fence_release_shared(void) {
+    asm volatile("fence.release.sync_restrict::shared::cta.cluster;" ::: "memory");
+}
+
 /* Orders this thread's memory accesses at GPU scope, sequentially consistent.
  * Who: any thread. Completion: synchronous. PTX ISA 9.7.13.4. */
 static __device__ __forceinline__ void fence_gpu(void) { asm volatile("fence.sc.gpu;" ::: "memory"); }

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "fence.cuh"
+
 /* Starts a barrier in phase 0 that `count` arrivals complete (1 ... 2^20 - 1).
  * Who: one thread of the CTA; then fence_mbarrier_init() and a CTA barrier before anybody else uses it.
  * Completion: synchronous. PTX ISA 9.7.13.15.9. */
@@ -61,12 +63,13 @@ static __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t bar, u
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
 
-/* mbarrier_try_wait() for a phase that other CTAs complete too: acquire semantics at cluster scope. */
-static __device__ __forceinline__ uint32_t mbarrier_try_wait_cluster(uint32_t bar, uint32_t parity) {
+/* mbarrier_try_wait() of another CTA's arrivals too, or of a commit's or copy's, which signal at cluster scope.
+ * Relaxed: it says that the phase is complete, and of memory nothing. PTX ISA 9.7.13.15.16. */
+static __device__ __forceinline__ uint32_t mbarrier_try_wait_relaxed(uint32_t bar, uint32_t parity) {
     uint32_t done;
     asm volatile("{\n\t"
                  ".reg .pred p;\n\t"
-                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                 "mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 p, [%1], %2;\n\t"
                  "selp.u32 %0, 1, 0, p;\n\t"
                  "}"
                  : "=r"(done)
@@ -75,32 +78,43 @@ static __device__ __forceinline__ uint32_t mbarrier_try_wait_cluster(uint32_t ba
     return done;
 }
 
-/* mbarrier_wait() for a phase that other CTAs complete too. The barrier waited for is always one of this CTA. */
-static __device__ __forceinline__ void mbarrier_wait_cluster(uint32_t bar, uint32_t parity) {
-    while (!mbarrier_try_wait_cluster(bar, parity)) {
+/* mbarrier_wait() where tcgen05 operations alone meet: tensor memory on both sides, tcgen05_fence_after() next.
+ * PTX ISA 9.7.16.6.4. */
+static __device__ __forceinline__ void mbarrier_wait_relaxed(uint32_t bar, uint32_t parity) {
+    while (!mbarrier_try_wait_relaxed(bar, parity)) {
     }
 }
 
+/* mbarrier_wait() where shared memory is handed over, here or in another CTA of the cluster: bytes that a copy brought,
+ * stages that have been read. The barrier waited for is always one of this CTA. Not for what threads left in global
+ * memory: that takes .acquire.cluster, and a release to it. */
+static __device__ __forceinline__ void mbarrier_wait_cluster(uint32_t bar, uint32_t parity) {
+    mbarrier_wait_relaxed(bar, parity);
+    fence_acquire_shared();
+}
+
 /* 1 if the phase of this parity is complete, at once: unlike try_wait it never sleeps, so it can be asked early, before
- * there is nothing else left to do. Acquire semantics at cluster scope when it says 1. PTX ISA 9.7.13.15.16. */
+ * there is nothing else left to do. When it says 1 it is mbarrier_wait_cluster(). PTX ISA 9.7.13.15.16. */
 static __device__ __forceinline__ uint32_t mbarrier_test_wait_cluster(uint32_t bar, uint32_t parity) {
     uint32_t done;
     asm volatile("{\n\t"
                  ".reg .pred p;\n\t"
-                 "mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                 "mbarrier.test_wait.parity.relaxed.cluster.shared::cta.b64 p, [%1], %2;\n\t"
                  "selp.u32 %0, 1, 0, p;\n\t"
                  "}"
                  : "=r"(done)
                  : "r"(bar), "r"(parity)
                  : "memory");
+    fence_acquire_shared();
     return done;
 }
 
 /* One arrival on a barrier of any CTA of the cluster, which must be there still. bar: shared-window address as
- * cluster_map() or pair_leader_address() give it. Release semantics at cluster scope.
- * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13. */
-static __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t bar) {
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar) : "memory");
+ * cluster_map() or pair_leader_address() give it. Relaxed: of this thread's accesses it tells the waiter nothing. Those
+ * to tensor memory are ordered by tcgen05_fence_before(), those to shared memory by fence_release_shared() before it.
+ * Who: any thread that the count accounts for. Completion: synchronous. PTX ISA 9.7.13.15.13, 9.7.16.6.4. */
+static __device__ __forceinline__ void mbarrier_arrive_relaxed(uint32_t bar) {
+    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar) : "memory");
 }
 
 #endif

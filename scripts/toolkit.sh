@@ -11,6 +11,8 @@
 #   toolkit.sh which       says what env would do: `use VERSION NVCC`, `old VERSION NVCC` or `fetch`
 #   toolkit.sh lizard      says which PYTHONPATH python3 needs for the lizard that `make lint` measures with, and fetches it
 #                          into .toolkit/lint/ where it is not installed
+#   toolkit.sh disassembler says in which folder the cuobjdump and nvdisasm lie that `make sass` reads with, and fetches
+#                          them into .toolkit/sass/
 #
 # In order: $NVCC; $CUDA_HOME/bin/nvcc; nvcc on the PATH; what an earlier run fetched into .toolkit/. An nvcc older
 # than 12.9, the first that knows the family target sm_100f, stops the build unless .toolkit/ is there; NVCC=fetch
@@ -24,6 +26,7 @@ FETCHED=13.0
 STORE=.toolkit
 REQUIREMENTS=scripts/toolkit-requirements.txt
 LINT=scripts/lint-requirements.txt
+SASS=scripts/sass-requirements.txt
 
 die() {
     printf 'toolkit: %s\n' "$1" >&2
@@ -107,6 +110,18 @@ lizard() {
     echo "$root/$STORE/lint"
 }
 
+# The toolkit's own are not asked for: another version writes another text.
+disassembler() {
+    cmp -s $STORE/sass/requirements.txt $SASS || {
+        sh scripts/doctor.sh need python3 pip
+        echo "toolkit: fetching cuobjdump and nvdisasm from ${WHEELS:-PyPI} into $STORE/sass/ (5 MB, once)" >&2
+        wheels $STORE/sass $SASS || die "pip could not fetch cuobjdump and nvdisasm. With a network elsewhere:" \
+            "  python3 -m pip download --no-deps -r $SASS -d wheels" \
+            "then, with that folder here: make WHEELS=wheels sass."
+    }
+    echo "$root/$STORE/sass/nvidia/cu13/bin"
+}
+
 fetch() {
     sh scripts/doctor.sh need python3 pip ||
         die "no nvcc is here, and without python3 and pip it cannot be fetched. Install those, or" \
@@ -176,13 +191,14 @@ which)
     ;;
 env) write_env "$2" ;;
 lizard) lizard ;;
+disassembler) disassembler ;;
 show)
     # shellcheck disable=SC1090
     . "./$2"
     echo "toolkit: CUDA $NVCC_VERSION, $NVCC; libcudart in $CUDART_DIR"
     ;;
 *)
-    echo "usage: toolkit.sh env FILE | show FILE | which | lizard" >&2
+    echo "usage: toolkit.sh env FILE | show FILE | which | lizard | disassembler" >&2
     exit 2
     ;;
 esac
