@@ -40,8 +40,8 @@ static const char help_text[] =
     "  nvcc -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' -cudart shared ...\n"
     "\n"
     "  --schedule=default|eager|lazy|random:SEED|pct:SEED,DEPTH\n"
-    "                  when warps and asynchronous operations run: each choice is one that the PTX memory model "
-    "allows\n"
+    "                  when warps and asynchronous operations run: each choice is one that the PTX memory model\n"
+    "                  allows; random and pct draw it, pct by priorities that change DEPTH - 1 times\n"
     "  --check=warn|strict|error|off\n"
     "                  what to make of a missing fence or wait that most runs survive: a warning (default), an\n"
     "                  error, or nothing; strict: warn, too, of what the ISA alone forbids\n"
@@ -100,12 +100,13 @@ static uint64_t number_of(const char *name, const char *value, uint64_t most) {
 static bool take_explore_option(const char *arg, struct explore *e) {
     const char *seeds = value_of(arg, "--explore"), *jobs = value_of(arg, "--jobs"),
                *ignore = value_of(arg, "--ignore");
+    char why[256];
     if (seeds != NULL)
         e->seeds = number_of("--explore", seeds, MAX_SEEDS);
     if (jobs != NULL)
         e->jobs = (uint32_t)number_of("--jobs", jobs, MAX_JOBS);
-    if (ignore != NULL && explore_bad_pattern(ignore) != NULL)
-        stop(WRONG_USE, "--ignore=%s: expected a regular expression: %s", ignore, explore_bad_pattern(ignore));
+    if (ignore != NULL && !explore_pattern(ignore, why, sizeof why))
+        stop(WRONG_USE, "--ignore=%s: expected a regular expression: %s", ignore, why);
     if (ignore != NULL)
         e->ignore = ignore;
     return seeds != NULL || jobs != NULL || ignore != NULL;

@@ -9,6 +9,7 @@
 #define EXPLORE_EXPLORE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Changes of priority of pct, and one more. Three steps in a wrong order make most known concurrency bugs: Lu, Park, Seo
@@ -30,7 +31,7 @@ struct explore {
 enum { EXPLORE_DIFFERS = 3, EXPLORE_USELESS = 2 };
 int explore_run(const struct explore *e);
 
-/* NULL, or why `ignore` is no regular expression. */
-const char *explore_bad_pattern(const char *ignore);
+/* Is it an extended regular expression? If not, says why. */
+bool explore_pattern(const char *ignore, char *why, size_t size);
 
 #endif
