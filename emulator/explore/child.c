@@ -20,7 +20,7 @@ static _Noreturn void give_up(const char *what) {
     exit(126);
 }
 
-/* In the new process: becomes the program. Its threads are one, so that the exploration takes no more CPUs than jobs. */
+/* In the new process: becomes the program. It has one thread, so that the exploration takes no more CPUs than jobs. */
 static _Noreturn void become(const struct explore *e, const char *schedule, double seconds, const int *out,
                              pid_t parent) {
     char number[32];

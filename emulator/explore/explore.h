@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Changes of priority of pct, and one more. Three steps in a wrong order make most known concurrency bugs: Lu, Park, Seo
- * and Zhou, "Learning from Mistakes" (ASPLOS 2008). */
+/* The depth of pct: mistakes that take three steps in a certain order, or fewer. */
 #define EXPLORE_DEPTH 3
 
 struct explore {

@@ -12,7 +12,7 @@
 #define SHOWN 160 /* characters of a line of output */
 
 void words_add(struct words *w, const char *text, size_t len) {
-    if (w->len + len >= w->cap) {
+    if (!w->s || w->len + len >= w->cap) {
         w->cap = 2 * (w->len + len) + 256;
         w->s = xrealloc_array(w->s, w->cap, 1);
     }
@@ -212,7 +212,7 @@ static bool end_differs(const struct outcome *base, const struct outcome *o, str
 
 static void say_line(const char *line, size_t len, bool any, struct words *to) {
     if (any)
-        words_format(to, "`%.*s%s`", (int)(len < SHOWN ? len : SHOWN), line, len < SHOWN ? "" : "...");
+        words_format(to, "\"%.*s%s\"", (int)(len < SHOWN ? len : SHOWN), line, len < SHOWN ? "" : "...");
     else
         words_format(to, "missing");
 }

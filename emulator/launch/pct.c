@@ -1,21 +1,21 @@
 /* launch/pct.c - the schedule pct: who runs next goes by priorities that the seed draws.
  *
- * After Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding
- * Bugs" (ASPLOS 2010). Every agent gets a random priority when it comes into being; of those that can run, the one of
- * the highest priority does. Before DEPTH - 1 steps, drawn from the k that are expected, the agent that is about to run
- * gets a priority below all of these, each change another. A bug of depth d, one that shows in every run in which d steps
- * come in a certain order, is then found by a run of depth d with a probability of 1 / (n k^(d-1)) or more, where n is
- * the number of agents: not by luck, but not surely.
+ * After Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of
+ * Finding Bugs" (ASPLOS 2010). Every agent gets a random priority when it comes into being; of those that can run, the
+ * one of the highest priority does. Before DEPTH - 1 steps, drawn from the k that are expected, the agent that is about
+ * to run gets a priority below all of these, each change another. A bug of depth d, one that shows whenever d steps
+ * come in a certain order, is then found by a run of depth d with a probability of 1 / (n k^(d-1)) or more, n being the
+ * number of agents.
  *
  * Here an agent is a warp, a queue, or, where the operations of a queue have no order (copies), each of them by itself;
  * a step is an instruction of a warp or an operation. Islands know nothing of one another: n and k are those of the
  * island that has the bug. k is what the user gives, or what the kernel's latest launch in this process took, or
  * unknown. Then a step is drawn by its magnitude first, and 1 / k becomes 1 / (MAGNITUDES k).
  *
- * The bound does not hold for what is not drawn: which lanes of a warp that have parted go on, which SM a CTA gets, when
- * a full queue makes room (machine/async.h). And it holds up to the step at which an agent gives way, that is gets a
- * priority below all others: by nanosleep; after SPIN instructions that others cannot notice, since it may be polling;
- * where no cluster has ended for long (PATIENCE in launch/sched.c).
+ * The bound does not hold for what is not drawn: which lanes of a warp that have parted go on, which SM a CTA gets,
+ * when a full queue makes room (machine/async.h), and clusters beyond the window of launch/sched.c. And it holds up to
+ * the step at which an agent gives way, that is gets a priority below all others: by nanosleep; after SPIN instructions
+ * that others cannot notice, since it may be polling; where no cluster has ended for long (PATIENCE in launch/sched.c).
  */
 #include "launch/state.h"
 

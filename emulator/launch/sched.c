@@ -3,8 +3,8 @@
  * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round
  * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
  * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
- * after each instruction), `lazy` only when no warp of the island can run, `random` draws every choice from the seed, `pct` the agents' priorities
- * (launch/pct.c).
+ * after each instruction), `lazy` only when no warp of the island can run, `random` draws every choice from the seed,
+ * `pct` the agents' priorities (launch/pct.c).
  */
 #include "engines/tc.h"
 #include "launch/state.h"

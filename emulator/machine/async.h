@@ -3,7 +3,8 @@
  * TMA copies, UMMAs, commits, tcgen05.ld/st/cp and bulk stores are issued into queues. Operations of one queue run in
  * issue order (but see `unordered`); queues are independent of each other, and the scheduler (launch/sched.c) decides
  * when each runs its next operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving
- * (default), by a seed (random), or by priorities that a seed draws (pct). An operation reads its operands when it runs, not when it is issued.
+ * (default), by a seed (random), or by priorities that a seed draws (pct). An operation reads its operands when it
+ * runs, not when it is issued.
  *
  * A unit takes up so many operations and no more: a warp that issues one to a CTA whose operations in flight have
  * reached a bound gives way until they have run, under any schedule, and goes on then. None of them waits for a warp,
@@ -95,8 +96,8 @@ const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32
 void async_op_free(struct async_op *op);
 /* Appends; ownership passes to the queue, which frees the operation after it ran. */
 void async_issue(struct async_queue *q, struct async_op *op);
-/* Runs the head of the queue, or of an unordered one under MACH_SCHED_RANDOM any operation, under MACH_SCHED_PCT that of
- * the highest priority. True when an operation completed. Counts as progress and, unless it was silent, wakes the
+/* Runs the head of the queue, or of an unordered one under MACH_SCHED_RANDOM any operation, under MACH_SCHED_PCT that
+ * of the highest priority. True when an operation completed. Counts as progress and, unless it was silent, wakes the
  * issuer's CTA. */
 bool async_step(struct async_queue *q);
 /* MACH_SCHED_PCT: the priority of what async_step would run; NULL: nothing. */

@@ -50,9 +50,9 @@ static void act(const char *how) {
     if (strcmp(how, "time") == 0)
         printf("took %d ms; result 7\n", (int)getpid());
     if (strcmp(how, "report") == 0)
-        fputs("warning: two of them    [shared-race]\n  --> b.cu:2 in k\n   ptx: x\n  and: st\n  --> a.cu:1 in k\n", stderr);
+        fputs("warning: two [shared-race]\n  --> b.cu:2 in k\n   ptx: x\n  and: st\n  --> a.cu:1 in k\n", stderr);
     if (strcmp(how, "turned") == 0)
-        fputs("warning: two of them [shared-race]\n  --> a.cu:1 in k\n  and: ld\n  --> b.cu:2 in k\n", stderr);
+        fputs("warning: two    [shared-race]\n  --> a.cu:1 in k\n  and: ld\n  --> b.cu:2 in k\n", stderr);
     for (int i = 0; strcmp(how, "flood") == 0; i++)
         printf("%d\n", i);
     while (strcmp(how, "hang") == 0)
@@ -84,15 +84,18 @@ expect 0 'no schedule differs' 'random:1 to random:3 and pct:1,3 to pct:3,3 it d
 emulate --explore=3 "$odd" '' exit
 expect 5 'a program that fails under each'
 emulate --explore=9 --jobs=4 "$odd" random:7 exit pct:4 exit pct:9 exit
-expect 3 'the exit code' "pct:4,3 does otherwise" 'ends with exit code 5; under the default schedule it ends with exit code 0' \
+expect 3 'the exit code' "pct:4,3 does otherwise" \
+    'ends with exit code 5; under the default schedule it ends with exit code 0' \
     "$emulator --threads=1 --schedule=pct:4,3 $odd random:7 exit pct:4 exit pct:9 exit"
 emulate --explore=9 --jobs=1 --check=error "$odd" lazy abort "it's" ''
 expect 3 'a signal' 'lazy does otherwise' 'it ends by signal 6' \
     "$emulator --threads=1 --check=error --schedule=lazy $odd lazy abort 'it'\\''s' ''"
 emulate --explore=2 "$odd" eager print
-expect 3 'the output' 'eager does otherwise' 'line 2 of its output is `took 3 ms; result 8`; under the default schedule it is missing'
+expect 3 'the output' 'eager does otherwise' \
+    'line 2 of its output is "took 3 ms; result 8"; under the default schedule it is missing'
 emulate --explore=2 --ignore='took [0-9]* ms|8$' "$odd" pct:2 print '' time
-expect 3 'the output but for what is ignored' 'pct:2,3 does otherwise' 'is `; result `; under the default schedule it is `; result 7`'
+expect 3 'the output but for what is ignored' 'pct:2,3 does otherwise' \
+    'is "; result "; under the default schedule it is "; result 7"'
 emulate --explore=2 --ignore='took [0-9]* ms' "$odd" '' time
 expect 0 'times that are ignored'
 emulate --explore=2 "$odd" '' time
@@ -136,7 +139,8 @@ kernel() {
 load='ld.shared.u32 %r2, [%r1+128];'
 kernel '0 8' "$load" >"$scratch/right.ptx"
 kernel 8 "$load" >"$scratch/wrong.ptx"
-kernel 8 'mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; e: @!%p1 bra e; mov.u32 %r2, 0;' >"$scratch/endless.ptx"
+kernel 8 'mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; e: @!%p1 bra e; mov.u32 %r2, 0;' \
+    >"$scratch/endless.ptx"
 
 words='k block=1 buf:64 out:4'
 # shellcheck disable=SC2086
@@ -172,5 +176,6 @@ words='k block=1 buf:64 out:4'
 wait "$hang"
 code=$?
 cp "$scratch/hang.err" "$scratch/err"
-expect 3 'a process that hangs' 'random:1 does otherwise' 'it has not ended after 2' "--schedule=random:1 $odd random:1 hang"
+expect 3 'a process that hangs' 'random:1 does otherwise' 'it has not ended after 2' \
+    "--schedule=random:1 $odd random:1 hang"
 exit $bad

@@ -9,8 +9,8 @@
 #define MAX_SECONDS 1e9
 
 /* What rt_options says of them in words. */
-_Static_assert(MACH_MAX_GPCS == 16 && MACH_B200_SMS == 148 && MAX_THREADS == 1024 && MACH_MAX_DEPTH == 16,
-               "the options' limits");
+_Static_assert(MACH_MAX_DEPTH == 16, "the depth of pct");
+_Static_assert(MACH_MAX_GPCS == 16 && MACH_B200_SMS == 148 && MAX_THREADS == 1024, "the options' limits");
 
 /* Reads a whole decimal number; false for anything else. */
 static bool read_number(const char *text, uint64_t *out) {
