@@ -144,11 +144,11 @@ static void pass_on(const struct outcome *o) {
     }
 }
 
-/* A run has ended: is it the first that differs? */
+/* A run has ended: if it differs it is the first so far, since those behind the first are stopped, or never begun. */
 static void judge(struct exploration *x, struct child *c, struct child *children, uint32_t jobs) {
     struct words why = {0};
     outcome_judge(&c->outcome, x->e->ignore ? &x->ignore : NULL);
-    if (outcome_differs(&x->base, &c->outcome, &why) && c->run < x->first) {
+    if (outcome_differs(&x->base, &c->outcome, &why)) {
         x->first = c->run;
         xfree(x->why.s);
         x->why = why;

@@ -128,8 +128,8 @@ kernel() {
     done
     for at in 0 8; do
         printf 'mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%r1+%s], 16;\n' "$at"
-        printf 'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r1+%s], [%%rd1], 16, [%%r1+%s];\n' \
-            $((at * 16 + 128)) "$at"
+        printf 'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes '
+        printf '[%%r1+%s], [%%rd1], 16, [%%r1+%s];\n' $((at * 16 + 128)) "$at"
     done
     for at in $1; do
         printf 'w%s: mbarrier.try_wait.parity.shared::cta.b64 %%p1, [%%r1+%s], 0; @!%%p1 bra w%s;\n' "$at" "$at" "$at"
