@@ -31,7 +31,7 @@ FUZZ_SECONDS ?= 600
 BENCH_SIZE ?= 4096
 BENCH_RUNS ?= 3
 BENCH_MEMORY ?=
-SEEDS ?= 200
+SEEDS ?= 100
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -4,15 +4,18 @@
  *
  * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
  * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
- * becomes the program: the exit status is the program's. Own failures: 2 for wrong use, 126 for a program that cannot
+ * becomes the program: the exit status is the program's. With --explore it stays and runs the program many times
+ * (explore/explore.h). Own failures: 2 for wrong use, 126 for a program that cannot
  * run, 127 for one that is not there.
  */
 #include "cudart/core/options.h"
 #include "cudart/loader/elfcheck.h"
+#include "explore/explore.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,10 @@
  * program's. */
 #define LIBRARY "libsm100emu.so"
 
+/* Of --explore: as many as anyone has time for, and processes that a host can have. */
+#define MAX_SEEDS 1000000000u
+#define MAX_JOBS 1024u
+
 enum { WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static const char help_text[] =
@@ -32,8 +39,9 @@ static const char help_text[] =
     "CUDA runtime, version 12 or 13:\n"
     "  nvcc -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' -cudart shared ...\n"
     "\n"
-    "  --schedule=default|eager|lazy|random:SEED\n"
-    "                  when asynchronous operations run: each choice is one that the PTX memory model allows\n"
+    "  --schedule=default|eager|lazy|random:SEED|pct:SEED,DEPTH\n"
+    "                  when warps and asynchronous operations run: each choice is one that the PTX memory model\n"
+    "                  allows; random and pct draw it, pct by priorities that change DEPTH - 1 times\n"
     "  --check=warn|strict|error|off\n"
     "                  what to make of a missing fence or wait that most runs survive: a warning (default), an\n"
     "                  error, or nothing; strict: warn, too, of what the ISA alone forbids\n"
@@ -50,6 +58,10 @@ static const char help_text[] =
     "  --memory=BYTES  what the process may take of the host's memory, device memory included; K, M, G, T are units\n"
     "                  (default: 80% of the smaller of physical memory and the cgroup's limit)\n"
     "  --stats         after each kernel its time and warp instructions, on stderr\n"
+    "  --explore=N     run the program under eager, lazy, and random and pct with the seeds 1 to N, and say which of\n"
+    "                  them is the first to give another exit code, output or report than the default; exit code 3\n"
+    "  --jobs=N        processes of --explore at a time (default: one for each CPU)\n"
+    "  --ignore=REGEX  what --explore does not compare in lines of the output, such as times\n"
     "  --version       version of the emulator\n"
     "  --help          this text\n";
 
@@ -72,6 +84,41 @@ static const char *value_of(const char *arg, const char *name) {
 static void set_environment(const char *name, const char *value) {
     if (setenv(name, value, 1) != 0)
         stop(CANNOT_RUN, "cannot set %s: %s", name, strerror(errno));
+}
+
+/* A whole number from 1 to `most`. */
+static uint64_t number_of(const char *name, const char *value, uint64_t most) {
+    char *end;
+    errno = 0;
+    const unsigned long long n = strtoull(value, &end, 10);
+    if (errno != 0 || *value < '0' || *value > '9' || *end != 0 || n == 0 || n > most)
+        stop(WRONG_USE, "%s=%s: expected a number, 1 to %llu", name, value, (unsigned long long)most);
+    return n;
+}
+
+/* Options of an exploration: false for another. */
+static bool take_explore_option(const char *arg, struct explore *e) {
+    const char *seeds = value_of(arg, "--explore"), *jobs = value_of(arg, "--jobs"),
+               *ignore = value_of(arg, "--ignore");
+    char why[256];
+    if (seeds != NULL)
+        e->seeds = number_of("--explore", seeds, MAX_SEEDS);
+    if (jobs != NULL)
+        e->jobs = (uint32_t)number_of("--jobs", jobs, MAX_JOBS);
+    if (ignore != NULL && !explore_pattern(ignore, why, sizeof why))
+        stop(WRONG_USE, "--ignore=%s: expected a regular expression: %s", ignore, why);
+    if (ignore != NULL)
+        e->ignore = ignore;
+    return seeds != NULL || jobs != NULL || ignore != NULL;
+}
+
+/* An exploration has its own schedules, and its own options only where there is one. */
+static void check_explore(const struct explore *e) {
+    if (e->seeds == 0 && (e->jobs != 0 || e->ignore != NULL))
+        stop(WRONG_USE, "%s is for --explore=N", e->jobs != 0 ? "--jobs" : "--ignore");
+    for (const char *const *o = e->options; e->seeds != 0 && *o != NULL; o++)
+        if (value_of(*o, "--schedule") != NULL)
+            stop(WRONG_USE, "--explore chooses the schedules: leave %s out", *o);
 }
 
 /* Handles one option. Wrong values stop here, so that the library need not. */
@@ -177,20 +224,32 @@ static void prepend_library_path(const char *folder) {
 
 int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
+    const char **options = calloc((size_t)argc + 1, sizeof *options);
+    struct explore explore = {.launcher = argv[0], .options = options};
     int i = 1;
+    if (options == NULL)
+        stop(CANNOT_RUN, "no memory");
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--") == 0) {
             i++;
             break;
         }
+        if (take_explore_option(argv[i], &explore))
+            continue;
         take_option(argv[i]);
+        *options++ = argv[i];
     }
+    check_explore(&explore);
     if (i >= argc)
         stop(WRONG_USE, "no program given; --help says how");
     look_up(argv[i], path, sizeof path);
     check_program(argv[i], path);
     find_library(folder, sizeof folder);
     prepend_library_path(folder);
+    explore.path = path;
+    explore.argv = &argv[i];
+    if (explore.seeds != 0)
+        return explore_run(&explore);
     execv(path, &argv[i]);
     stop(CANNOT_RUN, "%s: %s", argv[i], strerror(errno));
 }

@@ -31,7 +31,7 @@ whole() {
 
 # kernel: seconds and warp instructions of the kernels of the last whole()
 kernel() {
-    awk '/^sm100emu: .* s, [0-9]+ warp instructions$/ { t += $(NF - 4); n += $(NF - 2) } END { print t + 0, n + 0 }' "$stats"
+    awk '/^sm100emu: .* s, [0-9]+ warp instructions, / { t += $(NF - 6); n += $(NF - 4) } END { print t + 0, n + 0 }' "$stats"
 }
 
 # beside NAME COMMAND...: RUNS lines: sgemm's seconds (0 without OpenBLAS), kernel seconds, warp instructions, program's

@@ -12,7 +12,8 @@
 #   cudart/core            every room above, cudart/loader and itself
 #   cudart/driver          base engines cudart/core and itself
 #   cudart/runtime         base cudart/core cudart/driver/entry.h and itself
-#   sm100emu.c             cudart/loader cudart/core
+#   explore                base machine/worker.h and itself
+#   sm100emu.c             cudart/loader cudart/core explore
 #
 # Every quoted include is written from emulator/ ("room/file.h"), so that a line says what it depends on. No room
 # includes a header of the CUDA Toolkit: the emulator builds without one. The steps and common/ include nothing of
@@ -69,7 +70,8 @@ BEGIN {
     allow("cudart/core", executor " simd check trace clock cudart/loader cudart/core")
     allow("cudart/driver", "base engines cudart/core cudart/driver")
     allow("cudart/runtime", "base cudart/core cudart/driver/entry.h cudart/runtime")
-    allow("the launcher", "cudart/loader cudart/core")
+    allow("explore", "base machine/worker.h explore")
+    allow("the launcher", "cudart/loader cudart/core explore")
 }
 {
     file = $0

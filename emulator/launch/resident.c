@@ -62,8 +62,10 @@ void launch_start_cluster(struct launch_state *st, struct cluster *cl) {
         struct cta *cta = &cl->cta[r];
         cta_alloc_smem(cta, st->static_smem + st->grid.dynamic_smem);
         cta->warps = worker_alloc(cl->island->worker, st->grid.warps * sizeof *cta->warps);
-        for (uint32_t i = 0; i < st->grid.warps; i++)
+        for (uint32_t i = 0; i < st->grid.warps; i++) {
             warp_create(&cta->warps[i], &st->grid, cta, i);
+            cta->warps[i].priority = mach_priority(cl->island);
+        }
         tell(cta, LIFE_CTA_START, cta->smem_end - MACH_SMEM_FIRST);
     }
     tell(cl->cta, LIFE_CLUSTER_START, 0);
@@ -133,6 +135,8 @@ void launch_make_islands(struct launch_state *st) {
         island_init(&isl->m, gpu, i);
         isl->st = st;
         isl->resident_tail = &isl->resident;
+        if (gpu->config.schedule == MACH_SCHED_PCT)
+            launch_pct_init(isl);
     }
 }
 

@@ -65,6 +65,8 @@ static bool end_round(struct launch_state *st, struct launch_island **active, ui
     bool any = false;
     for (uint32_t i = 0; i < n && !gpu->fault; i++) {
         gpu->clock += active[i]->m.clock - start;
+        active[i]->m.steps += active[i]->m.clock - start;
+        gpu->steps = active[i]->m.steps > gpu->steps ? active[i]->m.steps : gpu->steps;
         gpu->starts += active[i]->m.starts;
         any |= !active[i]->idle;
         island_tell(&active[i]->m);
@@ -171,6 +173,8 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     tell(&st, cfg, HOST_LAUNCH);
     launch_make_islands(&st);
     run_grid(&st);
+    /* its module is not const, and nobody else launches on this GPU now */
+    cfg->kernel->module->funcs[cfg->kernel - cfg->kernel->module->funcs].steps = gpu->steps;
     launch_close_islands(&st);
     tell(&st, cfg, HOST_LAUNCH_END);
     xfree(smem.offset);

@@ -3,7 +3,8 @@
  * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round
  * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
  * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
- * after each instruction), `lazy` only when no warp of the island can run, `random` draws every choice from the seed.
+ * after each instruction), `lazy` only when no warp of the island can run, `random` draws every choice from the seed,
+ * `pct` the agents' priorities (launch/pct.c).
  */
 #include "engines/tc.h"
 #include "launch/state.h"
@@ -12,12 +13,12 @@
 #define QUANTUM 256u         /* instructions of a warp's turn */
 #define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn, where it may wait for that */
 #define STUCK_ROUNDS 32u     /* times that polling waits are resumed without any progress before it is a deadlock */
-#define RANDOM_WINDOW 16u    /* clusters that random mode interleaves */
+#define RANDOM_WINDOW 16u    /* clusters that random and pct interleave, as long as these end */
+#define PATIENCE 65536u      /* steps without the end of one, which may wait for one that is not among them */
 
 /* --- warps and queues --------------------------------------------------------------------------------------------- */
 
-/* A warp ran: has its CTA ended? */
-static void note_exit(struct warp *w) {
+void launch_note_exit(struct warp *w) {
     struct cta *cta = w->cta;
     if (w->live || w->ended)
         return;
@@ -45,7 +46,7 @@ static bool run_warps(struct cluster *cl, uint32_t quantum, bool *busy) {
                 return ran;
             ran |= warp_run(w, quantum) > 0;
             *busy |= !w->yielded;
-            note_exit(w);
+            launch_note_exit(w);
         }
     }
     return ran;
@@ -117,7 +118,7 @@ static bool run_random(struct launch_island *isl) {
         struct async_queue *q;
     } pick = {0};
     uint32_t seen = 0, clusters = 0;
-    for (struct cluster *cl = isl->resident; cl && clusters < RANDOM_WINDOW; cl = cl->next, clusters++) {
+    for (struct cluster *cl = isl->resident; cl && clusters < isl->window; cl = cl->next, clusters++) {
         if (!launch_started(cl))
             launch_start_cluster(isl->st, cl);
         for (uint32_t r = 0; r < cl->num_ctas; r++) {
@@ -132,7 +133,7 @@ static bool run_random(struct launch_island *isl) {
     }
     if (pick.w) {
         warp_run(pick.w, 1 + mach_random(&isl->m) % 64);
-        note_exit(pick.w);
+        launch_note_exit(pick.w);
         return true;
     }
     if (pick.q && async_step(pick.q))
@@ -200,6 +201,17 @@ static bool unstick(struct launch_island *isl) {
 
 /* --- an island ---------------------------------------------------------------------------------------------------- */
 
+/* random, pct: one choice. */
+static bool choose(struct launch_island *isl) {
+    const uint64_t steps = launch_steps(isl);
+    const bool late = isl->window && steps >= isl->patience;
+    if (late || !isl->window) {
+        isl->window += RANDOM_WINDOW;
+        isl->patience = steps + PATIENCE;
+    }
+    return isl->st->grid.gpu->config.schedule == MACH_SCHED_PCT ? launch_run_pct(isl, late) : run_random(isl);
+}
+
 /* Islands that come later in this round are not told what they find now. */
 static void stop_later(struct launch_island *isl) {
     unsigned old = atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
@@ -209,11 +221,13 @@ static void stop_later(struct launch_island *isl) {
 
 void launch_take_turn(struct launch_island *isl) {
     struct launch_state *st = isl->st;
-    const bool random = st->grid.gpu->config.schedule == MACH_SCHED_RANDOM;
+    const enum mach_schedule schedule = st->grid.gpu->config.schedule;
+    const bool draws = schedule == MACH_SCHED_RANDOM || schedule == MACH_SCHED_PCT;
     while (isl->resident && !turn_over(isl)) {
-        bool any = random ? run_random(isl) : run_all(isl);
+        bool any = draws ? choose(isl) : run_all(isl);
         /* where clusters may wait for later ones, these come in as soon as there is room */
         if (launch_reap(isl, false)) {
+            isl->window = 0;
             if (st->shares && st->next_cluster < st->num_clusters)
                 return;
             continue;

@@ -40,6 +40,12 @@ struct launch_island {
     bool wants_grid;                           /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
     uint32_t stuck_rounds;
+    /* MACH_SCHED_RANDOM and _PCT */
+    uint32_t window;   /* so many clusters are interleaved, the first of those resident; 0: one has ended */
+    uint64_t patience; /* the step at which there will be more, unless one ends */
+    /* MACH_SCHED_PCT: launch/pct.c */
+    uint64_t change[MACH_MAX_DEPTH - 1]; /* steps before which the agent that is to run gets a low priority; 0: none */
+    uint64_t lowest;                     /* priority given so far */
 };
 
 /* --- lowering ----------------------------------------------------------------------------------------------------- */
@@ -84,6 +90,16 @@ struct cluster *launch_next_resident(const struct launch_state *st, const struct
 /* --- running ------------------------------------------------------------------------------------------------------ */
 /* Runs an island until nothing in it can go on or its turn is over: launch/sched.c */
 void launch_take_turn(struct launch_island *isl);
+/* A warp ran: has its CTA ended? launch/sched.c */
+void launch_note_exit(struct warp *w);
+/* Instructions and operations of the island in this launch so far. */
+static inline uint64_t launch_steps(const struct launch_island *isl) {
+    return isl->m.steps + isl->m.clock - isl->m.gpu->clock;
+}
+/* MACH_SCHED_PCT: before an island's first turn; some steps of the agent that comes first, false when there is none.
+ * `late`: whoever that is gives way first, since nothing has ended for long. launch/pct.c */
+void launch_pct_init(struct launch_island *isl);
+bool launch_run_pct(struct launch_island *isl, bool late);
 
 /* Reports (launch/deadlock.c). */
 void launch_report_deadlock(struct launch_state *st);

@@ -8,6 +8,7 @@ struct async_queue *async_queue_create(struct cta *cta, const char *name) {
     struct async_queue *q = xcalloc(1, sizeof *q);
     q->cta = cta;
     q->name = name;
+    q->priority = mach_priority(cta->island);
     /* Appended, so that the scheduler visits queues in the order of creation. */
     struct async_queue **end = &cta->queues;
     while (*end)
@@ -60,6 +61,8 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     q->tail = op;
     q->count++;
     op->number = ++cta->ops_issued;
+    if (q->unordered)
+        op->priority = mach_priority(isl);
     cta->ops_bytes += held_by(op);
     if (++cta->ops_pending >= ASYNC_MAX_OPS || cta->ops_bytes >= ASYNC_MAX_BYTES ||
         cta->gpu->config.schedule == MACH_SCHED_EAGER)
@@ -97,12 +100,25 @@ const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32
 
 /* The link to the operation that runs next. */
 static struct async_op **next_op(struct async_queue *q) {
+    const enum mach_schedule schedule = q->cta->gpu->config.schedule;
     struct async_op **at = &q->head;
-    if (!q->unordered || q->cta->gpu->config.schedule != MACH_SCHED_RANDOM)
+    if (!q->unordered || (schedule != MACH_SCHED_RANDOM && schedule != MACH_SCHED_PCT))
         return at;
+    if (schedule == MACH_SCHED_PCT) {
+        for (struct async_op **p = at; *p; p = &(*p)->next)
+            if ((*p)->priority > (*at)->priority)
+                at = p;
+        return at;
+    }
     for (uint64_t skip = q->count ? mach_random(q->cta->island) % q->count : 0; skip; skip--)
         at = &(*at)->next;
     return at;
+}
+
+uint64_t *async_priority(struct async_queue *q) {
+    if (!q->head)
+        return NULL;
+    return q->unordered ? &(*next_op(q))->priority : &q->priority;
 }
 
 bool async_step(struct async_queue *q) {
@@ -121,6 +137,7 @@ bool async_step(struct async_queue *q) {
         q->tail = at == &q->head ? NULL : (struct async_op *)(void *)at; /* `next` is an operation's first member */
     q->count--;
     q->cta->island->async_pending--;
+    q->cta->island->steps++;
     q->cta->ops_pending--;
     q->cta->ops_bytes -= held_by(op);
     if (op->silent)

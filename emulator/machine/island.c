@@ -179,6 +179,10 @@ uint64_t mach_random(struct island *isl) {
     return x * 0x2545F4914F6CDD1Dull;
 }
 
+uint64_t mach_priority(struct island *isl) {
+    return isl->gpu->config.schedule == MACH_SCHED_PCT ? mach_random(isl) | UINT64_C(1) << 63 : 0;
+}
+
 /* --- time and memory ---------------------------------------------------------------------------------------------- */
 
 #define ASKED 8u               /* questions between two looks at the clock */
@@ -187,7 +191,7 @@ uint64_t mach_random(struct island *isl) {
 void gpu_begin_launch(struct gpu *gpu) {
     gpu->fault = 0;
     gpu->warnings = 0;
-    gpu->clock = gpu->starts = 0;
+    gpu->clock = gpu->starts = gpu->steps = 0;
     gpu->deadline = gpu->config.timeout ? now_ns() + gpu->config.timeout : 0;
     atomic_store(&gpu->memory_at, 0);
     atomic_store(&gpu->late, MACH_IN_TIME);

@@ -35,7 +35,8 @@ struct island {
 
     uint64_t clock;         /* warp instructions of this launch up to here; %clock64 */
     uint64_t progress;      /* bumped by all that others can observe: stores, arrivals, completions, exits */
-    uint64_t rng;           /* MACH_SCHED_RANDOM */
+    uint64_t steps;         /* its own instructions before this round, and its operations */
+    uint64_t rng;           /* MACH_SCHED_RANDOM and _PCT */
     uint64_t async_pending; /* operations queued and not yet run */
     bool crowded;           /* they are to run before the next instruction: machine/async.h */
     int fault;              /* 0, or the cuda_error of its first fault: the island stops, and so does the launch */
@@ -83,5 +84,7 @@ bool island_late(struct island *isl);
 
 /* xorshift64*: next random number of the schedule. */
 uint64_t mach_random(struct island *isl);
+/* MACH_SCHED_PCT: the priority that a new agent gets, with its highest bit set. 0 under other schedules. */
+uint64_t mach_priority(struct island *isl);
 
 #endif

@@ -29,6 +29,7 @@
 #define MACH_B200_SMS 148u
 #define MACH_LISTENERS 16u
 #define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
+#define MACH_MAX_DEPTH 16u
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
 #define MACH_WINDOW_SHARED 0x0001000000000000ull /* 4 GiB */
@@ -53,8 +54,16 @@ struct mach_config {
     uint32_t regs_per_sm;    /* 65536 */
     uint32_t threads_per_sm; /* 2048 */
     uint32_t ctas_per_sm;    /* 32 */
-    enum mach_schedule { MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM } schedule;
-    uint64_t seed;    /* MACH_SCHED_RANDOM */
+    enum mach_schedule {
+        MACH_SCHED_DEFAULT,
+        MACH_SCHED_EAGER,
+        MACH_SCHED_LAZY,
+        MACH_SCHED_RANDOM,
+        MACH_SCHED_PCT,
+    } schedule;
+    uint64_t seed;    /* MACH_SCHED_RANDOM and _PCT */
+    uint32_t depth;   /* MACH_SCHED_PCT: 1 to MACH_MAX_DEPTH; one less is the number of changes of priority */
+    uint64_t steps;   /*  over which these are spread; 0: estimated. launch/pct.c */
     uint32_t threads; /* of the host, 1 or more: how many islands run at a time */
     /* how tcgen05.mma sums: simd/multiply.h, simd/amx.h */
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST } umma;
@@ -167,6 +176,7 @@ struct gpu {
     /* of the last or the running launch, changed between the turns of its islands */
     uint64_t clock;                     /* warp instructions issued */
     uint64_t starts;                    /* what the watchdog counts beside them */
+    uint64_t steps;                     /* instructions and operations, of the island that took the most */
     int fault;                          /* 0, or the cuda_error of its first fault: everything stops */
     uint32_t warnings;                  /* given */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */

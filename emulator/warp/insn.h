@@ -106,6 +106,7 @@ struct warp_func {
     warp_slot *param_slot, *ret_slot; /* formal parameters and returns (not for kernels) */
     uint32_t local_bytes;             /* .local bytes of one activation */
     uint32_t registers;               /* per thread in the machine code; 0: unknown */
+    uint64_t steps;                   /* of a kernel: gpu.steps of its latest launch; 0: there was none */
 };
 
 /* A hidden slot that is filled when a frame is made. */

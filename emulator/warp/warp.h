@@ -89,10 +89,11 @@ struct warp {
     struct gpu *gpu;
     struct island *island;
     struct warp_grid *grid;
-    uint32_t index; /* warp in CTA */
-    uint32_t live;  /* lanes not exited */
-    bool yielded;   /* its last turn ended with WARP_YIELD */
-    bool ended;     /* all lanes exited and the CTA has counted it (launch/sched.c) */
+    uint32_t index;    /* warp in CTA */
+    uint32_t live;     /* lanes not exited */
+    uint64_t priority; /* MACH_SCHED_PCT */
+    bool yielded;      /* its last turn ended with WARP_YIELD */
+    bool ended;        /* all lanes exited and the CTA has counted it (launch/sched.c) */
     /* current group, valid while a handler runs */
     struct group *g;
     const struct warp_func *func;

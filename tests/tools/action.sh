@@ -139,6 +139,8 @@ action toolkit=false 'run=false; echo on'
 expect 1 '*' "a command before the last that fails"
 action toolkit=false options=--schedule=odd
 expect 2 '*--schedule=odd: expected default, eager*' "a wrong value of an option"
+action toolkit=false options=--explore=5
+expect 2 '*--explore=5 is for a single command*' "an option that is for no job"
 action toolkit=yes
 expect 2 "*toolkit is true or false, not 'yes'" "a wrong value of an input"
 exit $bad

@@ -102,7 +102,7 @@ else
     [ "$4" = build/06_broken ] && { echo "it broke" >&2; exit 9; }
     echo run >>runs
     case $(($(wc -l <runs) % 3)) in 0) t=1.000000 ;; 1) t=3.000000 ;; *) t=1.600000 ;; esac
-    echo "sm100emu: kernel: $t s, 4000000 warp instructions" >&2
+    echo "sm100emu: kernel: $t s, 4000000 warp instructions, 100000 steps" >&2
     echo "5.000 123.4"
 fi
 STAND_IN

@@ -73,6 +73,7 @@ breach emulator/cudart/driver/memory.c '"launch/launch.h"' 'cudart/driver may no
 breach emulator/cudart/runtime/memory.c '"cudart/driver/map.h"' 'cudart/runtime may not include cudart/driver/map.h'
 breach emulator/cudart/runtime/memory.c '"cudart/loader/elf.h"' 'cudart/runtime may not include cudart/loader/elf.h'
 breach emulator/cudart/common.c '"base/arena.h"' 'emulator/cudart/ is not a room'
+breach emulator/explore/explore.c '"cudart/core/options.h"' 'explore may not include cudart/core/options.h'
 breach emulator/sm100emu.c '"cudart/driver/entry.h"' 'the launcher may not include cudart/driver/entry.h'
 breach emulator/cudart/core/context.c '<cuda_runtime.h>' 'builds without the CUDA Toolkit'
 breach emulator/extra/x.c '"base/diag.h"' 'emulator/extra/ is not a room'

@@ -1,7 +1,7 @@
 #!/bin/sh
-# manual.sh ROOT EMULATOR: the man page has the options of `EMULATOR --help` and no other, each but --help and --version
-# with its variable of the environment, the launcher says the version in VERSION, and mandoc and groff, where they are
-# installed, have nothing to warn of.
+# manual.sh ROOT EMULATOR: the man page has the options of `EMULATOR --help` and no other, each but --help, --version and
+# those of --explore with its variable of the environment, the launcher says the version in VERSION, and mandoc and
+# groff, where they are installed, have nothing to warn of.
 set -u
 page=$1/emulator/sm100emu.1
 bad=0
@@ -17,7 +17,7 @@ helped=$("$2" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | sort)
 same 'the options of the man page' "$helped" "$(sed -n 's/^\.It Fl -\([a-z-]*\).*/\1/p' "$page" | sort)"
 [ "$(printf '%s\n' "$helped" | wc -l)" -ge 9 ] || same 'the options of --help' '9 or more' "$helped"
 same "the man page's variables" \
-    "$(printf '%s\n' "$helped" | grep -vx -e help -e version | tr 'a-z-' 'A-Z_' | sed 's/^/SM100EMU_/')" \
+    "$(printf '%s\n' "$helped" | grep -vx -e help -e version -e explore -e jobs -e ignore | tr 'a-z-' 'A-Z_' | sed 's/^/SM100EMU_/')" \
     "$(sed -n 's/^\.It Ev \(SM100EMU_[A-Z_]*\)$/\1/p' "$page" | sort)"
 same 'the version' "sm100emu $(cat "$1/VERSION")" "$("$2" --version)"
 if command -v mandoc >/dev/null; then

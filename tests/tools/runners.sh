@@ -88,26 +88,20 @@ log 1 "$kernel" "$none" '    8 bytes stack frame, 4 bytes spill stores, 4 bytes 
 log 1 "$kernel" "$none" '    8 bytes stack frame, 10 bytes spill stores, 0 bytes spill loads'
 log 1 "$kernel" "$none" 'step.cu(3): warning #177-D: variable "x" was declared but never referenced'
 
-# schedules WANTED ODD TEXT ENDS: scripts/check.sh where schedule ODD prints TEXT and ends with ENDS, the others PASS
+# schedules WANTED TEXT ENDS: scripts/check.sh where the emulator prints TEXT and ends with ENDS
 cat >emulator <<'STAND_IN'
 #!/bin/sh
-# emulator --check=error [--schedule=S] ODD TEXT ENDS
-shift
-schedule=default
-case $1 in --schedule=*) schedule=${1#--schedule=}; shift ;; esac
-[ "$schedule" = "$1" ] || { echo 'PASS 0.5; 3 waited'; exit 0; }
-printf '%b' "$2"
-exit "$3"
+[ "$1 $2 $3" = '--check=error --explore=3 --ignore=^[^P].*|;.*' ] || exit 2
+printf '%b' "$4"
+exit "$5"
 STAND_IN
 schedules() {
-    sh "$root/scripts/check.sh" ./emulator 3 "$2" "$3" "$4" >log 2>&1
+    sh "$root/scripts/check.sh" ./emulator 3 "$2" "$3" >log 2>&1
     code=$?
-    judged "$1" "check.sh against $2, which prints '$3' and ends with $4"
+    judged "$1" "check.sh against an emulator that prints '$2' and ends with $3"
 }
-schedules 0 none '' 0
-schedules 0 random:3 'PASS 0.5; 4 waited\n' 0
-schedules 1 random:3 'PASS 0.6; 3 waited\n' 0
-schedules 1 eager 'FAIL 0.5\n' 1
-schedules 1 lazy 'PASS 0.5; 3 waited\n' 1
-schedules 1 default 'FAIL\n' 1
+schedules 0 'text\nPASS 0.5; 3 waited\n' 0
+schedules 1 'PASS 0.5; 3 waited\n' 3
+schedules 1 'PASS 0.5\nFAIL\n' 0
+schedules 1 '' 0
 exit $bad

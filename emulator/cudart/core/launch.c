@@ -290,8 +290,8 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
     int fault = launch_run(c->gpu, x);
     const double s = 1e-9 * (double)(now_ns() - start);
     if (c->stats)
-        fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions\n", f->name, s,
-                (unsigned long long)c->gpu->clock);
+        fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions, %llu steps\n", f->name, s,
+                (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);
     return fault;
 }
 

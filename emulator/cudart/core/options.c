@@ -9,6 +9,7 @@
 #define MAX_SECONDS 1e9
 
 /* What rt_options says of them in words. */
+_Static_assert(MACH_MAX_DEPTH == 16, "the depth of pct");
 _Static_assert(MACH_MAX_GPCS == 16 && MACH_B200_SMS == 148 && MAX_THREADS == 1024, "the options' limits");
 
 /* Reads a whole decimal number; false for anything else. */
@@ -22,6 +23,30 @@ static bool read_number(const char *text, uint64_t *out) {
     return true;
 }
 
+/* SEED,DEPTH or SEED,DEPTH,STEPS */
+static bool read_pct(const char *text, struct mach_config *config) {
+    uint64_t v[3] = {0};
+    char digits[24];
+    for (unsigned i = 0; i < 3; i++) {
+        const size_t n = strcspn(text, ",");
+        if (n >= sizeof digits)
+            return false;
+        memcpy(digits, text, n);
+        digits[n] = 0;
+        if (!read_number(digits, &v[i]))
+            return false;
+        text += n;
+        if (*text == 0) {
+            config->seed = v[0];
+            config->depth = (uint32_t)v[1];
+            config->steps = v[2];
+            return i > 0 && v[1] >= 1 && v[1] <= MACH_MAX_DEPTH && (i == 1 || v[2] != 0);
+        }
+        text++;
+    }
+    return false;
+}
+
 static bool parse_schedule(const char *text, struct mach_config *config) {
     if (strcmp(text, "default") == 0)
         config->schedule = MACH_SCHED_DEFAULT;
@@ -31,6 +56,8 @@ static bool parse_schedule(const char *text, struct mach_config *config) {
         config->schedule = MACH_SCHED_LAZY;
     else if (strncmp(text, "random:", 7) == 0 && read_number(text + 7, &config->seed))
         config->schedule = MACH_SCHED_RANDOM;
+    else if (strncmp(text, "pct:", 4) == 0 && read_pct(text + 4, config))
+        config->schedule = MACH_SCHED_PCT;
     else
         return false;
     return true;
@@ -111,7 +138,8 @@ static bool parse_threads(const char *text, struct mach_config *config) {
 }
 
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
-    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, "default, eager, lazy or random:SEED (a number)"},
+    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule,
+     "default, eager, lazy, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
     {"--check", "SM100EMU_CHECK", parse_check, "warn, strict, error or off"},
     {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, "a number of warp instructions, 1 or more"},

@@ -256,6 +256,12 @@ static void test_options(void) {
     CHECK(parse("--schedule", "random:18446744073709551615", &c));
     CHECK_EQ(c.schedule, MACH_SCHED_RANDOM);
     CHECK_EQ(c.seed, UINT64_MAX);
+    CHECK(parse("--schedule", "pct:18446744073709551615,16", &c) && c.schedule == MACH_SCHED_PCT);
+    CHECK_EQ(c.seed, UINT64_MAX);
+    CHECK_EQ(c.depth, 16);
+    CHECK_EQ(c.steps, 0);
+    CHECK(parse("--schedule", "pct:0,1,18446744073709551615", &c) && c.steps == UINT64_MAX);
+    CHECK_EQ(c.depth, 1);
     CHECK(parse("--schedule", "eager", &c) && c.schedule == MACH_SCHED_EAGER);
     CHECK(parse("--schedule", "lazy", &c) && c.schedule == MACH_SCHED_LAZY);
     CHECK(parse("--schedule", "default", &c) && c.schedule == MACH_SCHED_DEFAULT);
@@ -278,6 +284,19 @@ static void test_options(void) {
         {"--schedule", "random: 1"},
         {"--schedule", "random:1x"},
         {"--schedule", "random:18446744073709551616"},
+        {"--schedule", "pct"},
+        {"--schedule", "pct:1"},
+        {"--schedule", "pct:1,"},
+        {"--schedule", "pct:1,0"},
+        {"--schedule", "pct:1,17"},
+        {"--schedule", "pct:1,4294967297"},
+        {"--schedule", "pct:1,3,"},
+        {"--schedule", "pct:1,3,0"},
+        {"--schedule", "pct:1,3,5,"},
+        {"--schedule", "pct:1,3,5,7"},
+        {"--schedule", "pct:,3"},
+        {"--schedule", "pct:1,3,18446744073709551616"},
+        {"--schedule", "pct:1,000000000000000000000000003"},
         {"--watchdog", "0"},
         {"--watchdog", ""},
         {"--watchdog", "1k"},

@@ -156,6 +156,7 @@ static void under(enum mach_schedule schedule, uint64_t seed) {
     memset(&o, 0, sizeof o);
     config.schedule = schedule;
     config.seed = seed;
+    config.depth = 3;
     config.watchdog = 1000000;
     if (run_open_config(&r, text, &config)) {
         struct event_log data = {.wants = 0}; /* for its memory and tensor map */
@@ -195,6 +196,6 @@ int main(void) {
     under(MACH_SCHED_EAGER, 0);
     under(MACH_SCHED_LAZY, 0);
     for (uint64_t seed = 1; seed <= 20; seed++)
-        under(MACH_SCHED_RANDOM, seed);
+        under(seed % 2 ? MACH_SCHED_RANDOM : MACH_SCHED_PCT, seed);
     return check_report();
 }

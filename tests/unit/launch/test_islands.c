@@ -88,6 +88,7 @@ static void observe(struct outcome *o, const char *kernel, struct run_shape shap
     c.threads = threads;
     c.schedule = schedule;
     c.seed = 7;
+    c.depth = 3;
     memset(o, 0, sizeof *o);
     num_printed = 0;
     printed[0] = 0;
@@ -103,8 +104,8 @@ static void observe(struct outcome *o, const char *kernel, struct run_shape shap
     run_close(&r);
 }
 
-static const enum mach_schedule schedules[] = {MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY,
-                                               MACH_SCHED_RANDOM};
+static const enum mach_schedule schedules[] = {MACH_SCHED_DEFAULT, MACH_SCHED_EAGER, MACH_SCHED_LAZY, MACH_SCHED_RANDOM,
+                                               MACH_SCHED_PCT};
 
 static void test_same(void) {
     static struct outcome one, many;
