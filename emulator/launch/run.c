@@ -172,6 +172,7 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     launch_make_islands(&st);
     run_grid(&st);
     launch_close_islands(&st);
+    gpu_end_launch(gpu);
     tell(&st, cfg, HOST_LAUNCH_END);
     xfree(smem.offset);
     xfree(params);
