@@ -154,6 +154,9 @@ $(EMU)/obj/diag_ids.o: $(EMU)/diag_ids.c $(EMU)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -c $< -o $@
 
+$(EMU)/obj/cudart/core/sarif.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
+$(EMU)/obj/cudart/core/sarif.o: $(EMU)/told
+
 # `q`, not `r`: two rooms may have a file of one name.
 $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
 	$(call say,AR,$@)

@@ -32,7 +32,7 @@ void findings_clear(struct findings *f) {
     arena_free(&f->arena);
     f->first = f->last = NULL;
     f->num = 0;
-    f->lost = 0;
+    f->met = f->lost = 0;
     f->changes++;
 }
 

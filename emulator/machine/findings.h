@@ -41,6 +41,7 @@ struct finding {
 struct findings {
     struct finding *first, *last; /* in the order in which they were told */
     uint32_t num;
+    uint64_t met;      /* times that any of them was met */
     uint64_t lost;     /* times that a bug was met for which there was no room */
     uint64_t launches; /* begun */
     uint64_t changes;  /* bumped with each change of the list that --check-json shows, but for counts */

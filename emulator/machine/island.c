@@ -210,6 +210,7 @@ static void add_counts(struct findings *all, struct findings *found) {
         struct finding *x = f->count ? findings_find(all, f->key) : NULL;
         if (x) {
             x->count += f->count;
+            all->met += f->count;
             x->last = f->last;
         } else {
             all->lost += f->count;

@@ -8,7 +8,7 @@
 // EXPECT: ^warning: .* reads shared memory offset 0x[0-9a-f]+, which thread [0-9]+ stored at tests/negative/proxy_fence_missing.cu:@STORE@ without a proxy fence since \[missing-proxy-fence\]$
 // EXPECT: hint: let every thread that stored execute fence.proxy.async
 // EXPECT: ^PASS$
-// EXIT: 0
+// EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/descriptors.h"

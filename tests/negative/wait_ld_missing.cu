@@ -9,7 +9,7 @@
 // EXPECT: wait_ld_missing.cu:@TELL@ in wait_ld_missing$
 // EXPECT: hint: put tcgen05.wait::ld.sync.aligned between the loads and what tells others
 // EXPECT: ^PASS$
-// EXIT: 0
+// EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/tmem.cuh"
