@@ -92,7 +92,7 @@ static bool file_fits(const struct suppression *x, const char *file, uint32_t li
         return false;
     const char *slash = strrchr(file, '/');
     return fnmatch(x->file, file, 0) == 0 || fnmatch(x->file, diag_path(file, shown, sizeof shown), 0) == 0 ||
-           (slash && !strchr(x->file, '/') && fnmatch(x->file, slash + 1, 0) == 0);
+           (slash && fnmatch(x->file, slash + 1, 0) == 0);
 }
 
 static bool site_fits(const struct suppression *x, const struct diag_site *s) {

@@ -4,7 +4,7 @@
  *   rule-id [file-glob[:line] [function-glob]]
  *
  * A line names a rule, and where it may be broken: the glob holds for the path of the source as it was compiled, as
- * reports show it, or, where it has no slash, for the file's name; the line may be the instruction's own or that of a call
+ * reports show it, or for the file's name alone; the line may be the instruction's own or that of a call
  * inlined around it. The function is as reports show it or as its symbol. Of a finding of two parties either one will do.
  * Globs are those of fnmatch(3), and '*' crosses slashes. Errors are never suppressed.
  */

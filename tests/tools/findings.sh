@@ -119,6 +119,9 @@ json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["level
     "x[0]['locations'][0]['physicalLocation']['region']['startLine'] == $line" \
     'x[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("bulk_store_reuse.ptx")' \
     'x[0]["occurrenceCount"] == 1 and x[0]["properties"]["reported"] and r["properties"]["launches"] == 1'
+run "$emulator" --check-json="$tmp/log.json" "$driver" "$reuse" bulk_store_reuse grid=200 buf:512
+says '^note: 199 more of \[bulk-store-overwritten\] at .*bulk_store_reuse.ptx:'"$line, last by CTA" 'a bug of 200 CTAs'
+json 'len(x) == 1 and x[0]["occurrenceCount"] == 200'
 run "$emulator" --check-json="$tmp/log.json" "$driver" tests/negative/trap.ptx trap
 json 'len(x) == 1 and x[0]["level"] == "error" and x[0]["properties"]["ptx"].endswith("trap;")'
 run "$emulator" --check-json="$tmp/log.json" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
@@ -132,12 +135,19 @@ run "$emulator" --check-json=log.json "$driver" "$root/$reuse" bulk_store_reuse 
 cd "$root" || exit 2
 json 'len(x) == 1'
 [ "$(find "$tmp" -name '*.tmp')" = "" ] || failed 'a temporary file is left'
-# an endless kernel, and the process killed while it runs
+# an endless kernel, and the process killed while it runs; the file's name does not depend on where the process goes
 sed 's/^    ret;/END: bra END;/' "$reuse" >"$tmp/endless.ptx"
-rm -f "$tmp/log.json"
-run timeout -s KILL ${SAN_LIB:+2}4 "$emulator" --check-json="$tmp/log.json" "$driver" "$tmp/endless.ptx" \
-    bulk_store_reuse buf:512
-ends 137 'a kill'
+rm "$tmp/log.json"
+cd "$tmp" || exit 2
+env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" "$emulator" --check-json=log.json \
+    --timeout=60 "$driver" endless.ptx bulk_store_reuse buf:512 >"$tmp/out" 2>&1 &
+pid=$!
+code=none tries=0
+until grep -qs bulk-store-overwritten log.json || [ $((tries += 1)) -gt 250 ]; do sleep 0.2; done
+tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "SM100EMU_CHECK_JSON=$tmp/log.json" || failed 'the path of the file'
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+cd "$root" || exit 2
 json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten"'
 
 # ---- suppressions

@@ -100,13 +100,16 @@ static void both_lines(void) {
 
 static void what_is_cut_is_counted(void) {
     struct gpu *gpu = open_gpu(MACH_CHECK_WARN);
-    struct island isl;
+    struct island isl, second;
     begin(gpu, &isl);
+    island_init(&second, gpu, 1);
     for (uint32_t i = 0; i < MACH_MAX_WARNINGS + 3; i++) {
         meet(&isl, &warning, "a.cu", 1 + i, 0);
-        meet(&isl, &warning, "a.cu", 1 + i, 1);
+        meet(&second, &warning, "a.cu", 1 + i, 1);
         island_tell(&isl);
+        island_tell(&second);
     }
+    island_close(&second);
     end(gpu, &isl);
     CHECK_EQ(lines("warning: "), MACH_MAX_WARNINGS);
     CHECK_EQ(lines("note: 1 more of "), MACH_MAX_WARNINGS);
@@ -128,6 +131,28 @@ static void what_is_cut_is_counted(void) {
     end(gpu, &isl);
     CHECK_EQ(lines("error: "), 1);
     CHECK_EQ(gpu->fault, 719);
+    gpu_destroy(gpu);
+}
+
+/* What islands met that are told behind one with a fault depends on the host's threads: it is dropped. */
+static void nothing_behind_a_fault(void) {
+    struct gpu *gpu = open_gpu(MACH_CHECK_WARN);
+    struct island first, second;
+    begin(gpu, &first);
+    island_init(&second, gpu, 1);
+    meet(&first, &warning, "a.cu", 1, 0);
+    meet(&second, &warning, "a.cu", 1, 1);
+    meet(&second, &warning, "a.cu", 2, 1);
+    meet(&first, &fatal, "a.cu", 3, 0);
+    meet(&first, &warning, "a.cu", 4, 0);
+    island_tell(&first);
+    island_tell(&second);
+    island_close(&second);
+    end(gpu, &first);
+    CHECK_EQ(gpu->findings->num, 2);
+    CHECK_EQ(gpu->findings->met, 2);
+    CHECK_EQ(gpu->findings->first->count, 1);
+    CHECK_EQ(lines("note: "), 0);
     gpu_destroy(gpu);
 }
 
@@ -262,6 +287,7 @@ int main(void) {
     one_report_a_bug();
     both_lines();
     what_is_cut_is_counted();
+    nothing_behind_a_fault();
     levels();
     suppressions_fit();
     wrong_suppressions();
