@@ -1,8 +1,8 @@
 /* machine/findings.h - what was found in the kernels of a process: one entry a bug, however often it was met.
  *
- * A bug is a rule broken at a line, or by two lines (diag_key). An island keeps what it meets in a list of its own, which
- * island_tell adds to the list of the process; that one outlives modules, launches and devices, and is what the reports on
- * stderr, the file of --check-json and the exit code are made of.
+ * A bug is a rule broken at a line, or by two lines (diag_key). An island keeps what it meets in a list of its own,
+ * which island_tell adds to the list of the process; that one outlives modules, launches and devices, and is what the
+ * reports on stderr, the file of --check-json and the exit code are made of.
  */
 #ifndef MACHINE_FINDINGS_H
 #define MACHINE_FINDINGS_H
@@ -62,8 +62,8 @@ void findings_clear(struct findings *f);
 void findings_free(struct findings *f);
 /* How many were met that are of the level chosen and not suppressed. */
 uint32_t findings_of_level(const struct findings *f);
-/* A line for each report that stands for more than was told: of those told in the running launch, or, with `all`, of any.
- * `when` says how the others came, "" or " in later launches". */
+/* A line for each report that stands for more than was told: of those told in the running launch, or, with `all`, of
+ * any. `when` says how the others came, "" or " in later launches". */
 void findings_tell_more(struct findings *f, const struct diag_sink *sink, bool all, const char *when);
 
 #endif

@@ -4,9 +4,9 @@
  *   rule-id [file-glob[:line] [function-glob]]
  *
  * A line names a rule, and where it may be broken: the glob holds for the path of the source as it was compiled, as
- * reports show it, or for the file's name alone; the line may be the instruction's own or that of a call
- * inlined around it. The function is as reports show it or as its symbol. Of a finding of two parties either one will do.
- * Globs are those of fnmatch(3), and '*' crosses slashes. Errors are never suppressed.
+ * reports show it, or for the file's name alone; the line may be the instruction's own or that of a call inlined around
+ * it. The function is as reports show it or as its symbol. Of a finding of two parties either one will do. Globs are
+ * those of fnmatch(3), and '*' crosses slashes. Errors are never suppressed.
  */
 #ifndef MACHINE_SUPPRESS_H
 #define MACHINE_SUPPRESS_H
@@ -33,8 +33,8 @@ struct suppressions {
     struct arena arena;
 };
 
-/* Reads a file into an empty list. False, with the reason in `why`, where it cannot be read, a line is none of the above
- * or a rule is unknown. */
+/* Reads a file into an empty list. False, with the reason in `why`, where it cannot be read, a line is none of the
+ * above or a rule is unknown. */
 bool suppress_read(struct suppressions *s, const char *path, char *why, size_t why_size);
 void suppress_free(struct suppressions *s);
 /* The first line that names the finding; NULL: none, or no list. */

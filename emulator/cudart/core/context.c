@@ -58,8 +58,8 @@ static void in_child(void) {
     after_fork();
 }
 
-/* Of a program that ends with 0 the launcher's exit code may be another. glibc's exit, called by an exit handler, goes on
- * with the handlers that are left. */
+/* Of a program that ends with 0 the launcher's exit code may be another. glibc's exit, called by an exit handler, goes
+ * on with the handlers that are left. */
 static void at_exit(int status, void *unused) {
     (void)unused;
     atomic_store(&ending, true);

@@ -209,8 +209,8 @@ int rt_report_open(struct rt_context *c, const struct mach_config *config);
 /* What the parent found is the parent's to tell. */
 void rt_report_fork(struct rt_context *c);
 /* The process ends: tells what was met again since its report, and which suppressions fitted nothing; the file of
- * --check-json has its last counts. True when the launcher's exit code is to tell of findings. Does it again for what has
- * come since. */
+ * --check-json has its last counts. True when the launcher's exit code is to tell of findings. Does it again for what
+ * has come since. */
 bool rt_report_end(struct rt_context *c);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */

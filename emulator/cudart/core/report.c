@@ -1,5 +1,5 @@
-/* cudart/core/report.c - what a process says of its findings beside their reports: the file of --check-json, what is told
- * at its end, and its exit code; contract in context.h. */
+/* cudart/core/report.c - what a process says of its findings beside their reports: the file of --check-json, what is
+ * told at its end, and its exit code; contract in context.h. */
 #include "base/diag.h"
 #include "base/heap.h"
 #include "cudart/core/context.h"

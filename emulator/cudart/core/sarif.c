@@ -1,8 +1,8 @@
 /* cudart/core/sarif.c - SARIF 2.1.0; contract in sarif.h. Section numbers are those of the OASIS standard.
  *
- * The class of a finding is its level (3.27.10): error, warning, or note where the ISA alone forbids it. Its first place
- * is that of the instruction; the other party of a race is a related location (3.27.22); calls that the compiler inlined
- * are stacks (3.44), innermost first.
+ * The class of a finding is its level (3.27.10): error, warning, or note where the ISA alone forbids it. Its first
+ * place is that of the instruction; the other party of a race is a related location (3.27.22); calls that the compiler
+ * inlined are stacks (3.44), innermost first.
  */
 #include "cudart/core/sarif.h"
 

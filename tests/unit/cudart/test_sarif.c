@@ -1,5 +1,5 @@
-/* The file of --check-json: what stands where, that any byte is escaped, and that nothing is left of a file that cannot be
- * written. tests/tools/findings.sh reads what programs write. */
+/* The file of --check-json: what stands where, that any byte is escaped, and that nothing is left of a file that cannot
+ * be written. tests/tools/findings.sh reads what programs write. */
 #include "cudart/core/sarif.h"
 
 #include "machine/suppress.h"

@@ -185,7 +185,7 @@ static void levels(void) {
     }
 }
 
-/* --- suppressions --------------------------------------------------------------------------------------------------- */
+/* --- suppressions ------------------------------------------------------------------------------------------------ */
 
 static bool read_text(struct suppressions *s, const char *text, char why[256]) {
     char path[] = "/tmp/test_findings.XXXXXX";
