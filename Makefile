@@ -79,7 +79,7 @@ all: $(STEPS:%=build/%) emulator ## every step, the emulator and its launcher
 # ---------------------------------------------------------------- the emulator: C11, no CUDA needed
 EMU := $(BUILD)/emulator
 EMU_SRC := $(sort $(wildcard emulator/*/*.c emulator/*/*/*.c))
-EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
+EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o) $(EMU)/obj/diag_ids.o
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
 EXPORTS := emulator/cudart/runtime/exports.map
 
@@ -141,6 +141,21 @@ $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -c $< -o $@
+
+# The ids of the diagnostics, which are defined beside the code that gives them.
+$(EMU)/diag_ids.c: $(EMU_SRC) $(wildcard emulator/*/*.h emulator/*/*/*.h) scripts/ledger.sh
+	$(call say,IDS,$@)
+	@mkdir -p $(@D)
+	@ids=$$(sh scripts/ledger.sh --ids .) && printf '%s\n' "$$ids" | { echo '#include "base/diag.h"'; \
+	    echo 'const char *const diag_ids[] = {'; sed 's/.*/    "&",/'; echo '    NULL};'; } >$@
+
+$(EMU)/obj/diag_ids.o: $(EMU)/diag_ids.c $(EMU)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) -c $< -o $@
+
+$(EMU)/obj/cudart/core/sarif.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
+$(EMU)/obj/cudart/core/sarif.o: $(EMU)/told
 
 # `q`, not `r`: two rooms may have a file of one name.
 $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects

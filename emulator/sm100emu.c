@@ -4,9 +4,9 @@
  *
  * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
  * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
- * becomes the program: the exit status is the program's. With --explore it stays and runs the program many times
- * (explore/explore.h). Own failures: 2 for wrong use, 126 for a program that cannot
- * run, 127 for one that is not there.
+ * becomes the program: the exit status is the program's, but 3 in place of 0 where something was found in its kernels
+ * (the library sees to that: RT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127 for
+ * one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
  */
 #include "cudart/core/options.h"
 #include "cudart/loader/elfcheck.h"
@@ -45,6 +45,10 @@ static const char help_text[] =
     "  --check=warn|strict|error|off\n"
     "                  what to make of a missing fence or wait that most runs survive: a warning (default), an\n"
     "                  error, or nothing; strict: warn, too, of what the ISA alone forbids\n"
+    "  --check-json=FILE\n"
+    "                  write what was found to FILE, too, as SARIF 2.1.0; %p in its name is the process's id\n"
+    "  --suppress=FILE say nothing of the findings that FILE names; a line: rule-id [file-glob[:line] "
+    "[function-glob]]\n"
     "  --umma=exact|fast\n"
     "                  exact: tcgen05.mma gives the same bits on every host; fast: f16 and tf32 are summed\n"
     "                  in another order by the CPU's matrix unit (AMX), where it has one (default: exact)\n"
@@ -121,9 +125,28 @@ static void check_explore(const struct explore *e) {
             stop(WRONG_USE, "--explore chooses the schedules: leave %s out", *o);
 }
 
+/* A path that holds wherever the program goes. */
+static const char *from_root(const char *path, char *buf, size_t size) {
+    char cwd[PATH_MAX];
+    if (path[0] == '/' || getcwd(cwd, sizeof cwd) == NULL)
+        return path;
+    if (snprintf(buf, size, "%s/%s", cwd, path) >= (int)size)
+        stop(WRONG_USE, "%s: too long a path", path);
+    return buf;
+}
+
+static void check_suppressions(const char *path) {
+    struct suppressions list = {0};
+    char why[512];
+    if (!suppress_read(&list, path, why, sizeof why))
+        stop(WRONG_USE, "--suppress: %s", why);
+    suppress_free(&list);
+}
+
 /* Handles one option. Wrong values stop here, so that the library need not. */
 static void take_option(const char *arg) {
-    struct mach_config unused;
+    struct mach_config config = {0};
+    char path[2 * PATH_MAX];
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
         fputs(help_text, stdout);
         exit(0);
@@ -141,9 +164,11 @@ static void take_option(const char *arg) {
         const char *value = value_of(arg, o->name);
         if (value == NULL)
             continue;
-        if (!o->parse(value, &unused))
+        if (!o->parse(value, &config))
             stop(WRONG_USE, "%s=%s: expected %s", o->name, value, o->expects);
-        set_environment(o->env, value);
+        if (config.suppress != NULL)
+            check_suppressions(value);
+        set_environment(o->env, o->is_path ? from_root(value, path, sizeof path) : value);
         return;
     }
     stop(WRONG_USE, "%s is no option; --help lists them", arg);
@@ -226,6 +251,7 @@ int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
     const char **options = calloc((size_t)argc + 1, sizeof *options);
     struct explore explore = {.launcher = argv[0], .options = options};
+    char self[24];
     int i = 1;
     if (options == NULL)
         stop(CANNOT_RUN, "no memory");
@@ -250,6 +276,8 @@ int main(int argc, char **argv) {
     explore.argv = &argv[i];
     if (explore.seeds != 0)
         return explore_run(&explore);
+    snprintf(self, sizeof self, "%ld", (long)getpid());
+    set_environment(RT_LAUNCHED, self);
     execv(path, &argv[i]);
     stop(CANNOT_RUN, "%s: %s", argv[i], strerror(errno));
 }

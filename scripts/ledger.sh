@@ -1,6 +1,6 @@
 #!/bin/sh
-# ledger.sh [--check] ROOT: every diagnostic that the emulator can give, from the sources: its id, the section that states
-# its rule, where it is defined, and the tests that expect it. Needs find, sort and awk.
+# ledger.sh [--check | --ids] ROOT: every diagnostic that the emulator can give, from the sources: its id, the section that
+# states its rule, where it is defined, and the tests that expect it. Needs find, sort and awk.
 #
 # A diagnostic is a `struct diag` with a constant `.id`, or the use of a macro that makes one (`.id = "..."`, or
 # `.id = PARAMETER` and the string given for it). One whose id cannot be read so is an error, and so is an id that stands
@@ -12,9 +12,12 @@
 #
 # --check: nothing but the errors: an id that no test expects, and one that a test names and no source has. Exit 1 where
 # there is any error, with or without --check.
+#
+# --ids: the ids alone, in order; tests are not looked at.
 set -eu
-check=0
+check=0 ids=0
 [ "$1" != --check ] || { check=1; shift; }
+[ "$1" != --ids ] || { ids=1; shift; }
 cd "$1"
 
 # ID SECTION FILE LINE of every definition, by tabs. Headers come first: their macros are used in other files.
@@ -212,6 +215,10 @@ function named(regex, open, close_,   rest, id) {
 }
 
 defined=$(definitions)
+if [ $ids = 1 ]; then
+    printf '%s\n' "$defined" | cut -f 1 | LC_ALL=C sort -u
+    exit
+fi
 { printf '%s\n' "$defined" | LC_ALL=C sort -t '	' -k 1,1 -k 3,3 -k 4,4n; expectations; } | awk -F '\t' -v check=$check '
 function error(text) { errors[++bad] = text }
 function wider(width, text) { return length(text) > width ? length(text) : width }

@@ -1,6 +1,8 @@
 /* base/diag.c - the text of the reports; see diag.h for the doors. */
 #include "base/diag.h"
 
+#include "base/excerpt.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_BYTES 4096
+#define TEXT_BYTES 6144
 #define ID_COLUMN 72       /* where [id] stands when the headline is shorter */
 #define CALLS_SHOWN 8u     /* inlined calls of a chain */
 #define PTX_TEXT_SHOWN 160 /* characters of an instruction; tcgen05.ld.x128 has thousands */
@@ -101,6 +103,18 @@ static void put_place(struct text *t, const struct diag_site *s) {
     put(t, ":%u", s->src_file && s->src_line ? s->src_line : s->ptx_line);
 }
 
+/* The line itself and a mark below it, where the file can be read. */
+static void put_excerpt(struct text *t, const char *file, uint32_t line, uint32_t column) {
+    char text[EXCERPT_BYTES];
+    uint32_t mark;
+    if (!file || !line || !excerpt_read(file, line, column, text, &mark))
+        return;
+    put(t, "%7u | %s", line, text);
+    end_line(t);
+    put(t, "        | %*s^", (int)mark, "");
+    end_line(t);
+}
+
 /* "a.cu:12, b.cu:30": the innermost call first. */
 static void put_calls(struct text *t, const struct diag_inline *call) {
     for (unsigned depth = 0; call && depth < CALLS_SHOWN; call = call->outer, depth++) {
@@ -122,6 +136,20 @@ const char *diag_where(const struct diag_site *s, char *buf, size_t size) {
     return buf;
 }
 
+const char *diag_path(const char *path, char *buf, size_t size) {
+    struct text t = {.len = 0};
+    put_path(&t, path);
+    snprintf(buf, size, "%s", t.s);
+    return buf;
+}
+
+const char *diag_function(const char *symbol, char *buf, size_t size) {
+    struct text t = {.len = 0};
+    put_func(&t, symbol);
+    snprintf(buf, size, "%s", t.s);
+    return buf;
+}
+
 static void put_where(struct text *t, const struct diag_site *s) {
     const char *name = s->ptx_name ? s->ptx_name : "PTX";
     put(t, "  --> ");
@@ -131,10 +159,15 @@ static void put_where(struct text *t, const struct diag_site *s) {
         put_func(t, s->func);
     }
     end_line(t);
+    put_excerpt(t, s->src_file, s->src_line, s->src_column);
     if (s->inlined) {
+        const struct diag_inline *call = s->inlined; /* the outermost one stands in the function itself */
+        for (unsigned depth = 1; call->outer && depth < CALLS_SHOWN; depth++)
+            call = call->outer;
         put(t, "   from: ");
         put_calls(t, s->inlined);
         end_line(t);
+        put_excerpt(t, call->file, call->line, call->column);
     }
     if (!s->ptx_text)
         return;
@@ -165,8 +198,8 @@ static void put_lanes(struct text *t, uint32_t lanes) {
     }
 }
 
-static void put_thread(struct text *t, const struct diag_thread *d) {
-    put(t, "   by:  CTA (%u,%u,%u)", d->cta.x, d->cta.y, d->cta.z);
+static void put_who(struct text *t, const struct diag_thread *d) {
+    put(t, "CTA (%u,%u,%u)", d->cta.x, d->cta.y, d->cta.z);
     if (d->cluster_size > 1)
         put(t, ", rank %u of a cluster of %u,", d->cluster_rank, d->cluster_size);
     if (d->warp != DIAG_NO_WARP) {
@@ -177,9 +210,21 @@ static void put_thread(struct text *t, const struct diag_thread *d) {
             put(t, " (%sthread (%u,%u,%u))", d->lanes & (d->lanes - 1) ? "first " : "", d->tid.x, d->tid.y, d->tid.z);
         }
     } else if (t->s[t->len - 1] == ',') {
-        t->len--;
+        t->s[--t->len] = '\0';
     }
+}
+
+static void put_thread(struct text *t, const struct diag_thread *d) {
+    put(t, "   by:  ");
+    put_who(t, d);
     end_line(t);
+}
+
+const char *diag_who(const struct diag_thread *thread, char *buf, size_t size) {
+    struct text t = {.len = 0};
+    put_who(&t, thread);
+    snprintf(buf, size, "%s", t.s);
+    return buf;
 }
 
 /* The party that came first. */
@@ -227,6 +272,10 @@ void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char
         put(&t, "   hint: %s", d->hint);
         end_line(&t);
     }
+    if (d->id) {
+        put(&t, "   more: %s#%s", DIAG_PAGE, d->id);
+        end_line(&t);
+    }
     deliver(sink, &t);
 }
 
@@ -235,6 +284,23 @@ void diag_report(const struct diag_sink *sink, const struct diag *d, const char 
     va_start(ap, fmt);
     diag_vreport(sink, d, fmt, ap);
     va_end(ap);
+}
+
+void diag_report_more(const struct diag_sink *sink, const struct diag *d, uint64_t more, const char *when,
+                      const struct diag_thread *last) {
+    struct text t = {.len = 0};
+    put(&t, "note: %llu more of [%s]", (unsigned long long)more, d->id);
+    if (d->site) {
+        put(&t, " at ");
+        put_place(&t, d->site);
+    }
+    put(&t, "%s", when);
+    if (last) {
+        put(&t, ", last by ");
+        put_who(&t, last);
+    }
+    end_line(&t);
+    deliver(sink, &t);
 }
 
 static void write_stderr(void *ctx, const char *text, size_t len) {

@@ -15,17 +15,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 /* A call that the compiler inlined: where it stands, and the call around it. NULL ends the chain. */
 struct diag_inline {
     const char *file;
-    uint32_t line;
+    uint32_t line, column; /* column 0: not known */
     const struct diag_inline *outer;
 };
 
 /* Where an instruction came from. Lives as long as the module that owns it. Any pointer may be NULL, any line 0. */
 struct diag_site {
-    const char *src_file; /* CUDA source (.file/.loc, present with -lineinfo) */
-    uint32_t src_line;
+    const char *src_file;              /* CUDA source (.file/.loc, present with -lineinfo) */
+    uint32_t src_line, src_column;     /* column 0: not known */
     const struct diag_inline *inlined; /* the call that brought it into `func`; NULL: none, or not known */
     const char *ptx_name;              /* name of the PTX text, for example "02_simple_umma.sm_100f.ptx" */
     uint32_t ptx_line;                 /* 1-based line in that text */
@@ -55,7 +57,7 @@ enum diag_class {
     DIAG_STRICT,  /* the text forbids it, and no known chip or toolchain shows it, or well-kept kernels rely on it */
 };
 
-/* The earlier of two parties to a finding: of a race, the access that nothing orders before the one that is reported. */
+/* The earlier of two parties to a finding: of a race, the access that nothing orders before the one reported. */
 struct diag_party {
     const char *what; /* "tcgen05.mma, operand A" */
     const struct diag_site *site;
@@ -89,6 +91,15 @@ enum diag_cuda_error {
     DIAG_CUDA_NOT_SUPPORTED = 801,
 };
 
+/* The id of every diagnostic, in order, behind the last one NULL. Made from the sources when the emulator is built
+ * (scripts/ledger.sh --ids). */
+extern const char *const diag_ids[];
+
+/* The page that says more of each, under its id. */
+#define DIAG_PAGE                                                                                                      \
+    "docs/"                                                                                                            \
+    "diagnostics.md"
+
 /* Where reports go. `text` is the whole report, several lines, newline at the end. */
 struct diag_sink {
     void (*write)(void *ctx, const char *text, size_t len);
@@ -106,6 +117,22 @@ struct diag_sink diag_stderr(void);
 void diag_report(const struct diag_sink *sink, const struct diag *d, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char *fmt, va_list ap);
+
+/* "note: 3 more of [id] at a.cu:57<when>, last by CTA (3,0,0) warp 2": findings like `d`, whose report was given. */
+void diag_report_more(const struct diag_sink *sink, const struct diag *d, uint64_t more, const char *when,
+                      const struct diag_thread *last);
+
+/* What tells a bug from another: the id, and the lines of both parties with the calls inlined around them. */
+uint64_t diag_key(const struct diag *d);
+/* A copy with all that it points to, for as long as the arena lives. */
+const struct diag *diag_keep(struct arena *a, const struct diag *d);
+
+/* A path as reports show it: from the working directory where it lies below. Cut to `size`. Returns buf. */
+const char *diag_path(const char *path, char *buf, size_t size);
+/* A symbol as reports show it, "ns::foo<...>". Cut to `size`. Returns buf. */
+const char *diag_function(const char *symbol, char *buf, size_t size);
+/* "CTA (1,0,0) warp 2, lane 0 (thread (64,0,0))". Cut to `size`. Returns buf. */
+const char *diag_who(const struct diag_thread *thread, char *buf, size_t size);
 
 /* One line on stderr, "sm100emu: <call>: <sentence>". */
 void diag_api(const char *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -176,6 +176,7 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     /* its module is not const, and nobody else launches on this GPU now */
     cfg->kernel->module->funcs[cfg->kernel - cfg->kernel->module->funcs].steps = gpu->steps;
     launch_close_islands(&st);
+    gpu_end_launch(gpu);
     tell(&st, cfg, HOST_LAUNCH_END);
     xfree(smem.offset);
     xfree(params);

@@ -5,13 +5,14 @@
 #include "base/heap.h"
 #include "base/now.h"
 #include "machine/machine.h"
+#include "machine/suppress.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct said {
     struct said *next;
-    enum { SAID_PRINT, SAID_WARNING, SAID_FAULT } kind;
-    uint64_t key; /* SAID_WARNING: what it is about */
+    struct finding *finding; /* NULL: of printf, text */
     size_t len;
     char text[];
 };
@@ -24,7 +25,7 @@ void island_init(struct island *isl, struct gpu *gpu, uint32_t number) {
     isl->said_tail = &isl->said;
 }
 
-void island_close(struct island *isl) {
+static void drop_said(struct island *isl) {
     for (struct said *s = isl->said, *next; s; s = next) {
         next = s->next;
         xfree(s);
@@ -34,28 +35,26 @@ void island_close(struct island *isl) {
     isl->said_bytes = isl->printed = 0;
 }
 
-/* A piece of text at the end; where a report's text goes. */
-struct pen {
-    struct island *isl;
-    int kind;
-    uint64_t key;
-};
+void island_close(struct island *isl) {
+    drop_said(isl);
+    findings_clear(&isl->found);
+}
 
-static void write_said(void *ctx, const char *text, size_t len) {
-    const struct pen *p = ctx;
+/* A piece of text at the end, or a report. */
+static void append_said(struct island *isl, struct finding *finding, const char *text, size_t len) {
     struct said *s = xcalloc(1, sizeof *s + len);
-    s->kind = p->kind;
-    s->key = p->key;
+    s->finding = finding;
     s->len = len;
-    memcpy(s->text, text, len);
-    *p->isl->said_tail = s;
-    p->isl->said_tail = &s->next;
-    p->isl->said_bytes += sizeof *s + len;
+    if (len)
+        memcpy(s->text, text, len);
+    *isl->said_tail = s;
+    isl->said_tail = &s->next;
+    isl->said_bytes += sizeof *s + len;
 }
 
 static void drop_oldest_print(struct island *isl) {
     for (struct said **p = &isl->said, *s; (s = *p); p = &s->next) {
-        if (s->kind != SAID_PRINT)
+        if (s->finding)
             continue;
         if (!(*p = s->next))
             isl->said_tail = p;
@@ -67,76 +66,99 @@ static void drop_oldest_print(struct island *isl) {
 }
 
 bool mach_print(struct island *isl, const char *text, size_t len) {
-    struct pen p = {.isl = isl, .kind = SAID_PRINT};
     const size_t bytes = sizeof(struct said) + len;
     bool all = true;
     if (!len)
         return true;
     for (; isl->printed && isl->printed + bytes > isl->gpu->print_fifo; all = false)
         drop_oldest_print(isl);
-    write_said(&p, text, len);
+    append_said(isl, NULL, text, len);
     isl->printed += bytes;
     return all;
 }
 
-static void say(struct pen *p, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
-                va_list ap) {
-    struct diag d = *proto;
-    d.warning = p->kind == SAID_WARNING;
-    d.site = origin ? origin->site : NULL;
-    d.thread = origin ? &origin->thread : NULL;
-    diag_vreport(&(struct diag_sink){write_said, p}, &d, fmt, ap);
+/* --- reports ------------------------------------------------------------------------------------------------------ */
+
+/* `proto` as `origin`, and before it `other`, met it. */
+static void describe(struct diag *d, const struct mach_origin *origin, const struct diag_party *other,
+                     const struct diag *proto) {
+    *d = *proto;
+    d->site = origin ? origin->site : NULL;
+    d->thread = origin ? &origin->thread : NULL;
+    d->other = other;
+}
+
+/* An entry of the island for what it meets for the first time, to be told. NULL where there is no room. */
+static struct finding *note(struct island *isl, uint64_t key, const struct diag *d, const char *fmt, va_list ap) {
+    char message[1024];
+    vsnprintf(message, sizeof message, fmt, ap);
+    struct finding *f = findings_add(&isl->found, key, d, message);
+    if (f)
+        append_said(isl, f, NULL, 0);
+    return f;
+}
+
+static void count(struct island *isl, struct finding *f, const struct diag *d) {
+    if (!f) {
+        isl->found.lost++;
+        return;
+    }
+    f->count++;
+    if (d->thread)
+        f->last = *d->thread;
 }
 
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
     if (isl->fault)
         return;
     isl->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
-    struct pen p = {.isl = isl, .kind = SAID_FAULT};
+    struct diag d;
+    describe(&d, origin, NULL, proto);
     va_list ap;
     va_start(ap, fmt);
-    say(&p, origin, proto, fmt, ap);
+    count(isl, note(isl, diag_key(&d), &d, fmt, ap), &d);
     va_end(ap);
 }
 
-/* Notes a warning about `key`; false when it was given before, or enough were. */
-static bool note_warning(uint64_t *warned, uint32_t *count, uint64_t key) {
-    for (uint32_t i = 0; i < *count; i++)
-        if (warned[i] == key)
-            return false;
-    if (*count == MACH_MAX_WARNINGS)
-        return false;
-    warned[(*count)++] = key;
-    return true;
+/* What becomes of a finding that has no entry yet. */
+static enum finding_state judge(const struct island *isl, const struct diag *d, const struct suppression **by) {
+    if (d->class == DIAG_STRICT && isl->gpu->config.check != MACH_CHECK_STRICT)
+        return FINDING_BELOW;
+    *by = d->class == DIAG_ERROR ? NULL : suppress_match(isl->gpu->findings->suppressions, d);
+    return *by ? FINDING_SUPPRESSED : FINDING_TOLD;
 }
 
-/* Is a finding of that class told, and as what? False: not at this level. */
-static bool is_told(enum mach_check check, enum diag_class class, int *kind) {
-    *kind = class == DIAG_ERROR || check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING;
-    return check != MACH_CHECK_OFF && (class != DIAG_STRICT || check == MACH_CHECK_STRICT);
-}
-
-static bool warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
-                 va_list ap) {
-    struct pen p = {.isl = isl};
+static bool warn(struct island *isl, const struct mach_origin *origin, const struct diag_party *other,
+                 const struct diag *proto, const char *fmt, va_list ap) {
     if (isl->fault)
         return false;
-    if (!is_told(isl->gpu->config.check, proto->class, &p.kind))
+    if (isl->gpu->config.check == MACH_CHECK_OFF)
         return true;
-    /* the same rule broken in the same function again */
-    p.key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin && origin->site ? origin->site->func : NULL);
-    if (p.kind == SAID_WARNING && !note_warning(isl->warned, &isl->warnings, p.key))
+    struct diag d;
+    describe(&d, origin, other, proto);
+    const uint64_t key = diag_key(&d);
+    struct finding *f = findings_find(&isl->found, key);
+    if (!f) {
+        const struct suppression *by = NULL;
+        const enum finding_state state = judge(isl, &d, &by);
+        d.warning = state != FINDING_TOLD || (d.class != DIAG_ERROR && isl->gpu->config.check != MACH_CHECK_ERROR);
+        f = note(isl, key, &d, fmt, ap);
+        if (f) {
+            f->state = state;
+            f->suppression = by;
+        }
+    }
+    count(isl, f, &d);
+    if (!f || f->diag->warning)
         return true;
-    say(&p, origin, proto, fmt, ap);
-    if (p.kind == SAID_FAULT)
-        isl->fault = proto->cuda_error;
-    return p.kind == SAID_WARNING;
+    isl->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
+    return false;
 }
 
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    const bool goes_on = warn(isl, origin, proto, fmt, ap);
+    const bool goes_on = warn(isl, origin, NULL, proto, fmt, ap);
     va_end(ap);
     return goes_on;
 }
@@ -144,30 +166,79 @@ bool mach_warn(struct island *isl, const struct mach_origin *origin, const struc
 bool mach_warn_pair(struct island *isl, const struct mach_origin *origin, const struct mach_origin *other,
                     const char *what, const struct diag *proto, const char *fmt, ...) {
     const struct diag_party party = {what, other->site, &other->thread};
-    struct diag both = *proto;
-    both.other = &party;
     va_list ap;
     va_start(ap, fmt);
-    const bool goes_on = warn(isl, origin, &both, fmt, ap);
+    const bool goes_on = warn(isl, origin, &party, proto, fmt, ap);
     va_end(ap);
     return goes_on;
 }
 
+/* The entry of the process for one of an island, made where it is new; NULL where there is no room. */
+static struct finding *entry_of(struct findings *all, const struct finding *f) {
+    struct finding *x = findings_find(all, f->key);
+    if (!x && (x = findings_add(all, f->key, f->diag, f->message))) {
+        x->state = f->state == FINDING_TOLD ? FINDING_CUT : f->state; /* until it is told */
+        x->suppression = f->suppression;
+        all->changes++;
+    }
+    return x;
+}
+
+/* A report, unless it was given before or enough were; that of a fault always. */
+static void tell_finding(struct gpu *gpu, const struct finding *f) {
+    struct findings *all = gpu->findings;
+    struct finding *x = entry_of(all, f);
+    const bool fault = !f->diag->warning;
+    if (!x || f->state != FINDING_TOLD || (!fault && x->state != FINDING_CUT))
+        return;
+    if (!fault && gpu->warnings == MACH_MAX_WARNINGS) {
+        gpu->cut += x->launch != all->launches;
+        x->launch = all->launches;
+        return;
+    }
+    diag_report(&gpu->sink, f->diag, "%s", f->message);
+    gpu->warnings += !fault;
+    all->changes += x->state != FINDING_TOLD;
+    x->state = FINDING_TOLD;
+    x->launch = all->launches;
+    x->told++;
+}
+
+/* What the island met goes into the counts of the process. */
+static void add_counts(struct findings *all, struct findings *found) {
+    for (struct finding *f = found->first; f; f = f->next) {
+        struct finding *x = f->count ? findings_find(all, f->key) : NULL;
+        if (x) {
+            x->count += f->count;
+            all->met += f->count;
+            x->last = f->last;
+        } else {
+            all->lost += f->count;
+        }
+        f->count = 0;
+    }
+    all->lost += found->lost;
+    found->lost = 0;
+}
+
 void island_tell(struct island *isl) {
     struct gpu *gpu = isl->gpu;
+    struct findings *all = gpu->findings;
+    const uint64_t changes = all->changes;
+    const bool in_time = !gpu->fault; /* else it is dropped */
     for (const struct said *s = isl->said; s && !gpu->fault; s = s->next) {
-        if (s->kind == SAID_PRINT) {
-            if (gpu->print)
-                gpu->print(gpu->print_ctx, s->text, s->len);
-            continue;
-        }
-        if (s->kind == SAID_FAULT)
+        if (s->finding)
+            tell_finding(gpu, s->finding);
+        else if (gpu->print)
+            gpu->print(gpu->print_ctx, s->text, s->len);
+        if (s->finding && !s->finding->diag->warning)
             gpu->fault = isl->fault;
-        else if (!note_warning(gpu->warned, &gpu->warnings, s->key))
-            continue;
-        gpu->sink.write(gpu->sink.ctx, s->text, s->len);
     }
-    island_close(isl);
+    if (in_time)
+        add_counts(all, &isl->found);
+    if (all->changed && all->changes != changes)
+        all->changed(all->changed_ctx);
+    drop_said(isl);
 }
 
 uint64_t mach_random(struct island *isl) {
@@ -190,11 +261,22 @@ uint64_t mach_priority(struct island *isl) {
 
 void gpu_begin_launch(struct gpu *gpu) {
     gpu->fault = 0;
-    gpu->warnings = 0;
+    gpu->warnings = gpu->cut = 0;
+    gpu->findings->launches++;
     gpu->clock = gpu->starts = gpu->steps = 0;
     gpu->deadline = gpu->config.timeout ? now_ns() + gpu->config.timeout : 0;
     atomic_store(&gpu->memory_at, 0);
     atomic_store(&gpu->late, MACH_IN_TIME);
+}
+
+void gpu_end_launch(struct gpu *gpu) {
+    char text[160];
+    findings_tell_more(gpu->findings, &gpu->sink, false, "");
+    if (!gpu->cut)
+        return;
+    const int n =
+        snprintf(text, sizeof text, "note: %u more findings of this launch are not shown, only counted\n", gpu->cut);
+    gpu->sink.write(gpu->sink.ctx, text, (size_t)n);
 }
 
 bool island_late(struct island *isl) {

@@ -11,6 +11,7 @@
 #define MACHINE_ISLAND_H
 
 #include "base/diag.h"
+#include "machine/findings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +20,8 @@
 struct gpu;
 struct worker;
 
-#define MACH_MAX_WARNINGS 8u /* of one launch */
-#define MACH_SAID (1u << 20) /* bytes to be told after which an island's turn ends */
+#define MACH_MAX_WARNINGS 16u /* reports of one launch */
+#define MACH_SAID (1u << 20)  /* bytes to be told after which an island's turn ends */
 
 /* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
 struct mach_origin {
@@ -45,9 +46,8 @@ struct island {
 
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
-    size_t printed;                     /* of them, by printf */
-    uint32_t warnings;                  /* given in this launch */
-    uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
+    size_t printed;        /* of them, by printf */
+    struct findings found; /* of this launch; counts are what was met since they were told */
 };
 
 /* An island of `gpu` that has said nothing; `number` tells its random numbers from those of other islands. */
@@ -59,9 +59,10 @@ void island_close(struct island *isl);
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. What is told
- * goes by config.check and the class of `proto`: of class DIAG_STRICT with MACH_CHECK_STRICT alone. With
- * MACH_CHECK_ERROR a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
+/* Warns about the user's kernel: one report for each bug (diag_key) of the process, MACH_MAX_WARNINGS a launch; how
+ * often it was met is told when the launch ends. What is told goes by config.check and the class of `proto`: of class
+ * DIAG_STRICT with MACH_CHECK_STRICT alone, and nothing that --suppress names (errors cannot be). With MACH_CHECK_ERROR
+ * a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same of what `origin` and, before it, `other` did: `what`. An error is a fault at every level but off. */
@@ -72,8 +73,8 @@ bool mach_warn_pair(struct island *isl, const struct mach_origin *origin, const 
  * where all of it takes more, as in the device's buffer, which is circular (CUDA C++ Programming Guide, Formatted
  * Output). False when output was dropped. */
 bool mach_print(struct island *isl, const char *text, size_t len);
-/* Tells all of it: reports to gpu->sink, printf to gpu->print. A fault becomes the launch's, gpu->fault; what comes
- * after a fault is dropped, in this island and in those told later. */
+/* Tells all of it: reports to gpu->sink and into gpu->findings, printf to gpu->print. A fault becomes the launch's,
+ * gpu->fault; what comes after a fault is dropped, in this island and in those told later. */
 void island_tell(struct island *isl);
 
 /* Must the launch be stopped, since it has run longer than config.timeout, or the process has more in memory than

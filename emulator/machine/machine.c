@@ -53,11 +53,13 @@ struct gpu *gpu_create(const struct mach_config *config) {
     gpu->sink = diag_stderr();
     gpu->workers = try_calloc(config->threads, sizeof *gpu->workers);
     gpu->sms = try_calloc(config->num_sms, sizeof *gpu->sms);
+    gpu->findings = try_calloc(1, sizeof *gpu->findings);
     /* A host may refuse to reserve that much address space (ulimit -v): take what it gives. */
     for (uint64_t bytes = GPU_MEMORY; !gpu->mem && bytes >= GPU_MEMORY_LEAST; bytes /= 2)
         gpu->mem = mem_create(bytes);
-    if (!gpu->workers || !gpu->sms || !gpu->mem) {
+    if (!gpu->workers || !gpu->sms || !gpu->findings || !gpu->mem) {
         mem_destroy(gpu->mem);
+        xfree(gpu->findings);
         xfree(gpu->sms);
         xfree(gpu->workers);
         xfree(gpu);
@@ -88,6 +90,7 @@ void gpu_destroy(struct gpu *gpu) {
         worker_close(&gpu->workers[i]);
     xfree(gpu->workers);
     mem_destroy(gpu->mem);
+    findings_free(gpu->findings);
     xfree(gpu->listeners);
     xfree(gpu);
 }

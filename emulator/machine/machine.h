@@ -72,6 +72,7 @@ struct mach_config {
     uint64_t memory;   /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
+    const char *check_json, *suppress; /* names of files, for who makes the gpu; NULL: none */
 };
 struct mach_config mach_config_b200(void);
 
@@ -164,6 +165,7 @@ struct gpu {
     struct devmem *mem;
     struct sm *sms; /* config.num_sms */
     struct diag_sink sink;
+    struct findings *findings; /* gpu_destroy frees them; NULL: who made the gpu has taken them to keep */
 
     struct worker *workers; /* config.threads of them */
     struct crew *crew;      /* their threads, NULL until needed */
@@ -174,12 +176,12 @@ struct gpu {
     uint32_t wanted; /* enum event_want: what any of them wants to be told of */
 
     /* of the last or the running launch, changed between the turns of its islands */
-    uint64_t clock;                     /* warp instructions issued */
-    uint64_t starts;                    /* what the watchdog counts beside them */
-    uint64_t steps;                     /* instructions and operations, of the island that took the most */
-    int fault;                          /* 0, or the cuda_error of its first fault: everything stops */
-    uint32_t warnings;                  /* given */
-    uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
+    uint64_t clock;    /* warp instructions issued */
+    uint64_t starts;   /* what the watchdog counts beside them */
+    uint64_t steps;    /* instructions and operations, of the island that took the most */
+    int fault;         /* 0, or the cuda_error of its first fault: everything stops */
+    uint32_t warnings; /* reports given */
+    uint32_t cut;      /* bugs that would have been told of, were it not for MACH_MAX_WARNINGS */
 
     /* of the running launch, looked at by the threads of all islands: island_late */
     uint64_t deadline;          /* by now_ns; 0: none */
@@ -194,6 +196,8 @@ struct gpu {
 
 /* Before a launch: forgets what the last one left, and its time begins (island_late). */
 void gpu_begin_launch(struct gpu *gpu);
+/* Behind it: tells how often each bug was met, and what was cut. */
+void gpu_end_launch(struct gpu *gpu);
 
 /* GPC g's SMs are [*first, *first + *count); false when there is no such GPC. */
 bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uint32_t *count);

@@ -185,6 +185,7 @@ static void instruction(struct ptx_parser *p) {
         return;
     }
     in->site = (struct diag_site){.src_line = b->loc_line,
+                                  .src_column = b->loc_column,
                                   .inlined = b->loc_inlined,
                                   .ptx_name = p->module->name,
                                   .ptx_line = start.line,
@@ -334,7 +335,7 @@ static const struct diag_inline *inlined_at(struct ptx_parser *p, const uint32_t
     const struct ptx_loc_memo *m = memo_of(p, at);
     bool known = m->file == at[0] && m->line == at[1] && m->column == at[2];
     struct ptx_inline *n = arena_alloc(p->keep, sizeof *n);
-    n->call = (struct diag_inline){.line = at[1], .outer = known ? m->inlined : NULL};
+    n->call = (struct diag_inline){.line = at[1], .column = at[2], .outer = known ? m->inlined : NULL};
     n->file = at[0];
     n->next = p->inlines;
     p->inlines = n;
@@ -360,6 +361,7 @@ void ptx_loc(struct ptx_parser *p) {
     }
     p->body.loc_file = at[0];
     p->body.loc_line = at[1];
+    p->body.loc_column = at[2];
     p->body.loc_inlined = inlined;
     *memo_of(p, at) = (struct ptx_loc_memo){at[0], at[1], at[2], inlined};
 }

@@ -90,7 +90,7 @@ struct ptx_body {
     uint32_t num_insns, cap_insns;
     const struct ptx_var **vars;
     uint32_t num_vars, cap_vars;
-    uint32_t loc_file, loc_line;
+    uint32_t loc_file, loc_line, loc_column;
     const struct diag_inline *loc_inlined;
 };
 

@@ -6,7 +6,7 @@
 //
 // EXPECT: ^warning: CTA \(0,0,0\), rank 0, exits, and the mbarrier at shared offset 0x4400 got 16384 bytes that no expect_tx announced \[mbarrier-bytes-unannounced\]$
 // EXPECT: hint: an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them has landed; .*of a CTA pair: both halves
-// EXIT: 0
+// EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/descriptors.h"

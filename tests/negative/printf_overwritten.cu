@@ -2,7 +2,7 @@
 // On the chip: the buffer is circular, and the oldest output is lost.
 // Rule: the buffer has a fixed size (CUDA C++ Programming Guide, Formatted Output, Limitations).
 //
-// EXIT: 0
+// EXIT: 3
 // EXPECT: ^warning: output is lost: more than the 1048576 bytes of the buffer wait for it +\[printf-overwritten\]$
 // EXPECT: printf_overwritten.cu:@CALL@ in print
 // EXPECT: ^31: b+$

@@ -3,7 +3,7 @@
 // On the chip: nothing of it appears, and printf() returns -1 (an H100).
 // Rule: the buffer has a fixed size (CUDA C++ Programming Guide, Formatted Output, Limitations).
 //
-// EXIT: 0
+// EXIT: 3
 // EXPECT: ^warning: lane 0's call gives more than the 1048576 bytes of the buffer
 // EXPECT: \[printf-too-long\]$
 // EXPECT: printf_too_long.cu:@CALL@ in print

@@ -9,7 +9,7 @@
 // EXPECT: proxy_fence_missing.cu:@STORE@ in proxy_fence_missing$
 // EXPECT: hint: let every thread that stored execute fence.proxy.async
 // EXPECT: ^PASS$
-// EXIT: 0
+// EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/descriptors.h"

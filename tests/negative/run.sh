@@ -6,8 +6,8 @@
 #   // EXPECT: regex    (ERE) matched in the output; every such line must be. A kernel that must fail has one.
 #                       @NAME@ stands for the number of the line of SOURCE that ends in `// NAME`.
 #   // NEVER: regex     matched nowhere in the output
-#   // EXIT: n          the exit code; without it 126, the launcher's refusal, or any from 1 to 123: a crash or a
-#                       time-out never passes
+#   // EXIT: n          the exit code: 3 where a program that ends with 0 had a warning. Without this line 126, the
+#                       launcher's refusal, or any from 1 to 123: a crash or a time-out never passes
 #   // ARGS: words      appended to PROGRAM's arguments
 #   // EMU: words       options of the launcher
 #   // SECONDS: n       limit, 60 without it

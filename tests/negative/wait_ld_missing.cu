@@ -9,7 +9,7 @@
 // EXPECT: from: .*wait_ld_missing.cu:@FREE@
 // EXPECT: hint: put tcgen05.wait::ld.sync.aligned between the loads and what tells others
 // EXPECT: ^PASS$
-// EXIT: 0
+// EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/tmem.cuh"

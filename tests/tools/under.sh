@@ -13,5 +13,6 @@ while :; do
     export "$name=$value"
     shift
 done
+export SM100EMU_LAUNCHED=$$
 # shellcheck disable=SC2086 # words on purpose
 exec $UNDER -E LD_LIBRARY_PATH="$PRODUCTS/emulator" "$@"

@@ -110,6 +110,7 @@ static inline int run_kernel(struct run *r, const char *name, struct run_shape s
     const struct warp_func *f = launch_find_kernel(r->module, name);
     r->log_len = 0;
     r->log[0] = 0;
+    findings_clear(r->gpu->findings); /* each launch has its reports */
     if (!CHECK(f != NULL))
         return -1;
     struct launch_kernel_info info = launch_kernel_info(f);

@@ -53,10 +53,23 @@ static void after_fork(void) {
 static void in_child(void) {
     orphan = !thread_state.fork_holds;
     context.printed_len = 0; /* the parent shows it */
+    if (!orphan)
+        rt_report_fork(&context);
     after_fork();
 }
 
-static void at_exit(void) { atomic_store(&ending, true); }
+/* Of a program that ends with 0 the launcher's exit code may be another. glibc's exit, called by an exit handler, goes
+ * on with the handlers that are left. */
+static void at_exit(int status, void *unused) {
+    (void)unused;
+    atomic_store(&ending, true);
+    if (orphan || thread_state.call != NULL || pthread_mutex_trylock(&lock) != 0)
+        return;
+    const bool found = rt_report_end(&context);
+    pthread_mutex_unlock(&lock);
+    if (found && status == 0)
+        exit(RT_EXIT_FOUND);
+}
 
 static void name_call(struct rt_context *c, const char *call) {
     c->call = call;
@@ -241,7 +254,7 @@ static int create_gpu(struct rt_context *c) {
     config.threads = worker_host_cpus();
     if (c->gpu_refused)
         return RT_ERROR_NOT_INITIALIZED;
-    int e = read_options(c, &config);
+    int e = rt_then(read_options(c, &config), rt_report_open(c, &config));
     if (e != RT_SUCCESS) {
         c->gpu_refused = true;
         return e;
@@ -254,6 +267,8 @@ static int create_gpu(struct rt_context *c) {
     c->gpu = gpu_create(&config);
     if (c->gpu == NULL)
         return rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "the host gives no memory, or no address space, for a device");
+    findings_free(c->gpu->findings);
+    c->gpu->findings = c->report.findings;
     c->stats = getenv("SM100EMU_STATS") != NULL;
     if (c->stats && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
@@ -275,7 +290,7 @@ int rt_ready(struct rt_context *c) {
         return c->refused;
     c->driver_ready = true;
     if (!c->watches_exit) /* before the exit handlers of the fat binaries registered so far */
-        c->watches_exit = atexit(at_exit) == 0;
+        c->watches_exit = on_exit(at_exit, NULL) == 0;
     int e = c->gpu == NULL ? create_gpu(c) : RT_SUCCESS;
     return rt_then(e, c->sticky);
 }
@@ -323,6 +338,8 @@ void rt_reset(struct rt_context *c) {
         rt_stream_destroy(c, c->streams);
     while (c->events != NULL)
         rt_event_destroy(c, c->events);
+    if (c->gpu != NULL)
+        c->gpu->findings = NULL; /* the report keeps them */
     gpu_destroy(c->gpu);
     c->gpu = NULL;
     c->gpu_refused = false;

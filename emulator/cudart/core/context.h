@@ -29,6 +29,7 @@
 #include "cudart/loader/fatbin.h"
 #include "launch/launch.h"
 #include "machine/events.h"
+#include "machine/suppress.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,6 +98,17 @@ struct rt_driver_context {
     bool primary;
 };
 
+/* What was found in the kernels of the process, and where it goes beside stderr. */
+struct rt_report {
+    struct findings *findings; /* of every device that the process has, one after the other; NULL before the first */
+    struct suppressions suppressions;
+    char *json;       /* the file of --check-json, NULL: none; owned */
+    bool json_lost;   /* that it cannot be written was said */
+    uint64_t written; /* findings->met, as the file has it */
+    bool launched;    /* sm100emu became this process: its exit code tells of findings */
+    bool ended;       /* what is told once at the end was */
+};
+
 enum { RT_MAX_STUBS = 512 };
 
 struct rt_context {
@@ -110,6 +122,7 @@ struct rt_context {
     bool stats;       /* say after each kernel how long it took */
     bool gpu_refused; /* options in the environment make no sense: every call fails */
     int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
+    struct rt_report report;
     size_t limits[RT_LIMIT_COUNT];
 
     struct rt_module *modules;
@@ -188,6 +201,17 @@ struct rt_thread {
     } config[16];
 };
 struct rt_thread *rt_thread(void);
+
+/* --- report.c ----------------------------------------------------------------------------------------------------- */
+
+/* Before the first device: reads the file of --suppress and begins that of --check-json. */
+int rt_report_open(struct rt_context *c, const struct mach_config *config);
+/* What the parent found is the parent's to tell. */
+void rt_report_fork(struct rt_context *c);
+/* The process ends: tells what was met again since its report, and which suppressions fitted nothing; the file of
+ * --check-json has its last counts. True when the launcher's exit code is to tell of findings. Does it again for what
+ * has come since. */
+bool rt_report_end(struct rt_context *c);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */
 

@@ -137,14 +137,27 @@ static bool parse_threads(const char *text, struct mach_config *config) {
     return true;
 }
 
+static bool parse_check_json(const char *text, struct mach_config *config) {
+    config->check_json = text;
+    return *text != 0;
+}
+
+static bool parse_suppress(const char *text, struct mach_config *config) {
+    config->suppress = text;
+    return *text != 0;
+}
+
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
-    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule,
+    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, false,
      "default, eager, lazy, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
-    {"--check", "SM100EMU_CHECK", parse_check, "warn, strict, error or off"},
-    {"--umma", "SM100EMU_UMMA", parse_umma, "exact or fast"},
-    {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, "a number of warp instructions, 1 or more"},
-    {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, "a number of seconds, 0.001 to 1e9"},
-    {"--memory", "SM100EMU_MEMORY", parse_memory, "a number of bytes, or one with K, M, G or T behind it"},
-    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, "the SMs of each GPC: up to 16 numbers whose sum is 148"},
-    {"--threads", "SM100EMU_THREADS", parse_threads, "a number of host threads, 1 to 1024"},
+    {"--check", "SM100EMU_CHECK", parse_check, false, "warn, strict, error or off"},
+    {"--check-json", "SM100EMU_CHECK_JSON", parse_check_json, true, "the name of a file"},
+    {"--suppress", "SM100EMU_SUPPRESS", parse_suppress, true, "the name of a file"},
+    {"--umma", "SM100EMU_UMMA", parse_umma, false, "exact or fast"},
+    {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, false, "a number of warp instructions, 1 or more"},
+    {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, false, "a number of seconds, 0.001 to 1e9"},
+    {"--memory", "SM100EMU_MEMORY", parse_memory, false, "a number of bytes, or one with K, M, G or T behind it"},
+    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, false,
+     "the SMs of each GPC: up to 16 numbers whose sum is 148"},
+    {"--threads", "SM100EMU_THREADS", parse_threads, false, "a number of host threads, 1 to 1024"},
 };

@@ -3,6 +3,7 @@
 #define CUDART_CORE_OPTIONS_H
 
 #include "machine/machine.h"
+#include "machine/suppress.h"
 
 #include <stdbool.h>
 
@@ -10,9 +11,15 @@
 struct rt_option {
     const char *name, *env;
     bool (*parse)(const char *text, struct mach_config *config); /* false: not a value of this option */
+    bool is_path;        /* the launcher hands it on from the root, as programs change their directory */
     const char *expects; /* what its values are, to be put behind "expected: " */
 };
-#define RT_NUM_OPTIONS 8u
+#define RT_NUM_OPTIONS 10u
 extern const struct rt_option rt_options[RT_NUM_OPTIONS];
+
+/* The variable by which a process knows that the launcher became it: the process's id. */
+#define RT_LAUNCHED "SM100EMU_LAUNCHED"
+/* Its exit code in place of 0, where something was found. */
+#define RT_EXIT_FOUND 3
 
 #endif

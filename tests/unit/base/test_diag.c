@@ -1,4 +1,5 @@
 /* base/diag: the text of a report, its parts when some are missing, and that nothing overruns. */
+#include "base/arena.h"
 #include "base/diag.h"
 
 #include "check.h"
@@ -46,7 +47,8 @@ static void whole_report(void) {
               "   ptx: 01.sm_100f.ptx:123   tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r18], %r19;\n"
               "   by:  CTA (1,2,0) warp 3, lanes 0-31 (first thread (96,0,0))\n"
               "   rule: the number of columns must be a power of two between 32 and 512   (PTX ISA 9.7.16.7.1)\n"
-              "   hint: ask for 64\n");
+              "   hint: ask for 64\n"
+              "   more: " DIAG_PAGE "#tcgen05-alloc-columns\n");
     d.warning = true;
     diag_report(&sink, &d, "x");
     CHECK_HAS(out, "warning: x ");
@@ -119,6 +121,123 @@ static void paths_below_the_working_directory_are_short(void) {
     CHECK_HAS(out, "  --> /elsewhere/k.cu:4\n");
 }
 
+/* A file of its own: the line, in place of the tabs blanks, and a mark below the column. */
+static void excerpts(void) {
+    char path[] = "/tmp/test_diag.XXXXXX", want[256];
+    const int fd = mkstemp(path);
+    static const char text[] = "first\n\twait(\001bar);  \r\n\n    last";
+    if (!CHECK(fd >= 0) || !CHECK(write(fd, text, sizeof text - 1) == sizeof text - 1))
+        return;
+    close(fd);
+    struct diag_inline call = {.file = path, .line = 4, .column = 999};
+    struct diag_inline inner = {.file = "gone.cuh", .line = 9, .outer = &call};
+    struct diag_site s = {.src_file = path, .src_line = 2, .src_column = 7, .inlined = &inner, .ptx_name = "p"};
+    diag_report(&sink, &(struct diag){.site = &s}, "m");
+    snprintf(want, sizeof want,
+             "  --> %s:2\n      2 |  wait(?bar);\n        |       ^\n"
+             "   from: gone.cuh:9, %s:4\n      4 |     last\n        |     ^\n",
+             path, path);
+    CHECK_HAS(out, want);
+    s.inlined = NULL;
+    const uint32_t absent[] = {0, 3, 5, 4000000000u}; /* line 3 has nothing to show */
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        s.src_line = absent[i];
+        diag_report(&sink, &(struct diag){.site = &s}, "m");
+        CHECK(!strstr(out, " | "));
+    }
+    s.src_line = 1;
+    s.src_file = "/dev/zero"; /* no regular file: it would never end */
+    diag_report(&sink, &(struct diag){.site = &s}, "m");
+    CHECK(!strstr(out, " | "));
+    FILE *f = fopen(path, "w");
+    for (int i = 0; f && i < 1000; i++)
+        fputc('x', f);
+    if (f)
+        fclose(f);
+    s.src_file = path;
+    diag_report(&sink, &(struct diag){.site = &s}, "m");
+    CHECK_HAS(out, "xxx...\n");
+    unlink(path);
+}
+
+static void two_parties(void) {
+    struct diag_site s = site(), earlier = site();
+    struct diag_thread t = {.cluster_size = 1, .warp = 3}, u = {.cluster_size = 1, .warp = 1, .lanes = 1};
+    earlier.src_line = 31;
+    struct diag_party other = {"a store", &earlier, &u};
+    diag_report(&sink, &(struct diag){.id = "race", .site = &s, .thread = &t, .other = &other}, "a load");
+    const char *second = strstr(out, "  and: a store\n  --> 01_tmem_alloc.cu:31 in tmem_demo\n");
+    if (CHECK(second != NULL))
+        CHECK_HAS(second, "   by:  CTA (0,0,0) warp 1, lane 0 (thread (0,0,0))\n");
+    CHECK_HAS(out, "  --> 01_tmem_alloc.cu:57 in tmem_demo\n");
+}
+
+static void repeats(void) {
+    struct diag_site s = site();
+    struct diag_thread t = {.cta = {3, 0, 0}, .cluster_size = 1, .warp = 2};
+    const struct diag d = {.id = "i", .site = &s};
+    diag_report_more(&sink, &d, 37, "", &t);
+    CHECK_STR(out, "note: 37 more of [i] at 01_tmem_alloc.cu:57, last by CTA (3,0,0) warp 2\n");
+    diag_report_more(&sink, &(struct diag){.id = "i"}, 1, " in later launches", NULL);
+    CHECK_STR(out, "note: 1 more of [i] in later launches\n");
+}
+
+/* A bug is a rule and the lines of its parties: not the function, the instruction's text or the thread. */
+static void keys(void) {
+    struct diag_site s = site(), same = site(), line = site(), second = site();
+    struct diag_inline call = {.file = "a.cu", .line = 1}, elsewhere = {.file = "a.cu", .line = 2};
+    same.func = "_Z9otherPj";
+    same.ptx_line = 7;
+    line.src_line++;
+    const struct diag d = {.id = "i", .site = &s}, e = {.id = "i", .site = &same};
+    CHECK_EQ(diag_key(&d), diag_key(&e));
+    CHECK(diag_key(&d) != diag_key(&(struct diag){.id = "j", .site = &s}));
+    CHECK(diag_key(&d) != diag_key(&(struct diag){.id = "i", .site = &line}));
+    CHECK(diag_key(&d) != diag_key(&(struct diag){.id = "i"}));
+    second.inlined = &call;
+    const uint64_t here = diag_key(&(struct diag){.id = "i", .site = &second});
+    second.inlined = &elsewhere;
+    CHECK(here != diag_key(&(struct diag){.id = "i", .site = &second}) && here != diag_key(&d));
+    struct diag_party one = {.site = &s}, two = {.site = &line};
+    CHECK(diag_key(&(struct diag){.id = "i", .site = &s, .other = &one}) !=
+          diag_key(&(struct diag){.id = "i", .site = &s, .other = &two}));
+    s.src_file = same.src_file = NULL; /* the lines of the PTX, where there is no other */
+    CHECK(diag_key(&d) != diag_key(&e));
+}
+
+/* A copy says the same when everything else is gone. */
+static void copies(void) {
+    char first[sizeof out], file[] = "k.cu", func[] = "k", what[] = "a store", hint[] = "wait";
+    struct diag_inline outer = {.file = file, .line = 9}, call = {.file = file, .line = 8, .outer = &outer};
+    struct diag_site s = {
+        .src_file = file, .src_line = 5, .inlined = &call, .ptx_name = file, .ptx_text = func, .func = func};
+    struct diag_thread t = {.cta = {1, 0, 0}, .warp = 3}, u = {.warp = 4};
+    struct diag_party other = {what, &s, &u};
+    struct diag d = {.id = "i", .hint = hint, .site = &s, .thread = &t, .other = &other};
+    struct arena a = {0};
+    diag_report(&sink, &d, "m");
+    memcpy(first, out, sizeof out);
+    const struct diag *copy = diag_keep(&a, &d);
+    char *const texts[] = {file, func, what, hint};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        memset(texts[i], '!', strlen(texts[i]));
+    memset(&call, 0, sizeof call);
+    memset(&s, 0, sizeof s);
+    memset(&t, 0, sizeof t);
+    memset(&u, 0, sizeof u);
+    memset(&other, 0, sizeof other);
+    diag_report(&sink, copy, "m");
+    CHECK_STR(out, first);
+    arena_free(&a);
+}
+
+static void ids(void) {
+    unsigned n = 0;
+    for (; diag_ids[n]; n++)
+        CHECK(!n || strcmp(diag_ids[n - 1], diag_ids[n]) < 0);
+    CHECK(n > 100);
+}
+
 static void nothing_overruns(void) {
     static char big[20000];
     memset(big, 'x', sizeof big - 1);
@@ -178,6 +297,12 @@ int main(void) {
     threads();
     functions();
     paths_below_the_working_directory_are_short();
+    excerpts();
+    two_parties();
+    repeats();
+    keys();
+    copies();
+    ids();
     nothing_overruns();
     the_other_doors();
     return check_report();

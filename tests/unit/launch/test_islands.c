@@ -59,6 +59,13 @@ static const char text[] = RUN_HEADER
     "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r20, %q0;\n"
     "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;\n" SYNC
     "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster; bra top; done: ret; }\n"
+    /* the source of a bulk store is overwritten: at one line by all CTAs, at others by the later and the odd ones */
+#define STORE                                                                                                          \
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r6], 16;\n"                                                 \
+    "cp.async.bulk.commit_group; add.u32 %r8, %r8, 1; st.shared.u32 [%r6], %r8; cp.async.bulk.wait_group 0;\n"
+    HEAD("reuse") "mov.u32 %r8, 0; st.shared.v4.u32 [%r6], {0, 0, 0, 0}; fence.proxy.async.shared::cta;\n"
+    "mul.wide.u32 %rd2, %r1, 16; add.s64 %rd2, %rd1, %rd2; setp.gt.u32 %p2, %r1, 99; @!%p2 bra all;\n" STORE
+    "all:\n" STORE "and.b32 %r7, %r1, 1; setp.eq.u32 %p2, %r7, 0; @%p2 bra done;\n" STORE "done: ret; }\n"
     /* each CTA reads shared memory that nobody wrote: the same warning or fault in every island */
     HEAD("poison") "ld.shared.u32 %r11, [%r4]; st.global.u32 [%rd2], %r11; ret; }\n";
 /* clang-format on */
@@ -123,6 +130,7 @@ static void test_same(void) {
         {"fail", {.grid = 600, .block = 1}, DIAG_CUDA_ILLEGAL_ADDRESS},
         {"steal", {.grid = 600, .block = 32, .smem = 200 * 1024}, 0},
         {"spin", {.grid = 600, .block = 32}, DIAG_CUDA_LAUNCH_TIMEOUT},
+        {"reuse", {.grid = 300, .block = 1}, 0},
         {"poison", {.grid = 600, .block = 32}, DIAG_CUDA_LAUNCH_FAILURE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -162,6 +170,24 @@ static void test_told(void) {
     CHECK_HAS(o.printed, "\n20\n");
     CHECK(strstr(o.printed, "21") == NULL);
     CHECK(strstr(strstr(o.log, "error") + 1, "error") == NULL);
+}
+
+/* Reports come in the order of the clusters, whichever host thread met them first, and then the counts. */
+static void test_reports(void) {
+    static struct outcome o;
+    const char *at = o.log;
+    static const char *const parts[] = {
+        "CTA (0,0,0)",
+        "CTA (148,0,0)", /* on the same SM */
+        "CTA (1,0,0)",
+        "note: 299 more of [bulk-store-overwritten]",
+        "note: 199 more of [bulk-store-overwritten]",
+        "note: 149 more of [bulk-store-overwritten]",
+    };
+    observe(&o, "reuse", (struct run_shape){.grid = 300, .block = 1}, 3, MACH_SCHED_LAZY);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && at; i++)
+        if (!CHECK((at = strstr(at, parts[i])) != NULL))
+            fprintf(stderr, "%s is not in its place:\n%s", parts[i], o.log);
 }
 
 /* All clusters spin, and the limit is the launch's; the start of a CTA counts as 64 instructions. */
@@ -252,6 +278,7 @@ static void test_forms(void) {
 int main(void) {
     test_same();
     test_told();
+    test_reports();
     test_limit();
     test_steal();
     test_sharing();

@@ -1,0 +1,15 @@
+/* cudart/core/sarif.h - what was found, as SARIF 2.1.0 (OASIS), for --check-json. */
+#ifndef CUDART_CORE_SARIF_H
+#define CUDART_CORE_SARIF_H
+
+#include "machine/findings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Writes one run with all that was found of the level chosen, and what was suppressed, to a file beside `path`, which
+ * then takes its place: a reader has the old one or the new one, whole. "%p" in the path is the process's id. False,
+ * with the reason in `why`, where that cannot be done. */
+bool sarif_write(const struct findings *f, const char *path, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,118 @@
+/* machine/suppress.c - the file of --suppress; contract in suppress.h. */
+#include "machine/suppress.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLANKS " \t\r\n"
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+static bool rule_exists(const char *id) {
+    const char *const *known = diag_ids;
+    while (*known && strcmp(*known, id) != 0)
+        known++;
+    return *known != NULL;
+}
+
+/* Takes ":line" from the end of a glob. */
+static uint32_t take_line(char *glob) {
+    char *colon = strrchr(glob, ':');
+    if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
+        return 0;
+    *colon = '\0';
+    return (uint32_t)strtoul(colon + 1, NULL, 10);
+}
+
+/* A line of the file, which is cut into words; nothing is kept of an empty one. NULL, or what is wrong with it. */
+static const char *read_line(struct suppressions *s, char *text, unsigned at, struct suppression ***tail) {
+    char *rest = NULL, *word[4] = {NULL};
+    text[strcspn(text, "#")] = '\0';
+    word[0] = strtok_r(text, BLANKS, &rest);
+    for (unsigned i = 1; i < 4 && word[i - 1]; i++)
+        word[i] = strtok_r(NULL, BLANKS, &rest);
+    if (!word[0])
+        return NULL;
+    if (word[3])
+        return "a line is `rule-id [file-glob[:line] [function-glob]]'";
+    if (!rule_exists(word[0]))
+        return "there is no such rule";
+    struct suppression *x = arena_alloc(&s->arena, sizeof *x);
+    x->at = at;
+    x->rule = arena_strndup(&s->arena, word[0], strlen(word[0]));
+    if (word[1]) {
+        x->line = take_line(word[1]);
+        x->file = arena_strndup(&s->arena, word[1], strlen(word[1]));
+    }
+    if (word[2])
+        x->func = arena_strndup(&s->arena, word[2], strlen(word[2]));
+    **tail = x;
+    *tail = &x->next;
+    return NULL;
+}
+
+bool suppress_read(struct suppressions *s, const char *path, char *why, size_t why_size) {
+    struct suppression **tail = &s->first;
+    const char *wrong = NULL;
+    char *text = NULL;
+    size_t cap = 0;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        snprintf(why, why_size, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    s->path = arena_strndup(&s->arena, path, strlen(path));
+    for (unsigned at = 1; !wrong && getline(&text, &cap, file) >= 0; at++) {
+        wrong = read_line(s, text, at, &tail);
+        if (wrong) /* the line was cut behind its first word */
+            snprintf(why, why_size, "%s:%u: %s: %s", path, at, text + strspn(text, BLANKS), wrong);
+    }
+    if (!wrong && ferror(file)) {
+        wrong = strerror(errno);
+        snprintf(why, why_size, "%s: %s", path, wrong);
+    }
+    free(text); // NOLINT: getline's, not of base/heap.h
+    fclose(file);
+    return !wrong;
+}
+
+void suppress_free(struct suppressions *s) {
+    arena_free(&s->arena);
+    s->first = NULL;
+}
+
+/* --- matching ----------------------------------------------------------------------------------------------------- */
+
+static bool file_fits(const struct suppression *x, const char *file, uint32_t line) {
+    char shown[512];
+    if (!file || (x->line && x->line != line))
+        return false;
+    const char *slash = strrchr(file, '/');
+    return fnmatch(x->file, file, 0) == 0 || fnmatch(x->file, diag_path(file, shown, sizeof shown), 0) == 0 ||
+           (slash && fnmatch(x->file, slash + 1, 0) == 0);
+}
+
+static bool site_fits(const struct suppression *x, const struct diag_site *s) {
+    char shown[512];
+    if (!s)
+        return false;
+    if (x->func && (!s->func || (fnmatch(x->func, s->func, 0) != 0 &&
+                                 fnmatch(x->func, diag_function(s->func, shown, sizeof shown), 0) != 0)))
+        return false;
+    const bool source = s->src_file && s->src_line;
+    bool fits = file_fits(x, source ? s->src_file : s->ptx_name, source ? s->src_line : s->ptx_line);
+    for (const struct diag_inline *call = s->inlined; call && !fits; call = call->outer)
+        fits = file_fits(x, call->file, call->line);
+    return fits;
+}
+
+const struct suppression *suppress_match(const struct suppressions *s, const struct diag *d) {
+    for (const struct suppression *x = s ? s->first : NULL; x; x = x->next)
+        if (strcmp(x->rule, d->id) == 0 &&
+            (!x->file || site_fits(x, d->site) || (d->other && site_fits(x, d->other->site))))
+            return x;
+    return NULL;
+}
