@@ -454,6 +454,8 @@ static void issued(struct race *r, struct note *n, const struct async_op *op) {
     struct event_by by = event_by_op(op, ORDER_WEAK, SCOPE_NONE);
     const struct viewer v = viewer_of_note(&by, n, true, n->name);
     n->spanned = op->dst_bytes || op->src_bytes;
+    if (n->agent == AGENT_CP_ASYNC)
+        words_remember(&r->warps[n->warp], n->time, op->origin.site);
     if (op->dst_bytes)
         spans_engine(r, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, true, NULL});
     if (op->src_bytes)

@@ -89,6 +89,7 @@ struct note {
     uint32_t fenced_at;
     struct clock *now[LAYERS]; /* what these knew then */
     struct done read, written; /* the shared or tensor memory that it reads, writes */
+    struct done then;          /* an operation of another thread that runs behind it (9.7.16.6.4.3) */
     bool spanned;              /* its memory was noted when it was issued */
     bool tensor;               /* tcgen05.mma, .cp, .shift, .commit */
     bool shifts, copies_4x256b; /* tcgen05.shift, tcgen05.cp.4x256b */
@@ -239,7 +240,7 @@ enum where { IN_SHARED, IN_TENSOR };
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes);
 /* The same of what an operation has done, or will. */
-const struct diag *verdict_note(const struct race *r, const struct note *first, bool wrote, const struct viewer *v,
+const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where);
 /* Does it know that a part of the operation is over? */
 bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote);
@@ -256,6 +257,7 @@ void verdict_tell_note(struct race *r, const struct diag *rule, const struct not
 /* Accesses of threads are kept for each word of 4 bytes; only where its bytes have different fates, for each byte. */
 struct word {
     struct stamp wrote, read;
+    uint32_t value; /* that was written */
 };
 struct pieces {
     uint32_t holders;
@@ -282,6 +284,8 @@ struct bytes_watch {
     uint32_t num_splits, cap_splits;
 };
 
+/* A warp's instruction at that time is at `site`. */
+void words_remember(struct warp_watch *w, uint32_t time, const struct diag_site *site);
 void words_access(struct race *r, const struct event_access *e, const struct note *copy);
 /* An operation reads or writes [from, to), pieces of it: against what threads did. */
 void words_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s);

@@ -184,7 +184,7 @@ static bool knows_lanes(const struct viewer *v, enum layer layer, const struct d
     return all && d->lanes;
 }
 
-static bool knows_done(const struct viewer *v, enum layer layer, const struct done *d) {
+static bool knows_step(const struct viewer *v, enum layer layer, const struct done *d) {
     switch (d->how) {
     case DONE_TOKEN:
         return clock_knows_token(v->now[layer], d->token, d->step);
@@ -197,12 +197,16 @@ static bool knows_done(const struct viewer *v, enum layer layer, const struct do
     }
 }
 
+static bool knows_done(const struct viewer *v, enum layer layer, const struct note *n, bool wrote) {
+    return knows_step(v, layer, wrote ? &n->written : &n->read) || knows_step(v, layer, &n->then);
+}
+
 /* cp.async of a thread, by what that thread has waited for since. */
 static bool knows_copy(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
     const struct lane_copies *c = r->warps[s->warp].copies;
     for (uint32_t i = 0; c && i < COPY_WAITS && i < c[s->lane].num_waited; i++) {
         const struct copies_waited *w = &c[s->lane].waited[i];
-        if (w->until >= s->time && knows_done(v, layer, &w->done))
+        if (w->until >= s->time && knows_step(v, layer, &w->done))
             return true;
     }
     return false;
@@ -270,7 +274,7 @@ const struct diag *verdict_stamp(const struct race *r, const struct stamp *first
     if (first->flags & STAMP_COPY)
         return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : &not_awaited;
     if (knows_stamp(r, v, LAYER_SEEN, first))
-        return &relaxed_handover;
+        return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover;
     if (v->note && (first->time > v->note->time || is_ahead(r, first, v)))
         return while_under_way(v, writes);
     return v->note && writes ? &copy_overwrites : &shared_race;
@@ -287,17 +291,19 @@ static bool is_pair(const struct note *a, const struct note *b) {
 }
 
 /* Does what `v` does run behind `first` without a wait? Then NULL, or the rule that it breaks still. */
-static bool pipelined(const struct race *r, const struct note *first, const struct viewer *v, const struct diag **rule) {
+static bool pipelined(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
+                      const struct diag **rule) {
     const struct note *b = v->note;
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (!b || !first->tensor || !b->tensor || first->cta_group != b->cta_group)
         return false;
     *rule = is_pair(first, b) ? NULL : &not_pipelined;
-    if (first->warp == b->warp && first->lanes == b->lanes)
-        return true;
+    if (first->warp == b->warp && first->lanes == b->lanes) /* of accumulators nobody says more than the text */
+        return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
     if (*rule || !knows_lanes(v, LAYER_SEEN, &issue, false))
         return false;
     *rule = r->strict && !knows_lanes(v, LAYER_TENSOR, &issue, false) ? &fence_missing : NULL;
+    first->then = b->written; /* whoever knows that the second is over knows it of the first */
     return true;
 }
 
@@ -307,11 +313,11 @@ static bool depends(const struct note *first, const struct viewer *v) {
 }
 
 /* Of tcgen05.ld and .st: who knows that they were issued, lacks their wait; who does not, lacks any order. */
-static const struct diag *tensor_verdict(const struct note *first, const struct done *d, const struct viewer *v) {
+static const struct diag *tensor_verdict(const struct note *first, const struct viewer *v) {
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (first->tensor)
         return &mma_not_awaited;
-    if (d->how == DONE_NOT && knows_lanes(v, LAYER_SEEN, &issue, false))
+    if (knows_lanes(v, LAYER_SEEN, &issue, false))
         return first->loads ? &ld_not_waited : &st_not_waited;
     return &tensor_race;
 }
@@ -322,29 +328,28 @@ static const struct diag *bytes_verdict(const struct note *first, bool wrote, co
     return first->tensor ? &operand_overwritten : &source_overwritten;
 }
 
-const struct diag *verdict_note(const struct race *r, const struct note *first, bool wrote, const struct viewer *v,
+const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
                                 bool writes, enum where where) {
-    const struct done *d = wrote ? &first->written : &first->read;
     if (v->note && first->time > v->note->time) { /* issued later: by what it knows of the other */
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
-        return first == v->note ? NULL : verdict_note(r, v->note, writes, &later, wrote, where);
+        return first == v->note ? NULL : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
     }
     const struct diag *rule = NULL;
-    if (first == v->note || pipelined(r, first, v, &rule))
+    if (first == v->note || pipelined(r, first, wrote, v, &rule))
         return rule;
     if (where == IN_TENSOR) {
-        if (!knows_done(v, LAYER_SEEN, d))
-            return depends(first, v) ? NULL : tensor_verdict(first, d, v);
+        if (!knows_done(v, LAYER_SEEN, first, wrote))
+            return depends(first, v) ? NULL : tensor_verdict(first, v);
         /* tcgen05.dealloc, by threads, is synchronous: nothing moves it (9.7.16.6.1) */
-        return r->strict && v->note && !knows_done(v, LAYER_TENSOR, d) ? &fence_missing : NULL;
+        return r->strict && v->note && !knows_done(v, LAYER_TENSOR, first, wrote) ? &fence_missing : NULL;
     }
-    if (knows_done(v, LAYER_ORDER, d))
+    if (knows_done(v, LAYER_ORDER, first, wrote))
         return NULL;
-    return knows_done(v, LAYER_SEEN, d) ? &relaxed_copy_handover : bytes_verdict(first, wrote, v, writes);
+    return knows_done(v, LAYER_SEEN, first, wrote) ? &relaxed_copy_handover : bytes_verdict(first, wrote, v, writes);
 }
 
 bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote) {
-    return knows_done(v, LAYER_ORDER, wrote ? &first->written : &first->read);
+    return knows_done(v, LAYER_ORDER, first, wrote);
 }
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */

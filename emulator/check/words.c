@@ -7,6 +7,8 @@
 
 #include "base/heap.h"
 
+#include <string.h>
+
 #define WORD 4u
 #define BLOCK_WORDS (BLOCK_BYTES / WORD)
 #define MAX_READERS 128u /* of one place; of more, the oldest are forgotten */
@@ -145,9 +147,18 @@ static void add_reader(struct touch *t, struct stamp *read) {
     append(&t->b->lists[read->time], s);
 }
 
-static void touch_place(struct touch *t, struct word *w, uint32_t at) {
-    if (w->wrote.time)
+/* Lanes that write one place with one instruction, or the same value: one of them stands there, and that was meant. */
+static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
+    const bool together = w->wrote.warp == t->stamp.warp && w->wrote.time == t->stamp.time;
+    return t->writes && !t->v.note && (together || value == w->value);
+}
+
+static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
+    uint32_t value = 0;
+    memcpy(&value, t->owner->smem + at, bytes);
+    if (w->wrote.time && !is_same_write(t, w, value))
         judge(t, &w->wrote, true, at);
+    w->value = t->writes ? value : w->value;
     if (!t->writes) {
         add_reader(t, &w->read);
         return;
@@ -167,6 +178,7 @@ static struct split *split_word(struct bytes_watch *b, struct word *w) {
     struct split *s = &b->splits[b->num_splits];
     for (uint32_t i = 0; i < WORD; i++) {
         s->byte[i].wrote = w->wrote;
+        s->byte[i].value = w->value >> 8 * i & 0xff;
         s->byte[i].read = (struct stamp){0};
         if (w->read.flags & STAMP_MANY) {
             const uint32_t list = new_list(b);
@@ -190,12 +202,12 @@ static struct split *split_word(struct bytes_watch *b, struct word *w) {
 static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
     const bool split = w->wrote.flags & STAMP_SPLIT;
     if (!split && end - at == WORD) {
-        touch_place(t, w, base);
+        touch_place(t, w, base, WORD);
         return;
     }
     struct split *s = split_word(t->b, w);
     for (uint32_t i = at; i < end; i++)
-        touch_place(t, &s->byte[i - base], i);
+        touch_place(t, &s->byte[i - base], i, 1);
 }
 
 static struct word *words_at(struct bytes_watch *b, uint32_t block) {
@@ -206,7 +218,7 @@ static struct word *words_at(struct bytes_watch *b, uint32_t block) {
 }
 
 static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
-    if (!t->quiet && spans_meet(t->r, t->owner, &t->v, at, size, t->writes))
+    if (!t->quiet && !t->told && spans_meet(t->r, t->owner, &t->v, at, size, t->writes))
         t->told = true;
     for (uint32_t end = at + size, next; at < end; at = next) {
         const uint32_t base = at & ~(WORD - 1);
@@ -217,7 +229,7 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-static void remember(struct warp_watch *w, uint32_t time, const struct diag_site *site) {
+void words_remember(struct warp_watch *w, uint32_t time, const struct diag_site *site) {
     if (w->log_end && w->log[(w->log_end - 1) % w->log_room].time == time)
         return;
     if (w->log_end == w->log_room && w->log_room < RACE_LOG) {
@@ -258,7 +270,7 @@ void words_access(struct race *r, const struct event_access *e, const struct not
         touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);
         return;
     }
-    remember(w, r->time, e->by.site);
+    words_remember(w, r->time, e->by.site);
     for (uint32_t i = 0; i < w->num_strands; i++) {
         t.v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
         touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);

@@ -7,7 +7,7 @@
 // EXPECT: race_tensormap.cu:@STORE@([^0-9]|$)
 // EXPECT: race_tensormap.cu:@COPY@([^0-9]|$)
 // EXPECT: ^first byte: 7$
-// EXIT: 0
+// EXIT: 3
 #include "../../common/cluster.cuh"
 #include "../../common/fence.cuh"
 #include "../../common/mbarrier.cuh"

@@ -100,6 +100,7 @@ static void observe(struct outcome *o, const char *kernel, struct run_shape shap
     num_printed = 0;
     printed[0] = 0;
     if (run_open_config(&r, text, &c)) {
+        run_check_races(&r);
         r.gpu->print = collect;
         uint64_t out = run_alloc(&r, sizeof o->out);
         o->error = run_kernel(&r, kernel, shape, 1, &out);
