@@ -294,12 +294,13 @@ static enum warp_status wait_aligned(struct warp *w, const struct insn *in, uint
 }
 
 /* Does the group still lack what it waits for, so that running would only suspend it again? */
-static bool still_waits(const struct warp *w, const struct warp_wait *wait) {
+static bool still_waits(const struct warp *w, const struct group *g) {
+    const struct warp_wait *wait = &g->wait;
     const struct cta *cta = w->cta;
     switch (wait->kind) {
     case WAIT_MBARRIER:
-        return wait->one_mbar &&
-               mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1), (uint32_t)wait->value);
+        return wait->one_mbar && mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1),
+                                            w->polled[warp_lowest(g->mask)]);
     case WAIT_BARRIER:
         return cta->bar[wait->addr].phase == wait->value && cta->cluster->exits == wait->exits;
     case WAIT_CLUSTER:
@@ -316,7 +317,7 @@ static bool group_runnable(const struct warp *w, struct group *g) {
         return true;
     if (g->state != GROUP_WAITING || g->epoch == cta->epoch || g->wait.kind == WAIT_JOIN || g->wait.kind == WAIT_RIDING)
         return false;
-    if (!still_waits(w, &g->wait))
+    if (!still_waits(w, g))
         return true;
     g->epoch = cta->epoch;
     return false;
