@@ -343,16 +343,14 @@ static struct group *next_group(struct warp *w) {
 
 /* --- the loop ----------------------------------------------------------------------------------------------------- */
 
-/* Guard applied; 0: no lane executes. Sets *status on a poisoned guard. */
+/* Guard applied; 0: no lane executes. A poisoned guard is what its register holds, unless *status is set. */
 static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_status *status) {
     uint32_t mask = w->g->mask;
     if (in->guard == WARP_SINK)
         return mask;
     uint32_t bad = warp_poison(w, in->guard) & mask;
-    if (bad) {
-        *status = warp_fault_poison(w, in, bad, "the guard predicate");
-        return mask;
-    }
+    if (bad && !warp_guard_unknown(w, in, bad))
+        *status = WARP_FAULT;
     uint32_t p = warp_src32(w, in->guard)[0];
     return mask & (in->guard_neg ? ~p : p);
 }
