@@ -11,7 +11,7 @@ if [ "$1" = one ]; then
     shift 2
     out=$(env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
         "$CHECK_EMULATOR" --check=error --schedule="$schedule" "$@" 2>&1) && code=0 || code=$?
-    last=$(printf '%s\n' "$out" | tail -n 1)
+    last=$(printf '%s\n' "$out" | grep -v '^sm100emu: note: ' | tail -n 1)
     [ "$code" -eq 0 ] && [ "${last%%;*}" = "${CHECK_LINE%%;*}" ] && exit 0
     printf 'FAILED under --schedule=%s, exit code %s, instead of: %s\n%s\n' "$schedule" "$code" "$CHECK_LINE" \
         "$(printf '%s\n' "$out" | tail -n 40)"
@@ -22,7 +22,7 @@ export CHECK_EMULATOR="$1" CHECK_LINE=
 seeds=$2
 shift 2
 CHECK_LINE=$(env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
-    "$CHECK_EMULATOR" --check=error "$@" 2>&1 | tail -n 1)
+    "$CHECK_EMULATOR" --check=error "$@" 2>&1 | grep -v '^sm100emu: note: ' | tail -n 1)
 case $CHECK_LINE in
 PASS*) ;;
 *)

@@ -10,8 +10,9 @@
 
 struct said {
     struct said *next;
-    enum { SAID_PRINT, SAID_WARNING, SAID_FAULT } kind;
-    uint64_t key; /* SAID_WARNING: what it is about */
+    enum said_kind { SAID_NOTHING, SAID_PRINT, SAID_WARNING, SAID_STRICT, SAID_FAULT } kind;
+    uint64_t key;   /* warnings and strict findings: what it is about */
+    const char *id; /* strict findings: the diagnostic's */
     size_t len;
     char text[];
 };
@@ -37,8 +38,9 @@ void island_close(struct island *isl) {
 /* A piece of text at the end; where a report's text goes. */
 struct pen {
     struct island *isl;
-    int kind;
+    enum said_kind kind;
     uint64_t key;
+    const char *id;
 };
 
 static void write_said(void *ctx, const char *text, size_t len) {
@@ -46,6 +48,7 @@ static void write_said(void *ctx, const char *text, size_t len) {
     struct said *s = xcalloc(1, sizeof *s + len);
     s->kind = p->kind;
     s->key = p->key;
+    s->id = p->id;
     s->len = len;
     memcpy(s->text, text, len);
     *p->isl->said_tail = s;
@@ -82,7 +85,7 @@ bool mach_print(struct island *isl, const char *text, size_t len) {
 static void say(struct pen *p, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
                 va_list ap) {
     struct diag d = *proto;
-    d.warning = p->kind == SAID_WARNING;
+    d.warning = p->kind != SAID_FAULT;
     d.site = origin ? origin->site : NULL;
     d.thread = origin ? &origin->thread : NULL;
     diag_vreport(&(struct diag_sink){write_said, p}, &d, fmt, ap);
@@ -110,27 +113,32 @@ static bool note_warning(uint64_t *warned, uint32_t *count, uint64_t key) {
     return true;
 }
 
-/* Is a finding of that class told, and as what? False: not at this level. */
-static bool is_told(enum mach_check check, enum diag_class class, int *kind) {
-    *kind = class == DIAG_ERROR || check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING;
-    return check != MACH_CHECK_OFF && (class != DIAG_STRICT || check == MACH_CHECK_STRICT);
+/* What a finding of that class is at this level. */
+static enum said_kind kind_of(const struct gpu *gpu, enum diag_class class) {
+    const enum mach_check check = gpu->config.check;
+    if (check == MACH_CHECK_OFF)
+        return SAID_NOTHING;
+    if (class == DIAG_STRICT && check != MACH_CHECK_STRICT)
+        return gpu->note ? SAID_STRICT : SAID_NOTHING;
+    return class == DIAG_ERROR || check == MACH_CHECK_ERROR ? SAID_FAULT : SAID_WARNING;
 }
 
 static bool warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt,
                  va_list ap) {
-    struct pen p = {.isl = isl};
+    struct pen p = {.isl = isl, .kind = kind_of(isl->gpu, proto->class), .id = proto->id};
     if (isl->fault)
         return false;
-    if (!is_told(isl->gpu->config.check, proto->class, &p.kind))
+    if (p.kind == SAID_NOTHING)
         return true;
     /* the same rule broken in the same function again */
     p.key = (uint64_t)(uintptr_t)proto->id * 31 + (uintptr_t)(origin && origin->site ? origin->site->func : NULL);
-    if (p.kind == SAID_WARNING && !note_warning(isl->warned, &isl->warnings, p.key))
+    if ((p.kind == SAID_WARNING && !note_warning(isl->warned, &isl->warnings, p.key)) ||
+        (p.kind == SAID_STRICT && !note_warning(isl->noted, &isl->notes, p.key)))
         return true;
     say(&p, origin, proto, fmt, ap);
     if (p.kind == SAID_FAULT)
         isl->fault = proto->cuda_error;
-    return p.kind == SAID_WARNING;
+    return p.kind != SAID_FAULT;
 }
 
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...) {
@@ -159,6 +167,10 @@ void island_tell(struct island *isl) {
         if (s->kind == SAID_PRINT) {
             if (gpu->print)
                 gpu->print(gpu->print_ctx, s->text, s->len);
+            continue;
+        }
+        if (s->kind == SAID_STRICT) {
+            gpu->note(gpu->note_ctx, s->key, s->id, s->text, s->len);
             continue;
         }
         if (s->kind == SAID_FAULT)

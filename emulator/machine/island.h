@@ -47,6 +47,8 @@ struct island {
     size_t printed;                     /* of them, by printf */
     uint32_t warnings;                  /* given in this launch */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
+    uint32_t notes;                     /* the same of what config.check keeps back */
+    uint64_t noted[MACH_MAX_WARNINGS];
 };
 
 /* An island of `gpu` that has said nothing; `number` tells its random numbers from those of other islands. */
@@ -59,8 +61,8 @@ void island_close(struct island *isl);
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. What is told
- * goes by config.check and the class of `proto`: of class DIAG_STRICT with MACH_CHECK_STRICT alone. With
- * MACH_CHECK_ERROR a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
+ * goes by config.check and the class of `proto`: of class DIAG_STRICT with MACH_CHECK_STRICT alone, else gpu->note gets
+ * the report. With MACH_CHECK_ERROR a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same of what `origin` and, before it, `other` did: `what`. An error is a fault at every level but off. */

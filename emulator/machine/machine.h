@@ -179,6 +179,10 @@ struct gpu {
     /* device-side printf and asserts: bytes go to the host program's stdout/stderr. Set by the shim. */
     void (*print)(void *ctx, const char *text, size_t len);
     void *print_ctx;
+    /* Gets the reports that config.check keeps back, strict findings, with their id and a key of what they are about:
+     * the same finding may come again in another launch. NULL: nobody wants them. */
+    void (*note)(void *ctx, uint64_t key, const char *id, const char *text, size_t len);
+    void *note_ctx;
     uint64_t print_fifo; /* bytes of printf's buffer (cudaLimitPrintfFifoSize): the most that an island keeps */
 };
 

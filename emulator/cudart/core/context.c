@@ -53,10 +53,19 @@ static void after_fork(void) {
 static void in_child(void) {
     orphan = !thread_state.fork_holds;
     context.printed_len = 0; /* the parent shows it */
+    if (!orphan)
+        rt_drop_findings(&context); /* and them */
     after_fork();
 }
 
-static void at_exit(void) { atomic_store(&ending, true); }
+static void at_exit(int status, void *unused) {
+    (void)unused;
+    atomic_store(&ending, true);
+    if (orphan || pthread_mutex_trylock(&lock) != 0)
+        return;
+    rt_end_findings(&context, status);
+    pthread_mutex_unlock(&lock);
+}
 
 static void name_call(struct rt_context *c, const char *call) {
     c->call = call;
@@ -263,6 +272,8 @@ static int create_gpu(struct rt_context *c) {
         check_attach(c->gpu);
     c->gpu->print = on_print;
     c->gpu->print_ctx = c;
+    c->gpu->note = rt_keep_finding;
+    c->gpu->note_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)
         rt_device_default_limits(c->limits);
     mem_set_heap(c->gpu->mem, c->limits[RT_LIMIT_MALLOC_HEAP]);
@@ -275,7 +286,7 @@ int rt_ready(struct rt_context *c) {
         return c->refused;
     c->driver_ready = true;
     if (!c->watches_exit) /* before the exit handlers of the fat binaries registered so far */
-        c->watches_exit = atexit(at_exit) == 0;
+        c->watches_exit = on_exit(at_exit, NULL) == 0;
     int e = c->gpu == NULL ? create_gpu(c) : RT_SUCCESS;
     return rt_then(e, c->sticky);
 }

@@ -127,6 +127,9 @@ struct rt_context {
     size_t printed_len, printed_cap;
     bool has_printed;  /* a kernel did, since the last reset */
     bool printed_lost; /* that stdout takes no more of it was said */
+
+    struct rt_finding *findings; /* what --check=strict would have told, and was not shown yet: strict.c */
+    uint32_t num_findings, cap_findings;
 };
 
 /* --- context.c ---------------------------------------------------------------------------------------------------- */
@@ -242,6 +245,17 @@ int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt
 /* enum rt_func_attribute */
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
 int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
+
+/* --- strict.c ----------------------------------------------------------------------------------------------------- */
+
+/* gpu->note: keeps a report that the check level holds back; `ctx` is the context. */
+void rt_keep_finding(void *ctx, uint64_t key, const char *id, const char *text, size_t len);
+/* A kernel has failed: shows what is kept in full, since it may be why. */
+void rt_show_findings(struct rt_context *c);
+/* The process ends with `status`: shows what is kept, in full where it is not 0, else in one line. */
+void rt_end_findings(struct rt_context *c, int status);
+/* Forgets what is kept. */
+void rt_drop_findings(struct rt_context *c);
 
 /* --- memory.c ----------------------------------------------------------------------------------------------------- */
 

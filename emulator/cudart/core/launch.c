@@ -315,6 +315,8 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
     const uint64_t start = now_ns();
     int fault = launch_run(c->gpu, x);
     const double s = 1e-9 * (double)(now_ns() - start);
+    if (fault)
+        rt_show_findings(c);
     if (c->stats)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions\n", f->name, s,
                 (unsigned long long)c->gpu->clock);
