@@ -320,8 +320,9 @@ lint: ## clang-format's and clang-tidy's findings, and functions, files, lines a
 layers: ## prove from the #include lines that the emulator's rooms depend one way
 	@sh scripts/layers.sh .
 
-rules: ## every diagnostic of the emulator: its id, section, place and the tests that expect it
+rules: ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
 	@sh scripts/ledger.sh .
+	@sh scripts/diagnostics.sh .
 
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 # Only the reader of fat binaries is watched for what it compares: magic numbers are to be found there alone, and the

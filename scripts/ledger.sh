@@ -113,6 +113,7 @@ function define(text, at,   name, first, i, k, value) {
                 value = field(fields[k], first, n)
                 while (tok[value] == "(") value++
                 given_at[name, k] = value ? argument(tok[value], first) : 0
+                given_as[name, k] = !value || given_at[name, k] ? "" : k == 2 ? tok[value] : "\"" constant(value) "\""
             }
         }
     } else if (is_string(tok[first]))
@@ -136,7 +137,14 @@ function nth(i, k,   end) {
     }
     return i
 }
-function given(i, k) { return given_at[tok[i], k] ? nth(i + 1, given_at[tok[i], k]) : 0 }
+# The token where field k of the diagnostic of a macro stands: an argument, or what the macro gives, put behind the last.
+function given(i, k) {
+    if (given_at[tok[i], k]) return nth(i + 1, given_at[tok[i], k])
+    if (given_as[tok[i], k] == "") return 0
+    tok[n + 2 * k] = given_as[tok[i], k]
+    tok[n + 2 * k + 1] = ""
+    return n + 2 * k
+}
 function macro_use(i,   name, id) {
     name = tok[i]
     id = macro[name] ~ /^-/ ? constant(nth(i + 1, -macro[name])) : macro[name]
