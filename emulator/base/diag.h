@@ -55,7 +55,7 @@ enum diag_class {
     DIAG_STRICT,  /* the text forbids it, and no known chip or toolchain shows it, or well-kept kernels rely on it */
 };
 
-/* The earlier of two parties to a finding: of a race, the access that nothing orders before the one that is reported. */
+/* The earlier of two parties to a finding: of a race, the access that nothing orders before the reported one. */
 struct diag_party {
     const char *what; /* "tcgen05.mma, operand A" */
     const struct diag_site *site;

@@ -60,9 +60,10 @@ void island_close(struct island *isl);
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. What is told
- * goes by config.check and the class of `proto`: of class DIAG_STRICT with MACH_CHECK_STRICT alone, else gpu->note gets
- * the report. With MACH_CHECK_ERROR a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */
+/* Warns about the user's kernel, at most once for each rule and function, MACH_MAX_WARNINGS times a launch. What is
+ * told goes by config.check and the class of `proto`: of class DIAG_STRICT with MACH_CHECK_STRICT alone, else gpu->note
+ * has the report. With MACH_CHECK_ERROR a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing
+ * happens. */
 bool mach_warn(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same of what `origin` and, before it, `other` did: `what`. An error is a fault at every level but off. */

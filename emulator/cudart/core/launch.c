@@ -194,8 +194,8 @@ static int check_cluster(struct rt_context *c, const struct rt_function *f, cons
 
 static bool divides(struct rt_dim3 d, struct rt_dim3 n) { return n.x % d.x == 0 && n.y % d.y == 0 && n.z % d.z == 0; }
 
-/* A preferred cluster size is a wish, beside a regular one (CUDA runtime API, cudaLaunchAttributePreferredClusterDimension):
- * a multiple of it that divides the grid, and no larger than the kernel's bound. */
+/* A preferred cluster size is a wish, beside a regular one (cudaLaunchAttributePreferredClusterDimension in the CUDA
+ * runtime API): a multiple of it that divides the grid, and no larger than the kernel's bound. */
 static int check_preferred(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
                            const struct cluster_request *r, struct rt_dim3 n) {
     struct rt_dim3 p = r->preferred;

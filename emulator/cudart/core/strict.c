@@ -1,5 +1,5 @@
-/* Strict findings: what the check level keeps back is counted in one line when the process ends, and shown in full when a
- * kernel or the program fails, so that a wrong result does not stay without its hint. Contract in context.h.
+/* Strict findings: what the check level keeps back is counted in one line when the process ends, and shown in full when
+ * a kernel or the program fails, so that a wrong result does not stay without its hint. Contract in context.h.
  *
  * A process that ends without exit handlers (_exit, a signal) ends without the line.
  */

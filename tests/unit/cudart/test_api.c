@@ -13,11 +13,6 @@
 
 #define TEXT_HEAD ".version 9.0\n.target sm_100f\n.address_size 64\n"
 
-/* out[0] = CTAs of a cluster */
-#define CTAS                                                                                                           \
-    "{\n.reg .b32 %r<2>; .reg .b64 %rd<2>;\nld.param.u64 %rd1, [out]; mov.u32 %r1, %cluster_nctarank; "                \
-    "st.global.u32 [%rd1], %r1; ret;\n}\n"
-
 static const char kernels[] =
     TEXT_HEAD ".visible .global .attribute(.managed) .align 4 .u32 gv[4] = {5, 6, 7, 8};\n"
               ".visible .const .align 4 .u32 cv = 3;\n"
@@ -33,8 +28,7 @@ static const char kernels[] =
               ".visible .entry pairs() .reqnctapercluster 2\n{ ret; }\n"
               ".visible .entry big()\n{\n.shared .align 16 .b8 buffer[4096];\n.reg .b32 %r<2>;\n"
               "mov.u32 %r1, buffer; st.shared.u32 [%r1], 1; ret;\n}\n"
-              ".visible .entry ranks(.param .u64 out)\n" CTAS ".visible .entry fixed(.param .u64 out) "
-              ".reqnctapercluster 2\n" CTAS ".visible .entry spin()\n{\n$again: bra $again;\n}\n";
+              ".visible .entry spin()\n{\n$again: bra $again;\n}\n";
 
 /* --- the entry points that the tests call ------------------------------------------------------------------------- */
 void **__cudaRegisterFatBinary(const void *);
@@ -112,7 +106,7 @@ int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, uns
 int cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 
 /* What a program built by nvcc has: addresses that stand for its kernels and variables. */
-static char work, bounded, pairs, big, ranks, fixed, spin, stranger, gv_shadow;
+static char work, bounded, pairs, big, spin, stranger, gv_shadow;
 static void *managed_gv;
 static struct container image;
 static struct fatbin_wrapper wrapper;
@@ -126,8 +120,7 @@ static void register_program(void) {
     registered = __cudaRegisterFatBinary(&wrapper);
     static const struct {
         const char *host, *name;
-    } functions[] = {{&work, "work"},   {&bounded, "bounded"}, {&pairs, "pairs"}, {&big, "big"},
-                     {&ranks, "ranks"}, {&fixed, "fixed"},     {&spin, "spin"}};
+    } functions[] = {{&work, "work"}, {&bounded, "bounded"}, {&pairs, "pairs"}, {&big, "big"}, {&spin, "spin"}};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         __cudaRegisterFunction(registered, functions[i].host, NULL, functions[i].name, -1, NULL, NULL, NULL, NULL,
                                NULL);
@@ -147,31 +140,6 @@ static int launch_clusters(const void *function, unsigned grid, unsigned cluster
     a.value.cluster = DIM(cluster);
     struct rt_launch_config config = {.grid = DIM(grid), .block = DIM(32), .attrs = &a, .num_attrs = 1};
     return cudaLaunchKernelExC(&config, function, NULL);
-}
-
-/* Regular clusters of 2 CTAs in a grid of 8, and what is preferred. */
-static int launch_preferred(const void *function, unsigned preferred, void **args) {
-    struct rt_launch_attribute a[] = {{.id = RT_LAUNCH_CLUSTER_DIMENSION}, {.id = RT_LAUNCH_PREFERRED_CLUSTER}};
-    a[0].value.cluster = DIM(2);
-    a[1].value.cluster = DIM(preferred);
-    struct rt_launch_config config = {.grid = DIM(8), .block = DIM(32), .attrs = a, .num_attrs = 2};
-    return cudaLaunchKernelExC(&config, function, args);
-}
-
-/* The preferred size is granted where it is legal and fits; a kernel of a fixed size keeps that. */
-static void test_preferred(void) {
-    uint32_t *d, h;
-    CHECK_EQ(cudaMalloc((void **)&d, sizeof h), 0);
-    static const unsigned preferred[] = {2, 4, 8, 4};
-    for (unsigned i = 0; i < 4; i++) {
-        CHECK_EQ(launch_preferred(i < 3 ? &ranks : &fixed, preferred[i], (void *[]){&d}), 0);
-        CHECK_EQ(cudaMemcpy(&h, d, sizeof h, RT_DEVICE_TO_HOST), 0);
-        CHECK_EQ(h, i < 3 ? preferred[i] : 2);
-    }
-    CHECK_EQ(launch_preferred(&ranks, 3, (void *[]){&d}), RT_ERROR_INVALID_CLUSTER_SIZE);
-    CHECK_EQ(launch_preferred(&ranks, 6, (void *[]){&d}), RT_ERROR_INVALID_CLUSTER_SIZE);
-    CHECK_EQ(cudaFree(d), 0);
-    cudaGetLastError();
 }
 
 static void check_work(const uint32_t *h, unsigned n, uint32_t scale, uint32_t base) {
@@ -615,7 +583,6 @@ int main(void) {
     test_stub_launch();
     test_symbols();
     test_launch_errors();
-    test_preferred();
     test_function_queries();
     test_memory();
     test_streams();

@@ -233,9 +233,10 @@ static void faults(void) {
                  END, NULL),
           "shared", "");
     fails(kernel("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r41}, [%ta];\ntcgen05.wait::ld.sync.aligned;\n"
-                 "add.u32 %r41, %r41, 1;\nsetp.eq.u32 %p3, %r41, 0;\n@%p3 bra OVER;\nOVER:\n",
+                 "add.u32 %r41, %r41, 1;\nsetp.eq.u32 %p3, %r41, 0;\nselp.u32 %r41, 1, 2, %p3;\n"
+                 "st.global.u32 [%out], %r41;\n",
                  END, NULL),
-          "never written", "predicate");
+          "never written", "uninitialised-global-store");
 }
 
 /* Forms that are not here yet, or are no forms at all, by name and with the reason. */
