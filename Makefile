@@ -339,8 +339,9 @@ layers: ## prove from the #include lines that the emulator's rooms depend one wa
 sass: $(patsubst %,build/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
 	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" python3 scripts/sass.py scripts/sass-cutlass.txt $^
 
-rules: ## every diagnostic of the emulator: its id, section, place and the tests that expect it
+rules: ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
 	@sh scripts/ledger.sh .
+	@sh scripts/diagnostics.sh .
 
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 # Only the reader of fat binaries is watched for what it compares: magic numbers are to be found there alone, and the

@@ -1,6 +1,7 @@
 #!/bin/sh
-# ledger.sh [--check | --ids] ROOT: every diagnostic that the emulator can give, from the sources: its id, the section that
-# states its rule, where it is defined, and the tests that expect it. Needs find, sort and awk.
+# ledger.sh [--check | --rows | --ids] ROOT: every diagnostic that the emulator can give, from the sources: its id, its class
+# (base/diag.h), the section that states its rule, where it is defined, and the tests that expect it. Needs find, sort and
+# awk.
 #
 # A diagnostic is a `struct diag` with a constant `.id`, or the use of a macro that makes one (`.id = "..."`, or
 # `.id = PARAMETER` and the string given for it). One whose id cannot be read so is an error, and so is an id that stands
@@ -13,14 +14,19 @@
 # --check: nothing but the errors: an id that no test expects, and one that a test names and no source has. Exit 1 where
 # there is any error, with or without --check.
 #
+# --rows: for scripts/diagnostics.sh, a line a definition, by tabs: ID CLASS SECTION RULE HINT TESTS, then FILE REGEX of
+# each kernel that expects it; what there is not is "-".
 # --ids: the ids alone, in order; tests are not looked at.
 set -eu
-check=0 ids=0
-[ "$1" != --check ] || { check=1; shift; }
-[ "$1" != --ids ] || { ids=1; shift; }
+check=0
+case $1 in
+--check) check=1; shift ;;
+--rows) check=2; shift ;;
+--ids) check=3; shift ;;
+esac
 cd "$1"
 
-# ID SECTION FILE LINE of every definition, by tabs. Headers come first: their macros are used in other files.
+# ID SECTION FILE LINE CLASS RULE HINT of every definition, by tabs. Headers come first: their macros are used in other files.
 definitions() {
     { find emulator -type f -name '*.h' | LC_ALL=C sort; find emulator -type f -name '*.c' | LC_ALL=C sort; } | awk '
 function fail(at, text) {
@@ -65,9 +71,14 @@ function closing(open,   i, depth) {
 # The text of a constant string at token i, which may lie in parentheses, come in pieces or be a macro; else "".
 function constant(i,   s) {
     while (tok[i] == "(") i++
-    if (tok[i] in text_of) return text_of[tok[i]]
-    for (s = ""; is_string(tok[i]); i++) s = s substr(tok[i], 2, length(tok[i]) - 2)
+    for (s = ""; is_string(tok[i]) || tok[i] in text_of; i++)
+        s = s (tok[i] in text_of ? text_of[tok[i]] : substr(tok[i], 2, length(tok[i]) - 2))
     return s
+}
+function words(i,   s) {
+    s = i ? constant(i) : ""
+    gsub(/\\"/, "\"", s)
+    return s == "" ? "-" : s
 }
 # The token after `.name =` between two tokens, or 0.
 function field(name, from, to,   i) {
@@ -75,13 +86,16 @@ function field(name, from, to,   i) {
         if (tok[i] == "." && tok[i + 1] == name && tok[i + 2] == "=") return i + 3
     return 0
 }
-# One diagnostic; `section` is the token where its section stands, 0 without one.
-function emit(at, id, section) {
+# One diagnostic; the others are the tokens where its section, class, rule and hint stand, 0 without one.
+function emit(at, id, section, class, rule, hint,   name) {
     if (id !~ /^[a-z0-9]+(-[a-z0-9]+)*$/)
         fail(at, "the id of this diagnostic cannot be read: write .id = \"words-like-these\"")
     if (!section || tok[section] == "NULL") section = "-"
     else if ((section = constant(section)) == "") fail(at, "the section of this diagnostic cannot be read")
-    printf "%s\t%s\t%s\t%d\n", id, section, file, line[at]
+    name = class ? tok[class] : "DIAG_ERROR"
+    if (name !~ /^DIAG_(ERROR|WARNING|STRICT)$/) fail(at, "the class of this diagnostic cannot be read")
+    name = tolower(substr(name, 6))
+    printf "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", id, section, file, line[at], name, words(rule), words(hint)
 }
 
 # #define NAME "text", and #define NAME(...) with a struct diag in it: which arguments are its id and section.
@@ -97,9 +111,12 @@ function define(text, at,   name, first, i, k, value) {
             while (tok[value] == "(") value++
             macro[name] = is_string(tok[value]) ? constant(value) : -argument(tok[value], first)
             if (macro[name] == 0) fail(n, "the id of the diagnostics that " name " makes cannot be read")
-            value = field("section", first, n)
-            while (tok[value] == "(") value++
-            section_at[name] = value ? argument(tok[value], first) : 0
+            for (k = 1; k <= 4; k++) {
+                value = field(fields[k], first, n)
+                while (tok[value] == "(") value++
+                given_at[name, k] = value ? argument(tok[value], first) : 0
+                given_as[name, k] = !value || given_at[name, k] ? "" : k == 2 ? tok[value] : "\"" constant(value) "\""
+            }
         }
     } else if (is_string(tok[first]))
         text_of[name] = constant(first)
@@ -122,10 +139,18 @@ function nth(i, k,   end) {
     }
     return i
 }
+# The token where field k of the diagnostic of a macro stands: an argument, or what the macro gives, put behind the last.
+function given(i, k) {
+    if (given_at[tok[i], k]) return nth(i + 1, given_at[tok[i], k])
+    if (given_as[tok[i], k] == "") return 0
+    tok[n + 2 * k] = given_as[tok[i], k]
+    tok[n + 2 * k + 1] = ""
+    return n + 2 * k
+}
 function macro_use(i,   name, id) {
     name = tok[i]
     id = macro[name] ~ /^-/ ? constant(nth(i + 1, -macro[name])) : macro[name]
-    emit(i, id, section_at[name] ? nth(i + 1, section_at[name]) : 0)
+    emit(i, id, given(i, 1), given(i, 2), given(i, 3), given(i, 4))
 }
 
 # The initialiser `{...}` of one diagnostic.
@@ -133,7 +158,8 @@ function braces(open, at,   end, id) {
     end = closing(open)
     id = field("id", open, end)
     seen[id] = 1
-    emit(at, id ? constant(id) : "", field("section", open, end))
+    emit(at, id ? constant(id) : "", field("section", open, end), field("class", open, end), field("rule", open, end),
+         field("hint", open, end))
     return end
 }
 # `struct diag` at token i. Pointers, parameters and copies of another one define none.
@@ -153,6 +179,7 @@ function declaration(i,   at, list) {
         for (list = closing(++i); ++i < list;)
             if (tok[i] == "{") i = braces(i, i)
 }
+BEGIN { split("section class rule hint", fields, " ") }
 {
     file = $0
     n = comment = at = 0
@@ -183,13 +210,13 @@ function declaration(i,   at, list) {
 END { exit bad }'
 }
 
-# ID TEST FILE:LINE EXPECT|NEVER of every id that a test names, by tabs.
+# ID TEST FILE:LINE EXPECT|NEVER REGEX of every id that a test names, by tabs.
 expectations() {
     find tests -type f \( -name '*.cu' -o -name '*.ptx' -o -path 'tests/unit/*.[ch]' \) | LC_ALL=C sort | awk '
 function named(regex, open, close_,   rest, id) {
     for (rest = text; match(rest, regex); rest = substr(rest, RSTART + RLENGTH)) {
         id = substr(rest, RSTART + open, RLENGTH - open - close_)
-        printf "%s\t%s\t%s:%d\t%s\n", id, test, file, at, never ? "NEVER" : "EXPECT"
+        printf "%s\t%s\t%s:%d\t%s\t%s\n", id, test, file, at, never ? "NEVER" : "EXPECT", unit ? "-" : text
     }
 }
 {
@@ -215,16 +242,19 @@ function named(regex, open, close_,   rest, id) {
 }
 
 defined=$(definitions)
-if [ $ids = 1 ]; then
+if [ $check = 3 ]; then
     printf '%s\n' "$defined" | cut -f 1 | LC_ALL=C sort -u
     exit
 fi
 { printf '%s\n' "$defined" | LC_ALL=C sort -t '	' -k 1,1 -k 3,3 -k 4,4n; expectations; } | awk -F '\t' -v check=$check '
 function error(text) { errors[++bad] = text }
 function wider(width, text) { return length(text) > width ? length(text) : width }
-NF == 4 && $4 ~ /^[0-9]+$/ {
+NF == 7 {
     rows++
     id[rows] = $1
+    class[rows] = $5
+    rule[rows] = $6
+    hint[rows] = $7
     section[rows] = $2
     where[rows] = $3 ":" $4
     ids += !($1 in known)
@@ -238,17 +268,26 @@ NF == 4 && $4 ~ /^[0-9]+$/ {
 $4 == "EXPECT" && !(($1, $2) in told) {
     told[$1, $2] = 1
     tests[$1] = tests[$1] " " $2
+    sub(/:[0-9]+$/, "", $3)
+    sub(/^\/\/ EXPECT: */, "", $5)
+    if ($5 != "-") kernels[$1] = kernels[$1] "\t" $3 "\t" $5
 }
 END {
     if (!rows) {
         print "ledger: no diagnostic found: is this the root of the repository?"
         exit 1
     }
-    row = "%-" id_width "s  %-" section_width "s  %-" where_width "s %s\n"
-    if (!check) printf row, "id", "PTX ISA", "defined", " tests"
+    if (check == 2) {
+        for (i = 1; i <= rows; i++)
+            printf "%s\t%s\t%s\t%s\t%s\t%s%s\n", id[i], class[i], section[i], rule[i], hint[i],
+                   id[i] in tests ? substr(tests[id[i]], 2) : "-", kernels[id[i]]
+        exit
+    }
+    row = "%-" id_width "s  %-7s  %-" section_width "s  %-" where_width "s %s\n"
+    if (!check) printf row, "id", "class", "PTX ISA", "defined", " tests"
     for (i = 1; i <= rows; i++) {
         first = id[i] != id[i - 1]
-        if (!check) printf row, id[i], section[i], where[i], !first ? " as above" : id[i] in tests ? tests[id[i]] : " none"
+        if (!check) printf row, id[i], class[i], section[i], where[i], !first ? " as above" : id[i] in tests ? tests[id[i]] : " none"
         if (first && !(id[i] in tests)) error(where[i] ": [" id[i] "] is expected by no test")
     }
     for (i = 1; i <= bad; i++) print errors[i]

@@ -96,9 +96,7 @@ enum diag_cuda_error {
 extern const char *const diag_ids[];
 
 /* The page that says more of each, under its id. */
-#define DIAG_PAGE                                                                                                      \
-    "docs/"                                                                                                            \
-    "diagnostics.md"
+#define DIAG_PAGE "docs/diagnostics.md"
 
 /* Where reports go. `text` is the whole report, several lines, newline at the end. */
 struct diag_sink {

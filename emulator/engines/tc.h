@@ -120,8 +120,9 @@ struct tc_access {
     uint32_t taddr;
     uint32_t threads; /* mask of the threads that take part */
 };
-/* The 32 lanes of the warp (9.7.16.8.1) and the extent of tensor memory. `name`: "tcgen05.ld". */
-bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a,
+/* The 32 lanes of the warp (9.7.16.8.1), which an address of other lanes becomes, and the extent of tensor memory.
+ * `name`: "tcgen05.ld". */
+bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, struct tc_access *a,
                      uint32_t warp);
 /* Moves data at once: word reg * 32 + thread of `data`; poison: a thread mask per register. */
 bool tc_load(struct cta *cta, const struct mach_origin *origin, const struct tc_access *a, uint32_t *data,

@@ -126,8 +126,9 @@ static bool run_cp(struct async_op *op) {
                    extent(s), lane, cp->taddr);
         return true;
     }
-    if (!tc_desc_decode(cp->desc, "s-desc", &d, &problem) ||
-        !tc_check_swizzle("s-desc", TC_E4M3, false, d.swizzle, &problem)) {
+    if (!tc_load_desc(op->cta->island, &op->origin, cp->desc, "s-desc", &d))
+        return true;
+    if (!tc_check_swizzle("s-desc", TC_E4M3, false, d.swizzle, &problem)) {
         mach_fault(op->cta->island, &op->origin, problem.rule, "%s", problem.text);
         return true;
     }

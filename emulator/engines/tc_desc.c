@@ -24,7 +24,16 @@ static const struct diag bad_base = {
     .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or "
             "256 bytes (32B), or the base offset is (pattern start >> 7) & 7 (Table 41)",
     .section = SECTION,
-    .hint = "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset",
+    .hint = "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset. The "
+            "chip XORs the address's own bits, so that the matrix is right where its writer did the same, as TMA does",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .class = DIAG_STRICT,
+};
+static const struct diag other_base = {
+    .id = "tcgen05-smem-base-mismatch",
+    .rule = "a base offset other than 0 is (pattern start >> 7) & 7, and the matrix starts in the pattern's first row",
+    .section = SECTION,
+    .hint = "a base offset of 0, with a buffer aligned to 1024 bytes",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag absolute_lbo = {
@@ -98,6 +107,7 @@ static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p
 }
 
 bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct tc_problem *p) {
+    p->rule = NULL;
     if (!check_fields(bits, matrix, p))
         return false;
     if (field(bits, 52, 1)) {
@@ -121,10 +131,10 @@ bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct
     const uint32_t pattern = simd_swizzle_pattern(&d->xor), into = (d->start - d->xor.start) & (pattern - 1);
     if (d->swizzle == TC_SW_NONE || into < d->xor.row)
         return true;
-    p->rule = &bad_base;
+    p->rule = d->base_offset ? &other_base : &bad_base;
     snprintf(p->text, sizeof p->text,
              "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
              "offset %u names",
              matrix, d->start, into, pattern, tc_swizzle_name(d->swizzle), d->base_offset);
-    return false;
+    return d->base_offset == 0;
 }

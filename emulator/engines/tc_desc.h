@@ -27,8 +27,8 @@ struct tc_desc {
     uint32_t rows;            /* rows after which an MN-major layout strides: 8, or 4 with 32-byte atoms */
     uint32_t along_k;         /* K-major: bytes from one 16-byte chunk to the next along K */
 };
-/* Splits the fields and checks fixed and reserved bits, and that the start address suits the base offset.
- * `matrix`: "A", "B", "s-desc". */
+/* Splits the fields and checks fixed and reserved bits, and that the start address suits the base offset. Where true is
+ * returned, a problem with a rule is one that the chip does not mind. `matrix`: "A", "B", "s-desc". */
 bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct tc_problem *problem);
 
 /* Shared-memory offset of a 16-byte unit of a K-major matrix: row along M or N, 16-byte chunk along K.

@@ -61,8 +61,10 @@ static const struct diag lane_window = {
     .id = "tcgen05-lane-window",
     .rule = "warp w of a CTA accesses lanes 32*(w%4) to 32*(w%4)+31 of tensor memory and no others",
     .section = "PTX ISA 9.7.16.8.1",
-    .hint = "add (warp % 4) * 32 << 16 to the address, or let another warp of the warpgroup do it",
+    .hint = "add (warp % 4) * 32 << 16 to the address, or let another warp of the warpgroup do it. The chip takes the "
+            "warp's own lanes, whatever the address says; the ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
 };
 static const struct diag lane_alignment = {
     .id = "tcgen05-lane-alignment",
@@ -81,20 +83,22 @@ static const struct diag out_of_columns = {
 /* Columns of tensor memory per half. */
 static uint32_t tmem_columns(const struct tc_access *a) { return base_columns(a->shape) * a->num << (a->pack ? 1 : 0); }
 
-bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, const struct tc_access *a,
+bool tc_check_window(struct cta *cta, const struct mach_origin *origin, const char *name, struct tc_access *a,
                      uint32_t warp) {
-    uint32_t lane = a->taddr >> 16, column = a->taddr & 0xffff, lanes = tc_image_lanes(a->shape);
-    uint32_t first = warp % 4 * 32;
-    uint32_t end = column + tmem_columns(a) + (a->shape == TC_16X32BX2 ? a->split : 0);
-    if (lane < first || lane + lanes > first + 32)
-        mach_fault(cta->island, origin, &lane_window,
-                   "%s by warp %u touches lanes %u to %u (address 0x%08x); its window is lanes %u to %u", name, warp,
-                   lane, lane + lanes - 1, a->taddr, first, first + 31);
-    else if (lane % 16)
+    const uint32_t lane = a->taddr >> 16, column = a->taddr & 0xffff, lanes = tc_image_lanes(a->shape);
+    const uint32_t first = warp % 4 * 32, own = first + lane % 32;
+    const uint32_t end = column + tmem_columns(a) + (a->shape == TC_16X32BX2 ? a->split : 0);
+    if (lane % 32 + lanes > 32 || lane % 16)
         mach_fault(cta->island, origin, &lane_alignment, "%s starts at lane %u (address 0x%08x)", name, lane, a->taddr);
     else if (a->split > TMEM_COLUMNS || end > TMEM_COLUMNS)
         mach_fault(cta->island, origin, &out_of_columns, "%s covers columns %u to %u (address 0x%08x)", name, column,
                    end - 1, a->taddr);
+    else if (lane != own) {
+        mach_warn(cta->island, origin, &lane_window,
+                  "%s by warp %u touches lanes %u to %u (address 0x%08x); its window is lanes %u to %u", name, warp,
+                  lane, lane + lanes - 1, a->taddr, first, first + 31);
+        a->taddr = own << 16 | column;
+    }
     return !cta->island->fault;
 }
 

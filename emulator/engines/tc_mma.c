@@ -157,8 +157,9 @@ static void clear_poison(const struct job *j, const struct tc_part *p) {
 static bool load_operand(const struct job *j, struct cta *cta, const struct tc_operand *o, uint64_t bits, float *out) {
     struct tc_problem problem;
     struct tc_desc d;
-    if (!tc_desc_decode(bits, o->matrix, &d, &problem) ||
-        !tc_check_swizzle(o->matrix, o->elem, o->mn_major, d.swizzle, &problem))
+    if (!tc_load_desc(j->island, j->origin, bits, o->matrix, &d))
+        return false;
+    if (!tc_check_swizzle(o->matrix, o->elem, o->mn_major, d.swizzle, &problem))
         return fault(j, &problem);
     return tc_load_smem(&j->s->decoder, cta, j->origin, o, &d, out);
 }

@@ -37,6 +37,15 @@ static const struct diag poisoned_tmem = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
+bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t bits, const char *matrix,
+                  struct tc_desc *d) {
+    struct tc_problem p;
+    const bool usable = tc_desc_decode(bits, matrix, d, &p);
+    if (!usable)
+        mach_fault(isl, origin, p.rule, "%s", p.text);
+    return usable && (!p.rule || mach_warn(isl, origin, p.rule, "%s", p.text));
+}
+
 /* What unit i of a list is, for messages. */
 struct naming {
     const char *matrix;

@@ -27,6 +27,9 @@ struct tc_decoder {
     struct simd_decoder work;
 };
 
+/* Decodes a shared-memory descriptor, tc_desc_decode, and tells what is wrong with it. False after a fault. */
+bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t bits, const char *matrix,
+                  struct tc_desc *d);
 /* Takes the operand out of shared memory and decodes it. Faults on bytes outside the CTA's shared memory and on poison,
  * naming row and k. */
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,

@@ -272,8 +272,10 @@ static const struct diag reg_warpgroup = {
     .rule = "all warps of a warpgroup (4 warps, the first a multiple of 4) must execute the same setmaxnreg, and "
             "synchronise before the next one",
     .section = "PTX ISA 9.7.19.5",
-    .hint = "give roles to whole warpgroups, or do without setmaxnreg",
+    .hint = "give roles to whole warpgroups, or do without setmaxnreg. The chip gives each warp its own registers; the "
+            "ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
 };
 
 static uint32_t held(const struct warp *w) { return w->regs ? w->regs : w->grid->regs; }
@@ -290,27 +292,25 @@ static bool same_setmaxnreg(const struct insn *a, const struct insn *b) {
     return a->aux == b->aux && ptx_has(a->src, PTX_MOD_inc) == ptx_has(b->src, PTX_MOD_inc);
 }
 
+/* False: a fault. */
 static bool check_warpgroup(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct mach_origin origin = warp_origin(w, in, mask);
     uint32_t first = w->index / WARPGROUP * WARPGROUP;
-    if (first + WARPGROUP > w->cta->num_warps) {
-        warp_fault(w, in, mask, &reg_warpgroup,
-                   "setmaxnreg by warp %u of a CTA of %u warps: its warpgroup is not whole", w->index,
-                   w->cta->num_warps);
-        return false;
-    }
+    if (first + WARPGROUP > w->cta->num_warps)
+        return mach_warn(w->island, &origin, &reg_warpgroup,
+                         "setmaxnreg by warp %u of a CTA of %u warps: its warpgroup is not whole", w->index,
+                         w->cta->num_warps);
     for (uint32_t i = first; i < first + WARPGROUP; i++) {
         const struct warp *o = &w->cta->warps[i];
         char where[600];
-        if (o->setmaxnregs < w->setmaxnregs) {
-            warp_fault(w, in, mask, &reg_warpgroup, "warp %u executes its setmaxnreg number %u, warp %u only %u so far",
-                       w->index, w->setmaxnregs + 1, i, o->setmaxnregs);
-            return false;
-        }
-        if (o->setmaxnregs == w->setmaxnregs + 1 && !same_setmaxnreg(o->last_setmaxnreg, in)) {
-            warp_fault(w, in, mask, &reg_warpgroup, "warp %u executes this one, warp %u another one, at %s", w->index,
-                       i, diag_where(&o->last_setmaxnreg->src->site, where, sizeof where));
-            return false;
-        }
+        if (o->setmaxnregs < w->setmaxnregs)
+            return mach_warn(w->island, &origin, &reg_warpgroup,
+                             "warp %u executes its setmaxnreg number %u, warp %u only %u so far", w->index,
+                             w->setmaxnregs + 1, i, o->setmaxnregs);
+        if (o->setmaxnregs == w->setmaxnregs + 1 && !same_setmaxnreg(o->last_setmaxnreg, in))
+            return mach_warn(w->island, &origin, &reg_warpgroup,
+                             "warp %u executes this one, warp %u another one, at %s", w->index, i,
+                             diag_where(&o->last_setmaxnreg->src->site, where, sizeof where));
     }
     return true;
 }

@@ -7,6 +7,10 @@
  * system-dependent time limit of the ISA. A test_wait answers at once, but a group that asks POLL_LIMIT times
  * while its CTA does not change is suspended likewise, so that a loop of test_wait costs nothing and counts
  * as waiting when nothing can run any more.
+ *
+ * A parity names the current phase and the one before it alone (9.7.13.15.16), so a poll that comes after two phases
+ * have completed misses the first. Under the default schedule one that is suspended does not: it is answered as if it
+ * had been asked in between.
  */
 #include "machine/mbarrier.h"
 #include "isa/tell.h"
@@ -44,6 +48,17 @@ static const struct diag completed = {
     .rule = "an arrive with .noComplete must not complete the phase",
     .section = "PTX ISA 9.7.13.15.13",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+};
+static const struct diag missed = {
+    .id = "mbarrier-phase-missed",
+    .rule = "test_wait and try_wait can ask for the current phase and the one before it: a phase can be observed until "
+            "the next one completes",
+    .section = "PTX ISA 9.7.13.15.16",
+    .hint = "let the last arrival of the next phase wait until all who wait for this one have seen it, as a ring of "
+            "stages does with a second mbarrier for \"empty\". A thread that misses a phase waits for ever, or for a "
+            "later one",
+    .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
+    .class = DIAG_WARNING,
 };
 
 /* What happened to the mbarrier at shared offset `off`, with its state where it has one. */
@@ -173,6 +188,20 @@ static bool ask_the_same(const struct warp *w, const struct mbar_form *f, uint32
     return !rest;
 }
 
+/* Lane l asks again, after it was suspended: has it missed a phase? False after a fault. */
+static bool test_again(struct warp *w, const struct insn *in, uint32_t l, const struct cta *cta, uint32_t off,
+                       bool *complete) {
+    const uint32_t index = mbar_index(cta, off);
+    const uint64_t then = w->polled[l], now = cta->mbars[index].phases;
+    if (now < then + 2)
+        return true;
+    const struct mach_origin origin = warp_origin(w, in, 1u << l);
+    *complete |= w->gpu->config.schedule == MACH_SCHED_DEFAULT;
+    return mach_warn(w->island, &origin, &missed,
+                     "the mbarrier at shared offset 0x%x has completed %llu phases since lane %u began to wait for one",
+                     off, (unsigned long long)(now - then), l);
+}
+
 /* Is the phase that lane l asks for complete? Else *wait, where it is still empty, says what the lane waits for. False
  * after a fault. */
 static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *complete, struct warp_wait *wait) {
@@ -192,6 +221,10 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
         mbar_fault(w, in, l, cta, off, e, (uint32_t)state);
         return false;
     }
+    if (w->g->wait.polls && !test_again(w, in, l, cta, off, complete))
+        return false;
+    if (!*complete)
+        w->polled[l] = cta->mbars[mbar_index(cta, off)].phases;
     if (!*complete && wait->kind == WAIT_NONE)
         *wait = (struct warp_wait){.kind = WAIT_MBARRIER,
                                    .polls = true,
@@ -208,9 +241,11 @@ static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uin
     bool complete = false, same = ask_the_same(w, f, mask);
     *done = 0;
     if (same) {
+        const uint64_t *first = &w->polled[warp_lowest(mask)];
         if (!test_lane(w, in, warp_lowest(mask), &complete, wait))
             return false;
         *done = complete ? mask : 0;
+        WARP_FOR_LANES(l, mask) w->polled[l] = *first;
         wait->one_mbar = f->is_try;
         return true;
     }
@@ -236,14 +271,16 @@ static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uin
         if (!locate(w, in, f, l, &cta, &off) || mbar_peek(cta, off, &v) != MBAR_OK)
             return;
         const uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
+        const uint32_t parity = (uint32_t)(f->parity ? state : mbar_state_phase(state));
+        const bool later = (done & lanes) && parity == v.phase; /* as if asked before the latest phase was over */
         events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes),
                                                       .kind = SYNC_MBAR_TEST,
                                                       .owner = cta,
                                                       .off = off,
-                                                      .phase = v.phases,
+                                                      .phase = later ? w->polled[l] + 1 : v.phases,
                                                       .pending = v.pending,
                                                       .tx = v.tx,
-                                                      .parity = (uint32_t)(f->parity ? state : mbar_state_phase(state)),
+                                                      .parity = parity,
                                                       .done = done & lanes});
     }
 }
@@ -271,6 +308,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     }
     if (events_wanted(w->gpu, WANT_POLL))
         tell_polls(w, in, mask, done);
+    g->wait.polls = false; /* what it asks next is another question */
     warp_set_pred(w, f->dst, mask, done);
     if (f->dst != WARP_SINK)
         warp_set_poison(w, f->dst, mask, 0);

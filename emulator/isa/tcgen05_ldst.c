@@ -62,10 +62,10 @@ static const struct diag beyond_lanes = {
     .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip looks at "
             "seven bits of the lane; the ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-    .class = DIAG_WARNING,
+    .class = DIAG_STRICT,
 };
 
-/* The lane field has 16 bits (9.7.16.1.1) for 128 lanes; the rest is ignored, with a warning. */
+/* The lane field has 16 bits (9.7.16.1.1) for 128 lanes; the rest is ignored. */
 static bool wrap_lane(struct warp *w, const struct mach_origin *origin, const char *name, uint32_t *taddr) {
     uint32_t lane = *taddr >> 16;
     if (lane < TMEM_LANES)

@@ -99,7 +99,8 @@ enum event_sync_kind {
     SYNC_MBAR_PENDING,     /* one arrival more is awaited: cp.async.mbarrier.arrive without .noinc */
     SYNC_MBAR_PHASE,       /* the phase has completed, by the operation told before */
     SYNC_MBAR_TEST, /* test_wait or try_wait was answered, an event for each object and parity asked for: `done` are the
-                       lanes for which the phase of `parity` is over, phase - 1 where it was the latest. By
+                       lanes for which the phase of `parity` is over, phase - 1 where it was the latest. A wait that
+                       sees a phase though the next one is over, too, is told as if asked in between. By
                        isa/mbarrier.c */
     /* barriers of the CTA (9.7.13.1), `number`, `phase` its generation; by isa/barrier.c */
     SYNC_BAR_ARRIVE, /* warps count as 32 threads; `count` are expected */

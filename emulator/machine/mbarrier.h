@@ -61,14 +61,14 @@ static inline uint32_t mbar_state_phase(uint64_t state) { return (uint32_t)(stat
 
 /* For those who look at one object often. mbar_index: its number in the CTA's table, or UINT32_MAX where there is none;
  * it stays the object's own until another object of the CTA is invalidated. mbar_waits: the object with that number
- * still lies at `off`, only mbarrier operations wrote its bytes, and mbar_test_parity would say "not completed". */
+ * still lies at `off`, only mbarrier operations wrote its bytes, and it has completed `phases` phases and no more. */
 uint32_t mbar_index(const struct cta *cta, uint32_t off);
-static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t off, uint32_t parity) {
+static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t off, uint64_t phases) {
     uint64_t bits;
     if (cta->live_warps == 0 || index >= cta->num_mbars || cta->mbars[index].off != off)
         return false;
     memcpy(&bits, cta->smem + off, sizeof bits);
-    return bits == cta->mbars[index].bits && (bits >> MBAR_PHASE_BIT & 1) == (parity & 1);
+    return bits == cta->mbars[index].bits && cta->mbars[index].phases == phases;
 }
 
 /* What is reported about an error; not for MBAR_OK. */

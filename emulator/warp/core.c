@@ -294,12 +294,13 @@ static enum warp_status wait_aligned(struct warp *w, const struct insn *in, uint
 }
 
 /* Does the group still lack what it waits for, so that running would only suspend it again? */
-static bool still_waits(const struct warp *w, const struct warp_wait *wait) {
+static bool still_waits(const struct warp *w, const struct group *g) {
+    const struct warp_wait *wait = &g->wait;
     const struct cta *cta = w->cta;
     switch (wait->kind) {
     case WAIT_MBARRIER:
-        return wait->one_mbar &&
-               mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1), (uint32_t)wait->value);
+        return wait->one_mbar && mbar_waits(cta, wait->mbar, wait->addr & ((1u << MACH_SMEM_RANK_SHIFT) - 1),
+                                            w->polled[warp_lowest(g->mask)]);
     case WAIT_BARRIER:
         return cta->bar[wait->addr].phase == wait->value && cta->cluster->exits == wait->exits;
     case WAIT_CLUSTER:
@@ -316,7 +317,7 @@ static bool group_runnable(const struct warp *w, struct group *g) {
         return true;
     if (g->state != GROUP_WAITING || g->epoch == cta->epoch || g->wait.kind == WAIT_JOIN || g->wait.kind == WAIT_RIDING)
         return false;
-    if (!still_waits(w, &g->wait))
+    if (!still_waits(w, g))
         return true;
     g->epoch = cta->epoch;
     return false;
@@ -342,16 +343,14 @@ static struct group *next_group(struct warp *w) {
 
 /* --- the loop ----------------------------------------------------------------------------------------------------- */
 
-/* Guard applied; 0: no lane executes. Sets *status on a poisoned guard. */
+/* Guard applied; 0: no lane executes. A poisoned guard is what its register holds, unless *status is set. */
 static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_status *status) {
     uint32_t mask = w->g->mask;
     if (in->guard == WARP_SINK)
         return mask;
     uint32_t bad = warp_poison(w, in->guard) & mask;
-    if (bad) {
-        *status = warp_fault_poison(w, in, bad, "the guard predicate");
-        return mask;
-    }
+    if (bad && !warp_guard_unknown(w, in, bad))
+        *status = WARP_FAULT;
     uint32_t p = warp_src32(w, in->guard)[0];
     return mask & (in->guard_neg ? ~p : p);
 }

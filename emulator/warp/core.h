@@ -33,6 +33,8 @@ static inline struct diag_dim3 warp_cluster_id(const struct warp_grid *g, uint64
                               (uint32_t)(number / ((uint64_t)g->clusters.x * g->clusters.y))};
 }
 
+/* Tells that the guard of an instruction is poison for lanes `bad`. True: they go on with what the register holds. */
+bool warp_guard_unknown(struct warp *w, const struct insn *in, uint32_t bad);
 /* Splits the current group at a branch: `taken` lanes go to target, the others to fall. */
 void warp_split(struct warp *w, const struct insn *in, uint32_t taken, uint32_t target, uint32_t fall);
 /* For instructions that may suspend their group: where a guard excludes lanes of the group, those go on behind the

@@ -38,3 +38,17 @@ static const struct diag poison = {
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what) {
     return warp_fault(w, in, lanes, &poison, "%s comes from a value that was never written", what);
 }
+
+static const struct diag guard = {
+    .id = "uninitialised-branch",
+    .rule = "a value that was never written must not decide anything",
+    .hint = "a register that only some ways write, or the coordinates in an answer of clusterlaunchcontrol.try_cancel "
+            "that took no cluster: look at is_canceled before them. The emulator goes on with what the register holds, "
+            "on the chip that may be anything",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+bool warp_guard_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
+    const struct mach_origin o = warp_origin(w, in, bad);
+    return mach_warn(w->island, &o, &guard, "the guard predicate comes from a value that was never written");
+}

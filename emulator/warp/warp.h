@@ -122,6 +122,7 @@ struct warp {
     warp_fn before;
     struct isa_pending *tmem_pending;
     struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
+    uint64_t polled[MACH_WARP];     /* by lane: phases that the mbarrier had completed when its poll was suspended */
     uint32_t cluster_arrived;       /* lanes between barrier.cluster.arrive and .wait */
     uint64_t cluster_phase;
     uint32_t bar_waiting;       /* named barrier + 1 that the warp has arrived at and waits for; 0: none */

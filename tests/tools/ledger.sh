@@ -14,7 +14,8 @@ fresh() {
 struct diag {
     const char *id, *section;
 };
-#define FAULT(name_, rule_, section_) ((struct diag){.id = (name_), .rule = (rule_), .section = (section_)})
+#define FAULT(name_, rule_, section_) \
+    ((struct diag){.id = (name_), .rule = (rule_), .section = (section_), .class = DIAG_WARNING})
 C
     cat >"$tree/emulator/room/a.c" <<'C'
 /* .id = "in-a-comment" and struct diag x = y; */
@@ -23,6 +24,7 @@ static const struct diag constant = {
     .id = "a-constant",
     .rule = "a rule with {, \" and .id = \"nothing\"",
     .section = SECTION,
+    .class = DIAG_STRICT,
 };
 #define HANG(rule_) \
     { .id = "hang", .rule = rule_ }
@@ -70,28 +72,29 @@ breach() {
 }
 
 fresh
-says 'a-constant 1.2 emulator/room/a.c:3 negative.a_constant' \
-    'by-macro 7 emulator/room/a.c:17 unit.room.a' \
-    'hang - emulator/room/a.c:11 negative.a_constant unit.room.a' \
-    'in-a-table 3.4, 5.6 emulator/room/a.c:12 unit.room.a' \
-    'literal - emulator/room/a.c:20 unit.room.a' \
+says 'a-constant strict 1.2 emulator/room/a.c:3 negative.a_constant' \
+    'by-macro warning 7 emulator/room/a.c:18 unit.room.a' \
+    'hang error - emulator/room/a.c:12 negative.a_constant unit.room.a' \
+    'in-a-table error 3.4, 5.6 emulator/room/a.c:13 unit.room.a' \
+    'literal error - emulator/room/a.c:21 unit.room.a' \
     'ledger: 5 diagnostics, each expected by a test'
 
 c=emulator/room/a.c cannot='the id of this diagnostic cannot be read'
 breach $c 'static const struct diag untold = {.id = "untold"};' '[untold] is expected by no test'
-breach $c 'static const struct diag d = {.rule = "no id"};' "a.c:22: $cannot"
-breach $c 'static const struct diag d = {"hang", "by position"};' "a.c:22: $cannot"
-breach $c 'static const struct diag d = {.id = "Not Words"};' "a.c:22: $cannot"
-breach $c 'struct diag d = {.id = info.id};' "a.c:22: $cannot"
-breach $c 'struct diag d = make("hang");' "a.c:22: $cannot"
-breach $c 'static const struct diag more[] = {[ONE] = {.rule = "no id"}};' "a.c:22: $cannot"
-breach $c 'void g(void) { report(&(struct diag){0}); }' "a.c:22: $cannot"
-breach $c 'void g(void) { report(&FAULT(name, "a rule", NULL)); }' "a.c:22: $cannot"
-breach $c 'struct diag d = {.id = "hang"}, e = {.id = "hang"};' 'a.c:22: an id that belongs to no struct diag'
-breach $c 'void g(struct diag *d) { d->id = "hang"; }' 'a.c:22: an id that belongs to no struct diag'
-breach $c 'static const struct diag d = {.id = "hang", .section = where};' 'a.c:22: the section of this'
+breach $c 'static const struct diag d = {.rule = "no id"};' "a.c:23: $cannot"
+breach $c 'static const struct diag d = {"hang", "by position"};' "a.c:23: $cannot"
+breach $c 'static const struct diag d = {.id = "Not Words"};' "a.c:23: $cannot"
+breach $c 'struct diag d = {.id = info.id};' "a.c:23: $cannot"
+breach $c 'struct diag d = make("hang");' "a.c:23: $cannot"
+breach $c 'static const struct diag more[] = {[ONE] = {.rule = "no id"}};' "a.c:23: $cannot"
+breach $c 'void g(void) { report(&(struct diag){0}); }' "a.c:23: $cannot"
+breach $c 'void g(void) { report(&FAULT(name, "a rule", NULL)); }' "a.c:23: $cannot"
+breach $c 'struct diag d = {.id = "hang"}, e = {.id = "hang"};' 'a.c:23: an id that belongs to no struct diag'
+breach $c 'void g(struct diag *d) { d->id = "hang"; }' 'a.c:23: an id that belongs to no struct diag'
+breach $c 'static const struct diag d = {.id = "hang", .section = where};' 'a.c:23: the section of this'
 breach $c '#define ODD(x) ((struct diag){.id = #x})' 'the id of the diagnostics that ODD makes cannot be read'
-breach $c 'static const struct diag d = {.id = "hang"' 'a.c:22: this bracket never closes'
+breach $c 'static const struct diag d = {.id = "hang", .class = kind};' 'a.c:23: the class of this'
+breach $c 'static const struct diag d = {.id = "hang"' 'a.c:23: this bracket never closes'
 breach tests/negative/a_constant.ptx '// EXPECT: \[a-ghost\]' 'a_constant.ptx:4: [a-ghost] is no diagnostic'
 breach tests/negative/a_constant.ptx '// NEVER: \[a-ghost\]' 'a_constant.ptx:4: [a-ghost] is no diagnostic'
 breach tests/unit/room/test_a.c 'faults("a-ghost");' 'test_a.c:3: [a-ghost] is no diagnostic'

@@ -65,6 +65,7 @@ static void at_exit(int status, void *unused) {
     atomic_store(&ending, true);
     if (orphan || thread_state.call != NULL || pthread_mutex_trylock(&lock) != 0)
         return;
+    rt_end_strict(&context, status);
     const bool found = rt_report_end(&context);
     pthread_mutex_unlock(&lock);
     if (found && status == 0)

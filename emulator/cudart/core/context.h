@@ -140,6 +140,7 @@ struct rt_context {
     size_t printed_len, printed_cap;
     bool has_printed;  /* a kernel did, since the last reset */
     bool printed_lost; /* that stdout takes no more of it was said */
+
 };
 
 /* --- context.c ---------------------------------------------------------------------------------------------------- */
@@ -266,6 +267,13 @@ int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt
 /* enum rt_func_attribute */
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
 int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
+
+/* --- strict.c ----------------------------------------------------------------------------------------------------- */
+
+/* A kernel has failed: shows in full what the check level kept back, since it may be why. */
+void rt_show_strict(struct rt_context *c);
+/* The process ends with `status`: shows what is kept, in full where it is not 0, else in one line. */
+void rt_end_strict(struct rt_context *c, int status);
 
 /* --- memory.c ----------------------------------------------------------------------------------------------------- */
 

@@ -192,16 +192,40 @@ static int check_cluster(struct rt_context *c, const struct rt_function *f, cons
     return RT_SUCCESS;
 }
 
-/* A preferred cluster size is a wish; the launch keeps to the smaller size. It must still be a legal multiple. */
-static int check_preferred(struct rt_context *c, const struct rt_function *f, const struct cluster_request *r,
-                           struct rt_dim3 n) {
+static bool divides(struct rt_dim3 d, struct rt_dim3 n) { return n.x % d.x == 0 && n.y % d.y == 0 && n.z % d.z == 0; }
+
+/* A preferred cluster size is a wish, beside a regular one (cudaLaunchAttributePreferredClusterDimension in the CUDA
+ * runtime API): a multiple of it that divides the grid, and no larger than the kernel's bound. */
+static int check_preferred(struct rt_context *c, const struct rt_function *f, const struct rt_launch_config *l,
+                           const struct cluster_request *r, struct rt_dim3 n) {
     struct rt_dim3 p = r->preferred;
     if (is_zero(p))
         return RT_SUCCESS;
-    if (has_zero(p) || p.x % n.x != 0 || p.y % n.y != 0 || p.z % n.z != 0)
+    if (has_zero(p) || !divides(n, p))
         return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: preferred clusters of " DIM " are no multiple of " DIM,
                       f->name, DIM_ARGS(p), DIM_ARGS(n));
+    if (!divides(p, l->grid))
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE,
+                      "%s: a grid of " DIM " CTAs does not divide into preferred clusters of " DIM, f->name,
+                      DIM_ARGS(l->grid), DIM_ARGS(p));
+    if (f->info.ptx->maxclusterrank != 0 && volume(p) > f->info.ptx->maxclusterrank)
+        return rt_say(c, RT_ERROR_INVALID_CLUSTER_SIZE, "%s: preferred clusters of %llu CTAs; .maxclusterrank is %u",
+                      f->name, (unsigned long long)volume(p), f->info.ptx->maxclusterrank);
     return RT_SUCCESS;
+}
+
+/* The device groups CTAs into preferred clusters where it has room for them, else into regular ones, and may mix them.
+ * Here a launch has one size: the preferred one where it fits, and under the lazy schedule never. */
+static void grant_preferred(const struct rt_context *c, const struct rt_function *f, const struct cluster_request *r,
+                            struct launch_config *x) {
+    const uint64_t most = f->non_portable_cluster ? MACH_MAX_CLUSTER : RT_DEVICE_PORTABLE_CLUSTER;
+    const struct diag_dim3 regular = x->cluster;
+    if (is_zero(r->preferred) || is_zero(r->size) || !is_zero(from_diag(f->info.cluster)) ||
+        volume(r->preferred) > most || c->gpu->config.schedule == MACH_SCHED_LAZY)
+        return;
+    x->cluster = to_diag(r->preferred);
+    if (launch_max_resident_clusters(c->gpu, x) == 0)
+        x->cluster = regular;
 }
 
 /* All parameters as laid out in the kernel, out of cuLaunchKernel's `extra`; bytes is NULL where it has none. */
@@ -275,12 +299,14 @@ static int check_launch(struct rt_context *c, const struct rt_function *f, const
     e = rt_then(e, read_attributes(c, l, &request));
     e = rt_then(e, choose_cluster(c, f, &request, &cluster));
     e = rt_then(e, check_cluster(c, f, l, cluster));
-    e = rt_then(e, check_preferred(c, f, &request, cluster));
+    e = rt_then(e, check_preferred(c, f, l, &request, cluster));
     *out = machine_launch(f, l, l->grid, cluster);
     out->early = request.early;
     if (e == RT_SUCCESS && launch_max_resident_clusters(c->gpu, out) == 0)
         e = rt_say(c, RT_ERROR_OUT_OF_RESOURCES, "%s: no cluster of " DIM " such CTAs fits the device", f->name,
                    DIM_ARGS(cluster));
+    if (e == RT_SUCCESS)
+        grant_preferred(c, f, &request, out);
     return e;
 }
 
@@ -289,6 +315,8 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
     const uint64_t start = now_ns();
     int fault = launch_run(c->gpu, x);
     const double s = 1e-9 * (double)(now_ns() - start);
+    if (fault)
+        rt_show_strict(c);
     if (c->stats)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions, %llu steps\n", f->name, s,
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);

@@ -89,8 +89,16 @@ static void base_offset(void) {
                 uint64_t bits =
                     1ull << 46 | (uint64_t)modes[i].s << 61 | start >> 4 | (uint64_t)offset << 49 | 64ull << 32;
                 uint32_t into = (start + modes[i].pattern * 8 - offset * 128) % modes[i].pattern;
-                CHECK_EQ(tc_desc_decode(bits, "A", &d, &p), into < modes[i].width);
+                const bool suits = into < modes[i].width;
+                CHECK_EQ(tc_desc_decode(bits, "A", &d, &p), suits || !offset);
+                CHECK_EQ(p.rule == NULL, suits);
+                if (!suits)
+                    CHECK_STR(p.rule->id, offset ? "tcgen05-smem-base-mismatch" : "tcgen05-smem-base-offset");
             }
+    /* Without one, a row has the phase of its own address. */
+    CHECK(tc_desc_decode(1ull << 46 | 2ull << 61 | 0x2200 >> 4 | 64ull << 32, "A", &d, &p));
+    for (uint32_t r = 0; r < 8; r++)
+        CHECK_EQ(tc_desc_unit_k(&d, r, 1), (0x2200 + r * 128 + 16) ^ ((r + 4) % 8) << 4);
     /* With base offset 3 the pattern starts at 3 * 128: row r of it has phase r. */
     CHECK(tc_desc_decode(1ull << 46 | 2ull << 61 | 0x2180 >> 4 | 3ull << 49 | 64ull << 32, "A", &d, &p));
     for (uint32_t r = 0; r < 8; r++)
@@ -198,6 +206,19 @@ static bool faults(struct fixture *f, const struct tc_mma *mma, const char *id, 
     return fixture_faulted(f, id) && has;
 }
 
+/* A matrix that starts in the middle of the pattern, with base offset 0: it runs, and that is told where asked for. */
+static void mid_pattern(struct fixture *f, const struct tc_mma *m) {
+    for (int strict = 0; strict < 2; strict++) {
+        f->gpu->config.check = strict ? MACH_CHECK_STRICT : MACH_CHECK_WARN;
+        tc_issue_mma(f->cta, NULL, m);
+        fixture_drain(f);
+        CHECK_EQ(f->island.fault, 0);
+        CHECK_EQ(strstr(fixture_report(f), "tcgen05-smem-base-offset") != NULL, strict);
+    }
+    f->gpu->config.check = MACH_CHECK_WARN;
+    fixture_clear(f);
+}
+
 static void operations(void) {
     struct fixture f;
     fixture_open(&f, 1, 0x7000);
@@ -234,8 +255,10 @@ static void operations(void) {
     CHECK(faults(&f, &m, "tcgen05-smem-descriptor", "bits 46-48"));
     m = good, m.b |= 3ull << 61;
     CHECK(faults(&f, &m, "tcgen05-smem-descriptor", "descriptor of B"));
+    m = good, m.a |= 1ull << 49;
+    CHECK(faults(&f, &m, "tcgen05-smem-base-mismatch", "matrix A"));
     m = good, m.a += 0x80 >> 4;
-    CHECK(faults(&f, &m, "tcgen05-smem-base-offset", "matrix A"));
+    mid_pattern(&f, &m);
     m = good, m.a += 32 >> 4;
     tc_issue_mma(f.cta, NULL, &m);
     fixture_drain(&f);

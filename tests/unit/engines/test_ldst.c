@@ -145,18 +145,23 @@ static void split(void) {
 static void windows(void) {
     struct fixture f;
     fixture_open(&f, 1, 1024);
+    f.gpu->config.check = MACH_CHECK_STRICT;
     for (uint32_t warp = 0; warp < 8; warp++)
         for (uint32_t lane = 0; lane < 160; lane += 8) {
-            struct tc_access a = {.shape = TC_32X32B, .num = 1, .taddr = lane << 16};
-            bool own = lane == warp % 4 * 32;
-            CHECK_EQ(tc_check_window(f.cta, NULL, "tcgen05.ld", &a, warp), own);
-            CHECK(own || fixture_faulted(&f, "tcgen05-lane-window"));
-            a.shape = TC_16X64B;
-            uint32_t into = lane - warp % 4 * 32;
-            bool inside = into <= 16;
-            own = inside && into % 16 == 0;
-            CHECK_EQ(tc_check_window(f.cta, NULL, "tcgen05.st", &a, warp), own);
-            CHECK(own || fixture_faulted(&f, inside ? "tcgen05-lane-alignment" : "tcgen05-lane-window"));
+            const uint32_t first = warp % 4 * 32;
+            for (unsigned half = 0; half < 2; half++) { /* .32x32b, .16x64b */
+                struct tc_access a = {
+                    .shape = half ? TC_16X64B : TC_32X32B, .num = 1, .taddr = lane << 16 | 7, .threads = UINT32_MAX};
+                const bool aligned = lane % (half ? 16 : 32) == 0;
+                CHECK_EQ(tc_check_window(f.cta, NULL, "tcgen05.ld", &a, warp), aligned);
+                if (!aligned) {
+                    CHECK(fixture_faulted(&f, "tcgen05-lane-alignment"));
+                    continue;
+                }
+                CHECK_EQ(a.taddr, (first + lane % 32) << 16 | 7);
+                CHECK_EQ(strstr(fixture_report(&f), "tcgen05-lane-window") != NULL, lane / 32 != warp % 4);
+                fixture_clear(&f);
+            }
         }
     struct tc_access wide = {.shape = TC_16X256B, .num = 2, .taddr = 512 - 16};
     CHECK(tc_check_window(f.cta, NULL, "tcgen05.ld", &wide, 0));

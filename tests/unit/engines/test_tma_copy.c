@@ -246,8 +246,18 @@ static void test_store_faults(void) {
     STORE("bulk-copy-alignment", DATA + 64);
     STORE("bulk-copy-not-own", at(1, DATA));
     STORE("bulk-copy-bounds", 0x400 + SMEM - 896);
-    cta->live_warps = 0;
-    STORE("bulk-store-cta-exited", DATA);
+    smem_clear_poison(cta, DATA, 1024);
+    cta->live_warps = 0; /* the chip keeps the memory: told only where asked for, and the store completes */
+    for (int strict = 0; strict < 2; strict++) {
+        uint8_t *to = mem_at(b.f.gpu->mem, b.global, 1);
+        memset(cta->smem + DATA, 0x5a + strict, 1024);
+        b.f.gpu->config.check = strict ? MACH_CHECK_STRICT : MACH_CHECK_WARN;
+        CHECK(tma_issue_store(cta, NULL, &box, DATA, TMA_COPY, &t));
+        fixture_drain(&b.f);
+        CHECK_EQ(b.f.island.fault, 0);
+        CHECK_EQ(strstr(fixture_report(&b.f), "bulk-store-cta-exited") != NULL, strict);
+        CHECK_EQ(*to, 0x5a + strict);
+    }
     bench_close(&b);
 }
 

@@ -87,6 +87,7 @@ int main(void) {
     struct run r;
     char *module = alu_module(RUN_HEADER, cases, FLOWS);
     if (run_open(&r, module)) {
+        r.gpu->config.check = MACH_CHECK_ERROR; /* a predicate decides a branch */
         uint64_t in = run_alloc(&r, 8 * ALU_WORDS * ALU_THREADS), out = run_alloc(&r, 8 * ALU_THREADS);
         alu_inputs(run_at(&r, in, 8 * ALU_WORDS * ALU_THREADS));
         for (unsigned i = 0; i < FLOWS; i++) {

@@ -116,8 +116,13 @@ static const char text[] = RUN_HEADER
     HEAD("two_counts") ".maxnreg 64 " BODY
     "setp.eq.u32 %p1, %r2, 1; @%p1 bra b; setmaxnreg.dec.sync.aligned.u32 32; ret;\n"
     "b: setmaxnreg.dec.sync.aligned.u32 40; ret; }\n"
+    HEAD("own_counts") ".maxnreg 64 " BODY /* warp 0 gives 40 registers a thread away, and warp 1 alone takes them */
+    "setp.gt.u32 %p1, %r2, 1; @%p1 bra end; setp.eq.u32 %p1, %r2, 1; @%p1 bra b;\n"
+    "setmaxnreg.dec.sync.aligned.u32 24; bra end;\n"
+    "b: setmaxnreg.inc.sync.aligned.u32 104;\n"
+    "end:" OUT("%r1", "4") "ret; }\n"
     HEAD("no_sync") ".maxnreg 64 " BODY "setp.eq.u32 %p1, %r2, 1; @%p1 bra b; setmaxnreg.dec.sync.aligned.u32 32;\n"
-    "setmaxnreg.dec.sync.aligned.u32 24; ret; b: bar.sync 1, 64; ret; }\n"
+    "setmaxnreg.dec.sync.aligned.u32 24; b: ret; }\n"
     HEAD("odd_count") ".maxnreg 64 " BODY "setmaxnreg.dec.sync.aligned.u32 28; ret; }\n"
     HEAD("alone") BODY SYNC "setp.eq.u32 %p1, %r3, 0; @%p1 bra a;\n" SYNC "ret; a: " ALLOC2 "ret; }\n"
     HEAD("pair") BODY /* the address is the same in both; a commit reaches both */
@@ -196,6 +201,25 @@ static void test_cancel(struct run *r) {
     run_faults(r, "late", two, 1, &out, "clusterlaunchcontrol-cta-exited");
 }
 
+/* setmaxnreg that is not the warpgroup's: each warp gets its own registers, and that is told where asked for. */
+static void test_warpgroups(struct run *r, uint64_t out) {
+    const struct run_shape groups = {.block = 256};
+    run_ok(r, "two_counts", groups, 1, &out);
+    CHECK_EQ(r->log_len, 0);
+    CHECK(run_ok(r, "own_counts", groups, 1, &out) && run_u32(r, out, 255) == 4);
+    CHECK_EQ(r->log_len, 0);
+    r->gpu->config.check = MACH_CHECK_STRICT;
+    run_ok(r, "two_counts", groups, 1, &out);
+    CHECK_HAS(r->log, "warning: ");
+    CHECK_HAS(r->log, "another one, at");
+    CHECK_HAS(r->log, "setmaxnreg-warpgroup");
+    run_ok(r, "no_sync", groups, 1, &out);
+    CHECK_HAS(r->log, "executes its setmaxnreg number 2, warp ");
+    run_faults(r, "wrong_way", (struct run_shape){.block = 96}, 1, &out, "setmaxnreg-direction");
+    CHECK_HAS(r->log, "warpgroup is not whole");
+    r->gpu->config.check = MACH_CHECK_WARN;
+}
+
 static void test_registers(struct run *r, uint64_t out) {
     struct run_shape groups = {.block = 256};
     if (run_ok(r, "registers", groups, 1, &out))
@@ -205,9 +229,7 @@ static void test_registers(struct run *r, uint64_t out) {
     CHECK(run_ok(r, "depends", groups, 1, &out) && run_u32(r, out, 255) == 7);
     run_faults(r, "too_many", groups, 1, &out, "registers a thread; 0 are left");
     run_faults(r, "wrong_way", groups, 1, &out, "setmaxnreg-direction");
-    run_faults(r, "two_counts", groups, 1, &out, "setmaxnreg-warpgroup");
-    run_faults(r, "no_sync", groups, 1, &out, "setmaxnreg-warpgroup");
-    run_faults(r, "wrong_way", (struct run_shape){.block = 96}, 1, &out, "warpgroup is not whole");
+    test_warpgroups(r, out);
     run_faults(r, "odd_count", groups, 1, &out, "a multiple of 8 from 24 to 256");
 }
 

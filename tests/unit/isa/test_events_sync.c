@@ -69,6 +69,18 @@ static void by_state(void) {
               "mbarrier.test_wait 0/0:1 test 2300 phase 1 parity 0 done 1 acquire.cta\n");
 }
 
+/* A poll that is answered for the phase before the latest, whose parity is asked for again, says so. */
+static void missed(void) {
+    log_gives(MBARRIER, WARPS,
+              LOG_HEAD INIT("1") "bar.sync 0; setp.ne.u32 %p1, %r3, 0; @%p1 bra wait; nanosleep.u32 10;\n"
+                                 "@%p8 " ARRIVE "@%p8 " ARRIVE "ret;\nwait:\n" LOG_WAIT("w", "%r21", "0") LOG_END,
+              "mbarrier.arrive 0/0:1 arrive 2300 phase 0 count 1 awaits 0,0 release.cta\n"
+              "mbarrier.arrive 0/0:1 PHASE 2300 phase 0 release.cta\n"
+              "mbarrier.arrive 0/0:1 arrive 2300 phase 1 count 1 awaits 0,0 release.cta\n"
+              "mbarrier.arrive 0/0:1 PHASE 2300 phase 1 release.cta\n"
+              "mbarrier.try_wait 0/1:ffffffff test 2300 phase 1 parity 0 done ffffffff acquire.cta\n");
+}
+
 /* Lanes of one try_wait ask for two parities: the answer of each. */
 static void lanes_differ(void) {
     log_gives(MBARRIER, TWO, LOG_HEAD INIT("1") "@%p8 " ARRIVE TEST("%r1") LOG_END,
@@ -275,6 +287,7 @@ int main(void) {
     of_peer();
     by_operations();
     commit_to_both();
+    missed();
     cp_async_arrives();
     barriers();
     cluster_barriers();

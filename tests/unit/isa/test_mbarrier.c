@@ -19,6 +19,12 @@
 /* Barriers 0 and 1, of one arrival */
 #define INIT_BOTH "@%p8 mbarrier.init.shared.b64 [mb], 1; @%p8 mbarrier.init.shared.b64 [mb+8], 1; bar.sync 0;\n"
 #define INIT(addr, count) "@%p8 mbarrier.init.shared::cta.b64 [" addr "], " count "; bar.sync 0;\n"
+/* Warp 1 waits for a phase; warp 0 completes it and the next at once. */
+#define MISSED(poll)                                                                                                   \
+    INIT_BOTH "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; nanosleep.u32 10; nanosleep.u32 10; "                         \
+              "@%p8 mbarrier.arrive.shared.b64 _, [mb]; @%p8 mbarrier.arrive.shared.b64 _, [mb]; ret;\n"               \
+              "waiter: mbarrier." poll ".parity.shared.b64 %p4, [mb], 0; @!%p4 bra waiter; st.global.u32 [%rd2], 6; "  \
+              "ret; }\n"
 
 /* clang-format off */
 static const char text[] = RUN_HEADER
@@ -151,6 +157,25 @@ static const char text[] = RUN_HEADER
     "setp.ne.u32 %p3, %r10, 0; @%p3 bra next; barrier.cluster.arrive; barrier.cluster.wait; ret;\n"
     "waiter: barrier.cluster.arrive; barrier.cluster.wait; barrier.cluster.arrive; barrier.cluster.wait; "
     "mov.u64 %rd9, %clock64; cvt.u32.u64 %r9, %rd9; st.global.u32 [%rd2], %r9; ret; }\n"
+    HEAD("missed_try") MISSED("try_wait")
+    HEAD("missed_test") MISSED("test_wait")
+    HEAD("missed_lanes") /* the same of lanes that wait for two objects */
+    INIT_BOTH
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; nanosleep.u32 10; nanosleep.u32 10; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb]; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb]; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; ret;\n"
+    "waiter: and.b32 %r9, %r3, 1; shl.b32 %r9, %r9, 3; add.u32 %r9, %r20, %r9;\n"
+    WAIT("w", "%r9", "0")
+    "st.global.u32 [%rd2], 6; ret; }\n"
+    HEAD("anew") /* a wait for a third phase, behind another wait: nothing is missed */
+    INIT_BOTH
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra waiter; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb+8]; nanosleep.u32 10; nanosleep.u32 10; "
+    "@%p8 mbarrier.arrive.shared.b64 _, [mb]; nanosleep.u32 10; @%p8 mbarrier.arrive.shared.b64 _, [mb+8]; ret;\n"
+    "waiter:\n"
+    WAIT("w", "%r20", "0")
+    WAIT("w2", "mb+8", "0")
+    "st.global.u32 [%rd2], 6; ret; }\n"
     HEAD("moved") /* while others wait for barrier 7, barrier 0 is invalidated, and initialised again */
     "setp.lt.u32 %p1, %r1, 8; shl.b32 %r9, %r1, 3; add.u32 %r9, %r20, %r9; "
     "@%p1 mbarrier.init.shared.b64 [%r9], 1; bar.sync 0;\n"
@@ -257,12 +282,42 @@ static void test_wakes(struct run *r, uint64_t out) {
     for (unsigned i = 0; i < 3; i++)
         if (run_ok(r, quiet[i], (struct run_shape){.block = 1024}, 1, &out))
             CHECK(v[1023] > 2500 && v[1023] < 8000);
+    if (run_ok(r, "anew", two, 1, &out)) {
+        CHECK_EQ(v[63], 6);
+        CHECK_EQ(r->log_len, 0);
+    }
     if (run_ok(r, "moved", two, 1, &out))
         CHECK_EQ(v[63], 3);
     if (run_ok(r, "either", two, 1, &out))
         CHECK(v[63] < 10000);
     run_faults(r, "gone", two, 1, &out, "mbarrier-not-initialised");
     run_faults(r, "trampled", two, 1, &out, "mbarrier-overwritten");
+}
+
+/* Two phases complete before a waiter runs again: by default it sees the first, which could have been missed. */
+static void test_missed(struct run *r, uint64_t out) {
+    static const char *const kernels[] = {"missed_try", "missed_test", "missed_lanes"};
+    uint32_t *v = run_at(r, out, 4096);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct run_shape two = {.block = 64};
+        memset(v, 0, 4096);
+        if (r->gpu->config.schedule == MACH_SCHED_LAZY) {
+            run_faults(r, kernels[i], two, 1, &out, "nobody has arrived in it");
+        } else if (r->gpu->config.schedule == MACH_SCHED_DEFAULT && run_ok(r, kernels[i], two, 1, &out)) {
+            CHECK_EQ(v[32], 6);
+            CHECK_EQ(v[63], 6);
+            r->gpu->config.check = MACH_CHECK_ERROR;
+            run_faults(r, kernels[i], two, 1, &out, "has completed 2 phases since lane 0 began to wait for one");
+            r->gpu->config.check = MACH_CHECK_OFF;
+            run_ok(r, kernels[i], two, 1, &out);
+            CHECK_EQ(r->log_len, 0);
+            r->gpu->config.check = MACH_CHECK_WARN;
+            run_kernel(r, kernels[i], two, 1, &out);
+        } else
+            continue;
+        CHECK_HAS(r->log, "warning: ");
+        CHECK_HAS(r->log, "mbarrier-phase-missed");
+    }
 }
 
 static void test_faults(struct run *r, uint64_t out) {
@@ -318,6 +373,7 @@ int main(void) {
             uint64_t out = run_alloc(&r, 4096);
             test_runs(&r, out);
             test_wakes(&r, out);
+            test_missed(&r, out);
             test_faults(&r, out);
         }
         run_close(&r);
