@@ -58,8 +58,8 @@ static const struct diag missing_fence = {
     .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
     .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
     .hint = "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that "
-            "tells the issuing thread. Mostly the store has long arrived when the tensor core reads, so it "
-            "works by luck on most runs",
+            "tells the issuing thread. Mostly the store has long arrived when the engine reads, so it works "
+            "by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };

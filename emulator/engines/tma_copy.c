@@ -215,7 +215,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
         e = mbar_complete_tx(&by, p->mbar_cta, p->mbar, bytes);
     if (e == MBAR_OK)
         return true;
-    mach_fault(op->cta->island, &op->origin, mbar_error_diag(e),
+    mach_fault(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, p->mbar_cta),
                "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
                op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
     return false;

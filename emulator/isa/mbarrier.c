@@ -84,7 +84,9 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
 
 /* Who it is, in full where somebody wants to know. */
 static struct event_by actor(const struct warp *w, const struct insn *in, uint32_t l) {
-    return events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE) ? isa_by(w, in, 1u << l) : (struct event_by){.cta = w->cta};
+    if (events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE))
+        return isa_by(w, in, 1u << l);
+    return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index};
 }
 
 /* --- init, inval, expect_tx, complete_tx -------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "isa/tcgen05.h"
 #include "isa/tell.h"
+#include "warp/unwritten.h"
 
 /* A tcgen05.ld between issue and wait. */
 struct pending_ld {
@@ -159,6 +160,7 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
     const struct warp_frame *fr = &w->frames[p->frame];
     const struct ldst_form *f = p->in->data;
     const uint32_t *poison = p->words + p->regs * MACH_WARP;
+    uint32_t unwritten = 0;
     if (!has_registers(w, p))
         return;
     for (uint32_t r = 0; r < p->regs; r++) {
@@ -172,7 +174,10 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
             to[l] = from[l];
         }
         w->poison[slot] = (w->poison[slot] & ~p->mask) | (poison[r] & p->mask);
+        unwritten |= poison[r] & p->mask;
     }
+    if (unwritten)
+        warp_found_unwritten(w, p->in, unwritten, WARP_FROM_TENSOR, NULL, 0, 0);
 }
 
 static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32_t mask) {

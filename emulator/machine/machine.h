@@ -28,7 +28,8 @@
 #define MACH_MAX_GPCS 16u
 #define MACH_B200_SMS 148u
 #define MACH_LISTENERS 16u
-#define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
+#define MACH_BARRIERS 16u    /* named barriers of a CTA (9.7.13.1) */
+#define MACH_MBAR_PLACES 64u /* a power of two */
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
 #define MACH_WINDOW_SHARED 0x0001000000000000ull /* 4 GiB */
@@ -84,11 +85,20 @@ struct sm {
     struct tc_state *tmem_waiters; /* CTAs that wait for the permit, first come first served */
 };
 
+/* What has come to an mbarrier in one phase, for reports. */
+struct mach_mbar_phase {
+    uint32_t announced, came; /* bytes: by expect_tx, by complete_tx */
+    uint32_t warps;           /* of its own CTA that arrived, or whose operations brought something: bit per warp */
+    uint32_t ranks;           /* CTAs, likewise */
+};
 /* A live mbarrier object: its place, and its 8 bytes as the last mbarrier operation left them. */
 struct mach_mbar {
     uint32_t off;
     uint64_t bits;
     uint64_t phases; /* completed since mbarrier.init: the object itself keeps one bit of it */
+    const struct diag_site *init;
+    struct mach_mbar_phase now, last; /* of the incomplete phase, and of the one before */
+    uint32_t passed[MACH_MAX_WARPS];  /* low bits of `phases` + 1 when each warp last passed a wait; 0: it never did */
 };
 
 struct cta {
@@ -112,6 +122,7 @@ struct cta {
     /* live mbarriers, in no order: offsets of objects that were initialised and not invalidated (machine/mbarrier.h) */
     struct mach_mbar *mbars;
     uint32_t num_mbars, cap_mbars;
+    uint8_t mbar_at[MACH_MBAR_PLACES]; /* by offset / 8: number of an object that may be there */
 
     /* named barriers, isa/barrier.c */
     struct mach_barrier {

@@ -1,0 +1,267 @@
+/* warp/unwritten.c - where a value that nothing has written came from, for the report of its use.
+ *
+ * Registers carry a bit of poison a lane and nothing else. So that a report can name the memory, instructions that find
+ * poison there leave a note (warp_found_unwritten): that is rare, and arithmetic pays nothing. The report walks back
+ * from the use over the ways through the function, from registers to the sources of the instructions that may have
+ * written them, until it meets instructions with a note, of which the latest counts, or comes to the function's start:
+ * then the register was never written. A value that came by a call or a parameter is not followed.
+ */
+#include "warp/unwritten.h"
+
+#include "base/heap.h"
+
+#include <stdio.h>
+
+#define NOTES 64u     /* a power of two; instructions that meet at a place push out one another */
+#define MAX_REGS 256u /* followed in one report */
+#define NONE UINT32_MAX
+
+struct note {
+    const struct ptx_insn *in; /* NULL: none */
+    uint64_t when;
+    uint32_t lanes;
+    enum warp_origin_of from;
+    uint32_t off;                 /* shared memory */
+    const char *copy;             /* that was writing it, and where that was issued */
+    const struct diag_site *site; /* in the module, as `copy` is a constant */
+};
+struct warp_notes {
+    struct note at[NOTES];
+};
+
+static uint32_t place_of(const struct ptx_insn *in) { return (uint32_t)((uintptr_t)in / sizeof *in) % NOTES; }
+
+void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of from,
+                          struct cta *cta, uint32_t off, uint32_t size) {
+    if (!w->notes)
+        w->notes = xcalloc(1, sizeof *w->notes);
+    struct note *n = &w->notes->at[place_of(in->src)];
+    *n = (struct note){.in = in->src, .when = w->island->clock, .lanes = lanes, .from = from, .off = off};
+    const struct async_op *op = from == WARP_FROM_SHARED ? async_landing(cta, off, size) : NULL;
+    if (op) {
+        n->copy = op->name;
+        n->site = op->origin.site;
+    }
+}
+
+void warp_forget_unwritten(struct warp *w) { xfree(w->notes); }
+
+/* --- the walk ----------------------------------------------------------------------------------------------------- */
+
+struct way {
+    uint32_t from, next; /* instruction; the next way to the same one */
+};
+struct walk {
+    const struct warp *w;
+    const struct ptx_func *func;
+    uint32_t lanes;
+    uint32_t *first; /* by instruction: the ways to it */
+    struct way *ways;
+    uint32_t num_ways;
+    uint8_t *seen; /* instructions, by the walk for one register */
+    uint32_t *stack;
+    struct use {
+        const struct ptx_reg *reg;
+        uint32_t at; /* what it held there, before the instruction */
+    } uses[MAX_REGS];
+    uint32_t num_uses;
+    const struct note *note;       /* found: the latest, */
+    const struct ptx_reg *virgin; /* or else a register that nothing wrote */
+};
+
+static void add_way(struct walk *k, uint32_t from, uint32_t to) {
+    if (to >= k->func->num_insns)
+        return;
+    k->ways[k->num_ways] = (struct way){from, k->first[to]};
+    k->first[to] = k->num_ways++;
+}
+
+static uint32_t num_targets(const struct ptx_insn *in) {
+    const struct ptx_operand *o = in->operands;
+    if (in->op == PTX_OP_bra)
+        return 1;
+    return in->op == PTX_OP_brx_idx && o[1].kind == PTX_OPND_TABLE && o[1].table->labels ? o[1].table->count : 0;
+}
+
+static bool falls_through(const struct ptx_insn *in) {
+    return in->guard || (in->op != PTX_OP_bra && in->op != PTX_OP_brx_idx && in->op != PTX_OP_ret &&
+                         in->op != PTX_OP_exit && in->op != PTX_OP_trap);
+}
+
+static void find_ways(struct walk *k) {
+    const uint32_t n = k->func->num_insns;
+    size_t most = n;
+    for (uint32_t i = 0; i < n; i++)
+        most += num_targets(&k->func->insns[i]);
+    k->first = xcalloc(n, sizeof *k->first);
+    k->seen = xcalloc(n, sizeof *k->seen);
+    k->stack = xcalloc(n + 1, sizeof *k->stack);
+    k->ways = xcalloc(most, sizeof *k->ways);
+    memset(k->first, 0xff, n * sizeof *k->first);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ptx_insn *in = &k->func->insns[i];
+        const uint32_t count = num_targets(in);
+        for (uint32_t t = 0; t < count; t++)
+            add_way(k, i, in->op == PTX_OP_bra ? in->operands[0].label : in->operands[1].table->labels[t]);
+        if (falls_through(in))
+            add_way(k, i, i + 1);
+    }
+}
+
+static bool names(const struct ptx_operand *o, const struct ptx_reg *reg) {
+    for (uint32_t i = 0; (o->kind == PTX_OPND_VEC || o->kind == PTX_OPND_PAIR) && i < o->num_elems; i++)
+        if (names(&o->elems[i], reg))
+            return true;
+    return o->kind == PTX_OPND_REG && o->reg == reg;
+}
+
+static void add_use(struct walk *k, const struct ptx_reg *reg, uint32_t at) {
+    for (uint32_t i = 0; i < k->num_uses; i++)
+        if (k->uses[i].reg == reg && k->uses[i].at == at)
+            return;
+    if (k->num_uses < MAX_REGS)
+        k->uses[k->num_uses++] = (struct use){reg, at};
+}
+
+/* The registers of an operand that holds values; those of addresses too where `bases`. */
+static void add_registers(struct walk *k, const struct ptx_operand *o, uint32_t at, bool bases) {
+    if (o->kind == PTX_OPND_REG || (o->kind == PTX_OPND_MEM && bases && o->reg))
+        add_use(k, o->reg, at);
+    for (uint32_t i = 0; o->kind == PTX_OPND_VEC && i < o->num_elems; i++)
+        add_registers(k, &o->elems[i], at, bases);
+}
+
+/* An instruction may have written the register: it left a note, or its sources are followed. */
+static void follow(struct walk *k, uint32_t at) {
+    const struct ptx_insn *in = &k->func->insns[at];
+    const struct note *n = k->w->notes ? &k->w->notes->at[place_of(in)] : NULL;
+    if (n && n->in == in) {
+        const bool here = n->lanes & k->lanes, better = k->note && k->note->lanes & k->lanes;
+        if (!k->note || here > better || (here == better && n->when > k->note->when))
+            k->note = n;
+        return;
+    }
+    for (uint32_t i = 1; i < in->num_operands && in->op != PTX_OP_call; i++)
+        add_registers(k, &in->operands[i], at, false);
+}
+
+/* Everything that may have written a register before instruction `u.at`. */
+static void find_writers(struct walk *k, struct use u) {
+    uint32_t depth = 0;
+    memset(k->seen, 0, k->func->num_insns);
+    for (uint32_t at = u.at;;) {
+        if (at == 0 && !k->virgin)
+            k->virgin = u.reg;
+        for (uint32_t i = k->first[at]; i != NONE; i = k->ways[i].next) {
+            const uint32_t from = k->ways[i].from;
+            const struct ptx_insn *in = &k->func->insns[from];
+            if (k->seen[from])
+                continue;
+            k->seen[from] = 1;
+            const bool writes = ptx_has_destination(in) && names(&in->operands[0], u.reg);
+            if (writes)
+                follow(k, from);
+            if (!writes || in->guard)
+                k->stack[depth++] = from;
+        }
+        if (!depth)
+            return;
+        at = k->stack[--depth];
+    }
+}
+
+static bool is_unwritten(const struct walk *k, const struct ptx_reg *reg) {
+    return reg && warp_poison(k->w, k->w->func->reg_slot[reg->index]) & k->lanes;
+}
+
+/* The registers of the use itself that are poison; what it writes does not count. */
+static void begin(struct walk *k, const struct ptx_insn *in) {
+    const uint32_t at = (uint32_t)(in - k->func->insns);
+    if (is_unwritten(k, in->guard))
+        add_use(k, in->guard, at);
+    for (uint32_t i = ptx_has_destination(in); i < in->num_operands; i++)
+        add_registers(k, &in->operands[i], at, true);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->num_uses; i++)
+        if (is_unwritten(k, k->uses[i].reg))
+            k->uses[kept++] = k->uses[i];
+    k->num_uses = kept;
+}
+
+/* --- the report --------------------------------------------------------------------------------------------------- */
+
+static const char *const hints[] = {
+    [WARP_FROM_SHARED] = "no store or copy has written these bytes: one is missing, goes to another address, or comes "
+                         "later because a barrier is missing",
+    [WARP_FROM_LOCAL] = "an element of a local array that is read before it is assigned",
+    [WARP_FROM_TENSOR] = "no tcgen05.mma, .cp or .st has written these cells: other columns or lanes than the "
+                         "accumulator's, an operation that was not waited for, or none at all",
+    [WARP_FROM_ANSWER] = "ask is_canceled first: a request that failed names no CTA",
+};
+static const char copy_hint[] = "wait for the mbarrier of the copy, with the parity of its phase, before its bytes are "
+                                "read";
+static const char register_hint[] = "a variable that is assigned on some ways only, or on none";
+
+static const char *describe(const struct note *n, char *text, size_t size) {
+    char where[600];
+    const char *op = ptx_op_text(n->in->op);
+    if (n->copy) {
+        snprintf(text, size, "%s read shared offset 0x%x while %s, issued at %s, was writing it", op, n->off, n->copy,
+                 diag_where(n->site, where, sizeof where));
+        return copy_hint;
+    }
+    if (n->from == WARP_FROM_SHARED)
+        snprintf(text, size, "%s read shared memory that nothing had written, offset 0x%x", op, n->off);
+    else if (n->from == WARP_FROM_ANSWER)
+        snprintf(text, size, "%s gave no CTA, since the request has failed", op);
+    else
+        snprintf(text, size, "%s read %s that nothing had written", op,
+                 n->from == WARP_FROM_TENSOR ? "tensor memory" : "local memory");
+    return hints[n->from];
+}
+
+/* Where the value came from: *party names the instruction that read it, or the register, and `text` is its room. The
+ * hint, or NULL where nothing is known. */
+static const char *find_origin(struct walk *k, const struct ptx_insn *in, struct diag_party *party, char *text,
+                               size_t size) {
+    const char *hint = NULL;
+    find_ways(k);
+    begin(k, in);
+    for (uint32_t i = 0; i < k->num_uses; i++)
+        find_writers(k, k->uses[i]);
+    if (k->note) {
+        hint = describe(k->note, text, size);
+        *party = (struct diag_party){.what = text, .site = &k->note->in->site};
+    } else if (k->virgin) {
+        hint = register_hint;
+        snprintf(text, size, "nothing has written the register %s", k->virgin->name);
+        *party = (struct diag_party){.what = text};
+    }
+    xfree(k->first);
+    xfree(k->seen);
+    xfree(k->stack);
+    xfree(k->ways);
+    return hint;
+}
+
+enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
+                                      const char *fmt, ...) {
+    struct mach_origin origin = warp_origin(w, in, lanes);
+    struct diag d = *proto;
+    struct diag_party party;
+    struct walk *k = xcalloc(1, sizeof *k);
+    char text[1024], from[800];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    *k = (struct walk){.w = w, .func = w->func->src, .lanes = lanes};
+    const char *hint = find_origin(k, in->src, &party, from, sizeof from);
+    if (hint) {
+        d.hint = hint;
+        d.other = &party;
+    }
+    mach_fault(w->island, &origin, &d, "%s", text);
+    xfree(k);
+    return WARP_FAULT;
+}
