@@ -71,9 +71,12 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
 }
 
 static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
-                                   enum mbar_error e, uint32_t value) {
-    char text[200];
+                                   enum mbar_error e, uint32_t value, uint32_t together) {
+    char text[300];
     describe_error(text, sizeof text, cta, off, e, value);
+    const size_t n = strlen(text);
+    if (e == MBAR_TOO_MANY_ARRIVALS && together > 1)
+        snprintf(text + n, sizeof text - n, "; %u threads of the warp arrive together", together);
     return warp_fault(w, in, 1u << lane, mbar_error_diag(e), "%s", text);
 }
 
@@ -111,7 +114,7 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
         else
             e = mbar_complete_tx(&by, cta, off, value);
         if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, value);
+            return mbar_fault(w, in, l, cta, off, e, value, 1);
     }
     return WARP_NEXT;
 }
@@ -138,7 +141,8 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(&by, cta, off, value, f->drop, &states[l])
                                          : mbar_arrive(&by, cta, off, value, f->drop, &states[l]);
         if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value);
+            return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value,
+                              (uint32_t)__builtin_popcount(mask));
     }
     if (f->has_state) {
         uint64_t *d = warp_dst64(w, f->dst);
@@ -191,7 +195,7 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
     enum mbar_error e =
         f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete) : mbar_test_state(cta, off, state, complete);
     if (e != MBAR_OK) {
-        mbar_fault(w, in, l, cta, off, e, (uint32_t)state);
+        mbar_fault(w, in, l, cta, off, e, (uint32_t)state, 1);
         return false;
     }
     if (!*complete && wait->kind == WAIT_NONE)
@@ -223,6 +227,15 @@ static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uin
             *done |= 1u << l;
     }
     return true;
+}
+
+/* The lanes of `done` go on: the reports of those who wait in vain ask who has passed what. */
+static void note_pass(struct warp *w, const struct insn *in, uint32_t done) {
+    const struct mbar_form *f = in->data;
+    struct cta *cta;
+    uint32_t off;
+    if (locate(w, in, f, warp_lowest(done), &cta, &off))
+        mbar_passed(cta, off, w->index);
 }
 
 /* A poll of lanes `mask` is answered: yes for `done`. Lanes that name one object are told of together. */
@@ -259,8 +272,10 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     if (!warp_known(w, in, mask, f->value, f->parity ? "the phase parity" : "the state") ||
         !test_lanes(w, in, mask, &done, &wait))
         return WARP_FAULT;
-    if (done)
+    if (done) {
         g->polls = 0;
+        note_pass(w, in, done);
+    }
     else if (f->is_try) {
         if (!limit)
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);

@@ -61,6 +61,7 @@ struct mach_config {
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST } umma;
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
     uint64_t timeout;  /* nanoseconds of one launch before it is stopped; 0: none */
+    bool verbose;      /* reports leave nothing out */
     uint64_t memory;   /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
