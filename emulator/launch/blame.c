@@ -124,6 +124,7 @@ static bool needs(const struct stuck *s, const struct stuck *o, const struct lac
     case WAIT_WARP_SYNC:
         return o->w == s->w && o->g->mask & (uint32_t)s->g->wait.value;
     case WAIT_JOIN:
+    case WAIT_ALIGNED:
         return o->w == s->w;
     case WAIT_PAIR:
         return other->rank == (own->rank ^ 1) && o->kind != WAIT_PAIR;
@@ -161,10 +162,10 @@ static uint32_t weigh(const struct stuck *s) {
     case WAIT_TMEM_ALLOC:
     case WAIT_REGISTERS:
         return first ? 65 : 1;
-    case WAIT_JOIN:
-        return 0;
     case WAIT_CLUSTER:
     case WAIT_WARP_SYNC:
+    case WAIT_ALIGNED:
+    case WAIT_JOIN:
         return 0;
     default:
         return 1;

@@ -85,7 +85,9 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
         snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived", w->cta->cluster->bar_arrived);
         return;
     case WAIT_WARP_SYNC:
-        snprintf(buf, size, "waits for the lanes 0x%08x of its warp", (uint32_t)x->value & w->live & ~g->mask);
+    case WAIT_ALIGNED:
+        snprintf(buf, size, "waits for the lanes 0x%08x of its warp",
+                 (x->kind == WAIT_ALIGNED ? UINT32_MAX : (uint32_t)x->value) & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
         snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
@@ -159,9 +161,9 @@ static bool join_line(struct listing *o, const struct insn *in, const struct cta
 /* Does it only wait for other lanes of its warp, of which another line tells what they wait for? */
 static bool waits_within(const struct listing *o, uint32_t at) {
     const struct stuck *s = &o->list[at];
-    if (o->st->grid.gpu->config.verbose || (s->kind != WAIT_WARP_SYNC && s->kind != WAIT_JOIN))
+    if (o->st->grid.gpu->config.verbose || !stuck_waits_within(s->kind))
         return false;
-    return s->waits_for != STUCK_NONE && o->list[s->waits_for].kind != WAIT_WARP_SYNC;
+    return s->waits_for != STUCK_NONE && !stuck_waits_within(o->list[s->waits_for].kind);
 }
 
 /* A line for the group, and for the warps behind it that stand alike. */

@@ -40,6 +40,7 @@ struct launch_island {
     bool wants_grid;                           /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
     uint32_t stuck_rounds;
+    bool asked_aligned; /* groups at .aligned instructions were resumed, and nothing has happened since */
 };
 
 /* --- lowering ----------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,11 @@ struct stuck {
     uint32_t weight;          /* how much speaks for it as the cause */
 };
 
+/* Does a group that waits so wait for other lanes of its warp? */
+static inline bool stuck_waits_within(enum warp_wait_kind kind) {
+    return kind == WAIT_WARP_SYNC || kind == WAIT_JOIN || kind == WAIT_ALIGNED;
+}
+
 /* Names of mbarriers that were found, and the source file that was read last. */
 struct stuck_names {
     struct stuck_name {

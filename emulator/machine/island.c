@@ -85,6 +85,7 @@ static void say(struct pen *p, const struct mach_origin *origin, const struct di
     d.warning = p->kind == SAID_WARNING;
     d.site = origin ? origin->site : NULL;
     d.thread = origin ? &origin->thread : NULL;
+    d.after = d.warning ? NULL : p->isl->first_warning;
     diag_vreport(&(struct diag_sink){write_said, p}, &d, fmt, ap);
 }
 
@@ -130,6 +131,8 @@ static bool warn(struct island *isl, const struct mach_origin *origin, const str
     say(&p, origin, proto, fmt, ap);
     if (p.kind == SAID_FAULT)
         isl->fault = proto->cuda_error;
+    else if (!isl->first_warning)
+        isl->first_warning = proto->id;
     return p.kind == SAID_WARNING;
 }
 

@@ -46,6 +46,7 @@ struct island {
     size_t said_bytes;
     size_t printed;                     /* of them, by printf */
     uint32_t warnings;                  /* given in this launch */
+    const char *first_warning;          /* id of the first; NULL: none */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
 };
 

@@ -45,7 +45,8 @@ static uint32_t mbar_find(const struct cta *cta, uint32_t off) {
 /* `by` takes part in the object's phase. */
 static struct mach_mbar *take_part(const struct event_by *by, struct cta *cta, uint32_t off) {
     struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
-    object->now.ranks |= 1u << by->cta->rank;
+    if (by->cta)
+        object->now.ranks |= 1u << by->cta->rank;
     if (by->cta == cta && by->warp < MACH_MAX_WARPS)
         object->now.warps |= 1u << by->warp;
     return object;

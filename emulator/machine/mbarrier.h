@@ -15,7 +15,7 @@
 
 #define MBAR_PHASE_BIT 61
 
-struct event_by; /* machine/events.h: who does it; CTA, warp and site always, the rest where somebody listens */
+struct event_by; /* machine/events.h: who does it; CTA (NULL: not known), warp and site, the rest for who listens */
 
 enum mbar_error {
     MBAR_OK = 0,

@@ -269,7 +269,7 @@ static void test_bad(void) {
         {"param", "param-out-of-bounds", "parameter offset 16"},
         {"poison", "uninitialised-global-store", "never written"},
         {"poison_byte", "uninitialised-global-store", "never written"},
-        {"poison_local", "uninitialised-global-store", "never written"},
+        {"poison_local", "uninitialised-global-store", "ld read local memory that nothing had written"},
         {"poison_addr", "", "the address"},
         {"wide_shared", "wide-access-space", "32 bytes"},
         {"no_f16", "unsupported", "use .b16"},
