@@ -123,11 +123,11 @@ static enum tc_swizzle wider_mode(const struct tc_desc *d) {
 static bool refuse_start(const struct tc_desc *d, const char *matrix, uint32_t into, struct tc_problem *p) {
     const enum tc_swizzle wider = wider_mode(d);
     p->rule = wider ? &narrow_mode : &bad_base;
-    const int n = snprintf(p->text, sizeof p->text,
-                           "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
-                           "offset %u names",
-                           matrix, d->start, into, simd_swizzle_pattern(&d->xor), tc_swizzle_name(d->swizzle),
-                           d->base_offset);
+    const int n =
+        snprintf(p->text, sizeof p->text,
+                 "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
+                 "offset %u names",
+                 matrix, d->start, into, simd_swizzle_pattern(&d->xor), tc_swizzle_name(d->swizzle), d->base_offset);
     if (wider && n > 0 && (size_t)n < sizeof p->text)
         snprintf(p->text + n, sizeof p->text - (size_t)n, "; with %s it would be right", tc_swizzle_name(wider));
     return false;

@@ -8,8 +8,8 @@
 #include "base/relaxed.h"
 #include "isa/tell.h"
 #include "isa/words.h"
-#include "warp/unwritten.h"
 #include "num/num.h"
+#include "warp/unwritten.h"
 
 enum atom_op { AT_ADD, AT_MIN, AT_MAX, AT_INC, AT_DEC, AT_AND, AT_OR, AT_XOR, AT_EXCH, AT_CAS };
 

@@ -275,8 +275,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     if (done) {
         g->polls = 0;
         note_pass(w, in, done);
-    }
-    else if (f->is_try) {
+    } else if (f->is_try) {
         if (!limit)
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
     } else {

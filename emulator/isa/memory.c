@@ -176,8 +176,7 @@ static uint64_t loaded(const struct warp *w, const struct mem_form *f, uint32_t 
     return v;
 }
 
-static void saw_load(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask,
-                     bool poison) {
+static void saw_load(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask, bool poison) {
     const struct mem_form *f = in->data;
     if (poison)
         note_poison(w, in, s, mask);
@@ -295,6 +294,19 @@ static void saw_store(const struct warp *w, const struct insn *in, const struct 
             isa_saw_write(w, in, &part, f->size, mask);
 }
 
+/* Lanes store something that nothing has written, to shared or local memory. */
+static void note_store(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t lanes) {
+    const struct mem_form *f = in->data;
+    uint64_t low = UINT64_MAX, high = 0;
+    WARP_FOR_LANES(l, lanes) {
+        const uint64_t at = warp_span_at(s, l);
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+    }
+    warp_stored_unwritten(w, in, lanes, s->space == XS_LOCAL ? WARP_FROM_LOCAL : WARP_FROM_SHARED, s->cta,
+                          (uint32_t)low, (uint32_t)high + (uint32_t)f->size * f->count - 1);
+}
+
 static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f, const struct warp_span *s,
                        uint32_t mask, uint32_t poisoned) {
     if (s->space == XS_GLOBAL && (poisoned & mask)) {
@@ -303,6 +315,8 @@ static bool store_span(struct warp *w, const struct insn *in, const struct mem_f
                              __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
         return false;
     }
+    if (poisoned & mask)
+        note_store(w, in, s, poisoned & mask);
     if (f->quad && mask == WARP_ALL_LANES)
         isa_store_quads(w, f->slot, s);
     else if (f->size == 4 && f->reg == 32)

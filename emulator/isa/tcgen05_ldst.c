@@ -143,13 +143,16 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
     const struct ldst_form *f = in->data;
     struct mach_origin origin;
     struct tc_access a;
-    uint32_t data[128 * MACH_WARP], poison[128];
+    uint32_t data[128 * MACH_WARP], poison[128], unwritten = 0;
     if (!access_of(w, in, mask, &in->o[0], "tcgen05.st", &origin, &a))
         return WARP_FAULT;
     for (uint32_t r = 0; r < f->regs; r++) {
         memcpy(data + r * MACH_WARP, warp_src32(w, f->list[r]), MACH_WARP * sizeof *data);
         poison[r] = warp_poison(w, f->list[r]);
+        unwritten |= poison[r];
     }
+    if (unwritten & mask)
+        warp_stored_unwritten(w, in, unwritten & mask, WARP_FROM_TENSOR, NULL, 0, 0);
     struct isa_pending *all = pending_of(w);
     tc_issue_st(w->tmem_queue, &origin, &a, data, poison, &all->stores);
     return WARP_NEXT;

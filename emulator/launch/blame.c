@@ -188,11 +188,10 @@ struct stuck *stuck_list(const struct launch_state *st, uint32_t *count) {
                     if (g->state == GROUP_FREE)
                         continue;
                     list = xgrow(list, n, &cap, sizeof *list);
-                    list[n++] = (struct stuck){
-                        .w = w,
-                        .g = g,
-                        .kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE,
-                        .waits_for = STUCK_NONE};
+                    list[n++] = (struct stuck){.w = w,
+                                               .g = g,
+                                               .kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE,
+                                               .waits_for = STUCK_NONE};
                 }
             }
         find_needed(list, first, n);
@@ -311,7 +310,7 @@ static const char *mbarrier_cause(const struct stuck *s, struct words *o, struct
     }
     if (k.v.tx) {
         say_bytes(o, &k, name);
-        return k.v.tx < 0           ? "an expect_tx that is missing, too small, or in another phase than its copies"
+        return k.v.tx < 0             ? "an expect_tx that is missing, too small, or in another phase than its copies"
                : stray_of(&k, &bytes) ? "a copy signals the mbarrier of the CTA that its address names: where the "
                                         "leader waits for a pair, the address must be the leader's in both CTAs"
                                       : "an expect_tx without its copy, or of more bytes than its copies bring";

@@ -17,9 +17,9 @@ struct line {
     const struct insn *in;
     const struct cta *first, *last;
     uint32_t ctas;
-    uint32_t of;     /* index of the first group */
-    char *names;     /* "warps 0-3 lanes 0xffffffff each" */
-    char *what;      /* "waits ..." */
+    uint32_t of; /* index of the first group */
+    char *names; /* "warps 0-3 lanes 0xffffffff each" */
+    char *what;  /* "waits ..." */
 };
 
 struct listing {

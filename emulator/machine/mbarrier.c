@@ -279,10 +279,9 @@ static const struct diag errors[] = {
         "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"),
 };
 
-static const struct diag outlived =
-    MBAR_ERROR("mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
-               "PTX ISA 5.1.7",
-               "the operation has outlived the CTA that issued it: wait for its phase before the last warp exits");
+static const struct diag outlived = MBAR_ERROR(
+    "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it", "PTX ISA 5.1.7",
+    "the operation has outlived the CTA that issued it: wait for its phase before the last warp exits");
 
 const struct diag *mbar_error_diag(enum mbar_error e) { return &errors[e]; }
 

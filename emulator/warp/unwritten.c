@@ -21,7 +21,9 @@ struct note {
     uint64_t when;
     uint32_t lanes;
     enum warp_origin_of from;
-    uint32_t off;                 /* shared memory */
+    bool stored;                  /* not read: there, by `in` */
+    const struct cta *cta;        /* shared memory: whose, */
+    uint32_t off, high;           /*  where, and of a store how far */
     const char *copy;             /* that was writing it, and where that was issued */
     const struct diag_site *site; /* in the module, as `copy` is a constant */
 };
@@ -31,17 +33,51 @@ struct warp_notes {
 
 static uint32_t place_of(const struct ptx_insn *in) { return (uint32_t)((uintptr_t)in / sizeof *in) % NOTES; }
 
-void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of from,
-                          struct cta *cta, uint32_t off, uint32_t size) {
+static struct note *note_of(struct warp *w, const struct ptx_insn *in) {
     if (!w->notes)
         w->notes = xcalloc(1, sizeof *w->notes);
-    struct note *n = &w->notes->at[place_of(in->src)];
-    *n = (struct note){.in = in->src, .when = w->island->clock, .lanes = lanes, .from = from, .off = off};
+    return &w->notes->at[place_of(in)];
+}
+
+void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of from,
+                          struct cta *cta, uint32_t off, uint32_t size) {
+    struct note *n = note_of(w, in->src);
+    *n = (struct note){.in = in->src, .when = w->island->clock, .lanes = lanes, .from = from, .cta = cta, .off = off};
     const struct async_op *op = from == WARP_FROM_SHARED ? async_landing(cta, off, size) : NULL;
     if (op) {
         n->copy = op->name;
         n->site = op->origin.site;
     }
+}
+
+void warp_stored_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of to,
+                           const struct cta *cta, uint32_t low, uint32_t high) {
+    struct note *n = note_of(w, in->src);
+    const bool again = n->in == in->src && n->cta == cta;
+    *n = (struct note){.in = in->src,
+                       .when = w->island->clock,
+                       .lanes = lanes,
+                       .from = to,
+                       .stored = true,
+                       .cta = cta,
+                       .off = again && n->off < low ? n->off : low,
+                       .high = again && n->high > high ? n->high : high};
+}
+
+/* The store that brought a value that nothing had written to where `n` read one, or NULL: nothing was stored there. */
+static const struct note *stored_there(const struct warp *w, const struct note *n) {
+    const struct cluster *cl = w->cta->cluster;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (uint32_t i = 0; i < cl->cta[r].num_warps; i++)
+            for (uint32_t k = 0; cl->cta[r].warps && cl->cta[r].warps[i].notes && k < NOTES; k++) {
+                const struct note *s = &cl->cta[r].warps[i].notes->at[k];
+                const bool own = n->from == WARP_FROM_LOCAL ? &cl->cta[r].warps[i] == w : &cl->cta[r] == w->cta;
+                if (!s->in || !s->stored || s->from != n->from || s->when > n->when)
+                    continue;
+                if (n->from == WARP_FROM_SHARED ? s->cta == n->cta && s->off <= n->off && n->off <= s->high : own)
+                    return s;
+            }
+    return NULL;
 }
 
 void warp_forget_unwritten(struct warp *w) { xfree(w->notes); }
@@ -65,7 +101,7 @@ struct walk {
         uint32_t at; /* what it held there, before the instruction */
     } uses[MAX_REGS];
     uint32_t num_uses;
-    const struct note *note;       /* found: the latest, */
+    const struct note *note;      /* found: the latest, */
     const struct ptx_reg *virgin; /* or else a register that nothing wrote */
 };
 
@@ -200,11 +236,23 @@ static const char *const hints[] = {
 };
 static const char copy_hint[] = "wait for the mbarrier of the copy, with the parity of its phase, before its bytes are "
                                 "read";
+static const char stored_hint[] = "a part of a structure or an array that is copied whole and never assigned, or what "
+                                  "its source was read from";
 static const char register_hint[] = "a variable that is assigned on some ways only, or on none";
 
-static const char *describe(const struct note *n, char *text, size_t size) {
+/* Says what `n` found. *shown: the note whose instruction is shown. */
+static const char *describe(const struct warp *w, const struct note *n, const struct note **shown, char *text,
+                            size_t size) {
+    static const char *const names[] = {"shared memory", "local memory", "tensor memory", "an answer"};
     char where[600];
     const char *op = ptx_op_text(n->in->op);
+    const struct note *store = n->copy ? NULL : stored_there(w, n);
+    *shown = store ? store : n;
+    if (store) {
+        snprintf(text, size, "%s stored a value that nothing had written to %s, and %s at %s read it",
+                 ptx_op_text(store->in->op), names[n->from], op, diag_where(&n->in->site, where, sizeof where));
+        return stored_hint;
+    }
     if (n->copy) {
         snprintf(text, size, "%s read shared offset 0x%x while %s, issued at %s, was writing it", op, n->off, n->copy,
                  diag_where(n->site, where, sizeof where));
@@ -215,8 +263,7 @@ static const char *describe(const struct note *n, char *text, size_t size) {
     else if (n->from == WARP_FROM_ANSWER)
         snprintf(text, size, "%s gave no CTA, since the request has failed", op);
     else
-        snprintf(text, size, "%s read %s that nothing had written", op,
-                 n->from == WARP_FROM_TENSOR ? "tensor memory" : "local memory");
+        snprintf(text, size, "%s read %s that nothing had written", op, names[n->from]);
     return hints[n->from];
 }
 
@@ -230,8 +277,9 @@ static const char *find_origin(struct walk *k, const struct ptx_insn *in, struct
     for (uint32_t i = 0; i < k->num_uses; i++)
         find_writers(k, k->uses[i]);
     if (k->note) {
-        hint = describe(k->note, text, size);
-        *party = (struct diag_party){.what = text, .site = &k->note->in->site};
+        const struct note *shown;
+        hint = describe(k->w, k->note, &shown, text, size);
+        *party = (struct diag_party){.what = text, .site = &shown->in->site};
     } else if (k->virgin) {
         hint = register_hint;
         snprintf(text, size, "nothing has written the register %s", k->virgin->name);

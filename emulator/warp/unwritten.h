@@ -10,7 +10,10 @@ enum warp_origin_of { WARP_FROM_SHARED, WARP_FROM_LOCAL, WARP_FROM_TENSOR, WARP_
 /* `in` has read something that nothing had written, for `lanes`: of shared memory `size` bytes at `off` of `cta`. */
 void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of from,
                           struct cta *cta, uint32_t off, uint32_t size);
-/* Frees what is kept of that. */
+/* `in` has stored such a value for `lanes`, into shared memory at offsets `low` to `high` of `cta`, or elsewhere. */
+void warp_stored_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of to,
+                           const struct cta *cta, uint32_t low, uint32_t high);
+/* Frees what is kept of these. */
 void warp_forget_unwritten(struct warp *w);
 
 /* As warp_fault, where `in` uses a poisoned register of `lanes`: the report says where its value came from, and gives
