@@ -275,8 +275,8 @@ static const struct diag reads_unwritten = {
 };
 
 void tma_fault_poison(const struct async_op *op, uint32_t off) {
-    mach_fault(op->cta->island, &op->origin, &reads_unwritten, "%s reads shared offset 0x%x, which was never written",
-               op->name, off);
+    mach_fault_unwritten(op->cta, off, 1, &op->origin, &reads_unwritten,
+                         "%s reads shared offset 0x%x, which was never written", op->name, off);
 }
 
 static const struct diag outside_global = {

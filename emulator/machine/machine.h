@@ -160,6 +160,13 @@ struct cluster {
     struct cluster *next; /* launch/: resident list */
 };
 
+/* Where a value that nothing wrote came from. */
+struct mach_story {
+    struct diag_party party; /* who read or stored it; what: `text` */
+    char text[800];
+    const char *hint;
+};
+
 enum mach_late { MACH_IN_TIME, MACH_TIMEOUT, MACH_MEMORY };
 
 struct gpu {
@@ -182,6 +189,10 @@ struct gpu {
     int fault;                          /* 0, or the cuda_error of its first fault: everything stops */
     uint32_t warnings;                  /* given */
     uint64_t warned[MACH_MAX_WARNINGS]; /* what they were about, so that each is given once */
+
+    /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
+     * launch/, or NULL. */
+    bool (*explain)(const struct cta *cta, uint32_t off, uint32_t bytes, struct mach_story *story);
 
     /* of the running launch, looked at by the threads of all islands: island_late */
     uint64_t deadline;          /* by now_ns; 0: none */
@@ -212,6 +223,11 @@ void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, s
 void cluster_release(struct cluster *cl);
 /* Gives a CTA its poisoned shared memory of `bytes` (static + dynamic) program bytes. */
 void cta_alloc_smem(struct cta *cta, uint32_t bytes);
+
+/* As mach_fault, about bytes of shared memory that nothing wrote, or that a thread stored such a value to: then the
+ * report says where that came from. Of 0 bytes nothing is asked. */
+void mach_fault_unwritten(struct cta *cta, uint32_t off, uint32_t bytes, const struct mach_origin *origin,
+                          const struct diag *proto, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* Something changed that warps of this CTA may wait for. Also counts as progress. */
 static inline void mach_wake(struct cta *cta) {

@@ -4,7 +4,8 @@
  * poison there leave a note (warp_found_unwritten): that is rare, and arithmetic pays nothing. The report walks back
  * from the use over the ways through the function, from registers to the sources of the instructions that may have
  * written them, until it meets instructions with a note, of which the latest counts, or comes to the function's start:
- * then the register was never written. A value that came by a call or a parameter is not followed.
+ * then the register was never written. A value that lay in memory is followed on from the store that brought it there,
+ * one that came by a call or a parameter is not.
  */
 #include "warp/unwritten.h"
 
@@ -14,6 +15,7 @@
 
 #define NOTES 64u     /* a power of two; instructions that meet at a place push out one another */
 #define MAX_REGS 256u /* followed in one report */
+#define MAX_STORES 4u /* that a value is followed through */
 #define NONE UINT32_MAX
 
 struct note {
@@ -23,8 +25,10 @@ struct note {
     enum warp_origin_of from;
     bool stored;                  /* not read: there, by `in` */
     const struct cta *cta;        /* shared memory: whose, */
+    const struct ptx_func *func;  /* a store: that `in` is of, */
+    const struct ptx_reg *reg;    /*  and which register it stored */
     uint32_t off, high;           /*  where, and of a store how far */
-    const char *copy;             /* that was writing it, and where that was issued */
+    const char *copy;             /* that was writing it, or a tcgen05.mma under way, and where that was issued */
     const struct diag_site *site; /* in the module, as `copy` is a constant */
 };
 struct warp_notes {
@@ -39,15 +43,42 @@ static struct note *note_of(struct warp *w, const struct ptx_insn *in) {
     return &w->notes->at[place_of(in)];
 }
 
+/* A tcgen05.mma under way that may write the CTA's tensor memory, or NULL: the oldest of its own, or of its pair's. */
+static const struct async_op *multiplying(struct cta *cta) {
+    struct cta *const pair[] = {cta, cta_peer(cta)};
+    for (unsigned i = 0; i < 2 && pair[i]; i++)
+        for (const struct async_queue *q = pair[i]->queues; q; q = q->next)
+            for (const struct async_op *op = q->head; op; op = op->next)
+                if (op->kind->agent == AGENT_TENSOR_CORE)
+                    return op;
+    return NULL;
+}
+
 void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of from,
                           struct cta *cta, uint32_t off, uint32_t size) {
     struct note *n = note_of(w, in->src);
     *n = (struct note){.in = in->src, .when = w->island->clock, .lanes = lanes, .from = from, .cta = cta, .off = off};
-    const struct async_op *op = from == WARP_FROM_SHARED ? async_landing(cta, off, size) : NULL;
+    const struct async_op *op = from == WARP_FROM_SHARED   ? async_landing(cta, off, size)
+                                : from == WARP_FROM_TENSOR ? multiplying(w->cta)
+                                                           : NULL;
     if (op) {
         n->copy = op->name;
         n->site = op->origin.site;
     }
+}
+
+/* The first register that `in` stores and that is poison for `lanes`; NULL: none. */
+static const struct ptx_reg *stored_register(const struct warp *w, const struct ptx_insn *in, uint32_t lanes) {
+    for (uint32_t i = 0; i < in->num_operands; i++) {
+        const struct ptx_operand *o = &in->operands[i];
+        const uint32_t n = o->kind == PTX_OPND_VEC ? o->num_elems : o->kind == PTX_OPND_REG;
+        for (uint32_t k = 0; k < n; k++) {
+            const struct ptx_reg *reg = o->kind == PTX_OPND_VEC ? o->elems[k].reg : o->reg;
+            if (reg && warp_poison(w, w->func->reg_slot[reg->index]) & lanes)
+                return reg;
+        }
+    }
+    return NULL;
 }
 
 void warp_stored_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, enum warp_origin_of to,
@@ -60,24 +91,38 @@ void warp_stored_unwritten(struct warp *w, const struct insn *in, uint32_t lanes
                        .from = to,
                        .stored = true,
                        .cta = cta,
+                       .func = w->func->src,
+                       .reg = stored_register(w, in->src, lanes),
                        .off = again && n->off < low ? n->off : low,
                        .high = again && n->high > high ? n->high : high};
 }
 
-/* The store that brought a value that nothing had written to where `n` read one, or NULL: nothing was stored there. */
-static const struct note *stored_there(const struct warp *w, const struct note *n) {
-    const struct cluster *cl = w->cta->cluster;
-    for (uint32_t r = 0; r < cl->num_ctas; r++)
-        for (uint32_t i = 0; i < cl->cta[r].num_warps; i++)
-            for (uint32_t k = 0; cl->cta[r].warps && cl->cta[r].warps[i].notes && k < NOTES; k++) {
-                const struct note *s = &cl->cta[r].warps[i].notes->at[k];
-                const bool own = n->from == WARP_FROM_LOCAL ? &cl->cta[r].warps[i] == w : &cl->cta[r] == w->cta;
-                if (!s->in || !s->stored || s->from != n->from || s->when > n->when)
-                    continue;
-                if (n->from == WARP_FROM_SHARED ? s->cta == n->cta && s->off <= n->off && n->off <= s->high : own)
-                    return s;
-            }
-    return NULL;
+/* A store of a value that nothing had written, and who executed it. */
+struct store {
+    const struct note *note; /* NULL: there was none */
+    const struct warp *w;
+};
+
+/* The latest one by a warp of the CTA's cluster to shared memory [off, off + bytes) of `cta`, or by `own` to its local,
+ * by its CTA to tensor memory; up to `when`. */
+static struct store stored_there(const struct warp *own, enum warp_origin_of to, const struct cta *cta, uint32_t off,
+                                 uint32_t bytes, uint64_t when) {
+    const struct cluster *cl = cta->cluster;
+    struct store best = {0};
+    for (uint32_t i = 0; i < cl->num_ctas * MACH_MAX_WARPS; i++) {
+        const struct cta *of = &cl->cta[i / MACH_MAX_WARPS];
+        const struct warp *w = of->warps && i % MACH_MAX_WARPS < of->num_warps ? &of->warps[i % MACH_MAX_WARPS] : NULL;
+        for (uint32_t k = 0; w && w->notes && k < NOTES; k++) {
+            const struct note *n = &w->notes->at[k];
+            const bool there = to == WARP_FROM_SHARED  ? n->cta == cta && n->off < off + bytes && off <= n->high
+                               : to == WARP_FROM_LOCAL ? w == own
+                                                       : of == cta;
+            if (n->in && n->stored && n->from == to && n->when <= when && there &&
+                (!best.note || n->when > best.note->when))
+                best = (struct store){n, w};
+        }
+    }
+    return best;
 }
 
 void warp_forget_unwritten(struct warp *w) { xfree(w->notes); }
@@ -171,7 +216,7 @@ static void add_registers(struct walk *k, const struct ptx_operand *o, uint32_t 
 static void follow(struct walk *k, uint32_t at) {
     const struct ptx_insn *in = &k->func->insns[at];
     const struct note *n = k->w->notes ? &k->w->notes->at[place_of(in)] : NULL;
-    if (n && n->in == in) {
+    if (n && n->in == in && !n->stored) {
         const bool here = n->lanes & k->lanes, better = k->note && k->note->lanes & k->lanes;
         if (!k->note || here > better || (here == better && n->when > k->note->when))
             k->note = n;
@@ -211,8 +256,10 @@ static bool is_unwritten(const struct walk *k, const struct ptx_reg *reg) {
 }
 
 /* The registers of the use itself that are poison; what it writes does not count. */
-static void begin(struct walk *k, const struct ptx_insn *in) {
-    const uint32_t at = (uint32_t)(in - k->func->insns);
+static void begin(struct walk *k, const struct warp *w, const struct ptx_insn *in, uint32_t lanes) {
+    const uint32_t at = (uint32_t)(in - w->func->src->insns);
+    k->w = w;
+    k->lanes = lanes;
     if (is_unwritten(k, in->guard))
         add_use(k, in->guard, at);
     for (uint32_t i = ptx_has_destination(in); i < in->num_operands; i++)
@@ -236,22 +283,24 @@ static const char *const hints[] = {
 };
 static const char copy_hint[] = "wait for the mbarrier of the copy, with the parity of its phase, before its bytes are "
                                 "read";
+static const char mma_hint[] = "wait for the mbarrier that tcgen05.commit names, with the parity of its phase, before "
+                               "the accumulator is read";
 static const char stored_hint[] = "a part of a structure or an array that is copied whole and never assigned, or what "
                                   "its source was read from";
 static const char register_hint[] = "a variable that is assigned on some ways only, or on none";
 
-/* Says what `n` found. *shown: the note whose instruction is shown. */
-static const char *describe(const struct warp *w, const struct note *n, const struct note **shown, char *text,
-                            size_t size) {
+static const char *describe(const struct note *n, char *text, size_t size) {
     static const char *const names[] = {"shared memory", "local memory", "tensor memory", "an answer"};
     char where[600];
     const char *op = ptx_op_text(n->in->op);
-    const struct note *store = n->copy ? NULL : stored_there(w, n);
-    *shown = store ? store : n;
-    if (store) {
-        snprintf(text, size, "%s stored a value that nothing had written to %s, and %s at %s read it",
-                 ptx_op_text(store->in->op), names[n->from], op, diag_where(&n->in->site, where, sizeof where));
+    if (n->stored) {
+        snprintf(text, size, "%s stored a value that nothing had written to %s", op, names[n->from]);
         return stored_hint;
+    }
+    if (n->copy && n->from == WARP_FROM_TENSOR) {
+        snprintf(text, size, "%s read tensor memory that nothing had written yet, while %s, issued at %s, was under way",
+                 op, n->copy, diag_where(n->site, where, sizeof where));
+        return mma_hint;
     }
     if (n->copy) {
         snprintf(text, size, "%s read shared offset 0x%x while %s, issued at %s, was writing it", op, n->off, n->copy,
@@ -267,47 +316,85 @@ static const char *describe(const struct warp *w, const struct note *n, const st
     return hints[n->from];
 }
 
-/* Where the value came from: *party names the instruction that read it, or the register, and `text` is its room. The
- * hint, or NULL where nothing is known. */
-static const char *find_origin(struct walk *k, const struct ptx_insn *in, struct diag_party *party, char *text,
-                               size_t size) {
-    const char *hint = NULL;
+/* Walks back from the uses that are in *k, of a warp's function. */
+static void walk(struct walk *k, const struct warp *w, const struct ptx_func *func, uint32_t lanes) {
+    k->w = w;
+    k->func = func;
+    k->lanes = lanes;
+    k->note = NULL;
+    k->virgin = NULL;
     find_ways(k);
-    begin(k, in);
     for (uint32_t i = 0; i < k->num_uses; i++)
         find_writers(k, k->uses[i]);
-    if (k->note) {
-        const struct note *shown;
-        hint = describe(k->w, k->note, &shown, text, size);
-        *party = (struct diag_party){.what = text, .site = &shown->in->site};
-    } else if (k->virgin) {
-        hint = register_hint;
-        snprintf(text, size, "nothing has written the register %s", k->virgin->name);
-        *party = (struct diag_party){.what = text};
-    }
+    k->num_uses = 0;
     xfree(k->first);
     xfree(k->seen);
     xfree(k->stack);
     xfree(k->ways);
-    return hint;
+}
+
+/* Follows a value through the stores that brought it where it was read. The note of what was found last is left in *k,
+ * or the register that nothing wrote. */
+static void follow_stores(struct walk *k, struct store s) {
+    for (unsigned i = 0; s.note && i < MAX_STORES; i++) {
+        if (s.note->reg) {
+            add_use(k, s.note->reg, (uint32_t)(s.note->in - s.note->func->insns));
+            walk(k, s.w, s.note->func, s.note->lanes);
+        }
+        if (!s.note->reg || (!k->note && !k->virgin)) {
+            k->note = s.note;
+            return;
+        }
+        s.note = NULL;
+        const struct note *n = k->note;
+        if (n && !n->copy && n->from != WARP_FROM_ANSWER)
+            s = stored_there(k->w, n->from, n->from == WARP_FROM_SHARED ? n->cta : k->w->cta, n->off, 1, n->when);
+    }
+}
+
+/* What *k has found, in words; false where that is nothing. */
+static bool tell_story(const struct walk *k, struct mach_story *story) {
+    story->party = (struct diag_party){.what = story->text};
+    if (k->note) {
+        story->hint = describe(k->note, story->text, sizeof story->text);
+        story->party.site = &k->note->in->site;
+        return true;
+    }
+    if (!k->virgin)
+        return false;
+    story->hint = register_hint;
+    snprintf(story->text, sizeof story->text, "nothing has written the register %s", k->virgin->name);
+    return true;
+}
+
+bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes, struct mach_story *story) {
+    const struct store s = stored_there(NULL, WARP_FROM_SHARED, cta, off, bytes, UINT64_MAX);
+    struct walk *k = xcalloc(1, sizeof *k);
+    follow_stores(k, s);
+    const bool known = tell_story(k, story);
+    xfree(k);
+    return known;
 }
 
 enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
                                       const char *fmt, ...) {
     struct mach_origin origin = warp_origin(w, in, lanes);
     struct diag d = *proto;
-    struct diag_party party;
+    struct mach_story story;
     struct walk *k = xcalloc(1, sizeof *k);
-    char text[1024], from[800];
+    char text[1024];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    *k = (struct walk){.w = w, .func = w->func->src, .lanes = lanes};
-    const char *hint = find_origin(k, in->src, &party, from, sizeof from);
-    if (hint) {
-        d.hint = hint;
-        d.other = &party;
+    begin(k, w, in->src, lanes);
+    walk(k, w, w->func->src, lanes);
+    const struct note *n = k->note;
+    if (n && !n->copy && n->from != WARP_FROM_ANSWER)
+        follow_stores(k, stored_there(w, n->from, n->from == WARP_FROM_SHARED ? n->cta : w->cta, n->off, 1, n->when));
+    if (tell_story(k, &story)) {
+        d.hint = story.hint;
+        d.other = &story.party;
     }
     mach_fault(w->island, &origin, &d, "%s", text);
     xfree(k);

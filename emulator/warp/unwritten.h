@@ -16,6 +16,10 @@ void warp_stored_unwritten(struct warp *w, const struct insn *in, uint32_t lanes
 /* Frees what is kept of these. */
 void warp_forget_unwritten(struct warp *w);
 
+/* gpu.explain: where a value that nothing wrote came from, which a store of a thread brought to [off, off + bytes) of
+ * the CTA's shared memory. False: nothing is known. */
+bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes, struct mach_story *story);
+
 /* As warp_fault, where `in` uses a poisoned register of `lanes`: the report says where its value came from, and gives
  * the hint for that in place of proto's. */
 enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
