@@ -4,7 +4,7 @@
  * lies in a larger structure or in dynamic memory has none, nor has the machine code's debug information: there the
  * line of the source that initialised the barrier names it, by the argument of a call whose name ends in `init`, or by
  * the object whose member of that name it calls. Of the lines that the instruction was inlined from the innermost one
- * that says more than `this` counts.
+ * that says more than `this` counts. A file that is newer than the program is not asked.
  */
 #include "base/heap.h"
 #include "launch/stuck.h"
@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #define MAX_SOURCE (8l << 20) /* bytes; a longer file is not looked at */
 #define MAX_LINE 400u
@@ -64,13 +65,19 @@ static bool find_variable(const struct warp *w, uint32_t off, char *out, size_t 
 
 /* --- the source --------------------------------------------------------------------------------------------------- */
 
+/* Was the file changed after the program was made? Then its lines are others. */
+static bool is_newer(const char *path) {
+    struct stat source, program;
+    return stat(path, &source) != 0 || stat("/proc/self/exe", &program) != 0 || source.st_mtime > program.st_mtime;
+}
+
 static void read_source(struct stuck_names *names, const char *path) {
     if (names->path && strcmp(names->path, path) == 0)
         return;
     xfree(names->text);
     names->path = path;
     names->text = NULL;
-    FILE *f = fopen(path, "rb");
+    FILE *f = is_newer(path) ? NULL : fopen(path, "rb");
     long n = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     if (n > 0 && n < MAX_SOURCE && fseek(f, 0, SEEK_SET) == 0) {
         names->text = xcalloc((size_t)n + 1, 1);

@@ -237,10 +237,16 @@ static void say_cta(struct words *o, const struct cta *cta) {
 }
 
 static void say_barrier(struct words *o, const struct lack *k, const char *name) {
-    if (*name)
+    if (*name) {
         say(o, "%s", name);
-    else
-        say(o, "the mbarrier at 0x%x", k->cta->rank << MACH_SMEM_RANK_SHIFT | k->off);
+    } else {
+        const struct diag_site *init = k->object->init;
+        const struct diag_inline *call = init ? init->inlined : NULL;
+        const struct diag_site line = {.src_file = call ? call->file : NULL, .src_line = call ? call->line : 0};
+        char where[600];
+        say(o, "the mbarrier 0x%x, initialised at %s,", k->cta->rank << MACH_SMEM_RANK_SHIFT | k->off,
+            diag_where(call ? &line : init, where, sizeof where));
+    }
     say(o, " of ");
     say_cta(o, k->cta);
 }

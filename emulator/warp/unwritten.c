@@ -58,9 +58,11 @@ void warp_found_unwritten(struct warp *w, const struct insn *in, uint32_t lanes,
                           struct cta *cta, uint32_t off, uint32_t size) {
     struct note *n = note_of(w, in->src);
     *n = (struct note){.in = in->src, .when = w->island->clock, .lanes = lanes, .from = from, .cta = cta, .off = off};
-    const struct async_op *op = from == WARP_FROM_SHARED   ? async_landing(cta, off, size)
-                                : from == WARP_FROM_TENSOR ? multiplying(w->cta)
-                                                           : NULL;
+    const struct async_op *op = NULL;
+    if (w->island->async_pending && from == WARP_FROM_SHARED)
+        op = async_landing(cta, off, size);
+    else if (w->island->async_pending && from == WARP_FROM_TENSOR)
+        op = multiplying(w->cta);
     if (op) {
         n->copy = op->name;
         n->site = op->origin.site;
@@ -298,8 +300,9 @@ static const char *describe(const struct note *n, char *text, size_t size) {
         return stored_hint;
     }
     if (n->copy && n->from == WARP_FROM_TENSOR) {
-        snprintf(text, size, "%s read tensor memory that nothing had written yet, while %s, issued at %s, was under way",
-                 op, n->copy, diag_where(n->site, where, sizeof where));
+        snprintf(text, size,
+                 "%s read tensor memory that nothing had written yet, while %s, issued at %s, was under way", op,
+                 n->copy, diag_where(n->site, where, sizeof where));
         return mma_hint;
     }
     if (n->copy) {
