@@ -1,6 +1,6 @@
-/* launch/deadlock.c - what a launch that cannot go on looks like: its cause, then every warp, what it waits for and what
- * that lacks. Lines that differ in the CTA alone are one, and of many only the first are told, unless --verbose asks for
- * all.
+/* launch/deadlock.c - what a launch that cannot go on looks like: its cause, then every warp, what it waits for and
+ * what that lacks. Lines that differ in the CTA alone are one, and of many only the first are told, unless --verbose
+ * asks for all.
  */
 #include "base/budget.h"
 #include "base/heap.h"

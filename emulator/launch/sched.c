@@ -181,8 +181,8 @@ static bool release_one(struct warp *w, struct group *g) {
 }
 
 /* Nothing can run. Groups at an .aligned instruction look again where their lanes are, once before each of the other
- * attempts: they wait on while these may come. Instructions that may time out do; then lanes parked at a reconvergence point go on alone; when
- * neither helps it is a deadlock. */
+ * attempts: they wait on while these may come. Instructions that may time out do; then lanes parked at a reconvergence
+ * point go on alone; when neither helps it is a deadlock. */
 static bool unstick(struct launch_island *isl) {
     if (isl->stuck_progress != isl->m.progress) {
         isl->stuck_progress = isl->m.progress;

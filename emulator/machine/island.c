@@ -85,7 +85,8 @@ static void say(struct pen *p, const struct mach_origin *origin, const struct di
     d.warning = p->kind == SAID_WARNING;
     d.site = origin ? origin->site : NULL;
     d.thread = origin ? &origin->thread : NULL;
-    d.after = d.warning ? NULL : p->isl->first_warning;
+    if (!d.warning && d.cuda_error != DIAG_CUDA_LAUNCH_TIMEOUT) /* these name their own cause */
+        d.after = p->isl->first_warning;
     diag_vreport(&(struct diag_sink){write_said, p}, &d, fmt, ap);
 }
 

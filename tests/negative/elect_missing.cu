@@ -1,7 +1,7 @@
 // Mistake: elect.sync is missing, so that all 32 threads of the warp issue the UMMA and its commit.
 // On the chip: 32 UMMAs, in an order that nobody knows, and 32 phases of `done`, which the CTA does not wait for.
-// Rule: each thread that executes them issues its own operations (PTX ISA 9.7.16.5, Table 46). The report is about that,
-// not about the arrivals that come after the CTA has exited.
+// Rule: each thread that executes them issues its own operations (PTX ISA 9.7.16.5, Table 46). The report is about
+// that, not about the arrivals that come after the CTA has exited.
 //
 // EMU: --schedule=lazy
 // EXPECT: ^warning: 32 threads of the warp execute a tcgen05.mma together: D at 0x0 gets as many operations \[tcgen05-many-threads\]$
