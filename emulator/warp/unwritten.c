@@ -326,6 +326,7 @@ static void walk(struct walk *k, const struct warp *w, const struct ptx_func *fu
     k->lanes = lanes;
     k->note = NULL;
     k->virgin = NULL;
+    k->num_ways = 0;
     find_ways(k);
     for (uint32_t i = 0; i < k->num_uses; i++)
         find_writers(k, k->uses[i]);
