@@ -156,13 +156,14 @@ static bool load_span(struct warp *w, const struct mem_form *f, const struct war
 /* Lanes of `mask` have read something that nothing has written. */
 static void note_poison(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask) {
     const struct mem_form *f = in->data;
+    const bool local = s->space == XS_LOCAL;
     uint32_t lanes = 0;
     for (unsigned e = 0; e < f->count; e++)
         lanes |= f->slot[e] == WARP_SINK ? 0 : warp_poison(w, f->slot[e]) & mask;
     if (!lanes)
         return;
     const uint32_t off = (uint32_t)warp_span_at(s, warp_lowest(lanes)), size = (uint32_t)f->size * f->count;
-    warp_found_unwritten(w, in, lanes, s->space == XS_LOCAL ? WARP_FROM_LOCAL : WARP_FROM_SHARED, s->cta, off, size);
+    warp_found_unwritten(w, in, lanes, local ? WARP_FROM_LOCAL : WARP_FROM_SHARED, local ? NULL : s->cta, off, size);
 }
 
 /* The first 8 bytes that lane l has loaded, 0 for `_`. They are taken from its registers: memory may hold others by
@@ -297,13 +298,14 @@ static void saw_store(const struct warp *w, const struct insn *in, const struct 
 /* Lanes store something that nothing has written, to shared or local memory. */
 static void note_store(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t lanes) {
     const struct mem_form *f = in->data;
+    const bool local = s->space == XS_LOCAL;
     uint64_t low = UINT64_MAX, high = 0;
     WARP_FOR_LANES(l, lanes) {
         const uint64_t at = warp_span_at(s, l);
         low = at < low ? at : low;
         high = at > high ? at : high;
     }
-    warp_stored_unwritten(w, in, lanes, s->space == XS_LOCAL ? WARP_FROM_LOCAL : WARP_FROM_SHARED, s->cta,
+    warp_stored_unwritten(w, in, lanes, local ? WARP_FROM_LOCAL : WARP_FROM_SHARED, local ? NULL : s->cta,
                           (uint32_t)low, (uint32_t)high + (uint32_t)f->size * f->count - 1);
 }
 
