@@ -219,7 +219,7 @@ static void tell_line(const struct listing *o, const struct line *l) {
 static void tell_lines(struct listing *o, uint32_t root) {
     const bool verbose = o->st->grid.gpu->config.verbose;
     uint32_t first = 0, shown = 0;
-    for (uint32_t i = 0; i < o->num_lines && root != STUCK_NONE; i++)
+    for (uint32_t i = 0; i < o->num_lines && o->list && root != STUCK_NONE; i++)
         if (o->lines[i].of <= root && o->lines[i].in == stuck_insn(o->list[root].w, o->list[root].g))
             first = i;
     for (uint32_t i = 0; i < o->num_lines && (verbose || shown < LINES_SHOWN); i++, shown++)
