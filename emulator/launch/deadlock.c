@@ -32,9 +32,8 @@ struct listing {
 };
 
 static char *copy(const char *text) {
-    char *to = xcalloc(strlen(text) + 1, 1);
-    memcpy(to, text, strlen(text));
-    return to;
+    const size_t size = strlen(text) + 1;
+    return memcpy(xcalloc(size, 1), text, size);
 }
 
 /* --- one group ---------------------------------------------------------------------------------------------------- */
@@ -332,7 +331,7 @@ static void report_stop(struct launch_state *st, const struct diag *proto, const
     island_tell(isl);
     if (root)
         tell_strays(o, root->w->cta->cluster, root->kind == WAIT_MBARRIER ? root->g->wait.addr & 0xffffff : 0);
-    for (uint32_t i = 0; i < o->count; i++)
+    for (uint32_t i = 0; list && i < o->count; i++)
         describe_group(o, i);
     tell_lines(o, at);
     free_lines(o);
