@@ -61,6 +61,7 @@ static const char help_text[] =
     "                  stop a kernel after that time (default: none)\n"
     "  --memory=BYTES  what the process may take of the host's memory, device memory included; K, M, G, T are units\n"
     "                  (default: 80% of the smaller of physical memory and the cgroup's limit)\n"
+    "  --verbose       reports leave nothing out: of a deadlock each warp is listed\n"
     "  --stats         after each kernel its time and warp instructions, on stderr\n"
     "  --explore=N     run the program under eager, lazy, and random and pct with the seeds 1 to N, and say which of\n"
     "                  them is the first to give another exit code, output or report than the default; exit code 3\n"
@@ -157,6 +158,10 @@ static void take_option(const char *arg) {
     }
     if (strcmp(arg, "--stats") == 0) {
         set_environment("SM100EMU_STATS", "1");
+        return;
+    }
+    if (strcmp(arg, "--verbose") == 0) {
+        set_environment("SM100EMU_VERBOSE", "1");
         return;
     }
     for (unsigned i = 0; i < RT_NUM_OPTIONS; i++) {

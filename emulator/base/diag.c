@@ -272,6 +272,10 @@ void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char
         put(&t, "   hint: %s", d->hint);
         end_line(&t);
     }
+    if (d->after) {
+        put(&t, "   note: the warning [%s] came before; this may follow from it", d->after);
+        end_line(&t);
+    }
     if (d->id) {
         put(&t, "   more: %s#%s", DIAG_PAGE, d->id);
         end_line(&t);

@@ -76,6 +76,7 @@ struct diag {
     const struct diag_site *site;
     const struct diag_thread *thread;
     const struct diag_party *other; /* NULL: there is one party */
+    const char *after;              /* id of a warning that was told before and may be the cause; NULL: none */
 };
 
 /* The cudaError_t values a kernel can end with (values of CUDA's driver_types.h). */

@@ -241,7 +241,7 @@ static bool run_commit(struct async_op *op) {
         enum mbar_error e = mbar_arrive(&by, &cl->cta[rank], c->off, 1, false, NULL);
         if (e == MBAR_OK)
             continue;
-        mach_fault(op->cta->island, &op->origin, mbar_error_diag(e),
+        mach_fault(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, &cl->cta[rank]),
                    "tcgen05.commit arrives on the mbarrier at shared offset 0x%x of cluster CTA %u", c->off, rank);
         return true;
     }

@@ -24,8 +24,9 @@ static const struct diag bad_base = {
     .rule = "the repeating pattern of a swizzled matrix starts at a multiple of 1024 (128B), 512 (64B) or "
             "256 bytes (32B), or the base offset is (pattern start >> 7) & 7 (Table 41)",
     .section = SECTION,
-    .hint = "align the buffer to 1024 bytes; only offsets inside a swizzled row, as along K, need no base offset. The "
-            "chip XORs the address's own bits, so that the matrix is right where its writer did the same, as TMA does",
+    .hint = "align the buffer to the pattern: to 1024 bytes for 128B swizzling, 512 for 64B, 256 for 32B. Only offsets "
+            "inside a swizzled row, as along K, need no base offset. The chip XORs the address's own bits, so that the "
+            "matrix is right where its writer did the same, as TMA does",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .class = DIAG_STRICT,
 };
@@ -34,6 +35,17 @@ static const struct diag other_base = {
     .rule = "a base offset other than 0 is (pattern start >> 7) & 7, and the matrix starts in the pattern's first row",
     .section = SECTION,
     .hint = "a base offset of 0, with a buffer aligned to 1024 bytes",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+/* The same, where the start is right for rows that are wider. */
+static const struct diag narrow_mode = {
+    .id = "tcgen05-smem-swizzle",
+    .rule = "a descriptor names the swizzling that the matrix was written with; a start inside of the pattern lies in "
+            "its first row (Table 41)",
+    .section = SECTION,
+    .hint = "give bits 61-63 of the descriptor the mode of the tensor map, or of the loop, that wrote the tile: a step "
+            "along K stays inside a row of it",
+    .class = DIAG_STRICT,
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 static const struct diag absolute_lbo = {
@@ -106,6 +118,31 @@ static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p
     return false;
 }
 
+/* A mode with wider rows for which the start would be right, or TC_SW_NONE. */
+static enum tc_swizzle wider_mode(const struct tc_desc *d) {
+    static const enum tc_swizzle modes[] = {TC_SW_64B, TC_SW_128B};
+    for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++) {
+        const struct simd_swizzle x = simd_swizzle_of(mode_of(modes[i]));
+        if (x.row > d->xor.row && ((d->start - d->xor.start) & (simd_swizzle_pattern(&x) - 1)) < x.row)
+            return modes[i];
+    }
+    return TC_SW_NONE;
+}
+
+/* The start lies `into` the pattern, behind its first row: of a base offset of 0 that is told, and the matrix read. */
+static bool judge_start(const struct tc_desc *d, const char *matrix, uint32_t into, struct tc_problem *p) {
+    const enum tc_swizzle wider = d->base_offset ? TC_SW_NONE : wider_mode(d);
+    p->rule = d->base_offset ? &other_base : wider ? &narrow_mode : &bad_base;
+    const int n =
+        snprintf(p->text, sizeof p->text,
+                 "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
+                 "offset %u names",
+                 matrix, d->start, into, simd_swizzle_pattern(&d->xor), tc_swizzle_name(d->swizzle), d->base_offset);
+    if (wider && n > 0 && (size_t)n < sizeof p->text)
+        snprintf(p->text + n, sizeof p->text - (size_t)n, "; with %s it would be right", tc_swizzle_name(wider));
+    return d->base_offset == 0;
+}
+
 bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct tc_problem *p) {
     p->rule = NULL;
     if (!check_fields(bits, matrix, p))
@@ -129,12 +166,5 @@ bool tc_desc_decode(uint64_t bits, const char *matrix, struct tc_desc *d, struct
     d->rows = d->swizzle == TC_SW_128B_32B ? 4 : 8;
     d->along_k = d->swizzle == TC_SW_NONE ? d->lbo : 16;
     const uint32_t pattern = simd_swizzle_pattern(&d->xor), into = (d->start - d->xor.start) & (pattern - 1);
-    if (d->swizzle == TC_SW_NONE || into < d->xor.row)
-        return true;
-    p->rule = d->base_offset ? &other_base : &bad_base;
-    snprintf(p->text, sizeof p->text,
-             "matrix %s starts at shared offset 0x%x, %u bytes into the %u-byte pattern of %s that base "
-             "offset %u names",
-             matrix, d->start, into, pattern, tc_swizzle_name(d->swizzle), d->base_offset);
-    return d->base_offset == 0;
+    return d->swizzle == TC_SW_NONE || into < d->xor.row || judge_start(d, matrix, into, p);
 }

@@ -56,13 +56,14 @@ struct naming {
 
 static void name_fault(struct cta *cta, const struct mach_origin *origin, const struct diag *rule,
                        const struct naming *n, uint32_t unit, uint32_t off, const char *what) {
-    uint32_t line = unit / n->per_line, along = unit % n->per_line * n->elems;
+    const uint32_t line = unit / n->per_line, along = unit % n->per_line * n->elems,
+                   bytes = rule == &poisoned_smem ? 16 : 0;
     if (n->mn_major)
-        mach_fault(cta->island, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s", n->matrix, line,
-                   along, along + n->elems - 1, off, what);
+        mach_fault_unwritten(cta, off, bytes, origin, rule, "matrix %s, k %u, rows %u to %u: shared offset 0x%x %s",
+                             n->matrix, line, along, along + n->elems - 1, off, what);
     else
-        mach_fault(cta->island, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s", n->matrix, line,
-                   along, along + n->elems - 1, off, what);
+        mach_fault_unwritten(cta, off, bytes, origin, rule, "matrix %s, row %u, k %u to %u: shared offset 0x%x %s",
+                             n->matrix, line, along, along + n->elems - 1, off, what);
 }
 
 /* A unit that was never written, or that a copy is writing. */

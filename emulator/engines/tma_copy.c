@@ -215,7 +215,7 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
         e = mbar_complete_tx(&by, p->mbar_cta, p->mbar, bytes);
     if (e == MBAR_OK)
         return true;
-    mach_fault(op->cta->island, &op->origin, mbar_error_diag(e),
+    mach_fault(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, p->mbar_cta),
                "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
                op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
     return false;
@@ -277,8 +277,8 @@ static const struct diag reads_unwritten = {
 };
 
 void tma_fault_poison(const struct async_op *op, uint32_t off) {
-    mach_fault(op->cta->island, &op->origin, &reads_unwritten, "%s reads shared offset 0x%x, which was never written",
-               op->name, off);
+    mach_fault_unwritten(op->cta, off, 1, &op->origin, &reads_unwritten,
+                         "%s reads shared offset 0x%x, which was never written", op->name, off);
 }
 
 static const struct diag outside_global = {

@@ -9,6 +9,7 @@
 #include "isa/tell.h"
 #include "isa/words.h"
 #include "num/num.h"
+#include "warp/unwritten.h"
 
 enum atom_op { AT_ADD, AT_MIN, AT_MAX, AT_INC, AT_DEC, AT_AND, AT_OR, AT_XOR, AT_EXCH, AT_CAS };
 
@@ -146,7 +147,7 @@ static bool becomes(struct warp *w, const struct insn *in, const struct atom_for
     now->poison = b_bad || (old->poison && f->op != AT_EXCH);
     if (f->op == AT_CAS) {
         if (old->poison || b_bad) {
-            warp_fault(w, in, 1u << l, &atom_poison, "lane %u compares a value never written", l);
+            warp_fault_unwritten(w, in, 1u << l, &atom_poison, "lane %u compares a value never written", l);
             return false;
         }
         const bool equal = old->lo == b.lo && old->hi == b.hi;
@@ -156,7 +157,7 @@ static bool becomes(struct warp *w, const struct insn *in, const struct atom_for
         now->lo = atom_value(f, s->space == XS_GLOBAL, old->lo, b.lo);
     if (!now->poison || s->poison)
         return true;
-    warp_fault(w, in, 1u << l, &atom_poison, "lane %u brings a value never written to global memory", l);
+    warp_fault_unwritten(w, in, 1u << l, &atom_poison, "lane %u brings a value never written to global memory", l);
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include "isa/tell.h"
 #include "isa/words.h"
 #include "machine/mbarrier.h"
+#include "warp/unwritten.h"
 
 #include <stdio.h>
 
@@ -88,7 +89,7 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
     enum mbar_error e = mbar_complete_tx(&by, to, c->mbar, RESPONSE_BYTES);
     if (e == MBAR_OK)
         return true;
-    mach_fault(op->cta->island, &op->origin, mbar_error_diag(e),
+    mach_fault(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, to),
                "clusterlaunchcontrol.try_cancel completes %u bytes on the mbarrier at shared offset 0x%x of "
                "cluster CTA %u",
                RESPONSE_BYTES, c->mbar, to->rank);
@@ -238,6 +239,8 @@ static enum warp_status do_first_ctaid(struct warp *w, const struct insn *in, ui
         uint32_t *out = warp_dst32(w, to);
         WARP_FOR_LANES(l, mask) out[l] = v[l];
         warp_set_poison(w, to, mask, i == 3 ? mask : unknown);
+        if (unknown)
+            warp_found_unwritten(w, in, unknown, WARP_FROM_ANSWER, NULL, 0, 0);
     }
     return WARP_NEXT;
 }

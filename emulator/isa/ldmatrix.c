@@ -6,6 +6,7 @@
  */
 #include "isa/tell.h"
 #include "isa/words.h"
+#include "warp/unwritten.h"
 
 struct matrix_form {
     enum warp_space space;
@@ -87,8 +88,10 @@ static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint3
                 element_of(l, h, f->trans, &r, &c);
                 memcpy(&v, row[r].host + 2 * c, 2);
                 out[m][l] |= (uint32_t)v << (16 * h);
-                if (warp_bits_get(row[r].cta->smem_poison, row[r].off + 2 * c, 2))
-                    poison[m] |= 1u << l;
+                if (!warp_bits_get(row[r].cta->smem_poison, row[r].off + 2 * c, 2))
+                    continue;
+                poison[m] |= 1u << l;
+                warp_found_unwritten(w, in, poison[m], WARP_FROM_SHARED, row[r].cta, row[r].off + 2 * c, 2);
             }
         }
         tell_matrix(w, in, row, f->trans, EFFECT_READ);

@@ -86,9 +86,12 @@ static void describe_error(char *text, size_t size, const struct cta *cta, uint3
 }
 
 static enum warp_status mbar_fault(struct warp *w, const struct insn *in, uint32_t lane, struct cta *cta, uint32_t off,
-                                   enum mbar_error e, uint32_t value) {
-    char text[200];
+                                   enum mbar_error e, uint32_t value, uint32_t together) {
+    char text[300];
     describe_error(text, sizeof text, cta, off, e, value);
+    const size_t n = strlen(text);
+    if (e == MBAR_TOO_MANY_ARRIVALS && together > 1)
+        snprintf(text + n, sizeof text - n, "; %u threads of the warp arrive together", together);
     return warp_fault(w, in, 1u << lane, mbar_error_diag(e), "%s", text);
 }
 
@@ -99,7 +102,9 @@ static bool locate(struct warp *w, const struct insn *in, const struct mbar_form
 
 /* Who it is, in full where somebody wants to know. */
 static struct event_by actor(const struct warp *w, const struct insn *in, uint32_t l) {
-    return events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE) ? isa_by(w, in, 1u << l) : (struct event_by){.cta = w->cta};
+    if (events_wanted(w->gpu, WANT_MBARRIER | WANT_LIFE))
+        return isa_by(w, in, 1u << l);
+    return (struct event_by){.cta = w->cta, .site = &in->src->site, .warp = w->index};
 }
 
 /* --- init, inval, expect_tx, complete_tx -------------------------------------------------------------------------- */
@@ -124,7 +129,7 @@ static enum warp_status do_simple(struct warp *w, const struct insn *in, uint32_
         else
             e = mbar_complete_tx(&by, cta, off, value);
         if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, value);
+            return mbar_fault(w, in, l, cta, off, e, value, 1);
     }
     return WARP_NEXT;
 }
@@ -151,7 +156,8 @@ static enum warp_status do_arrive(struct warp *w, const struct insn *in, uint32_
         enum mbar_error e = f->expect_tx ? mbar_arrive_expect_tx(&by, cta, off, value, f->drop, &states[l])
                                          : mbar_arrive(&by, cta, off, value, f->drop, &states[l]);
         if (e != MBAR_OK)
-            return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value);
+            return mbar_fault(w, in, l, cta, off, e, f->expect_tx && e == MBAR_TOO_MANY_ARRIVALS ? 1 : value,
+                              (uint32_t)__builtin_popcount(mask));
     }
     if (f->has_state) {
         uint64_t *d = warp_dst64(w, f->dst);
@@ -218,7 +224,7 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
     enum mbar_error e =
         f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete) : mbar_test_state(cta, off, state, complete);
     if (e != MBAR_OK) {
-        mbar_fault(w, in, l, cta, off, e, (uint32_t)state);
+        mbar_fault(w, in, l, cta, off, e, (uint32_t)state, 1);
         return false;
     }
     if (w->g->wait.polls && !test_again(w, in, l, cta, off, complete))
@@ -258,6 +264,15 @@ static bool test_lanes(struct warp *w, const struct insn *in, uint32_t mask, uin
     return true;
 }
 
+/* The lanes of `done` go on: the reports of those who wait in vain ask who has passed what. */
+static void note_pass(struct warp *w, const struct insn *in, uint32_t done) {
+    const struct mbar_form *f = in->data;
+    struct cta *cta;
+    uint32_t off;
+    if (locate(w, in, f, warp_lowest(done), &cta, &off))
+        mbar_passed(cta, off, w->index);
+}
+
 /* A poll of lanes `mask` is answered: yes for `done`. Lanes that name one object are told of together. */
 static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uint32_t done) {
     const struct mbar_form *f = in->data;
@@ -294,9 +309,10 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     if (!warp_known(w, in, mask, f->value, f->parity ? "the phase parity" : "the state") ||
         !test_lanes(w, in, mask, &done, &wait))
         return WARP_FAULT;
-    if (done)
+    if (done) {
         g->polls = 0;
-    else if (f->is_try) {
+        note_pass(w, in, done);
+    } else if (f->is_try) {
         if (!limit)
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
     } else {

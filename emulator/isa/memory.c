@@ -17,6 +17,7 @@
 #include "isa/quad.h"
 #include "isa/tell.h"
 #include "isa/words.h"
+#include "warp/unwritten.h"
 
 struct mem_form {
     enum warp_space space;
@@ -42,7 +43,7 @@ static const struct diag poison_store = {
     .id = "uninitialised-global-store",
     .rule = "what a kernel leaves in global memory must have been computed from written values",
     .section = "PTX ISA 5.1",
-    .hint = "shared memory or a register that is read before anything was stored to it",
+    .hint = "memory or a register that is read before anything was written to it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
@@ -152,6 +153,19 @@ static bool load_span(struct warp *w, const struct mem_form *f, const struct war
     return load_poison(w, f, s, mask);
 }
 
+/* Lanes of `mask` have read something that nothing has written. */
+static void note_poison(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask) {
+    const struct mem_form *f = in->data;
+    const bool local = s->space == XS_LOCAL;
+    uint32_t lanes = 0;
+    for (unsigned e = 0; e < f->count; e++)
+        lanes |= f->slot[e] == WARP_SINK ? 0 : warp_poison(w, f->slot[e]) & mask;
+    if (!lanes)
+        return;
+    const uint32_t off = (uint32_t)warp_span_at(s, warp_lowest(lanes)), size = (uint32_t)f->size * f->count;
+    warp_found_unwritten(w, in, lanes, local ? WARP_FROM_LOCAL : WARP_FROM_SHARED, local ? NULL : s->cta, off, size);
+}
+
 /* The first 8 bytes that lane l has loaded, 0 for `_`. They are taken from its registers: memory may hold others by
  * now. */
 static uint64_t loaded(const struct warp *w, const struct mem_form *f, uint32_t l) {
@@ -163,9 +177,10 @@ static uint64_t loaded(const struct warp *w, const struct mem_form *f, uint32_t 
     return v;
 }
 
-static void saw_load(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask,
-                     bool poison) {
+static void saw_load(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t mask, bool poison) {
     const struct mem_form *f = in->data;
+    if (poison)
+        note_poison(w, in, s, mask);
     const bool doubt = poison && s->space == XS_SHARED_CTA;
     uint64_t found[MACH_WARP];
     if (!events_wanted(w->gpu, isa_wants(s->space, EFFECT_READ) | (doubt ? WANT_DOUBT : 0)))
@@ -280,14 +295,30 @@ static void saw_store(const struct warp *w, const struct insn *in, const struct 
             isa_saw_write(w, in, &part, f->size, mask);
 }
 
+/* Lanes store something that nothing has written, to shared or local memory. */
+static void note_store(struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t lanes) {
+    const struct mem_form *f = in->data;
+    const bool local = s->space == XS_LOCAL;
+    uint64_t low = UINT64_MAX, high = 0;
+    WARP_FOR_LANES(l, lanes) {
+        const uint64_t at = warp_span_at(s, l);
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+    }
+    warp_stored_unwritten(w, in, lanes, local ? WARP_FROM_LOCAL : WARP_FROM_SHARED, local ? NULL : s->cta,
+                          (uint32_t)low, (uint32_t)high + (uint32_t)f->size * f->count - 1);
+}
+
 static bool store_span(struct warp *w, const struct insn *in, const struct mem_form *f, const struct warp_span *s,
                        uint32_t mask, uint32_t poisoned) {
     if (s->space == XS_GLOBAL && (poisoned & mask)) {
-        warp_fault(w, in, poisoned & mask, &poison_store,
-                   "%d of %d lanes store a value to global memory that was never written",
-                   __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
+        warp_fault_unwritten(w, in, poisoned & mask, &poison_store,
+                             "%d of %d lanes store a value to global memory that was never written",
+                             __builtin_popcount(poisoned & mask), __builtin_popcount(mask));
         return false;
     }
+    if (poisoned & mask)
+        note_store(w, in, s, poisoned & mask);
     if (f->quad && mask == WARP_ALL_LANES)
         isa_store_quads(w, f->slot, s);
     else if (f->size == 4 && f->reg == 32)

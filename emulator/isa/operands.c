@@ -255,24 +255,9 @@ static bool suits(struct judge *j, const char *s, unsigned operand, const struct
     return optional && suits(j, rest, operand, o);
 }
 
-/* The part of the column that is for the instruction's words: `.word A; B`. */
-static const char *form_of(const struct ptx_insn *src) {
-    const char *s = ptx_op_operands(src->op);
-    while (*s == '.') {
-        const size_t n = strcspn(++s, " ");
-        for (unsigned i = 0; i < src->num_mods; i++) {
-            const char *word = ptx_mod_text((enum ptx_mod)src->mods[i]);
-            if (strlen(word) == n && memcmp(word, s, n) == 0)
-                return s + n + 1;
-        }
-        s += strcspn(s, ";") + 2;
-    }
-    return s;
-}
-
 bool isa_judge_operands(struct isa_binder *b, const struct insn *in) {
     struct judge j = {.b = b, .in = in};
-    const char *form = form_of(in->src);
+    const char *form = ptx_insn_form(in->src);
     if (*form != '-' && !suits(&j, form, 0, in->o))
         return false;
     b->why = NULL; /* of the alternatives that were not taken */

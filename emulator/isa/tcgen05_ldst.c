@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "isa/tcgen05.h"
 #include "isa/tell.h"
+#include "warp/unwritten.h"
 
 /* A tcgen05.ld between issue and wait. */
 struct pending_ld {
@@ -142,13 +143,16 @@ static enum warp_status do_st(struct warp *w, const struct insn *in, uint32_t ma
     const struct ldst_form *f = in->data;
     struct mach_origin origin;
     struct tc_access a;
-    uint32_t data[128 * MACH_WARP], poison[128];
+    uint32_t data[128 * MACH_WARP], poison[128], unwritten = 0;
     if (!access_of(w, in, mask, &in->o[0], "tcgen05.st", &origin, &a))
         return WARP_FAULT;
     for (uint32_t r = 0; r < f->regs; r++) {
         memcpy(data + r * MACH_WARP, warp_src32(w, f->list[r]), MACH_WARP * sizeof *data);
         poison[r] = warp_poison(w, f->list[r]);
+        unwritten |= poison[r];
     }
+    if (unwritten & mask)
+        warp_stored_unwritten(w, in, unwritten & mask, WARP_FROM_TENSOR, NULL, 0, 0);
     struct isa_pending *all = pending_of(w);
     tc_issue_st(w->tmem_queue, &origin, &a, data, poison, &all->stores);
     return WARP_NEXT;
@@ -159,6 +163,7 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
     const struct warp_frame *fr = &w->frames[p->frame];
     const struct ldst_form *f = p->in->data;
     const uint32_t *poison = p->words + p->regs * MACH_WARP;
+    uint32_t unwritten = 0;
     if (!has_registers(w, p))
         return;
     for (uint32_t r = 0; r < p->regs; r++) {
@@ -172,7 +177,10 @@ static void deliver(struct warp *w, const struct pending_ld *p) {
             to[l] = from[l];
         }
         w->poison[slot] = (w->poison[slot] & ~p->mask) | (poison[r] & p->mask);
+        unwritten |= poison[r] & p->mask;
     }
+    if (unwritten)
+        warp_found_unwritten(w, p->in, unwritten, WARP_FROM_TENSOR, NULL, 0, 0);
 }
 
 static enum warp_status do_wait_ld(struct warp *w, const struct insn *in, uint32_t mask) {

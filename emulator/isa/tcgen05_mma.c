@@ -2,8 +2,38 @@
  * and .commit (PTX ISA 9.7.16.5, .9, .10, .12). Every active lane issues its own operation.
  */
 #include "isa/tcgen05.h"
+#include "machine/mbarrier.h"
+
+static const struct diag many_threads = {
+    .id = "tcgen05-many-threads",
+    .rule = "one thread issues a tcgen05.mma or .commit: where several threads execute it, each issues its own, and "
+            "nothing orders those of different threads",
+    .section = "PTX ISA 9.7.16.5 (Table 46), 9.7.16.6",
+    .hint = "choose one thread in front of it: elect.sync is missing, or a condition that it gave",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Lanes of `mask` that name the same address by `o` as the lowest one does. */
+static uint32_t alike(const struct warp *w, const struct warp_opnd *o, uint32_t mask) {
+    const uint64_t first = warp_address(w, o, warp_lowest(mask));
+    uint32_t lanes = 0;
+    WARP_FOR_LANES(l, mask) { lanes |= warp_address(w, o, l) == first ? 1u << l : 0; }
+    return lanes;
+}
 
 /* --- mma ---------------------------------------------------------------------------------------------------------- */
+
+/* Do several threads issue an operation each on the same D? False after a fault. */
+static bool issues_once(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *d) {
+    const uint32_t lanes = mask & (mask - 1) ? alike(w, d, mask) : 0;
+    if (!(lanes & (lanes - 1)))
+        return true;
+    const struct mach_origin origin = warp_origin(w, in, lanes);
+    return mach_warn(w->island, &origin, &many_threads,
+                     "%u threads of the warp execute a tcgen05.mma together: D at 0x%x gets as many operations",
+                     (unsigned)__builtin_popcount(lanes), (uint32_t)warp_address(w, d, warp_lowest(lanes)));
+}
 
 struct umma_form {
     enum tc_kind kind;
@@ -63,7 +93,7 @@ static enum warp_status do_mma(struct warp *w, const struct insn *in, uint32_t m
             mma.disable[i] = warp_src32(w, f->disable->list[i])[l];
         tc_issue_mma(w->cta, &origin, &mma);
     }
-    return WARP_NEXT;
+    return issues_once(w, in, mask, f->d) ? WARP_NEXT : WARP_FAULT;
 }
 
 /* Kinds, what sizes of the vectors that share a scale factor each takes, and that in elements (Tables 56, 57; aliases
@@ -256,12 +286,27 @@ static const struct diag bad_mask = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 
+/* Do several threads issue an arrival each on an mbarrier that awaits fewer? A phase is over before they all have
+ * arrived, and others begin. False after a fault. */
+static bool commits_once(struct warp *w, const struct insn *in, uint32_t mask, const struct cta *cta, uint32_t off) {
+    const uint32_t lanes = alike(w, &in->o[0], mask), count = (uint32_t)__builtin_popcount(lanes);
+    struct mbar_view v;
+    if (count < 2 || mbar_peek(cta, off, &v) != MBAR_OK || count <= v.expected)
+        return true;
+    const struct mach_origin origin = warp_origin(w, in, lanes);
+    return mach_warn(w->island, &origin, &many_threads,
+                     "%u threads of the warp execute a tcgen05.commit together, for an mbarrier that awaits %u "
+                     "arrival%s in a phase",
+                     count, v.expected, v.expected == 1 ? "" : "s");
+}
+
 static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_t mask) {
     bool generic = !ptx_has(in->src, PTX_MOD_shared__cluster), multicast = ptx_has(in->src, PTX_MOD_multicast__cluster);
+    struct cta *cta = NULL, *pair[2];
+    uint32_t off = 0;
     WARP_FOR_LANES(l, mask) {
         struct mach_origin origin = warp_origin(w, in, 1u << l);
-        struct cta *cta, *pair[2];
-        uint32_t off, ctas, count = w->cta->cluster->num_ctas;
+        uint32_t ctas, count = w->cta->cluster->num_ctas;
         if (!warp_smem_operand(w, in, l, &in->o[0], true, generic, 8, &cta, &off) ||
             !tc_use_group(w->cta, &origin, (unsigned)in->aux) ||
             !tc_pair(w->cta, &origin, (unsigned)in->aux, "tcgen05.commit", pair))
@@ -276,7 +321,7 @@ static enum warp_status do_commit(struct warp *w, const struct insn *in, uint32_
         }
         tc_issue_commit(w->cta, &origin, ctas, off);
     }
-    return WARP_NEXT;
+    return mask & (mask - 1) && !commits_once(w, in, mask, cta, off) ? WARP_FAULT : WARP_NEXT;
 }
 
 bool isa_bind_tcgen05_commit(struct isa_binder *b, struct insn *in) {

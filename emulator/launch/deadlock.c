@@ -1,37 +1,45 @@
-/* launch/deadlock.c - what a launch that cannot go on looks like: every warp, what it waits for and what that lacks. */
+/* launch/deadlock.c - what a launch that cannot go on looks like: its cause, then every warp, what it waits for and
+ * what that lacks. Lines that differ in the CTA alone are one, and of many only the first are told, unless --verbose
+ * asks for all.
+ */
 #include "base/budget.h"
 #include "base/heap.h"
-#include "launch/state.h"
-#include "machine/mbarrier.h"
+#include "launch/stuck.h"
 
 #include <stdio.h>
 
-struct listing {
-    char text[1 << 16];
-    size_t len;
-    uint32_t lines, dropped;
+#define LINE_BYTES 1350u
+#define LINES_SHOWN 12u /* of two rows each: a screen */
+#define LINES_KEPT 512u /* among which alike ones are looked for */
+
+/* What is told of the groups of one CTA, or of several alike. */
+struct line {
+    const struct insn *in;
+    const struct cta *first, *last;
+    uint32_t ctas;
+    uint32_t of; /* index of the first group */
+    char *names; /* "warps 0-3 lanes 0xffffffff each" */
+    char *what;  /* "waits ..." */
 };
 
-#define MAX_LINES 48u
-#define LINE_BYTES 1350u
+struct listing {
+    const struct launch_state *st;
+    const struct stuck *list;
+    uint32_t count;
+    struct stuck_names names;
+    struct line *lines;
+    uint32_t num_lines, cap_lines, dropped;
+};
 
-static void add_line(struct listing *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add_line(struct listing *o, const char *fmt, ...) {
-    if (o->lines == MAX_LINES || o->len > sizeof o->text - LINE_BYTES - 64) {
-        o->dropped++;
-        return;
-    }
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(o->text + o->len, LINE_BYTES, fmt, ap);
-    va_end(ap);
-    if (n > 0)
-        o->len += n < (int)LINE_BYTES ? (size_t)n : LINE_BYTES - 1;
-    o->lines++;
+static char *copy(const char *text) {
+    const size_t size = strlen(text) + 1;
+    return memcpy(xcalloc(size, 1), text, size);
 }
 
+/* --- one group ---------------------------------------------------------------------------------------------------- */
+
 /* What an mbarrier lacks: phase, pending arrivals, tx-count. */
-static void describe_mbarrier(struct warp *w, uint32_t addr, char *buf, size_t size) {
+static void describe_mbarrier(struct listing *o, struct warp *w, uint32_t addr, char *buf, size_t size) {
     struct mbar_view v;
     uint32_t off;
     struct cta *cta = smem_resolve(w->cta, addr, 8, &off);
@@ -39,9 +47,11 @@ static void describe_mbarrier(struct warp *w, uint32_t addr, char *buf, size_t s
         snprintf(buf, size, "mbarrier 0x%x, which is not initialised", addr);
         return;
     }
-    int n = snprintf(buf, size, "mbarrier 0x%x: phase %u incomplete, %u of %u arrivals pending, tx-count %d", addr,
-                     v.phase, v.pending, v.expected, v.tx);
-    if (v.pending == v.expected && n > 0 && (size_t)n < size)
+    const char *name = stuck_barrier_name(&o->names, cta, off, w);
+    int n = *name ? snprintf(buf, size, "%s (0x%x)", name, off) : snprintf(buf, size, "mbarrier 0x%x", off);
+    n += snprintf(buf + n, size - (size_t)n, ": phase %llu incomplete, %u of %u arrivals pending, tx-count %d",
+                  (unsigned long long)v.phases, v.pending, v.expected, v.tx);
+    if (v.pending == v.expected && (size_t)n < size)
         snprintf(buf + n, size - (size_t)n, " (nobody has arrived in it; a wait for parity %u returns at once)",
                  !v.phase);
 }
@@ -53,12 +63,12 @@ static uint32_t free_columns(const struct sm *sm) {
     return n;
 }
 
-static void describe_wait(struct warp *w, const struct group *g, char *buf, size_t size) {
+static void describe_wait(struct listing *o, struct warp *w, const struct group *g, char *buf, size_t size) {
     const struct warp_wait *x = &g->wait;
     char bar[240];
     switch (x->kind) {
     case WAIT_MBARRIER:
-        describe_mbarrier(w, x->addr, bar, sizeof bar);
+        describe_mbarrier(o, w, x->addr, bar, sizeof bar);
         snprintf(buf, size, "waits for parity %llu of %s", (unsigned long long)x->value, bar);
         return;
     case WAIT_BARRIER: {
@@ -74,7 +84,9 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
         snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived", w->cta->cluster->bar_arrived);
         return;
     case WAIT_WARP_SYNC:
-        snprintf(buf, size, "waits for the lanes 0x%08x of its warp", (uint32_t)x->value & w->live & ~g->mask);
+    case WAIT_ALIGNED:
+        snprintf(buf, size, "waits for the lanes 0x%08x of its warp",
+                 (x->kind == WAIT_ALIGNED ? UINT32_MAX : (uint32_t)x->value) & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
         snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
@@ -106,16 +118,11 @@ static void describe_wait(struct warp *w, const struct group *g, char *buf, size
     }
 }
 
-/* Where a group stands: the instruction that it waits in, or its next one. */
-static const struct insn *group_insn(const struct warp *w, const struct group *g) {
-    return g->state == GROUP_WAITING && g->wait.in ? g->wait.in : &w->frames[g->frame].func->code[g->pc];
-}
-
 /* Has warp `o` a group that stands where `g` of `w` does, for the same reason? */
 static bool stands_alike(const struct warp *w, const struct group *g, const struct warp *o) {
     for (unsigned k = 0; k < MACH_WARP && o->live; k++) {
         const struct group *h = &o->groups[k];
-        if (h->state != g->state || h->mask != g->mask || group_insn(o, h) != group_insn(w, g))
+        if (h->state != g->state || h->mask != g->mask || stuck_insn(o, h) != stuck_insn(w, g))
             continue;
         if (g->state != GROUP_WAITING ||
             (h->wait.kind == g->wait.kind && h->wait.addr == g->wait.addr && h->wait.value == g->wait.value))
@@ -124,74 +131,128 @@ static bool stands_alike(const struct warp *w, const struct group *g, const stru
     return false;
 }
 
+/* --- lines -------------------------------------------------------------------------------------------------------- */
+
+static void free_lines(struct listing *o) {
+    for (uint32_t i = 0; i < o->num_lines; i++) {
+        xfree(o->lines[i].names);
+        xfree(o->lines[i].what);
+    }
+    xfree(o->lines);
+    stuck_forget_names(&o->names);
+}
+
+/* Is there a line that says the same of another CTA? Then it is said of that one, too. */
+static bool join_line(struct listing *o, const struct insn *in, const struct cta *cta, const char *names,
+                      const char *what) {
+    const bool verbose = o->st->grid.gpu->config.verbose;
+    for (uint32_t i = 0; i < o->num_lines && !verbose; i++) {
+        struct line *l = &o->lines[i];
+        if (l->in != in || l->last == cta || strcmp(l->what, what) != 0 || strcmp(l->names, names) != 0)
+            continue;
+        l->last = cta;
+        l->ctas++;
+        return true;
+    }
+    return false;
+}
+
+/* Does it only wait for other lanes of its warp, of which another line tells what they wait for? */
+static bool waits_within(const struct listing *o, uint32_t at) {
+    const struct stuck *s = &o->list[at];
+    if (o->st->grid.gpu->config.verbose || !stuck_waits_within(s->kind))
+        return false;
+    return s->waits_for != STUCK_NONE && !stuck_waits_within(o->list[s->waits_for].kind);
+}
+
 /* A line for the group, and for the warps behind it that stand alike. */
-static void describe_group(struct listing *o, struct warp *w, const struct group *g) {
-    char what[400] = "runs", where[600], names[32];
+static void describe_group(struct listing *o, uint32_t at) {
+    struct warp *w = o->list[at].w;
+    const struct group *g = o->list[at].g;
+    char what[400] = "runs", names[96];
     const struct warp *last = w, *end = w->cta->warps + w->cta->num_warps;
     if (w > w->cta->warps && stands_alike(w, g, w - 1))
         return;
+    if (waits_within(o, at)) {
+        o->dropped++;
+        return;
+    }
     while (last + 1 < end && stands_alike(w, g, last + 1))
         last++;
-    snprintf(names, sizeof names, last == w ? "warp %u" : "warps %u-%u", w->index, last->index);
-    const struct diag_site *s = &group_insn(w, g)->src->site;
+    if (last == w)
+        snprintf(names, sizeof names, "warp %u lanes 0x%08x", w->index, g->mask);
+    else
+        snprintf(names, sizeof names, "warps %u-%u lanes 0x%08x each", w->index, last->index, g->mask);
     if (g->state == GROUP_WAITING)
-        describe_wait(w, g, what, sizeof what);
-    add_line(o, "  CTA (%u,%u,%u) %s lanes 0x%08x %s%s\n         at %s (ptx line %u: %.160s)\n", w->cta->id.x,
-             w->cta->id.y, w->cta->id.z, names, g->mask, last == w ? "" : "each ", what,
+        describe_wait(o, w, g, what, sizeof what);
+    const struct insn *in = stuck_insn(w, g);
+    if (join_line(o, in, w->cta, names, what))
+        return;
+    if (o->num_lines == LINES_KEPT && !o->st->grid.gpu->config.verbose) {
+        o->dropped++;
+        return;
+    }
+    o->lines = xgrow(o->lines, o->num_lines, &o->cap_lines, sizeof *o->lines);
+    o->lines[o->num_lines++] = (struct line){in, w->cta, w->cta, 1, at, copy(names), copy(what)};
+}
+
+static void tell(const struct listing *o, const char *text) {
+    const struct gpu *gpu = o->st->grid.gpu;
+    gpu->sink.write(gpu->sink.ctx, text, strlen(text));
+}
+
+static void tell_line(const struct listing *o, const struct line *l) {
+    const struct diag_site *s = &l->in->src->site;
+    char text[LINE_BYTES], ctas[120], where[600];
+    const struct diag_dim3 a = l->first->id, b = l->last->id;
+    if (l->ctas == 1)
+        snprintf(ctas, sizeof ctas, "CTA (%u,%u,%u)", a.x, a.y, a.z);
+    else
+        snprintf(ctas, sizeof ctas, "%u CTAs from (%u,%u,%u) to (%u,%u,%u)", l->ctas, a.x, a.y, a.z, b.x, b.y, b.z);
+    snprintf(text, sizeof text, "  %s %s %s\n         at %s (ptx line %u: %.160s)\n", ctas, l->names, l->what,
              diag_where(s, where, sizeof where), s->ptx_line, s->ptx_text ? s->ptx_text : "");
+    tell(o, text);
 }
 
-/* Does it wait for other threads, which wait for something else? */
-static bool waits_for_threads(enum warp_wait_kind kind) {
-    return kind == WAIT_BARRIER || kind == WAIT_CLUSTER || kind == WAIT_WARP_SYNC;
-}
-
-/* Who the report is about: the first group that waits for something, one that waits for threads only where all
- * do. */
-struct culprit {
-    const struct insn *in; /* NULL: none */
-    struct warp *w;
-    uint32_t lanes;
-    enum warp_wait_kind kind; /* WAIT_NONE: it runs */
-};
-
-static struct culprit list_warps(struct launch_state *st, struct listing *o) {
-    struct culprit c = {0};
-    for (struct cluster *cl = NULL; (cl = launch_next_resident(st, cl));)
-        for (uint32_t r = 0; r < cl->num_ctas && cl->cta[r].warps; r++)
-            for (uint32_t i = 0; i < st->grid.warps; i++) {
-                struct warp *w = &cl->cta[r].warps[i];
-                for (unsigned k = 0; k < MACH_WARP && w->live; k++) {
-                    const struct group *g = &w->groups[k];
-                    if (g->state == GROUP_FREE)
-                        continue;
-                    describe_group(o, w, g);
-                    enum warp_wait_kind kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE;
-                    if (kind == WAIT_JOIN || (c.in && (!waits_for_threads(c.kind) || waits_for_threads(kind))))
-                        continue;
-                    c = (struct culprit){group_insn(w, g), w, g->mask, kind};
-                }
-            }
-    return c;
+/* The line of the root first. */
+static void tell_lines(struct listing *o, uint32_t root) {
+    const bool verbose = o->st->grid.gpu->config.verbose;
+    uint32_t first = 0, shown = 0;
+    for (uint32_t i = 0; i < o->num_lines && o->list && root != STUCK_NONE; i++)
+        if (o->lines[i].of <= root && o->lines[i].in == stuck_insn(o->list[root].w, o->list[root].g))
+            first = i;
+    for (uint32_t i = 0; i < o->num_lines && (verbose || shown < LINES_SHOWN); i++, shown++)
+        tell_line(o, &o->lines[i == 0 ? first : i <= first ? i - 1 : i]);
+    char more[80];
+    if (o->num_lines - shown + o->dropped == 0)
+        return;
+    snprintf(more, sizeof more, "  ... and %u more; --verbose tells of all\n", o->num_lines - shown + o->dropped);
+    tell(o, more);
 }
 
 #define MAX_STRAYS 4u
 
-/* Barriers that got bytes which no expect_tx announced: where the bytes of a barrier that lacks them may have gone. */
-static void list_strays(const struct launch_state *st, struct listing *o) {
-    for (const struct cluster *cl = NULL; (cl = launch_next_resident(st, cl));)
-        for (uint32_t r = 0; r < cl->num_ctas; r++)
-            for (uint32_t i = 0; i < cl->cta[r].num_mbars && o->lines < MAX_STRAYS; i++) {
-                const struct cta *cta = &cl->cta[r];
-                struct mbar_view v;
-                if (mbar_peek(cta, cta->mbars[i].off, &v) != MBAR_OK || v.tx >= 0)
-                    continue;
-                add_line(o,
-                         "  CTA (%u,%u,%u), rank %u: mbarrier 0x%x got %d bytes that no expect_tx announced: a "
-                         "copy signals it in place of another CTA's, or an expect_tx is missing or too small\n",
-                         cta->id.x, cta->id.y, cta->id.z, r, r << MACH_SMEM_RANK_SHIFT | cta->mbars[i].off, -v.tx);
-            }
+/* The other barriers of the cluster that got bytes which no expect_tx announced: those of a barrier that lacks some may
+ * have gone there. */
+static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t named) {
+    uint32_t told = 0;
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        for (uint32_t i = 0; i < cl->cta[r].num_mbars && told < MAX_STRAYS; i++) {
+            const struct cta *cta = &cl->cta[r];
+            const uint32_t off = cta->mbars[i].off;
+            struct mbar_view v;
+            char text[400];
+            if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0)
+                continue;
+            const char *name = cta->warps ? stuck_barrier_name(&o->names, cta, off, cta->warps) : "";
+            snprintf(text, sizeof text, "  CTA (%u,%u,%u): %s (0x%x) got %d bytes that no expect_tx announced\n",
+                     cta->id.x, cta->id.y, cta->id.z, *name ? name : "mbarrier", off, -v.tx);
+            tell(o, text);
+            told++;
+        }
 }
+
+/* --- why ---------------------------------------------------------------------------------------------------------- */
 
 #define DEADLOCK(section_, rule_, hint_)                                                                               \
     { .id = "deadlock", .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT }
@@ -246,25 +307,39 @@ static const struct diag host_memory = {
 /* `proto` NULL: a deadlock. */
 static void report_stop(struct launch_state *st, const struct diag *proto, const char *what) {
     struct listing *o = xcalloc(1, sizeof *o);
-    list_strays(st, o);
-    struct culprit c = list_warps(st, o);
-    if (o->dropped)
-        snprintf(o->text + o->len, sizeof o->text - o->len, "  ... and %u more\n", o->dropped);
+    char text[700];
+    const char *hint = NULL;
+    o->st = st;
+    struct stuck *list = stuck_list(st, &o->count);
+    o->list = list;
+    const uint32_t at = stuck_root(list, o->count);
+    const struct stuck *root = at == STUCK_NONE ? NULL : &list[at];
     struct mach_origin origin = {.thread.warp = DIAG_NO_WARP};
-    if (c.in)
-        origin = warp_origin(c.w, c.in, c.lanes);
-    if (!proto)
-        proto = &deadlocks[deadlocks[c.kind].id ? c.kind : WAIT_NONE];
-    struct island *isl = c.in ? c.w->island : &st->islands[0].m;
-    mach_fault(isl, c.in ? &origin : NULL, proto, "%s", what);
+    if (root)
+        origin = warp_origin(root->w, stuck_insn(root->w, root->g), root->g->mask);
+    if (!proto) {
+        const int n = snprintf(text, sizeof text, "%s", what);
+        if (root)
+            hint = stuck_cause(root, &o->names, text + n, sizeof text - (size_t)n);
+        what = text;
+        proto = &deadlocks[root && deadlocks[root->kind].id ? root->kind : WAIT_NONE];
+    }
+    struct island *isl = root ? root->w->island : &st->islands[0].m;
+    struct diag d = *proto;
+    d.hint = hint ? hint : d.hint;
+    mach_fault(isl, root ? &origin : NULL, &d, "%s", what);
     island_tell(isl);
-    st->grid.gpu->sink.write(st->grid.gpu->sink.ctx, o->text, strlen(o->text));
+    if (root)
+        tell_strays(o, root->w->cta->cluster, root->kind == WAIT_MBARRIER ? root->g->wait.addr & 0xffffff : 0);
+    for (uint32_t i = 0; list && i < o->count; i++)
+        describe_group(o, i);
+    tell_lines(o, at);
+    free_lines(o);
+    xfree(list);
     xfree(o);
 }
 
-void launch_report_deadlock(struct launch_state *st) {
-    report_stop(st, NULL, "deadlock: no warp can run and nothing is in flight");
-}
+void launch_report_deadlock(struct launch_state *st) { report_stop(st, NULL, "deadlock: "); }
 
 void launch_report_watchdog(struct launch_state *st) {
     const struct gpu *gpu = st->grid.gpu;

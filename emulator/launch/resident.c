@@ -9,6 +9,8 @@
 #include "isa/isa.h"
 #include "launch/state.h"
 
+#include <stdlib.h>
+
 /* --- room --------------------------------------------------------------------------------------------------------- */
 
 struct place_needs launch_cta_needs(const struct launch_state *st) {
@@ -37,13 +39,23 @@ bool launch_admit(struct launch_state *st) {
     return true;
 }
 
-struct cluster *launch_next_resident(const struct launch_state *st, const struct cluster *after) {
-    struct cluster *next = NULL;
+static int by_number(const void *a, const void *b) {
+    const struct cluster *const *x = a, *const *y = b;
+    return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
+}
+
+struct cluster **launch_residents(const struct launch_state *st, uint32_t *count) {
+    struct cluster **list = NULL;
+    uint32_t cap = 0;
+    *count = 0;
     for (uint32_t i = 0; i < st->num_islands; i++)
-        for (struct cluster *cl = st->islands[i].resident; cl; cl = cl->next)
-            if ((!after || cl->number > after->number) && (!next || cl->number < next->number))
-                next = cl;
-    return next;
+        for (struct cluster *cl = st->islands[i].resident; cl; cl = cl->next) {
+            list = xgrow(list, *count, &cap, sizeof *list);
+            list[(*count)++] = cl;
+        }
+    if (list)
+        qsort(list, *count, sizeof *list, by_number);
+    return list;
 }
 
 /* --- beginning and end -------------------------------------------------------------------------------------------- */

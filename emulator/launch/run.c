@@ -8,6 +8,7 @@
 #include "engines/tc.h"
 #include "isa/isa.h"
 #include "launch/state.h"
+#include "warp/unwritten.h"
 
 #include <stdlib.h>
 
@@ -163,6 +164,7 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
         memcpy(params, cfg->params, info.param_bytes);
     gpu_begin_launch(gpu);
+    gpu->explain = warp_explain_unwritten;
     struct place_needs n = launch_cta_needs(&st);
     struct sm *sms[MACH_MAX_CLUSTER];
     uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;

@@ -181,14 +181,17 @@ static bool release_one(struct warp *w, struct group *g) {
     return true;
 }
 
-/* Nothing can run. Instructions that may time out do; then lanes parked at a reconvergence point go on alone; when
- * neither helps it is a deadlock. */
+/* Nothing can run. Groups at an .aligned instruction look again where their lanes are, once before each of the other
+ * attempts: they wait on while these may come. Instructions that may time out do; then lanes parked at a reconvergence
+ * point go on alone; when neither helps it is a deadlock. */
 static bool unstick(struct launch_island *isl) {
     if (isl->stuck_progress != isl->m.progress) {
         isl->stuck_progress = isl->m.progress;
         isl->stuck_rounds = 0;
+        isl->asked_aligned = false;
     }
-    if (each_waiting(isl, resume_aligned))
+    isl->asked_aligned = !isl->asked_aligned && each_waiting(isl, resume_aligned);
+    if (isl->asked_aligned)
         return true;
     if (++isl->stuck_rounds <= STUCK_ROUNDS && each_waiting(isl, resume_poll))
         return true;

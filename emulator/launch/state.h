@@ -46,6 +46,7 @@ struct launch_island {
     /* MACH_SCHED_PCT: launch/pct.c */
     uint64_t change[MACH_MAX_DEPTH - 1]; /* steps before which the agent that is to run gets a low priority; 0: none */
     uint64_t lowest;                     /* priority given so far */
+    bool asked_aligned; /* groups at .aligned instructions were resumed, and nothing has happened since */
 };
 
 /* --- lowering ----------------------------------------------------------------------------------------------------- */
@@ -84,8 +85,8 @@ void launch_start_cluster(struct launch_state *st, struct cluster *cl);
 static inline bool launch_started(const struct cluster *cl) { return cl->cta[0].warps != NULL; }
 /* Removes the clusters that have ended, or all; true when there was one. */
 bool launch_reap(struct launch_island *isl, bool all);
-/* The resident cluster with the next number after that of `cl` (NULL: the first), or NULL; between turns only. */
-struct cluster *launch_next_resident(const struct launch_state *st, const struct cluster *cl);
+/* The resident clusters by their numbers, in a list that the caller frees; between turns only. */
+struct cluster **launch_residents(const struct launch_state *st, uint32_t *count);
 
 /* --- running ------------------------------------------------------------------------------------------------------ */
 /* Runs an island until nothing in it can go on or its turn is over: launch/sched.c */

@@ -86,6 +86,7 @@ static void describe(struct diag *d, const struct mach_origin *origin, const str
     d->site = origin ? origin->site : NULL;
     d->thread = origin ? &origin->thread : NULL;
     d->other = other;
+    d->after = NULL;
 }
 
 /* An entry of the island for what it meets for the first time, to be told. NULL where there is no room. */
@@ -114,6 +115,8 @@ void mach_fault(struct island *isl, const struct mach_origin *origin, const stru
     isl->fault = proto->cuda_error ? proto->cuda_error : DIAG_CUDA_LAUNCH_FAILURE;
     struct diag d;
     describe(&d, origin, NULL, proto);
+    if (proto->cuda_error != DIAG_CUDA_LAUNCH_TIMEOUT) /* these name their own cause */
+        d.after = isl->first_warning;
     va_list ap;
     va_start(ap, fmt);
     count(isl, note(isl, diag_key(&d), &d, fmt, ap), &d);
@@ -147,6 +150,8 @@ static bool warn(struct island *isl, const struct mach_origin *origin, const str
             f->state = state;
             f->suppression = by;
         }
+        if (state == FINDING_TOLD && d.warning && !isl->first_warning)
+            isl->first_warning = proto->id;
     }
     count(isl, f, &d);
     if (!f || f->diag->warning)

@@ -48,6 +48,7 @@ struct island {
     size_t said_bytes;
     size_t printed;        /* of them, by printf */
     struct findings found; /* of this launch; counts are what was met since they were told */
+    const char *first_warning; /* id of the first that was told; NULL: none */
 };
 
 /* An island of `gpu` that has said nothing; `number` tells its random numbers from those of other islands. */

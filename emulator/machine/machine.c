@@ -5,6 +5,7 @@
 #include "machine/async.h"
 #include "machine/events.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Figures of compute capability 10.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability");
@@ -251,4 +252,21 @@ void smem_clear_poison(struct cta *cta, uint32_t off, uint32_t n) {
 void smem_set_poison(struct cta *cta, uint32_t off, uint32_t n) {
     smem_doubt(cta, off, n);
     poison_fill(cta, off, n, true);
+}
+
+void mach_fault_unwritten(struct cta *cta, uint32_t off, uint32_t bytes, const struct mach_origin *origin,
+                          const struct diag *proto, const char *fmt, ...) {
+    const struct gpu *gpu = cta->gpu;
+    struct mach_story story;
+    struct diag d = *proto;
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (bytes && gpu->explain && gpu->explain(cta, off, bytes, &story)) {
+        d.other = &story.party;
+        d.hint = story.hint;
+    }
+    mach_fault(cta->island, origin, &d, "%s", text);
 }

@@ -28,8 +28,9 @@
 #define MACH_MAX_GPCS 16u
 #define MACH_B200_SMS 148u
 #define MACH_LISTENERS 16u
-#define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
+#define MACH_BARRIERS 16u    /* named barriers of a CTA (9.7.13.1) */
 #define MACH_MAX_DEPTH 16u
+#define MACH_MBAR_PLACES 64u /* a power of two */
 
 /* Above the host's user addresses, below the GPU's 49-bit limit: they never meet a device pointer. */
 #define MACH_WINDOW_SHARED 0x0001000000000000ull /* 4 GiB */
@@ -69,6 +70,7 @@ struct mach_config {
     enum mach_umma { MACH_UMMA_EXACT, MACH_UMMA_FAST } umma;
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
     uint64_t timeout;  /* nanoseconds of one launch before it is stopped; 0: none */
+    bool verbose;      /* reports leave nothing out */
     uint64_t memory;   /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
@@ -94,11 +96,20 @@ struct sm {
     struct tc_state *tmem_waiters; /* CTAs that wait for the permit, first come first served */
 };
 
+/* What has come to an mbarrier in one phase, for reports. */
+struct mach_mbar_phase {
+    uint32_t announced, came; /* bytes: by expect_tx, by complete_tx */
+    uint32_t warps;           /* of its own CTA that arrived, or whose operations brought something: bit per warp */
+    uint32_t ranks;           /* CTAs, likewise */
+};
 /* A live mbarrier object: its place, and its 8 bytes as the last mbarrier operation left them. */
 struct mach_mbar {
     uint32_t off;
     uint64_t bits;
     uint64_t phases; /* completed since mbarrier.init: the object itself keeps one bit of it */
+    const struct diag_site *init;
+    struct mach_mbar_phase now, last; /* of the incomplete phase, and of the one before */
+    uint32_t passed[MACH_MAX_WARPS];  /* low bits of `phases` + 1 when each warp last passed a wait; 0: it never did */
 };
 
 struct cta {
@@ -122,6 +133,7 @@ struct cta {
     /* live mbarriers, in no order: offsets of objects that were initialised and not invalidated (machine/mbarrier.h) */
     struct mach_mbar *mbars;
     uint32_t num_mbars, cap_mbars;
+    uint8_t mbar_at[MACH_MBAR_PLACES]; /* by offset / 8: number of an object that may be there */
 
     /* named barriers, isa/barrier.c */
     struct mach_barrier {
@@ -158,6 +170,13 @@ struct cluster {
     struct cluster *next; /* launch/: resident list */
 };
 
+/* Where a value that nothing wrote came from. */
+struct mach_story {
+    struct diag_party party; /* who read or stored it; what: `text` */
+    char text[800];
+    const char *hint;
+};
+
 enum mach_late { MACH_IN_TIME, MACH_TIMEOUT, MACH_MEMORY };
 
 struct gpu {
@@ -182,6 +201,10 @@ struct gpu {
     int fault;         /* 0, or the cuda_error of its first fault: everything stops */
     uint32_t warnings; /* reports given */
     uint32_t cut;      /* bugs that would have been told of, were it not for MACH_MAX_WARNINGS */
+
+    /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
+     * launch/, or NULL. */
+    bool (*explain)(const struct cta *cta, uint32_t off, uint32_t bytes, struct mach_story *story);
 
     /* of the running launch, looked at by the threads of all islands: island_late */
     uint64_t deadline;          /* by now_ns; 0: none */
@@ -214,6 +237,11 @@ void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, s
 void cluster_release(struct cluster *cl);
 /* Gives a CTA its poisoned shared memory of `bytes` (static + dynamic) program bytes. */
 void cta_alloc_smem(struct cta *cta, uint32_t bytes);
+
+/* As mach_fault, about bytes of shared memory that nothing wrote, or that a thread stored such a value to: then the
+ * report says where that came from. Of 0 bytes nothing is asked. */
+void mach_fault_unwritten(struct cta *cta, uint32_t off, uint32_t bytes, const struct mach_origin *origin,
+                          const struct diag *proto, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* Something changed that warps of this CTA may wait for. Also counts as progress. */
 static inline void mach_wake(struct cta *cta) {

@@ -31,11 +31,25 @@ static bool mbar_unpack(uint64_t bits, struct mbar *b) {
     return bits >> 62 == MBAR_TAG && b->tx >= -(int64_t)MBAR_MAX_COUNT;
 }
 
+static uint32_t place_of(uint32_t off) { return off / 8 % MACH_MBAR_PLACES; }
+
 static uint32_t mbar_find(const struct cta *cta, uint32_t off) {
-    uint32_t i = 0;
-    while (i < cta->num_mbars && cta->mbars[i].off != off)
+    uint32_t i = cta->mbar_at[place_of(off)];
+    if (i < cta->num_mbars && cta->mbars[i].off == off)
+        return i;
+    for (i = 0; i < cta->num_mbars && cta->mbars[i].off != off;)
         i++;
     return i;
+}
+
+/* `by` takes part in the object's phase. */
+static struct mach_mbar *take_part(const struct event_by *by, struct cta *cta, uint32_t off) {
+    struct mach_mbar *object = &cta->mbars[mbar_find(cta, off)];
+    if (by->cta)
+        object->now.ranks |= 1u << by->cta->rank;
+    if (by->cta == cta && by->warp < MACH_MAX_WARPS)
+        object->now.warps |= 1u << by->warp;
+    return object;
 }
 
 static enum mbar_error mbar_load(const struct cta *cta, uint32_t off, struct mbar *b) {
@@ -73,6 +87,8 @@ static void mbar_store(const struct event_by *by, struct cta *cta, uint32_t off,
         b->phase ^= 1;
         b->pending = b->expected;
         object->phases++;
+        object->last = object->now;
+        object->now = (struct mach_mbar_phase){0};
     }
     uint64_t bits = mbar_pack(b);
     memcpy(cta->smem + off, &bits, sizeof bits);
@@ -90,7 +106,8 @@ enum mbar_error mbar_init(const struct event_by *by, struct cta *cta, uint32_t o
     if (mbar_find(cta, off) != cta->num_mbars)
         return MBAR_LIVE;
     cta->mbars = xgrow(cta->mbars, cta->num_mbars, &cta->cap_mbars, sizeof *cta->mbars);
-    cta->mbars[cta->num_mbars++] = (struct mach_mbar){.off = off};
+    cta->mbar_at[place_of(off)] = (uint8_t)cta->num_mbars;
+    cta->mbars[cta->num_mbars++] = (struct mach_mbar){.off = off, .init = by->site};
     smem_clear_poison(cta, off, 8);
     const uint64_t bits = mbar_pack(&(struct mbar){.pending = count, .expected = count});
     memcpy(cta->smem + off, &bits, sizeof bits);
@@ -128,6 +145,7 @@ static enum mbar_error mbar_arrive_on(const struct event_by *by, struct cta *cta
         return MBAR_TX_RANGE;
     if (state)
         *state = mbar_pack(&b);
+    take_part(by, cta, off)->now.announced += bytes;
     b.tx += bytes;
     if (bytes)
         mbar_tell(by, SYNC_MBAR_EXPECT_TX, cta, off, &b, 0, bytes);
@@ -171,6 +189,8 @@ static enum mbar_error mbar_add_tx(const struct event_by *by, struct cta *cta, u
     const int64_t tx = kind == SYNC_MBAR_EXPECT_TX ? b.tx + bytes : b.tx - bytes;
     if (tx > (int64_t)MBAR_MAX_COUNT || tx < -(int64_t)MBAR_MAX_COUNT)
         return MBAR_TX_RANGE;
+    struct mach_mbar *object = take_part(by, cta, off);
+    *(kind == SYNC_MBAR_EXPECT_TX ? &object->now.announced : &object->now.came) += bytes;
     b.tx = tx;
     mbar_tell(by, kind, cta, off, &b, 0, bytes);
     mbar_store(by, cta, off, &b);
@@ -197,6 +217,12 @@ enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity,
     if (e == MBAR_OK)
         *done = b.phase != (parity & 1);
     return e;
+}
+
+void mbar_passed(struct cta *cta, uint32_t off, uint32_t warp) {
+    const uint32_t i = mbar_find(cta, off);
+    if (i < cta->num_mbars)
+        cta->mbars[i].passed[warp] = (uint32_t)cta->mbars[i].phases + 1;
 }
 
 uint32_t mbar_index(const struct cta *cta, uint32_t off) {
@@ -242,8 +268,9 @@ static const struct diag errors[] = {
     [MBAR_TOO_MANY_ARRIVALS] =
         MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
                    "PTX ISA 9.7.13.15.2",
-                   "the count given to mbarrier.init is too small, or a thread arrives twice in a phase, as when a "
-                   "wait for the wrong parity let it pass"),
+                   "the count given to mbarrier.init is too small, all threads of a warp arrive where elect.sync was "
+                   "to choose one, or a thread arrives twice in a phase, as when a wait for the wrong parity let it "
+                   "pass"),
     [MBAR_TX_RANGE] =
         MBAR_ERROR("mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1", "PTX ISA 9.7.13.15.2",
                    "bytes expected and bytes that arrive must agree in every phase"),
@@ -252,4 +279,12 @@ static const struct diag errors[] = {
         "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"),
 };
 
+static const struct diag outlived = MBAR_ERROR(
+    "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it", "PTX ISA 5.1.7",
+    "the operation has outlived the CTA that issued it: wait for its phase before the last warp exits");
+
 const struct diag *mbar_error_diag(enum mbar_error e) { return &errors[e]; }
+
+const struct diag *mbar_op_error_diag(enum mbar_error e, const struct cta *issuer, const struct cta *owner) {
+    return e == MBAR_CTA_EXITED && issuer == owner ? &outlived : &errors[e];
+}

@@ -15,7 +15,7 @@
 
 #define MBAR_PHASE_BIT 61
 
-struct event_by; /* machine/events.h: who does it; looked at where somebody listens */
+struct event_by; /* machine/events.h: who does it; CTA (NULL: not known), warp and site, the rest for who listens */
 
 enum mbar_error {
     MBAR_OK = 0,
@@ -47,6 +47,8 @@ enum mbar_error mbar_arrive_expect_tx(const struct event_by *by, struct cta *cta
                                       bool drop, uint64_t *state);
 /* Pending arrivals + 1: what cp.async.mbarrier.arrive without .noinc does when it is issued (9.7.13.15.15). */
 enum mbar_error mbar_add_pending(const struct event_by *by, struct cta *cta, uint32_t off);
+/* A warp of the CTA has found a phase of the object complete. */
+void mbar_passed(struct cta *cta, uint32_t off, uint32_t warp);
 /* Has the phase named by `state` (from an arrive), or by parity, completed? */
 enum mbar_error mbar_test_state(struct cta *cta, uint32_t off, uint64_t state, bool *done);
 enum mbar_error mbar_test_parity(struct cta *cta, uint32_t off, uint32_t parity, bool *done);
@@ -73,5 +75,7 @@ static inline bool mbar_waits(const struct cta *cta, uint32_t index, uint32_t of
 
 /* What is reported about an error; not for MBAR_OK. */
 const struct diag *mbar_error_diag(enum mbar_error e);
+/* The same of an operation issued by `issuer`, on an mbarrier of `owner`. */
+const struct diag *mbar_op_error_diag(enum mbar_error e, const struct cta *issuer, const struct cta *owner);
 
 #endif

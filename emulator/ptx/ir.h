@@ -249,6 +249,10 @@ struct ptx_insn {
 };
 
 bool ptx_has(const struct ptx_insn *in, enum ptx_mod mod);
+/* The part of ptx_op_operands that is for the instruction's words: of `.word A; B` one. */
+const char *ptx_insn_form(const struct ptx_insn *in);
+/* Is its first operand, or each of a pair or a list there, a destination? The others are sources. */
+bool ptx_has_destination(const struct ptx_insn *in);
 /* The n-th (0-based) modifier that names a type, or PTX_NOTYPE. */
 enum ptx_type ptx_insn_type(const struct ptx_insn *in, unsigned n);
 

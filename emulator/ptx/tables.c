@@ -47,6 +47,25 @@ const char *ptx_op_operands(enum ptx_op op) { return ops[(unsigned)op < PTX_OP_C
 
 const char *ptx_mod_text(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].text; }
 
+const char *ptx_insn_form(const struct ptx_insn *in) {
+    const char *s = ptx_op_operands(in->op);
+    while (*s == '.') {
+        const size_t n = strcspn(++s, " ");
+        for (unsigned i = 0; i < in->num_mods; i++) {
+            const char *word = ptx_mod_text((enum ptx_mod)in->mods[i]);
+            if (strlen(word) == n && memcmp(word, s, n) == 0)
+                return s + n + 1;
+        }
+        s += strcspn(s, ";") + 2;
+    }
+    return s;
+}
+
+bool ptx_has_destination(const struct ptx_insn *in) {
+    const char *s = ptx_insn_form(in);
+    return s[*s == '{'] == '=';
+}
+
 enum ptx_kind ptx_mod_kind(enum ptx_mod mod) { return mods[(unsigned)mod < PTX_MOD_COUNT ? mod : 0].kind; }
 
 unsigned ptx_mod_number(enum ptx_mod mod) {

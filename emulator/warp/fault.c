@@ -1,5 +1,5 @@
 /* warp/fault.c - who executes an instruction, and faults of it. */
-#include "warp/warp.h"
+#include "warp/unwritten.h"
 
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ static const struct diag poison = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what) {
-    return warp_fault(w, in, lanes, &poison, "%s comes from a value that was never written", what);
+    return warp_fault_unwritten(w, in, lanes, &poison, "%s comes from a value that was never written", what);
 }
 
 static const struct diag guard = {

@@ -5,6 +5,7 @@
  * is free when its last lane has left it. The storage is that of the worker who runs the warp's island; it only grows.
  */
 #include "warp/core.h"
+#include "warp/unwritten.h"
 
 #define NONE UINT32_MAX
 #define MAX_DEPTH 1024u /* activations of one thread */
@@ -216,4 +217,5 @@ void warp_destroy(struct warp *w) {
     worker_free(worker, w->frames);
     worker_free(worker, w->local);
     worker_free(worker, w->local_poison);
+    warp_forget_unwritten(w);
 }

@@ -83,6 +83,7 @@ struct warp_frame {
 struct warp_grid;   /* warp/core.h */
 struct isa_async;   /* isa/cp_async.c: async-groups */
 struct isa_pending; /* isa/tcgen05.c: tcgen05.ld results on their way into registers */
+struct warp_notes;  /* warp/unwritten.c: who read what nothing had written */
 
 struct warp {
     struct cta *cta;
@@ -115,6 +116,7 @@ struct warp {
     uint8_t *local;        /* .local memory: lane l, byte b at local[l * local_stride + b] */
     uint8_t *local_poison; /* bit per byte, same order */
     uint32_t local_stride;
+    struct warp_notes *notes;
     /* families' per-warp state */
     uint32_t cc, cc_known; /* CC.CF of each lane, and whether it was ever written: isa/carry.c */
     /* Where it is set, asked before each instruction, which runs when it answers NEXT: loads of tensor memory are on

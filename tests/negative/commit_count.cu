@@ -3,10 +3,10 @@
 // On the chip: the grid hangs.
 // Rule: the count of mbarrier.init is the number of arrivals of each phase (PTX ISA 9.7.13.15.2).
 //
-// EXPECT: ^error: deadlock: no warp can run and nothing is in flight +\[deadlock\]$
+// EXPECT: ^error: deadlock: phase 0 of free of CTA \(0,0,0\) lacks 9 of 16 arrivals +\[deadlock\]$
 // EXPECT: from: .*commit_count.cu:@WAIT@
-// EXPECT: CTA \(0,0,0\) warp 0 lanes 0x00000001 waits for parity 0 of mbarrier 0x[0-9a-f]+: phase 0 incomplete, 9 of 16 arrivals pending, tx-count 0
-// EXPECT: hint: .*an arrival count that nobody reaches
+// EXPECT: 16 CTAs from \(0,0,0\) to \(3,3,0\) warp 0 lanes 0x00000001 waits for parity 0 of free \(0x[0-9a-f]+\): phase 0 incomplete, 9 of 16 arrivals pending, tx-count 0
+// EXPECT: hint: .*mbarrier.init counts more arrivals than come in a phase
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"
 #include "../../common/fence.cuh"

@@ -260,6 +260,7 @@ static int create_gpu(struct rt_context *c) {
         c->gpu_refused = true;
         return e;
     }
+    config.verbose = getenv("SM100EMU_VERBOSE") != NULL;
     budget_set_limit(config.memory ?: budget_default(""));
     if (!num_env_is_default())
         rt_say(c, 0,

@@ -235,6 +235,7 @@ static const char bad[] = RUN_HEADER
     BAD("poison", "ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
     BAD("poison_byte",
         "st.shared.u8 [%r3], 1; st.shared.u16 [%r3+2], 1; ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd2], %r4;")
+    BAD("poison_of_local", "ld.local.u32 %r4, [lc]; add.u32 %r5, %r4, 1; st.global.u32 [%rd2], %r5;")
     BAD("poison_local",
         "ld.local.u32 %r4, [lc]; st.shared.u32 [%r3], %r4; ld.shared.u32 %r5, [%r3]; st.global.u32 [%rd2], %r5;")
     BAD("poison_addr", "ld.global.u32 %r4, [%rd20];")
@@ -269,7 +270,8 @@ static void test_bad(void) {
         {"param", "param-out-of-bounds", "parameter offset 16"},
         {"poison", "uninitialised-global-store", "never written"},
         {"poison_byte", "uninitialised-global-store", "never written"},
-        {"poison_local", "uninitialised-global-store", "never written"},
+        {"poison_of_local", "uninitialised-global-store", "ld read local memory that nothing had written"},
+        {"poison_local", "uninitialised-global-store", "ld read local memory that nothing had written"},
         {"poison_addr", "", "the address"},
         {"wide_shared", "wide-access-space", "32 bytes"},
         {"no_f16", "unsupported", "use .b16"},
