@@ -60,8 +60,16 @@ class Builder:
         self.toolkit = Toolkit(root, build)
         self.weaker = read(WEAKER)
         self.sources, self.programs = {}, {}
-        for kind in ("ptx", "bin", "tmp"):
+        self.scratch = None
+        for kind in ("ptx", "bin"):
             os.makedirs(os.path.join(self.kept, kind), exist_ok=True)
+
+    def __enter__(self):
+        self.scratch = tempfile.mkdtemp(prefix="tmp-", dir=self.kept)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def files(self, program):
         """Every source of a step, {path from the root: text}."""
@@ -91,7 +99,7 @@ class Builder:
 
     def compile(self, program, changed, command, out):
         """Runs nvcc on the changed sources, in a folder of their own."""
-        with tempfile.TemporaryDirectory(dir=os.path.join(self.kept, "tmp")) as folder:
+        with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             for path, text in {**self.files(program), **changed}.items():
                 os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
                 with open(os.path.join(folder, path), "w") as f:
@@ -105,7 +113,7 @@ class Builder:
                 text = read(made).replace(folder + "/", self.root + "/")
                 with open(made, "w") as f:
                     f.write(text)
-            os.replace(made, out)
+            os.replace(made, out)  # two that make the same make the same bytes
 
     def make(self, program, changed, host):
         """(hash, path of the program to run, whether it is to be removed after the runs)."""
@@ -118,11 +126,8 @@ class Builder:
         ptx = os.path.join(self.kept, "ptx", key + ".ptx")
         if not os.path.exists(ptx):
             self.compile(program, changed, self.toolkit.ptx, ptx)
-        path = os.path.join(self.kept, "tmp", f"{program}-{key}-{os.urandom(4).hex()}")
+        path = os.path.join(self.scratch, f"{program}-{key}-{os.urandom(4).hex()}")
         with open(path, "wb") as f:
             f.write(splice.spliced(self.base(program), read(ptx)))
         os.chmod(path, 0o755)
         return key, path, True
-
-    def clean(self):
-        shutil.rmtree(os.path.join(self.kept, "tmp"), ignore_errors=True)

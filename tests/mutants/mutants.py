@@ -74,9 +74,9 @@ def judge(case, level, found, code, output, places):
 class Runner:
     """Runs cases; what a run gave is kept, by all that it depends on, in build/mutants/results.jsonl."""
 
-    def __init__(self, options):
+    def __init__(self, options, builder):
         self.options, self.lock, self.known = options, threading.Lock(), {}
-        self.builder = Builder(ROOT, options.build)
+        self.builder = builder
         self.emulator = os.path.join(options.build, "sm100emu")
         library = os.path.join(options.build, "emulator", "libsm100emu.so")
         with open(library, "rb") as f:
@@ -145,10 +145,10 @@ class Runner:
 # ---------------------------------------------------------------- all of them
 
 
-def run_all(options, cases):
+def run_all(options, builder, cases):
     """The results in the order of the cases; progress on stderr."""
-    runner, begun, results, done = Runner(options), time.monotonic(), {}, 0
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    runner, begun, results, done = Runner(options, builder), time.monotonic(), {}, 0
+    with builder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         pending = {pool.submit(runner.case, case): case for case in cases}
         try:
             for future in concurrent.futures.as_completed(pending):
@@ -161,7 +161,6 @@ def run_all(options, cases):
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    runner.builder.clean()
     return [results[case.name] for case in cases]
 
 
@@ -219,9 +218,8 @@ def misses(results):
         print(f"  open     {r['name']:<40} told: {' '.join(sorted({i for x in r['runs'].values() for i in x['ids']}))}")
 
 
-def write_sources(folder, cases):
+def write_sources(folder, builder, cases):
     """Each case's changed sources as a tree of their own, for other tools."""
-    builder = Builder(ROOT, os.path.join(ROOT, "build"))
     for case in cases:
         changed, _ = catalogue.apply(case, builder.files(case.run[0]))
         for path, text in {**builder.files(case.run[0]), **changed}.items():
@@ -272,9 +270,9 @@ def main():
             print(f"{case.label:<8} {case.name:<40} {' '.join(case.rules)}")
         return 0
     if options.sources:
-        write_sources(options.sources, cases)
+        write_sources(options.sources, builder, cases)
         return 0
-    results = run_all(options, cases)
+    results = run_all(options, builder, cases)
     for result in results:
         result["untold"] = wants(result["class"], options.level) == "untold"
     table(options, results)
