@@ -59,6 +59,7 @@ class Builder:
         self.kept = os.path.join(build, "mutants")
         self.toolkit = Toolkit(root, build)
         self.weaker = read(WEAKER)
+        self.named = re.compile("|".join(rf"\b{name}\b" for name in re.findall(r"(\w+)\((?:uint32_t|void)", self.weaker)))
         self.sources, self.programs = {}, {}
         self.scratch = None
         for kind in ("ptx", "bin"):
@@ -94,7 +95,8 @@ class Builder:
         for path, text in sorted({**self.files(program), **changed}.items()):
             h.update(f"{path}\0{text}\0".encode())
         words = self.toolkit.program("", "") if host else self.toolkit.ptx("", "")
-        h.update(f"{self.weaker}\0{words[1:]}\0{self.toolkit.env.get('NVCC_VERSION')}".encode())
+        weaker = self.weaker if any(self.named.search(text) for text in changed.values()) else ""
+        h.update(f"{weaker}\0{words[1:]}\0{self.toolkit.env.get('NVCC_VERSION')}".encode())
         return h.hexdigest()[:24]
 
     def compile(self, program, changed, command, out):

@@ -1,5 +1,5 @@
-/* weaker.cuh - weaker and stronger forms of what common/ wraps, for the cases of this folder to name. Included in front of
- * every case's source. Contracts: those of the function without the suffix, but for the semantics that the name says.
+/* weaker.cuh - weaker and stronger forms of what common/ wraps, for the cases of this folder to name. It stands in
+ * front of every case's source. Contracts: those of the function without the suffix, but for the semantics in the name.
  */
 #ifndef MUTANTS_WEAKER_CUH
 #define MUTANTS_WEAKER_CUH
@@ -73,9 +73,7 @@ static __device__ __forceinline__ uint32_t mbarrier_test_wait_cta_scope(uint32_t
 
 /* ---------------------------------------------------------------- stronger forms. PTX ISA 9.7.13.4 */
 
-static __device__ __forceinline__ void fence_proxy_async_all(void) {
-    asm volatile("fence.proxy.async;" ::: "memory");
-}
+static __device__ __forceinline__ void fence_proxy_async_all(void) { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 static __device__ __forceinline__ void fence_proxy_async_global(void) {
     asm volatile("fence.proxy.async.global;" ::: "memory");
