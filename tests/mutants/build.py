@@ -1,8 +1,8 @@
 """build.py - makes the programs of the cases, as cheaply as can be.
 
 Nearly all cases change device code alone: their PTX is made, by the flags of the Makefile, and spliced into the program
-that make has built (splice.py). A case marked `host` is built as a whole. Both are kept under build/mutants by a hash of
-all that goes in, so that nothing is made twice.
+that make has built (splice.py). A case marked `host` is built as a whole. Both are kept under build/mutants by a hash
+of all that goes in, so that nothing is made twice.
 """
 
 import hashlib
@@ -59,7 +59,8 @@ class Builder:
         self.kept = os.path.join(build, "mutants")
         self.toolkit = Toolkit(root, build)
         self.weaker = read(WEAKER)
-        self.named = re.compile("|".join(rf"\b{name}\b" for name in re.findall(r"(\w+)\((?:uint32_t|void)", self.weaker)))
+        names = re.findall(r"(\w+)\((?:uint32_t|void)", self.weaker)
+        self.named = re.compile("|".join(rf"\b{name}\b" for name in names))
         self.sources, self.programs = {}, {}
         self.scratch = None
         for kind in ("ptx", "bin"):

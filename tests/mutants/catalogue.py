@@ -1,4 +1,4 @@
-"""catalogue.py - the cases of the benchmark as data: reads the catalogues of this folder and applies a case to the sources.
+"""catalogue.py - the cases of the benchmark as data: reads the catalogues, applies a case to the sources.
 
 Syntax and meaning are in README.md. What a catalogue says must hold: a snippet that does not occur in its file exactly
 once, a name that is not defined, a class that is not known is an error that names file and line. So a step that has

@@ -195,8 +195,8 @@ def outcomes(options, results):
             counts = [sum(run["outcome"] == o for run in runs) for o in OUTCOMES]
             place = sum(run["place"] for run in runs)
             print(f"{label:<10}" + "".join(f"{c:>9}" for c in counts) + f"{place:>9}")
-    print("  right: as the label has it; other: told by another rule only; place: of the right ones, those whose first\n"
-          "  source lines have the changed one or a counterpart")
+    print("  right: as the label has it; other: told by another rule only; place: of the right ones, those whose\n"
+          "  first source lines have the changed one or a counterpart")
 
 
 def misses(results):

@@ -1,7 +1,7 @@
 """splice.py - a program with other PTX in it, without the host's compiler.
 
-A program that nvcc made carries its kernels in a fat binary (emulator/cudart/loader/fatbin.h has the layout): entries of
-machine code and of PTX in the section .nv_fatbin, found through the pointer in .nvFatBinSegment. A longer text has no
+A program that nvcc made carries its kernels in a fat binary (emulator/cudart/loader/fatbin.h has the layout): entries
+of machine code and of PTX in the section .nv_fatbin, found by the pointer in .nvFatBinSegment. A longer text has no
 room there. So the copy gets a new container at the end of the file, with the same entries but for the PTX, the segment
 of notes becomes the one that loads it, and the pointer leads there. ELF64, little-endian; only what the emulator reads
 is right in the result: the machine code is still the old program's.
