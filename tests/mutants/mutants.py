@@ -114,6 +114,8 @@ class Runner:
         last = re.findall(r"^(?:PASS|FAIL).*$", output, re.M)
         record = {"key": name, "code": code, "reports": reports(output), "last": last[-1] if last else "",
                   "seconds": round(time.monotonic() - begun, 3)}
+        if code is not None and not record["reports"] and not record["last"]:
+            return record  # neither report nor verdict: perhaps the program was not all there, so it is not kept
         with self.lock:
             self.known[name] = record
             with open(self.store, "a") as f:
