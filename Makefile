@@ -298,6 +298,18 @@ host-tests: emulator $(DRIVER_PROGRAMS) # the tests that need no CUDA compiler
 	$(cmake_tests)
 	@$(CTEST)
 
+# ---------------------------------------------------------------- the mutants: tests/mutants/README.md
+MUTANTS ?=
+SCHEDULES ?= default
+LEVEL ?= warn
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+JSON ?=
+.PHONY: mutants
+mutants: all ## one-line changes of the steps, and what the emulator says of them (MUTANTS='05-* legal' SCHEDULES='default lazy' LEVEL=strict JOBS=2 JSON=file)
+	@sh scripts/doctor.sh need python3
+	@set -f; python3 tests/mutants/mutants.py --build $(PROGRAMS) --schedules '$(SCHEDULES)' --level $(LEVEL) --jobs $(JOBS) \
+	    $(if $(JSON),--json '$(JSON)') $(MUTANTS)
+
 # ---------------------------------------------------------------- speed
 .PHONY: bench bench-emulator
 bench: all build/tests/bench/bench_cublas ## on a B200 or B300 the steps beside cuBLAS, table and plot (SIZES='1024 ...' RUNS=20 TYPE=f16); elsewhere bench-emulator

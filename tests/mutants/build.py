@@ -1,0 +1,136 @@
+"""build.py - makes the programs of the cases, as cheaply as can be.
+
+Nearly all cases change device code alone: their PTX is made, by the flags of the Makefile, and spliced into the program
+that make has built (splice.py). A case marked `host` is built as a whole. Both are kept under build/mutants by a hash
+of all that goes in, so that nothing is made twice.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+import splice
+from catalogue import HERE
+
+WEAKER = os.path.join(HERE, "weaker.cuh")
+
+
+class Failure(Exception):
+    """A case does not compile; the compiler's words."""
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
+def variable(makefile, name):
+    found = re.search(rf"^{name} := (.*)$", makefile, re.M)
+    return shlex.split(found[1])
+
+
+class Toolkit:
+    """nvcc as the Makefile calls it."""
+
+    def __init__(self, root, build):
+        makefile = read(os.path.join(root, "Makefile"))
+        self.env = dict(re.findall(r"^(\w+)='(.*)'$", read(os.path.join(build, "toolkit.env")), re.M))
+        self.flags = variable(makefile, "NVCC_FLAGS") + ["-include", WEAKER]
+        self.target = variable(makefile, "NVCC_TARGET")
+        self.arch = re.search(r"arch=(\w+)", " ".join(self.target))[1]
+
+    def ptx(self, source, out):
+        return [self.env["NVCC"], *self.flags, f"-arch={self.arch}", "-ptx", "-o", out, source]
+
+    def program(self, source, out):
+        return [self.env["NVCC"], *self.flags, *self.target, "-Xlinker", "-rpath," + self.env["CUDART_DIR"] +
+                ",--enable-new-dtags", "-L" + self.env["LINK_DIR"], "-o", out, source]
+
+
+class Builder:
+    """Programs by case. root: the repository; build: its build folder, where make has built the steps."""
+
+    def __init__(self, root, build):
+        self.root, self.build = root, build
+        self.kept = os.path.join(build, "mutants")
+        self.toolkit = Toolkit(root, build)
+        self.weaker = read(WEAKER)
+        names = re.findall(r"(\w+)\((?:uint32_t|void)", self.weaker)
+        self.named = re.compile("|".join(rf"\b{name}\b" for name in names))
+        self.sources, self.programs = {}, {}
+        self.scratch = None
+        for kind in ("ptx", "bin"):
+            os.makedirs(os.path.join(self.kept, kind), exist_ok=True)
+
+    def __enter__(self):
+        self.scratch = tempfile.mkdtemp(prefix="tmp-", dir=self.kept)
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def files(self, program):
+        """Every source of a step, {path from the root: text}."""
+        if program not in self.sources:
+            found = {}
+            for folder in (program, "common"):
+                for name in sorted(os.listdir(os.path.join(self.root, folder))):
+                    if name.endswith((".cu", ".cuh", ".h")):
+                        found[f"{folder}/{name}"] = read(os.path.join(self.root, folder, name))
+            self.sources[program] = found
+        return self.sources[program]
+
+    def base(self, program):
+        if program not in self.programs:
+            with open(os.path.join(self.build, program), "rb") as f:
+                self.programs[program] = f.read()
+        return self.programs[program]
+
+    def key(self, program, changed, host):
+        """A hash of what the case's program is made of."""
+        h = hashlib.sha256()
+        for path, text in sorted({**self.files(program), **changed}.items()):
+            h.update(f"{path}\0{text}\0".encode())
+        words = self.toolkit.program("", "") if host else self.toolkit.ptx("", "")
+        weaker = self.weaker if any(self.named.search(text) for text in changed.values()) else ""
+        h.update(f"{weaker}\0{words[1:]}\0{self.toolkit.env.get('NVCC_VERSION')}".encode())
+        return h.hexdigest()[:24]
+
+    def compile(self, program, changed, command, out):
+        """Runs nvcc on the changed sources, in a folder of their own."""
+        with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
+            for path, text in {**self.files(program), **changed}.items():
+                os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
+                with open(os.path.join(folder, path), "w") as f:
+                    f.write(text)
+            made = os.path.join(folder, "made")
+            source = os.path.join(folder, program, program + ".cu")
+            done = subprocess.run(command(source, made), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode:
+                raise Failure(done.stdout.replace(folder + "/", ""))
+            if command == self.toolkit.ptx:  # reports name the sources, not the copy
+                text = read(made).replace(folder + "/", self.root + "/")
+                with open(made, "w") as f:
+                    f.write(text)
+            os.replace(made, out)  # two that make the same make the same bytes
+
+    def make(self, program, changed, host):
+        """(hash, path of the program to run, whether it is to be removed after the runs)."""
+        key = self.key(program, changed, host)
+        if host:
+            path = os.path.join(self.kept, "bin", f"{program}-{key}")
+            if not os.path.exists(path):
+                self.compile(program, changed, self.toolkit.program, path)
+            return key, path, False
+        ptx = os.path.join(self.kept, "ptx", key + ".ptx")
+        if not os.path.exists(ptx):
+            self.compile(program, changed, self.toolkit.ptx, ptx)
+        path = os.path.join(self.scratch, f"{program}-{key}-{os.urandom(4).hex()}")
+        with open(path, "wb") as f:
+            f.write(splice.spliced(self.base(program), read(ptx)))
+        os.chmod(path, 0o755)
+        return key, path, True

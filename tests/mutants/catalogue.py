@@ -1,0 +1,200 @@
+"""catalogue.py - the cases of the benchmark as data: reads the catalogues, applies a case to the sources.
+
+Syntax and meaning are in README.md. What a catalogue says must hold: a snippet that does not occur in its file exactly
+once, a name that is not defined, a class that is not known is an error that names file and line. So a step that has
+drifted away from its catalogue is seen before anything runs.
+"""
+
+import fnmatch
+import glob
+import os
+import re
+import shlex
+
+CLASSES = ["error", "warning", "strict", "none", "open", "legal"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Drift(Exception):
+    """A catalogue and the sources, or a catalogue and its syntax, do not agree."""
+
+
+class Hunk:
+    """One change: the text `old` of `path`, within `function` where that is given, becomes `new`."""
+
+    def __init__(self, path, function):
+        self.path, self.function, self.old, self.new = path, function, [], []
+
+
+class Case:
+    """One case. where: catalogue and line; run: (program, arguments); near: snippets of counterparts."""
+
+    def __init__(self, name, label, rules, where):
+        self.name, self.label, self.rules, self.where = name, label, rules, where
+        self.hunks, self.near, self.why, self.run, self.run_name, self.host = [], [], "", None, "", False
+
+    def fail(self, text):
+        raise Drift(f"{self.where}: {self.name}: {text}")
+
+
+def pattern_of(lines):
+    """The text of lines as a regular expression that takes any white space for white space."""
+    return re.compile(r"\s+".join(re.escape(word) for word in " ".join(lines).split()))
+
+
+def region(text, function):
+    """Where the function's definition begins and ends in text: up to the first line that is a brace alone."""
+    found = re.search(r"^(?:static|__global__|UMMA_FN)[^;]*?\b" + re.escape(function) + r"\(", text, re.M)
+    if not found:
+        return None
+    one_line = re.compile(r"[^\n{]*\{[^\n]*\}\n").match(text, found.end())
+    end = one_line.end() if one_line else text.find("\n}", found.end())
+    return found.start(), len(text) if end < 0 else end
+
+
+class Catalogue:
+    """One file of cases, read line by line; `path` and `use` are what a case has that does not say otherwise."""
+
+    def __init__(self, path):
+        self.path, self.file, self.use = path, None, None
+        self.runs, self.words, self.cases = {}, {}, []
+        self.case, self.function, self.here = None, None, None
+        with open(path) as f:
+            for self.number, line in enumerate(f, 1):
+                if line.strip() and not line.startswith("#"):
+                    key, _, rest = line.rstrip("\n").partition(" ")
+                    self.take(key, rest)
+        for case in self.cases:
+            self.finish(case)
+
+    def fail(self, text):
+        raise Drift(f"{os.path.relpath(self.path)}:{self.number}: {text}")
+
+    def take(self, key, rest):
+        if key == "case":
+            self.begin(rest)
+        elif key in ("-", "+"):
+            self.change(key, rest)
+        elif key == "run" and "=" in rest.split()[1:2]:
+            name, _, words = rest.split(None, 2)
+            self.runs[name] = shlex.split(words)
+        elif key == "let":
+            name, _, words = rest.split(None, 2)
+            self.words[name] = words.split()
+        elif key == "use":
+            self.case, self.use = None, rest
+        elif key == "file":
+            self.here = rest
+            if self.case is None or self.case.why:
+                self.case, self.file = None, rest
+        elif self.case is None:
+            self.fail(f"`{key}` outside of a case")
+        else:
+            self.detail(key, rest)
+
+    def begin(self, rest):
+        found = re.fullmatch(r"([a-z0-9-]+) ([a-z]+):(.*)", rest)
+        if not found or found[2] not in CLASSES:
+            self.fail(f"a case is `NAME CLASS: RULES`, the classes are {', '.join(CLASSES)}")
+        rules = []
+        for word in found[3].split():
+            if word.startswith("$") and word[1:] not in self.words:
+                self.fail(f"there is no `let {word[1:]}`")
+            rules += self.words[word[1:]] if word.startswith("$") else [word]
+        self.case = Case(found[1], found[2], list(dict.fromkeys(rules)), f"{os.path.basename(self.path)}:{self.number}")
+        self.case.run_name, self.function, self.here = self.use, None, self.file
+        self.cases.append(self.case)
+
+    def change(self, key, rest):
+        if self.case is None:
+            self.fail("a change outside of a case")
+        hunks = self.case.hunks
+        if key == "-" and (not hunks or hunks[-1].new or self.function != hunks[-1].function):
+            hunks.append(Hunk(self.here, self.function))
+        if not hunks:
+            self.fail("a change begins with a line of `-`")
+        (hunks[-1].old if key == "-" else hunks[-1].new).append(rest)
+
+    def detail(self, key, rest):
+        if key == "in":
+            self.function = rest
+        elif key == "run":
+            self.case.run_name = rest
+        elif key == "near":
+            self.case.near.append(rest)
+        elif key == "why":
+            self.case.why = rest
+        elif key == "host":
+            self.case.host = True
+        else:
+            self.fail(f"`{key}` is no key")
+
+    def finish(self, case):
+        if case.run_name not in self.runs:
+            case.fail(f"there is no `run {case.run_name}`")
+        case.run = self.runs[case.run_name]
+        if not case.hunks or not case.why:
+            case.fail("a case has a change and a line of `why`")
+        if bool(case.rules) != (case.label in ("error", "warning", "strict")):
+            case.fail("error, warning and strict name the rules that are a right description, the others none")
+
+
+def change(case, hunk, text):
+    """text with the hunk applied, and the lines of the result that it made."""
+    begin, end = 0, len(text)
+    if hunk.function:
+        place = region(text, hunk.function)
+        if place is None:
+            case.fail(f"{hunk.path} has no function {hunk.function}")
+        begin, end = place
+    found = list(pattern_of(hunk.old).finditer(text, begin, end))
+    if len(found) != 1:
+        case.fail(f"{hunk.path}: {len(found)} places instead of one are `{' '.join(hunk.old)}`")
+    first = text.count("\n", 0, found[0].start()) + 1
+    new = "\n".join(hunk.new)
+    # a deletion's lines are where the text was, so that the lines below keep their numbers
+    kept = "" if hunk.new else "\n" * found[0][0].count("\n")
+    lines = (new or kept).count("\n")
+    return text[: found[0].start()] + new + kept + text[found[0].end() :], range(first, first + lines + 1)
+
+
+def apply(case, files):
+    """The changed sources {path: text} and the places {(path, line)} that the case made or names as counterparts.
+    files: all sources of the program, {path: text}."""
+    changed, places = {}, set()
+    for hunk in case.hunks:
+        if hunk.path not in files:
+            case.fail(f"{hunk.path} is no source of {case.run[0]}")
+        text, lines = change(case, hunk, changed.get(hunk.path, files[hunk.path]))
+        changed[hunk.path] = text
+        places |= {(hunk.path, line) for line in lines}
+    now = {**files, **changed}
+    for snippet in case.near:
+        pattern, hits = pattern_of([snippet]), 0
+        for path, text in now.items():
+            for found in pattern.finditer(text):
+                hits += 1
+                first = text.count("\n", 0, found.start()) + 1
+                places |= {(path, first + i) for i in range(found[0].count("\n") + 1)}
+        if not hits:
+            case.fail(f"`near`: no source has `{snippet}`")
+    return changed, places
+
+
+def read_all(paths=None):
+    """All cases of the catalogues, in their order. Names are unique."""
+    cases, seen = [], set()
+    for path in paths or sorted(glob.glob(os.path.join(HERE, "0*.txt"))):
+        cases += Catalogue(path).cases
+    for case in cases:
+        if case.name in seen:
+            case.fail("the name is taken")
+        seen.add(case.name)
+    return cases
+
+
+def chosen(cases, patterns):
+    """The cases whose name one of the shell patterns matches, or whose class it names; all without patterns."""
+    if not patterns:
+        return cases
+    return [c for c in cases if any(fnmatch.fnmatch(c.name, p) or c.label == p for p in patterns)]

@@ -1,0 +1,98 @@
+"""splice.py - a program with other PTX in it, without the host's compiler.
+
+A program that nvcc made carries its kernels in a fat binary (emulator/cudart/loader/fatbin.h has the layout): entries
+of machine code and of PTX in the section .nv_fatbin, found by the pointer in .nvFatBinSegment. A longer text has no
+room there. So the copy gets a new container at the end of the file, with the same entries but for the PTX, the segment
+of notes becomes the one that loads it, and the pointer leads there. ELF64, little-endian; only what the emulator reads
+is right in the result: the machine code is still the old program's.
+"""
+
+import struct
+
+PAGE = 4096
+PT_LOAD, PT_NOTE, SHT_RELA = 1, 4, 4
+WRAPPER_MAGIC, CONTAINER_MAGIC = 0x466243B1, 0xBA55ED50
+KIND_PTX = 1
+
+
+class Unfit(Exception):
+    """The program is not built as this needs it."""
+
+
+def unpack(layout, data, at):
+    return struct.unpack_from("<" + layout, data, at)
+
+
+def sections(data):
+    """Name: (type, address, offset, size)."""
+    table, entry, count, names = unpack("Q", data, 40)[0], *unpack("HHH", data, 58)
+    raw = [unpack("IIQQQQ", data, table + i * entry) for i in range(count)]
+    text = raw[names][4]
+    found = {}
+    for name, kind, _, address, offset, size in raw:
+        end = data.index(b"\0", text + name)
+        found[data[text + name : end].decode()] = (kind, address, offset, size)
+    return found
+
+
+def container(data, offset, ptx):
+    """The container at offset with `ptx` in place of its PTX."""
+    magic, version, header, size = unpack("IHHQ", data, offset)
+    if magic != CONTAINER_MAGIC:
+        raise Unfit("no fat binary where the wrapper points")
+    entries, at, replaced = [], offset + header, 0
+    while at < offset + header + size:
+        kind, _, entry_header, payload = unpack("HHIQ", data, at)
+        head, body = bytearray(data[at : at + entry_header]), data[at + entry_header : at + entry_header + payload]
+        if kind == KIND_PTX:
+            if unpack("Q", head, 40)[0] & 0xA000:
+                raise Unfit("the program's PTX is compressed: build with --no-compress")
+            body = ptx.encode() + b"\0"
+            body += b"\0" * (-len(body) % 8)
+            struct.pack_into("<Q", head, 8, len(body))
+            replaced += 1
+        entries.append(bytes(head) + body)
+        at += entry_header + payload
+    if replaced != 1:
+        raise Unfit(f"{replaced} PTX texts in the program instead of one")
+    body = b"".join(entries)
+    return struct.pack("<IHHQ", magic, version, header, len(body)) + data[offset + 16 : offset + header] + body
+
+
+def add_segment(data, body):
+    """Puts body at the end of the file, loaded where nothing else is; returns its address."""
+    data += b"\0" * (-len(data) % PAGE)
+    table, entry, count = unpack("Q", data, 32)[0], *unpack("HH", data, 54)
+    heads = [unpack("IIQQQQQQ", data, table + i * entry) for i in range(count)]
+    loads = [i for i in range(count) if heads[i][0] == PT_LOAD]
+    spare = [i for i in range(loads[-1] + 1, count) if heads[i][0] == PT_NOTE]
+    if not spare:
+        raise Unfit("no segment of notes behind the last one that is loaded")
+    last = heads[loads[-1]]
+    address = (last[3] + last[6] + 2 * PAGE - 1) // PAGE * PAGE
+    struct.pack_into("<IIQQQQQQ", data, table + spare[0] * entry, PT_LOAD, 4, len(data), address, address, len(body),
+                     len(body), PAGE)
+    data += body
+    return address
+
+
+def spliced(program, ptx):
+    """The bytes of an ELF program with `ptx` in its fat binary."""
+    data = bytearray(program)
+    named = sections(data)
+    if ".nv_fatbin" not in named or ".nvFatBinSegment" not in named:
+        raise Unfit("the program carries no fat binary")
+    _, base, offset, _ = named[".nv_fatbin"]
+    _, wrapper, place, size = named[".nvFatBinSegment"]
+    if size != 24 or unpack("I", data, place)[0] != WRAPPER_MAGIC:
+        raise Unfit("the program carries several fat binaries")
+    target, relocation = unpack("Q", data, place + 8)[0], None
+    for kind, _, at, bytes_ in named.values():
+        for i in range(at, at + bytes_ if kind == SHT_RELA else at, 24):
+            if unpack("Q", data, i)[0] == wrapper + 8:  # a position-independent program: the addend counts
+                relocation, target = i + 16, unpack("Q", data, i + 16)[0]
+    address = add_segment(data, container(data, offset + target - base, ptx))
+    struct.pack_into("<Q", data, place + 8, address)
+    if relocation is not None:
+        struct.pack_into("<Q", data, relocation, address)
+    return bytes(data)

@@ -1,0 +1,92 @@
+#!/bin/sh
+# mutants.sh ROOT BUILD: tests/mutants agrees with the sources of the steps, a handful of its cases is judged as their
+# labels have it, and the runner turns red where it should: a mutant that nobody tells of, a legal change that is told, a
+# catalogue that has drifted. Exit 77 where there is no python3.
+set -u
+root=$1 build=$2
+command -v python3 >/dev/null 2>&1 || {
+    echo 'python3 is not installed'
+    exit 77
+}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+
+# run WANTED WORDS...: the runner ends with exit code WANTED; what it says is in $scratch/log
+run() {
+    wanted=$1
+    shift
+    python3 "$root/tests/mutants/mutants.py" --build "$build" "$@" >"$scratch/log" 2>&1
+    code=$?
+    [ "$code" -eq "$wanted" ] && return
+    echo "FAILED: mutants.py $*: exit code $code, expected $wanted"
+    cat "$scratch/log"
+    bad=1
+}
+
+# says REGEX: the last run did
+says() {
+    grep -qE -e "$1" "$scratch/log" && return
+    echo "FAILED: not said: $1"
+    cat "$scratch/log"
+    bad=1
+}
+
+# case NAME CLASS OLD NEW [NEAR]: a catalogue with one case on step 02
+case_of() {
+    {
+        echo 'run smem = 02_simple_umma --m 128 --n 256 --k 192'
+        echo 'file 02_simple_umma/02_simple_umma.cu'
+        echo 'use smem'
+        echo "case $1 $2"
+        echo 'in simple_umma'
+        echo "- $3"
+        echo "+ $4"
+        echo 'why made up'
+    } >"$scratch/made_up.txt"
+}
+
+run 0 --list
+
+# shellcheck disable=SC2046 # a name a word
+run 0 --require --json "$scratch/found.json" $(cat "$root/tests/mutants/quick.txt")
+grep -q '"outcome": "right", "place": true' "$scratch/found.json" ||
+    tr -d '\n' <"$scratch/found.json" | grep -q '"outcome": "right", *"place": true' || {
+    echo 'FAILED: no report of the handful names the line of its mutant'
+    bad=1
+}
+
+case_of silent 'warning: missing-proxy-fence' 'mbarrier_wait(done, kt & 1);' 'mbarrier_wait(done, kt & 1); /* the same */'
+run 1 --require --catalogue "$scratch/made_up.txt"
+says '^ +warning +silent +silent \(default\)$'
+run 0 --catalogue "$scratch/made_up.txt"
+
+case_of told 'legal:' 'fence_proxy_async_shared();' ';'
+run 1 --require --catalogue "$scratch/made_up.txt"
+says '^ +legal +told +other: missing-proxy-fence'
+
+case_of other 'warning: deadlock' 'fence_proxy_async_shared();' ';'
+run 1 --require --catalogue "$scratch/made_up.txt"
+says '^ +warning +other +other: missing-proxy-fence'
+
+case_of unbuilt 'warning: deadlock' 'fence_proxy_async_shared();' 'no_such_fence();'
+run 1 --require --catalogue "$scratch/made_up.txt"
+says 'identifier "no_such_fence" is undefined'
+
+case_of hangs 'error: deadlock' 'mbarrier_wait(done, kt & 1);' 'while (true) __nanosleep(100);'
+run 1 --require --timeout 1 --catalogue "$scratch/made_up.txt"
+says '^ +error +hangs +hang'
+
+case_of gone 'legal:' 'no_such_text();' ';'
+run 2 --catalogue "$scratch/made_up.txt"
+says 'made_up.txt:4: gone: .*: 0 places instead of one are .no_such_text\(\);'
+case_of twice 'legal:' '__syncthreads();' ';'
+run 2 --catalogue "$scratch/made_up.txt"
+says 'twice: .*: 3 places instead of one'
+case_of class 'wrong: deadlock' '__syncthreads();' ';'
+run 2 --catalogue "$scratch/made_up.txt"
+says 'made_up.txt:4: a case is'
+case_of rules 'legal: deadlock' 'mbarrier_wait(done, kt & 1);' ';'
+run 2 --catalogue "$scratch/made_up.txt"
+says 'rules: error, warning and strict name the rules'
+exit $bad
