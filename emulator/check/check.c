@@ -2,7 +2,7 @@
 #include "check/check.h"
 
 void check_attach(struct gpu *gpu) {
-    const struct listener all[] = {check_race(), check_landing(), check_tmem(), check_mbarrier()};
+    const struct listener all[] = {check_race(), check_tmem(), check_mbarrier()};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (!events_attach(gpu, &all[i]))
             diag_broken("no room for the listener %s", all[i].name);

@@ -16,8 +16,6 @@ void check_attach(struct gpu *gpu);
 
 /* Accesses that nothing orders: check/race.h. */
 struct listener check_race(void);
-/* Loads from shared memory that a copy is still writing. */
-struct listener check_landing(void);
 /* Tensor memory used while the pair gives it back. */
 struct listener check_tmem(void);
 /* An mbarrier used by another CTA before it was published; bytes that no expect_tx announced. */

@@ -279,11 +279,12 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
             wait_copies(r, warp, l, but);
 }
 
-/* The threads that issued it had acquired what they knew then: that has been performed before the operation was. Their
- * own accesses are not among it. */
+/* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
+ * they did themselves has been executed, and no more is known of it (8.9.1.1). */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
     for (unsigned l = 0; l < LAYER_NEAR; l++)
         clock_join(&r->clocks, &m->open[l], n->now[l]);
+    clock_add_lanes(&r->clocks, &m->open[LAYER_SEEN], n->warp, n->lanes, n->time);
 }
 
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }

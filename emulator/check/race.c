@@ -59,6 +59,7 @@ static void end_cta(struct race *r, const struct listener *self, const struct ct
     for (uint32_t i = 0; i < c->num_mbars; i++) {
         know_forget(r, &c->mbars[i].m);
         xfree(c->mbars[i].uses);
+        xfree(c->mbars[i].seen);
     }
     xfree(c->mbars);
     bytes_free(r, c);
@@ -252,6 +253,7 @@ static void mbar_ends(struct race *r, const struct event_life *e) {
     check_inval(r, e, m);
     know_forget(r, &m->m);
     xfree(m->uses);
+    xfree(m->seen);
     *m = c->mbars[--c->num_mbars];
 }
 
@@ -306,7 +308,56 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
             &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
 }
 
+static const struct diag phase_missed = {
+    .id = "mbarrier-phase-missed",
+    .rule = "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
+            "wait for the phase before have seen that",
+    .section = "PTX ISA 9.7.13.15.16",
+    .hint = "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
+            "who polls late waits for ever. On most runs they come in time",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Those who saw the phase before: were the arrivals of this one ordered behind that? A warp counts as one. */
+static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
+        const struct mbar_use *use = &m->seen[i];
+        bool known = !use->time;
+        for (uint32_t l = 0; !known && l < CLOCK_LANES; l++)
+            known = clock_knows_lane(m->m.open[LAYER_SEEN], i, l, use->time);
+        if (known)
+            continue;
+        const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
+        mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
+                       "%s ends phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the poll "
+                       "that saw phase %llu end",
+                       e->by.what, (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
+        return;
+    }
+}
+
+/* A poll saw that a phase is complete. */
+static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    if (!m->seen)
+        m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
+    if (m->saw != e->phase)
+        memset(m->seen, 0, r->clocks.warps * sizeof *m->seen);
+    m->saw = e->phase;
+    struct mbar_use *use = &m->seen[race_warp(r, e->by.cta, e->by.warp)];
+    if (!use->time)
+        *use = (struct mbar_use){r->time, e->done, e->by.site};
+}
+
+/* The polls of some lanes were answered with yes. */
+static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    const struct manner how = manner_of(e);
+    remember_seen(r, e, m);
+    know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
+}
+
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    check_seen(r, e, m);
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
@@ -314,7 +365,6 @@ static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_w
 }
 
 static void mbarrier(struct race *r, const struct listener *self, const struct event_sync *e) {
-    const struct manner how = manner_of(e);
     struct mbar_watch *m = find_mbar(r, e->owner, e->off);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
     if (!m)
@@ -336,7 +386,7 @@ static void mbarrier(struct race *r, const struct listener *self, const struct e
         break;
     case SYNC_MBAR_TEST:
         if (e->done)
-            know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
+            saw_phase(r, e, m);
         break;
     default:
         break;

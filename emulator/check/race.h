@@ -145,7 +145,8 @@ struct cta_watch {
         struct mbar_use {
             uint32_t time, lanes;
             const struct diag_site *site;
-        } *uses; /* the latest of each warp of the cluster */
+        } *uses, *seen; /* the latest of each warp of the cluster; of those polls that saw phase `saw` complete */
+        uint64_t saw;
         struct meeting m;
     } *mbars;
     uint32_t num_mbars, cap_mbars;

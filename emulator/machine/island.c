@@ -85,7 +85,7 @@ static void describe(struct diag *d, const struct mach_origin *origin, const str
     *d = *proto;
     d->site = origin ? origin->site : NULL;
     d->thread = origin ? &origin->thread : NULL;
-    d->other = other;
+    d->other = other ? other : proto->other;
     d->after = NULL;
 }
 

@@ -5,7 +5,7 @@
 // Rule: warp w of the CTA reaches lanes 32 (w % 4) to 32 (w % 4) + 31 (PTX ISA 9.7.16.8.1).
 //
 // EMU: --check=strict
-// EXIT: 0
+// EXIT: 3
 // EXPECT: ^warning: tcgen05.ld by warp 1 touches lanes 0 to 31 \(address 0x00000000\); its window is lanes 32 to 63 \[tcgen05-lane-window\]$
 // EXPECT: --> common/tmem.cuh:[0-9]+ in lane_window$
 // EXPECT: from: tests/negative/lane_window.cu:@LOAD@$

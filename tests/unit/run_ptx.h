@@ -45,7 +45,7 @@ static inline bool run_open_config(struct run *r, const char *ptx, const struct 
     memset(r, 0, sizeof *r);
     r->gpu = gpu_create(&c);
     r->gpu->sink = (struct diag_sink){run_collect_, r};
-    const struct listener checks[] = {check_landing(), check_tmem(), check_mbarrier()};
+    const struct listener checks[] = {check_tmem(), check_mbarrier()};
     for (unsigned i = 0; i < sizeof checks / sizeof *checks; i++)
         events_attach(r->gpu, &checks[i]);
     struct ptx_module *m = ptx_parse(ptx, strlen(ptx), "test.ptx", &r->gpu->sink);
