@@ -295,7 +295,35 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
     n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
 }
 
+static const struct diag arrives_ahead = {
+    .id = "mbarrier-phase-missed",
+    .rule = "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
+            "it may count in that one",
+    .section = "PTX ISA 9.7.13.15.6, 9.7.13.15.13",
+    .hint = "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
+            "On most runs the others keep up",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Do those who arrive know that the phase before is over? */
+static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    const struct warp_watch *w = &r->warps[race_warp(r, e->by.cta, e->by.warp)];
+    bool knows = n ? clock_knows_token(n->now[LAYER_SEEN], m->token, (uint32_t)e->phase) : true;
+    for (uint32_t i = 0; !n && knows && i < w->num_strands; i++)
+        if (w->strand[i].lanes & e->by.lanes)
+            knows = clock_knows_token(w->strand[i].k.now[LAYER_SEEN], m->token, (uint32_t)e->phase);
+    if (knows)
+        return;
+    const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
+    mach_warn(r->island, &origin, &arrives_ahead,
+              "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
+              "phase %llu",
+              e->by.what, (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
+}
+
 static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    check_phase(r, e, m, n);
     const struct manner how = manner_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (!e->by.op)
