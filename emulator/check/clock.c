@@ -9,11 +9,12 @@
 #define NO_LANE 0xffu
 #define MANY 0xfeu
 
-typedef uint32_t eight __attribute__((vector_size(GROUP * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
-typedef int32_t excess_lanes __attribute__((vector_size(GROUP * sizeof(int32_t))));
+/* Entries stay below 2^31, so that they compare as signed numbers, which every host's vectors can. */
+typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
+/* Not zero where one exceeds the other. */
 struct excess {
-    excess_lanes a, b; /* not zero where it exceeds the other */
+    uint32_t a, b;
 };
 
 struct lanes {
@@ -201,61 +202,55 @@ static bool comparable(const struct clock *a, const struct clock *b, uint32_t g)
     return x == y && !a->num_many && !b->num_many;
 }
 
-/* Of eight entries: does a exceed b somewhere, and b a? */
-static void compare_eight(const uint32_t *a, const uint32_t *b, struct excess *e) {
-    const eight x = *(const eight *)a, y = *(const eight *)b;
-    e->a |= x > y;
-    e->b |= y > x;
-}
+static uint32_t any(four v) { return (uint32_t)(v[0] | v[1] | v[2] | v[3]); }
 
-static bool any(excess_lanes e) {
-    int32_t sum = 0;
-    for (unsigned i = 0; i < GROUP; i++)
-        sum |= e[i];
-    return sum;
+/* Of `num` entries, a multiple of eight: does a exceed b somewhere, and b a? */
+static void compare_run(const uint32_t *a, const uint32_t *b, uint32_t num, struct excess *e) {
+    four more_a = {0}, more_b = {0};
+    for (uint32_t i = 0; i < num; i += 4) {
+        const four x = *(const four *)(a + i), y = *(const four *)(b + i);
+        more_a |= x > y;
+        more_b |= y > x;
+    }
+    e->a |= any(more_a);
+    e->b |= any(more_b);
 }
 
 static void compare_tokens(const struct clock *a, const struct clock *b, struct excess *e) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
-    for (uint32_t i = 0; i < both; i += GROUP)
-        compare_eight(a->token + i, b->token + i, e);
+    compare_run(a->token, b->token, both, e);
     for (uint32_t i = both; i < a->tokens; i++)
-        e->a[0] |= a->token[i] != 0;
+        e->a |= a->token[i];
     for (uint32_t i = both; i < b->tokens; i++)
-        e->b[0] |= b->token[i] != 0;
+        e->b |= b->token[i];
 }
 
 /* Does either of a and b know what the other does not? */
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
-    struct excess e = {{0}, {0}};
+    struct excess e = {0, 0};
     compare_tokens(a, b, &e);
-    for (uint32_t g = 0; g < groups(p); g++) {
+    for (uint32_t g = 0; g < groups(p) && !(e.a && e.b); g++) {
         if (comparable(a, b, g)) {
-            compare_eight(a->all + g * GROUP, b->all + g * GROUP, &e);
-            compare_eight(a->ahead + g * GROUP, b->ahead + g * GROUP, &e);
+            compare_run(a->all + g * GROUP, b->all + g * GROUP, GROUP, &e);
+            compare_run(a->ahead + g * GROUP, b->ahead + g * GROUP, GROUP, &e);
             continue;
         }
         for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
-            e.a[0] |= exceeds(a, b, w);
-            e.b[0] |= exceeds(b, a, w);
+            e.a |= exceeds(a, b, w);
+            e.b |= exceeds(b, a, w);
         }
     }
-    *a_more = any(e.a);
-    *b_more = any(e.b);
+    *a_more = e.a;
+    *b_more = e.b;
 }
 
-/* Of eight entries the greater ones into `to`. */
-static void join_eight(uint32_t *to, const uint32_t *from) {
-    const eight x = *(const eight *)to, y = *(const eight *)from;
-    const excess_lanes more = x > y;
-    *(eight *)to = (x & (eight)more) | (y & ~(eight)more);
-}
-
-static void join_tokens(struct clock *to, const struct clock *from) {
-    const uint32_t both = to->tokens < from->tokens ? to->tokens : from->tokens;
-    for (uint32_t i = 0; i < both; i += GROUP)
-        join_eight(to->token + i, from->token + i);
+/* Of `num` entries, a multiple of eight, the greater ones into `to`. */
+static void join_run(uint32_t *to, const uint32_t *from, uint32_t num) {
+    for (uint32_t i = 0; i < num; i += 4) {
+        const four x = *(const four *)(to + i), y = *(const four *)(from + i), more = x > y;
+        *(four *)(to + i) = (x & more) | (y & ~more);
+    }
 }
 
 static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
@@ -276,8 +271,8 @@ static void join_group(struct clock *to, const struct clock *from, uint32_t g) {
             join_warp(to, from, w);
         return;
     }
-    join_eight(to->all + first, from->all + first);
-    join_eight(to->ahead + first, from->ahead + first);
+    join_run(to->all + first, from->all + first, GROUP);
+    join_run(to->ahead + first, from->ahead + first, GROUP);
     for (uint32_t w = first; w < first + GROUP; w++)
         if (to->lane[w] != NO_LANE && to->ahead[w] <= to->all[w]) { /* the others have caught up */
             to->lane[w] = NO_LANE;
@@ -301,7 +296,7 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
         return;
     }
     struct clock *to = own(p, into);
-    join_tokens(to, from);
+    join_run(to->token, from->token, from->tokens < to->tokens ? from->tokens : to->tokens);
     for (uint32_t g = 0; g < groups(p); g++)
         join_group(to, from, g);
 }
