@@ -96,6 +96,7 @@ static void arrive_strict(struct race *r, const struct know *k, uint32_t warp, u
 static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
                    const struct manner *how) {
     give(r, &to[LAYER_SEEN], k->now[LAYER_SEEN], warp, lanes, r->time);
+    give(r, &to[LAYER_RAN], k->now[LAYER_RAN], warp, lanes, r->time);
     if (releases(how->order)) {
         give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
         give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
@@ -116,8 +117,7 @@ void know_phase(struct race *r, struct meeting *m) {
         clock_join(&r->clocks, &m->done[l], m->open[l]);
         clock_set(&r->clocks, &m->open[l], NULL);
     }
-    clock_set(&r->clocks, &m->carried[LAYER_ORDER], NULL);
-    clock_set(&r->clocks, &m->carried[LAYER_SEEN], NULL);
+    clock_set(&r->clocks, &m->carried, NULL);
 }
 
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how) {
@@ -126,6 +126,7 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
     FOR_STRANDS(s, w, lanes) {
         struct clock **to = acquires(how->order) ? s->k.now : s->k.pending;
         clock_join(&r->clocks, &s->k.now[LAYER_SEEN], m->done[LAYER_SEEN]);
+        clock_join(&r->clocks, &s->k.now[LAYER_RAN], m->done[LAYER_RAN]);
         clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
         clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
         if (!r->strict)
@@ -144,8 +145,7 @@ void know_forget(struct race *r, struct meeting *m) {
         clock_set(&r->clocks, &m->done[l], NULL);
         clock_set(&r->clocks, &m->open[l], NULL);
     }
-    clock_set(&r->clocks, &m->carried[LAYER_ORDER], NULL);
-    clock_set(&r->clocks, &m->carried[LAYER_SEEN], NULL);
+    clock_set(&r->clocks, &m->carried, NULL);
 }
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
 
 /* All lanes of the warp, which know the same, tell one another what they did. */
 static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_SCOPED};
-    for (unsigned i = 0; i < 2u + r->strict; i++)
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
+    for (unsigned i = 0; i < 3u + r->strict; i++)
         clock_add_lanes(&r->clocks, &k->now[all[i]], warp, UINT32_MAX, r->time);
     if (k->fenced_at)
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
@@ -218,7 +218,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 /* Orders the memory accesses of those who take part (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct manner how = {ORDER_ACQ_REL, SCOPE_CTA, true};
-    struct meeting m = {{NULL}, {NULL}, {NULL}};
+    struct meeting m = {{NULL}, {NULL}, NULL};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);
         return;

@@ -282,20 +282,17 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
 /* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
  * they did themselves has been executed, and no more is known of it (8.9.1.1). */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
-    if (n->now[LAYER_SEEN] && m->carried[LAYER_SEEN] == n->now[LAYER_SEEN] &&
-        m->carried[LAYER_ORDER] == n->now[LAYER_ORDER])
-        return; /* of the same issuer, as the boxes of a stage */
-    for (unsigned l = 0; l < LAYER_NEAR; l++)
-        clock_join(&r->clocks, &m->open[l], n->now[l]);
-    clock_set(&r->clocks, &m->carried[LAYER_ORDER], n->now[LAYER_ORDER]);
-    clock_set(&r->clocks, &m->carried[LAYER_SEEN], n->now[LAYER_SEEN]);
-    clock_add_lanes(&r->clocks, &m->open[LAYER_SEEN], n->warp, n->lanes, n->time);
+    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
+        for (unsigned l = 0; l < LAYER_NEAR; l++)
+            clock_join(&r->clocks, &m->open[l], n->now[l]);
+    clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
+    clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
 
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (n->read.step)

@@ -314,10 +314,10 @@ static const struct diag arrives_ahead = {
 /* Do those who arrive know that the phase before is over? */
 static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     const struct warp_watch *w = &r->warps[race_warp(r, e->by.cta, e->by.warp)];
-    bool knows = n ? clock_knows_token(n->now[LAYER_SEEN], m->token, (uint32_t)e->phase) : true;
+    bool knows = n ? clock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) : true;
     for (uint32_t i = 0; !n && knows && i < w->num_strands; i++)
         if (w->strand[i].lanes & e->by.lanes)
-            knows = clock_knows_token(w->strand[i].k.now[LAYER_SEEN], m->token, (uint32_t)e->phase);
+            knows = clock_knows_token(w->strand[i].k.now[LAYER_RAN], m->token, (uint32_t)e->phase);
     if (knows)
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
@@ -358,7 +358,7 @@ static void check_seen(struct race *r, const struct event_sync *e, const struct 
         const struct mbar_use *use = &m->seen[i];
         bool known = !use->time;
         for (uint32_t l = 0; !known && l < CLOCK_LANES; l++)
-            known = clock_knows_lane(m->m.open[LAYER_SEEN], i, l, use->time);
+            known = clock_knows_lane(m->m.open[LAYER_RAN], i, l, use->time);
         if (known)
             continue;
         const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
@@ -391,7 +391,7 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     check_seen(r, e, m);
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);

@@ -23,6 +23,7 @@
 enum layer {
     LAYER_ORDER,  /* causality order of the generic proxy: a release pattern, observed by an acquire pattern (8.8) */
     LAYER_SEEN,   /* execution alone: also through relaxed arrivals and waits */
+    LAYER_RAN,    /* the same, through the completion of an operation from what its issuer did, too */
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_SCOPED, /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
@@ -52,7 +53,7 @@ struct strand {
 struct meeting {
     struct clock *done[LAYERS]; /* what completed phases carry */
     struct clock *open[LAYERS]; /* what has arrived in the one under way, */
-    struct clock *carried[2];   /*  and with the latest operation: LAYER_ORDER, LAYER_SEEN */
+    struct clock *carried;      /*  and what the issuer of the latest operation in it knew, LAYER_RAN */
 };
 
 /* An access of a thread. */
