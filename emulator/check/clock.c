@@ -2,6 +2,7 @@
 #include "check/clock.h"
 
 #include "base/heap.h"
+#include "check/far.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct clock {
     uint32_t num_many;
     struct lanes *many;
     struct clock *next; /* in pool->free */
+    struct far *far;
     uint32_t *all, *ahead, *token;
     uint8_t *lane;
 };
@@ -98,6 +100,8 @@ void clock_drop(struct clock_pool *p, struct clock *c) {
     xfree(c->many);
     c->many = NULL;
     c->num_many = 0;
+    far_drop(p->far, c->far);
+    c->far = NULL;
     if (c->tokens != p->room) {
         free_clock(c);
         return;
@@ -130,6 +134,7 @@ static struct clock *own(struct clock_pool *p, struct clock **c) {
         memcpy(mine->many, old->many, old->num_many * sizeof *mine->many);
         mine->num_many = old->num_many;
     }
+    mine->far = far_hold(old->far);
     clock_drop(p, old);
     return *c = mine;
 }
@@ -197,7 +202,7 @@ static bool same_group(const struct clock *a, const struct clock *b, uint32_t g)
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
-    uint32_t more_a = 0, more_b = 0;
+    uint32_t more_a = far_exceeds(p->far, a->far, b->far), more_b = far_exceeds(p->far, b->far, a->far);
     for (uint32_t i = 0; i < both; i++) {
         more_a |= a->token[i] > b->token[i];
         more_b |= b->token[i] > a->token[i];
@@ -250,6 +255,7 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
     for (uint32_t g = 0; g < groups(p); g++)
         for (uint32_t w = g * GROUP; !same_group(to, from, g) && w < (g + 1) * GROUP; w++)
             join_warp(to, from, w);
+    far_join(p->far, &to->far, from->far);
 }
 
 /* --- single entries ----------------------------------------------------------------------------------------------- */
@@ -287,3 +293,52 @@ bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint3
 uint32_t clock_token(const struct clock *c, uint32_t token) { return c && token < c->tokens ? c->token[token] : 0; }
 
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step) { return clock_token(c, token) >= step; }
+
+/* --- other clusters ----------------------------------------------------------------------------------------------- */
+
+bool clock_exceeds(const struct clock_pool *p, const struct clock *a, const struct clock *b) {
+    bool more = a && !b, less;
+    if (a && b && a != b)
+        compare(p, a, b, &more, &less);
+    return more;
+}
+
+struct far *clock_far(const struct clock *c) { return c ? c->far : NULL; }
+
+/* Makes `to`, which knows nothing, know what `from` knows of its own cluster. */
+static void copy_own(const struct clock_pool *p, struct clock *to, const struct clock *from) {
+    const size_t warps = (size_t)groups(p) * GROUP;
+    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
+    memcpy(to->all, from->all, 2 * warps * sizeof *to->all);
+    memcpy(to->lane, from->lane, warps);
+    memcpy(to->token, from->token, both * sizeof *to->token);
+    if (from->num_many) {
+        to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);
+        memcpy(to->many, from->many, from->num_many * sizeof *to->many);
+        to->num_many = from->num_many;
+    }
+}
+
+struct clock *clock_export(struct clock_pool *p, const struct clock *c) {
+    struct clock_pool *far = p->far;
+    if (p->tokens > far->room) {
+        while (far->room < p->tokens)
+            far->room *= 2;
+        empty(far);
+    }
+    far->tokens = far->room; /* so that a join has room for what each of the two knows */
+    struct clock *mine = new_empty(far);
+    copy_own(p, mine, c);
+    return mine;
+}
+
+void clock_import(struct clock_pool *p, struct clock **into, const struct clock *own, struct far *set) {
+    if ((!own && !set) || (*into && (*into)->far == set && !clock_exceeds(p, own, *into)))
+        return;
+    struct clock *c = new_empty(p);
+    if (own)
+        copy_own(p, c, own);
+    c->far = far_hold(set);
+    clock_join(p, into, c);
+    clock_drop(p, c);
+}

@@ -44,7 +44,8 @@ static bool same(const struct know *a, const struct know *b) {
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
     return a->released_at == b->released_at && a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
-           a->released_fenced_at == b->released_fenced_at;
+           a->released_fenced_at == b->released_fenced_at && a->global_at == b->global_at &&
+           a->released_global_at == b->released_global_at;
 }
 
 static void merge(struct race *r, struct warp_watch *w) {
@@ -78,10 +79,13 @@ static void arrive(struct race *r, const struct strand *s, uint32_t warp, uint32
     if (releases(order)) {
         give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
         give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
+        give(r, &to[LAYER_FENCED_GLOBAL], k->now[LAYER_FENCED_GLOBAL], warp, lanes, k->global_at);
     } else if (k->released_at) {
         give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
         give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
+        give(r, &to[LAYER_FENCED_GLOBAL], k->released[LAYER_FENCED_GLOBAL], warp, lanes, k->released_global_at);
     }
+    clock_join(&r->clocks, &to[LAYER_PERFORMED], k->now[LAYER_PERFORMED]);
     if (!r->strict)
         return;
     give(r, &to[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, lanes, k->before_at);
@@ -107,6 +111,8 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
         clock_join(&r->clocks, &s->k.now[LAYER_SEEN], m->done[LAYER_SEEN]);
         clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
         clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
+        clock_join(&r->clocks, &to[LAYER_FENCED_GLOBAL], m->done[LAYER_FENCED_GLOBAL]);
+        clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], m->done[LAYER_PERFORMED]);
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
     }
     merge(r, w);
@@ -121,13 +127,13 @@ void know_forget(struct race *r, struct meeting *m) {
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
 
-void know_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_order order) {
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_order order, bool wide) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
         struct know *k = &s->k;
         for (unsigned l = 0; l < LAYERS; l++) {
-            if (l != LAYER_ORDER && l != LAYER_FENCED)
+            if (l != LAYER_ORDER && l != LAYER_FENCED && l != LAYER_FENCED_GLOBAL)
                 continue;
             if (acquires(order)) {
                 clock_join(&r->clocks, &k->now[l], k->pending[l]);
@@ -139,17 +145,26 @@ void know_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_order 
         if (releases(order)) {
             k->released_at = r->time;
             k->released_fenced_at = k->fenced_at;
+            k->released_global_at = k->global_at;
         }
+        if (releases(order) && wide)
+            give(r, &k->now[LAYER_PERFORMED], k->now[LAYER_ORDER], warp, s->lanes, r->time);
     }
     merge(r, w);
 }
 
-void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes) {
+void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_fence_space space) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
-        clock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
-        s->k.fenced_at = r->time;
+        if (space != FENCE_GLOBAL) {
+            clock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
+            s->k.fenced_at = r->time;
+        }
+        if (space != FENCE_SHARED) {
+            clock_join(&r->clocks, &s->k.now[LAYER_FENCED_GLOBAL], s->k.now[LAYER_ORDER]);
+            s->k.global_at = r->time;
+        }
     }
     merge(r, w);
 }
