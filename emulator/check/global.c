@@ -91,7 +91,11 @@ static struct global_op *op_of(struct race *r, struct note *n) {
         return n->global;
     struct global_op *op = new_op(r->global);
     if (op)
-        *op = (struct global_op){.note = n, .cluster = r->global->cluster, .origin = n->origin, .name = n->name};
+        *op = (struct global_op){.note = n,
+                                 .cluster = r->global->cluster,
+                                 .lanes = n->lanes,
+                                 .site = n->origin.site,
+                                 .name = n->name};
     return n->global = op;
 }
 

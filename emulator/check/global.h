@@ -57,13 +57,13 @@ static inline uint32_t mark_unit(const struct mark *m) { return m->flags / MARK_
 struct global_op {
     const struct note *note; /* while there is one; then what it said last: */
     struct done read, written;
-    uint32_t cluster;
-    struct mach_origin origin;
+    uint32_t cluster, lanes; /* that issued it */
+    const struct diag_site *site;
     const char *name;
 };
 
-/* A read of bytes in a region that nobody has written yet. */
-struct unwritten {
+/* An access in a region whose accesses are listed. */
+struct listed {
     uint64_t at, stride;
     uint32_t size, rows;
     struct mark mark;
@@ -72,9 +72,9 @@ struct unwritten {
 struct region {
     uint64_t number; /* address >> REGION_SHIFT */
     struct region *next;
-    bool written;
-    struct unwritten *reads; /* until it is written */
-    uint32_t num_reads, cap_reads, oldest;
+    bool sorted;                   /* its accesses are marks; until then: */
+    struct listed *reads, *writes; /*  no write shares bytes with another access */
+    uint32_t num_reads, cap_reads, num_writes, cap_writes, oldest;
     struct mark *page[(1u << REGION_SHIFT) / CELL_PAGE]; /* cells, or NULL */
 };
 

@@ -1,8 +1,9 @@
 /* check/global_cells.c - who has touched which bytes of global memory; global.h.
  *
- * Of each sector: marks of its last writes and of the reads since. Reads of regions that nobody has written in this
- * launch, mostly a kernel's inputs, are only listed; they become marks when the first write comes. What takes too much
- * memory is forgotten: then a race may be missed, but none is invented.
+ * Of each sector: marks of its last writes and of the reads since. Copies read, and mostly write, what no others touch,
+ * in large boxes. So the accesses of a region are only listed at first; they become marks when one comes that a write may
+ * share bytes with, or when there are many. What takes too much memory is forgotten: then a race may be missed, but none
+ * is invented.
  */
 #include "check/global.h"
 
@@ -11,7 +12,9 @@
 
 #define PAGE_CELLS (CELL_PAGE / SECTOR)
 #define MAX_MARKS 12u                    /* of one sector; of more, the oldest read is forgotten */
-#define MAX_READS (1u << 14)             /* of an unwritten region, likewise */
+#define MAX_READS (1u << 14)             /* listed, likewise; */
+#define MAX_READS_WRITTEN (1u << 10)     /*  where something is written, too, */
+#define MAX_WRITES (1u << 10)            /*  and so many writes */
 #define MAX_BYTES (UINT64_C(768) << 20)  /* that all of it may take */
 
 static bool room(struct global *g, uint64_t bytes) {
@@ -158,37 +161,77 @@ static struct mark part_of(const struct mark *m, const uint8_t *written, uint64_
     return part;
 }
 
-/* Reads become marks. */
-static void sort_reads(struct global *g, struct shard *s, struct region *region) {
-    for (uint32_t i = 0; i < region->num_reads; i++) {
-        const struct unwritten *u = &region->reads[i];
-        for (uint32_t row = 0; row < u->rows; row++) {
-            const uint64_t at = u->at + row * u->stride;
-            for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < at + u->size; base += SECTOR) {
-                const struct mark part = part_of(&u->mark, NULL, at, u->size, base);
+static void sort_list(struct global *g, struct shard *s, struct region *region, const struct listed *list, uint32_t num) {
+    for (uint32_t i = 0; i < num; i++)
+        for (uint32_t row = 0; row < list[i].rows; row++) {
+            const uint64_t at = list[i].at + row * list[i].stride;
+            for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < at + list[i].size; base += SECTOR) {
+                const struct mark part = part_of(&list[i].mark, NULL, at, list[i].size, base);
                 struct mark *cell = cell_at(g, region, base);
                 if (cell)
                     insert(g, s, cell, &part);
             }
         }
-    }
-    atomic_fetch_sub_explicit(&g->bytes, region->cap_reads * sizeof *region->reads, memory_order_relaxed);
-    xfree(region->reads);
-    region->reads = NULL;
-    region->num_reads = region->cap_reads = 0;
-    region->written = true;
 }
 
-static void list_read(struct global *g, struct region *region, const struct unwritten *u) {
-    if (region->num_reads < MAX_READS) {
-        const uint32_t cap = region->cap_reads;
-        if (region->num_reads == cap && !room(g, (cap + 1) * sizeof *u))
-            return;
-        region->reads = xgrow(region->reads, region->num_reads, &region->cap_reads, sizeof *u);
-        region->reads[region->num_reads++] = *u;
-    } else {
-        region->reads[region->oldest++ % MAX_READS] = *u;
+/* Listed accesses become marks. */
+static void sort(struct global *g, struct shard *s, struct region *region) {
+    const uint64_t bytes = (uint64_t)(region->cap_reads + region->cap_writes) * sizeof *region->reads;
+    sort_list(g, s, region, region->writes, region->num_writes);
+    sort_list(g, s, region, region->reads, region->num_reads);
+    atomic_fetch_sub_explicit(&g->bytes, bytes, memory_order_relaxed);
+    xfree(region->reads);
+    xfree(region->writes);
+    region->reads = region->writes = NULL;
+    region->num_reads = region->cap_reads = region->num_writes = region->cap_writes = 0;
+    region->sorted = true;
+}
+
+/* May two accesses share a byte? */
+static bool may_share(const struct listed *a, const struct listed *b) {
+    const uint64_t end_a = a->at + (a->rows - 1) * a->stride + a->size;
+    const uint64_t end_b = b->at + (b->rows - 1) * b->stride + b->size;
+    const uint64_t stride = a->rows > 1 ? a->stride : b->stride;
+    if (a->at >= end_b || b->at >= end_a)
+        return false;
+    if (!stride || (a->rows > 1 && b->rows > 1 && a->stride != b->stride))
+        return true;
+    /* columns of rows that repeat with the same stride */
+    const uint64_t further = a->at <= b->at ? (b->at - a->at) % stride : (stride - (a->at - b->at) % stride) % stride;
+    return further < a->size || further + b->size > stride;
+}
+
+static bool may_conflict(const struct region *region, const struct listed *l) {
+    const bool writes = l->mark.flags & MARK_WRITE;
+    for (uint32_t i = 0; i < region->num_writes; i++)
+        if (may_share(&region->writes[i], l))
+            return true;
+    for (uint32_t i = 0; writes && i < region->num_reads; i++)
+        if (may_share(&region->reads[i], l))
+            return true;
+    return false;
+}
+
+/* Must the region be sorted, since this access cannot be listed? */
+static bool is_full(const struct region *region, const struct listed *l) {
+    const bool writes = l->mark.flags & MARK_WRITE;
+    return (writes || region->num_writes) &&
+           (region->num_reads >= MAX_READS_WRITTEN || region->num_writes >= MAX_WRITES || may_conflict(region, l));
+}
+
+static void list(struct global *g, struct region *region, const struct listed *l) {
+    const bool writes = l->mark.flags & MARK_WRITE;
+    struct listed **to = writes ? &region->writes : &region->reads;
+    uint32_t *num = writes ? &region->num_writes : &region->num_reads;
+    uint32_t *cap = writes ? &region->cap_writes : &region->cap_reads;
+    if (*num == MAX_READS) {
+        (*to)[region->oldest++ % MAX_READS] = *l;
+        return;
     }
+    if (*num == *cap && !room(g, (uint64_t)(*cap + 1) * sizeof *l))
+        return;
+    *to = xgrow(*to, *num, cap, sizeof *l);
+    (*to)[(*num)++] = *l;
 }
 
 static struct region *region_in(struct shard *s, uint64_t number) {
@@ -222,13 +265,14 @@ static void touch_rows(struct toucher *t, uint64_t at, uint32_t size, uint32_t r
     struct shard *s = &g->shard[number % SHARDS];
     pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
-    if (!region->written && t->mark.flags & MARK_WRITE)
-        sort_reads(g, s, region);
-    if (region->written)
+    const struct listed l = {at, stride, size, rows, t->mark};
+    if (!region->sorted && (t->written || is_full(region, &l))) /* of listed writes no values are kept */
+        sort(g, s, region);
+    if (region->sorted)
         for (uint32_t i = 0; i < rows; i++)
             touch_row(t, g, s, region, at + i * stride, size);
     else if (!t->map)
-        list_read(g, region, &(struct unwritten){at, stride, size, rows, t->mark});
+        list(g, region, &l);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -259,6 +303,7 @@ static void free_region(struct region *k) {
     for (uint32_t i = 0; i < sizeof k->page / sizeof *k->page; i++)
         xfree(k->page[i]);
     xfree(k->reads);
+    xfree(k->writes);
     xfree(k);
 }
 

@@ -213,22 +213,23 @@ const struct diag *global_verdict(const struct toucher *t, const struct mark *fi
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
 
-/* What thread made the mark: its cluster may have ended. */
-static struct mach_origin thread_of(const struct toucher *t, const struct mark *m, uint64_t at) {
+/* Who made the mark: their cluster may have ended. */
+static struct mach_origin origin_of(const struct toucher *t, const struct mark *m, uint64_t at) {
     const struct global *g = t->r->global->launch;
     const struct diag_dim3 c = g->cluster, b = g->block;
     const struct diag_dim3 clusters = {g->grid.x / c.x, g->grid.y / c.y, g->grid.z / c.z};
     const uint32_t rank = m->warp / t->r->warps_each, warp = m->warp % t->r->warps_each;
-    const uint32_t lane = lane_of(m, at % SECTOR), first = warp * MACH_WARP + lane;
+    const uint32_t lanes = m->flags & MARK_OP ? m->by.op->lanes : 1u << lane_of(m, at % SECTOR);
+    const uint32_t first = warp * MACH_WARP + (lanes ? (uint32_t)__builtin_ctz(lanes) : 0);
     const struct diag_dim3 id = {m->cluster % clusters.x, m->cluster / clusters.x % clusters.y,
                                  m->cluster / (clusters.x * clusters.y)};
     return (struct mach_origin){
-        .site = m->by.site,
+        .site = m->flags & MARK_OP ? m->by.op->site : m->by.site,
         .thread = {.cta = {id.x * c.x + rank % c.x, id.y * c.y + rank / c.x % c.y, id.z * c.z + rank / (c.x * c.y)},
                    .cluster_rank = rank,
                    .cluster_size = c.x * c.y * c.z,
                    .warp = warp,
-                   .lanes = 1u << lane,
+                   .lanes = lanes,
                    .tid = {first % b.x, first / b.x % b.y, first / (b.x * b.y)}}};
 }
 
@@ -257,7 +258,7 @@ void global_tell(const struct toucher *t, const struct diag *rule, const struct 
     const struct viewer *v = t->v;
     const bool op = first->flags & MARK_OP, wrote = first->flags & MARK_WRITE;
     const char *store = first->flags & MARK_STRONG ? "a strong store or atomic operation" : "a store";
-    const struct party theirs = {op ? first->by.op->origin : thread_of(t, first, at),
+    const struct party theirs = {origin_of(t, first, at),
                                  op ? first->by.op->name : wrote ? store : "a load", wrote};
     struct event_by by = *v->by;
     if (!(mine->flags & MARK_OP))
