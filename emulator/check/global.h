@@ -26,6 +26,7 @@
 #define CELL_PAGE 4096u /* bytes whose cells come together */
 #define REGION_SHIFT 21u /* bytes of a region, as a power of two */
 #define MAX_RELEASES (1u << 16) /* of tensor maps, in a launch; of more nothing can be said */
+#define WORD_TAKERS 4u
 #define SHARDS 64u
 #define SHARD_LISTS 16u
 
@@ -91,6 +92,12 @@ struct word_given {
     uint32_t cluster;
     uint16_t warp; /* who wrote it last */
     uint8_t lane;
+    uint32_t version; /* of what it gives, from 1 */
+    struct taker {    /* took that version: polls need not take it again */
+        uint32_t version, cluster;
+        uint16_t warp;
+        uint8_t lane, order;
+    } taker[WORD_TAKERS];
     union {
         struct clock *own[LAYERS]; /* of a cluster's table */
         struct far *far[LAYERS];   /* of the launch's */

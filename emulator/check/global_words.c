@@ -66,6 +66,7 @@ struct sync {
 };
 
 static void clear(const struct sync *s, struct word_given *w) {
+    w->version++;
     for (unsigned l = 0; l < LAYERS; l++)
         if (s->local) {
             clock_set(&s->r->clocks, &w->given.own[l], NULL);
@@ -99,6 +100,7 @@ static const struct know *know_of(const struct sync *s) {
 
 static void give(const struct sync *s, struct word_given *w) {
     struct meeting m = {{NULL}, {NULL}};
+    w->version++;
     know_arrive(s->r, s->warp, 1u << s->lane, &m, s->order);
     clock_join(&s->r->clocks, &m.open[LAYER_ORDER], know_of(s)->now[LAYER_PERFORMED]);
     for (unsigned l = 0; l < LAYERS; l++)
@@ -110,10 +112,21 @@ static struct words *table(const struct sync *s) {
     return s->local ? &s->r->global->words : &s->r->global->launch->words;
 }
 
+static bool has_taken(const struct sync *s, struct word_given *w) {
+    const uint32_t cluster = s->r->global->cluster;
+    const uint8_t order = (uint8_t)((uint32_t)s->order << 1 | s->narrow);
+    struct taker *t = &w->taker[(cluster + s->warp) % WORD_TAKERS];
+    if (t->version == w->version && t->cluster == cluster && t->warp == s->warp && t->lane == s->lane &&
+        t->order == order)
+        return true;
+    *t = (struct taker){w->version, cluster, (uint16_t)s->warp, (uint8_t)s->lane, order};
+    return false;
+}
+
 static void take(const struct sync *s, uint64_t key) {
-    const struct word_given *w = find(table(s), key);
+    struct word_given *w = find(table(s), key);
     struct meeting m = {{NULL}, {NULL}};
-    if (!w)
+    if (!w || has_taken(s, w))
         return;
     for (unsigned l = 0; l < LAYERS; l++)
         if (s->local)
@@ -125,7 +138,7 @@ static void take(const struct sync *s, uint64_t key) {
     know_forget(s->r, &m);
 }
 
-/* `begins`: it begins a new release sequence, unless by the thread that wrote last. */
+/* A plain store begins a new release sequence, unless it is by the thread that wrote last. */
 static void end_sequence(const struct sync *s, uint64_t key) {
     struct word_given *w = find(table(s), key);
     if (w && (w->cluster != s->r->global->cluster || w->warp != s->warp || w->lane != s->lane))
