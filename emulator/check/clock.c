@@ -31,10 +31,8 @@ struct clock {
 
 void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each) {
     const uint32_t warps = (threads_each + CLOCK_LANES - 1) / CLOCK_LANES, last = threads_each % CLOCK_LANES;
-    *p = (struct clock_pool){.warps = ctas * warps,
-                             .room = 64,
-                             .warps_each = warps,
-                             .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
+    *p = (struct clock_pool){
+        .warps = ctas * warps, .room = 64, .warps_each = warps, .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
 }
 
 static void free_clock(struct clock *c) {
@@ -303,7 +301,9 @@ bool clock_exceeds(const struct clock_pool *p, const struct clock *a, const stru
     return more;
 }
 
-struct far *clock_far(const struct clock *c) { return c ? c->far : NULL; }
+struct far *clock_far(const struct clock *c) {
+    return c ? c->far : NULL;
+}
 
 /* Makes `to`, which knows nothing, know what `from` knows of its own cluster. */
 static void copy_own(const struct clock_pool *p, struct clock *to, const struct clock *from) {

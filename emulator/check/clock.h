@@ -23,12 +23,12 @@ struct far;
 
 /* What the clocks of a cluster have in common; one host thread uses them at a time. */
 struct clock_pool {
-    uint32_t warps;            /* of the cluster */
-    uint32_t tokens, room;     /* in use; a new clock has room for so many */
-    uint32_t exists_last;      /* lanes that the last warp of each CTA has, */
-    uint32_t warps_each;       /*  which has so many warps */
-    struct clock *free;        /* to be used again */
-    struct clock_pool *far;    /* of the clocks in sets of other clusters' */
+    uint32_t warps;         /* of the cluster */
+    uint32_t tokens, room;  /* in use; a new clock has room for so many */
+    uint32_t exists_last;   /* lanes that the last warp of each CTA has, */
+    uint32_t warps_each;    /*  which has so many warps */
+    struct clock *free;     /* to be used again */
+    struct clock_pool *far; /* of the clocks in sets of other clusters' */
 };
 
 void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each);

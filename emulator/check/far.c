@@ -10,7 +10,7 @@ struct far {
     struct item {
         uint32_t cluster;
         struct clock *clock;
-    } *item; /* ascending */
+    } * item; /* ascending */
 };
 
 struct far *far_hold(struct far *f) {

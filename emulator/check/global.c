@@ -3,9 +3,11 @@
 
 #include "base/heap.h"
 
+#include <string.h>
+
 #define CHUNK 64u
 #define MAX_OPS (1u << 20) /* of a launch; of more nothing is kept */
-#define MAX_ACQUIRES 256u /* of a cluster: of more the oldest is forgotten */
+#define MAX_ACQUIRES 256u  /* of a cluster: of more the oldest is forgotten */
 
 struct op_chunk {
     struct op_chunk *next;
@@ -91,11 +93,8 @@ static struct global_op *op_of(struct race *r, struct note *n) {
         return n->global;
     struct global_op *op = new_op(r->global);
     if (op)
-        *op = (struct global_op){.note = n,
-                                 .cluster = r->global->cluster,
-                                 .lanes = n->lanes,
-                                 .site = n->origin.site,
-                                 .name = n->name};
+        *op = (struct global_op){
+            .note = n, .cluster = r->global->cluster, .lanes = n->lanes, .site = n->origin.site, .name = n->name};
     return n->global = op;
 }
 
@@ -111,24 +110,44 @@ void global_note_ends(struct note *n) {
 static void engine(struct race *r, const struct event_access *e, struct note *n) {
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
     struct global_op *op = op_of(r, n);
-    uint8_t flags = MARK_OP | 5 * MARK_UNIT;
+    uint8_t flags = MARK_OP | ONE_LANE * MARK_UNIT;
     if (!op)
         return;
     if (e->effect & EFFECT_WRITE)
         flags |= MARK_WRITE;
     if (e->effect == EFFECT_ATOMIC)
         flags |= MARK_STRONG;
-    struct toucher t = {.r = r, .v = &v, .map = e->proxy == PROXY_TENSORMAP};
+    struct toucher t = {.r = r, .v = &v};
     t.mark = (struct mark){.by.op = op, .time = n->time, .cluster = r->global->cluster, .flags = flags};
     t.mark.warp = (uint16_t)n->warp;
     for (uint32_t i = 0; i < (e->pieces ? e->pieces : 1); i++)
         cells_touch(&t, e->at[i], e->size, e->rows ? e->rows : 1, e->stride);
 }
 
+/* The map is read behind the issue, and nothing says when: who knows of the issue may change it, as kernels do behind a
+ * wait_group.read or the loads' mbarrier. */
+static void reads_map(struct race *r, const struct event_access *e, const struct note *n) {
+    const struct viewer v = viewer_of_note(&e->by, n, true, e->what);
+    struct toucher t = {.r = r, .v = &v, .map = true};
+    t.mark = (struct mark){.by.site = n->origin.site, .time = n->time, .cluster = r->global->cluster};
+    t.mark.flags = ONE_LANE * MARK_UNIT;
+    t.mark.warp = (uint16_t)n->warp;
+    t.mark.lane = (int8_t)(n->lanes ? __builtin_ctz(n->lanes) : 0);
+    cells_touch(&t, e->at[0], e->size, 1, 0);
+}
+
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
+bool global_is_map_copy(const struct event_access *e) {
+    return e->by.what && strcmp(e->by.what, "tensormap.cp_fenceproxy") == 0;
+}
+
 static uint8_t thread_flags(const struct event_access *e) {
+    const bool even = e->size <= SECTOR && (e->size & (e->size - 1)) == 0;
     uint8_t flags = e->effect & EFFECT_WRITE ? MARK_WRITE : 0;
+    if (global_is_map_copy(e))
+        return flags | ONE_WARP * MARK_UNIT;
+    flags |= (uint8_t)((even ? (uint32_t)__builtin_ctz(e->size) : ONE_LANE) * MARK_UNIT);
     if (e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC)
         flags |= MARK_STRONG | (e->by.scope < SCOPE_GPU ? MARK_NARROW : 0);
     return flags;
@@ -137,8 +156,7 @@ static uint8_t thread_flags(const struct event_access *e) {
 /* Lanes `first` and on touch [at, at + bytes), each `size` of them. */
 static void run(struct toucher *t, const struct event_access *e, uint32_t first, uint64_t bytes) {
     const uint64_t at = e->at[first];
-    const bool even = e->size <= SECTOR && (e->size & (e->size - 1)) == 0;
-    t->mark.flags = (uint8_t)(thread_flags(e) | (even ? (uint32_t)__builtin_ctz(e->size) : 5) * MARK_UNIT);
+    t->mark.flags = thread_flags(e);
     t->mark.lane = (int8_t)first;
     t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, bytes) : NULL;
     cells_touch(t, at, (uint32_t)bytes, 1, 0);
@@ -146,7 +164,7 @@ static void run(struct toucher *t, const struct event_access *e, uint32_t first,
 
 /* Neighbouring lanes with neighbouring bytes make one run. */
 static void touch_lanes(struct toucher *t, const struct event_access *e, uint32_t lanes) {
-    const bool even = e->size <= SECTOR && (e->size & (e->size - 1)) == 0;
+    const bool even = thread_flags(e) / MARK_UNIT < ONE_LANE;
     while (lanes) {
         const uint32_t first = (uint32_t)__builtin_ctz(lanes);
         uint32_t n = 1;
@@ -185,6 +203,8 @@ void global_access(struct race *r, const struct event_access *e, struct note *n)
         threads(r, e, NULL);
     else if (e->agent == AGENT_CP_ASYNC && n)
         threads(r, e, n);
+    else if (n && e->proxy == PROXY_TENSORMAP)
+        reads_map(r, e, n);
     else if (n)
         engine(r, e, n);
 }

@@ -22,9 +22,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define SECTOR 32u     /* bytes that a cell is for */
-#define CELL_PAGE 4096u /* bytes whose cells come together */
-#define REGION_SHIFT 21u /* bytes of a region, as a power of two */
+#define SECTOR 32u              /* bytes that a cell is for */
+#define CELL_PAGE 4096u         /* bytes whose cells come together */
+#define REGION_SHIFT 21u        /* bytes of a region, as a power of two */
 #define MAX_RELEASES (1u << 16) /* of tensor maps, in a launch; of more nothing can be said */
 #define WORD_TAKERS 4u
 #define SHARDS 64u
@@ -50,8 +50,10 @@ enum mark_flag {
     MARK_NARROW = 4, /* of a scope within the cluster */
     MARK_OP = 8,
     MARK_SUM = 16,
-    MARK_UNIT = 32, /* the unit is flags / MARK_UNIT, 5: the bytes are all of one lane */
+    MARK_UNIT =
+        32, /* the unit is flags / MARK_UNIT; ONE_LANE: the bytes are all of one, ONE_WARP: of the warp as one */
 };
+enum { ONE_LANE = 5, ONE_WARP = 6 };
 static inline uint32_t mark_unit(const struct mark *m) { return m->flags / MARK_UNIT; }
 
 /* What is kept of an asynchronous operation until the launch ends. */
@@ -124,7 +126,7 @@ struct global {
     struct words words;
     bool quiet; /* too many words: nothing can be told any more */
     struct shard shard[SHARDS];
-    _Atomic uint64_t bytes;    /* that cells and reads take */
+    _Atomic uint64_t bytes; /* that cells and reads take */
     _Atomic uint32_t num_ops;
     pthread_mutex_t lock; /* of what follows */
     struct op_chunk *chunks;
@@ -152,6 +154,8 @@ void global_end(struct race *r);
 /* Threads or an operation, whose note is `n`, touch global memory. */
 void global_access(struct race *r, const struct event_access *e, struct note *n);
 void global_map_fence(struct race *r, const struct event_sync *e);
+/* tensormap.cp_fenceproxy: lanes of a warp write the same bytes as one; the order that its words say is its fence's. */
+bool global_is_map_copy(const struct event_access *e);
 /* The note of an operation goes. */
 void global_note_ends(struct note *n);
 
@@ -172,7 +176,7 @@ struct toucher {
     const struct know *k; /* of threads, or NULL */
     struct mark mark;
     const uint8_t *written; /* what is at the first byte now, or NULL: not known */
-    bool map;               /* reads a tensor map, which is not kept */
+    bool map;               /* reads a tensor map */
     bool told;
 };
 

@@ -11,11 +11,11 @@
 #include "base/relaxed.h"
 
 #define PAGE_CELLS (CELL_PAGE / SECTOR)
-#define MAX_MARKS 12u                    /* of one sector; of more, the oldest read is forgotten */
-#define MAX_READS (1u << 14)             /* listed, likewise; */
-#define MAX_READS_WRITTEN (1u << 10)     /*  where something is written, too, */
-#define MAX_WRITES (1u << 10)            /*  and so many writes */
-#define MAX_BYTES (UINT64_C(768) << 20)  /* that all of it may take */
+#define MAX_MARKS 12u                   /* of one sector; of more, the oldest read is forgotten */
+#define MAX_READS (1u << 14)            /* listed, likewise; */
+#define MAX_READS_WRITTEN (1u << 10)    /*  where something is written, too, */
+#define MAX_WRITES (1u << 10)           /*  and so many writes */
+#define MAX_BYTES (UINT64_C(768) << 20) /* that all of it may take */
 
 static bool room(struct global *g, uint64_t bytes) {
     return atomic_fetch_add_explicit(&g->bytes, bytes, memory_order_relaxed) + bytes <= MAX_BYTES;
@@ -152,7 +152,7 @@ static struct mark part_of(const struct mark *m, const uint8_t *written, uint64_
     const uint32_t n = (uint32_t)(end - from), low = (uint32_t)(from - base);
     struct mark part = *m;
     part.mask = (n == SECTOR ? UINT32_MAX : (1u << n) - 1) << low;
-    if (mark_unit(m) < 5)
+    if (mark_unit(m) < ONE_LANE)
         part.lane = (int8_t)(m->lane + (int64_t)(base - at) / (1 << mark_unit(m)));
     if (written) {
         part.sum = sum_of(written + (from - at), low, n);
@@ -161,7 +161,8 @@ static struct mark part_of(const struct mark *m, const uint8_t *written, uint64_
     return part;
 }
 
-static void sort_list(struct global *g, struct shard *s, struct region *region, const struct listed *list, uint32_t num) {
+static void sort_list(struct global *g, struct shard *s, struct region *region, const struct listed *list,
+                      uint32_t num) {
     for (uint32_t i = 0; i < num; i++)
         for (uint32_t row = 0; row < list[i].rows; row++) {
             const uint64_t at = list[i].at + row * list[i].stride;
@@ -253,8 +254,7 @@ static void touch_row(struct toucher *t, struct global *g, struct shard *s, stru
             return;
         const struct mark mine = part_of(&t->mark, t->written, at, size, base);
         judge(t, s, cell, &mine, base);
-        if (!t->map)
-            insert(g, s, cell, &mine);
+        insert(g, s, cell, &mine);
     }
 }
 
@@ -271,7 +271,7 @@ static void touch_rows(struct toucher *t, uint64_t at, uint32_t size, uint32_t r
     if (region->sorted)
         for (uint32_t i = 0; i < rows; i++)
             touch_row(t, g, s, region, at + i * stride, size);
-    else if (!t->map)
+    else
         list(g, region, &l);
     pthread_mutex_unlock(&s->lock);
 }
@@ -283,7 +283,7 @@ void cells_touch(struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, u
             struct toucher rest = *t;
             const uint32_t head = (uint32_t)(end - from);
             touch_rows(t, from, head, 1, 0);
-            if (mark_unit(&t->mark) < 5)
+            if (mark_unit(&t->mark) < ONE_LANE)
                 rest.mark.lane = (int8_t)(t->mark.lane + (int)(head >> mark_unit(&t->mark)));
             rest.written = t->written ? t->written + head : NULL;
             rest.told = t->told;

@@ -7,13 +7,15 @@
 
 static const struct diag global_race = {
     .id = "global-race",
-    .rule = "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or cluster a "
-            "barrier, between clusters a release and an acquire on a word; bulk stores are complete behind wait_group "
-            "without .read",
+    .rule =
+        "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or cluster a "
+        "barrier, between clusters a release and an acquire on a word; bulk stores are complete behind wait_group "
+        "without .read",
     .section = "PTX ISA 8.7.1, 8.8, 8.9.5, 9.7.9.25.2",
-    .hint = "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
-            "__threadfence() before it is set; or cp.async.bulk.wait_group.read stands where the written bytes must "
-            "have arrived",
+    .hint =
+        "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
+        "__threadfence() before it is set; or cp.async.bulk.wait_group.read stands where the written bytes must "
+        "have arrived",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -22,8 +24,9 @@ static const struct diag relaxed_handover = {
     .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
             "read, do",
     .section = "PTX ISA 8.8, 8.11.1",
-    .hint = "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
-            "may still hold older bytes",
+    .hint =
+        "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
+        "may still hold older bytes",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -32,8 +35,9 @@ static const struct diag missing_fence = {
     .rule = "a store to global memory through the generic proxy is seen by the async proxy only behind a "
             "fence.proxy.async of that memory",
     .section = "PTX ISA 8.6, 9.7.9.25.2, 9.7.13.4",
-    .hint = "fence.proxy.async.global, or fence.proxy.async, by the thread that stored before it tells others, or by the "
-            "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
+    .hint =
+        "fence.proxy.async.global, or fence.proxy.async, by the thread that stored before it tells others, or by the "
+        "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -59,7 +63,8 @@ static const struct diag map_fence_missing = {
     .rule = "a tensor map that a kernel writes is seen by copies behind fence.proxy.tensormap::generic.release by who "
             "wrote it, and fence.proxy.tensormap::generic.acquire of its 128 bytes by who issues the copy",
     .section = "PTX ISA 9.7.13.4, 9.7.13.16, 8.6",
-    .hint = "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
+    .hint =
+        "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -73,7 +78,9 @@ static const struct clock *clock_of(const struct toucher *t, struct clock *const
     return cluster == cluster_of(t) ? now[layer] : far_of(clock_far(now[layer]), cluster);
 }
 
-static uint32_t lane_of(const struct mark *m, uint32_t byte) { return (uint32_t)(m->lane + (int)(byte >> mark_unit(m))); }
+static uint32_t lane_of(const struct mark *m, uint32_t byte) {
+    return (uint32_t)(m->lane + (int)(byte >> mark_unit(m)));
+}
 
 /* Is the lane of a byte of *first the one that makes this access, too, and its own access ordered in that layer? */
 static bool is_own(const struct toucher *t, enum layer layer, const struct mark *first, const struct mark *mine,
@@ -82,7 +89,16 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
     const uint32_t lane = lane_of(first, byte), until = layer == LAYER_FENCED_GLOBAL ? v->global_at : v->time;
     if (first->cluster != cluster_of(t) || first->warp != v->warp || first->time > until)
         return false;
+    if (mark_unit(first) == ONE_WARP)
+        return true;
     return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
+}
+
+static bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time) {
+    for (; c && lanes; lanes &= lanes - 1)
+        if (clock_knows_lane(c, warp, (uint32_t)__builtin_ctz(lanes), time))
+            return true;
+    return false;
 }
 
 static bool knows(const struct toucher *t, struct clock *const *now, enum layer layer, const struct mark *first,
@@ -91,6 +107,8 @@ static bool knows(const struct toucher *t, struct clock *const *now, enum layer 
     uint32_t unit = mark_unit(first);
     if (!(mine->flags & MARK_OP) && mark_unit(mine) < unit)
         unit = mark_unit(mine);
+    if (mark_unit(first) == ONE_WARP)
+        return is_own(t, layer, first, mine, 0) || clock_knows_any(c, first->warp, UINT32_MAX, first->time);
     for (uint32_t left = both; left;) {
         const uint32_t byte = (uint32_t)__builtin_ctz(left), end = ((byte >> unit) + 1) << unit;
         left = end < SECTOR ? left >> end << end : 0;
@@ -117,23 +135,13 @@ static bool knows_done(const struct toucher *t, enum layer layer, const struct g
     case DONE_THREAD:
         if (op->cluster == cluster_of(t) && d->warp == v->warp && d->lanes & v->lanes && d->time <= v->time)
             return true;
-        for (uint32_t lanes = d->lanes; lanes; lanes &= lanes - 1)
-            if (clock_knows_lane(c, d->warp, (uint32_t)__builtin_ctz(lanes), d->time))
-                return true;
-        return false;
+        return clock_knows_any(c, d->warp, d->lanes, d->time);
     default:
         return d->how == DONE_FORGOTTEN;
     }
 }
 
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
-
-static bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time) {
-    for (; c && lanes; lanes &= lanes - 1)
-        if (clock_knows_lane(c, warp, (uint32_t)__builtin_ctz(lanes), time))
-            return true;
-    return false;
-}
 
 /* Does who executed the acquire know of a release behind the write? */
 static bool is_released(const struct toucher *t, const struct map_acquire *a, const struct mark *first) {
@@ -258,8 +266,7 @@ void global_tell(const struct toucher *t, const struct diag *rule, const struct 
     const struct viewer *v = t->v;
     const bool op = first->flags & MARK_OP, wrote = first->flags & MARK_WRITE;
     const char *store = first->flags & MARK_STRONG ? "a strong store or atomic operation" : "a store";
-    const struct party theirs = {origin_of(t, first, at),
-                                 op ? first->by.op->name : wrote ? store : "a load", wrote};
+    const struct party theirs = {origin_of(t, first, at), op ? first->by.op->name : wrote ? store : "a load", wrote};
     struct event_by by = *v->by;
     if (!(mine->flags & MARK_OP))
         by.lanes = 1u << lane_of(mine, at % SECTOR);

@@ -186,7 +186,7 @@ void global_sync(struct race *r, const struct event_access *e) {
                      .warp = race_warp(r, e->by.cta, e->by.warp),
                      .order = e->by.order,
                      .narrow = e->by.scope < SCOPE_GPU || e->space == SPACE_SHARED};
-    if (!r->global)
+    if (!r->global || global_is_map_copy(e))
         return;
     for (uint32_t m = e->by.lanes; m; m &= m - 1) {
         s.lane = (uint32_t)__builtin_ctz(m);

@@ -32,7 +32,8 @@ static void test_sets(void) {
     CHECK(b == a); /* shared */
     add(&b, 4, 30);
     CHECK(knows(b, 4, 30) && knows(b, 7, 10) && !far_of(a, 4));
-    CHECK(far_exceeds(&far, b, a) && !far_exceeds(&far, a, b) && far_exceeds(&far, a, NULL) && !far_exceeds(&far, NULL, a));
+    CHECK(far_exceeds(&far, b, a) && !far_exceeds(&far, a, b) && far_exceeds(&far, a, NULL) &&
+          !far_exceeds(&far, NULL, a));
     add(&a, 3, 25);
     CHECK(far_exceeds(&far, a, b) && far_exceeds(&far, b, a) && !knows(b, 3, 25));
     far_join(&far, &a, b);

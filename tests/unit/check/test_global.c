@@ -5,8 +5,8 @@
 enum agents { LANES = 1, WARPS = 2, CLUSTER = 4, GRID = 8, APART = WARPS | CLUSTER | GRID, ANY = LANES | APART };
 
 struct sample {
-    unsigned of;           /* enum agents */
-    const char *told;      /* the rule, or NULL: nothing is told, at --check=strict either */
+    unsigned of;      /* enum agents */
+    const char *told; /* the rule, or NULL: nothing is told, at --check=strict either */
     const char *agent[3];
 };
 
@@ -57,7 +57,9 @@ static const struct sample samples[] = {
     {APART, NULL, {ST FENCE SET, WAIT FENCE LD}},
     {APART, NULL, {ST "membar.gl; st.volatile.global.b32 [%f], 1; ", POLL("volatile", "1") "membar.gl; " LD}},
     {APART, NULL, {ST "red.release.gpu.global.add.u32 [%f], 1; ", ACQUIRE LD}},
-    {APART, NULL, {ST RELEASE, "A: atom.acquire.gpu.global.add.u32 %x, [%f], 0; setp.ne.u32 %p, %x, 1; @%p bra A; " LD}},
+    {APART,
+     NULL,
+     {ST RELEASE, "A: atom.acquire.gpu.global.add.u32 %x, [%f], 0; setp.ne.u32 %p, %x, 1; @%p bra A; " LD}},
     {APART, RACE, {ST SET, WAIT LD}},
     {GRID, RACE, {ST SET, ACQUIRE LD}},
     {APART, RELAXED, {ST RELEASE, WAIT LD}},
@@ -97,8 +99,10 @@ static const struct sample samples[] = {
     {GRID, NULL, {"REDUCE DRAIN", "red.global.add.u32 [%d], 1; "}},
     {APART, "[proxy-fence-before-overwrite]", {LD RELEASE, ACQUIRE "STORE DRAIN"}},
     {APART, NULL, {LD RELEASE, ACQUIRE "fence.proxy.async.global; STORE DRAIN"}},
-    {APART, NULL, {"STORE cp.async.bulk.commit_group; cp.async.bulk.wait_group 1; cp.async.bulk.wait_group 0; " RELEASE,
-                   ACQUIRE LD}},
+    {APART,
+     NULL,
+     {"STORE cp.async.bulk.commit_group; cp.async.bulk.wait_group 1; cp.async.bulk.wait_group 0; " RELEASE,
+      ACQUIRE LD}},
     /* cp.async */
     {APART, RACE, {ST, "cp.async.ca.shared.global [tile], [%d], 4; cp.async.wait_all; "}},
     {APART, NULL, {ST RELEASE, ACQUIRE "cp.async.ca.shared.global [tile], [%d], 4; cp.async.wait_all; "}},
@@ -171,7 +175,9 @@ static void run_sample(size_t i, unsigned of, uint32_t place) {
         const uint64_t border = (data + (UINT64_C(2) << 20)) & ~((UINT64_C(2) << 20) - 1);
         const struct run_shape shape = {.grid = of == CLUSTER || of == GRID ? 3 : 1,
                                         .cluster = of == CLUSTER ? 3 : 1,
-                                        .block = of == LANES ? 2 : of == WARPS ? 96 : 1};
+                                        .block = of == LANES   ? 2
+                                                 : of == WARPS ? 96
+                                                               : 1};
         run_ok(&r, "k", shape, 2, (uint64_t[]){place ? border - 16 * (place - 1) : data, flag});
         const bool right = s->told ? strstr(r.log, s->told) != NULL : r.log_len == 0;
         if (!CHECK(right))

@@ -2,16 +2,16 @@
  * Without what stands between << and >>, a rule is told. */
 #include "unit/run_ptx.h"
 
-#define HEAD                                                                                                           \
-    RUN_HEADER ".visible .entry k(.param .u64 data, .param .u64 sync) {\n"                                             \
-               ".reg .b32 %x, %y, %z, %t, %b, %n; .reg .b64 %d, %f, %m, %o, %h; .reg .pred %p, %q, %first;\n"          \
-               ".shared .align 4 .b32 last;\n"                                                                         \
-               "ld.param.u64 %d, [data]; ld.param.u64 %f, [sync]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;\n"         \
-               "mov.u32 %n, %nctaid.x; setp.eq.u32 %first, %t, 0;\n"                                                   \
-               /* %m: this thread's word of its block's 64, %o: of the next block */                                   \
-               "mad.lo.u32 %x, %b, 64, %t; mul.wide.u32 %m, %x, 4; add.u64 %m, %m, %d;\n"                              \
-               "add.u32 %x, %b, 1; rem.u32 %x, %x, %n; mad.lo.u32 %x, %x, 64, %t; mul.wide.u32 %o, %x, 4;\n"           \
-               "add.u64 %o, %o, %d;\n"
+#define HEAD                                                                                                                        \
+    RUN_HEADER                                                                                                                      \
+        ".visible .entry k(.param .u64 data, .param .u64 sync) {\n"                                                                 \
+        ".reg .b32 %x, %y, %z, %t, %b, %n; .reg .b64 %d, %f, %m, %o, %h; .reg .pred %p, %q, %first;\n"                              \
+        ".shared .align 4 .b32 last;\n"                                                                                             \
+        "ld.param.u64 %d, [data]; ld.param.u64 %f, [sync]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;\n"                             \
+        "mov.u32 %n, %nctaid.x; setp.eq.u32 %first, %t, 0;\n" /* %m: this thread's word of its block's 64, %o: of the next block */ \
+        "mad.lo.u32 %x, %b, 64, %t; mul.wide.u32 %m, %x, 4; add.u64 %m, %m, %d;\n"                                                  \
+        "add.u32 %x, %b, 1; rem.u32 %x, %x, %n; mad.lo.u32 %x, %x, 64, %t; mul.wide.u32 %o, %x, 4;\n"                               \
+        "add.u64 %o, %o, %d;\n"
 
 static const struct pattern {
     const char *name, *told, *text;
@@ -120,7 +120,8 @@ static const struct pattern {
           "ld.global.b32 %y, [%h]; add.u32 %y, %y, %t; st.global.b32 [%h], %y; bra MORE;\n"
           "END: ret; }\n"},
     {"flags in shared memory, acquired and released", "[relaxed-handover]",
-     HEAD "@%first st.shared.b32 [last], 0; bar.sync 0; setp.ge.u32 %p, %t, 32; @%p bra TAKE; @%first st.global.b32 [%m], 1;\n"
+     HEAD "@%first st.shared.b32 [last], 0; bar.sync 0; setp.ge.u32 %p, %t, 32; @%p bra TAKE; @%first st.global.b32 "
+          "[%m], 1;\n"
           "@%first fence.acq_rel.cta; @%first st.relaxed.cta.shared.b32 [last], 7; bra END;\n"
           "TAKE: setp.ne.u32 %p, %t, 32; @%p bra END;\n"
           "POLL: atom.relaxed.cta.shared.max.u32 %x, [last], 0; setp.ne.u32 %p, %x, 7; @%p bra POLL;\n"
