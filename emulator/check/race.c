@@ -148,7 +148,8 @@ static void engine(struct race *r, struct note *n, const struct event_access *e)
     struct span s = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)
         s.pieces = pieces_of(e);
-    const struct viewer v = viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
+    const struct viewer v =
+        viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
     spans_engine(r, e->owner, &v, &s);
     if (s.pieces && !--s.pieces->holders)
         xfree(s.pieces);
@@ -239,9 +240,9 @@ static void check_inval(struct race *r, const struct event_life *e, const struct
             if (clock_knows_lane(w->strand[s].k.now[LAYER_SEEN], i, lane, use->time))
                 continue;
             const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
-            mach_warn_pair(
-                r->island, &origin, &theirs, "its use", &mbarrier_race,
-                "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use", e->off);
+            mach_warn_pair(r->island, &origin, &theirs, "its use", &mbarrier_race,
+                           "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
+                           e->off);
             return;
         }
 }
@@ -302,8 +303,9 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     else if (n && n->tensor)
         note_commit(r, n, &m->m);
     else if (n) /* cp.async.mbarrier.arrive */
-        note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
-                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+        note_copies_done(
+            r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
+            &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
 }
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {

@@ -73,8 +73,8 @@ enum stamp_flag {
 /* How it becomes known that a part of an asynchronous operation is over. */
 struct done {
     enum { DONE_NOT, DONE_TOKEN, DONE_THREAD, DONE_FORGOTTEN } how;
-    uint32_t token, step;       /* to whom knows the token so far */
-    uint32_t warp, lanes, time; /* to whom knows one of the lanes so far */
+    uint32_t token, step;        /* to whom knows the token so far */
+    uint32_t warp, lanes, time;  /* to whom knows one of the lanes so far */
 };
 
 /* An asynchronous operation. */
@@ -88,16 +88,16 @@ struct note {
     uint32_t warp, lanes; /* that issued it, the warp of the cluster */
     uint32_t time;
     uint32_t fenced_at, global_at;
-    struct clock *now[LAYERS];  /* what these knew then */
-    struct done read, written;  /* the shared or tensor memory that it reads, writes */
-    bool spanned;               /* its memory was noted when it was issued */
-    bool tensor;                /* tcgen05.mma, .cp, .shift, .commit */
+    struct clock *now[LAYERS]; /* what these knew then */
+    struct done read, written; /* the shared or tensor memory that it reads, writes */
+    bool spanned;              /* its memory was noted when it was issued */
+    bool tensor;               /* tcgen05.mma, .cp, .shift, .commit */
     bool shifts, copies_4x256b; /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;           /* tcgen05.ld; a register of it was used */
     uint32_t cta_group, d, m, n;
-    struct note *next;        /* of its warp's, waiting for thread's wait */
-    uint32_t group;           /* bulk-group of the lane that it belongs to */
-    bool follows;             /* it is the second half of a store */
+    struct note *next; /* of its warp's, waiting for thread's wait */
+    uint32_t group;    /* bulk-group of the lane that it belongs to */
+    bool follows;      /* it is the second half of a store */
     struct global_op *global; /* what is kept of it beyond its life, or NULL */
 };
 
@@ -122,7 +122,7 @@ struct lane_copies {
 
 struct warp_watch {
     uint16_t num_strands;
-    struct strand *strand;       /* room for CLOCK_LANES */
+    struct strand *strand;      /* room for CLOCK_LANES */
     struct note *loads, *stores; /* tcgen05.ld and .st not waited for */
     struct note *bulk;           /* operations in bulk-groups of its lanes, */
     uint32_t num_bulk;           /*  so many */
@@ -131,11 +131,11 @@ struct warp_watch {
     struct tensor_queue {
         uint32_t token, steps; /* of the tcgen05 operations of one lane */
         bool used;
-    } * tensor; /* CLOCK_LANES, or NULL */
+    } *tensor;                                            /* CLOCK_LANES, or NULL */
     struct place {
         uint32_t time;
         const struct diag_site *site;
-    } * log; /* of its accesses, a ring */
+    } *log; /* of its accesses, a ring */
     uint32_t log_end, log_room;
 };
 
@@ -148,9 +148,9 @@ struct cta_watch {
         struct mbar_use {
             uint32_t time, lanes;
             const struct diag_site *site;
-        } * uses; /* the latest of each warp of the cluster */
+        } *uses; /* the latest of each warp of the cluster */
         struct meeting m;
-    } * mbars;
+    } *mbars;
     uint32_t num_mbars, cap_mbars;
     struct bytes_watch *bytes;     /* shared memory */
     struct columns_watch *columns; /* tensor memory */
@@ -225,8 +225,8 @@ struct viewer {
     bool async; /* through the async proxy */
     const char *what;
 };
-struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp, const struct strand *s,
-                               enum event_effect effect);
+struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp,
+                               const struct strand *s, enum event_effect effect);
 struct viewer viewer_of_note(const struct event_by *by, const struct note *n, bool async, const char *what);
 
 /* --- verdict.c ---------------------------------------------------------------------------------------------------- */

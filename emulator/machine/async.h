@@ -59,7 +59,7 @@ struct async_op {
     uint32_t dst_off, dst_bytes;
     /* Shared memory of the issuer that it will read, async_reads. */
     uint32_t src_off, src_bytes;
-    uint32_t bytes;              /* of the whole operation */
+    uint32_t bytes; /* of the whole operation */
     void *watch[MACH_LISTENERS]; /* what each listener keeps for it: machine/events.h */
     /* the operation's own data follows in the enclosing struct */
 };

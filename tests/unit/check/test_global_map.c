@@ -37,13 +37,13 @@ static const struct sample {
 static void write_kernel(char *text, size_t size, const struct sample *s, bool grid) {
     size_t len = 0;
     char line[160];
-    const char *head = RUN_HEADER
-        ".visible .entry k(.param .u64 data, .param .u64 flag, .param .u64 map) {\n"
-        ".reg .b32 %x, %y, %who, %lane; .reg .b64 %d, %f, %m, %v; .reg .pred %p, %q, %first;\n"
-        ".shared .align 1024 .b8 tile[1024]; .shared .align 128 .b8 here[128]; .shared .align 8 .b64 mb;\n"
-        "ld.param.u64 %d, [data]; ld.param.u64 %f, [flag]; ld.param.u64 %m, [map]; mov.u32 %x, %tid.x;\n"
-        "and.b32 %lane, %x, 31; setp.eq.u32 %first, %lane, 0; setp.eq.u32 %p, %x, 0;\n"
-        "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p fence.proxy.async.shared::cta; bar.sync 0;\n";
+    const char *head =
+        RUN_HEADER ".visible .entry k(.param .u64 data, .param .u64 flag, .param .u64 map) {\n"
+                   ".reg .b32 %x, %y, %who, %lane; .reg .b64 %d, %f, %m, %v; .reg .pred %p, %q, %first;\n"
+                   ".shared .align 1024 .b8 tile[1024]; .shared .align 128 .b8 here[128]; .shared .align 8 .b64 mb;\n"
+                   "ld.param.u64 %d, [data]; ld.param.u64 %f, [flag]; ld.param.u64 %m, [map]; mov.u32 %x, %tid.x;\n"
+                   "and.b32 %lane, %x, 31; setp.eq.u32 %first, %lane, 0; setp.eq.u32 %p, %x, 0;\n"
+                   "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p fence.proxy.async.shared::cta; bar.sync 0;\n";
     check_append(text, size, &len, head, strlen(head));
     snprintf(line, sizeof line, grid ? "mov.u32 %%who, %%ctaid.x;\n" : "shr.u32 %%who, %%x, 5;\n");
     check_append(text, size, &len, line, strlen(line));
