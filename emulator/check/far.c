@@ -1,17 +1,33 @@
-/* check/far.c - sets of clocks of other clusters; contract in far.h. */
+/* check/far.c - sets of clocks of other clusters; contract in far.h.
+ *
+ * A set is a tree by the digits of the clusters' numbers. Sets share the parts that they have in common, so that a grid
+ * in which each cluster learns of all before it, by a counter, takes neither their memory nor their time each time.
+ */
 #include "check/far.h"
 
 #include "base/heap.h"
 
 #include <string.h>
 
+#define DIGIT 4u
+#define CHILDREN (1u << DIGIT)
+
+/* Clusters from 0 to 16^(level + 1) - 1. */
 struct far {
-    uint32_t holders, num, cap;
-    struct item {
-        uint32_t cluster;
-        struct clock *clock;
-    } * item; /* ascending */
+    uint32_t holders, level;
+    union {
+        struct far *far[CHILDREN]; /* of the level below; */
+        struct clock *clock[CHILDREN]; /* at level 0 */
+    } of;
 };
+
+static uint32_t digit(uint32_t cluster, uint32_t level) { return cluster >> level * DIGIT & (CHILDREN - 1); }
+
+static bool is_within(const struct far *f, uint32_t cluster) {
+    return (uint64_t)cluster >> (f->level + 1) * DIGIT == 0;
+}
+
+/* --- holders ------------------------------------------------------------------------------------------------------ */
 
 struct far *far_hold(struct far *f) {
     if (f)
@@ -22,82 +38,109 @@ struct far *far_hold(struct far *f) {
 void far_drop(struct clock_pool *pool, struct far *f) {
     if (!f || --f->holders)
         return;
-    for (uint32_t i = 0; i < f->num; i++)
-        clock_drop(pool, f->item[i].clock);
-    xfree(f->item);
+    for (uint32_t i = 0; i < CHILDREN; i++)
+        if (f->level)
+            far_drop(pool, f->of.far[i]);
+        else
+            clock_drop(pool, f->of.clock[i]);
     xfree(f);
 }
 
-/* Where the cluster is, or would be. */
-static uint32_t place_of(const struct far *f, uint32_t cluster) {
-    uint32_t low = 0, high = f->num;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (f->item[middle].cluster < cluster)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-struct clock *far_of(const struct far *f, uint32_t cluster) {
-    const uint32_t i = f ? place_of(f, cluster) : 0;
-    return f && i < f->num && f->item[i].cluster == cluster ? f->item[i].clock : NULL;
-}
-
-bool far_exceeds(struct clock_pool *pool, const struct far *a, const struct far *b) {
-    if (a == b || !a)
-        return false;
-    if (!b || a->num > b->num)
-        return true;
-    for (uint32_t i = 0; i < a->num; i++)
-        if (clock_exceeds(pool, a->item[i].clock, far_of(b, a->item[i].cluster)))
-            return true;
-    return false;
+static struct far *new_far(uint32_t level) {
+    struct far *f = xcalloc(1, sizeof *f);
+    f->holders = 1;
+    f->level = level;
+    return f;
 }
 
 /* A set that *f alone holds. */
 static struct far *own(struct clock_pool *pool, struct far **f) {
     struct far *old = *f;
-    if (old && old->holders == 1)
+    if (old->holders == 1)
         return old;
-    struct far *mine = xcalloc(1, sizeof *mine);
-    mine->holders = 1;
-    if (old) {
-        mine->num = mine->cap = old->num;
-        mine->item = xrealloc_array(NULL, old->num, sizeof *mine->item);
-        memcpy(mine->item, old->item, old->num * sizeof *mine->item);
-        for (uint32_t i = 0; i < mine->num; i++)
-            clock_hold(mine->item[i].clock);
-        far_drop(pool, old);
-    }
+    struct far *mine = new_far(old->level);
+    for (uint32_t i = 0; i < CHILDREN; i++)
+        if (old->level)
+            mine->of.far[i] = far_hold(old->of.far[i]);
+        else
+            mine->of.clock[i] = clock_hold(old->of.clock[i]);
+    far_drop(pool, old);
     return *f = mine;
 }
 
-void far_add(struct clock_pool *pool, struct far **into, uint32_t cluster, struct clock *c) {
-    if (!c || !clock_exceeds(pool, c, far_of(*into, cluster)))
-        return;
-    struct far *to = own(pool, into);
-    const uint32_t i = place_of(to, cluster);
-    if (i == to->num || to->item[i].cluster != cluster) {
-        to->item = xgrow(to->item, to->num, &to->cap, sizeof *to->item);
-        memmove(&to->item[i + 1], &to->item[i], (to->num - i) * sizeof *to->item);
-        to->item[i] = (struct item){cluster, NULL};
-        to->num++;
-    }
-    clock_join(pool, &to->item[i].clock, c);
+/* One level more. */
+static void raise(struct far **f) {
+    struct far *top = new_far((*f)->level + 1);
+    top->of.far[0] = *f;
+    *f = top;
 }
 
+/* --- looking ------------------------------------------------------------------------------------------------------ */
+
+struct clock *far_of(const struct far *f, uint32_t cluster) {
+    if (f && !is_within(f, cluster))
+        return NULL;
+    for (; f && f->level; f = f->of.far[digit(cluster, f->level)])
+        ;
+    return f ? f->of.clock[digit(cluster, 0)] : NULL;
+}
+
+bool far_exceeds(struct clock_pool *pool, const struct far *a, const struct far *b) {
+    if (a == b || !a)
+        return false;
+    if (!b)
+        return true;
+    if (a->level < b->level)
+        return far_exceeds(pool, a, b->of.far[0]);
+    bool more = false;
+    for (uint32_t i = 0; i < CHILDREN && !more; i++)
+        if (a->level > b->level)
+            more = far_exceeds(pool, a->of.far[i], i ? NULL : b);
+        else if (a->level)
+            more = far_exceeds(pool, a->of.far[i], b->of.far[i]);
+        else
+            more = clock_exceeds(pool, a->of.clock[i], b->of.clock[i]);
+    return more;
+}
+
+/* --- joining ------------------------------------------------------------------------------------------------------ */
+
 void far_join(struct clock_pool *pool, struct far **into, struct far *from) {
-    if (!from || *into == from)
+    if (!far_exceeds(pool, from, *into))
         return;
-    if (!far_exceeds(pool, *into, from)) {
+    if (!*into || !far_exceeds(pool, *into, from)) {
         struct far *old = *into;
         *into = far_hold(from);
         far_drop(pool, old);
         return;
     }
-    for (uint32_t i = 0; i < from->num; i++)
-        far_add(pool, into, from->item[i].cluster, from->item[i].clock);
+    while ((*into)->level < from->level)
+        raise(into);
+    struct far *to = own(pool, into);
+    if (to->level > from->level) {
+        far_join(pool, &to->of.far[0], from);
+        return;
+    }
+    for (uint32_t i = 0; i < CHILDREN; i++)
+        if (to->level)
+            far_join(pool, &to->of.far[i], from->of.far[i]);
+        else
+            clock_join(pool, &to->of.clock[i], from->of.clock[i]);
+}
+
+void far_add(struct clock_pool *pool, struct far **into, uint32_t cluster, struct clock *c) {
+    if (!c || !clock_exceeds(pool, c, far_of(*into, cluster)))
+        return;
+    if (!*into)
+        *into = new_far(0);
+    while (!is_within(*into, cluster))
+        raise(into);
+    struct far *to = own(pool, into);
+    while (to->level) {
+        struct far **below = &to->of.far[digit(cluster, to->level)];
+        if (!*below)
+            *below = new_far(to->level - 1);
+        to = own(pool, below);
+    }
+    clock_join(pool, &to->of.clock[digit(cluster, 0)], c);
 }

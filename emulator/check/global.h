@@ -194,6 +194,8 @@ void global_tell(const struct toucher *t, const struct diag *rule, const struct 
 /* [at, at + size), and that again `rows` times, `stride` apart, are touched as t->mark says; its lane is that of the
  * first byte. */
 void cells_touch(struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride);
+/* The device's malloc gives [at, at + bytes): what was done there before, is behind its free. */
+void cells_forget(struct global *g, uint64_t at, uint64_t bytes);
 void cells_free(struct global *g);
 
 #endif

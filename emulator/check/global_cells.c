@@ -299,6 +299,32 @@ void cells_touch(struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, u
     }
 }
 
+static void forget_in(struct global *g, uint64_t at, uint64_t end) {
+    const uint64_t number = at >> REGION_SHIFT, mask = (UINT64_C(1) << REGION_SHIFT) - 1;
+    struct shard *s = &g->shard[number % SHARDS];
+    pthread_mutex_lock(&s->lock);
+    struct region *region = region_in(s, number);
+    if (!region->sorted)
+        sort(g, s, region);
+    for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < end; base += SECTOR) {
+        struct mark *cell = region->page[(base & mask) / CELL_PAGE];
+        if (!cell)
+            continue;
+        const struct mark part = part_of(&(struct mark){0}, NULL, at, (uint32_t)(end - at), base);
+        for (struct mark *m = &cell[base % CELL_PAGE / SECTOR]; m; m = next_of(s, m))
+            cover(m, part.mask);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void cells_forget(struct global *g, uint64_t at, uint64_t bytes) {
+    for (uint64_t end = at + bytes, next; at < end; at = next) {
+        next = ((at >> REGION_SHIFT) + 1) << REGION_SHIFT;
+        next = next < end ? next : end;
+        forget_in(g, at, next);
+    }
+}
+
 static void free_region(struct region *k) {
     for (uint32_t i = 0; i < sizeof k->page / sizeof *k->page; i++)
         xfree(k->page[i]);

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define MAX_WORDS (1u << 17) /* of a launch; of more nothing can be said */
+#define MAX_WORD_BYTES (256u << 20) /* that the words of a launch may take, about; of more nothing can be said */
 #define KEY_SHARED (UINT64_C(1) << 63)
 
 static bool releases(enum event_order o) { return o == ORDER_RELEASE || o == ORDER_ACQ_REL; }
@@ -149,7 +149,8 @@ static void put(const struct sync *s, uint64_t key) {
     const struct know *k = know_of(s);
     if (!releases(s->order) && !k->released_at && !k->now[LAYER_PERFORMED])
         return;
-    if (!s->local && s->r->global->launch->words.num >= MAX_WORDS) {
+    const uint32_t each = LAYERS * (512 + 9 * s->r->clocks.warps);
+    if (!s->local && s->r->global->launch->words.num >= MAX_WORD_BYTES / each) {
         s->r->global->launch->quiet = true;
         return;
     }

@@ -490,6 +490,10 @@ static void life(const struct listener *self, const struct event_life *e) {
     case LIFE_MBAR_INVAL:
         mbar_ends(r, e);
         break;
+    case LIFE_HEAP_ALLOC:
+        if (r->global && e->address)
+            cells_forget(r->global->launch, e->address, e->bytes);
+        break;
     case LIFE_TMEM_ALLOC:
     case LIFE_TMEM_CLOSING:
     case LIFE_TMEM_DEALLOC:
