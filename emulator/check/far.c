@@ -106,9 +106,10 @@ bool far_exceeds(struct clock_pool *pool, const struct far *a, const struct far 
 /* --- joining ------------------------------------------------------------------------------------------------------ */
 
 void far_join(struct clock_pool *pool, struct far **into, struct far *from) {
-    if (!far_exceeds(pool, from, *into))
+    const bool news = far_exceeds(pool, from, *into);
+    if (*into == from || (!news && far_exceeds(pool, *into, from)))
         return;
-    if (!*into || !far_exceeds(pool, *into, from)) {
+    if (!news || !*into || !far_exceeds(pool, *into, from)) { /* equal ones become one, too */
         struct far *old = *into;
         *into = far_hold(from);
         far_drop(pool, old);
