@@ -153,26 +153,37 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
-/* Lanes `first` and on touch [at, at + bytes), each `size` of them. */
-static void run(struct toucher *t, const struct event_access *e, uint32_t first, uint64_t bytes) {
+/* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
+static void run(struct toucher *t, const struct event_access *e, uint32_t first, uint64_t bytes, uint32_t unit) {
     const uint64_t at = e->at[first];
-    t->mark.flags = thread_flags(e);
+    t->mark.flags = (uint8_t)(thread_flags(e) % MARK_UNIT + unit * MARK_UNIT);
     t->mark.lane = (int8_t)first;
     t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, bytes) : NULL;
     cells_touch(t, at, (uint32_t)bytes, 1, 0);
 }
 
-/* Neighbouring lanes with neighbouring bytes make one run. */
+static bool all_same(const struct event_access *e) {
+    uint64_t other = 0;
+    for (uint32_t l = 1; l < CLOCK_LANES; l++)
+        other |= e->at[l] ^ e->at[0];
+    return !other;
+}
+
+/* Neighbouring lanes with neighbouring bytes make one run; so do lanes that all read the same. */
 static void touch_lanes(struct toucher *t, const struct event_access *e, uint32_t lanes) {
-    const bool even = thread_flags(e) / MARK_UNIT < ONE_LANE;
+    const uint32_t unit = thread_flags(e) / MARK_UNIT;
+    if (lanes == UINT32_MAX && e->effect == EFFECT_READ && all_same(e)) {
+        run(t, e, 0, e->size, EVERY_LANE);
+        return;
+    }
     while (lanes) {
         const uint32_t first = (uint32_t)__builtin_ctz(lanes);
         uint32_t n = 1;
         lanes &= lanes - 1;
-        while (even && first + n < CLOCK_LANES && lanes >> (first + n) & 1 &&
+        while (unit < ONE_LANE && first + n < CLOCK_LANES && lanes >> (first + n) & 1 &&
                e->at[first + n] == e->at[first] + (uint64_t)n * e->size)
             lanes &= ~(1u << (first + n++));
-        run(t, e, first, (uint64_t)n * e->size);
+        run(t, e, first, (uint64_t)n * e->size, unit);
     }
 }
 

@@ -50,10 +50,10 @@ enum mark_flag {
     MARK_NARROW = 4, /* of a scope within the cluster */
     MARK_OP = 8,
     MARK_SUM = 16,
-    MARK_UNIT =
-        32, /* the unit is flags / MARK_UNIT; ONE_LANE: the bytes are all of one, ONE_WARP: of the warp as one */
+    MARK_UNIT = 32, /* the unit is flags / MARK_UNIT, or an enum mark_of */
 };
-enum { ONE_LANE = 5, ONE_WARP = 6 };
+/* Whose the bytes are, where not of one lane after the other: of one, of the warp as one, of each of its 32 lanes. */
+enum mark_of { ONE_LANE = 5, ONE_WARP, EVERY_LANE };
 static inline uint32_t mark_unit(const struct mark *m) { return m->flags / MARK_UNIT; }
 
 /* What is kept of an asynchronous operation until the launch ends. */

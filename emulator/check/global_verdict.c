@@ -91,6 +91,8 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
         return false;
     if (mark_unit(first) == ONE_WARP)
         return true;
+    if (mark_unit(mine) == EVERY_LANE) /* the others are not the lane */
+        return false;
     return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
 }
 
@@ -101,12 +103,25 @@ static bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes
     return false;
 }
 
+static bool knows_every(const struct toucher *t, const struct clock *c, enum layer layer, const struct mark *first,
+                        const struct mark *mine) {
+    struct mark one = *first;
+    one.flags = (uint8_t)(first->flags % MARK_UNIT + ONE_LANE * MARK_UNIT);
+    for (one.lane = 0; one.lane < (int8_t)CLOCK_LANES; one.lane++)
+        if (!is_own(t, layer, &one, mine, 0) &&
+            !(c && clock_knows_lane(c, first->warp, (uint32_t)one.lane, first->time)))
+            return false;
+    return true;
+}
+
 static bool knows(const struct toucher *t, struct clock *const *now, enum layer layer, const struct mark *first,
                   const struct mark *mine, uint32_t both) {
     const struct clock *c = clock_of(t, now, layer, first->cluster);
     uint32_t unit = mark_unit(first);
     if (!(mine->flags & MARK_OP) && mark_unit(mine) < unit)
         unit = mark_unit(mine);
+    if (mark_unit(first) == EVERY_LANE)
+        return knows_every(t, c, layer, first, mine);
     if (mark_unit(first) == ONE_WARP)
         return is_own(t, layer, first, mine, 0) || clock_knows_any(c, first->warp, UINT32_MAX, first->time);
     for (uint32_t left = both; left;) {

@@ -37,6 +37,13 @@ static const struct sample samples[] = {
     {ANY, NULL, {LD, LD}},
     /* of the first access only those bytes count that nobody has written since */
     {GRID, RACE, {"st.global.v2.b32 [%d], {1, 2}; st.global.b32 [%d], 3; ", "ld.global.b32 %x, [%d+4]; "}},
+    /* lanes of a warp that all read the same */
+    {WARPS, RACE, {"!ld.global.b32 %x, [%d]; bar.sync 0; ", "!bar.sync 0; ", "!st.global.b32 [%d], 1; bar.sync 0; "}},
+    {WARPS, NULL, {"!ld.global.b32 %x, [%d]; bar.sync 0; ", "!bar.sync 0; ", "!bar.sync 0; st.global.b32 [%d], 1; "}},
+    {WARPS, RACE, {"!setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; ld.global.b32 %x, [%d]; "}},
+    {WARPS, NULL, {"!setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; bar.warp.sync -1; ld.global.b32 %x, [%d]; "}},
+    {WARPS, RACE, {"!ld.global.b32 %x, [%d]; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},
+    {WARPS, NULL, {"!ld.global.b32 %x, [%d]; bar.warp.sync -1; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},
     /* values */
     {APART, NULL, {ST, ST}},
     {APART, RACE, {ST, "st.global.b32 [%d], 2; "}},
@@ -138,7 +145,7 @@ static void put(char *text, size_t size, size_t *len, const char *piece) {
     }
 }
 
-/* Agent k is the lane, warp or CTA of that number. A piece stands between braces, for its labels. */
+/* Agent k is the lane, the first lane of the warp, or the CTA of that number; with ! the whole warp. A piece stands between braces, for its labels. */
 static void write_kernel(char *text, size_t size, const struct sample *s, unsigned of) {
     size_t len = 0;
     char line[200];
@@ -147,12 +154,15 @@ static void write_kernel(char *text, size_t size, const struct sample *s, unsign
                    ".reg .b32 %x, %y, %who; .reg .b64 %d, %f; .reg .pred %p, %q;\n"
                    ".shared .align 16 .b8 tile[16]; .shared .align 8 .b64 mb;\n"
                    "ld.param.u64 %d, [data]; ld.param.u64 %f, [flag];\n");
+    put(text, size, &len, "mov.u32 %y, %tid.x;\n");
     put(text, size, &len, of == CLUSTER || of == GRID ? "mov.u32 %who, %ctaid.x;\n" : "mov.u32 %who, %tid.x;\n");
     for (unsigned k = 0; k < 3 && s->agent[k]; k++) {
         const unsigned first = of == WARPS ? 32 * k : k;
-        snprintf(line, sizeof line, "setp.ne.u32 %%q, %%who, %u; @%%q bra NOT%u; {\n", first, k);
+        const bool whole = s->agent[k][0] == '!';
+        snprintf(line, sizeof line, "%ssetp.ne.u32 %%q, %%who, %u; @%%q bra NOT%u; {\n",
+                 whole ? "shr.u32 %who, %y, 5;\n" : "", whole ? k : first, k);
         put(text, size, &len, line);
-        put(text, size, &len, s->agent[k]);
+        put(text, size, &len, s->agent[k] + whole);
         snprintf(line, sizeof line, "} bra END;\nNOT%u:\n", k);
         put(text, size, &len, line);
     }
