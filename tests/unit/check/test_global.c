@@ -73,7 +73,7 @@ static const struct sample samples[] = {
     {APART, RACE, {RELEASE ST, ACQUIRE LD}},
     {APART, RELAXED, {ST FENCE ST SET, ACQUIRE LD}},
     {GRID, RACE, {ST "st.release.cta.global.b32 [%f], 1; ", POLL("acquire.cta", "1") LD}},
-    {APART, RELAXED, {ST RELEASE, WAIT "red.relaxed.gpu.global.add.u32 [%f], 0; " LD}},
+    {APART, RACE, {ST RELEASE, "red.relaxed.gpu.global.add.u32 [%f], 1; " FENCE LD}},
     {APART, NULL, {LD RELEASE, ACQUIRE ST}},
     /* the weak store of a flag is known to who has seen its strong one; strong ones to who has observed them */
     {APART, NULL, {"st.global.b32 [%f], 0; " RELEASE, ACQUIRE "st.global.b32 [%f], 0; "}},
@@ -96,6 +96,7 @@ static const struct sample samples[] = {
     {APART, RACE, {"LOAD" RELEASE "AWAIT", ACQUIRE ST}},
     {APART, NULL, {"STORE cp.async.bulk.wait_group 0; " RELEASE, ACQUIRE LD}},
     {APART, RACE, {"STORE cp.async.bulk.wait_group.read 0; " RELEASE, ACQUIRE LD}},
+    {APART, NULL, {"STORE DRAIN cp.async.bulk.wait_group 0; " RELEASE, ACQUIRE LD}},
     {APART, RACE, {"STORE " RELEASE "DRAIN", ACQUIRE LD}},
     {APART, NULL, {"STORE cp.async.bulk.wait_group 0; " RELEASE, ACQUIRE "LOADED"}},
     {GRID, NULL, {"STORE cp.async.bulk.wait_group 0; STORE DRAIN"}},
@@ -110,12 +111,17 @@ static const struct sample samples[] = {
      NULL,
      {"STORE cp.async.bulk.commit_group; cp.async.bulk.wait_group 1; cp.async.bulk.wait_group 0; " RELEASE,
       ACQUIRE LD}},
+    /* the device's heap gives a block again that another has freed */
+    {WARPS | GRID, NULL, {"MALLOC st.global.b32 [%h], 1; FREE", "MALLOC st.global.b32 [%h], 2; FREE"}},
     /* cp.async */
     {APART, RACE, {ST, "cp.async.ca.shared.global [tile], [%d], 4; cp.async.wait_all; "}},
     {APART, NULL, {ST RELEASE, ACQUIRE "cp.async.ca.shared.global [tile], [%d], 4; cp.async.wait_all; "}},
 };
 
 static const char *const macros[][2] = {
+    {"MALLOC", "{ .param .b64 n; .param .b64 r; st.param.b64 [n], 64; call.uni (r), malloc, (n); "
+               "ld.param.b64 %h, [r]; } "},
+    {"FREE", "{ .param .b64 a; st.param.b64 [a], %h; call.uni free, (a); } "},
     {"DRAIN", "cp.async.bulk.wait_group.read 0; "},
     {"LOADED", "LOAD AWAIT"},
     {"AWAIT", "L: mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0; @!%p bra L; "},
@@ -150,8 +156,9 @@ static void write_kernel(char *text, size_t size, const struct sample *s, unsign
     size_t len = 0;
     char line[200];
     put(text, size, &len,
-        RUN_HEADER ".visible .entry k(.param .u64 data, .param .u64 flag) {\n"
-                   ".reg .b32 %x, %y, %who; .reg .b64 %d, %f; .reg .pred %p, %q;\n"
+        RUN_HEADER ".extern .func (.param .b64 r) malloc(.param .b64 n); .extern .func free(.param .b64 a);\n"
+                   ".visible .entry k(.param .u64 data, .param .u64 flag) {\n"
+                   ".reg .b32 %x, %y, %who; .reg .b64 %d, %f, %h; .reg .pred %p, %q;\n"
                    ".shared .align 16 .b8 tile[16]; .shared .align 8 .b64 mb;\n"
                    "ld.param.u64 %d, [data]; ld.param.u64 %f, [flag];\n");
     put(text, size, &len, "mov.u32 %y, %tid.x;\n");
