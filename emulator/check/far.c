@@ -16,7 +16,7 @@
 struct far {
     uint32_t holders, level;
     union {
-        struct far *far[CHILDREN]; /* of the level below; */
+        struct far *far[CHILDREN];     /* of the level below; */
         struct clock *clock[CHILDREN]; /* at level 0 */
     } of;
 };

@@ -41,6 +41,7 @@ static const struct sample samples[] = {
     {WARPS, RACE, {"!ld.global.b32 %x, [%d]; bar.sync 0; ", "!bar.sync 0; ", "!st.global.b32 [%d], 1; bar.sync 0; "}},
     {WARPS, NULL, {"!ld.global.b32 %x, [%d]; bar.sync 0; ", "!bar.sync 0; ", "!bar.sync 0; st.global.b32 [%d], 1; "}},
     {WARPS, RACE, {"!setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; ld.global.b32 %x, [%d]; "}},
+    {WARPS, RACE, {"!setp.eq.u32 %p, %y, 0; @%p st.global.b32 [%d], 1; ld.global.b32 %x, [%d]; "}},
     {WARPS, NULL, {"!setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; bar.warp.sync -1; ld.global.b32 %x, [%d]; "}},
     {WARPS, RACE, {"!ld.global.b32 %x, [%d]; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},
     {WARPS, NULL, {"!ld.global.b32 %x, [%d]; bar.warp.sync -1; setp.eq.u32 %p, %y, 3; @%p st.global.b32 [%d], 1; "}},

@@ -88,20 +88,21 @@ static void run_sample(const struct sample *s, bool grid) {
     run_close(&r);
 }
 
-/* Boxes of 128 bytes by 8 rows that two CTAs store in a tensor of 512 by 32 bytes, the second at (x, y): do they meet? */
+/* Boxes of 128 bytes by 8 rows that two CTAs store in a tensor of 512 by 32 bytes, CTA `who` at (x, y): do they meet? */
 static const char boxes[] = RUN_HEADER
-    ".visible .entry k(.param .u64 map, .param .u32 x, .param .u32 y) {\n"
+    ".visible .entry k(.param .u64 map, .param .u32 x, .param .u32 y, .param .u32 who) {\n"
     ".reg .b32 %x, %y, %b, %s; .reg .b64 %m; .reg .pred %p;\n"
     ".shared .align 1024 .b8 tile[1024];\n"
     "ld.param.u64 %m, [map]; ld.param.u32 %x, [x]; ld.param.u32 %y, [y]; mov.u32 %b, %tid.x; shl.b32 %b, %b, 3;\n"
     "mov.u32 %s, tile; add.u32 %s, %s, %b; st.shared.b64 [%s], 0; fence.proxy.async.shared::cta; bar.sync 0;\n"
     "setp.ne.u32 %p, %b, 0; @%p bra END;\n"
-    "mov.u32 %b, %ctaid.x; mul.lo.u32 %x, %x, %b; mul.lo.u32 %y, %y, %b;\n"
+    "ld.param.u32 %s, [who]; mov.u32 %b, %ctaid.x; sub.u32 %b, %b, %s; add.u32 %b, %b, 1; and.b32 %b, %b, 1;\n"
+    "mul.lo.u32 %x, %x, %b; mul.lo.u32 %y, %y, %b;\n"
     "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%m, {%x, %y}], [tile];\n"
     "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;\n"
     "END: ret; }\n";
 
-static void run_boxes(uint32_t x, uint32_t y, bool meet) {
+static void run_boxes(uint32_t x, uint32_t y, uint32_t who, bool meet) {
     struct run r;
     if (run_open(&r, boxes)) {
         run_check_races(&r);
@@ -114,7 +115,7 @@ static void run_boxes(uint32_t x, uint32_t y, bool meet) {
                                .box = {128, 8},
                                .step = {1, 1}};
         CHECK(!tmap_encode(&m, run_at(&r, map, TMAP_BYTES)));
-        run_ok(&r, "k", (struct run_shape){.grid = 2, .block = 128}, 3, (uint64_t[]){map, x, y});
+        run_ok(&r, "k", (struct run_shape){.grid = 2, .block = 128}, 4, (uint64_t[]){map, x, y, who});
         if (!CHECK_EQ(strstr(r.log, "[global-race]") != NULL, meet))
             fprintf(stderr, "%u, %u: %s\n", x, y, r.log);
     }
@@ -122,15 +123,14 @@ static void run_boxes(uint32_t x, uint32_t y, bool meet) {
 }
 
 static void test_boxes(void) {
-    run_boxes(0, 0, true);
-    run_boxes(112, 0, true);
-    run_boxes(128, 0, false);
-    run_boxes(0, 7, true);
-    run_boxes(0, 8, false);
-    run_boxes(112, 7, true);
-    run_boxes(112, 8, false);
-    run_boxes(384, 1, false);
-    run_boxes(496, 1, false); /* the rest lies outside */
+    static const struct {
+        uint32_t x, y;
+        bool meet;
+    } at[] = {{0, 0, true},   {112, 0, true},  {128, 0, false}, {0, 7, true},   {0, 8, false},
+              {112, 7, true}, {112, 8, false}, {384, 1, false}, {496, 1, false}}; /* of the last, most lies outside */
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        for (uint32_t who = 0; who < 2; who++)
+            run_boxes(at[i].x, at[i].y, who, at[i].meet);
 }
 
 int main(void) {
