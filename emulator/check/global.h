@@ -140,7 +140,6 @@ struct global_watch {
     uint32_t cluster;
     struct words words; /* of shared memory, and those of global memory that are used within the cluster */
     struct op_chunk *chunk;
-    struct region *last; /* that was looked for */
     struct map_acquire *acquires;
     uint32_t num_acquires, cap_acquires;
 };
