@@ -2,6 +2,7 @@
 #include "check/clock.h"
 
 #include "base/heap.h"
+#include "check/far.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct clock {
     uint32_t num_many;
     struct lanes *many;
     struct clock *next; /* in pool->free */
+    struct far *far;
     uint32_t *all, *ahead, *token;
     uint8_t *lane;
 };
@@ -37,10 +39,8 @@ struct clock {
 
 void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each) {
     const uint32_t warps = (threads_each + CLOCK_LANES - 1) / CLOCK_LANES, last = threads_each % CLOCK_LANES;
-    *p = (struct clock_pool){.warps = ctas * warps,
-                             .room = 64,
-                             .warps_each = warps,
-                             .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
+    *p = (struct clock_pool){
+        .warps = ctas * warps, .room = 64, .warps_each = warps, .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
 }
 
 static void free_clock(struct clock *c) {
@@ -106,6 +106,8 @@ void clock_drop(struct clock_pool *p, struct clock *c) {
     xfree(c->many);
     c->many = NULL;
     c->num_many = 0;
+    far_drop(p->far, c->far);
+    c->far = NULL;
     if (c->tokens != p->room) {
         free_clock(c);
         return;
@@ -138,6 +140,7 @@ static struct clock *own(struct clock_pool *p, struct clock **c) {
         memcpy(mine->many, old->many, old->num_many * sizeof *mine->many);
         mine->num_many = old->num_many;
     }
+    mine->far = far_hold(old->far);
     clock_drop(p, old);
     return *c = mine;
 }
@@ -228,7 +231,7 @@ static void compare_tokens(const struct clock *a, const struct clock *b, struct 
 /* Does either of a and b know what the other does not? */
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
-    struct excess e = {0, 0};
+    struct excess e = {far_exceeds(p->far, a->far, b->far), far_exceeds(p->far, b->far, a->far)};
     compare_tokens(a, b, &e);
     for (uint32_t g = 0; g < groups(p) && !(e.a && e.b); g++) {
         if (comparable(a, b, g)) {
@@ -299,6 +302,7 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
     join_run(to->token, from->token, from->tokens < to->tokens ? from->tokens : to->tokens);
     for (uint32_t g = 0; g < groups(p); g++)
         join_group(to, from, g);
+    far_join(p->far, &to->far, from->far);
 }
 
 /* --- single entries ----------------------------------------------------------------------------------------------- */
@@ -346,3 +350,54 @@ uint32_t clock_all_lanes(const struct clock *c, uint32_t warp) { return c ? c->a
 uint32_t clock_token(const struct clock *c, uint32_t token) { return c && token < c->tokens ? c->token[token] : 0; }
 
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step) { return clock_token(c, token) >= step; }
+
+/* --- other clusters ----------------------------------------------------------------------------------------------- */
+
+bool clock_exceeds(const struct clock_pool *p, const struct clock *a, const struct clock *b) {
+    bool more = a && !b, less;
+    if (a && b && a != b)
+        compare(p, a, b, &more, &less);
+    return more;
+}
+
+struct far *clock_far(const struct clock *c) {
+    return c ? c->far : NULL;
+}
+
+/* Makes `to`, which knows nothing, know what `from` knows of its own cluster. */
+static void copy_own(const struct clock_pool *p, struct clock *to, const struct clock *from) {
+    const size_t warps = (size_t)groups(p) * GROUP;
+    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
+    memcpy(to->all, from->all, 2 * warps * sizeof *to->all);
+    memcpy(to->lane, from->lane, warps);
+    memcpy(to->token, from->token, both * sizeof *to->token);
+    if (from->num_many) {
+        to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);
+        memcpy(to->many, from->many, from->num_many * sizeof *to->many);
+        to->num_many = from->num_many;
+    }
+}
+
+struct clock *clock_export(struct clock_pool *p, const struct clock *c) {
+    struct clock_pool *far = p->far;
+    if (p->tokens > far->room) {
+        while (far->room < p->tokens)
+            far->room *= 2;
+        empty(far);
+    }
+    far->tokens = far->room; /* so that a join has room for what each of the two knows */
+    struct clock *mine = new_empty(far);
+    copy_own(p, mine, c);
+    return mine;
+}
+
+void clock_import(struct clock_pool *p, struct clock **into, const struct clock *own, struct far *set) {
+    if ((!own && !set) || (*into && (*into)->far == set && !clock_exceeds(p, own, *into)))
+        return;
+    struct clock *c = new_empty(p);
+    if (own)
+        copy_own(p, c, own);
+    c->far = far_hold(set);
+    clock_join(p, into, c);
+    clock_drop(p, c);
+}

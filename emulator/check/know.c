@@ -43,8 +43,10 @@ static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
-    return a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
-           a->released_fenced_at == b->released_fenced_at;
+    return a->released_at == b->released_at && a->released_scope == b->released_scope &&
+           a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
+           a->released_fenced_at == b->released_fenced_at && a->global_at == b->global_at &&
+           a->released_global_at == b->released_global_at;
 }
 
 static void merge(struct race *r, struct warp_watch *w) {
@@ -100,10 +102,13 @@ static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t
     if (releases(how->order)) {
         give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
         give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
+        give(r, &to[LAYER_FENCED_GLOBAL], k->now[LAYER_FENCED_GLOBAL], warp, lanes, k->global_at);
     } else if (k->released_at) {
         give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
         give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
+        give(r, &to[LAYER_FENCED_GLOBAL], k->released[LAYER_FENCED_GLOBAL], warp, lanes, k->released_global_at);
     }
+    clock_join(&r->clocks, &to[LAYER_PERFORMED], k->now[LAYER_PERFORMED]);
     if (r->strict)
         arrive_strict(r, k, warp, lanes, to, how);
 }
@@ -129,6 +134,8 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
         clock_join(&r->clocks, &s->k.now[LAYER_RAN], m->done[LAYER_RAN]);
         clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
         clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
+        clock_join(&r->clocks, &to[LAYER_FENCED_GLOBAL], m->done[LAYER_FENCED_GLOBAL]);
+        clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], m->done[LAYER_PERFORMED]);
         if (!r->strict)
             continue;
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
@@ -159,28 +166,38 @@ static void fence_layer(struct race *r, struct know *k, enum layer l, enum event
         clock_set(&r->clocks, &k->released[l], k->now[l]);
 }
 
-void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how) {
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how, bool wide) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
         fence_layer(r, &s->k, LAYER_ORDER, how->order);
         fence_layer(r, &s->k, LAYER_FENCED, how->order);
+        fence_layer(r, &s->k, LAYER_FENCED_GLOBAL, how->order);
         fence_layer(r, &s->k, LAYER_SCOPED, how->order);
         if (!releases(how->order))
             continue;
         s->k.released_at = r->time;
         s->k.released_scope = how->scope;
         s->k.released_fenced_at = s->k.fenced_at;
+        s->k.released_global_at = s->k.global_at;
+        if (wide)
+            give(r, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER], warp, s->lanes, r->time);
     }
     merge(r, w);
 }
 
-void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes) {
+void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_fence_space space) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
-        clock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
-        s->k.fenced_at = r->time;
+        if (space != FENCE_GLOBAL) {
+            clock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
+            s->k.fenced_at = r->time;
+        }
+        if (space != FENCE_SHARED) {
+            clock_join(&r->clocks, &s->k.now[LAYER_FENCED_GLOBAL], s->k.now[LAYER_ORDER]);
+            s->k.global_at = r->time;
+        }
     }
     merge(r, w);
 }
@@ -208,6 +225,8 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
         clock_add_lanes(&r->clocks, &k->now[all[i]], warp, UINT32_MAX, r->time);
     if (k->fenced_at)
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
+    if (k->global_at)
+        clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED_GLOBAL], warp, UINT32_MAX, k->global_at);
     if (!r->strict)
         return;
     clock_join(&r->clocks, &k->pending[LAYER_TENSOR], k->released[LAYER_TENSOR]);
