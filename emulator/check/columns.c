@@ -111,8 +111,10 @@ static void given_back(struct race *r, const struct event_life *e) {
     const struct area all = {
         e->column, e->column + e->columns, {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, NULL, true};
     const struct warp_watch *w = &r->warps[warp];
-    const struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[0], EFFECT_WRITE);
+    struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[0], EFFECT_WRITE);
     bool told = false;
+    v.lanes = UINT32_MAX; /* the warp does it as one */
+    v.synchronous = w->strand[0].k.pending[LAYER_TENSOR];
     for (uint32_t i = 0; i < c->num; i++)
         if (overlap(&c->areas[i], &all))
             judge(r, e->owner, &c->areas[i], &all, &v, &told);

@@ -147,7 +147,7 @@ static void end_sequence(const struct sync *s, uint64_t key) {
 
 static void put(const struct sync *s, uint64_t key) {
     const struct know *k = know_of(s);
-    if (!releases(s->order) && !k->released_at && !k->now[LAYER_PERFORMED])
+    if (!releases(s->order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
         return;
     const uint32_t each = LAYERS * (512 + 9 * s->r->clocks.warps);
     if (!s->local && s->r->global->launch->words.num >= MAX_WORD_BYTES / each) {

@@ -332,8 +332,8 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
     mach_warn(r->island, &origin, &arrives_ahead,
               "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
-              "phase %llu",
-              e->by.what, (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
+              "the phase before",
+              e->by.what, (unsigned long long)e->phase, m->off);
 }
 
 static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
@@ -373,8 +373,8 @@ static void check_seen(struct race *r, const struct event_sync *e, const struct 
         const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
         mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
                        "%s ends phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the poll "
-                       "that saw phase %llu end",
-                       e->by.what, (unsigned long long)e->phase, m->off, (unsigned long long)e->phase - 1);
+                       "that saw the phase before it end",
+                       e->by.what, (unsigned long long)e->phase, m->off);
         return;
     }
 }

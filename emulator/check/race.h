@@ -240,6 +240,8 @@ struct viewer {
     const struct event_by *by;
     enum event_agent agent;
     bool async; /* through the async proxy */
+    /* Of a synchronous tcgen05 operation: what needs no tcgen05.fence::after_thread_sync to count for it (9.7.16.6.1). */
+    const struct clock *synchronous;
     const char *what;
 };
 struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp,

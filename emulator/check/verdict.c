@@ -161,9 +161,9 @@ static const struct diag not_pipelined = {
     .id = "tcgen05-not-pipelined",
     .rule = "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
             "mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma and shift",
-    .section = "PTX ISA 9.7.16.6.2",
-    .hint = "tcgen05.commit behind the first and a wait for its mbarrier before the second. Chips run them in order, and "
-            "many kernels rely on it",
+    .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.5",
+    .hint = "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
+            "tcgen05.wait::ld, even if the registers have been used. Chips run them in order, and many kernels rely on it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
@@ -199,6 +199,15 @@ static bool knows_step(const struct viewer *v, enum layer layer, const struct do
 
 static bool knows_done(const struct viewer *v, enum layer layer, const struct note *n, bool wrote) {
     return knows_step(v, layer, wrote ? &n->written : &n->read) || knows_step(v, layer, &n->then);
+}
+
+/* By tcgen05.fence on both sides; a synchronous operation, as tcgen05.dealloc, asks for that of the others alone. */
+static bool knows_tensor(const struct viewer *v, const struct note *first, bool wrote) {
+    struct clock *now[LAYERS] = {[LAYER_TENSOR] = (struct clock *)(uintptr_t)v->synchronous};
+    struct viewer also = *v;
+    also.now = now;
+    return knows_done(v, LAYER_TENSOR, first, wrote) ||
+           (v->synchronous && knows_done(&also, LAYER_TENSOR, first, wrote));
 }
 
 /* cp.async of a thread, by what that thread has waited for since. */
@@ -341,9 +350,8 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
         return rule;
     if (where == IN_TENSOR) {
         if (!knows_done(v, LAYER_SEEN, first, wrote))
-            return depends(first, v) ? NULL : tensor_verdict(first, v);
-        /* tcgen05.dealloc, by threads, is synchronous: nothing moves it (9.7.16.6.1) */
-        return r->strict && v->note && !knows_done(v, LAYER_TENSOR, first, wrote) ? &fence_missing : NULL;
+            return depends(first, v) ? &not_pipelined : tensor_verdict(first, v);
+        return r->strict && !knows_tensor(v, first, wrote) ? &fence_missing : NULL;
     }
     if (knows_done(v, LAYER_ORDER, first, wrote))
         return NULL;
@@ -399,7 +407,8 @@ void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct st
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at) {
     const struct mach_origin origin = origin_of_stamp(r, first);
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
-    const bool late = v->note && (first->time > v->note->time || is_ahead(r, first, v));
+    const bool known = rule == &missing_fence || rule == &fence_before_overwrite; /* then it was first */
+    const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
     tell_in_order(r, rule, &(struct party){&origin, what, wrote}, late, v, writes, owner, at, IN_SHARED);
 }
 

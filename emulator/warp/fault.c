@@ -42,9 +42,8 @@ enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32
 static const struct diag guard = {
     .id = "uninitialised-branch",
     .rule = "a value that was never written must not decide anything",
-    .hint = "a register that only some ways write, or the coordinates in an answer of clusterlaunchcontrol.try_cancel "
-            "that took no cluster: look at is_canceled before them. The emulator goes on with what the register holds, "
-            "on the chip that may be anything",
+    .hint = "a register that only some ways write. The emulator goes on with what it holds, on the chip that may be "
+            "anything",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };

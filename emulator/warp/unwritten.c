@@ -150,6 +150,7 @@ struct walk {
     uint32_t num_uses;
     const struct note *note;      /* found: the latest, */
     const struct ptx_reg *virgin; /* or else a register that nothing wrote */
+    bool answer;                  /* perhaps what clusterlaunchcontrol.query_cancel left of an answer that took nothing */
 };
 
 static void add_way(struct walk *k, uint32_t from, uint32_t to) {
@@ -217,6 +218,7 @@ static void add_registers(struct walk *k, const struct ptx_operand *o, uint32_t 
 /* An instruction may have written the register: it left a note, or its sources are followed. */
 static void follow(struct walk *k, uint32_t at) {
     const struct ptx_insn *in = &k->func->insns[at];
+    k->answer |= in->op == PTX_OP_clusterlaunchcontrol_query_cancel;
     const struct note *n = k->w->notes ? &k->w->notes->at[place_of(in)] : NULL;
     if (n && n->in == in && !n->stored) {
         const bool here = n->lanes & k->lanes, better = k->note && k->note->lanes & k->lanes;
@@ -380,6 +382,18 @@ bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes,
     return known;
 }
 
+/* 9.7.13.18: of an answer that took no cluster the coordinates are undefined. CUTLASS's scheduler makes a tile of them
+ * all the same, with branches, and throws it away. */
+static const struct diag answer_branch = {
+    .id = "uninitialised-answer",
+    .rule = "a value that was never written must not decide anything",
+    .section = "PTX ISA 9.7.13.18",
+    .hint = "the coordinates in an answer of clusterlaunchcontrol.try_cancel that took no cluster: look at is_canceled "
+            "before them. The emulator goes on with what the register holds, on the chip that may be anything",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+
 enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
                                       const char *fmt, ...) {
     struct mach_origin origin = warp_origin(w, in, lanes);
@@ -396,7 +410,10 @@ enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uin
     const struct note *n = k->note;
     if (n && !n->copy && n->from != WARP_FROM_ANSWER)
         follow_stores(k, stored_there(w, n->from, n->from == WARP_FROM_SHARED ? n->cta : w->cta, n->off, 1, n->when));
-    if (tell_story(k, &story)) {
+    const bool answer = k->answer || (k->note && k->note->from == WARP_FROM_ANSWER);
+    if (answer && d.class == DIAG_WARNING) {
+        d = answer_branch;
+    } else if (tell_story(k, &story)) {
         d.hint = story.hint;
         d.other = &story.party;
     }

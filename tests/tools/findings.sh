@@ -121,7 +121,7 @@ json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["level
     'x[0]["occurrenceCount"] == 1 and x[0]["properties"]["reported"] and r["properties"]["launches"] == 1'
 run "$emulator" --check-json="$tmp/log.json" "$driver" "$reuse" bulk_store_reuse grid=200 buf:512
 says '^note: 199 more of \[bulk-store-overwritten\] at .*bulk_store_reuse.ptx:'"$line, last by CTA" 'a bug of 200 CTAs'
-json 'len(x) == 1 and x[0]["occurrenceCount"] == 200'
+json 'x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["occurrenceCount"] == 200'
 run "$emulator" --check-json="$tmp/log.json" "$driver" tests/negative/trap.ptx trap
 json 'len(x) == 1 and x[0]["level"] == "error" and x[0]["properties"]["ptx"].endswith("trap;")'
 run "$emulator" --check-json="$tmp/log.json" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
