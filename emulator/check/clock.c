@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define GROUP 8u /* warps that are compared at once */
+#define GROUP 8u   /* warps that are compared at once, */
+#define TOKENS 16u /*  and tokens: a clock has room for a multiple */
 #define NO_LANE 0xffu
 #define MANY 0xfeu
 
@@ -186,29 +187,49 @@ static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
     return more;
 }
 
-static bool same_group(const struct clock *a, const struct clock *b, uint32_t g) {
-    const uint32_t at = g * GROUP;
-    return memcmp(a->all + at, b->all + at, GROUP * sizeof *a->all) == 0 &&
-           memcmp(a->ahead + at, b->ahead + at, GROUP * sizeof *a->ahead) == 0 &&
-           memcmp(a->lane + at, b->lane + at, GROUP) == 0 && !a->num_many && !b->num_many;
+/* One of the warps of a group with the same lanes ahead of the others: the times say it all. */
+static bool comparable(const struct clock *a, const struct clock *b, uint32_t g) {
+    return memcmp(a->lane + g * GROUP, b->lane + g * GROUP, GROUP) == 0 && !a->num_many && !b->num_many;
 }
 
-/* Warps and tokens of which a and b know more than the other. */
-static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
-                    bool *b_more) {
+static void compare_group(const struct clock *a, const struct clock *b, uint32_t g, uint32_t *more_a,
+                          uint32_t *more_b) {
+    uint32_t x = 0, y = 0;
+    for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
+        x |= (a->all[w] > b->all[w]) | (a->ahead[w] > b->ahead[w]);
+        y |= (b->all[w] > a->all[w]) | (b->ahead[w] > a->ahead[w]);
+    }
+    *more_a |= x;
+    *more_b |= y;
+}
+
+static void compare_tokens(const struct clock *a, const struct clock *b, uint32_t *more_a, uint32_t *more_b) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
-    uint32_t more_a = 0, more_b = 0;
-    for (uint32_t i = 0; i < both; i++) {
-        more_a |= a->token[i] > b->token[i];
-        more_b |= b->token[i] > a->token[i];
+    for (uint32_t at = 0; at < both; at += TOKENS) {
+        uint32_t x = 0, y = 0;
+        for (uint32_t i = at; i < at + TOKENS; i++) {
+            x |= a->token[i] > b->token[i];
+            y |= b->token[i] > a->token[i];
+        }
+        *more_a |= x;
+        *more_b |= y;
     }
     for (uint32_t i = both; i < a->tokens; i++)
-        more_a |= a->token[i] != 0;
+        *more_a |= a->token[i] != 0;
     for (uint32_t i = both; i < b->tokens; i++)
-        more_b |= b->token[i] != 0;
+        *more_b |= b->token[i] != 0;
+}
+
+/* Does either of a and b know what the other does not? */
+static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
+                    bool *b_more) {
+    uint32_t more_a = 0, more_b = 0;
+    compare_tokens(a, b, &more_a, &more_b);
     for (uint32_t g = 0; g < groups(p) && !(more_a && more_b); g++) {
-        if (same_group(a, b, g))
+        if (comparable(a, b, g)) {
+            compare_group(a, b, g, &more_a, &more_b);
             continue;
+        }
         for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
             more_a |= exceeds(a, b, w);
             more_b |= exceeds(b, a, w);
@@ -216,6 +237,13 @@ static void compare(const struct clock_pool *p, const struct clock *a, const str
     }
     *a_more = more_a;
     *b_more = more_b;
+}
+
+static void join_tokens(struct clock *to, const struct clock *from) {
+    const uint32_t both = to->tokens < from->tokens ? to->tokens : from->tokens;
+    for (uint32_t at = 0; at < both; at += TOKENS)
+        for (uint32_t i = at; i < at + TOKENS; i++)
+            to->token[i] = to->token[i] > from->token[i] ? to->token[i] : from->token[i];
 }
 
 static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
@@ -227,6 +255,21 @@ static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
     for (uint32_t l = 0; l < CLOCK_LANES; l++)
         x.time[l] = x.time[l] > y.time[l] ? x.time[l] : y.time[l];
     pack(to, w, &x);
+}
+
+static void join_group(struct clock *to, const struct clock *from, uint32_t g) {
+    const bool times = comparable(to, from, g);
+    for (uint32_t w = g * GROUP; times && w < (g + 1) * GROUP; w++) {
+        to->all[w] = to->all[w] > from->all[w] ? to->all[w] : from->all[w];
+        to->ahead[w] = to->ahead[w] > from->ahead[w] ? to->ahead[w] : from->ahead[w];
+    }
+    for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++)
+        if (!times)
+            join_warp(to, from, w);
+        else if (to->lane[w] != NO_LANE && to->ahead[w] <= to->all[w]) {
+            to->lane[w] = NO_LANE;
+            to->ahead[w] = 0;
+        }
 }
 
 void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
@@ -245,11 +288,9 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
         return;
     }
     struct clock *to = own(p, into);
-    for (uint32_t i = 0; i < from->tokens && i < to->tokens; i++)
-        to->token[i] = to->token[i] > from->token[i] ? to->token[i] : from->token[i];
+    join_tokens(to, from);
     for (uint32_t g = 0; g < groups(p); g++)
-        for (uint32_t w = g * GROUP; !same_group(to, from, g) && w < (g + 1) * GROUP; w++)
-            join_warp(to, from, w);
+        join_group(to, from, g);
 }
 
 /* --- single entries ----------------------------------------------------------------------------------------------- */
@@ -258,8 +299,10 @@ void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint
     const uint32_t exists = warp % p->warps_each == p->warps_each - 1 ? p->exists_last : UINT32_MAX;
     struct clock *to = own(p, c);
     struct lanes t;
-    if (!(exists & ~lanes) && to->lane[warp] == NO_LANE) {
-        to->all[warp] = time > to->all[warp] ? time : to->all[warp];
+    if (!(exists & ~lanes) && to->lane[warp] != MANY && time >= to->all[warp] && time >= to->ahead[warp]) {
+        to->all[warp] = time;
+        to->ahead[warp] = 0;
+        to->lane[warp] = NO_LANE;
         return;
     }
     unpack(to, warp, &t);

@@ -197,10 +197,28 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
     merge(r, w);
 }
 
+/* All lanes of the warp, which know the same, tell one another what they did. */
+static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_SCOPED};
+    for (unsigned i = 0; i < 2u + r->strict; i++)
+        clock_add_lanes(&r->clocks, &k->now[all[i]], warp, UINT32_MAX, r->time);
+    if (k->fenced_at)
+        clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
+    if (!r->strict)
+        return;
+    clock_join(&r->clocks, &k->pending[LAYER_TENSOR], k->released[LAYER_TENSOR]);
+    if (k->before_at)
+        clock_add_lanes(&r->clocks, &k->pending[LAYER_TENSOR], warp, UINT32_MAX, k->before_at);
+}
+
 /* Orders the memory accesses of those who take part (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct manner how = {ORDER_ACQ_REL, SCOPE_CTA, true};
     struct meeting m = {{NULL}, {NULL}};
+    if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
+        meet_alone(r, &r->warps[warp].strand[0].k, warp);
+        return;
+    }
     know_arrive(r, warp, lanes, &m, &how);
     know_phase(r, &m);
     know_observe(r, warp, lanes, &m, &how);

@@ -80,6 +80,7 @@ static void end(const struct listener *self, struct cluster *cl) {
         xfree(n);
     }
     clock_pool_close(&r->clocks);
+    xfree(r->pieces);
     xfree(r->warps);
     xfree(r->ctas);
     xfree(r);
@@ -119,10 +120,15 @@ struct viewer viewer_of_note(const struct event_by *by, const struct note *n, bo
 
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
-static struct pieces *pieces_of(const struct event_access *e) {
+/* For the time of an access. */
+static struct pieces *pieces_of(struct race *r, const struct event_access *e) {
     const uint32_t num = e->pieces ? e->pieces : 1;
-    struct pieces *p = xcalloc(1, sizeof *p + num * sizeof *p->at);
-    *p = (struct pieces){1, num, e->size, e->rows, (uint32_t)e->stride};
+    if (num > r->num_pieces) {
+        r->num_pieces = num;
+        r->pieces = xrealloc_array(r->pieces, 1, sizeof *r->pieces + num * sizeof *r->pieces->at);
+    }
+    struct pieces *p = r->pieces;
+    *p = (struct pieces){0, num, e->size, e->rows, (uint32_t)e->stride};
     for (uint32_t i = 0; i < num; i++)
         p->at[i] = (uint32_t)e->at[i];
     return p;
@@ -143,12 +149,10 @@ static struct span span_of(const struct event_access *e, struct note *n) {
 static void engine(struct race *r, struct note *n, const struct event_access *e) {
     struct span s = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)
-        s.pieces = pieces_of(e);
+        s.pieces = pieces_of(r, e);
     const struct viewer v =
         viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
     spans_engine(r, e->owner, &v, &s);
-    if (s.pieces && !--s.pieces->holders)
-        xfree(s.pieces);
 }
 
 /* tcgen05.alloc writes its address, the warp as one. */

@@ -165,6 +165,8 @@ struct race {
     struct warp_watch *warps; /* clocks.warps of them */
     struct cta_watch *ctas;
     struct note *free_notes;
+    struct pieces *pieces; /* to work with: room for so many */
+    uint32_t num_pieces;
 };
 
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
@@ -254,6 +256,7 @@ void verdict_tell_note(struct race *r, const struct diag *rule, const struct not
 /* --- words.c, spans.c: shared memory ------------------------------------------------------------------------------ */
 
 #define BLOCK_BYTES 4096u
+#define QUAD 16u /* bytes that threads mostly touch at once */
 
 /* Accesses of threads are kept for each word of 4 bytes; only where its bytes have different fates, for each byte. */
 struct word {
@@ -272,7 +275,9 @@ struct span {
     struct pieces *pieces; /* NULL: all bytes */
 };
 struct block {
-    struct word *words; /* NULL: no thread has touched it */
+    struct word *quads; /* 16 bytes each; NULL: no thread has touched the block */
+    struct word *words; /* 4 bytes each; NULL: no quad has parted */
+    uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
     struct span *spans;
     uint32_t num_spans, cap_spans;
 };

@@ -93,8 +93,22 @@ static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
+/* Pieces for a span that is kept: those of another, or a copy. */
+static struct pieces *keep_pieces(const struct pieces *p, struct pieces *like) {
+    if (!p)
+        return NULL;
+    if (!like) {
+        like = xcalloc(1, sizeof *like + p->num * sizeof *p->at);
+        memcpy(like, p, sizeof *p + p->num * sizeof *p->at);
+        like->holders = 0;
+    }
+    like->holders++;
+    return like;
+}
+
 static void put_span(struct race *r, struct cta *owner, struct block *k, const struct viewer *v, const struct span *s,
                      bool *told) {
+    struct pieces *like = NULL;
     for (uint32_t i = 0; i < k->num_spans; i++) {
         struct span *old = &k->spans[i];
         const bool conflict = (s->write || old->write) && old->note != s->note;
@@ -105,6 +119,10 @@ static void put_span(struct race *r, struct cta *owner, struct block *k, const s
             *told = true;
         }
         const bool behind = conflict ? !rule : same_queue(s->note, old->note) || verdict_knows(v, old->note, old->write);
+        if (!like && s->pieces && same_pieces(s->pieces, old->pieces)) {
+            like = old->pieces;
+            like->holders++;
+        }
         if ((behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(r, k, i--);
     }
@@ -112,10 +130,10 @@ static void put_span(struct race *r, struct cta *owner, struct block *k, const s
         drop_span(r, k, 0);
     k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
     k->spans[k->num_spans] = *s;
+    k->spans[k->num_spans++].pieces = keep_pieces(s->pieces, like);
     note_hold(s->note);
-    if (s->pieces)
-        s->pieces->holders++;
-    k->num_spans++;
+    if (like)
+        like->holders--;
 }
 
 void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {

@@ -335,7 +335,9 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
         return first == v->note ? NULL : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
     }
     const struct diag *rule = NULL;
-    if (first == v->note || pipelined(r, first, wrote, v, &rule))
+    if (first == v->note)
+        return NULL;
+    if (pipelined(r, first, wrote, v, &rule) && !(rule && knows_done(v, LAYER_SEEN, first, wrote)))
         return rule;
     if (where == IN_TENSOR) {
         if (!knows_done(v, LAYER_SEEN, first, wrote))

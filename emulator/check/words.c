@@ -1,7 +1,8 @@
 /* check/words.c - accesses of threads to shared memory, word by word; race.h.
  *
  * Of each word: who wrote it last, and who has read it since. What came before that write is ordered before it, or was
- * told. Several readers, and bytes of a word with different fates, are kept apart.
+ * told. Several readers, and bytes of a word with different fates, are kept apart; four words of one fate, as a thread
+ * touches them with one vector access, are one.
  */
 #include "check/race.h"
 
@@ -153,9 +154,16 @@ static bool is_same_write(const struct touch *t, const struct word *w, uint32_t 
     return t->writes && !t->v.note && (together || value == w->value);
 }
 
+/* The bytes of a place; of more than a word something that differs where they do. */
+static uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
+    uint32_t w[QUAD / WORD] = {0};
+    if (at < owner->smem_end)
+        memcpy(w, owner->smem + at, bytes < owner->smem_end - at ? bytes : owner->smem_end - at);
+    return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
+}
+
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    uint32_t value = 0;
-    memcpy(&value, t->owner->smem + at, bytes);
+    const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
     if (w->wrote.time && !is_same_write(t, w, value))
         judge(t, &w->wrote, true, at);
     w->value = t->writes ? value : w->value;
@@ -171,31 +179,55 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
 
 /* --- words and bytes ---------------------------------------------------------------------------------------------- */
 
+/* The same readers for a part. */
+static struct stamp same_readers(struct bytes_watch *b, const struct stamp *read) {
+    if (!(read->flags & STAMP_MANY))
+        return *read;
+    const uint32_t list = new_list(b);
+    for (uint32_t k = 0; k < b->lists[read->time].num; k++) {
+        const struct reader *one = &b->lists[read->time].list[k];
+        for (uint32_t m = one->lanes; m; m &= m - 1)
+            append(&b->lists[list], &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags});
+    }
+    return (struct stamp){.time = list, .flags = STAMP_MANY};
+}
+
 static struct split *split_word(struct bytes_watch *b, struct word *w) {
     if (w->wrote.flags & STAMP_SPLIT)
         return &b->splits[w->wrote.time];
     b->splits = xgrow(b->splits, b->num_splits, &b->cap_splits, sizeof *b->splits);
     struct split *s = &b->splits[b->num_splits];
-    for (uint32_t i = 0; i < WORD; i++) {
-        s->byte[i].wrote = w->wrote;
-        s->byte[i].value = w->value >> 8 * i & 0xff;
-        s->byte[i].read = (struct stamp){0};
-        if (w->read.flags & STAMP_MANY) {
-            const uint32_t list = new_list(b);
-            for (uint32_t k = 0; k < b->lists[w->read.time].num; k++) {
-                const struct reader *one = &b->lists[w->read.time].list[k];
-                for (uint32_t m = one->lanes; m; m &= m - 1)
-                    append(&b->lists[list],
-                           &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags});
-            }
-            s->byte[i].read = (struct stamp){.time = list, .flags = STAMP_MANY};
-        } else {
-            s->byte[i].read = w->read;
-        }
-    }
+    for (uint32_t i = 0; i < WORD; i++)
+        s->byte[i] = (struct word){w->wrote, same_readers(b, &w->read), w->value >> 8 * i & 0xff};
     clear_readers(b, &w->read);
     w->wrote = (struct stamp){.time = b->num_splits++, .flags = STAMP_SPLIT};
     return s;
+}
+
+static bool is_parted(const struct block *k, uint32_t at) {
+    const uint32_t q = at % BLOCK_BYTES / QUAD;
+    return k->parted[q / 64] >> q % 64 & 1;
+}
+
+static void set_parted(struct block *k, uint32_t at, bool parted) {
+    const uint32_t q = at % BLOCK_BYTES / QUAD;
+    k->parted[q / 64] = (k->parted[q / 64] & ~(UINT64_C(1) << q % 64)) | (uint64_t)parted << q % 64;
+}
+
+static struct word *quad_at(const struct block *k, uint32_t at) { return &k->quads[at % BLOCK_BYTES / QUAD]; }
+static struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
+
+/* The four words of a quad go their own ways. What they hold is what they held, but for those that are being written. */
+static void part_quad(struct touch *t, struct block *k, uint32_t at) {
+    const uint32_t base = at & ~(QUAD - 1);
+    struct word *q = quad_at(k, base);
+    if (!k->words)
+        k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
+    for (uint32_t i = 0; i < QUAD; i += WORD)
+        *word_at(k, base + i) =
+            (struct word){q->wrote, same_readers(t->b, &q->read), value_at(t->owner, base + i, WORD)};
+    clear_readers(t->b, &q->read);
+    set_parted(k, base, true);
 }
 
 /* Bytes [at, end) of the word that begins at `base`. */
@@ -210,11 +242,28 @@ static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t 
         touch_place(t, &s->byte[i - base], i, 1);
 }
 
-static struct word *words_at(struct bytes_watch *b, uint32_t block) {
-    struct block *k = &b->block[block];
-    if (!k->words)
-        k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
-    return k->words;
+static struct block *block_at(struct bytes_watch *b, uint32_t at) {
+    struct block *k = &b->block[at / BLOCK_BYTES];
+    if (!k->quads)
+        k->quads = xcalloc(BLOCK_BYTES / QUAD, sizeof *k->quads);
+    return k;
+}
+
+/* Four words at once, which are one, or are now. */
+static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
+    bool split = false;
+    if (!is_parted(k, at)) {
+        touch_place(t, quad_at(k, at), at, QUAD);
+        return;
+    }
+    for (uint32_t i = 0; i < QUAD; i += WORD) {
+        touch_word(t, word_at(k, at + i), at + i, at + i, at + i + WORD);
+        split |= word_at(k, at + i)->wrote.flags & STAMP_SPLIT;
+    }
+    if (!t->writes || split)
+        return;
+    *quad_at(k, at) = (struct word){.wrote = t->stamp, .value = value_at(t->owner, at, QUAD)};
+    set_parted(k, at, false);
 }
 
 static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
@@ -222,8 +271,16 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
         t->told = true;
     for (uint32_t end = at + size, next; at < end; at = next) {
         const uint32_t base = at & ~(WORD - 1);
+        struct block *k = block_at(t->b, at);
         next = end < base + WORD ? end : base + WORD;
-        touch_word(t, &words_at(t->b, at / BLOCK_BYTES)[base % BLOCK_BYTES / WORD], base, at, next);
+        if (at % QUAD == 0 && end - at >= QUAD) {
+            next = at + QUAD;
+            touch_quad(t, k, at);
+            continue;
+        }
+        if (!is_parted(k, at))
+            part_quad(t, k, at);
+        touch_word(t, word_at(k, at), base, at, next);
     }
 }
 
@@ -309,12 +366,32 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
+/* The same of four words that are one. */
+static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whole) {
+    struct word *q = quad_at(k, at);
+    if (!t->writes && is_known(t, &q->wrote))
+        return;
+    engine_place(t, q, at);
+    if (t->writes && whole) {
+        clear_readers(t->b, &q->read);
+        q->wrote = (struct stamp){0};
+    } else if (t->writes) { /* what threads did to the rest stays */
+        part_quad(t, k, at);
+    }
+}
+
 /* [at, end) lies in one block. */
-static void engine_words(struct touch *t, struct word *words, uint32_t at, uint32_t end) {
+static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
     for (uint32_t next; at < end; at = next) {
-        const uint32_t base = at & ~(WORD - 1);
-        struct word *w = &words[base % BLOCK_BYTES / WORD];
+        const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
+        if (!is_parted(k, at)) {
+            engine_quad(t, k, at, at % QUAD == 0 && quad <= end);
+            next = end < quad ? end : quad;
+            if (!is_parted(k, at))
+                continue;
+        }
         next = end < base + WORD ? end : base + WORD;
+        struct word *w = word_at(k, at);
         if (!t->writes && is_known(t, &w->wrote))
             continue;
         engine_word(t, w, base, at, next);
@@ -329,14 +406,14 @@ static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
         if (block >= t->b->num_blocks)
             return;
         next = end < last ? end : last;
-        if (t->b->block[block].words)
-            engine_words(t, t->b->block[block].words, at, next);
+        if (t->b->block[block].quads)
+            engine_words(t, &t->b->block[block], at, next);
     }
 }
 
 static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
     for (uint32_t i = from / BLOCK_BYTES; i <= (to - 1) / BLOCK_BYTES && i < b->num_blocks; i++)
-        if (b->block[i].words)
+        if (b->block[i].quads)
             return true;
     return false;
 }
@@ -358,8 +435,10 @@ void words_engine(struct race *r, struct cta *owner, const struct viewer *v, con
 }
 
 void words_free(struct bytes_watch *b) {
-    for (uint32_t i = 0; i < b->num_blocks; i++)
+    for (uint32_t i = 0; i < b->num_blocks; i++) {
+        xfree(b->block[i].quads);
         xfree(b->block[i].words);
+    }
     for (uint32_t i = 0; i < b->num_lists; i++)
         xfree(b->lists[i].list);
     xfree(b->lists);

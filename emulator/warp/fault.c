@@ -49,6 +49,6 @@ static const struct diag guard = {
     .class = DIAG_WARNING,
 };
 bool warp_guard_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
-    const struct mach_origin o = warp_origin(w, in, bad);
-    return mach_warn(w->island, &o, &guard, "the guard predicate comes from a value that was never written");
+    const char *text = "the guard predicate comes from a value that was never written";
+    return warp_fault_unwritten(w, in, bad, &guard, "%s", text) == WARP_NEXT;
 }

@@ -400,7 +400,10 @@ enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uin
         d.hint = story.hint;
         d.other = &story.party;
     }
-    mach_fault(w->island, &origin, &d, "%s", text);
+    if (d.class == DIAG_ERROR)
+        mach_fault(w->island, &origin, &d, "%s", text);
+    else
+        mach_warn(w->island, &origin, &d, "%s", text);
     xfree(k);
-    return WARP_FAULT;
+    return w->island->fault ? WARP_FAULT : WARP_NEXT;
 }

@@ -21,7 +21,7 @@ void warp_forget_unwritten(struct warp *w);
 bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes, struct mach_story *story);
 
 /* As warp_fault, where `in` uses a poisoned register of `lanes`: the report says where its value came from, and gives
- * the hint for that in place of proto's. */
+ * the hint for that in place of proto's. WARP_NEXT where it is a warning. */
 enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
                                       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 

@@ -114,7 +114,7 @@ ends 0 'a child of the program that was launched'
 # ---- the file
 run "$emulator" --check-json="$tmp/log.json" "$@"
 ends 3 --check-json
-line=$(grep -n '// COPY' "$reuse" | sed 's/:.*//')
+line=$(grep -n '// STORE' "$reuse" | sed 's/:.*//')
 json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["level"] == "warning"' \
     "x[0]['locations'][0]['physicalLocation']['region']['startLine'] == $line" \
     'x[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("bulk_store_reuse.ptx")' \

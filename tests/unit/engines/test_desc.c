@@ -212,6 +212,7 @@ static bool faults(struct fixture *f, const struct tc_mma *mma, const char *id, 
 /* A matrix that starts in the middle of the pattern, with base offset 0: it runs, and that is told where asked for. */
 static void mid_pattern(struct fixture *f, const struct tc_mma *m) {
     for (int strict = 0; strict < 2; strict++) {
+        fixture_clear(f);
         f->gpu->config.check = strict ? MACH_CHECK_STRICT : MACH_CHECK_WARN;
         tc_issue_mma(f->cta, NULL, m);
         fixture_drain(f);

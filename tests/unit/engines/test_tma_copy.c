@@ -250,6 +250,7 @@ static void test_store_faults(void) {
     cta->live_warps = 0; /* the chip keeps the memory: told only where asked for, and the store completes */
     for (int strict = 0; strict < 2; strict++) {
         uint8_t *to = mem_at(b.f.gpu->mem, b.global, 1);
+        fixture_clear(&b.f);
         memset(cta->smem + DATA, 0x5a + strict, 1024);
         b.f.gpu->config.check = strict ? MACH_CHECK_STRICT : MACH_CHECK_WARN;
         CHECK(tma_issue_store(cta, NULL, &box, DATA, TMA_COPY, &t));
