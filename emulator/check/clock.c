@@ -5,10 +5,16 @@
 
 #include <string.h>
 
-#define GROUP 8u   /* warps that are compared at once, */
-#define TOKENS 16u /*  and tokens: a clock has room for a multiple */
+#define GROUP 8u /* entries that are compared at once: a clock has room for a multiple */
 #define NO_LANE 0xffu
 #define MANY 0xfeu
+
+typedef uint32_t eight __attribute__((vector_size(GROUP * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
+typedef int32_t excess_lanes __attribute__((vector_size(GROUP * sizeof(int32_t))));
+
+struct excess {
+    excess_lanes a, b; /* not zero where it exceeds the other */
+};
 
 struct lanes {
     uint32_t time[CLOCK_LANES];
@@ -189,61 +195,67 @@ static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
 
 /* One of the warps of a group with the same lanes ahead of the others: the times say it all. */
 static bool comparable(const struct clock *a, const struct clock *b, uint32_t g) {
-    return memcmp(a->lane + g * GROUP, b->lane + g * GROUP, GROUP) == 0 && !a->num_many && !b->num_many;
+    uint64_t x, y;
+    memcpy(&x, a->lane + g * GROUP, sizeof x);
+    memcpy(&y, b->lane + g * GROUP, sizeof y);
+    return x == y && !a->num_many && !b->num_many;
 }
 
-static void compare_group(const struct clock *a, const struct clock *b, uint32_t g, uint32_t *more_a,
-                          uint32_t *more_b) {
-    uint32_t x = 0, y = 0;
-    for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
-        x |= (a->all[w] > b->all[w]) | (a->ahead[w] > b->ahead[w]);
-        y |= (b->all[w] > a->all[w]) | (b->ahead[w] > a->ahead[w]);
-    }
-    *more_a |= x;
-    *more_b |= y;
+/* Of eight entries: does a exceed b somewhere, and b a? */
+static void compare_eight(const uint32_t *a, const uint32_t *b, struct excess *e) {
+    const eight x = *(const eight *)a, y = *(const eight *)b;
+    e->a |= x > y;
+    e->b |= y > x;
 }
 
-static void compare_tokens(const struct clock *a, const struct clock *b, uint32_t *more_a, uint32_t *more_b) {
+static bool any(excess_lanes e) {
+    int32_t sum = 0;
+    for (unsigned i = 0; i < GROUP; i++)
+        sum |= e[i];
+    return sum;
+}
+
+static void compare_tokens(const struct clock *a, const struct clock *b, struct excess *e) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
-    for (uint32_t at = 0; at < both; at += TOKENS) {
-        uint32_t x = 0, y = 0;
-        for (uint32_t i = at; i < at + TOKENS; i++) {
-            x |= a->token[i] > b->token[i];
-            y |= b->token[i] > a->token[i];
-        }
-        *more_a |= x;
-        *more_b |= y;
-    }
+    for (uint32_t i = 0; i < both; i += GROUP)
+        compare_eight(a->token + i, b->token + i, e);
     for (uint32_t i = both; i < a->tokens; i++)
-        *more_a |= a->token[i] != 0;
+        e->a[0] |= a->token[i] != 0;
     for (uint32_t i = both; i < b->tokens; i++)
-        *more_b |= b->token[i] != 0;
+        e->b[0] |= b->token[i] != 0;
 }
 
 /* Does either of a and b know what the other does not? */
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
-    uint32_t more_a = 0, more_b = 0;
-    compare_tokens(a, b, &more_a, &more_b);
-    for (uint32_t g = 0; g < groups(p) && !(more_a && more_b); g++) {
+    struct excess e = {{0}, {0}};
+    compare_tokens(a, b, &e);
+    for (uint32_t g = 0; g < groups(p); g++) {
         if (comparable(a, b, g)) {
-            compare_group(a, b, g, &more_a, &more_b);
+            compare_eight(a->all + g * GROUP, b->all + g * GROUP, &e);
+            compare_eight(a->ahead + g * GROUP, b->ahead + g * GROUP, &e);
             continue;
         }
         for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
-            more_a |= exceeds(a, b, w);
-            more_b |= exceeds(b, a, w);
+            e.a[0] |= exceeds(a, b, w);
+            e.b[0] |= exceeds(b, a, w);
         }
     }
-    *a_more = more_a;
-    *b_more = more_b;
+    *a_more = any(e.a);
+    *b_more = any(e.b);
+}
+
+/* Of eight entries the greater ones into `to`. */
+static void join_eight(uint32_t *to, const uint32_t *from) {
+    const eight x = *(const eight *)to, y = *(const eight *)from;
+    const excess_lanes more = x > y;
+    *(eight *)to = (x & (eight)more) | (y & ~(eight)more);
 }
 
 static void join_tokens(struct clock *to, const struct clock *from) {
     const uint32_t both = to->tokens < from->tokens ? to->tokens : from->tokens;
-    for (uint32_t at = 0; at < both; at += TOKENS)
-        for (uint32_t i = at; i < at + TOKENS; i++)
-            to->token[i] = to->token[i] > from->token[i] ? to->token[i] : from->token[i];
+    for (uint32_t i = 0; i < both; i += GROUP)
+        join_eight(to->token + i, from->token + i);
 }
 
 static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
@@ -258,15 +270,16 @@ static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
 }
 
 static void join_group(struct clock *to, const struct clock *from, uint32_t g) {
-    const bool times = comparable(to, from, g);
-    for (uint32_t w = g * GROUP; times && w < (g + 1) * GROUP; w++) {
-        to->all[w] = to->all[w] > from->all[w] ? to->all[w] : from->all[w];
-        to->ahead[w] = to->ahead[w] > from->ahead[w] ? to->ahead[w] : from->ahead[w];
-    }
-    for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++)
-        if (!times)
+    const uint32_t first = g * GROUP;
+    if (!comparable(to, from, g)) {
+        for (uint32_t w = first; w < first + GROUP; w++)
             join_warp(to, from, w);
-        else if (to->lane[w] != NO_LANE && to->ahead[w] <= to->all[w]) {
+        return;
+    }
+    join_eight(to->all + first, from->all + first);
+    join_eight(to->ahead + first, from->ahead + first);
+    for (uint32_t w = first; w < first + GROUP; w++)
+        if (to->lane[w] != NO_LANE && to->ahead[w] <= to->all[w]) { /* the others have caught up */
             to->lane[w] = NO_LANE;
             to->ahead[w] = 0;
         }
@@ -303,6 +316,12 @@ void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint
         to->all[warp] = time;
         to->ahead[warp] = 0;
         to->lane[warp] = NO_LANE;
+        return;
+    }
+    if (!(lanes & (lanes - 1)) && (exists & ~lanes) && time > to->all[warp] &&
+        (to->lane[warp] == NO_LANE || to->lane[warp] == __builtin_ctz(lanes))) { /* one lane, as mostly the same one */
+        to->lane[warp] = (uint8_t)__builtin_ctz(lanes);
+        to->ahead[warp] = time > to->ahead[warp] ? time : to->ahead[warp];
         return;
     }
     unpack(to, warp, &t);

@@ -116,6 +116,8 @@ void know_phase(struct race *r, struct meeting *m) {
         clock_join(&r->clocks, &m->done[l], m->open[l]);
         clock_set(&r->clocks, &m->open[l], NULL);
     }
+    clock_set(&r->clocks, &m->carried[LAYER_ORDER], NULL);
+    clock_set(&r->clocks, &m->carried[LAYER_SEEN], NULL);
 }
 
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how) {
@@ -142,6 +144,8 @@ void know_forget(struct race *r, struct meeting *m) {
         clock_set(&r->clocks, &m->done[l], NULL);
         clock_set(&r->clocks, &m->open[l], NULL);
     }
+    clock_set(&r->clocks, &m->carried[LAYER_ORDER], NULL);
+    clock_set(&r->clocks, &m->carried[LAYER_SEEN], NULL);
 }
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
@@ -214,7 +218,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 /* Orders the memory accesses of those who take part (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct manner how = {ORDER_ACQ_REL, SCOPE_CTA, true};
-    struct meeting m = {{NULL}, {NULL}};
+    struct meeting m = {{NULL}, {NULL}, {NULL}};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);
         return;

@@ -282,8 +282,13 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
 /* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
  * they did themselves has been executed, and no more is known of it (8.9.1.1). */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
+    if (n->now[LAYER_SEEN] && m->carried[LAYER_SEEN] == n->now[LAYER_SEEN] &&
+        m->carried[LAYER_ORDER] == n->now[LAYER_ORDER])
+        return; /* of the same issuer, as the boxes of a stage */
     for (unsigned l = 0; l < LAYER_NEAR; l++)
         clock_join(&r->clocks, &m->open[l], n->now[l]);
+    clock_set(&r->clocks, &m->carried[LAYER_ORDER], n->now[LAYER_ORDER]);
+    clock_set(&r->clocks, &m->carried[LAYER_SEEN], n->now[LAYER_SEEN]);
     clock_add_lanes(&r->clocks, &m->open[LAYER_SEEN], n->warp, n->lanes, n->time);
 }
 

@@ -80,6 +80,7 @@ static void end(const struct listener *self, struct cluster *cl) {
         xfree(n);
     }
     clock_pool_close(&r->clocks);
+    spans_forget(r);
     xfree(r->pieces);
     xfree(r->warps);
     xfree(r->ctas);

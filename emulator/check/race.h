@@ -51,7 +51,8 @@ struct strand {
 /* What synchronises: an mbarrier, a barrier of the CTA, the cluster's, a word that strong accesses use. */
 struct meeting {
     struct clock *done[LAYERS]; /* what completed phases carry */
-    struct clock *open[LAYERS]; /* what has arrived in the one under way */
+    struct clock *open[LAYERS]; /* what has arrived in the one under way, */
+    struct clock *carried[2];   /*  and with the latest operation: LAYER_ORDER, LAYER_SEEN */
 };
 
 /* An access of a thread. */
@@ -103,6 +104,7 @@ struct bytes_watch;
 struct columns_watch;
 
 #define RACE_LOG 16384u /* accesses of a warp whose lines are remembered */
+#define RACE_PIECES 256u
 #define COPY_GROUPS 16u
 #define COPY_WAITS 16u
 
@@ -167,6 +169,7 @@ struct race {
     struct note *free_notes;
     struct pieces *pieces; /* to work with: room for so many */
     uint32_t num_pieces;
+    struct pieces *latest[RACE_PIECES];
 };
 
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
@@ -300,6 +303,7 @@ bool spans_doubt(struct race *r, struct cta *owner, const struct viewer *v, uint
 /* A thread reads or writes [at, at + size): against what operations do. */
 bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint32_t at, uint32_t size, bool writes);
 void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s);
+void spans_forget(struct race *r);
 struct bytes_watch *bytes_of(struct race *r, struct cta *owner);
 void words_free(struct bytes_watch *b);
 void bytes_free(struct race *r, struct cta_watch *c);

@@ -74,10 +74,14 @@ bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint3
     return false;
 }
 
+static void drop_pieces(struct pieces *p) {
+    if (p && !--p->holders)
+        xfree(p);
+}
+
 static void drop_span(struct race *r, struct block *k, uint32_t i) {
     note_drop(r, k->spans[i].note);
-    if (k->spans[i].pieces && !--k->spans[i].pieces->holders)
-        xfree(k->spans[i].pieces);
+    drop_pieces(k->spans[i].pieces);
     k->spans[i] = k->spans[--k->num_spans];
 }
 
@@ -93,22 +97,23 @@ static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
-/* Pieces for a span that is kept: those of another, or a copy. */
-static struct pieces *keep_pieces(const struct pieces *p, struct pieces *like) {
+/* Pieces for a span that is kept. The same come again and again, a round of the stages later: the latest are at hand. */
+static struct pieces *keep_pieces(struct race *r, const struct pieces *p) {
     if (!p)
         return NULL;
-    if (!like) {
-        like = xcalloc(1, sizeof *like + p->num * sizeof *p->at);
-        memcpy(like, p, sizeof *p + p->num * sizeof *p->at);
-        like->holders = 0;
+    struct pieces **at = &r->latest[(p->at[0] / 16 + p->num * 7 + p->rows) % RACE_PIECES];
+    if (!same_pieces(*at, p)) {
+        drop_pieces(*at);
+        *at = xcalloc(1, sizeof **at + p->num * sizeof *p->at);
+        memcpy(*at, p, sizeof *p + p->num * sizeof *p->at);
+        (*at)->holders = 1;
     }
-    like->holders++;
-    return like;
+    (*at)->holders++;
+    return *at;
 }
 
 static void put_span(struct race *r, struct cta *owner, struct block *k, const struct viewer *v, const struct span *s,
                      bool *told) {
-    struct pieces *like = NULL;
     for (uint32_t i = 0; i < k->num_spans; i++) {
         struct span *old = &k->spans[i];
         const bool conflict = (s->write || old->write) && old->note != s->note;
@@ -119,10 +124,6 @@ static void put_span(struct race *r, struct cta *owner, struct block *k, const s
             *told = true;
         }
         const bool behind = conflict ? !rule : same_queue(s->note, old->note) || verdict_knows(v, old->note, old->write);
-        if (!like && s->pieces && same_pieces(s->pieces, old->pieces)) {
-            like = old->pieces;
-            like->holders++;
-        }
         if ((behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(r, k, i--);
     }
@@ -130,10 +131,8 @@ static void put_span(struct race *r, struct cta *owner, struct block *k, const s
         drop_span(r, k, 0);
     k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
     k->spans[k->num_spans] = *s;
-    k->spans[k->num_spans++].pieces = keep_pieces(s->pieces, like);
+    k->spans[k->num_spans++].pieces = keep_pieces(r, s->pieces);
     note_hold(s->note);
-    if (like)
-        like->holders--;
 }
 
 void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
@@ -142,6 +141,11 @@ void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, con
     words_engine(r, owner, v, s);
     for (uint32_t k = s->from / BLOCK_BYTES; k <= (s->to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
         put_span(r, owner, &b->block[k], v, s, &told);
+}
+
+void spans_forget(struct race *r) {
+    for (uint32_t i = 0; i < RACE_PIECES; i++)
+        drop_pieces(r->latest[i]);
 }
 
 void bytes_free(struct race *r, struct cta_watch *c) {
