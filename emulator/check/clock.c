@@ -2,6 +2,7 @@
 #include "check/clock.h"
 
 #include "base/heap.h"
+#include "check/far.h"
 
 #include <string.h>
 
@@ -9,11 +10,12 @@
 #define NO_LANE 0xffu
 #define MANY 0xfeu
 
-typedef uint32_t eight __attribute__((vector_size(GROUP * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
-typedef int32_t excess_lanes __attribute__((vector_size(GROUP * sizeof(int32_t))));
+/* Entries stay below 2^31, so that they compare as signed numbers, which every host's vectors can. */
+typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
+/* Not zero where one exceeds the other. */
 struct excess {
-    excess_lanes a, b; /* not zero where it exceeds the other */
+    uint32_t a, b;
 };
 
 struct lanes {
@@ -28,6 +30,7 @@ struct clock {
     uint32_t num_many;
     struct lanes *many;
     struct clock *next; /* in pool->free */
+    struct far *far;
     uint32_t *all, *ahead, *token;
     uint8_t *lane;
 };
@@ -36,10 +39,8 @@ struct clock {
 
 void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each) {
     const uint32_t warps = (threads_each + CLOCK_LANES - 1) / CLOCK_LANES, last = threads_each % CLOCK_LANES;
-    *p = (struct clock_pool){.warps = ctas * warps,
-                             .room = 64,
-                             .warps_each = warps,
-                             .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
+    *p = (struct clock_pool){
+        .warps = ctas * warps, .room = 64, .warps_each = warps, .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
 }
 
 static void free_clock(struct clock *c) {
@@ -105,6 +106,8 @@ void clock_drop(struct clock_pool *p, struct clock *c) {
     xfree(c->many);
     c->many = NULL;
     c->num_many = 0;
+    far_drop(p->far, c->far);
+    c->far = NULL;
     if (c->tokens != p->room) {
         free_clock(c);
         return;
@@ -137,6 +140,7 @@ static struct clock *own(struct clock_pool *p, struct clock **c) {
         memcpy(mine->many, old->many, old->num_many * sizeof *mine->many);
         mine->num_many = old->num_many;
     }
+    mine->far = far_hold(old->far);
     clock_drop(p, old);
     return *c = mine;
 }
@@ -201,61 +205,55 @@ static bool comparable(const struct clock *a, const struct clock *b, uint32_t g)
     return x == y && !a->num_many && !b->num_many;
 }
 
-/* Of eight entries: does a exceed b somewhere, and b a? */
-static void compare_eight(const uint32_t *a, const uint32_t *b, struct excess *e) {
-    const eight x = *(const eight *)a, y = *(const eight *)b;
-    e->a |= x > y;
-    e->b |= y > x;
-}
+static uint32_t any(four v) { return (uint32_t)(v[0] | v[1] | v[2] | v[3]); }
 
-static bool any(excess_lanes e) {
-    int32_t sum = 0;
-    for (unsigned i = 0; i < GROUP; i++)
-        sum |= e[i];
-    return sum;
+/* Of `num` entries, a multiple of eight: does a exceed b somewhere, and b a? */
+static void compare_run(const uint32_t *a, const uint32_t *b, uint32_t num, struct excess *e) {
+    four more_a = {0}, more_b = {0};
+    for (uint32_t i = 0; i < num; i += 4) {
+        const four x = *(const four *)(a + i), y = *(const four *)(b + i);
+        more_a |= x > y;
+        more_b |= y > x;
+    }
+    e->a |= any(more_a);
+    e->b |= any(more_b);
 }
 
 static void compare_tokens(const struct clock *a, const struct clock *b, struct excess *e) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
-    for (uint32_t i = 0; i < both; i += GROUP)
-        compare_eight(a->token + i, b->token + i, e);
+    compare_run(a->token, b->token, both, e);
     for (uint32_t i = both; i < a->tokens; i++)
-        e->a[0] |= a->token[i] != 0;
+        e->a |= a->token[i];
     for (uint32_t i = both; i < b->tokens; i++)
-        e->b[0] |= b->token[i] != 0;
+        e->b |= b->token[i];
 }
 
 /* Does either of a and b know what the other does not? */
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
-    struct excess e = {{0}, {0}};
+    struct excess e = {far_exceeds(p->far, a->far, b->far), far_exceeds(p->far, b->far, a->far)};
     compare_tokens(a, b, &e);
-    for (uint32_t g = 0; g < groups(p); g++) {
+    for (uint32_t g = 0; g < groups(p) && !(e.a && e.b); g++) {
         if (comparable(a, b, g)) {
-            compare_eight(a->all + g * GROUP, b->all + g * GROUP, &e);
-            compare_eight(a->ahead + g * GROUP, b->ahead + g * GROUP, &e);
+            compare_run(a->all + g * GROUP, b->all + g * GROUP, GROUP, &e);
+            compare_run(a->ahead + g * GROUP, b->ahead + g * GROUP, GROUP, &e);
             continue;
         }
         for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
-            e.a[0] |= exceeds(a, b, w);
-            e.b[0] |= exceeds(b, a, w);
+            e.a |= exceeds(a, b, w);
+            e.b |= exceeds(b, a, w);
         }
     }
-    *a_more = any(e.a);
-    *b_more = any(e.b);
+    *a_more = e.a;
+    *b_more = e.b;
 }
 
-/* Of eight entries the greater ones into `to`. */
-static void join_eight(uint32_t *to, const uint32_t *from) {
-    const eight x = *(const eight *)to, y = *(const eight *)from;
-    const excess_lanes more = x > y;
-    *(eight *)to = (x & (eight)more) | (y & ~(eight)more);
-}
-
-static void join_tokens(struct clock *to, const struct clock *from) {
-    const uint32_t both = to->tokens < from->tokens ? to->tokens : from->tokens;
-    for (uint32_t i = 0; i < both; i += GROUP)
-        join_eight(to->token + i, from->token + i);
+/* Of `num` entries, a multiple of eight, the greater ones into `to`. */
+static void join_run(uint32_t *to, const uint32_t *from, uint32_t num) {
+    for (uint32_t i = 0; i < num; i += 4) {
+        const four x = *(const four *)(to + i), y = *(const four *)(from + i), more = x > y;
+        *(four *)(to + i) = (x & more) | (y & ~more);
+    }
 }
 
 static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
@@ -276,8 +274,8 @@ static void join_group(struct clock *to, const struct clock *from, uint32_t g) {
             join_warp(to, from, w);
         return;
     }
-    join_eight(to->all + first, from->all + first);
-    join_eight(to->ahead + first, from->ahead + first);
+    join_run(to->all + first, from->all + first, GROUP);
+    join_run(to->ahead + first, from->ahead + first, GROUP);
     for (uint32_t w = first; w < first + GROUP; w++)
         if (to->lane[w] != NO_LANE && to->ahead[w] <= to->all[w]) { /* the others have caught up */
             to->lane[w] = NO_LANE;
@@ -301,9 +299,10 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
         return;
     }
     struct clock *to = own(p, into);
-    join_tokens(to, from);
+    join_run(to->token, from->token, from->tokens < to->tokens ? from->tokens : to->tokens);
     for (uint32_t g = 0; g < groups(p); g++)
         join_group(to, from, g);
+    far_join(p->far, &to->far, from->far);
 }
 
 /* --- single entries ----------------------------------------------------------------------------------------------- */
@@ -351,3 +350,54 @@ uint32_t clock_all_lanes(const struct clock *c, uint32_t warp) { return c ? c->a
 uint32_t clock_token(const struct clock *c, uint32_t token) { return c && token < c->tokens ? c->token[token] : 0; }
 
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step) { return clock_token(c, token) >= step; }
+
+/* --- other clusters ----------------------------------------------------------------------------------------------- */
+
+bool clock_exceeds(const struct clock_pool *p, const struct clock *a, const struct clock *b) {
+    bool more = a && !b, less;
+    if (a && b && a != b)
+        compare(p, a, b, &more, &less);
+    return more;
+}
+
+struct far *clock_far(const struct clock *c) {
+    return c ? c->far : NULL;
+}
+
+/* Makes `to`, which knows nothing, know what `from` knows of its own cluster. */
+static void copy_own(const struct clock_pool *p, struct clock *to, const struct clock *from) {
+    const size_t warps = (size_t)groups(p) * GROUP;
+    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
+    memcpy(to->all, from->all, 2 * warps * sizeof *to->all);
+    memcpy(to->lane, from->lane, warps);
+    memcpy(to->token, from->token, both * sizeof *to->token);
+    if (from->num_many) {
+        to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);
+        memcpy(to->many, from->many, from->num_many * sizeof *to->many);
+        to->num_many = from->num_many;
+    }
+}
+
+struct clock *clock_export(struct clock_pool *p, const struct clock *c) {
+    struct clock_pool *far = p->far;
+    if (p->tokens > far->room) {
+        while (far->room < p->tokens)
+            far->room *= 2;
+        empty(far);
+    }
+    far->tokens = far->room; /* so that a join has room for what each of the two knows */
+    struct clock *mine = new_empty(far);
+    copy_own(p, mine, c);
+    return mine;
+}
+
+void clock_import(struct clock_pool *p, struct clock **into, const struct clock *own, struct far *set) {
+    if ((!own && !set) || (*into && (*into)->far == set && !clock_exceeds(p, own, *into)))
+        return;
+    struct clock *c = new_empty(p);
+    if (own)
+        copy_own(p, c, own);
+    c->far = far_hold(set);
+    clock_join(p, into, c);
+    clock_drop(p, c);
+}

@@ -6,6 +6,8 @@
  * one; only where several differ are there 32. It also has an entry for each token: a thing that completes in steps, as
  * the phases of an mbarrier or the tcgen05 operations of a thread, which it counts.
  *
+ * Of other clusters a clock knows what came through global memory: a set of clocks of theirs (check/far.h), mostly none.
+ *
  * Clocks are shared: many hold one, none changes one that another holds. NULL is the clock that knows nothing.
  */
 #ifndef CHECK_CLOCK_H
@@ -17,14 +19,16 @@
 #define CLOCK_LANES 32u
 
 struct clock;
+struct far;
 
 /* What the clocks of a cluster have in common; one host thread uses them at a time. */
 struct clock_pool {
-    uint32_t warps;            /* of the cluster */
-    uint32_t tokens, room;     /* in use; a new clock has room for so many */
-    uint32_t exists_last;      /* lanes that the last warp of each CTA has, */
-    uint32_t warps_each;       /*  which has so many warps */
-    struct clock *free;        /* to be used again */
+    uint32_t warps;         /* of the cluster */
+    uint32_t tokens, room;  /* in use; a new clock has room for so many */
+    uint32_t exists_last;   /* lanes that the last warp of each CTA has, */
+    uint32_t warps_each;    /*  which has so many warps */
+    struct clock *free;     /* to be used again */
+    struct clock_pool *far; /* of the clocks in sets of other clusters' */
 };
 
 void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each);
@@ -50,5 +54,15 @@ uint32_t clock_all_lanes(const struct clock *c, uint32_t warp);
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step);
 /* How far it knows the token. */
 uint32_t clock_token(const struct clock *c, uint32_t token);
+
+/* Does `a` know something that `b` does not? */
+bool clock_exceeds(const struct clock_pool *p, const struct clock *a, const struct clock *b);
+
+/* What it knows of other clusters; NULL: nothing. */
+struct far *clock_far(const struct clock *c);
+/* What *c knows of its own cluster, as a clock of p->far. */
+struct clock *clock_export(struct clock_pool *p, const struct clock *c);
+/* *into knows what `own`, a clock of p->far, says of its cluster, and of others the set. Each may be NULL. */
+void clock_import(struct clock_pool *p, struct clock **into, const struct clock *own, struct far *set);
 
 #endif

@@ -43,8 +43,10 @@ static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
-    return a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
-           a->released_fenced_at == b->released_fenced_at;
+    return a->released_at == b->released_at && a->released_scope == b->released_scope &&
+           a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
+           a->released_fenced_at == b->released_fenced_at && a->global_at == b->global_at &&
+           a->released_global_at == b->released_global_at;
 }
 
 static void merge(struct race *r, struct warp_watch *w) {
@@ -96,13 +98,17 @@ static void arrive_strict(struct race *r, const struct know *k, uint32_t warp, u
 static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
                    const struct manner *how) {
     give(r, &to[LAYER_SEEN], k->now[LAYER_SEEN], warp, lanes, r->time);
+    give(r, &to[LAYER_RAN], k->now[LAYER_RAN], warp, lanes, r->time);
     if (releases(how->order)) {
         give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
         give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
+        give(r, &to[LAYER_FENCED_GLOBAL], k->now[LAYER_FENCED_GLOBAL], warp, lanes, k->global_at);
     } else if (k->released_at) {
         give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
         give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
+        give(r, &to[LAYER_FENCED_GLOBAL], k->released[LAYER_FENCED_GLOBAL], warp, lanes, k->released_global_at);
     }
+    clock_join(&r->clocks, &to[LAYER_PERFORMED], k->now[LAYER_PERFORMED]);
     if (r->strict)
         arrive_strict(r, k, warp, lanes, to, how);
 }
@@ -116,8 +122,7 @@ void know_phase(struct race *r, struct meeting *m) {
         clock_join(&r->clocks, &m->done[l], m->open[l]);
         clock_set(&r->clocks, &m->open[l], NULL);
     }
-    clock_set(&r->clocks, &m->carried[LAYER_ORDER], NULL);
-    clock_set(&r->clocks, &m->carried[LAYER_SEEN], NULL);
+    clock_set(&r->clocks, &m->carried, NULL);
 }
 
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how) {
@@ -126,8 +131,11 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
     FOR_STRANDS(s, w, lanes) {
         struct clock **to = acquires(how->order) ? s->k.now : s->k.pending;
         clock_join(&r->clocks, &s->k.now[LAYER_SEEN], m->done[LAYER_SEEN]);
+        clock_join(&r->clocks, &s->k.now[LAYER_RAN], m->done[LAYER_RAN]);
         clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
         clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
+        clock_join(&r->clocks, &to[LAYER_FENCED_GLOBAL], m->done[LAYER_FENCED_GLOBAL]);
+        clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], m->done[LAYER_PERFORMED]);
         if (!r->strict)
             continue;
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
@@ -144,8 +152,7 @@ void know_forget(struct race *r, struct meeting *m) {
         clock_set(&r->clocks, &m->done[l], NULL);
         clock_set(&r->clocks, &m->open[l], NULL);
     }
-    clock_set(&r->clocks, &m->carried[LAYER_ORDER], NULL);
-    clock_set(&r->clocks, &m->carried[LAYER_SEEN], NULL);
+    clock_set(&r->clocks, &m->carried, NULL);
 }
 
 /* --- fences ------------------------------------------------------------------------------------------------------- */
@@ -159,28 +166,38 @@ static void fence_layer(struct race *r, struct know *k, enum layer l, enum event
         clock_set(&r->clocks, &k->released[l], k->now[l]);
 }
 
-void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how) {
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how, bool wide) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
         fence_layer(r, &s->k, LAYER_ORDER, how->order);
         fence_layer(r, &s->k, LAYER_FENCED, how->order);
+        fence_layer(r, &s->k, LAYER_FENCED_GLOBAL, how->order);
         fence_layer(r, &s->k, LAYER_SCOPED, how->order);
         if (!releases(how->order))
             continue;
         s->k.released_at = r->time;
         s->k.released_scope = how->scope;
         s->k.released_fenced_at = s->k.fenced_at;
+        s->k.released_global_at = s->k.global_at;
+        if (wide)
+            give(r, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER], warp, s->lanes, r->time);
     }
     merge(r, w);
 }
 
-void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes) {
+void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_fence_space space) {
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
-        clock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
-        s->k.fenced_at = r->time;
+        if (space != FENCE_GLOBAL) {
+            clock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
+            s->k.fenced_at = r->time;
+        }
+        if (space != FENCE_SHARED) {
+            clock_join(&r->clocks, &s->k.now[LAYER_FENCED_GLOBAL], s->k.now[LAYER_ORDER]);
+            s->k.global_at = r->time;
+        }
     }
     merge(r, w);
 }
@@ -203,11 +220,13 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
 
 /* All lanes of the warp, which know the same, tell one another what they did. */
 static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_SCOPED};
-    for (unsigned i = 0; i < 2u + r->strict; i++)
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
+    for (unsigned i = 0; i < 3u + r->strict; i++)
         clock_add_lanes(&r->clocks, &k->now[all[i]], warp, UINT32_MAX, r->time);
     if (k->fenced_at)
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
+    if (k->global_at)
+        clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED_GLOBAL], warp, UINT32_MAX, k->global_at);
     if (!r->strict)
         return;
     clock_join(&r->clocks, &k->pending[LAYER_TENSOR], k->released[LAYER_TENSOR]);
@@ -218,7 +237,7 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
 /* Orders the memory accesses of those who take part (9.7.13.2). */
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
     static const struct manner how = {ORDER_ACQ_REL, SCOPE_CTA, true};
-    struct meeting m = {{NULL}, {NULL}, {NULL}};
+    struct meeting m = {{NULL}, {NULL}, NULL};
     if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
         meet_alone(r, &r->warps[warp].strand[0].k, warp);
         return;

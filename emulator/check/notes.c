@@ -10,6 +10,7 @@
 #include "check/race.h"
 
 #include "base/heap.h"
+#include "check/global.h"
 
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct note *note_hold(struct note *n) {
 void note_drop(struct race *r, struct note *n) {
     if (--n->holders)
         return;
+    global_note_ends(n);
     for (unsigned l = 0; l < LAYERS; l++)
         clock_drop(&r->clocks, n->now[l]);
     n->next = r->free_notes;
@@ -97,13 +99,35 @@ static void shorten(struct race *r, struct warp_watch *w) {
     w->num_bulk = MAX_BULK / 2;
 }
 
-static void join_bulk_group(struct race *r, struct note *n) {
+/* The second half of a store was issued with the first: it knows what that does, and is in its group. */
+static void follow(struct race *r, struct note *n, uint64_t first) {
+    struct warp_watch *w = &r->warps[n->warp];
+    const struct note *f = w->bulk;
+    while (f && (f->number != first || f->cta != n->cta))
+        f = f->next;
+    n->follows = true;
+    if (!f) { /* forgotten: shorten */
+        n->written = (struct done){.how = DONE_FORGOTTEN};
+        return;
+    }
+    n->time = f->time;
+    n->fenced_at = f->fenced_at;
+    n->global_at = f->global_at;
+    n->group = f->group;
+    n->written = f->written;
+    for (unsigned l = 0; l < LAYERS; l++)
+        clock_set(&r->clocks, &n->now[l], f->now[l]);
+}
+
+static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
     struct warp_watch *w = &r->warps[n->warp];
     if (++w->num_bulk > MAX_BULK)
         shorten(r, w);
     if (!w->bulk_groups)
         w->bulk_groups = xcalloc(CLOCK_LANES, sizeof *w->bulk_groups);
     n->group = w->bulk_groups[lane_of(n)];
+    if (follows)
+        follow(r, n, follows);
     link_note(&w->bulk, n);
 }
 
@@ -134,7 +158,7 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
     case AGENT_TMA:
     case AGENT_BULK:
         if (!work->signals)
-            join_bulk_group(r, n);
+            join_bulk_group(r, n, work->follows);
         break;
     default:
         break;
@@ -159,6 +183,7 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->loads = n->agent == AGENT_TENSOR_LDST && !work.to;
     const struct know *k = &strand_of(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
+    n->global_at = k->global_at;
     for (unsigned l = 0; l < LAYERS; l++)
         n->now[l] = clock_hold(k->now[l]);
     enqueue(r, n, &work);
@@ -171,6 +196,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
     *n = *old;
     n->holders = 1;
     n->read = n->written = (struct done){0};
+    n->global = NULL;
     for (unsigned l = 0; l < LAYERS; l++)
         clock_hold(n->now[l]);
     note_drop(r, old);
@@ -246,7 +272,7 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
 /* Those that are done in full need not be asked about again; of stores the source alone is. */
 static void forget_bulk(struct race *r, uint32_t warp) {
     for (struct note **at = &r->warps[warp].bulk; *at;)
-        if ((*at)->read.how != DONE_NOT) {
+        if ((*at)->follows ? (*at)->written.how != DONE_NOT : (*at)->read.how != DONE_NOT) {
             note_drop(r, unlink_note(at));
             r->warps[warp].num_bulk--;
         } else {
@@ -282,20 +308,17 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
 /* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
  * they did themselves has been executed, and no more is known of it (8.9.1.1). */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
-    if (n->now[LAYER_SEEN] && m->carried[LAYER_SEEN] == n->now[LAYER_SEEN] &&
-        m->carried[LAYER_ORDER] == n->now[LAYER_ORDER])
-        return; /* of the same issuer, as the boxes of a stage */
-    for (unsigned l = 0; l < LAYER_NEAR; l++)
-        clock_join(&r->clocks, &m->open[l], n->now[l]);
-    clock_set(&r->clocks, &m->carried[LAYER_ORDER], n->now[LAYER_ORDER]);
-    clock_set(&r->clocks, &m->carried[LAYER_SEEN], n->now[LAYER_SEEN]);
-    clock_add_lanes(&r->clocks, &m->open[LAYER_SEEN], n->warp, n->lanes, n->time);
+    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
+        for (unsigned l = 0; l < LAYER_NEAR; l++)
+            clock_join(&r->clocks, &m->open[l], n->now[l]);
+    clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
+    clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
 
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (n->read.step)

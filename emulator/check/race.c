@@ -2,6 +2,7 @@
 #include "check/race.h"
 
 #include "base/heap.h"
+#include "check/global.h"
 
 #include <string.h>
 
@@ -26,6 +27,7 @@ static struct race *begin(const struct listener *self, struct cluster *cl) {
         r->warps[w].strand[0].lanes = UINT32_MAX;
         r->warps[w].num_strands = 1;
     }
+    global_begin(r, self);
     return *event_watch(self, &cl->cta[0]) = r;
 }
 
@@ -75,6 +77,7 @@ static void end(const struct listener *self, struct cluster *cl) {
     for (uint32_t w = 0; w < r->clocks.warps; w++)
         end_warp(r, &r->warps[w]);
     know_forget(r, &r->barrier);
+    global_end(r);
     for (struct note *n = r->free_notes, *next; n; n = next) {
         next = n->next;
         xfree(n);
@@ -101,6 +104,7 @@ struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, 
                            .lanes = s->lanes & by->lanes,
                            .time = r->time,
                            .fenced_at = s->k.fenced_at,
+                           .global_at = s->k.global_at,
                            .by = by,
                            .agent = AGENT_THREAD,
                            .what = thread_what(by, effect)};
@@ -112,6 +116,7 @@ struct viewer viewer_of_note(const struct event_by *by, const struct note *n, bo
                            .lanes = n->lanes,
                            .time = n->time,
                            .fenced_at = n->fenced_at,
+                           .global_at = n->global_at,
                            .note = n,
                            .by = by,
                            .agent = n->agent,
@@ -170,10 +175,14 @@ static void alloc_writes(struct race *r, const struct event_access *e) {
 static void access(const struct listener *self, const struct event_access *e) {
     struct race *r = race_of(self, e->by.cta->cluster);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
-    if (!r || (e->space != SPACE_SHARED && e->space != SPACE_TENSOR))
+    if (!r || e->space == SPACE_LOCAL)
         return;
     r->time += !e->by.op;
-    if (e->space == SPACE_TENSOR)
+    if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
+        global_sync(r, e);
+    if (e->space == SPACE_GLOBAL)
+        global_access(r, e, n);
+    else if (e->space == SPACE_TENSOR)
         columns_access(r, e, n);
     else if (e->agent == AGENT_THREAD)
         words_access(r, e, NULL);
@@ -314,10 +323,10 @@ static const struct diag arrives_ahead = {
 /* Do those who arrive know that the phase before is over? */
 static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
     const struct warp_watch *w = &r->warps[race_warp(r, e->by.cta, e->by.warp)];
-    bool knows = n ? clock_knows_token(n->now[LAYER_SEEN], m->token, (uint32_t)e->phase) : true;
+    bool knows = n ? clock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) : true;
     for (uint32_t i = 0; !n && knows && i < w->num_strands; i++)
         if (w->strand[i].lanes & e->by.lanes)
-            knows = clock_knows_token(w->strand[i].k.now[LAYER_SEEN], m->token, (uint32_t)e->phase);
+            knows = clock_knows_token(w->strand[i].k.now[LAYER_RAN], m->token, (uint32_t)e->phase);
     if (knows)
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
@@ -358,7 +367,7 @@ static void check_seen(struct race *r, const struct event_sync *e, const struct 
         const struct mbar_use *use = &m->seen[i];
         bool known = !use->time;
         for (uint32_t l = 0; !known && l < CLOCK_LANES; l++)
-            known = clock_knows_lane(m->m.open[LAYER_SEEN], i, l, use->time);
+            known = clock_knows_lane(m->m.open[LAYER_RAN], i, l, use->time);
         if (known)
             continue;
         const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
@@ -391,7 +400,7 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     check_seen(r, e, m);
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
@@ -451,15 +460,17 @@ static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
     switch (e->fence) {
     case FENCE_MEMORY:
     case FENCE_SYNC_RESTRICT:
-        know_fence(r, warp, e->by.lanes, &how);
+        know_fence(r, warp, e->by.lanes, &how, how.scope >= SCOPE_GPU);
         break;
     case FENCE_PROXY_ASYNC:
-        if (e->space != FENCE_GLOBAL)
-            know_proxy_fence(r, warp, e->by.lanes);
+        know_proxy_fence(r, warp, e->by.lanes, e->space);
         break;
     case FENCE_PROXY_ASYNC_GENERIC:
-        know_fence(r, warp, e->by.lanes, &how);
-        know_proxy_fence(r, warp, e->by.lanes);
+        know_fence(r, warp, e->by.lanes, &how, false);
+        know_proxy_fence(r, warp, e->by.lanes, e->space);
+        break;
+    case FENCE_PROXY_TENSORMAP:
+        global_map_fence(r, e);
         break;
     default:
         break;
@@ -574,6 +585,10 @@ static void life(const struct listener *self, const struct event_life *e) {
     case LIFE_MBAR_INVAL:
         mbar_ends(r, e);
         break;
+    case LIFE_HEAP_ALLOC:
+        if (r->global && e->address)
+            cells_forget(r->global->launch, e->address, e->bytes);
+        break;
     case LIFE_TMEM_ALLOC:
     case LIFE_TMEM_CLOSING:
     case LIFE_TMEM_DEALLOC:
@@ -584,13 +599,21 @@ static void life(const struct listener *self, const struct event_life *e) {
     }
 }
 
+static void host(const struct listener *self, const struct event_host *e) {
+    if (e->kind == HOST_LAUNCH)
+        global_launch(self, e);
+    else if (e->kind == HOST_LAUNCH_END)
+        global_launch_end(self, e);
+}
+
 struct listener check_race(void) {
     return (struct listener){.name = "order of accesses",
                              .wants = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
-                                      WANT_TENSOR | WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE | WANT_OP |
-                                      WANT_LIFE,
+                                      WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_TENSOR | WANT_MBARRIER | WANT_POLL |
+                                      WANT_BARRIER | WANT_FENCE | WANT_OP | WANT_LIFE | WANT_HOST,
                              .access = access,
                              .sync = sync,
                              .op = op,
-                             .life = life};
+                             .life = life,
+                             .host = host};
 }

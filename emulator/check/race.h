@@ -10,6 +10,7 @@
  *   check/know.c    what threads know; what synchronisation carries from one to another
  *   check/notes.c   asynchronous operations: what they know, and when they count as complete
  *   check/race.c    the listener: events to the above
+ *   check/global.h  the same of global memory, which all clusters of a launch share
  *
  * All of it belongs to a cluster, which one host thread runs at a time.
  */
@@ -23,8 +24,11 @@
 enum layer {
     LAYER_ORDER,  /* causality order of the generic proxy: a release pattern, observed by an acquire pattern (8.8) */
     LAYER_SEEN,   /* execution alone: also through relaxed arrivals and waits */
+    LAYER_RAN,    /* the same, through the completion of an operation from what its issuer did, too */
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
+    LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
+    LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, as of execution alone */
     LAYER_SCOPED, /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
     LAYER_NEAR,   /* of meetings alone: the same from threads of its CTA, at any scope */
     LAYERS
@@ -40,6 +44,7 @@ struct know {
     uint32_t before_at;             /*  the same of fence::before_thread_sync */
     uint32_t fenced_at;             /* own accesses up to here have a proxy fence behind them, */
     uint32_t released_fenced_at;    /*  and had one at released_at */
+    uint32_t global_at, released_global_at; /* the same of LAYER_FENCED_GLOBAL */
 };
 
 /* Lanes of a warp that know the same of others. */
@@ -52,7 +57,7 @@ struct strand {
 struct meeting {
     struct clock *done[LAYERS]; /* what completed phases carry */
     struct clock *open[LAYERS]; /* what has arrived in the one under way, */
-    struct clock *carried[2];   /*  and with the latest operation: LAYER_ORDER, LAYER_SEEN */
+    struct clock *carried;      /*  and what the issuer of the latest operation in it knew, LAYER_RAN */
 };
 
 /* An access of a thread. */
@@ -87,7 +92,7 @@ struct note {
     uint64_t number;
     uint32_t warp, lanes; /* that issued it, the warp of the cluster */
     uint32_t time;
-    uint32_t fenced_at;
+    uint32_t fenced_at, global_at;
     struct clock *now[LAYERS]; /* what these knew then */
     struct done read, written; /* the shared or tensor memory that it reads, writes */
     struct done then;          /* an operation of another thread that runs behind it (9.7.16.6.4.3) */
@@ -98,10 +103,13 @@ struct note {
     uint32_t cta_group, d, m, n;
     struct note *next; /* of its warp's, waiting for thread's wait */
     uint32_t group;    /* bulk-group of the lane that it belongs to */
+    bool follows;      /* it is the second half of a store */
+    struct global_op *global; /* what is kept of it beyond its life, or NULL */
 };
 
 struct bytes_watch;
 struct columns_watch;
+struct global_watch;
 
 #define RACE_LOG 16384u /* accesses of a warp whose lines are remembered */
 #define RACE_PIECES 256u
@@ -170,6 +178,7 @@ struct race {
     struct pieces *pieces; /* to work with: room for so many */
     uint32_t num_pieces;
     struct pieces *latest[RACE_PIECES];
+    struct global_watch *global; /* check/global.h */
 };
 
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
@@ -191,9 +200,9 @@ void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *
 void know_phase(struct race *r, struct meeting *m);
 /* Lanes have seen that a phase is complete. */
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how);
-/* fence and membar; fence.proxy.async; tcgen05.fence; bar.warp.sync. */
-void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how);
-void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes);
+/* fence and membar, `wide`: of gpu or system scope; fence.proxy.async; tcgen05.fence; bar.warp.sync. */
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how, bool wide);
+void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_fence_space space);
 void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool before);
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes);
 
@@ -226,7 +235,7 @@ void note_commit(struct race *r, const struct note *n, struct meeting *m);
 
 struct viewer {
     struct clock *const *now;
-    uint32_t warp, lanes, time, fenced_at;
+    uint32_t warp, lanes, time, fenced_at, global_at;
     const struct note *note; /* NULL: the threads themselves */
     const struct event_by *by;
     enum event_agent agent;

@@ -48,11 +48,13 @@ static uint32_t common(const struct span *a, const struct span *b) {
 
 bool spans_doubt(struct race *r, struct cta *owner, const struct viewer *v, uint32_t from, uint32_t to, bool writes) {
     const struct bytes_watch *b = bytes_of(r, owner);
+    struct viewer others = *v; /* what one lane did is not the others' own */
+    others.lanes = 0;
     for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
         for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
             const struct span *s = &b->block[k].spans[i];
             if ((s->write || writes) && from < s->to && s->from < to &&
-                verdict_note(r, s->note, s->write, v, writes, IN_SHARED))
+                verdict_note(r, s->note, s->write, &others, writes, IN_SHARED))
                 return true;
         }
     return false;

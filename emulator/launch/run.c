@@ -144,6 +144,7 @@ static struct launch_state describe_launch(struct gpu *gpu, const struct launch_
 
 static void tell(const struct launch_state *st, const struct launch_config *cfg, enum event_host_kind kind) {
     tell_host(st->grid.gpu, &(struct event_host){.kind = kind,
+                                                 .gpu = st->grid.gpu,
                                                  .stream = cfg->stream,
                                                  .kernel = cfg->kernel->src->name,
                                                  .grid = cfg->grid,

@@ -277,6 +277,7 @@ enum event_host_kind {
 };
 struct event_host {
     enum event_host_kind kind;
+    struct gpu *gpu; /* of launches */
     uint64_t stream; /* handle; 0: the legacy default stream */
     uint64_t object;
     uint64_t dst, src, bytes, rows; /* copies: host or device addresses; src 0: filled */
@@ -336,7 +337,12 @@ bool events_attach(struct gpu *gpu, const struct listener *l);
 /* What a listener keeps for a CTA: its own to make, and to free at LIFE_CTA_END. */
 static inline void **event_watch(const struct listener *self, struct cta *cta) { return &cta->watch[self->slot]; }
 
-/* The same for an operation, to be freed at OP_COMPLETED or, of those that are still queued, when the CTA ends. */
+/* What it keeps for the running launch: to make at HOST_LAUNCH, and to free at HOST_LAUNCH_END. */
+static inline void **event_launch_watch(const struct listener *self, struct gpu *gpu) {
+    return &gpu->watch[self->slot];
+}
+
+/* What it keeps for an operation, to be freed at OP_COMPLETED or, of those that are still queued, when the CTA ends. */
 static inline void **event_op_watch(const struct listener *self, const struct async_op *op) {
     return (void **)(uintptr_t)&op->watch[self->slot];
 }

@@ -193,6 +193,7 @@ struct gpu {
     struct listener *listeners; /* num_listeners of them */
     uint32_t num_listeners;
     uint32_t wanted; /* enum event_want: what any of them wants to be told of */
+    void *watch[MACH_LISTENERS]; /* what each keeps for the running launch */
 
     /* of the last or the running launch, changed between the turns of its islands */
     uint64_t clock;    /* warp instructions issued */

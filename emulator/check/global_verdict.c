@@ -1,0 +1,294 @@
+/* check/global_verdict.c - is the later of two accesses to global memory ordered behind the earlier? global.h. */
+#include "check/global.h"
+
+#include <stdio.h>
+
+/* --- the rules ---------------------------------------------------------------------------------------------------- */
+
+static const struct diag global_race = {
+    .id = "global-race",
+    .rule =
+        "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or cluster a "
+        "barrier, between clusters a release and an acquire on a word; bulk stores are complete behind wait_group "
+        "without .read",
+    .section = "PTX ISA 8.7.1, 8.8, 8.9.5, 9.7.9.25.2",
+    .hint =
+        "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
+        "__threadfence() before it is set; or cp.async.bulk.wait_group.read stands where the written bytes must "
+        "have arrived",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag relaxed_handover = {
+    .id = "relaxed-handover",
+    .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
+            "read, do",
+    .section = "PTX ISA 8.8, 8.11.1",
+    .hint =
+        "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
+        "may still hold older bytes",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag missing_fence = {
+    .id = "missing-proxy-fence",
+    .rule = "a store to global memory through the generic proxy is seen by the async proxy only behind a "
+            "fence.proxy.async of that memory",
+    .section = "PTX ISA 8.6, 9.7.9.25.2, 9.7.13.4",
+    .hint =
+        "fence.proxy.async.global, or fence.proxy.async, by the thread that stored before it tells others, or by the "
+        "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+static const struct diag fence_before_overwrite = {
+    .id = "proxy-fence-before-overwrite",
+    .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
+            "fence.proxy.async between them",
+    .section = "PTX ISA 8.6, 9.7.13.4",
+    .hint = "fence.proxy.async.global by every thread that read. No chip is known to need it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+static const struct diag copy_handover = {
+    .id = "relaxed-copy-handover",
+    .rule = "what a copy has written or read is handed on by a release and an acquire, not by relaxed ones",
+    .section = "PTX ISA 9.7.9.25.2, 8.8",
+    .hint = "an acquire, or a fence behind the relaxed wait",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+static const struct diag map_fence_missing = {
+    .id = "tensormap-fence-missing",
+    .rule = "a tensor map that a kernel writes is seen by copies behind fence.proxy.tensormap::generic.release by who "
+            "wrote it, and fence.proxy.tensormap::generic.acquire of its 128 bytes by who issues the copy",
+    .section = "PTX ISA 9.7.13.4, 9.7.13.16, 8.6",
+    .hint =
+        "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* --- order -------------------------------------------------------------------------------------------------------- */
+
+static uint32_t cluster_of(const struct toucher *t) { return t->r->global->cluster; }
+
+static const struct clock *clock_of(const struct toucher *t, struct clock *const *now, enum layer layer,
+                                    uint32_t cluster) {
+    return cluster == cluster_of(t) ? now[layer] : far_of(clock_far(now[layer]), cluster);
+}
+
+static uint32_t lane_of(const struct mark *m, uint32_t byte) {
+    return (uint32_t)(m->lane + (int)(byte >> mark_unit(m)));
+}
+
+/* Is the lane of a byte of *first the one that makes this access, too, and its own access ordered in that layer? */
+static bool is_own(const struct toucher *t, enum layer layer, const struct mark *first, const struct mark *mine,
+                   uint32_t byte) {
+    const struct viewer *v = t->v;
+    const uint32_t lane = lane_of(first, byte), until = layer == LAYER_FENCED_GLOBAL ? v->global_at : v->time;
+    if (first->cluster != cluster_of(t) || first->warp != v->warp || first->time > until)
+        return false;
+    if (mark_unit(first) == ONE_WARP)
+        return true;
+    if (mark_unit(mine) == EVERY_LANE) /* the others are not the lane */
+        return false;
+    return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
+}
+
+static bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time) {
+    for (; c && lanes; lanes &= lanes - 1)
+        if (clock_knows_lane(c, warp, (uint32_t)__builtin_ctz(lanes), time))
+            return true;
+    return false;
+}
+
+static bool knows_every(const struct toucher *t, const struct clock *c, enum layer layer, const struct mark *first,
+                        const struct mark *mine) {
+    struct mark one = *first;
+    one.flags = (uint8_t)(first->flags % MARK_UNIT + ONE_LANE * MARK_UNIT);
+    for (one.lane = 0; one.lane < (int8_t)CLOCK_LANES; one.lane++)
+        if (!is_own(t, layer, &one, mine, 0) &&
+            !(c && clock_knows_lane(c, first->warp, (uint32_t)one.lane, first->time)))
+            return false;
+    return true;
+}
+
+static bool knows(const struct toucher *t, struct clock *const *now, enum layer layer, const struct mark *first,
+                  const struct mark *mine, uint32_t both) {
+    const struct clock *c = clock_of(t, now, layer, first->cluster);
+    uint32_t unit = mark_unit(first);
+    if (!(mine->flags & MARK_OP) && mark_unit(mine) < unit)
+        unit = mark_unit(mine);
+    if (mark_unit(first) == EVERY_LANE)
+        return knows_every(t, c, layer, first, mine);
+    if (mark_unit(first) == ONE_WARP)
+        return is_own(t, layer, first, mine, 0) || clock_knows_any(c, first->warp, UINT32_MAX, first->time);
+    for (uint32_t left = both; left;) {
+        const uint32_t byte = (uint32_t)__builtin_ctz(left), end = ((byte >> unit) + 1) << unit;
+        left = end < SECTOR ? left >> end << end : 0;
+        if (!is_own(t, layer, first, mine, byte) &&
+            !(c && clock_knows_lane(c, first->warp, lane_of(first, byte), first->time)))
+            return false;
+    }
+    return true;
+}
+
+bool global_knows(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
+    return knows(t, t->v->now, LAYER_ORDER, first, mine, both);
+}
+
+static bool knows_done(const struct toucher *t, enum layer layer, const struct global_op *op, bool wrote) {
+    const struct viewer *v = t->v;
+    const struct clock *c = clock_of(t, v->now, layer, op->cluster);
+    if (op->cluster != cluster_of(t) && !c) /* of an island that runs side by side, perhaps */
+        return false;
+    const struct done *d = op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
+    switch (d->how) {
+    case DONE_TOKEN:
+        return clock_knows_token(c, d->token, d->step);
+    case DONE_THREAD:
+        if (op->cluster == cluster_of(t) && d->warp == v->warp && d->lanes & v->lanes && d->time <= v->time)
+            return true;
+        return clock_knows_any(c, d->warp, d->lanes, d->time);
+    default:
+        return d->how == DONE_FORGOTTEN;
+    }
+}
+
+/* --- tensor maps -------------------------------------------------------------------------------------------------- */
+
+/* Does who executed the acquire know of a release behind the write? */
+static bool is_released(const struct toucher *t, const struct map_acquire *a, const struct mark *first) {
+    struct global *g = t->r->global->launch;
+    const bool near = first->cluster == cluster_of(t);
+    const struct clock *c = near ? a->known : far_of(clock_far(a->known), first->cluster);
+    bool found = false;
+    pthread_mutex_lock(&g->lock);
+    for (uint32_t i = g->num_releases; i-- && !found;) {
+        const struct map_release *r = &g->releases[i];
+        const bool own = near && r->warp == a->warp && r->lanes & a->lanes && r->time <= a->time;
+        found = r->cluster == first->cluster && r->time >= first->time &&
+                (own || clock_knows_any(c, r->warp, r->lanes, r->time));
+    }
+    found |= g->num_releases == MAX_RELEASES;
+    pthread_mutex_unlock(&g->lock);
+    return found;
+}
+
+static bool is_map_fenced(const struct toucher *t, const struct mark *first, uint64_t at) {
+    const struct global_watch *g = t->r->global;
+    const struct viewer *v = t->v;
+    for (uint32_t i = 0; i < g->num_acquires; i++) {
+        const struct map_acquire *a = &g->acquires[i];
+        const bool own = a->warp == v->warp && a->lanes & v->lanes && a->time <= v->time;
+        if (a->map <= at && at < a->map + 128 && is_released(t, a, first) &&
+            (own || clock_knows_any(v->now[LAYER_ORDER], a->warp, a->lanes, a->time)))
+            return true;
+    }
+    return false;
+}
+
+/* --- verdicts ----------------------------------------------------------------------------------------------------- */
+
+/* Morally strong (8.7): each would have to be of a scope that includes the other. */
+static bool are_strong(const struct mark *a, const struct mark *b) {
+    return a->flags & b->flags & MARK_STRONG && (a->cluster == b->cluster || !((a->flags | b->flags) & MARK_NARROW));
+}
+
+/* Two stores of the same bytes race by 8.7.1, but whoever comes last, the same is there: flags and zeros are stored so,
+ * and no chip gives anything else. */
+static bool same_value(const struct mark *a, const struct mark *b) {
+    return a->flags & b->flags & MARK_SUM && a->mask == b->mask && a->sum == b->sum;
+}
+
+static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
+    const bool wrote = first->flags & MARK_WRITE;
+    const struct global_op *op = first->by.op;
+    if (mine->flags & MARK_OP && op == mine->by.op)
+        return NULL;
+    if (knows_done(t, LAYER_ORDER, op, wrote))
+        return NULL;
+    return knows_done(t, LAYER_SEEN, op, wrote) ? &copy_handover : &global_race;
+}
+
+const struct diag *global_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
+                                  uint32_t both, uint64_t at) {
+    struct clock *const *now = t->v->now;
+    if (are_strong(first, mine) || same_value(first, mine))
+        return NULL;
+    if (first->flags & MARK_OP)
+        return op_verdict(t, first, mine);
+    if (!t->v->async && knows(t, now, LAYER_ORDER, first, mine, both))
+        return NULL;
+    if (t->v->async && !t->map && knows(t, now, LAYER_FENCED_GLOBAL, first, mine, both))
+        return NULL;
+    if (t->v->async && knows(t, now, LAYER_ORDER, first, mine, both)) {
+        if (t->map)
+            return is_map_fenced(t, first, at) ? NULL : &map_fence_missing;
+        return first->flags & MARK_WRITE ? &missing_fence : &fence_before_overwrite;
+    }
+    /* a strong read may be the first part of an acquire pattern */
+    if (t->k && mine->flags & MARK_STRONG && knows(t, t->k->pending, LAYER_ORDER, first, mine, both))
+        return NULL;
+    return knows(t, now, LAYER_SEEN, first, mine, both) ? &relaxed_handover : &global_race;
+}
+
+/* --- reports ------------------------------------------------------------------------------------------------------ */
+
+/* Who made the mark: their cluster may have ended. */
+static struct mach_origin origin_of(const struct toucher *t, const struct mark *m, uint64_t at) {
+    const struct global *g = t->r->global->launch;
+    const struct diag_dim3 c = g->cluster, b = g->block;
+    const struct diag_dim3 clusters = {g->grid.x / c.x, g->grid.y / c.y, g->grid.z / c.z};
+    const uint32_t rank = m->warp / t->r->warps_each, warp = m->warp % t->r->warps_each;
+    const uint32_t lanes = m->flags & MARK_OP ? m->by.op->lanes : 1u << lane_of(m, at % SECTOR);
+    const uint32_t first = warp * MACH_WARP + (lanes ? (uint32_t)__builtin_ctz(lanes) : 0);
+    const struct diag_dim3 id = {m->cluster % clusters.x, m->cluster / clusters.x % clusters.y,
+                                 m->cluster / (clusters.x * clusters.y)};
+    return (struct mach_origin){
+        .site = m->flags & MARK_OP ? m->by.op->site : m->by.site,
+        .thread = {.cta = {id.x * c.x + rank % c.x, id.y * c.y + rank / c.x % c.y, id.z * c.z + rank / (c.x * c.y)},
+                   .cluster_rank = rank,
+                   .cluster_size = c.x * c.y * c.z,
+                   .warp = warp,
+                   .lanes = lanes,
+                   .tid = {first % b.x, first / b.x % b.y, first / (b.x * b.y)}}};
+}
+
+struct party {
+    struct mach_origin origin;
+    const char *what;
+    bool writes;
+};
+
+static void tell(const struct toucher *t, const struct diag *rule, const struct party *later,
+                 const struct party *earlier, uint64_t at) {
+    char said[160], place[120];
+    struct mem_block b;
+    int n = snprintf(place, sizeof place, "global address 0x%llx", (unsigned long long)at);
+    if (mem_nearest(t->r->cluster->cta[0].gpu->mem, at, &b) && at - b.addr < b.size)
+        snprintf(place + n, sizeof place - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
+                 (unsigned long long)b.size);
+    snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");
+    mach_warn_pair(t->r->island, &later->origin, &earlier->origin, said, rule,
+                   "%s %s %s, and nothing orders it after %s", later->what, later->writes ? "writes" : "reads", place,
+                   earlier->what);
+}
+
+void global_tell(const struct toucher *t, const struct diag *rule, const struct mark *first, const struct mark *mine,
+                 uint64_t at) {
+    const struct viewer *v = t->v;
+    const bool op = first->flags & MARK_OP, wrote = first->flags & MARK_WRITE;
+    const char *store = first->flags & MARK_STRONG ? "a strong store or atomic operation" : "a store";
+    const struct party theirs = {origin_of(t, first, at), op ? first->by.op->name : wrote ? store : "a load", wrote};
+    struct event_by by = *v->by;
+    if (!(mine->flags & MARK_OP))
+        by.lanes = 1u << lane_of(mine, at % SECTOR);
+    const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
+    /* an operation counts from its issue, though it runs later */
+    if (v->note && first->cluster == cluster_of(t) && first->time > v->note->time)
+        tell(t, rule, &theirs, &ours, at);
+    else
+        tell(t, rule, &ours, &theirs, at);
+}
