@@ -12,15 +12,26 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import threading
 
 import splice
 from catalogue import HERE
 
 WEAKER = os.path.join(HERE, "weaker.cuh")
 
+# A process begun while a program is being written holds the file open until its own exec: the program cannot be run
+# then (ETXTBSY). So one thread at a time begins a process, or writes a program.
+_BEGIN = threading.Lock()
+
 
 class Failure(Exception):
     """A case does not compile; the compiler's words."""
+
+
+def begin(command, **options):
+    """subprocess.Popen, while no program is being written."""
+    with _BEGIN:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
 def read(path):
@@ -109,9 +120,10 @@ class Builder:
                     f.write(text)
             made = os.path.join(folder, "made")
             source = os.path.join(folder, program, program + ".cu")
-            done = subprocess.run(command(source, made), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            if done.returncode:
-                raise Failure(done.stdout.replace(folder + "/", ""))
+            process = begin(command(source, made))
+            said, _ = process.communicate()
+            if process.returncode:
+                raise Failure(said.replace(folder + "/", ""))
             if command == self.toolkit.ptx:  # reports name the sources, not the copy
                 text = read(made).replace(folder + "/", self.root + "/")
                 with open(made, "w") as f:
@@ -130,7 +142,8 @@ class Builder:
         if not os.path.exists(ptx):
             self.compile(program, changed, self.toolkit.ptx, ptx)
         path = os.path.join(self.scratch, f"{program}-{key}-{os.urandom(4).hex()}")
-        with open(path, "wb") as f:
-            f.write(splice.spliced(self.base(program), read(ptx)))
+        made = splice.spliced(self.base(program), read(ptx))
+        with _BEGIN, open(path, "wb") as f:
+            f.write(made)
         os.chmod(path, 0o755)
         return key, path, True

@@ -18,7 +18,7 @@ import threading
 import time
 
 import catalogue
-from build import Builder, Failure
+from build import Builder, Failure, begin
 
 ROOT = os.path.dirname(os.path.dirname(catalogue.HERE))
 REPORT = re.compile(r"^(warning|error|strict)\b.*\[([a-z0-9-]+)\]\s*$")
@@ -93,8 +93,7 @@ class Runner:
         """(exit code, or None where the time was over; output)."""
         o = self.options
         command = [self.emulator, f"--check={o.level}", f"--schedule={schedule}", "--threads=1", program, *words]
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   start_new_session=True, errors="replace", text=True)
+        process = begin(command, cwd=ROOT, start_new_session=True, errors="replace")
         try:
             output, _ = process.communicate(timeout=o.timeout)
             return process.returncode, output

@@ -8,29 +8,9 @@
 
 /* ---------------------------------------------------------------- .relaxed: no order of memory. PTX ISA 9.7.13.15 */
 
-static __device__ __forceinline__ void mbarrier_arrive_relaxed(uint32_t bar) {
-    asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
-}
-
-static __device__ __forceinline__ void mbarrier_arrive_cluster_relaxed(uint32_t bar) {
-    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar) : "memory");
-}
-
 static __device__ __forceinline__ void mbarrier_arrive_expect_tx_relaxed(uint32_t bar, uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
                  : "memory");
-}
-
-static __device__ __forceinline__ void mbarrier_wait_relaxed(uint32_t bar, uint32_t parity) {
-    for (uint32_t done = 0; !done;)
-        asm volatile("{\n\t"
-                     ".reg .pred p;\n\t"
-                     "mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 p, [%1], %2;\n\t"
-                     "selp.u32 %0, 1, 0, p;\n\t"
-                     "}"
-                     : "=r"(done)
-                     : "r"(bar), "r"(parity)
-                     : "memory");
 }
 
 static __device__ __forceinline__ uint32_t mbarrier_test_wait_relaxed(uint32_t bar, uint32_t parity) {
@@ -88,6 +68,11 @@ static __device__ __forceinline__ void cta_barrier(uint32_t number, uint32_t thr
     asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
+/* mbarrier_arrive_relaxed() that releases what its thread did. PTX ISA 9.7.13.15.13 */
+static __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t bar) {
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+
 /* An arrival with a count. PTX ISA 9.7.13.15.13 */
 static __device__ __forceinline__ void mbarrier_arrive_count(uint32_t bar, uint32_t count) {
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(bar), "r"(count) : "memory");
@@ -98,7 +83,20 @@ static __device__ __forceinline__ void mbarrier_expect_tx(uint32_t bar, uint32_t
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
 
-/* mbarrier_wait_cluster() by test_wait. PTX ISA 9.7.13.15.16 */
+/* mbarrier_wait_cluster() by an instruction that acquires. PTX ISA 9.7.13.15.16 */
+static __device__ __forceinline__ void mbarrier_wait_acquire(uint32_t bar, uint32_t parity) {
+    for (uint32_t done = 0; !done;)
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, p;\n\t"
+                     "}"
+                     : "=r"(done)
+                     : "r"(bar), "r"(parity)
+                     : "memory");
+}
+
+/* The same by test_wait. PTX ISA 9.7.13.15.16 */
 static __device__ __forceinline__ void mbarrier_spin_cluster(uint32_t bar, uint32_t parity) {
     for (uint32_t done = 0; !done;)
         asm volatile("{\n\t"
