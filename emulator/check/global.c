@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+/* Runs of bytes that a cluster's threads load and that are looked at: kernels that load for seconds walk through tables,
+ * each lane on its own. */
+#define MAX_READS 32768u
+
 #define CHUNK 64u
 #define MAX_OPS (1u << 20) /* of a launch; of more nothing is kept */
 #define MAX_ACQUIRES 256u  /* of a cluster: of more the oldest is forgotten */
@@ -93,8 +97,14 @@ static struct global_op *op_of(struct race *r, struct note *n) {
         return n->global;
     struct global_op *op = new_op(r->global);
     if (op)
-        *op = (struct global_op){
-            .note = n, .cluster = r->global->cluster, .lanes = n->lanes, .site = n->origin.site, .name = n->name};
+        *op = (struct global_op){.note = n,
+                                 .cluster = r->global->cluster,
+                                 .lanes = n->lanes,
+                                 .clock = n->clock,
+                                 .source = n->source,
+                                 .warp = n->warp,
+                                 .site = n->origin.site,
+                                 .name = n->name};
     return n->global = op;
 }
 
@@ -156,6 +166,8 @@ static uint8_t thread_flags(const struct event_access *e) {
 /* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
 static void run(struct toucher *t, const struct event_access *e, uint32_t first, uint64_t bytes, uint32_t unit) {
     const uint64_t at = e->at[first];
+    if (e->effect == EFFECT_READ && e->by.order == ORDER_WEAK && t->r->global->reads++ >= MAX_READS)
+        return;
     t->mark.flags = (uint8_t)(thread_flags(e) % MARK_UNIT + unit * MARK_UNIT);
     t->mark.lane = (int8_t)first;
     t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, bytes) : NULL;

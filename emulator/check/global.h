@@ -61,6 +61,8 @@ struct global_op {
     const struct note *note; /* while there is one; then what it said last: */
     struct done read, written;
     uint32_t cluster, lanes; /* that issued it */
+    uint64_t clock;          /* note.clock, .source */
+    uint32_t source, warp;
     const struct diag_site *site;
     const char *name;
 };
@@ -140,6 +142,7 @@ struct global_watch {
     uint32_t cluster;
     struct words words; /* of shared memory, and those of global memory that are used within the cluster */
     struct op_chunk *chunk;
+    uint32_t reads; /* by threads, of which MAX_READS are looked at */
     struct map_acquire *acquires;
     uint32_t num_acquires, cap_acquires;
 };

@@ -202,6 +202,13 @@ static bool same_value(const struct mark *a, const struct mark *b) {
     return a->flags & b->flags & MARK_SUM && a->mask == b->mask && a->sum == b->sum;
 }
 
+/* Lanes that store the same with one instruction, as a warp does where nobody was elected. */
+static bool same_store(const struct mark *a, const struct mark *b) {
+    const struct global_op *x = a->by.op, *y = b->by.op;
+    return a->flags & b->flags & MARK_OP && !((a->flags | b->flags) & MARK_STRONG) && x->site == y->site &&
+           x->cluster == y->cluster && x->warp == y->warp && x->clock == y->clock && x->source == y->source;
+}
+
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct global_op *op = first->by.op;
@@ -215,7 +222,7 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
 const struct diag *global_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
                                   uint32_t both, uint64_t at) {
     struct clock *const *now = t->v->now;
-    if (are_strong(first, mine) || same_value(first, mine))
+    if (are_strong(first, mine) || same_value(first, mine) || same_store(first, mine))
         return NULL;
     if (first->flags & MARK_OP)
         return op_verdict(t, first, mine);

@@ -113,6 +113,8 @@ static void follow(struct race *r, struct note *n, uint64_t first) {
         return;
     }
     n->time = f->time;
+    n->clock = f->clock;
+    n->source = f->source;
     n->fenced_at = f->fenced_at;
     n->global_at = f->global_at;
     n->group = f->group;
@@ -182,6 +184,8 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->warp = race_warp(r, op->cta, op->origin.thread.warp == DIAG_NO_WARP ? 0 : op->origin.thread.warp);
     n->lanes = op->origin.thread.lanes;
     n->time = r->time;
+    n->clock = r->island->clock;
+    n->source = op->src_off;
     n->loads = n->agent == AGENT_TENSOR_LDST && !work.to;
     const struct know *k = &strand_of(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;

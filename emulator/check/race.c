@@ -58,6 +58,7 @@ static void end_cta(struct race *r, const struct listener *self, const struct ct
             note_over(r, self, op);
     for (uint32_t i = 0; i < MACH_BARRIERS; i++)
         know_forget(r, &c->bar[i]);
+    know_forget(r, &c->exited);
     for (uint32_t i = 0; i < c->num_mbars; i++) {
         know_forget(r, &c->mbars[i].m);
         xfree(c->mbars[i].uses);
@@ -197,6 +198,55 @@ static void access(const struct listener *self, const struct event_access *e) {
 
 static struct manner manner_of(const struct event_sync *e) {
     return (struct manner){e->by.order, e->by.scope, e->by.cta == e->owner};
+}
+
+/* --- exits -------------------------------------------------------------------------------------------------------- */
+
+static const struct diag exits_early = {
+    .id = "cta-exits-early",
+    .rule =
+        "shared memory ends with its CTA: what operations of other CTAs signal there must have come, and some thread "
+        "of the CTA know it, before its last thread exits",
+    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
+    .hint = "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit and copies arrive, of every "
+            "stage, or meet at a cluster barrier behind such a wait. Mostly they come in time; else they hit another "
+            "CTA's memory",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    if (!n || e->by.op->cta == e->owner)
+        return;
+    m->remote.any = true;
+    m->remote.phase = e->phase;
+    m->remote.origin = n->origin;
+    m->remote.what = n->name;
+}
+
+static void lanes_exit(struct race *r, const struct event_life *e) {
+    static const struct manner how = {ORDER_RELAXED, SCOPE_CTA, true};
+    know_arrive(r, race_warp(r, e->by.cta, e->by.warp), e->by.lanes, &race_cta(r, e->owner)->exited, &how);
+}
+
+static void cta_exits(struct race *r, const struct event_life *e) {
+    const struct cta_watch *c = race_cta(r, e->owner);
+    for (uint32_t i = 0; i < c->num_mbars; i++) {
+        const struct mbar_watch *m = &c->mbars[i];
+        if (!m->remote.any || clock_knows_token(c->exited.open[LAYER_RAN], m->token, (uint32_t)m->remote.phase + 1))
+            continue;
+        mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init", &exits_early,
+                       "%s arrives in phase %llu of the mbarrier at shared offset 0x%x of cluster CTA %u, and nothing "
+                       "orders the exit of that CTA after it",
+                       m->remote.what, (unsigned long long)m->remote.phase, m->off, e->owner->rank);
+        return;
+    }
+}
+
+/* Barriers wait for those who have not exited: the others are behind them (9.7.13.1, 9.7.13.3). */
+static void count_exited(struct race *r, const struct cta_watch *c, struct meeting *m) {
+    clock_join(&r->clocks, &m->open[LAYER_SEEN], c->exited.open[LAYER_SEEN]);
+    clock_join(&r->clocks, &m->open[LAYER_RAN], c->exited.open[LAYER_RAN]);
 }
 
 /* --- mbarriers ---------------------------------------------------------------------------------------------------- */
@@ -421,9 +471,11 @@ static void mbarrier(struct race *r, const struct listener *self, const struct e
     case SYNC_MBAR_ARRIVE:
     case SYNC_MBAR_DROP:
         arrives(r, e, m, n);
+        remember_remote(e, m, n);
         break;
     case SYNC_MBAR_COMPLETE_TX:
         copy_lands(r, e, m, n);
+        remember_remote(e, m, n);
         break;
     case SYNC_MBAR_PHASE:
         phase_ends(r, e, m);
@@ -445,10 +497,19 @@ static void barrier(struct race *r, const struct event_sync *e, struct meeting *
     switch (e->kind) {
     case SYNC_BAR_ARRIVE:
     case SYNC_CLUSTER_ARRIVE:
+        if (e->kind == SYNC_BAR_ARRIVE)
+            race_cta(r, e->owner)->bar_arrived[e->number]++;
         know_arrive(r, warp, e->by.lanes, m, &how);
         break;
     case SYNC_BAR_PHASE:
+        if (race_cta(r, e->owner)->bar_arrived[e->number] * MACH_WARP < e->count) /* the others have exited */
+            count_exited(r, race_cta(r, e->owner), m);
+        race_cta(r, e->owner)->bar_arrived[e->number] = 0;
+        know_phase(r, m);
+        break;
     case SYNC_CLUSTER_PHASE:
+        for (uint32_t i = 0; i < r->cluster->num_ctas; i++)
+            count_exited(r, &r->ctas[i], m);
         know_phase(r, m);
         break;
     default:
@@ -580,6 +641,12 @@ static void life(const struct listener *self, const struct event_life *e) {
     switch (e->kind) {
     case LIFE_CLUSTER_END:
         end(self, cl);
+        break;
+    case LIFE_LANES_EXIT:
+        lanes_exit(r, e);
+        break;
+    case LIFE_CTA_EXIT:
+        cta_exits(r, e);
         break;
     case LIFE_MBAR_INIT:
         mbar_begins(r, e);

@@ -91,6 +91,8 @@ struct note {
     struct mach_origin origin;
     uint64_t number;
     uint32_t warp, lanes; /* that issued it, the warp of the cluster */
+    uint64_t clock;       /* of the island: which execution of the instruction */
+    uint32_t source;      /* its offset in shared memory */
     uint32_t time;
     uint32_t fenced_at, global_at;
     struct clock *now[LAYERS];  /* what these knew then */
@@ -148,6 +150,7 @@ struct warp_watch {
 
 struct cta_watch {
     struct meeting bar[MACH_BARRIERS];
+    uint32_t bar_arrived[MACH_BARRIERS]; /* warps, in the phase under way */
     struct mbar_watch {
         uint32_t off, token;
         uint32_t init_warp, init_lane, init_time; /* mbarrier.init */
@@ -157,9 +160,16 @@ struct cta_watch {
             const struct diag_site *site;
         } * uses, *seen; /* the latest of each warp of the cluster; of those polls that saw phase `saw` complete */
         uint64_t saw;
+        struct {
+            bool any;
+            uint64_t phase;
+            struct mach_origin origin;
+            const char *what;
+        } remote; /* the latest arrival, or bytes, of another CTA's operation */
         struct meeting m;
     } * mbars;
     uint32_t num_mbars, cap_mbars;
+    struct meeting exited;         /* `open`: what the threads that have exited knew, and did */
     struct bytes_watch *bytes;     /* shared memory */
     struct columns_watch *columns; /* tensor memory */
 };
