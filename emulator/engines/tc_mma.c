@@ -64,6 +64,8 @@ static bool check_form(const struct job *j, struct tc_idesc *id) {
     struct tc_problem problem;
     if (!tc_idesc_decode(j->mma->kind, j->mma->group, j->mma->idesc, j->mma->a_in_tmem, id, &problem))
         return fault(j, &problem);
+    if (problem.rule && !mach_warn(j->island, j->origin, problem.rule, "%s", problem.text))
+        return false;
     if (tc_is_scaled(j->mma->kind) && !tc_check_scale(j->mma->kind, id, id->k / j->mma->block, &problem))
         return fault(j, &problem);
     if (j->mma->ashift && (id->m == 64 || !j->mma->a_in_tmem)) {

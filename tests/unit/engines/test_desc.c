@@ -170,10 +170,13 @@ static void shapes(void) {
     CHECK(!decodes(TC_KIND_F16, idesc(1, 0, 0, 128, 64) | transpose_a, true, &p));
     CHECK_HAS(p.text, "Table 53");
     CHECK_STR(p.rule->id, "tcgen05-mma-major");
-    CHECK(!decodes(TC_KIND_F8F6F4, idesc(1, 5, 0, 128, 64) | transpose_a, false, &p));
-    CHECK_HAS(p.text, "Table 54");
-    CHECK(!decodes(TC_KIND_F8F6F4, idesc(1, 0, 3, 128, 64) | transpose_b, false, &p));
-    CHECK_HAS(p.text, "Table 54");
+    CHECK(decodes(TC_KIND_F8F6F4, idesc(1, 0, 0, 128, 64) | transpose_a, false, &p) && !p.rule);
+    CHECK(decodes(TC_KIND_F8F6F4, idesc(1, 5, 0, 128, 64) | transpose_a, false, &p));
+    CHECK_STR(p.rule->id, "tcgen05-mma-narrow-major");
+    CHECK_HAS(p.text, "(15) of a 4- or 6-bit A (Table 54)");
+    CHECK(decodes(TC_KIND_F8F6F4, idesc(1, 0, 3, 128, 64) | transpose_b, false, &p));
+    CHECK_STR(p.rule->id, "tcgen05-mma-narrow-major");
+    CHECK_HAS(p.text, "(16) of a 4- or 6-bit B (Table 54)");
 }
 
 /* Tables 54 and 55. */
