@@ -78,7 +78,8 @@ static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c
 
 void columns_access(struct race *r, const struct event_access *e, const struct note *n) {
     struct columns_watch *c = columns_of(r, e->owner);
-    struct area a = {.from = (uint32_t)e->at[0], .note = (struct note *)(uintptr_t)n, .write = e->effect & EFFECT_WRITE};
+    struct area a = {
+        .from = (uint32_t)e->at[0], .note = (struct note *)(uintptr_t)n, .write = e->effect & EFFECT_WRITE};
     if (!n)
         return;
     a.to = a.from + e->columns;
@@ -96,11 +97,13 @@ void columns_access(struct race *r, const struct event_access *e, const struct n
 
 static const struct diag pair_unordered = {
     .id = "tcgen05-pair-dealloc-unordered",
-    .rule = "of a pair, neither CTA may execute tcgen05.dealloc before the other's tcgen05.alloc: the pair synchronises "
-            "between them",
+    .rule =
+        "of a pair, neither CTA may execute tcgen05.dealloc before the other's tcgen05.alloc: the pair synchronises "
+        "between them",
     .section = "PTX ISA 9.7.16.7.1",
-    .hint = "a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the kernel. "
-            "On a B300 it fails every time (NVIDIA/cutlass#3435)",
+    .hint =
+        "a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the kernel. "
+        "On a B300 it fails every time (NVIDIA/cutlass#3435)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 

@@ -43,10 +43,9 @@ static bool same(const struct know *a, const struct know *b) {
     for (unsigned l = 0; l < LAYERS; l++)
         if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
             return false;
-    return a->released_at == b->released_at && a->released_scope == b->released_scope &&
-           a->before_at == b->before_at && a->fenced_at == b->fenced_at &&
-           a->released_fenced_at == b->released_fenced_at && a->global_at == b->global_at &&
-           a->released_global_at == b->released_global_at;
+    return a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at &&
+           a->fenced_at == b->fenced_at && a->released_fenced_at == b->released_fenced_at &&
+           a->global_at == b->global_at && a->released_global_at == b->released_global_at;
 }
 
 static void merge(struct race *r, struct warp_watch *w) {

@@ -18,7 +18,9 @@
 
 static void **watch_of(const struct listener *self, const struct async_op *op) { return event_op_watch(self, op); }
 
-struct note *note_of(const struct listener *self, const struct async_op *op) { return *watch_of(self, op); }
+struct note *note_of(const struct listener *self, const struct async_op *op) {
+    return *watch_of(self, op);
+}
 
 struct note *note_hold(struct note *n) {
     n->holders++;

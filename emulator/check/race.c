@@ -156,8 +156,7 @@ static void engine(struct race *r, struct note *n, const struct event_access *e)
     struct span s = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)
         s.pieces = pieces_of(r, e);
-    const struct viewer v =
-        viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
+    const struct viewer v = viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
     spans_engine(r, e->owner, &v, &s);
 }
 
@@ -252,9 +251,9 @@ static void check_inval(struct race *r, const struct event_life *e, const struct
             if (clock_knows_lane(w->strand[s].k.now[LAYER_SEEN], i, lane, use->time))
                 continue;
             const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
-            mach_warn_pair(r->island, &origin, &theirs, "its use", &mbarrier_race,
-                           "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
-                           e->off);
+            mach_warn_pair(
+                r->island, &origin, &theirs, "its use", &mbarrier_race,
+                "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use", e->off);
             return;
         }
 }
@@ -311,11 +310,13 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
 
 static const struct diag arrives_ahead = {
     .id = "mbarrier-phase-missed",
-    .rule = "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
-            "it may count in that one",
+    .rule =
+        "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
+        "it may count in that one",
     .section = "PTX ISA 9.7.13.15.6, 9.7.13.15.13",
-    .hint = "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
-            "On most runs the others keep up",
+    .hint =
+        "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
+        "On most runs the others keep up",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -345,18 +346,19 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     else if (n && n->tensor)
         note_commit(r, n, &m->m);
     else if (n) /* cp.async.mbarrier.arrive */
-        note_copies_done(
-            r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
-            &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+        note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
+                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
 }
 
 static const struct diag phase_missed = {
     .id = "mbarrier-phase-missed",
-    .rule = "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
-            "wait for the phase before have seen that",
+    .rule =
+        "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
+        "wait for the phase before have seen that",
     .section = "PTX ISA 9.7.13.15.16",
-    .hint = "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
-            "who polls late waits for ever. On most runs they come in time",
+    .hint =
+        "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
+        "who polls late waits for ever. On most runs they come in time",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };

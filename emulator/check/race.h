@@ -29,21 +29,21 @@ enum layer {
     LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
     LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, as of execution alone */
-    LAYER_SCOPED, /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
-    LAYER_NEAR,   /* of meetings alone: the same from threads of its CTA, at any scope */
+    LAYER_SCOPED,    /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
+    LAYER_NEAR,      /* of meetings alone: the same from threads of its CTA, at any scope */
     LAYERS
 };
 
 /* What threads know. Of themselves they know all, so their own lanes stand in `now` only as far as others told them. */
 struct know {
     struct clock *now[LAYERS];
-    struct clock *released[LAYERS]; /* as of the last release fence; LAYER_TENSOR: fence::before_thread_sync */
-    struct clock *pending[LAYERS];  /* from relaxed waits: counts after an acquire fence; fence::after_thread_sync */
-    uint32_t released_at;           /* when that fence was, 0: never, */
+    struct clock *released[LAYERS];  /* as of the last release fence; LAYER_TENSOR: fence::before_thread_sync */
+    struct clock *pending[LAYERS];   /* from relaxed waits: counts after an acquire fence; fence::after_thread_sync */
+    uint32_t released_at;            /* when that fence was, 0: never, */
     enum event_scope released_scope; /*  and its scope */
-    uint32_t before_at;             /*  the same of fence::before_thread_sync */
-    uint32_t fenced_at;             /* own accesses up to here have a proxy fence behind them, */
-    uint32_t released_fenced_at;    /*  and had one at released_at */
+    uint32_t before_at;              /*  the same of fence::before_thread_sync */
+    uint32_t fenced_at;              /* own accesses up to here have a proxy fence behind them, */
+    uint32_t released_fenced_at;     /*  and had one at released_at */
     uint32_t global_at, released_global_at; /* the same of LAYER_FENCED_GLOBAL */
 };
 
@@ -78,8 +78,8 @@ enum stamp_flag {
 /* How it becomes known that a part of an asynchronous operation is over. */
 struct done {
     enum { DONE_NOT, DONE_TOKEN, DONE_THREAD, DONE_FORGOTTEN } how;
-    uint32_t token, step;        /* to whom knows the token so far */
-    uint32_t warp, lanes, time;  /* to whom knows one of the lanes so far */
+    uint32_t token, step;       /* to whom knows the token so far */
+    uint32_t warp, lanes, time; /* to whom knows one of the lanes so far */
 };
 
 /* An asynchronous operation. */
@@ -93,17 +93,17 @@ struct note {
     uint32_t warp, lanes; /* that issued it, the warp of the cluster */
     uint32_t time;
     uint32_t fenced_at, global_at;
-    struct clock *now[LAYERS]; /* what these knew then */
-    struct done read, written; /* the shared or tensor memory that it reads, writes */
-    struct done then;          /* an operation of another thread that runs behind it (9.7.16.6.4.3) */
-    bool spanned;              /* its memory was noted when it was issued */
-    bool tensor;               /* tcgen05.mma, .cp, .shift, .commit */
+    struct clock *now[LAYERS];  /* what these knew then */
+    struct done read, written;  /* the shared or tensor memory that it reads, writes */
+    struct done then;           /* an operation of another thread that runs behind it (9.7.16.6.4.3) */
+    bool spanned;               /* its memory was noted when it was issued */
+    bool tensor;                /* tcgen05.mma, .cp, .shift, .commit */
     bool shifts, copies_4x256b; /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;           /* tcgen05.ld; a register of it was used */
     uint32_t cta_group, d, m, n;
-    struct note *next; /* of its warp's, waiting for thread's wait */
-    uint32_t group;    /* bulk-group of the lane that it belongs to */
-    bool follows;      /* it is the second half of a store */
+    struct note *next;        /* of its warp's, waiting for thread's wait */
+    uint32_t group;           /* bulk-group of the lane that it belongs to */
+    bool follows;             /* it is the second half of a store */
     struct global_op *global; /* what is kept of it beyond its life, or NULL */
 };
 
@@ -129,7 +129,7 @@ struct lane_copies {
 
 struct warp_watch {
     uint16_t num_strands;
-    struct strand *strand;      /* room for CLOCK_LANES */
+    struct strand *strand;       /* room for CLOCK_LANES */
     struct note *loads, *stores; /* tcgen05.ld and .st not waited for */
     struct note *bulk;           /* operations in bulk-groups of its lanes, */
     uint32_t num_bulk;           /*  so many */
@@ -138,11 +138,11 @@ struct warp_watch {
     struct tensor_queue {
         uint32_t token, steps; /* of the tcgen05 operations of one lane */
         bool used;
-    } *tensor;                                            /* CLOCK_LANES, or NULL */
+    } * tensor; /* CLOCK_LANES, or NULL */
     struct place {
         uint32_t time;
         const struct diag_site *site;
-    } *log; /* of its accesses, a ring */
+    } * log; /* of its accesses, a ring */
     uint32_t log_end, log_room;
 };
 
@@ -155,10 +155,10 @@ struct cta_watch {
         struct mbar_use {
             uint32_t time, lanes;
             const struct diag_site *site;
-        } *uses, *seen; /* the latest of each warp of the cluster; of those polls that saw phase `saw` complete */
+        } * uses, *seen; /* the latest of each warp of the cluster; of those polls that saw phase `saw` complete */
         uint64_t saw;
         struct meeting m;
-    } *mbars;
+    } * mbars;
     uint32_t num_mbars, cap_mbars;
     struct bytes_watch *bytes;     /* shared memory */
     struct columns_watch *columns; /* tensor memory */
@@ -244,8 +244,8 @@ struct viewer {
     const struct clock *synchronous;
     const char *what;
 };
-struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp,
-                               const struct strand *s, enum event_effect effect);
+struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp, const struct strand *s,
+                               enum event_effect effect);
 struct viewer viewer_of_note(const struct event_by *by, const struct note *n, bool async, const char *what);
 
 /* --- verdict.c ---------------------------------------------------------------------------------------------------- */
@@ -289,8 +289,8 @@ struct span {
     struct pieces *pieces; /* NULL: all bytes */
 };
 struct block {
-    struct word *quads; /* 16 bytes each; NULL: no thread has touched the block */
-    struct word *words; /* 4 bytes each; NULL: no quad has parted */
+    struct word *quads;                       /* 16 bytes each; NULL: no thread has touched the block */
+    struct word *words;                       /* 4 bytes each; NULL: no quad has parted */
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
     struct span *spans;
     uint32_t num_spans, cap_spans;

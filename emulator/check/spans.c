@@ -90,7 +90,8 @@ static void drop_span(struct race *r, struct block *k, uint32_t i) {
 /* Need `old` not be kept, `s` coming: whoever is ordered behind `s` is ordered behind it? */
 static bool supersedes(const struct span *s, const struct span *old) {
     if (s->pieces || s->from > old->from || s->to < old->to)
-        return s->from == old->from && s->to == old->to && s->write == old->write && same_pieces(s->pieces, old->pieces);
+        return s->from == old->from && s->to == old->to && s->write == old->write &&
+               same_pieces(s->pieces, old->pieces);
     return s->write;
 }
 
@@ -125,7 +126,8 @@ static void put_span(struct race *r, struct cta *owner, struct block *k, const s
             verdict_tell_note(r, rule, old->note, old->write, v, s->write, owner, at, IN_SHARED);
             *told = true;
         }
-        const bool behind = conflict ? !rule : same_queue(s->note, old->note) || verdict_knows(v, old->note, old->write);
+        const bool behind =
+            conflict ? !rule : same_queue(s->note, old->note) || verdict_knows(v, old->note, old->write);
         if ((behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(r, k, i--);
     }

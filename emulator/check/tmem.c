@@ -63,8 +63,5 @@ static void life(const struct listener *self, const struct event_life *e) {
 }
 
 struct listener check_tmem(void) {
-    return (struct listener){.name = "tensor memory",
-                             .wants = WANT_DOUBT | WANT_LIFE,
-                             .access = access,
-                             .life = life};
+    return (struct listener){.name = "tensor memory", .wants = WANT_DOUBT | WANT_LIFE, .access = access, .life = life};
 }

@@ -13,11 +13,13 @@
 
 static const struct diag shared_race = {
     .id = "shared-race",
-    .rule = "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a barrier, "
-            "bar.warp.sync within a warp, or a release and an acquire",
+    .rule =
+        "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a barrier, "
+        "bar.warp.sync within a warp, or a release and an acquire",
     .section = "PTX ISA 8.8, 8.10.6, 9.7.13.1, 9.7.13.2",
-    .hint = "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the two; shfl, vote and "
-            "elect.sync order no memory. Warps mostly run in the lucky order",
+    .hint =
+        "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the two; shfl, vote and "
+        "elect.sync order no memory. Warps mostly run in the lucky order",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -25,8 +27,9 @@ static const struct diag missing_fence = {
     .id = "missing-proxy-fence",
     .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
     .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
-    .hint = "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
-            "thread. Mostly the store has long arrived, so it works by luck on most runs",
+    .hint =
+        "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
+        "thread. Mostly the store has long arrived, so it works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -35,8 +38,9 @@ static const struct diag fence_before_overwrite = {
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
     .section = "PTX ISA 8.6, 9.7.13.4",
-    .hint = "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
-            "the copy be issued. No chip is known to need it, and many kernels do without",
+    .hint =
+        "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
+        "the copy be issued. No chip is known to need it, and many kernels do without",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
@@ -71,17 +75,20 @@ static const struct diag source_overwritten = {
 };
 static const struct diag operand_overwritten = {
     .id = "tcgen05-operand-overwritten",
-    .rule = "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been observed",
+    .rule =
+        "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been observed",
     .section = "PTX ISA 9.7.16.6.2, 9.7.16.12",
-    .hint = "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong parity or stage; the "
-            "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
+    .hint =
+        "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong parity or stage; the "
+        "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
 static const struct diag relaxed_handover = {
     .id = "relaxed-handover",
-    .rule = "a relaxed arrival or wait orders no memory accesses of threads, nor does the completion of an operation those "
-            "of its issuer: a release before the arrival and an acquire after the wait do",
+    .rule =
+        "a relaxed arrival or wait orders no memory accesses of threads, nor does the completion of an operation those "
+        "of its issuer: a release before the arrival and an acquire after the wait do",
     .section = "PTX ISA 8.8, 8.9.1.1, 9.7.13.4, 9.7.13.15.13",
     .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
             "accesses it covers, and fence.acquire after the relaxed wait",
@@ -93,15 +100,17 @@ static const struct diag relaxed_copy_handover = {
     .rule = "a relaxed wait orders tcgen05 operations alone: what a copy has written, or an operation has read, is "
             "handed on by an acquire",
     .section = "PTX ISA 9.7.16.6.4, 9.7.13.4, 8.9.1.1",
-    .hint = "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
-            "which compiles to nothing",
+    .hint =
+        "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
+        "which compiles to nothing",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
 static const struct diag mma_not_awaited = {
     .id = "tcgen05-not-awaited",
-    .rule = "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it has been "
-            "observed",
+    .rule =
+        "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it has been "
+        "observed",
     .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12",
     .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or accumulator; or the "
             "commit comes before the last tcgen05.mma",
@@ -128,18 +137,21 @@ static const struct diag st_not_waited = {
 };
 static const struct diag tensor_race = {
     .id = "tensor-race",
-    .rule = "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an mbarrier, "
-            "with tcgen05.fence::before_thread_sync and ::after_thread_sync around it",
+    .rule =
+        "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an mbarrier, "
+        "with tcgen05.fence::before_thread_sync and ::after_thread_sync around it",
     .section = "PTX ISA 9.7.16.6.4, 9.7.16.6.3",
-    .hint = "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
-            "thread does not wait for them: for all of them, for the right parity and accumulator",
+    .hint =
+        "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
+        "thread does not wait for them: for all of them, for the right parity and accumulator",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
 static const struct diag fence_missing = {
     .id = "tcgen05-fence-missing",
-    .rule = "tcgen05 operations of two threads are ordered by synchronisation only with tcgen05.fence::before_thread_sync "
-            "before it, or a tcgen05.commit, and tcgen05.fence::after_thread_sync after it",
+    .rule =
+        "tcgen05 operations of two threads are ordered by synchronisation only with tcgen05.fence::before_thread_sync "
+        "before it, or a tcgen05.commit, and tcgen05.fence::after_thread_sync after it",
     .section = "PTX ISA 9.7.16.6.4",
     .hint = "::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier, "
             "::after_thread_sync in the one that goes on. No known compiler moves what they hold in place",
@@ -159,11 +171,13 @@ static const struct diag narrow_scope = {
 };
 static const struct diag not_pipelined = {
     .id = "tcgen05-not-pipelined",
-    .rule = "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
-            "mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma and shift",
+    .rule =
+        "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
+        "mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma and shift",
     .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.5",
-    .hint = "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
-            "tcgen05.wait::ld, even if the registers have been used. Chips run them in order, and many kernels rely on it",
+    .hint =
+        "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
+        "tcgen05.wait::ld, even if the registers have been used. Chips run them in order, and many kernels rely on it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
@@ -341,7 +355,8 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
                                 bool writes, enum where where) {
     if (v->note && first->time > v->note->time) { /* issued later: by what it knows of the other */
         const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
-        return first == v->note ? NULL : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
+        return first == v->note ? NULL
+                                : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
     }
     const struct diag *rule = NULL;
     if (first == v->note)
@@ -393,8 +408,7 @@ static void tell(struct race *r, const struct diag *rule, const struct party *la
 
 /* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
 static void tell_in_order(struct race *r, const struct diag *rule, const struct party *first, bool late,
-                          const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
-                          enum where where) {
+                          const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
     const struct mach_origin origin = v->note ? v->note->origin : event_origin(v->by);
     const struct party mine = {&origin, v->what, writes};
     if (v->note && late)

@@ -20,7 +20,7 @@ struct readers {
         uint32_t time, lanes;
         uint16_t warp;
         uint8_t flags;
-    } *list;
+    } * list;
 };
 
 struct split {
@@ -136,7 +136,8 @@ static void clear_readers(struct bytes_watch *b, struct stamp *read) {
 static void add_reader(struct touch *t, struct stamp *read) {
     const struct stamp *s = &t->stamp;
     const bool own = read->warp == s->warp && read->lane == s->lane;
-    if (!read->flags && (!read->time || own || clock_knows_lane(t->v.now[LAYER_FENCED], read->warp, read->lane, read->time))) {
+    if (!read->flags &&
+        (!read->time || own || clock_knows_lane(t->v.now[LAYER_FENCED], read->warp, read->lane, read->time))) {
         *read = *s;
         return;
     }

@@ -46,8 +46,8 @@ struct island {
 
     struct said *said, **said_tail; /* oldest first */
     size_t said_bytes;
-    size_t printed;        /* of them, by printf */
-    struct findings found; /* of this launch; counts are what was met since they were told */
+    size_t printed;            /* of them, by printf */
+    struct findings found;     /* of this launch; counts are what was met since they were told */
     const char *first_warning; /* id of the first that was told; NULL: none */
 };
 

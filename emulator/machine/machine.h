@@ -28,7 +28,7 @@
 #define MACH_MAX_GPCS 16u
 #define MACH_B200_SMS 148u
 #define MACH_LISTENERS 16u
-#define MACH_BARRIERS 16u    /* named barriers of a CTA (9.7.13.1) */
+#define MACH_BARRIERS 16u /* named barriers of a CTA (9.7.13.1) */
 #define MACH_MAX_DEPTH 16u
 #define MACH_MBAR_PLACES 64u /* a power of two */
 
@@ -192,7 +192,7 @@ struct gpu {
     /* who watches, machine/events.h: changed between launches only */
     struct listener *listeners; /* num_listeners of them */
     uint32_t num_listeners;
-    uint32_t wanted; /* enum event_want: what any of them wants to be told of */
+    uint32_t wanted;             /* enum event_want: what any of them wants to be told of */
     void *watch[MACH_LISTENERS]; /* what each keeps for the running launch */
 
     /* of the last or the running launch, changed between the turns of its islands */

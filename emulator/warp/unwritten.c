@@ -150,7 +150,7 @@ struct walk {
     uint32_t num_uses;
     const struct note *note;      /* found: the latest, */
     const struct ptx_reg *virgin; /* or else a register that nothing wrote */
-    bool answer;                  /* perhaps what clusterlaunchcontrol.query_cancel left of an answer that took nothing */
+    bool answer; /* perhaps what clusterlaunchcontrol.query_cancel left of an answer that took nothing */
 };
 
 static void add_way(struct walk *k, uint32_t from, uint32_t to) {

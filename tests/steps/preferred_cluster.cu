@@ -10,13 +10,9 @@ __device__ unsigned cluster_ctas(void) {
     return n;
 }
 
-__global__ void any_size(unsigned *out) {
-    out[blockIdx.x] = cluster_ctas();
-}
+__global__ void any_size(unsigned *out) { out[blockIdx.x] = cluster_ctas(); }
 
-__global__ void __cluster_dims__(2) fixed_size(unsigned *out) {
-    out[blockIdx.x] = cluster_ctas();
-}
+__global__ void __cluster_dims__(2) fixed_size(unsigned *out) { out[blockIdx.x] = cluster_ctas(); }
 
 enum { CTAS = 8, REGULAR = 2 };
 static unsigned *out;
@@ -49,8 +45,8 @@ int main(void) {
     CUDA_CHECK(cudaMalloc((void **)&out, CTAS * sizeof *out));
     const unsigned sizes[4] = {granted(any_size, 2), granted(any_size, 4), granted(any_size, 8),
                                granted(fixed_size, 4)};
-    const bool refused = launch(any_size, 3) == cudaErrorInvalidClusterSize &&
-                         launch(any_size, 6) == cudaErrorInvalidClusterSize;
+    const bool refused =
+        launch(any_size, 3) == cudaErrorInvalidClusterSize && launch(any_size, 6) == cudaErrorInvalidClusterSize;
     const bool right = refused && sizes[0] == 2 && sizes[1] == 4 && sizes[2] == 8 && sizes[3] == 2;
     printf("%s  preferred_cluster: 2, 4 and 8 preferred: %u, %u and %u; a fixed 2: %u; 3 and 6 %s\n",
            right ? "PASS" : "FAIL", sizes[0], sizes[1], sizes[2], sizes[3], refused ? "refused" : "taken");

@@ -176,6 +176,6 @@ words='k block=1 buf:64 out:4'
 wait "$hang"
 code=$?
 cp "$scratch/hang.err" "$scratch/err"
-expect 3 'a process that hangs' 'random:1 does otherwise' 'it has not ended after 2' \
+expect 3 'a process that hangs' 'random:1 does otherwise' 'it has not ended after ' \
     "--schedule=random:1 $odd random:1 hang"
 exit $bad

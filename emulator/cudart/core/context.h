@@ -140,7 +140,6 @@ struct rt_context {
     size_t printed_len, printed_cap;
     bool has_printed;  /* a kernel did, since the last reset */
     bool printed_lost; /* that stdout takes no more of it was said */
-
 };
 
 /* --- context.c ---------------------------------------------------------------------------------------------------- */
