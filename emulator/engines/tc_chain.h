@@ -24,6 +24,7 @@ struct tc_part {
     uint32_t row_a;    /* where its rows of A are among all that were loaded */
     uint32_t lane[8];  /* first lane of each 16 rows */
     uint32_t keep[4];  /* lanes that are written, bit per lane */
+    uint32_t blank[4]; /* lanes whose rows of A were never written: those of D hold garbage then */
     bool partial;      /* some lane is disabled */
     float *a, *b;      /* panels of simd/multiply.h, K from the chain's first operation on */
 };

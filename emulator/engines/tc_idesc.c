@@ -29,9 +29,18 @@ static const struct diag bad_transposed_n = {
 };
 static const struct diag bad_major = {
     .id = "tcgen05-mma-major",
-    .rule = "A in tensor memory is K-major (Table 53); 4- and 6-bit types cannot be transposed (Table 54)",
+    .rule = "A in tensor memory is K-major (Table 53)",
     .section = "PTX ISA 9.7.16.10.2",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+};
+/* Table 51 grants both kinds transposition, without a word on the width of the elements. */
+static const struct diag narrow_major = {
+    .id = "tcgen05-mma-narrow-major",
+    .rule = "Table 54 lists transposed matrices of 8, 16 and 32 bits, none of 4 and 6 bits",
+    .section = "PTX ISA 9.7.16.10.3",
+    .hint = "lay the matrix out K-major. Chips take it like one of 8 bits, 16 elements along M or N in each 16 bytes",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .class = DIAG_STRICT,
 };
 static const struct diag bad_swizzle = {
     .id = "tcgen05-mma-swizzle",
@@ -221,13 +230,14 @@ bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in
         return refuse(p, &bad_idesc, "btype (bits 10-12)", kind, field(bits, 10, 3));
     if (kind == TC_KIND_F16 && d.d == TC_D_F16 && (d.a != TC_F16 || d.b != TC_F16))
         return refuse(p, &bad_shape, "dtype f16 with a bf16 operand (Table 39); dtype (bits 4-5)", kind, 0);
-    if (d.mn_major_a && is_sub_byte(d.a))
-        return refuse(p, &bad_major, "the transpose bit (15) of a 4- or 6-bit A (Table 54)", kind, 1);
-    if (d.mn_major_b && is_sub_byte(d.b))
-        return refuse(p, &bad_major, "the transpose bit (16) of a 4- or 6-bit B (Table 54)", kind, 1);
     d.k = d.a == TC_E2M1X2 ? 64 : 32 / tc_elem_bytes(d.a);
     if (!check_shape(kind, group, a_in_tmem, &d, p))
         return false;
+    p->rule = NULL;
+    if (d.mn_major_a && is_sub_byte(d.a))
+        refuse(p, &narrow_major, "the transpose bit (15) of a 4- or 6-bit A (Table 54)", kind, 1);
+    else if (d.mn_major_b && is_sub_byte(d.b))
+        refuse(p, &narrow_major, "the transpose bit (16) of a 4- or 6-bit B (Table 54)", kind, 1);
     *out = d;
     return true;
 }

@@ -64,6 +64,8 @@ static bool check_form(const struct job *j, struct tc_idesc *id) {
     struct tc_problem problem;
     if (!tc_idesc_decode(j->mma->kind, j->mma->group, j->mma->idesc, j->mma->a_in_tmem, id, &problem))
         return fault(j, &problem);
+    if (problem.rule && !mach_warn(j->island, j->origin, problem.rule, "%s", problem.text))
+        return false;
     if (tc_is_scaled(j->mma->kind) && !tc_check_scale(j->mma->kind, id, id->k / j->mma->block, &problem))
         return fault(j, &problem);
     if (j->mma->ashift && (id->m == 64 || !j->mma->a_in_tmem)) {
@@ -106,6 +108,7 @@ static void set_part(const struct job *j, uint32_t i) {
         used[p->lane[s] / 32] |= UINT32_C(0xffff) << p->lane[s] % 32;
     }
     p->partial = false;
+    memset(p->blank, 0, sizeof p->blank);
     for (uint32_t w = 0; w < 4; w++) {
         p->keep[w] = used[w] & ~j->mma->disable[4 * p->half + w];
         p->partial |= p->keep[w] != used[w];
@@ -129,7 +132,7 @@ static bool check_content(const struct job *j, const struct tc_part *p) {
     const struct tmem *t = p->cta->sm->tmem;
     for (uint32_t n = 0; n < p->n; n++)
         for (uint32_t w = 0; w < 4; w++) {
-            uint32_t bad = t->poison[j->c->column + n][w] & p->keep[w];
+            uint32_t bad = t->poison[j->c->column + n][w] & p->keep[w] & ~p->blank[w];
             if (!bad)
                 continue;
             uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
@@ -144,11 +147,14 @@ static bool check_content(const struct job *j, const struct tc_part *p) {
     return true;
 }
 
-static void clear_poison(const struct job *j, const struct tc_part *p) {
+/* D is written; each row is what its row of A is. */
+static void set_content(const struct job *j, const struct tc_part *p) {
     struct tmem *t = p->cta->sm->tmem;
     for (uint32_t n = 0; n < p->n; n++)
-        for (uint32_t w = 0; w < 4; w++)
-            t->poison[j->c->column + n][w] &= ~p->keep[w];
+        for (uint32_t w = 0; w < 4; w++) {
+            uint32_t *poison = &t->poison[j->c->column + n][w];
+            *poison = (j->continues ? *poison : *poison & ~p->keep[w]) | (p->keep[w] & p->blank[w]);
+        }
 }
 
 /* --- operands, behind those that the chain has -------------------------------------------------------------------- */
@@ -164,22 +170,26 @@ static bool load_operand(const struct job *j, struct cta *cta, const struct tc_o
     return tc_load_smem(&j->s->decoder, cta, j->origin, o, &d, out);
 }
 
-static bool load_tmem(const struct job *j, const struct tc_part *p, const struct tc_operand *o, float *out) {
+static bool load_tmem(const struct job *j, struct tc_part *p, const struct tc_operand *o, float *out) {
     struct tc_decoder *s = &j->s->decoder;
     uint32_t column = j->mma->a & 0xffff;
     struct tc_cells cells = {"matrix A", AGENT_TENSOR_CORE, EFFECT_READ, column, SIMD_ROW_BYTES / 4, {0}};
     for (uint32_t i = 0; i < p->rows / 16; i++)
         cells.lanes[p->lane[i] / 32] |= UINT32_C(0xffff) << p->lane[i] % 32;
-    if (!tc_use_cells(p->cta, j->origin, &cells) || !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, s->work.raw))
+    if (!tc_use_cells(p->cta, j->origin, &cells) ||
+        !tc_fetch_tmem(p->cta, j->origin, o, column, p->lane, p->blank, s->work.raw))
         return false;
-    if (j->mma->ashift) /* row r takes row r + 1; the last row stays */
+    if (j->mma->ashift) { /* row r takes row r + 1; the last row stays */
         memmove(s->work.raw, s->work.raw + SIMD_ROW_BYTES, (size_t)(o->rows - 1) * SIMD_ROW_BYTES);
+        for (uint32_t w = 0; w < 4; w++)
+            p->blank[w] = p->blank[w] >> 1 | (w < 3 ? p->blank[w + 1] << 31 : p->blank[w] & UINT32_C(0x80000000));
+    }
     tc_decode_tmem(s, o, out);
     return true;
 }
 
 /* The rows of A that a part multiplies. */
-static bool load_a(const struct job *j, const struct tc_part *p) {
+static bool load_a(const struct job *j, struct tc_part *p) {
     const struct tc_idesc *id = &j->c->id;
     struct tc_operand a = {.matrix = "A",
                            .elem = id->a,
@@ -312,13 +322,16 @@ static bool check_and_load(const struct job *j) {
     for (uint32_t i = 0; i < c->num_parts; i++) {
         if (!j->continues)
             set_part(j, i);
-        if (!check_columns(j, &c->part[i]) || (!j->continues && j->mma->accumulate && !check_content(j, &c->part[i])))
+        if (!check_columns(j, &c->part[i]))
             return false;
     }
     if (!load_all(j))
         return false;
-    for (uint32_t i = 0; !j->continues && i < c->num_parts; i++)
-        clear_poison(j, &c->part[i]);
+    for (uint32_t i = 0; i < c->num_parts; i++)
+        if (!j->continues && j->mma->accumulate && !check_content(j, &c->part[i]))
+            return false;
+    for (uint32_t i = 0; i < c->num_parts; i++)
+        set_content(j, &c->part[i]);
     return true;
 }
 

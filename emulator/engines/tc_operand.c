@@ -228,13 +228,32 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
     return true;
 }
 
+/* Lanes among `used` of which nothing was ever written in the columns of A: by whole warps' windows, and not all. */
+static void find_unwritten(const struct tmem *t, uint32_t column, const uint32_t used[4], uint32_t unwritten[4]) {
+    bool written = false;
+    for (uint32_t w = 0; w < 4; w++) {
+        unwritten[w] = used[w];
+        for (uint32_t c = 0; c < SIMD_ROW_BYTES / 4; c++)
+            unwritten[w] &= t->poison[column + c][w];
+        if (unwritten[w] != used[w])
+            unwritten[w] = 0;
+        written |= unwritten[w] != used[w];
+    }
+    if (!written)
+        memset(unwritten, 0, 4 * sizeof *unwritten);
+}
+
 bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, uint32_t column,
-                   const uint32_t *lane, uint8_t *raw) {
+                   const uint32_t *lane, uint32_t unwritten[4], uint8_t *raw) {
     const struct tmem *t = cta->sm->tmem;
+    uint32_t used[4] = {0};
+    for (uint32_t r = 0; r < o->rows; r += 16)
+        used[lane[r / 16] / 32] |= UINT32_C(0xffff) << lane[r / 16] % 32;
+    find_unwritten(t, column, used, unwritten);
     for (uint32_t c = 0; c < SIMD_ROW_BYTES / 4; c++)
         for (uint32_t r = 0; r < o->rows; r++) {
             uint32_t l = lane[r / 16] + r % 16;
-            if (t->poison[column + c][l / 32] >> (l % 32) & 1) {
+            if ((t->poison[column + c][l / 32] & ~unwritten[l / 32]) >> (l % 32) & 1) {
                 mach_fault(cta->island, origin, &poisoned_tmem,
                            "matrix %s in tensor memory, row %u: lane %u, column %u was never written", o->matrix, r, l,
                            column + c);

@@ -35,9 +35,10 @@ bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t
 bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o,
                   const struct tc_desc *d, float *out);
 /* Copies A out of tensor memory, always K-major: row r is lane lane[r / 16] + r % 16, its 32 bytes are 8
- * columns; raw[row][32]. */
+ * columns; raw[row][32]. Faults on poison, but where a warp's lanes hold nothing at all and others' do: a kernel of few
+ * rows leaves those out, and reads none of their sums. unwritten[]: these lanes, bit per lane. */
 bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const struct tc_operand *o, uint32_t column,
-                   const uint32_t *lane, uint8_t *raw);
+                   const uint32_t *lane, uint32_t unwritten[4], uint8_t *raw);
 /* Decodes t->work.raw[row][32], which came from tensor memory. */
 void tc_decode_tmem(struct tc_decoder *t, const struct tc_operand *o, float *out);
 /* Scale factors of `rows` rows, `factors` to each, decoded: out[row][factors] (tc_scale.c). Row r lies in lane r % 32

@@ -240,7 +240,8 @@ static void round_tf32(uint8_t *row, uint32_t lo, uint32_t hi) {
 
 struct tile_load {
     struct async_op op;
-    struct tma_box box;
+    struct tma_box box; /* its map is the one below */
+    _Alignas(8) uint8_t map[TMAP_BYTES];
     struct tma_place place;
 };
 
@@ -368,6 +369,8 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
     for (uint32_t i = 0; i < n; i++) {
         struct tile_load *l = async_op_create(sizeof *l, &load_kind, name, cta, origin);
         l->box = *box;
+        l->box.map = l->map; /* as it is now: wait_group lets its issuer change it (9.7.9.27.1.2, 9.7.9.27.2.2) */
+        relaxed_read(l->map, box->map, sizeof l->map);
         l->place = places[i];
         async_lands(&l->op, places[i].cta, places[i].off, bytes);
         async_issue(tma_load_queue(cta), &l->op);

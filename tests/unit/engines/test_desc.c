@@ -170,10 +170,13 @@ static void shapes(void) {
     CHECK(!decodes(TC_KIND_F16, idesc(1, 0, 0, 128, 64) | transpose_a, true, &p));
     CHECK_HAS(p.text, "Table 53");
     CHECK_STR(p.rule->id, "tcgen05-mma-major");
-    CHECK(!decodes(TC_KIND_F8F6F4, idesc(1, 5, 0, 128, 64) | transpose_a, false, &p));
-    CHECK_HAS(p.text, "Table 54");
-    CHECK(!decodes(TC_KIND_F8F6F4, idesc(1, 0, 3, 128, 64) | transpose_b, false, &p));
-    CHECK_HAS(p.text, "Table 54");
+    CHECK(decodes(TC_KIND_F8F6F4, idesc(1, 0, 0, 128, 64) | transpose_a, false, &p) && !p.rule);
+    CHECK(decodes(TC_KIND_F8F6F4, idesc(1, 5, 0, 128, 64) | transpose_a, false, &p));
+    CHECK_STR(p.rule->id, "tcgen05-mma-narrow-major");
+    CHECK_HAS(p.text, "(15) of a 4- or 6-bit A (Table 54)");
+    CHECK(decodes(TC_KIND_F8F6F4, idesc(1, 0, 3, 128, 64) | transpose_b, false, &p));
+    CHECK_STR(p.rule->id, "tcgen05-mma-narrow-major");
+    CHECK_HAS(p.text, "(16) of a 4- or 6-bit B (Table 54)");
 }
 
 /* Tables 54 and 55. */
@@ -207,6 +210,44 @@ static bool faults(struct fixture *f, const struct tc_mma *mma, const char *id, 
     if (!has)
         fprintf(stderr, "expected \"%s\", got: %s\n", part, f->report);
     return fixture_faulted(f, id) && has;
+}
+
+static bool runs(struct fixture *f, const struct tc_mma *mma) {
+    tc_issue_mma(f->cta, NULL, mma);
+    fixture_drain(f);
+    return !f->island.fault;
+}
+
+/* A in tensor memory has few rows: where nothing was written in a warp's lanes, those of D become garbage. */
+static void few_rows(struct fixture *f, struct tc_mma m, uint32_t taddr) {
+    uint32_t(*poison)[4] = f->gpu->sms[0].tmem->poison + taddr;
+    m.a_in_tmem = true, m.a = taddr + 16, m.d = taddr, m.idesc = idesc(1, 0, 0, 128, 8);
+    for (uint32_t c = 16; c < 24; c++)
+        poison[c][0] = poison[c][2] = poison[c][3] = 0, poison[c][1] = UINT32_MAX;
+    CHECK(runs(f, &m));
+    CHECK(poison[3][0] == 0 && poison[3][1] == UINT32_MAX && poison[3][2] == 0);
+    m.accumulate = true;
+    CHECK(runs(f, &m));
+    m.accumulate = false, m.d = taddr + 8; /* another sum, so that D is looked at */
+    CHECK(runs(f, &m));
+    m.accumulate = true, m.d = taddr;
+    CHECK(runs(f, &m));
+    m.ashift = true, m.accumulate = false;
+    CHECK(runs(f, &m));
+    CHECK(poison[3][0] == UINT32_C(1) << 31 && poison[3][1] == UINT32_MAX >> 1);
+    m.ashift = false;
+    CHECK(runs(f, &m));
+    for (uint32_t c = 16; c < 24; c++)
+        poison[c][1] = 0;
+    m.d = taddr + 8;
+    CHECK(runs(f, &m));
+    m.accumulate = true, m.d = taddr;
+    CHECK(faults(f, &m, "tcgen05-accumulator-uninitialised", "lane 32"));
+    poison[18][1] = 1;
+    CHECK(faults(f, &m, "tcgen05-tmem-uninitialised", "lane 32, column 18"));
+    for (uint32_t c = 16; c < 24; c++)
+        memset(poison[c], 0xff, sizeof poison[c]);
+    CHECK(faults(f, &m, "tcgen05-tmem-uninitialised", "lane 0, column 16"));
 }
 
 /* A matrix that starts in the middle of the pattern, with base offset 0: it runs, and that is told where asked for. */
@@ -299,6 +340,7 @@ static void operations(void) {
     CHECK_EQ(f.island.fault, 0); /* the row is not read */
     m = good, m.a_in_tmem = true, m.a = taddr + 4;
     CHECK(faults(&f, &m, "tcgen05-tmem-uninitialised", "row 66: lane 66, column 9"));
+    few_rows(&f, good, taddr);
     CHECK(tc_dealloc(f.cta, NULL, taddr, 64));
     CHECK(faults(&f, &good, "tcgen05-tmem-unallocated", "accumulator D"));
     fixture_close(&f);

@@ -124,6 +124,7 @@ static void load_case(struct bench *b, const struct tmap *m, const int32_t *coor
     memcpy(box.coord, coord, sizeof box.coord);
     struct tma_target to = {.dst = at(0, off), .mbar = at(0, MBAR), .cta_group = 1};
     CHECK(tma_issue_load(cta, NULL, &box, &to));
+    memset(b->map, 0, sizeof b->map); /* the issuer may change it behind wait_group, while the copy is under way */
     CHECK_EQ(phase(cta), before);
     fixture_drain(&b->f);
     CHECK_EQ(b->f.length, 0);
