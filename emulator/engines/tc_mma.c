@@ -147,6 +147,8 @@ static bool check_content(const struct job *j, const struct tc_part *p) {
     return true;
 }
 
+static bool has_blank(const struct tc_part *p) { return p->blank[0] | p->blank[1] | p->blank[2] | p->blank[3]; }
+
 /* D is written; each row is what its row of A is. */
 static void set_content(const struct job *j, const struct tc_part *p) {
     struct tmem *t = p->cta->sm->tmem;
@@ -331,7 +333,8 @@ static bool check_and_load(const struct job *j) {
         if (!j->continues && j->mma->accumulate && !check_content(j, &c->part[i]))
             return false;
     for (uint32_t i = 0; i < c->num_parts; i++)
-        set_content(j, &c->part[i]);
+        if (!j->continues || has_blank(&c->part[i]))
+            set_content(j, &c->part[i]);
     return true;
 }
 
