@@ -134,8 +134,8 @@ TOLD = -DVERSION='"$(VERSION)"' -DLIBRARIES='"$(LIBRARIES)"'
 $(EMU)/told: FORCE
 	$(call hold,$(VERSION) $(LIBRARIES))
 
-# -O3 for simd/ alone: its loops over matrices take most of an emulation's time and are worth the compiler's.
-$(EMU)/obj/simd/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
+# -O3 for what takes most of an emulation's time: the loops over matrices in simd/, and the checks of order.
+$(EMU)/obj/simd/%.o $(EMU)/obj/check/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)

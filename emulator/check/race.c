@@ -253,9 +253,14 @@ static void count_exited(struct race *r, const struct cta_watch *c, struct meeti
 
 static struct mbar_watch *find_mbar(struct race *r, const struct cta *owner, uint32_t off) {
     struct cta_watch *c = race_cta(r, owner);
+    uint32_t *place = &c->place[off / 8 % (sizeof c->place / sizeof *c->place)];
+    if (*place < c->num_mbars && c->mbars[*place].off == off)
+        return &c->mbars[*place];
     for (uint32_t i = 0; i < c->num_mbars; i++)
-        if (c->mbars[i].off == off)
+        if (c->mbars[i].off == off) {
+            *place = i;
             return &c->mbars[i];
+        }
     return NULL;
 }
 

@@ -169,6 +169,7 @@ struct cta_watch {
         struct meeting m;
     } * mbars;
     uint32_t num_mbars, cap_mbars;
+    uint32_t place[64];            /* where the mbarrier with that offset / 8 mostly is */
     struct meeting exited;         /* `open`: what the threads that have exited knew, and did */
     struct bytes_watch *bytes;     /* shared memory */
     struct columns_watch *columns; /* tensor memory */
