@@ -270,13 +270,9 @@ static void operations(void) {
     uint32_t taddr = fixture_alloc(&f, f.cta, 64);
     smem_clear_poison(f.cta, MACH_SMEM_FIRST, 0x7000);
     struct tc_mma good = good_mma(taddr), m = good;
-    tc_issue_mma(f.cta, NULL, &m);
-    fixture_drain(&f);
-    CHECK_EQ(f.island.fault, 0);
+    CHECK(runs(&f, &m));
     m.accumulate = true;
-    tc_issue_mma(f.cta, NULL, &m);
-    fixture_drain(&f);
-    CHECK_EQ(f.island.fault, 0);
+    CHECK(runs(&f, &m));
 
     m = good, m.idesc = idesc(1, 0, 0, 128, 264);
     CHECK(faults(&f, &m, "tcgen05-mma-shape", "264"));
@@ -305,9 +301,7 @@ static void operations(void) {
     m = good, m.a += 0x80 >> 4;
     mid_pattern(&f, &m);
     m = good, m.a += 32 >> 4;
-    tc_issue_mma(f.cta, NULL, &m);
-    fixture_drain(&f);
-    CHECK_EQ(f.island.fault, 0); /* an advance along K */
+    CHECK(runs(&f, &m)); /* an advance along K */
     m = good, m.b |= 1ull << 61, m.b &= ~(2ull << 61);
     CHECK(faults(&f, &m, "tcgen05-mma-swizzle", "Table 55"));
     m = good, m.kind = TC_KIND_TF32, m.idesc = idesc(1, 2, 2, 128, 64) | 1u << 15;
@@ -319,9 +313,7 @@ static void operations(void) {
     /* The last unit ends where shared memory ends, and 16 bytes behind it. */
     struct matrix last = {TC_F16, false, TC_SW_NONE, f.cta->smem_end - 256, 128, 128};
     m = good, m.idesc = idesc(1, 0, 0, 128, 8), m.b = descriptor(&last, 0);
-    tc_issue_mma(f.cta, NULL, &m);
-    fixture_drain(&f);
-    CHECK_EQ(f.island.fault, 0);
+    CHECK(runs(&f, &m));
     m.b = descriptor(&last, 16);
     CHECK(faults(&f, &m, "tcgen05-smem-bounds", "matrix B, row 7, k 8 to 15"));
     smem_set_poison(f.cta, (A_AT + 17 * 128 + 16) ^ 1 << 4, 1); /* row 17, second chunk */
@@ -335,9 +327,7 @@ static void operations(void) {
     m = good, m.accumulate = true;
     CHECK(faults(&f, &m, "tcgen05-accumulator-uninitialised", "row 66, column 9"));
     m = good, m.accumulate = true, m.disable[2] = 4;
-    tc_issue_mma(f.cta, NULL, &m);
-    fixture_drain(&f);
-    CHECK_EQ(f.island.fault, 0); /* the row is not read */
+    CHECK(runs(&f, &m)); /* the row is not read */
     m = good, m.a_in_tmem = true, m.a = taddr + 4;
     CHECK(faults(&f, &m, "tcgen05-tmem-uninitialised", "row 66: lane 66, column 9"));
     few_rows(&f, good, taddr);
