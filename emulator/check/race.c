@@ -222,6 +222,7 @@ static void remember_remote(const struct event_sync *e, struct mbar_watch *m, co
     m->remote.phase = e->phase;
     m->remote.origin = n->origin;
     m->remote.what = n->name;
+    m->remote.by = n->tensor ? n->read : (struct done){.how = DONE_NOT};
 }
 
 static void lanes_exit(struct race *r, const struct event_life *e) {
@@ -229,13 +230,33 @@ static void lanes_exit(struct race *r, const struct event_life *e) {
     know_arrive(r, race_warp(r, e->by.cta, e->by.warp), e->by.lanes, &race_cta(r, e->owner)->exited, &how);
 }
 
+static const struct diag exits_unseen = {
+    .id = "cta-exits-unseen",
+    .rule =
+        "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
+    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
+    .hint =
+        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Chips "
+        "give the arrivals of one thread's commits in order, and kernels of pairs end so",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+
+/* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
+static bool is_over(const struct clock *c, const struct mbar_watch *m) {
+    const struct done *d = &m->remote.by;
+    return d->how == DONE_TOKEN && clock_knows_token(c, d->token, d->step);
+}
+
 static void cta_exits(struct race *r, const struct event_life *e) {
     const struct cta_watch *c = race_cta(r, e->owner);
     for (uint32_t i = 0; i < c->num_mbars; i++) {
         const struct mbar_watch *m = &c->mbars[i];
-        if (!m->remote.any || clock_knows_token(c->exited.open[LAYER_RAN], m->token, (uint32_t)m->remote.phase + 1))
+        const struct clock *known = c->exited.open[LAYER_RAN];
+        if (!m->remote.any || clock_knows_token(known, m->token, (uint32_t)m->remote.phase + 1))
             continue;
-        mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init", &exits_early,
+        mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init",
+                       is_over(known, m) ? &exits_unseen : &exits_early,
                        "%s arrives in phase %llu of the mbarrier at shared offset 0x%x of cluster CTA %u, and nothing "
                        "orders the exit of that CTA after it",
                        m->remote.what, (unsigned long long)m->remote.phase, m->off, e->owner->rank);

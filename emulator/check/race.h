@@ -165,7 +165,8 @@ struct cta_watch {
             uint64_t phase;
             struct mach_origin origin;
             const char *what;
-        } remote; /* the latest arrival, or bytes, of another CTA's operation */
+            struct done by; /* a commit: what knows that its operations are over */
+        } remote;           /* the latest arrival, or bytes, of another CTA's operation */
         struct meeting m;
     } * mbars;
     uint32_t num_mbars, cap_mbars;
