@@ -24,6 +24,9 @@ struct columns_watch {
     /* the latest tcgen05.alloc of this CTA: what a dealloc of its pair must be ordered behind */
     uint32_t alloc_warp, alloc_time;
     struct mach_origin alloc;
+    struct event_life
+        closing[TMEM_COLUMNS / TMEM_GRANULE]; /* a pair's deallocations that one CTA of two has executed */
+    uint32_t num_closing;
 };
 
 static struct columns_watch *columns_of(struct race *r, struct cta *owner) {
@@ -76,6 +79,33 @@ static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c
             drop_area(r, c, i--);
 }
 
+static const struct diag closing = {
+    .id = "tcgen05-pair-dealloc-early",
+    .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
+            "attempts to deallocate it",
+    .section = "PTX ISA 9.7.16.7.1",
+    .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* From when one CTA of the pair has executed its tcgen05.dealloc nothing may use the columns. */
+static void check_closing(const struct event_access *e, const struct columns_watch *c, const struct area *a) {
+    for (uint32_t i = 0; i < c->num_closing; i++) {
+        const struct event_life *l = &c->closing[i];
+        if (a->from >= l->column + l->columns || l->column >= a->to)
+            continue;
+        const struct mach_origin origin = event_origin(&e->by);
+        char where[600];
+        mach_warn(e->owner->island, &origin, &closing,
+                  "%s uses columns %u to %u of cluster CTA %u; CTA %u has already executed the pair's "
+                  "tcgen05.dealloc, at %s",
+                  e->what, a->from, a->to - 1, e->owner->rank, l->by.cta->rank,
+                  diag_where(l->by.site, where, sizeof where));
+        return;
+    }
+}
+
 void columns_access(struct race *r, const struct event_access *e, const struct note *n) {
     struct columns_watch *c = columns_of(r, e->owner);
     struct area a = {
@@ -84,6 +114,7 @@ void columns_access(struct race *r, const struct event_access *e, const struct n
         return;
     a.to = a.from + e->columns;
     memcpy(a.lanes, e->tmem_lanes, sizeof a.lanes);
+    check_closing(e, c, &a);
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
     judge_all(r, e->owner, c, &a, &v);
     if (c->num == MAX_AREAS)
@@ -128,6 +159,9 @@ static void forget_columns(struct race *r, const struct event_life *e) {
     for (uint32_t i = 0; i < c->num; i++)
         if (c->areas[i].from < e->column + e->columns && e->column < c->areas[i].to)
             drop_area(r, c, i--);
+    for (uint32_t i = 0; i < c->num_closing; i++)
+        if (c->closing[i].column == e->column)
+            c->closing[i--] = c->closing[--c->num_closing];
 }
 
 /* A CTA executes the pair's dealloc: does it know that the peer has executed the alloc? */
@@ -158,6 +192,7 @@ void columns_life(struct race *r, const struct event_life *e) {
     case LIFE_TMEM_CLOSING:
         given_back(r, e);
         pair_closing(r, e);
+        c->closing[c->num_closing++] = *e;
         break;
     case LIFE_TMEM_DEALLOC:
         given_back(r, e);

@@ -1,41 +1,121 @@
-/* check/mbarrier.c - are mbarriers known to the other CTAs before these use them, and is every byte announced?
+/* check/mbarrier.c - mbarriers: what a phase carries and to whom, and the rules of the objects themselves; race.h.
  *
- * Publication to the other CTAs of the cluster (PTX ISA 9.7.13.4, 8.9): after mbarrier.init a thread of the CTA
- * executes fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes.
+ * An object may be used once its initialisation is ordered before (PTX ISA 9.7.13.15.9): in its CTA by any edge, by the
+ * other CTAs of the cluster once it is published (9.7.13.4): after mbarrier.init a thread of the CTA executes
+ * fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes. A poll by parity tells
+ * two phases apart, so that those who wait for one must have seen it before the next ends (9.7.13.15.16). It ends with
+ * its CTA: what other CTAs' operations signal there comes before that (5.1.7).
  */
-#include "check/check.h"
+#include "check/race.h"
 
 #include "base/heap.h"
 
-enum seen { FRESH, RELEASED, PUBLISHED }; /* by the other CTAs */
+#include <string.h>
 
-struct object {
-    uint32_t off;
-    enum seen seen;
-};
-
-struct watch { /* one CTA */
-    struct object *objects;
-    uint32_t num, cap;
-};
-
-static struct watch *make(const struct listener *self, struct cta *cta) {
-    return check_watch(self, cta, sizeof(struct watch));
-}
-
-static void initialised(struct watch *w, uint32_t off) {
-    if (w->num == w->cap) {
-        w->cap = w->cap ? 2 * w->cap : 16;
-        w->objects = xrealloc_array(w->objects, w->cap, sizeof *w->objects);
-    }
-    w->objects[w->num++] = (struct object){off, FRESH};
-}
-
-static struct object *find(const struct watch *w, uint32_t off) {
-    for (uint32_t i = 0; w && i < w->num; i++)
-        if (w->objects[i].off == off)
-            return &w->objects[i];
+static struct mbar_watch *find(struct race *r, const struct cta *owner, uint32_t off) {
+    struct cta_watch *c = race_cta(r, owner);
+    uint32_t *place = &c->place[off / 8 % (sizeof c->place / sizeof *c->place)];
+    if (*place < c->num_mbars && c->mbars[*place].off == off)
+        return &c->mbars[*place];
+    for (uint32_t i = 0; i < c->num_mbars; i++)
+        if (c->mbars[i].off == off) {
+            *place = i;
+            return &c->mbars[i];
+        }
     return NULL;
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+static const struct diag mbarrier_race = {
+    .id = "mbarrier-race",
+    .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
+    .section = "PTX ISA 9.7.13.15.9, 8.8",
+    .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+static void begins(struct race *r, const struct event_life *e) {
+    struct cta_watch *c = race_cta(r, e->owner);
+    c->mbars = xgrow(c->mbars, c->num_mbars, &c->cap_mbars, sizeof *c->mbars);
+    c->mbars[c->num_mbars++] = (struct mbar_watch){.off = e->off,
+                                                   .token = clock_new_token(&r->clocks),
+                                                   .init_warp = race_warp(r, e->by.cta, e->by.warp),
+                                                   .init_lane = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0,
+                                                   .init_time = r->time,
+                                                   .init = event_origin(&e->by)};
+}
+
+static struct mach_origin use_origin(const struct race *r, uint32_t warp, const struct mbar_use *use) {
+    const struct event_by by = {.cta = &r->cluster->cta[warp / r->warps_each],
+                                .site = use->site,
+                                .warp = warp % r->warps_each,
+                                .lanes = use->lanes};
+    return event_origin(&by);
+}
+
+/* Whoever invalidates an mbarrier knows that all have used it who did. */
+static void check_inval(struct race *r, const struct event_life *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    for (uint32_t i = 0; m->uses && i < r->clocks.warps; i++)
+        for (uint32_t lanes = m->uses[i].lanes & ~(i == warp ? e->by.lanes : 0); lanes; lanes &= lanes - 1) {
+            const struct mbar_use *use = &m->uses[i];
+            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+            uint32_t s = 0;
+            while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
+                s++;
+            if (clock_knows_lane(w->strand[s].k.now[LAYER_SEEN], i, lane, use->time))
+                continue;
+            const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
+            mach_warn_pair(
+                r->island, &origin, &theirs, "its use", &mbarrier_race,
+                "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use", e->off);
+            return;
+        }
+}
+
+static void ends(struct race *r, const struct event_life *e) {
+    struct cta_watch *c = race_cta(r, e->owner);
+    struct mbar_watch *m = find(r, e->owner, e->off);
+    if (!m)
+        return;
+    check_inval(r, e, m);
+    know_forget(r, &m->m);
+    xfree(m->uses);
+    xfree(m->seen);
+    *m = c->mbars[--c->num_mbars];
+}
+
+static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    if (e->by.op)
+        return;
+    if (!m->uses)
+        m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
+    struct mbar_use *use = &m->uses[race_warp(r, e->by.cta, e->by.warp)];
+    *use = (struct mbar_use){r->time, e->by.lanes, e->by.site}; /* of other lanes nothing is kept */
+}
+
+/* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check_published says. */
+static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    if (e->by.op || e->by.cta != e->owner || !m->init_time)
+        return;
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct strand *s = &w->strand[i];
+        const uint32_t lanes = s->lanes & e->by.lanes & ~(warp == m->init_warp ? 1u << m->init_lane : 0);
+        if (!lanes || clock_knows_lane(s->k.now[LAYER_SEEN], m->init_warp, m->init_lane, m->init_time))
+            continue;
+        struct event_by by = e->by;
+        by.lanes = lanes;
+        const struct mach_origin origin = event_origin(&by);
+        mach_warn_pair(r->island, &origin, &m->init, "mbarrier.init", &mbarrier_race,
+                       "%s uses the mbarrier at shared offset 0x%x, and nothing orders it after its mbarrier.init",
+                       e->by.what, m->off);
+        return;
+    }
 }
 
 /* --- publication -------------------------------------------------------------------------------------------------- */
@@ -51,12 +131,11 @@ static const struct diag unpublished = {
     .class = DIAG_WARNING,
 };
 
-/* All objects of a CTA in state `from` are now in state `to`. */
-static void move_on(const struct listener *self, struct cta *cta, enum seen from, enum seen to) {
-    const struct watch *w = *event_watch(self, cta);
-    for (uint32_t i = 0; w && i < w->num; i++)
-        if (w->objects[i].seen == from)
-            w->objects[i].seen = to;
+/* All mbarriers of a CTA in state `from` are now in state `to`. */
+static void move_on(struct cta_watch *c, enum mbar_seen from, enum mbar_seen to) {
+    for (uint32_t i = 0; i < c->num_mbars; i++)
+        if (c->mbars[i].published == from)
+            c->mbars[i].published = to;
 }
 
 static bool releases_to_cluster(const struct event_sync *e) {
@@ -67,39 +146,228 @@ static bool releases_to_cluster(const struct event_sync *e) {
             (e->fence == FENCE_MEMORY || e->fence == FENCE_SYNC_RESTRICT || e->fence == FENCE_MBARRIER_INIT));
 }
 
-static void used(const struct listener *self, const struct event_sync *e) {
-    const struct object *object = e->by.cta == e->owner ? NULL : find(*event_watch(self, e->owner), e->off);
-    if (!object || object->seen == PUBLISHED)
+void mbars_released(struct race *r, const struct event_sync *e) {
+    if (releases_to_cluster(e))
+        move_on(race_cta(r, e->by.cta), MBAR_FRESH, MBAR_RELEASED);
+}
+
+void mbars_met(struct race *r) {
+    for (uint32_t i = 0; i < r->cluster->num_ctas; i++)
+        move_on(&r->ctas[i], MBAR_RELEASED, MBAR_PUBLISHED);
+}
+
+static void check_published(const struct event_sync *e, const struct mbar_watch *m) {
+    if (e->by.cta == e->owner || m->published == MBAR_PUBLISHED)
         return;
     const struct mach_origin origin = event_origin(&e->by);
     mach_warn(e->by.cta->island, &origin, &unpublished,
               "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
               e->by.what, e->by.cta->rank, e->off, e->owner->rank,
-              object->seen == FRESH ? "no thread of that CTA has executed a release at cluster scope"
-                                    : "no cluster barrier has completed");
+              m->published == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
+                                         : "no cluster barrier has completed");
 }
 
-static void sync(const struct listener *self, const struct event_sync *e) {
+/* --- phases ------------------------------------------------------------------------------------------------------- */
+
+/* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
+static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
+    if (!n || n->written.how == DONE_TOKEN)
+        return;
+    note_lands(r, n, &m->m);
+    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
+}
+
+static const struct diag arrives_ahead = {
+    .id = "mbarrier-phase-missed",
+    .rule =
+        "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
+        "it may count in that one",
+    .section = "PTX ISA 9.7.13.15.6, 9.7.13.15.13",
+    .hint =
+        "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
+        "On most runs the others keep up",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Do those who arrive know that the phase before is over? */
+static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    const struct warp_watch *w = &r->warps[race_warp(r, e->by.cta, e->by.warp)];
+    bool knows = n ? clock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) : true;
+    for (uint32_t i = 0; !n && knows && i < w->num_strands; i++)
+        if (w->strand[i].lanes & e->by.lanes)
+            knows = clock_knows_token(w->strand[i].k.now[LAYER_RAN], m->token, (uint32_t)e->phase);
+    if (knows)
+        return;
+    const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
+    mach_warn(r->island, &origin, &arrives_ahead,
+              "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
+              "the phase before",
+              e->by.what, (unsigned long long)e->phase, m->off);
+}
+
+static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    check_phase(r, e, m, n);
+    const struct manner how = manner_of(e);
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    if (!e->by.op)
+        know_arrive(r, warp, e->by.lanes, &m->m, &how);
+    else if (n && n->tensor)
+        note_commit(r, n, &m->m);
+    else if (n) /* cp.async.mbarrier.arrive */
+        note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
+                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+}
+
+static const struct diag phase_missed = {
+    .id = "mbarrier-phase-missed",
+    .rule =
+        "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
+        "wait for the phase before have seen that",
+    .section = "PTX ISA 9.7.13.15.16",
+    .hint =
+        "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
+        "who polls late waits for ever. On most runs they come in time",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Those who saw the phase before: were the arrivals of this one ordered behind that? A warp counts as one. */
+static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
+        const struct mbar_use *use = &m->seen[i];
+        bool known = !use->time;
+        for (uint32_t l = 0; !known && l < CLOCK_LANES; l++)
+            known = clock_knows_lane(m->m.open[LAYER_RAN], i, l, use->time);
+        if (known)
+            continue;
+        const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
+        mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
+                       "%s ends phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the poll "
+                       "that saw the phase before it end",
+                       e->by.what, (unsigned long long)e->phase, m->off);
+        return;
+    }
+}
+
+/* A poll saw that a phase is complete. */
+static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    if (!m->seen)
+        m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
+    if (m->saw != e->phase)
+        memset(m->seen, 0, r->clocks.warps * sizeof *m->seen);
+    m->saw = e->phase;
+    struct mbar_use *use = &m->seen[race_warp(r, e->by.cta, e->by.warp)];
+    if (!use->time)
+        *use = (struct mbar_use){r->time, e->done, e->by.site};
+}
+
+/* The polls of some lanes were answered with yes. */
+static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    const struct manner how = manner_of(e);
+    remember_seen(r, e, m);
+    know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
+}
+
+static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    check_seen(r, e, m);
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
+    know_phase(r, &m->m);
+}
+
+static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    if (!n || e->by.op->cta == e->owner)
+        return;
+    m->remote.any = true;
+    m->remote.phase = e->phase;
+    m->remote.origin = n->origin;
+    m->remote.what = n->name;
+    m->remote.by = n->tensor ? n->read : (struct done){.how = DONE_NOT};
+}
+
+void mbars_sync(struct race *r, const struct listener *self, const struct event_sync *e) {
+    struct mbar_watch *m = find(r, e->owner, e->off);
+    struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
+    if (!m)
+        return;
+    if (e->kind != SYNC_MBAR_PHASE) {
+        check_init(r, e, m);
+        check_published(e, m);
+        remember_use(r, e, m);
+    }
     switch (e->kind) {
     case SYNC_MBAR_ARRIVE:
     case SYNC_MBAR_DROP:
-    case SYNC_MBAR_EXPECT_TX:
-    case SYNC_MBAR_COMPLETE_TX:
-    case SYNC_MBAR_PENDING:
-        used(self, e);
+        arrives(r, e, m, n);
+        remember_remote(e, m, n);
         break;
-    case SYNC_CLUSTER_PHASE:
-        for (uint32_t r = 0; r < e->owner->cluster->num_ctas; r++)
-            move_on(self, &e->owner->cluster->cta[r], RELEASED, PUBLISHED);
+    case SYNC_MBAR_COMPLETE_TX:
+        copy_lands(r, e, m, n);
+        remember_remote(e, m, n);
+        break;
+    case SYNC_MBAR_PHASE:
+        phase_ends(r, e, m);
+        break;
+    case SYNC_MBAR_TEST:
+        if (e->done)
+            saw_phase(r, e, m);
         break;
     default:
-        if (releases_to_cluster(e))
-            move_on(self, e->owner, FRESH, RELEASED);
         break;
     }
 }
 
-/* --- bytes -------------------------------------------------------------------------------------------------------- */
+/* --- the end of the CTA ------------------------------------------------------------------------------------------- */
+
+static const struct diag exits_early = {
+    .id = "cta-exits-early",
+    .rule =
+        "shared memory ends with its CTA: what operations of other CTAs signal there must have come, and some thread "
+        "of the CTA know it, before its last thread exits",
+    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
+    .hint = "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit and copies arrive, of every "
+            "stage, or meet at a cluster barrier behind such a wait. Mostly they come in time; else they hit another "
+            "CTA's memory",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+static const struct diag exits_unseen = {
+    .id = "cta-exits-unseen",
+    .rule =
+        "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
+    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
+    .hint =
+        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Chips "
+        "give the arrivals of one thread's commits in order, and kernels of pairs end so",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+
+/* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
+static bool is_over(const struct clock *c, const struct mbar_watch *m) {
+    const struct done *d = &m->remote.by;
+    return d->how == DONE_TOKEN && clock_knows_token(c, d->token, d->step);
+}
+
+/* Are the last arrivals of other CTAs' operations known to have come? */
+static void check_remote(struct race *r, const struct event_life *e) {
+    const struct cta_watch *c = race_cta(r, e->owner);
+    for (uint32_t i = 0; i < c->num_mbars; i++) {
+        const struct mbar_watch *m = &c->mbars[i];
+        const struct clock *known = c->exited.open[LAYER_RAN];
+        if (!m->remote.any || clock_knows_token(known, m->token, (uint32_t)m->remote.phase + 1))
+            continue;
+        mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init",
+                       is_over(known, m) ? &exits_unseen : &exits_early,
+                       "%s arrives in phase %llu of the mbarrier at shared offset 0x%x of cluster CTA %u, and nothing "
+                       "orders the exit of that CTA after it",
+                       m->remote.what, (unsigned long long)m->remote.phase, m->off, e->owner->rank);
+        return;
+    }
+}
 
 static const struct diag unannounced = {
     .id = "mbarrier-bytes-unannounced",
@@ -112,7 +380,7 @@ static const struct diag unannounced = {
 };
 
 /* Warns about bytes that landed on a CTA's mbarrier and that no expect_tx announced. */
-static void exits(const struct cta *cta) {
+static void check_announced(const struct cta *cta) {
     for (uint32_t i = 0; i < cta->num_mbars; i++) {
         struct mbar_view v;
         if (!mbar_last(cta, i, &v) || v.tx >= 0)
@@ -125,33 +393,22 @@ static void exits(const struct cta *cta) {
     }
 }
 
-static void life(const struct listener *self, const struct event_life *e) {
-    struct watch *w = *event_watch(self, e->owner);
-    struct object *object = find(w, e->off);
-    switch (e->kind) {
-    case LIFE_MBAR_INIT:
-        initialised(make(self, e->owner), e->off);
-        break;
-    case LIFE_MBAR_INVAL:
-        if (object)
-            *object = w->objects[--w->num];
-        break;
-    case LIFE_CTA_EXIT:
-        exits(e->owner);
-        break;
-    case LIFE_CTA_END:
-        if (w)
-            xfree(w->objects);
-        check_forget(self, e->owner);
-        break;
-    default:
-        break;
+void mbars_life(struct race *r, const struct event_life *e) {
+    if (e->kind == LIFE_MBAR_INIT)
+        begins(r, e);
+    else if (e->kind == LIFE_MBAR_INVAL)
+        ends(r, e);
+    else if (e->kind == LIFE_CTA_EXIT) {
+        check_remote(r, e);
+        check_announced(e->owner);
     }
 }
 
-struct listener check_mbarrier(void) {
-    return (struct listener){.name = "mbarriers",
-                             .wants = WANT_MBARRIER | WANT_BARRIER | WANT_FENCE | WANT_LIFE,
-                             .sync = sync,
-                             .life = life};
+void mbars_end(struct race *r, struct cta_watch *c) {
+    for (uint32_t i = 0; i < c->num_mbars; i++) {
+        know_forget(r, &c->mbars[i].m);
+        xfree(c->mbars[i].uses);
+        xfree(c->mbars[i].seen);
+    }
+    xfree(c->mbars);
 }

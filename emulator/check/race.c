@@ -59,12 +59,7 @@ static void end_cta(struct race *r, const struct listener *self, const struct ct
     for (uint32_t i = 0; i < MACH_BARRIERS; i++)
         know_forget(r, &c->bar[i]);
     know_forget(r, &c->exited);
-    for (uint32_t i = 0; i < c->num_mbars; i++) {
-        know_forget(r, &c->mbars[i].m);
-        xfree(c->mbars[i].uses);
-        xfree(c->mbars[i].seen);
-    }
-    xfree(c->mbars);
+    mbars_end(r, c);
     bytes_free(r, c);
     columns_free(r, c);
 }
@@ -194,328 +189,13 @@ static void access(const struct listener *self, const struct event_access *e) {
         engine(r, n->written.how == DONE_TOKEN && e->agent == AGENT_CLC ? note_again(r, self, e->by.op) : n, e);
 }
 
-/* --- how -------- */
-
-static struct manner manner_of(const struct event_sync *e) {
-    return (struct manner){e->by.order, e->by.scope, e->by.cta == e->owner};
-}
-
-/* --- exits -------------------------------------------------------------------------------------------------------- */
-
-static const struct diag exits_early = {
-    .id = "cta-exits-early",
-    .rule =
-        "shared memory ends with its CTA: what operations of other CTAs signal there must have come, and some thread "
-        "of the CTA know it, before its last thread exits",
-    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
-    .hint = "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit and copies arrive, of every "
-            "stage, or meet at a cluster barrier behind such a wait. Mostly they come in time; else they hit another "
-            "CTA's memory",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-    .class = DIAG_WARNING,
-};
-
-static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
-    if (!n || e->by.op->cta == e->owner)
-        return;
-    m->remote.any = true;
-    m->remote.phase = e->phase;
-    m->remote.origin = n->origin;
-    m->remote.what = n->name;
-    m->remote.by = n->tensor ? n->read : (struct done){.how = DONE_NOT};
-}
-
-static void lanes_exit(struct race *r, const struct event_life *e) {
-    static const struct manner how = {ORDER_RELAXED, SCOPE_CTA, true};
-    know_arrive(r, race_warp(r, e->by.cta, e->by.warp), e->by.lanes, &race_cta(r, e->owner)->exited, &how);
-}
-
-static const struct diag exits_unseen = {
-    .id = "cta-exits-unseen",
-    .rule =
-        "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
-    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
-    .hint =
-        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Chips "
-        "give the arrivals of one thread's commits in order, and kernels of pairs end so",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-    .class = DIAG_STRICT,
-};
-
-/* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
-static bool is_over(const struct clock *c, const struct mbar_watch *m) {
-    const struct done *d = &m->remote.by;
-    return d->how == DONE_TOKEN && clock_knows_token(c, d->token, d->step);
-}
-
-static void cta_exits(struct race *r, const struct event_life *e) {
-    const struct cta_watch *c = race_cta(r, e->owner);
-    for (uint32_t i = 0; i < c->num_mbars; i++) {
-        const struct mbar_watch *m = &c->mbars[i];
-        const struct clock *known = c->exited.open[LAYER_RAN];
-        if (!m->remote.any || clock_knows_token(known, m->token, (uint32_t)m->remote.phase + 1))
-            continue;
-        mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init",
-                       is_over(known, m) ? &exits_unseen : &exits_early,
-                       "%s arrives in phase %llu of the mbarrier at shared offset 0x%x of cluster CTA %u, and nothing "
-                       "orders the exit of that CTA after it",
-                       m->remote.what, (unsigned long long)m->remote.phase, m->off, e->owner->rank);
-        return;
-    }
-}
+/* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
 /* Barriers wait for those who have not exited: the others are behind them (9.7.13.1, 9.7.13.3). */
 static void count_exited(struct race *r, const struct cta_watch *c, struct meeting *m) {
     clock_join(&r->clocks, &m->open[LAYER_SEEN], c->exited.open[LAYER_SEEN]);
     clock_join(&r->clocks, &m->open[LAYER_RAN], c->exited.open[LAYER_RAN]);
 }
-
-/* --- mbarriers ---------------------------------------------------------------------------------------------------- */
-
-static struct mbar_watch *find_mbar(struct race *r, const struct cta *owner, uint32_t off) {
-    struct cta_watch *c = race_cta(r, owner);
-    uint32_t *place = &c->place[off / 8 % (sizeof c->place / sizeof *c->place)];
-    if (*place < c->num_mbars && c->mbars[*place].off == off)
-        return &c->mbars[*place];
-    for (uint32_t i = 0; i < c->num_mbars; i++)
-        if (c->mbars[i].off == off) {
-            *place = i;
-            return &c->mbars[i];
-        }
-    return NULL;
-}
-
-static const struct diag mbarrier_race = {
-    .id = "mbarrier-race",
-    .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
-    .section = "PTX ISA 9.7.13.15.9, 8.8",
-    .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-    .class = DIAG_WARNING,
-};
-
-static void mbar_begins(struct race *r, const struct event_life *e) {
-    struct cta_watch *c = race_cta(r, e->owner);
-    c->mbars = xgrow(c->mbars, c->num_mbars, &c->cap_mbars, sizeof *c->mbars);
-    c->mbars[c->num_mbars++] = (struct mbar_watch){.off = e->off,
-                                                   .token = clock_new_token(&r->clocks),
-                                                   .init_warp = race_warp(r, e->by.cta, e->by.warp),
-                                                   .init_lane = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0,
-                                                   .init_time = r->time,
-                                                   .init = event_origin(&e->by)};
-}
-
-static struct mach_origin use_origin(const struct race *r, uint32_t warp, const struct mbar_use *use) {
-    const struct event_by by = {.cta = &r->cluster->cta[warp / r->warps_each],
-                                .site = use->site,
-                                .warp = warp % r->warps_each,
-                                .lanes = use->lanes};
-    return event_origin(&by);
-}
-
-/* Whoever invalidates an mbarrier knows that all have used it who did. */
-static void check_inval(struct race *r, const struct event_life *e, const struct mbar_watch *m) {
-    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    const struct warp_watch *w = &r->warps[warp];
-    for (uint32_t i = 0; m->uses && i < r->clocks.warps; i++)
-        for (uint32_t lanes = m->uses[i].lanes & ~(i == warp ? e->by.lanes : 0); lanes; lanes &= lanes - 1) {
-            const struct mbar_use *use = &m->uses[i];
-            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            uint32_t s = 0;
-            while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
-                s++;
-            if (clock_knows_lane(w->strand[s].k.now[LAYER_SEEN], i, lane, use->time))
-                continue;
-            const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
-            mach_warn_pair(
-                r->island, &origin, &theirs, "its use", &mbarrier_race,
-                "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use", e->off);
-            return;
-        }
-}
-
-static void mbar_ends(struct race *r, const struct event_life *e) {
-    struct cta_watch *c = race_cta(r, e->owner);
-    struct mbar_watch *m = find_mbar(r, e->owner, e->off);
-    if (!m)
-        return;
-    check_inval(r, e, m);
-    know_forget(r, &m->m);
-    xfree(m->uses);
-    xfree(m->seen);
-    *m = c->mbars[--c->num_mbars];
-}
-
-static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    if (e->by.op)
-        return;
-    if (!m->uses)
-        m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
-    struct mbar_use *use = &m->uses[race_warp(r, e->by.cta, e->by.warp)];
-    *use = (struct mbar_use){r->time, e->by.lanes, e->by.site}; /* of other lanes nothing is kept */
-}
-
-/* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check/mbarrier.c says. */
-static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
-    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    const struct warp_watch *w = &r->warps[warp];
-    if (e->by.op || e->by.cta != e->owner || !m->init_time)
-        return;
-    for (uint32_t i = 0; i < w->num_strands; i++) {
-        const struct strand *s = &w->strand[i];
-        const uint32_t lanes = s->lanes & e->by.lanes & ~(warp == m->init_warp ? 1u << m->init_lane : 0);
-        if (!lanes || clock_knows_lane(s->k.now[LAYER_SEEN], m->init_warp, m->init_lane, m->init_time))
-            continue;
-        struct event_by by = e->by;
-        by.lanes = lanes;
-        const struct mach_origin origin = event_origin(&by);
-        mach_warn_pair(r->island, &origin, &m->init, "mbarrier.init", &mbarrier_race,
-                       "%s uses the mbarrier at shared offset 0x%x, and nothing orders it after its mbarrier.init",
-                       e->by.what, m->off);
-        return;
-    }
-}
-
-/* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
-static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
-    if (!n || n->written.how == DONE_TOKEN)
-        return;
-    note_lands(r, n, &m->m);
-    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
-}
-
-static const struct diag arrives_ahead = {
-    .id = "mbarrier-phase-missed",
-    .rule =
-        "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
-        "it may count in that one",
-    .section = "PTX ISA 9.7.13.15.6, 9.7.13.15.13",
-    .hint =
-        "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
-        "On most runs the others keep up",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-    .class = DIAG_WARNING,
-};
-
-/* Do those who arrive know that the phase before is over? */
-static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
-    const struct warp_watch *w = &r->warps[race_warp(r, e->by.cta, e->by.warp)];
-    bool knows = n ? clock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) : true;
-    for (uint32_t i = 0; !n && knows && i < w->num_strands; i++)
-        if (w->strand[i].lanes & e->by.lanes)
-            knows = clock_knows_token(w->strand[i].k.now[LAYER_RAN], m->token, (uint32_t)e->phase);
-    if (knows)
-        return;
-    const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
-    mach_warn(r->island, &origin, &arrives_ahead,
-              "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
-              "the phase before",
-              e->by.what, (unsigned long long)e->phase, m->off);
-}
-
-static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
-    check_phase(r, e, m, n);
-    const struct manner how = manner_of(e);
-    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    if (!e->by.op)
-        know_arrive(r, warp, e->by.lanes, &m->m, &how);
-    else if (n && n->tensor)
-        note_commit(r, n, &m->m);
-    else if (n) /* cp.async.mbarrier.arrive */
-        note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
-                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
-}
-
-static const struct diag phase_missed = {
-    .id = "mbarrier-phase-missed",
-    .rule =
-        "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
-        "wait for the phase before have seen that",
-    .section = "PTX ISA 9.7.13.15.16",
-    .hint =
-        "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
-        "who polls late waits for ever. On most runs they come in time",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
-    .class = DIAG_WARNING,
-};
-
-/* Those who saw the phase before: were the arrivals of this one ordered behind that? A warp counts as one. */
-static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
-    for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
-        const struct mbar_use *use = &m->seen[i];
-        bool known = !use->time;
-        for (uint32_t l = 0; !known && l < CLOCK_LANES; l++)
-            known = clock_knows_lane(m->m.open[LAYER_RAN], i, l, use->time);
-        if (known)
-            continue;
-        const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
-        mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
-                       "%s ends phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the poll "
-                       "that saw the phase before it end",
-                       e->by.what, (unsigned long long)e->phase, m->off);
-        return;
-    }
-}
-
-/* A poll saw that a phase is complete. */
-static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    if (!m->seen)
-        m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
-    if (m->saw != e->phase)
-        memset(m->seen, 0, r->clocks.warps * sizeof *m->seen);
-    m->saw = e->phase;
-    struct mbar_use *use = &m->seen[race_warp(r, e->by.cta, e->by.warp)];
-    if (!use->time)
-        *use = (struct mbar_use){r->time, e->done, e->by.site};
-}
-
-/* The polls of some lanes were answered with yes. */
-static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    const struct manner how = manner_of(e);
-    remember_seen(r, e, m);
-    know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
-}
-
-static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    check_seen(r, e, m);
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
-    know_phase(r, &m->m);
-}
-
-static void mbarrier(struct race *r, const struct listener *self, const struct event_sync *e) {
-    struct mbar_watch *m = find_mbar(r, e->owner, e->off);
-    struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
-    if (!m)
-        return;
-    if (e->kind != SYNC_MBAR_PHASE) {
-        check_init(r, e, m);
-        remember_use(r, e, m);
-    }
-    switch (e->kind) {
-    case SYNC_MBAR_ARRIVE:
-    case SYNC_MBAR_DROP:
-        arrives(r, e, m, n);
-        remember_remote(e, m, n);
-        break;
-    case SYNC_MBAR_COMPLETE_TX:
-        copy_lands(r, e, m, n);
-        remember_remote(e, m, n);
-        break;
-    case SYNC_MBAR_PHASE:
-        phase_ends(r, e, m);
-        break;
-    case SYNC_MBAR_TEST:
-        if (e->done)
-            saw_phase(r, e, m);
-        break;
-    default:
-        break;
-    }
-}
-
-/* --- other synchronisation ---------------------------------------------------------------------------------------- */
 
 static void barrier(struct race *r, const struct event_sync *e, struct meeting *m) {
     const struct manner how = manner_of(e);
@@ -525,6 +205,7 @@ static void barrier(struct race *r, const struct event_sync *e, struct meeting *
     case SYNC_CLUSTER_ARRIVE:
         if (e->kind == SYNC_BAR_ARRIVE)
             race_cta(r, e->owner)->bar_arrived[e->number]++;
+        mbars_released(r, e);
         know_arrive(r, warp, e->by.lanes, m, &how);
         break;
     case SYNC_BAR_PHASE:
@@ -536,6 +217,7 @@ static void barrier(struct race *r, const struct event_sync *e, struct meeting *
     case SYNC_CLUSTER_PHASE:
         for (uint32_t i = 0; i < r->cluster->num_ctas; i++)
             count_exited(r, &r->ctas[i], m);
+        mbars_met(r);
         know_phase(r, m);
         break;
     default:
@@ -546,6 +228,7 @@ static void barrier(struct race *r, const struct event_sync *e, struct meeting *
 
 static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
     const struct manner how = manner_of(e);
+    mbars_released(r, e);
     switch (e->fence) {
     case FENCE_MEMORY:
     case FENCE_SYNC_RESTRICT:
@@ -612,7 +295,7 @@ static void sync(const struct listener *self, const struct event_sync *e) {
     case SYNC_MBAR_PENDING:
     case SYNC_MBAR_PHASE:
     case SYNC_MBAR_TEST:
-        mbarrier(r, self, e);
+        mbars_sync(r, self, e);
         break;
     case SYNC_BAR_ARRIVE:
     case SYNC_BAR_PHASE:
@@ -656,6 +339,11 @@ static void op(const struct listener *self, const struct event_op *e) {
         note_over(r, self, e->by.op);
 }
 
+static void lanes_exit(struct race *r, const struct event_life *e) {
+    static const struct manner how = {ORDER_RELAXED, SCOPE_CTA, true};
+    know_arrive(r, race_warp(r, e->by.cta, e->by.warp), e->by.lanes, &race_cta(r, e->owner)->exited, &how);
+}
+
 static void life(const struct listener *self, const struct event_life *e) {
     struct cluster *cl = e->owner->cluster;
     if (e->kind == LIFE_CLUSTER_START)
@@ -672,13 +360,9 @@ static void life(const struct listener *self, const struct event_life *e) {
         lanes_exit(r, e);
         break;
     case LIFE_CTA_EXIT:
-        cta_exits(r, e);
-        break;
     case LIFE_MBAR_INIT:
-        mbar_begins(r, e);
-        break;
     case LIFE_MBAR_INVAL:
-        mbar_ends(r, e);
+        mbars_life(r, e);
         break;
     case LIFE_HEAP_ALLOC:
         if (r->global && e->address)
@@ -711,4 +395,10 @@ struct listener check_race(void) {
                              .op = op,
                              .life = life,
                              .host = host};
+}
+
+void check_attach(struct gpu *gpu) {
+    const struct listener l = check_race();
+    if (!events_attach(gpu, &l))
+        diag_broken("no room for the listener %s", l.name);
 }

@@ -9,6 +9,7 @@
  *
  *   check/know.c    what threads know; what synchronisation carries from one to another
  *   check/notes.c   asynchronous operations: what they know, and when they count as complete
+ *   check/mbarrier.c  mbarriers: their phases, and the rules of the objects
  *   check/race.c    the listener: events to the above
  *   check/global.h  the same of global memory, which all clusters of a launch share
  *
@@ -155,6 +156,7 @@ struct cta_watch {
         uint32_t off, token;
         uint32_t init_warp, init_lane, init_time; /* mbarrier.init */
         struct mach_origin init;
+        enum mbar_seen { MBAR_FRESH, MBAR_RELEASED, MBAR_PUBLISHED } published; /* to the other CTAs */
         struct mbar_use {
             uint32_t time, lanes;
             const struct diag_site *site;
@@ -206,6 +208,9 @@ struct manner {
     enum event_scope scope;
     bool near;
 };
+static inline struct manner manner_of(const struct event_sync *e) {
+    return (struct manner){e->by.order, e->by.scope, e->by.cta == e->owner};
+}
 /* Lanes arrive: what they know, and have done, goes to the phase under way. */
 void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct manner *how);
 /* The phase is complete. */
@@ -330,6 +335,16 @@ void spans_forget(struct race *r);
 struct bytes_watch *bytes_of(struct race *r, struct cta *owner);
 void words_free(struct bytes_watch *b);
 void bytes_free(struct race *r, struct cta_watch *c);
+
+/* --- mbarrier.c --------------------------------------------------------------------------------------------------- */
+
+/* SYNC_MBAR_*; LIFE_MBAR_* and LIFE_CTA_EXIT. */
+void mbars_sync(struct race *r, const struct listener *self, const struct event_sync *e);
+void mbars_life(struct race *r, const struct event_life *e);
+/* Threads execute a fence or arrive at the cluster barrier, which perhaps is a release towards the cluster; it ends. */
+void mbars_released(struct race *r, const struct event_sync *e);
+void mbars_met(struct race *r);
+void mbars_end(struct race *r, struct cta_watch *c);
 
 /* --- columns.c: tensor memory ------------------------------------------------------------------------------------- */
 

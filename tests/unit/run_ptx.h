@@ -39,15 +39,12 @@ static void run_collect_(void *ctx, const char *text, size_t len) {
     check_append(r->log, sizeof r->log, &r->log_len, text, len);
 }
 
-/* `config` may be NULL for a B200. Every check of order listens but check_race (run_check_races). */
+/* `config` may be NULL for a B200. Nobody listens (run_check_races). */
 static inline bool run_open_config(struct run *r, const char *ptx, const struct mach_config *config) {
     struct mach_config c = config ? *config : mach_config_b200();
     memset(r, 0, sizeof *r);
     r->gpu = gpu_create(&c);
     r->gpu->sink = (struct diag_sink){run_collect_, r};
-    const struct listener checks[] = {check_tmem(), check_mbarrier()};
-    for (unsigned i = 0; i < sizeof checks / sizeof *checks; i++)
-        events_attach(r->gpu, &checks[i]);
     struct ptx_module *m = ptx_parse(ptx, strlen(ptx), "test.ptx", &r->gpu->sink);
     if (m)
         r->module = launch_module_load(r->gpu, m);
@@ -62,10 +59,7 @@ static inline bool run_open(struct run *r, const char *ptx) {
     return run_open_config(r, ptx, &c);
 }
 
-static inline void run_check_races(struct run *r) {
-    const struct listener l = check_race();
-    CHECK(events_attach(r->gpu, &l));
-}
+static inline void run_check_races(struct run *r) { check_attach(r->gpu); }
 
 static inline void run_close(struct run *r) {
     if (r->module)
