@@ -79,7 +79,7 @@ static enum event_space space_of(enum warp_space space) {
 }
 
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
-                   enum event_effect effect, enum event_doubt doubt, const uint64_t *value) {
+                   enum event_effect effect, const uint64_t *value) {
     const struct event_by by = isa_by(w, in, mask);
     uint64_t at[MACH_WARP];
     WARP_FOR_LANES(l, mask) {
@@ -90,7 +90,6 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
                                                       .space = space_of(s->space),
                                                       .effect = effect,
                                                       .owner = s->space == XS_SHARED_CTA ? s->cta : NULL,
-                                                      .doubt = doubt,
                                                       .at = at,
                                                       .size = size,
                                                       .value = by.order == ORDER_WEAK ? NULL : value});
@@ -104,5 +103,5 @@ void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp
     uint64_t found[MACH_WARP] = {0};
     if (effect == EFFECT_READ)
         memcpy(&found[lane], loc->host, size < 8 ? size : 8);
-    isa_tell_span(w, in, &s, size, 1u << lane, effect, DOUBT_NONE, effect == EFFECT_READ ? found : NULL);
+    isa_tell_span(w, in, &s, size, 1u << lane, effect, effect == EFFECT_READ ? found : NULL);
 }
