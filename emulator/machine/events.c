@@ -52,8 +52,6 @@ static uint32_t access_wants(const struct event_access *e) {
     switch (e->space) {
     case SPACE_TENSOR:
         return WANT_TENSOR;
-    case SPACE_LOCAL:
-        return WANT_LOCAL;
     case SPACE_GLOBAL:
         return by_threads(e->agent) ? WANT_GLOBAL : WANT_ENGINE_GLOBAL;
     case SPACE_SHARED:

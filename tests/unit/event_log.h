@@ -125,7 +125,7 @@ static inline void log_lanes(struct event_log *log, const struct event_access *e
 }
 
 static inline void log_access(const struct listener *self, const struct event_access *e) {
-    static const char *const spaces[] = {"shared", "tensor", "global", "local"};
+    static const char *const spaces[] = {"shared", "tensor", "global"};
     static const char *const effects[] = {[EFFECT_READ] = "read",
                                           [EFFECT_WRITE] = "write",
                                           [EFFECT_READ | EFFECT_WRITE] = "update",
