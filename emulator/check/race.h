@@ -278,7 +278,16 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
                                 bool writes, enum where where);
 /* Does it know that a part of the operation is over? */
 bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote);
-/* Reports it. `at`: shared offset, or column, in the memory of `owner`. */
+/* One of the two who make conflicting accesses. */
+struct party {
+    struct mach_origin origin;
+    const char *what;
+    bool writes;
+};
+/* Reports that nothing orders what `later` does after what `earlier` does; `place`: what both touch. */
+void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
+                  const char *place);
+/* The same. `at`: shared offset, or column, in the memory of `owner`. */
 void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at);
 void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
