@@ -72,8 +72,8 @@ enum stamp_flag {
     STAMP_STRONG = 1, /* told with an order: morally strong accesses do not race (8.7.1) */
     STAMP_MANY = 2,   /* `time` is the number of a list of them */
     STAMP_COPY = 4,   /* cp.async of the thread, issued then */
-    STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
     STAMP_SPLIT = 8,  /* of a word: `time` is the number of those of its bytes */
+    STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
 };
 
 /* How it becomes known that a part of an asynchronous operation is over. */
