@@ -86,10 +86,9 @@ static const struct diag operand_overwritten = {
 };
 static const struct diag relaxed_handover = {
     .id = "relaxed-handover",
-    .rule =
-        "a relaxed arrival or wait orders no memory accesses of threads, nor does the completion of an operation those "
-        "of its issuer: a release before the arrival and an acquire after the wait do",
-    .section = "PTX ISA 8.8, 8.9.1.1, 9.7.13.4, 9.7.13.15.13",
+    .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an "
+            "acquire after the wait do",
+    .section = "PTX ISA 8.8, 9.7.13.4, 9.7.13.15.13",
     .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
             "accesses it covers, and fence.acquire after the relaxed wait",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,

@@ -149,10 +149,10 @@ static void add_reader(struct touch *t, struct stamp *read) {
     append(&t->b->lists[read->time], s);
 }
 
-/* Lanes that write one place with one instruction, or the same value: one of them stands there, and that was meant. */
+/* Two writes of the same value: whoever comes last, the same stands there, and that was meant. Of lanes that write one
+ * place with one instruction so does any pair, as values are read behind it. */
 static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
-    const bool together = w->wrote.warp == t->stamp.warp && w->wrote.time == t->stamp.time;
-    return t->writes && !t->v.note && (together || value == w->value);
+    return t->writes && !t->v.note && value == w->value;
 }
 
 /* The bytes of a place; of more than a word something that differs where they do. */
