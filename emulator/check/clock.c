@@ -345,6 +345,13 @@ bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint3
     return c->lane[warp] == lane && time <= c->ahead[warp];
 }
 
+bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time) {
+    for (; lanes; lanes &= lanes - 1)
+        if (clock_knows_lane(c, warp, (uint32_t)__builtin_ctz(lanes), time))
+            return true;
+    return false;
+}
+
 uint32_t clock_all_lanes(const struct clock *c, uint32_t warp) { return c ? c->all[warp] : 0; }
 
 uint32_t clock_token(const struct clock *c, uint32_t token) { return c && token < c->tokens ? c->token[token] : 0; }

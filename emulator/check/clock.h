@@ -49,6 +49,8 @@ void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint
 void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uint32_t step);
 
 bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time);
+/* One of the lanes. */
+bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time);
 /* All lanes of the warp are known up to then. */
 uint32_t clock_all_lanes(const struct clock *c, uint32_t warp);
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step);

@@ -236,10 +236,7 @@ static const struct diag phase_missed = {
 static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
         const struct mbar_use *use = &m->seen[i];
-        bool known = !use->time;
-        for (uint32_t l = 0; !known && l < CLOCK_LANES; l++)
-            known = clock_knows_lane(m->m.open[LAYER_RAN], i, l, use->time);
-        if (known)
+        if (clock_knows_any(m->m.open[LAYER_RAN], i, UINT32_MAX, use->time))
             continue;
         const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
         mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,

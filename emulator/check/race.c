@@ -170,7 +170,7 @@ static void alloc_writes(struct race *r, const struct event_access *e) {
 static void access(const struct listener *self, const struct event_access *e) {
     struct race *r = race_of(self, e->by.cta->cluster);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
-    if (!r || e->space == SPACE_LOCAL)
+    if (!r)
         return;
     r->time += !e->by.op;
     if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)

@@ -72,8 +72,8 @@ enum stamp_flag {
     STAMP_STRONG = 1, /* told with an order: morally strong accesses do not race (8.7.1) */
     STAMP_MANY = 2,   /* `time` is the number of a list of them */
     STAMP_COPY = 4,   /* cp.async of the thread, issued then */
-    STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
     STAMP_SPLIT = 8,  /* of a word: `time` is the number of those of its bytes */
+    STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
 };
 
 /* How it becomes known that a part of an asynchronous operation is over. */
@@ -278,7 +278,16 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
                                 bool writes, enum where where);
 /* Does it know that a part of the operation is over? */
 bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote);
-/* Reports it. `at`: shared offset, or column, in the memory of `owner`. */
+/* One of the two who make conflicting accesses. */
+struct party {
+    struct mach_origin origin;
+    const char *what;
+    bool writes;
+};
+/* Reports that nothing orders what `later` does after what `earlier` does; `place`: what both touch. */
+void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
+                  const char *place);
+/* The same. `at`: shared offset, or column, in the memory of `owner`. */
 void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at);
 void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
@@ -307,6 +316,7 @@ struct span {
 };
 struct block {
     struct word *quads;                       /* 16 bytes each; NULL: no thread has touched the block */
+    uint8_t *held;                            /* what threads wrote to each quad as one */
     struct word *words;                       /* 4 bytes each; NULL: no quad has parted */
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
     struct span *spans;

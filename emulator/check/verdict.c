@@ -86,10 +86,9 @@ static const struct diag operand_overwritten = {
 };
 static const struct diag relaxed_handover = {
     .id = "relaxed-handover",
-    .rule =
-        "a relaxed arrival or wait orders no memory accesses of threads, nor does the completion of an operation those "
-        "of its issuer: a release before the arrival and an acquire after the wait do",
-    .section = "PTX ISA 8.8, 8.9.1.1, 9.7.13.4, 9.7.13.15.13",
+    .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an "
+            "acquire after the wait do",
+    .section = "PTX ISA 8.8, 9.7.13.4, 9.7.13.15.13",
     .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
             "accesses it covers, and fence.acquire after the relaxed wait",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
@@ -184,18 +183,24 @@ static const struct diag not_pipelined = {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
+/* Its own lanes of that warp, which know themselves that far. */
+static uint32_t own_lanes(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t time) {
+    return warp == v->warp && time <= (layer == LAYER_FENCED ? v->fenced_at : v->time) ? v->lanes : 0;
+}
+
 static bool knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane, uint32_t time) {
-    const uint32_t own = layer == LAYER_FENCED ? v->fenced_at : v->time;
-    return (warp == v->warp && v->lanes >> lane & 1 && time <= own) ||
-           clock_knows_lane(v->now[layer], warp, lane, time);
+    return own_lanes(v, layer, warp, time) >> lane & 1 || clock_knows_lane(v->now[layer], warp, lane, time);
 }
 
 /* Does it know one of the lanes that far; `all`: each of them? */
 static bool knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all) {
-    for (uint32_t l = 0; l < CLOCK_LANES; l++)
-        if (d->lanes >> l & 1 && knows_lane(v, layer, d->warp, l, d->time) != all)
-            return !all;
-    return all && d->lanes;
+    const uint32_t own = own_lanes(v, layer, d->warp, d->time);
+    if (!all)
+        return d->lanes & own || clock_knows_any(v->now[layer], d->warp, d->lanes, d->time);
+    for (uint32_t left = d->lanes & ~own; left; left &= left - 1)
+        if (!clock_knows_lane(v->now[layer], d->warp, (uint32_t)__builtin_ctz(left), d->time))
+            return false;
+    return d->lanes;
 }
 
 static bool knows_step(const struct viewer *v, enum layer layer, const struct done *d) {
@@ -387,47 +392,37 @@ static struct mach_origin origin_of_stamp(const struct race *r, const struct sta
     return event_origin(&by);
 }
 
-/* One of the two parties of a report. */
-struct party {
-    const struct mach_origin *origin;
-    const char *what;
-    bool writes;
-};
-
-static void tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
-                 const struct cta *owner, uint32_t at, enum where where) {
-    char place[80], said[160];
-    int n = where == IN_TENSOR ? snprintf(place, sizeof place, "tensor memory column %u", at)
-                               : snprintf(place, sizeof place, "shared offset 0x%x", at);
-    if (r->cluster->num_ctas > 1)
-        snprintf(place + n, sizeof place - (size_t)n, " of cluster CTA %u", owner->rank);
+void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
+                  const char *place) {
+    char said[160];
     snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");
-    mach_warn_pair(r->island, later->origin, earlier->origin, said, rule, "%s %s %s, and nothing orders it after %s",
+    mach_warn_pair(r->island, &later->origin, &earlier->origin, said, rule, "%s %s %s, and nothing orders it after %s",
                    later->what, later->writes ? "writes" : "reads", place, earlier->what);
 }
 
 /* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
 static void tell_in_order(struct race *r, const struct diag *rule, const struct party *first, bool late,
                           const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
-    const struct mach_origin origin = v->note ? v->note->origin : event_origin(v->by);
-    const struct party mine = {&origin, v->what, writes};
-    if (v->note && late)
-        tell(r, rule, first, &mine, owner, at, where);
-    else
-        tell(r, rule, &mine, first, owner, at, where);
+    const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
+    char place[80];
+    const int n = where == IN_TENSOR ? snprintf(place, sizeof place, "tensor memory column %u", at)
+                                     : snprintf(place, sizeof place, "shared offset 0x%x", at);
+    if (r->cluster->num_ctas > 1)
+        snprintf(place + n, sizeof place - (size_t)n, " of cluster CTA %u", owner->rank);
+    verdict_tell(r, rule, late ? first : &mine, late ? &mine : first, place);
 }
 
 void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at) {
-    const struct mach_origin origin = origin_of_stamp(r, first);
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
     const bool known = rule == &missing_fence || rule == &fence_before_overwrite; /* then it was first */
     const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
-    tell_in_order(r, rule, &(struct party){&origin, what, wrote}, late, v, writes, owner, at, IN_SHARED);
+    tell_in_order(r, rule, &(struct party){origin_of_stamp(r, first), what, wrote}, late, v, writes, owner, at,
+                  IN_SHARED);
 }
 
 void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
     const bool late = v->note && first->time > v->note->time;
-    tell_in_order(r, rule, &(struct party){&first->origin, first->name, wrote}, late, v, writes, owner, at, where);
+    tell_in_order(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, owner, at, where);
 }
