@@ -325,7 +325,7 @@ static void carry(struct race *r, const struct note *n, struct meeting *m) {
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
-    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN, LAYER_TENSOR,
+    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
                                      LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)

@@ -29,7 +29,8 @@ static const struct diag missing_fence = {
     .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
     .hint =
         "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
-        "thread. Mostly the store has long arrived, so it works by luck on most runs",
+        "thread; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. Mostly the "
+        "store has long arrived, so it works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -40,7 +41,8 @@ static const struct diag fence_before_overwrite = {
     .section = "PTX ISA 8.6, 9.7.13.4",
     .hint =
         "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
-        "the copy be issued. No chip is known to need it, and many kernels do without",
+        "the copy be issued; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. "
+        "No chip is known to need it, and many kernels do without",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
@@ -160,9 +162,8 @@ static const struct diag fence_missing = {
 };
 static const struct diag operand_fence_missing = {
     .id = "tcgen05-fence-missing",
-    .rule =
-        "what tcgen05.mma and .cp read of shared memory comes behind a wait or barrier of their thread only with "
-        "tcgen05.fence::after_thread_sync between: they are asynchronous",
+    .rule = "what tcgen05.mma and .cp read of shared memory comes behind a wait or barrier of their thread only with "
+            "tcgen05.fence::after_thread_sync between: they are asynchronous",
     .section = "PTX ISA 9.7.16.11.1, 9.7.16.6.3",
     .hint = "tcgen05.fence::after_thread_sync behind the wait for the bytes, by the thread that issues. No known chip "
             "or compiler moves the operation in front of the wait, and many kernels do without",
