@@ -148,7 +148,7 @@ static void given_back(struct race *r, const struct event_life *e) {
     struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[0], EFFECT_WRITE);
     bool told = false;
     v.lanes = UINT32_MAX; /* the warp does it as one */
-    v.synchronous = w->strand[0].k.pending[LAYER_TENSOR];
+    v.synchronous = w->strand[0].k.pending;
     for (uint32_t i = 0; i < c->num; i++)
         if (overlap(&c->areas[i], &all))
             judge(r, e->owner, &c->areas[i], &all, &v, &told);

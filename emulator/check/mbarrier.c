@@ -268,7 +268,8 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     check_seen(r, e, m);
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
+                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);

@@ -317,6 +317,7 @@ static void carry(struct race *r, const struct note *n, struct meeting *m) {
     if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
         for (unsigned l = 0; l < LAYER_NEAR; l++)
             clock_join(&r->clocks, &m->open[l], n->now[l]);
+    clock_join(&r->clocks, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED]);
     clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
@@ -324,7 +325,8 @@ static void carry(struct race *r, const struct note *n, struct meeting *m) {
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
+                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (n->read.step)

@@ -238,8 +238,7 @@ static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
         know_proxy_fence(r, warp, e->by.lanes, e->space);
         break;
     case FENCE_PROXY_ASYNC_GENERIC:
-        know_fence(r, warp, e->by.lanes, &how, false);
-        know_proxy_fence(r, warp, e->by.lanes, e->space);
+        know_half_fence(r, warp, e->by.lanes, &how);
         break;
     case FENCE_PROXY_TENSORMAP:
         global_map_fence(r, e);
