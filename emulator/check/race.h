@@ -316,6 +316,7 @@ struct span {
 };
 struct block {
     struct word *quads;                       /* 16 bytes each; NULL: no thread has touched the block */
+    uint8_t *held;                            /* what threads wrote to each quad as one */
     struct word *words;                       /* 4 bytes each; NULL: no quad has parted */
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
     struct span *spans;
