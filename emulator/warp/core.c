@@ -263,8 +263,9 @@ static const struct diag aligned_exited = {
     .id = "aligned-exited",
     .rule = "a tcgen05 instruction with .sync.aligned waits until all threads of the warp execute it",
     .section = "PTX ISA 9.7.16.7.1, 9.7.16.8.3",
-    .hint = "the other lanes skip the instruction, or return early: let all 32 of them come to it, and return behind it. "
-            "Here they had gone by then; on another run they are diverged",
+    .hint =
+        "the other lanes skip the instruction, or return early: let all 32 of them come to it, and return behind it. "
+        "Here they had gone by then; on another run they are diverged",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .class = DIAG_WARNING,
 };
@@ -280,9 +281,9 @@ static enum warp_status pass_exited(struct warp *w, const struct insn *in) {
     if (!waits_for_exited(in))
         return WARP_NEXT;
     const struct mach_origin origin = warp_origin(w, in, w->live);
-    return mach_warn(w->island, &origin, &aligned_exited, "%u of the warp's %u threads execute %s; the others have exited",
-                     (unsigned)__builtin_popcount(w->live), (unsigned)__builtin_popcount(w->lanes),
-                     in->src->site.ptx_text)
+    return mach_warn(
+               w->island, &origin, &aligned_exited, "%u of the warp's %u threads execute %s; the others have exited",
+               (unsigned)__builtin_popcount(w->live), (unsigned)__builtin_popcount(w->lanes), in->src->site.ptx_text)
                ? WARP_NEXT
                : WARP_FAULT;
 }
