@@ -46,7 +46,7 @@ static const struct diag fence_before_overwrite = {
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
     .section = "PTX ISA 8.6, 9.7.13.4",
-    .hint = "fence.proxy.async.global by every thread that read. No chip is known to need it",
+    .hint = "fence.proxy.async.global by every thread that read. Many kernels do without",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };

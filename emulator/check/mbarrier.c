@@ -338,8 +338,8 @@ static const struct diag exits_unseen = {
         "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
     .section = "PTX ISA 5.1.7, 9.7.16.12.1",
     .hint =
-        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Chips "
-        "give the arrivals of one thread's commits in order, and kernels of pairs end so",
+        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Kernels "
+        "of pairs that run on a B200 end so",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
