@@ -255,7 +255,7 @@ static void prepend_library_path(const char *folder) {
 int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
     const char **options = calloc((size_t)argc + 1, sizeof *options);
-    struct explore explore = {.launcher = argv[0], .options = options};
+    struct explore explore = {.launched = RT_LAUNCHED, .launcher = argv[0], .options = options};
     char self[24];
     int i = 1;
     if (options == NULL)
