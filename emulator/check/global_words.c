@@ -1,9 +1,9 @@
 /* check/global_words.c - words through which threads synchronise; global.h.
  *
- * A release pattern on a word (8.8) gives what its thread knows to whoever reads the value in an acquire pattern. Memory
- * is sequentially consistent in the emulator: a read finds the latest write. An atomic operation continues the release
- * sequences that it finds (8.9.2); a plain strong store begins a new one, unless its thread wrote the word last. A weak
- * store would end it, but races with the read, which is told of the access itself.
+ * A release pattern on a word (8.8) gives what its thread knows to whoever reads the value in an acquire pattern.
+ * Memory is sequentially consistent in the emulator: a read finds the latest write. An atomic operation continues the
+ * release sequences that it finds (8.9.2); a plain strong store begins a new one, unless its thread wrote the word
+ * last. A weak store would end it, but races with the read, which is told of the access itself.
  *
  * Formally a fence releases the accesses before it of its own thread, and what that thread knew then. Kernels rely on
  * more: every thread fences, then a barrier, then one thread's relaxed store (LAYER_PERFORMED). All has reached the
