@@ -3,8 +3,8 @@
  *
  * Lanes act one after another in ascending order and may name different objects. test_wait and try_wait
  * answer each lane by itself. A try_wait of which no lane's phase is complete suspends the group until its
- * CTA changes; it answers false only when nothing else in the launch can run, which stands for the
- * system-dependent time limit of the ISA. A test_wait answers at once, but a group that asks POLL_LIMIT times
+ * CTA changes; it answers false the first time that a warp comes to wait in it, and when nothing else in the
+ * launch can run, which stand for the system-dependent time limit of the ISA. A test_wait answers at once, but a group that asks POLL_LIMIT times
  * while its CTA does not change is suspended likewise, so that a loop of test_wait costs nothing and counts
  * as waiting when nothing can run any more.
  *
@@ -300,6 +300,15 @@ static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uin
     }
 }
 
+/* A try_wait may come back before its phase is complete. Each does so the first time that a warp has to wait in it: who
+ * asks once, rather than until the answer is yes, is seen. A bit stands for several in long functions. */
+static bool comes_back(struct warp *w, const struct insn *in) {
+    const uint64_t bit = UINT64_C(1) << (in - w->func->code) % 64;
+    const bool first = !(w->came_back & bit);
+    w->came_back |= bit;
+    return first;
+}
+
 static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     struct group *g = w->g;
@@ -313,7 +322,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
         g->polls = 0;
         note_pass(w, in, done);
     } else if (f->is_try) {
-        if (!limit)
+        if (!limit && !comes_back(w, in))
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
     } else {
         if (g->epoch != w->cta->epoch)

@@ -126,6 +126,7 @@ struct warp {
     struct isa_pending *tmem_pending;
     struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
     uint64_t polled[MACH_WARP];     /* by lane: phases that the mbarrier had completed when its poll was suspended */
+    uint64_t came_back;             /* try_wait that were answered no at once, a bit each: isa/mbarrier.c */
     uint32_t cluster_arrived;       /* lanes between barrier.cluster.arrive and .wait */
     uint64_t cluster_phase;
     uint32_t bar_waiting;       /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
