@@ -4,9 +4,10 @@
  * Lanes act one after another in ascending order and may name different objects. test_wait and try_wait
  * answer each lane by itself. A try_wait of which no lane's phase is complete suspends the group until its
  * CTA changes; it answers false the first time that a warp comes to wait in it, and when nothing else in the
- * launch can run, which stand for the system-dependent time limit of the ISA. A test_wait answers at once, but a group that asks POLL_LIMIT times
- * while its CTA does not change is suspended likewise, so that a loop of test_wait costs nothing and counts
- * as waiting when nothing can run any more.
+ * launch can run, which stand for the system-dependent time limit of the ISA. A test_wait answers at once, or
+ * under the default schedule PEEK_TURNS later (looks_again), but a group that asks POLL_LIMIT times while its
+ * CTA does not change is suspended likewise, so that a loop of test_wait costs nothing and counts as waiting
+ * when nothing can run any more.
  *
  * A parity names the current phase and the one before it alone (9.7.13.15.16), so a poll that comes after two phases
  * have completed misses the first. Under the default schedule one that is suspended does not: it is answered as if it
