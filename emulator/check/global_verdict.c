@@ -15,8 +15,7 @@ static const struct diag global_race = {
     .hint =
         "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
         "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
-        "cp.async.bulk.wait_group.read stands where the written bytes must "
-        "have arrived",
+        "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
