@@ -58,14 +58,6 @@ static const struct diag inval_unmet = {
     .class = DIAG_STRICT,
 };
 
-/* Some lane of the warp is known to have come further: of those that used it together. */
-static bool warp_known(const struct clock *c, uint32_t warp, uint32_t time) {
-    for (uint32_t l = 0; l < CLOCK_LANES; l++)
-        if (clock_knows_lane(c, warp, l, time))
-            return true;
-    return false;
-}
-
 static struct mach_origin use_origin(const struct race *r, uint32_t warp, const struct mbar_use *use) {
     const struct event_by by = {.cta = &r->cluster->cta[warp / r->warps_each],
                                 .site = use->site,
@@ -74,27 +66,37 @@ static struct mach_origin use_origin(const struct race *r, uint32_t warp, const 
     return event_origin(&by);
 }
 
+/* What is wrong with the use of a warp, `i`, if `lanes` of another invalidate the mbarrier that know so much; or NULL. */
+static const struct diag *judge_use(const struct clock *known, uint32_t i, const struct mbar_use *use, bool own,
+                                    uint32_t lanes) {
+    uint32_t some = own ? use->lanes & lanes : 0, rest = use->lanes & ~(own ? lanes : 0);
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        if (rest >> l & 1 && clock_knows_lane(known, i, l, use->time)) {
+            some |= 1u << l;
+            rest &= ~(1u << l);
+        }
+    return !rest ? NULL : some ? &inval_unmet : &mbarrier_race;
+}
+
 /* Whoever invalidates an mbarrier knows that all have used it who did. */
 static void check_inval(struct race *r, const struct event_life *e, const struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
-    for (uint32_t i = 0; m->uses && i < r->clocks.warps; i++)
-        for (uint32_t lanes = m->uses[i].lanes & ~(i == warp ? e->by.lanes : 0); lanes; lanes &= lanes - 1) {
-            const struct mbar_use *use = &m->uses[i];
-            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            uint32_t s = 0;
-            while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
-                s++;
-            if (clock_knows_lane(w->strand[s].k.now[LAYER_SEEN], i, lane, use->time))
-                continue;
-            const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
-            const bool met =
-                i == warp ? use->lanes & e->by.lanes : warp_known(w->strand[s].k.now[LAYER_SEEN], i, use->time);
-            mach_warn_pair(
-                r->island, &origin, &theirs, "its use", met ? &inval_unmet : &mbarrier_race,
-                "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use", e->off);
-            return;
-        }
+    const struct diag *rule = NULL;
+    uint32_t s = 0, at = 0;
+    while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
+        s++;
+    for (uint32_t i = 0; m->uses && rule != &mbarrier_race && i < r->clocks.warps; i++) {
+        const struct diag *d = judge_use(w->strand[s].k.now[LAYER_SEEN], i, &m->uses[i], i == warp, e->by.lanes);
+        at = d ? i : at;
+        rule = d ? d : rule;
+    }
+    if (!rule)
+        return;
+    const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, at, &m->uses[at]);
+    mach_warn_pair(r->island, &origin, &theirs, "its use", rule,
+                   "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
+                   e->off);
 }
 
 static void forget(struct race *r, struct mbar_watch *m) {
