@@ -66,13 +66,15 @@ static struct mach_origin use_origin(const struct race *r, uint32_t warp, const 
     return event_origin(&by);
 }
 
-/* What is wrong with the use of a warp, `i`, if `lanes` of another invalidate the mbarrier that know so much; or NULL. */
+/* What is wrong with the use of a warp, `i`, if `lanes` of another, or its own, invalidate the mbarrier that know so much;
+ * or NULL. */
 static const struct diag *judge_use(const struct clock *known, uint32_t i, const struct mbar_use *use, bool own,
                                     uint32_t lanes) {
-    uint32_t some = own ? use->lanes & lanes : 0, rest = use->lanes & ~(own ? lanes : 0);
-    for (uint32_t l = 0; l < CLOCK_LANES; l++)
-        if (rest >> l & 1 && clock_knows_lane(known, i, l, use->time)) {
-            some |= 1u << l;
+    uint32_t rest = use->lanes & ~(own ? lanes : 0);
+    bool some = own; /* lanes of the warp have come further */
+    for (uint32_t l = 0; rest && l < CLOCK_LANES; l++)
+        if (clock_knows_lane(known, i, l, use->time)) {
+            some = true;
             rest &= ~(1u << l);
         }
     return !rest ? NULL : some ? &inval_unmet : &mbarrier_race;
