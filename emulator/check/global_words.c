@@ -61,7 +61,7 @@ static struct word_given *find_or_add(struct words *w, uint64_t key) {
 struct sync {
     struct race *r;
     uint32_t warp, lane;
-    enum event_order order;
+    struct manner how; /* in shared memory; of global memory the launch's table knows who is far */
     bool local, narrow;
 };
 
@@ -101,7 +101,7 @@ static const struct know *know_of(const struct sync *s) {
 static void give(const struct sync *s, struct word_given *w) {
     struct meeting m = {{NULL}, {NULL}, NULL};
     w->version++;
-    know_arrive(s->r, s->warp, 1u << s->lane, &m, &(struct manner){s->order, SCOPE_CLUSTER, true});
+    know_arrive(s->r, s->warp, 1u << s->lane, &m, &s->how);
     clock_join(&s->r->clocks, &m.open[LAYER_ORDER], know_of(s)->now[LAYER_PERFORMED]);
     for (unsigned l = 0; l < LAYERS; l++)
         give_layer(s, w, l, m.open[l]);
@@ -114,7 +114,7 @@ static struct words *table(const struct sync *s) {
 
 static bool has_taken(const struct sync *s, struct word_given *w) {
     const uint32_t cluster = s->r->global->cluster;
-    const uint8_t order = (uint8_t)((uint32_t)s->order << 1 | s->narrow);
+    const uint8_t order = (uint8_t)((uint32_t)s->how.order << 4 | (uint32_t)s->how.scope << 1 | s->narrow);
     struct taker *t = &w->taker[(cluster + s->warp) % WORD_TAKERS];
     if (t->version == w->version && t->cluster == cluster && t->warp == s->warp && t->lane == s->lane &&
         t->order == order)
@@ -134,7 +134,7 @@ static void take(const struct sync *s, uint64_t key) {
         else
             clock_import(&s->r->clocks, &m.done[l], far_of(w->given.far[l], s->r->global->cluster),
                          s->narrow ? NULL : w->given.far[l]);
-    know_observe(s->r, s->warp, 1u << s->lane, &m, &(struct manner){s->order, SCOPE_CLUSTER, true});
+    know_observe(s->r, s->warp, 1u << s->lane, &m, &s->how);
     know_forget(s->r, &m);
 }
 
@@ -147,7 +147,7 @@ static void end_sequence(const struct sync *s, uint64_t key) {
 
 static void put(const struct sync *s, uint64_t key) {
     const struct know *k = know_of(s);
-    if (!releases(s->order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
+    if (!releases(s->how.order) && !k->released_at && !k->before_at && !k->now[LAYER_PERFORMED])
         return;
     const uint32_t each = LAYERS * (512 + 9 * s->r->clocks.warps);
     if (!s->local && s->r->global->launch->words.num >= MAX_WORD_BYTES / each) {
@@ -185,10 +185,12 @@ static void sync_word(struct sync *s, const struct event_access *e, uint64_t key
 void global_sync(struct race *r, const struct event_access *e) {
     struct sync s = {.r = r,
                      .warp = race_warp(r, e->by.cta, e->by.warp),
-                     .order = e->by.order,
+                     .how = {e->by.order, SCOPE_CLUSTER, true},
                      .narrow = e->by.scope < SCOPE_GPU || e->space == SPACE_SHARED};
     if (!r->global || global_is_map_copy(e))
         return;
+    if (e->space == SPACE_SHARED)
+        s.how = (struct manner){e->by.order, e->by.scope, e->by.cta == e->owner};
     for (uint32_t m = e->by.lanes; m; m &= m - 1) {
         s.lane = (uint32_t)__builtin_ctz(m);
         const uint64_t at = e->at[s.lane];
