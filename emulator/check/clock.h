@@ -6,7 +6,8 @@
  * one; only where several differ are there 32. It also has an entry for each token: a thing that completes in steps, as
  * the phases of an mbarrier or the tcgen05 operations of a thread, which it counts.
  *
- * Of other clusters a clock knows what came through global memory: a set of clocks of theirs (check/far.h), mostly none.
+ * Of other clusters a clock knows what came through global memory: a set of clocks of theirs (check/far.h), mostly
+ * none.
  *
  * Clocks are shared: many hold one, none changes one that another holds. NULL is the clock that knows nothing.
  */
@@ -44,11 +45,15 @@ void clock_set(struct clock_pool *p, struct clock **to, struct clock *c);
 
 /* *into knows what `from` knows, too. */
 void clock_join(struct clock_pool *p, struct clock **into, struct clock *from);
+/* The same but of these lanes, of which it learns nothing. */
+void clock_join_others(struct clock_pool *p, struct clock **into, struct clock *from, uint32_t warp, uint32_t lanes);
 /* *c knows the lanes of a warp up to `time`, the token up to `step`. */
 void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint32_t lanes, uint32_t time);
 void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uint32_t step);
 
 bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time);
+/* One of the lanes. */
+bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time);
 /* All lanes of the warp are known up to then. */
 uint32_t clock_all_lanes(const struct clock *c, uint32_t warp);
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step);
