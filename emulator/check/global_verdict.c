@@ -202,6 +202,12 @@ static bool same_store(const struct mark *a, const struct mark *b) {
            x->cluster == y->cluster && x->warp == y->warp && x->clock == y->clock && x->source == y->source;
 }
 
+/* Threads of another CTA, which have a cache of their own. */
+static bool is_elsewhere(const struct toucher *t, const struct global_op *op) {
+    return !t->v->async &&
+           (op->cluster != t->r->global->cluster || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
+}
+
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct global_op *op = first->by.op;
@@ -209,7 +215,9 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
         return NULL;
     if (knows_done(t, LAYER_ORDER, op, wrote))
         return NULL;
-    return knows_done(t, LAYER_SEEN, op, wrote) ? &copy_handover : &global_race;
+    if (!knows_done(t, LAYER_SEEN, op, wrote))
+        return &global_race;
+    return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
 }
 
 const struct diag *global_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,

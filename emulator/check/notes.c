@@ -327,6 +327,11 @@ static void carry(struct race *r, const struct note *n, struct meeting *m) {
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
 
+void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct meeting *m) {
+    clock_join(&r->clocks, &m->open[LAYER_RAN], n->now[LAYER_RAN]);
+    clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, lanes, n->time);
+}
+
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {

@@ -167,6 +167,12 @@ struct cta_watch {
             const struct diag_site *site;
         } * uses, *seen; /* the latest of each warp of the cluster; of those polls that saw phase `saw` complete */
         uint64_t saw;
+        struct clock *before; /* the arrivals of the phase before, if they were threads' alone: LAYER_RAN */
+        bool operations;      /* arrived, or brought bytes, in this one */
+        struct arrival {
+            bool alone; /* it ended its phase, the only one, and without bytes */
+            uint32_t warp, lanes;
+        } first; /* a tcgen05.commit in this phase, or the one before; its thread */
         struct {
             bool any;
             uint64_t phase;
@@ -253,6 +259,8 @@ void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t unt
 /* A copy's bytes have come; a tcgen05.commit arrives. */
 void note_lands(struct race *r, const struct note *n, struct meeting *m);
 void note_commit(struct race *r, const struct note *n, struct meeting *m);
+/* cp.async.mbarrier.arrive of lanes arrives: of what they did before nothing is known but that it was executed. */
+void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct meeting *m);
 
 /* --- who makes an access ------------------------------------------------------------------------------------------ */
 
