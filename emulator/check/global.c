@@ -134,8 +134,8 @@ static void engine(struct race *r, const struct event_access *e, struct note *n)
         cells_touch(&t, e->at[i], e->size, e->rows ? e->rows : 1, e->stride);
 }
 
-/* The map is read behind the issue, and nothing says when: who knows of the issue may change it, as kernels do behind a
- * wait_group.read or the loads' mbarrier. */
+/* Told when the copy is issued. Who knows of the issue may change the map: the text wants wait_group by the issuer, or
+ * the copy's completion (9.7.9.25.1, 9.7.9.27.1.2), and well-kept kernels do with less (docs/memory-model.md). */
 static void reads_map(struct race *r, const struct event_access *e, const struct note *n) {
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what);
     struct toucher t = {.r = r, .v = &v, .map = true};
