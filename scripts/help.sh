@@ -8,5 +8,5 @@ echo
 for step in "$@"; do
     printf '  %-11s %s\n' "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
 done
-printf '  %-11s %s\n' "check-NN" "a step on the emulator under eager, lazy and twice SEEDS=100 random schedules: the same result"
+printf '  %-11s %s\n' "check-NN" "a step on the emulator under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
 awk '/^[a-z0-9-]+:.*## / { name = $1; sub(/:.*/, "", name); sub(/.*## /, ""); printf "  %-11s %s\n", name, $0 }' Makefile

@@ -305,6 +305,26 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
     far_join(p->far, &to->far, from->far);
 }
 
+void clock_join_others(struct clock_pool *p, struct clock **into, struct clock *from, uint32_t warp, uint32_t lanes) {
+    struct lanes mine = {{0}}, theirs;
+    bool news = false;
+    if (!from)
+        return;
+    if (*into)
+        unpack(*into, warp, &mine);
+    unpack(from, warp, &theirs);
+    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+        if (lanes >> l & 1 && theirs.time[l] > mine.time[l]) {
+            theirs.time[l] = mine.time[l];
+            news = true;
+        }
+    struct clock *others = clock_hold(from);
+    if (news)
+        pack(own(p, &others), warp, &theirs);
+    clock_join(p, into, others);
+    clock_drop(p, others);
+}
+
 /* --- single entries ----------------------------------------------------------------------------------------------- */
 
 void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint32_t lanes, uint32_t time) {
@@ -343,6 +363,13 @@ bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint3
     if (c->lane[warp] == MANY)
         return time <= c->many[c->ahead[warp]].time[lane];
     return c->lane[warp] == lane && time <= c->ahead[warp];
+}
+
+bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time) {
+    for (; lanes; lanes &= lanes - 1)
+        if (clock_knows_lane(c, warp, (uint32_t)__builtin_ctz(lanes), time))
+            return true;
+    return false;
 }
 
 uint32_t clock_all_lanes(const struct clock *c, uint32_t warp) { return c ? c->all[warp] : 0; }

@@ -44,11 +44,15 @@ void clock_set(struct clock_pool *p, struct clock **to, struct clock *c);
 
 /* *into knows what `from` knows, too. */
 void clock_join(struct clock_pool *p, struct clock **into, struct clock *from);
+/* The same but of these lanes, of which it learns nothing. */
+void clock_join_others(struct clock_pool *p, struct clock **into, struct clock *from, uint32_t warp, uint32_t lanes);
 /* *c knows the lanes of a warp up to `time`, the token up to `step`. */
 void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint32_t lanes, uint32_t time);
 void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uint32_t step);
 
 bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time);
+/* One of the lanes. */
+bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time);
 /* All lanes of the warp are known up to then. */
 uint32_t clock_all_lanes(const struct clock *c, uint32_t warp);
 bool clock_knows_token(const struct clock *c, uint32_t token, uint32_t step);

@@ -148,7 +148,7 @@ static void given_back(struct race *r, const struct event_life *e) {
     struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[0], EFFECT_WRITE);
     bool told = false;
     v.lanes = UINT32_MAX; /* the warp does it as one */
-    v.synchronous = w->strand[0].k.pending[LAYER_TENSOR];
+    v.synchronous = w->strand[0].k.pending;
     for (uint32_t i = 0; i < c->num; i++)
         if (overlap(&c->areas[i], &all))
             judge(r, e->owner, &c->areas[i], &all, &v, &told);
@@ -169,11 +169,8 @@ static void pair_closing(struct race *r, const struct event_life *e) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct columns_watch *c = columns_of(r, e->owner);
     const struct strand *s = &r->warps[warp].strand[0];
-    if (e->owner == e->by.cta || !c->alloc_time)
+    if (e->owner == e->by.cta || clock_knows_any(s->k.now[LAYER_SEEN], c->alloc_warp, UINT32_MAX, c->alloc_time))
         return;
-    for (uint32_t l = 0; l < CLOCK_LANES; l++)
-        if (clock_knows_lane(s->k.now[LAYER_SEEN], c->alloc_warp, l, c->alloc_time))
-            return;
     const struct mach_origin origin = event_origin(&e->by);
     mach_warn_pair(r->island, &origin, &c->alloc, "tcgen05.alloc of the peer", &pair_unordered,
                    "tcgen05.dealloc by cluster CTA %u, and nothing orders it after the tcgen05.alloc of CTA %u",

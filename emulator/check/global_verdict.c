@@ -46,7 +46,7 @@ static const struct diag fence_before_overwrite = {
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
     .section = "PTX ISA 8.6, 9.7.13.4",
-    .hint = "fence.proxy.async.global by every thread that read. No chip is known to need it",
+    .hint = "fence.proxy.async.global by every thread that read. Many kernels do without",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
@@ -94,13 +94,6 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
     if (mark_unit(mine) == EVERY_LANE) /* the others are not the lane */
         return false;
     return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
-}
-
-static bool clock_knows_any(const struct clock *c, uint32_t warp, uint32_t lanes, uint32_t time) {
-    for (; c && lanes; lanes &= lanes - 1)
-        if (clock_knows_lane(c, warp, (uint32_t)__builtin_ctz(lanes), time))
-            return true;
-    return false;
 }
 
 static bool knows_every(const struct toucher *t, const struct clock *c, enum layer layer, const struct mark *first,
@@ -263,24 +256,12 @@ static struct mach_origin origin_of(const struct toucher *t, const struct mark *
                    .tid = {first % b.x, first / b.x % b.y, first / (b.x * b.y)}}};
 }
 
-struct party {
-    struct mach_origin origin;
-    const char *what;
-    bool writes;
-};
-
-static void tell(const struct toucher *t, const struct diag *rule, const struct party *later,
-                 const struct party *earlier, uint64_t at) {
-    char said[160], place[120];
+static void name_place(const struct toucher *t, uint64_t at, char *place, size_t size) {
     struct mem_block b;
-    int n = snprintf(place, sizeof place, "global address 0x%llx", (unsigned long long)at);
+    const int n = snprintf(place, size, "global address 0x%llx", (unsigned long long)at);
     if (mem_nearest(t->r->cluster->cta[0].gpu->mem, at, &b) && at - b.addr < b.size)
-        snprintf(place + n, sizeof place - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
+        snprintf(place + n, size - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
                  (unsigned long long)b.size);
-    snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");
-    mach_warn_pair(t->r->island, &later->origin, &earlier->origin, said, rule,
-                   "%s %s %s, and nothing orders it after %s", later->what, later->writes ? "writes" : "reads", place,
-                   earlier->what);
 }
 
 void global_tell(const struct toucher *t, const struct diag *rule, const struct mark *first, const struct mark *mine,
@@ -293,9 +274,9 @@ void global_tell(const struct toucher *t, const struct diag *rule, const struct 
     if (!(mine->flags & MARK_OP))
         by.lanes = 1u << lane_of(mine, at % SECTOR);
     const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
+    char place[120];
+    name_place(t, at, place, sizeof place);
     /* an operation counts from its issue, though it runs later */
-    if (v->note && first->cluster == cluster_of(t) && first->time > v->note->time)
-        tell(t, rule, &theirs, &ours, at);
-    else
-        tell(t, rule, &ours, &theirs, at);
+    const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
+    verdict_tell(t->r, rule, late ? &theirs : &ours, late ? &ours : &theirs, place);
 }

@@ -45,7 +45,8 @@ static bool same(const struct know *a, const struct know *b) {
             return false;
     return a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at &&
            a->fenced_at == b->fenced_at && a->released_fenced_at == b->released_fenced_at &&
-           a->global_at == b->global_at && a->released_global_at == b->released_global_at;
+           a->global_at == b->global_at && a->released_global_at == b->released_global_at && a->half_at == b->half_at &&
+           a->released_half_at == b->released_half_at;
 }
 
 static void merge(struct race *r, struct warp_watch *w) {
@@ -72,13 +73,20 @@ static void give(struct race *r, struct clock **to, struct clock *known, uint32_
         clock_add_lanes(&r->clocks, to, warp, lanes, time);
 }
 
-/* To those who may take it, by the scope. */
+/* To those who may take it, by the scope: `to` are the meeting's layers from `scoped` to its like for the CTA. */
 static void give_scoped(struct race *r, struct clock **to, struct clock *known, uint32_t warp, uint32_t lanes,
                         uint32_t time, const struct manner *how) {
     if (how->near)
-        give(r, &to[LAYER_NEAR], known, warp, lanes, time);
+        give(r, &to[LAYER_NEAR - LAYER_SCOPED], known, warp, lanes, time);
     if (how->scope >= SCOPE_CLUSTER)
-        give(r, &to[LAYER_SCOPED], known, warp, lanes, time);
+        give(r, to, known, warp, lanes, time);
+}
+
+static void take_scoped(struct race *r, struct clock **to, struct clock *const *from, const struct manner *how) {
+    if (how->near)
+        clock_join(&r->clocks, to, from[LAYER_NEAR - LAYER_SCOPED]);
+    if (how->scope >= SCOPE_CLUSTER)
+        clock_join(&r->clocks, to, from[0]);
 }
 
 /* What only the strict level asks for. */
@@ -87,11 +95,13 @@ static void arrive_strict(struct race *r, const struct know *k, uint32_t warp, u
     const struct manner fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope,
                                  how->near};
     if (releases(how->order))
-        give_scoped(r, to, k->now[LAYER_SCOPED], warp, lanes, r->time, how);
+        give_scoped(r, &to[LAYER_SCOPED], k->now[LAYER_SCOPED], warp, lanes, r->time, how);
     else if (k->released_at)
-        give_scoped(r, to, k->released[LAYER_SCOPED], warp, lanes, k->released_at, &fence);
+        give_scoped(r, &to[LAYER_SCOPED], k->released[LAYER_SCOPED], warp, lanes, k->released_at, &fence);
     give(r, &to[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, lanes, k->before_at);
     clock_join(&r->clocks, &to[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
+    give_scoped(r, &to[LAYER_TENSOR_SCOPED], k->released[LAYER_TENSOR_SCOPED], warp, lanes, k->before_at, how);
+    give_scoped(r, &to[LAYER_TENSOR_SCOPED], k->pending[LAYER_TENSOR_SCOPED], warp, lanes, 0, how);
 }
 
 static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
@@ -102,10 +112,12 @@ static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t
         give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
         give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
         give(r, &to[LAYER_FENCED_GLOBAL], k->now[LAYER_FENCED_GLOBAL], warp, lanes, k->global_at);
+        give(r, &to[LAYER_HALF], k->now[LAYER_HALF], warp, lanes, k->half_at);
     } else if (k->released_at) {
         give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
         give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
         give(r, &to[LAYER_FENCED_GLOBAL], k->released[LAYER_FENCED_GLOBAL], warp, lanes, k->released_global_at);
+        give(r, &to[LAYER_HALF], k->released[LAYER_HALF], warp, lanes, k->released_half_at);
     }
     clock_join(&r->clocks, &to[LAYER_PERFORMED], k->now[LAYER_PERFORMED]);
     if (r->strict)
@@ -134,14 +146,13 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
         clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
         clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
         clock_join(&r->clocks, &to[LAYER_FENCED_GLOBAL], m->done[LAYER_FENCED_GLOBAL]);
+        clock_join(&r->clocks, &to[LAYER_HALF], m->done[LAYER_HALF]);
         clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], m->done[LAYER_PERFORMED]);
         if (!r->strict)
             continue;
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
-        if (how->near)
-            clock_join(&r->clocks, &to[LAYER_SCOPED], m->done[LAYER_NEAR]);
-        if (how->scope >= SCOPE_CLUSTER)
-            clock_join(&r->clocks, &to[LAYER_SCOPED], m->done[LAYER_SCOPED]);
+        take_scoped(r, &to[LAYER_SCOPED], &m->done[LAYER_SCOPED], how);
+        take_scoped(r, &s->k.pending[LAYER_TENSOR_SCOPED], &m->done[LAYER_TENSOR_SCOPED], how);
     }
     merge(r, w);
 }
@@ -172,6 +183,7 @@ void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct mann
         fence_layer(r, &s->k, LAYER_ORDER, how->order);
         fence_layer(r, &s->k, LAYER_FENCED, how->order);
         fence_layer(r, &s->k, LAYER_FENCED_GLOBAL, how->order);
+        fence_layer(r, &s->k, LAYER_HALF, how->order);
         fence_layer(r, &s->k, LAYER_SCOPED, how->order);
         if (!releases(how->order))
             continue;
@@ -179,6 +191,7 @@ void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct mann
         s->k.released_scope = how->scope;
         s->k.released_fenced_at = s->k.fenced_at;
         s->k.released_global_at = s->k.global_at;
+        s->k.released_half_at = s->k.half_at;
         if (wide)
             give(r, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER], warp, s->lanes, r->time);
     }
@@ -201,18 +214,46 @@ void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_
     merge(r, w);
 }
 
+/* What the release covers the acquire makes known to the async proxy. Each is a thread fence too: the release is one
+ * behind it, for what it covers goes with a relaxed arrival (9.7.13.17, example), the acquire one before. */
+void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how) {
+    struct warp_watch *w = &r->warps[warp];
+    if (acquires(how->order))
+        know_fence(r, warp, lanes, how, false);
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        struct know *k = &s->k;
+        if (releases(how->order)) {
+            clock_join(&r->clocks, &k->now[LAYER_HALF], k->now[LAYER_ORDER]);
+            k->half_at = r->time;
+        } else {
+            clock_join(&r->clocks, &k->now[LAYER_FENCED], k->now[LAYER_HALF]);
+            k->fenced_at = k->half_at > k->fenced_at ? k->half_at : k->fenced_at;
+        }
+    }
+    merge(r, w);
+    if (releases(how->order))
+        know_fence(r, warp, lanes, how, false);
+}
+
 void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool before) {
+    static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
         struct know *k = &s->k;
-        if (before) {
-            clock_set(&r->clocks, &k->released[LAYER_TENSOR], k->now[LAYER_TENSOR]);
-            k->before_at = r->time;
-        } else {
-            clock_join(&r->clocks, &k->now[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
-            clock_set(&r->clocks, &k->pending[LAYER_TENSOR], NULL);
+        for (unsigned i = 0; i < 2; i++) {
+            if (before) {
+                clock_set(&r->clocks, &k->released[both[i]], k->now[both[i]]);
+                continue;
+            }
+            clock_join(&r->clocks, &k->now[both[i]], k->pending[both[i]]);
+            clock_set(&r->clocks, &k->pending[both[i]], NULL);
         }
+        if (before)
+            k->before_at = r->time;
+        else if (r->strict)
+            clock_set(&r->clocks, &k->now[LAYER_BEHIND], k->now[LAYER_SEEN]);
     }
     merge(r, w);
 }
@@ -226,11 +267,12 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
     if (k->global_at)
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED_GLOBAL], warp, UINT32_MAX, k->global_at);
+    if (k->half_at)
+        clock_add_lanes(&r->clocks, &k->now[LAYER_HALF], warp, UINT32_MAX, k->half_at);
     if (!r->strict)
         return;
-    clock_join(&r->clocks, &k->pending[LAYER_TENSOR], k->released[LAYER_TENSOR]);
-    if (k->before_at)
-        clock_add_lanes(&r->clocks, &k->pending[LAYER_TENSOR], warp, UINT32_MAX, k->before_at);
+    give(r, &k->pending[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, UINT32_MAX, k->before_at);
+    give(r, &k->pending[LAYER_TENSOR_SCOPED], k->released[LAYER_TENSOR_SCOPED], warp, UINT32_MAX, k->before_at);
 }
 
 /* Orders the memory accesses of those who take part (9.7.13.2). */

@@ -236,10 +236,7 @@ static const struct diag phase_missed = {
 static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
         const struct mbar_use *use = &m->seen[i];
-        bool known = !use->time;
-        for (uint32_t l = 0; !known && l < CLOCK_LANES; l++)
-            known = clock_knows_lane(m->m.open[LAYER_RAN], i, l, use->time);
-        if (known)
+        if (clock_knows_any(m->m.open[LAYER_RAN], i, UINT32_MAX, use->time))
             continue;
         const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
         mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
@@ -271,7 +268,8 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     check_seen(r, e, m);
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
+                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
@@ -340,8 +338,8 @@ static const struct diag exits_unseen = {
         "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
     .section = "PTX ISA 5.1.7, 9.7.16.12.1",
     .hint =
-        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Chips "
-        "give the arrivals of one thread's commits in order, and kernels of pairs end so",
+        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Kernels "
+        "of pairs that run on a B200 end so",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };

@@ -312,11 +312,17 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
 }
 
 /* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
- * they did themselves has been executed, and no more is known of it (8.9.1.1). */
+ * they did themselves has been executed, and no more is known of it (8.9.1.1), though a phase that they arrived at and
+ * waited for may have told them of it; but their tcgen05.fence orders it before a commit. */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
-    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
+    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) { /* else as the last, a box of the same stage */
         for (unsigned l = 0; l < LAYER_NEAR; l++)
-            clock_join(&r->clocks, &m->open[l], n->now[l]);
+            if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED)
+                clock_join(&r->clocks, &m->open[l], n->now[l]);
+            else
+                clock_join_others(&r->clocks, &m->open[l], n->now[l], n->warp, n->lanes);
+        clock_join(&r->clocks, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED]);
+    }
     clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
@@ -324,7 +330,8 @@ static void carry(struct race *r, const struct note *n, struct meeting *m) {
 void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
-    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
+                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (n->read.step)

@@ -170,7 +170,7 @@ static void alloc_writes(struct race *r, const struct event_access *e) {
 static void access(const struct listener *self, const struct event_access *e) {
     struct race *r = race_of(self, e->by.cta->cluster);
     struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
-    if (!r || e->space == SPACE_LOCAL)
+    if (!r)
         return;
     r->time += !e->by.op;
     if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
@@ -238,8 +238,7 @@ static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
         know_proxy_fence(r, warp, e->by.lanes, e->space);
         break;
     case FENCE_PROXY_ASYNC_GENERIC:
-        know_fence(r, warp, e->by.lanes, &how, false);
-        know_proxy_fence(r, warp, e->by.lanes, e->space);
+        know_half_fence(r, warp, e->by.lanes, &how);
         break;
     case FENCE_PROXY_TENSORMAP:
         global_map_fence(r, e);

@@ -29,9 +29,13 @@ enum layer {
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
+    LAYER_HALF, /* of LAYER_ORDER what a fence.proxy.async::generic.release covers: its .acquire makes it LAYER_FENCED */
     LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, as of execution alone */
     LAYER_SCOPED,    /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
-    LAYER_NEAR,      /* of meetings alone: the same from threads of its CTA, at any scope */
+    LAYER_TENSOR_SCOPED, /* the same of LAYER_TENSOR (9.7.16.11.1) */
+    LAYER_NEAR,          /* of meetings alone: of LAYER_SCOPED, from threads of its CTA, at any scope */
+    LAYER_TENSOR_NEAR,   /*  and of LAYER_TENSOR_SCOPED */
+    LAYER_BEHIND,        /* of threads alone: of LAYER_SEEN what they knew at their last fence::after_thread_sync */
     LAYERS
 };
 
@@ -46,6 +50,7 @@ struct know {
     uint32_t fenced_at;              /* own accesses up to here have a proxy fence behind them, */
     uint32_t released_fenced_at;     /*  and had one at released_at */
     uint32_t global_at, released_global_at; /* the same of LAYER_FENCED_GLOBAL */
+    uint32_t half_at, released_half_at;     /*  and of LAYER_HALF */
 };
 
 /* Lanes of a warp that know the same of others. */
@@ -72,8 +77,8 @@ enum stamp_flag {
     STAMP_STRONG = 1, /* told with an order: morally strong accesses do not race (8.7.1) */
     STAMP_MANY = 2,   /* `time` is the number of a list of them */
     STAMP_COPY = 4,   /* cp.async of the thread, issued then */
-    STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
     STAMP_SPLIT = 8,  /* of a word: `time` is the number of those of its bytes */
+    STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
 };
 
 /* How it becomes known that a part of an asynchronous operation is over. */
@@ -217,9 +222,10 @@ void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *
 void know_phase(struct race *r, struct meeting *m);
 /* Lanes have seen that a phase is complete. */
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how);
-/* fence and membar, `wide`: of gpu or system scope; fence.proxy.async; tcgen05.fence; bar.warp.sync. */
+/* fence and membar, `wide`: of gpu or system scope; fence.proxy.async, and its halves; tcgen05.fence; bar.warp.sync. */
 void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how, bool wide);
 void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_fence_space space);
+void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct manner *how);
 void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool before);
 void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes);
 
@@ -258,7 +264,7 @@ struct viewer {
     enum event_agent agent;
     bool async; /* through the async proxy */
     /* Of a synchronous tcgen05 operation: what needs no tcgen05.fence::after_thread_sync to count for it (9.7.16.6.1). */
-    const struct clock *synchronous;
+    struct clock *const *synchronous;
     const char *what;
 };
 struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp, const struct strand *s,
@@ -278,7 +284,16 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
                                 bool writes, enum where where);
 /* Does it know that a part of the operation is over? */
 bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote);
-/* Reports it. `at`: shared offset, or column, in the memory of `owner`. */
+/* One of the two who make conflicting accesses. */
+struct party {
+    struct mach_origin origin;
+    const char *what;
+    bool writes;
+};
+/* Reports that nothing orders what `later` does after what `earlier` does; `place`: what both touch. */
+void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
+                  const char *place);
+/* The same. `at`: shared offset, or column, in the memory of `owner`. */
 void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at);
 void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
@@ -307,6 +322,7 @@ struct span {
 };
 struct block {
     struct word *quads;                       /* 16 bytes each; NULL: no thread has touched the block */
+    uint8_t *held;                            /* what threads wrote to each quad as one */
     struct word *words;                       /* 4 bytes each; NULL: no quad has parted */
     uint64_t parted[BLOCK_BYTES / QUAD / 64]; /* bit per quad: its words count in its place */
     struct span *spans;

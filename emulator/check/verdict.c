@@ -29,7 +29,8 @@ static const struct diag missing_fence = {
     .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
     .hint =
         "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
-        "thread. Mostly the store has long arrived, so it works by luck on most runs",
+        "thread; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. Mostly the "
+        "store has long arrived, so it works by luck on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -40,7 +41,8 @@ static const struct diag fence_before_overwrite = {
     .section = "PTX ISA 8.6, 9.7.13.4",
     .hint =
         "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
-        "the copy be issued. No chip is known to need it, and many kernels do without",
+        "the copy be issued; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. "
+        "Many kernels do without; of one, wrong results on an NVL72 are reported that it cured",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
@@ -86,10 +88,9 @@ static const struct diag operand_overwritten = {
 };
 static const struct diag relaxed_handover = {
     .id = "relaxed-handover",
-    .rule =
-        "a relaxed arrival or wait orders no memory accesses of threads, nor does the completion of an operation those "
-        "of its issuer: a release before the arrival and an acquire after the wait do",
-    .section = "PTX ISA 8.8, 8.9.1.1, 9.7.13.4, 9.7.13.15.13",
+    .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an "
+            "acquire after the wait do",
+    .section = "PTX ISA 8.8, 9.7.13.4, 9.7.13.15.13",
     .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
             "accesses it covers, and fence.acquire after the relaxed wait",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
@@ -154,18 +155,27 @@ static const struct diag fence_missing = {
         "before it, or a tcgen05.commit, and tcgen05.fence::after_thread_sync after it",
     .section = "PTX ISA 9.7.16.6.4",
     .hint = "::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier, "
-            "::after_thread_sync in the one that goes on. No known compiler moves what they hold in place",
+            "::after_thread_sync in the one that goes on. ptxas 13.0 was not seen to move what they hold in place",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
-
+static const struct diag operand_fence_missing = {
+    .id = "tcgen05-fence-missing",
+    .rule = "what tcgen05.mma and .cp read of shared memory comes behind a wait or barrier of their thread only with "
+            "tcgen05.fence::after_thread_sync between: they are asynchronous",
+    .section = "PTX ISA 9.7.16.11.1, 9.7.16.6.3",
+    .hint = "tcgen05.fence::after_thread_sync behind the wait for the bytes, by the thread that issues. No known chip "
+            "or compiler moves the operation in front of the wait, and many kernels do without",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
 static const struct diag narrow_scope = {
     .id = "scope-too-narrow",
     .rule = "two threads synchronise where the scope of each operation takes in the other thread: those of different "
             "CTAs of a cluster at .cluster or wider",
-    .section = "PTX ISA 8.5, 8.8, 9.7.13.15.13",
-    .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. Known "
-            "chips order it all the same, and many kernels rely on it",
+    .section = "PTX ISA 8.5, 8.8, 9.7.13.15.13, 9.7.16.11.1",
+    .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. Many "
+            "kernels do without; of two, whose bytes came by cp.async, stale reads on chips are reported",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
@@ -177,25 +187,31 @@ static const struct diag not_pipelined = {
     .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.5",
     .hint =
         "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
-        "tcgen05.wait::ld, even if the registers have been used. Chips run them in order, and many kernels rely on it",
+        "tcgen05.wait::ld, even if the registers have been used. Block-scaled kernels rely on the order of mma and cp",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
+/* Its own lanes of that warp, which know themselves that far. */
+static uint32_t own_lanes(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t time) {
+    return warp == v->warp && time <= (layer == LAYER_FENCED ? v->fenced_at : v->time) ? v->lanes : 0;
+}
+
 static bool knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane, uint32_t time) {
-    const uint32_t own = layer == LAYER_FENCED ? v->fenced_at : v->time;
-    return (warp == v->warp && v->lanes >> lane & 1 && time <= own) ||
-           clock_knows_lane(v->now[layer], warp, lane, time);
+    return own_lanes(v, layer, warp, time) >> lane & 1 || clock_knows_lane(v->now[layer], warp, lane, time);
 }
 
 /* Does it know one of the lanes that far; `all`: each of them? */
 static bool knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all) {
-    for (uint32_t l = 0; l < CLOCK_LANES; l++)
-        if (d->lanes >> l & 1 && knows_lane(v, layer, d->warp, l, d->time) != all)
-            return !all;
-    return all && d->lanes;
+    const uint32_t own = own_lanes(v, layer, d->warp, d->time);
+    if (!all)
+        return d->lanes & own || clock_knows_any(v->now[layer], d->warp, d->lanes, d->time);
+    for (uint32_t left = d->lanes & ~own; left; left &= left - 1)
+        if (!clock_knows_lane(v->now[layer], d->warp, (uint32_t)__builtin_ctz(left), d->time))
+            return false;
+    return d->lanes;
 }
 
 static bool knows_step(const struct viewer *v, enum layer layer, const struct done *d) {
@@ -203,7 +219,7 @@ static bool knows_step(const struct viewer *v, enum layer layer, const struct do
     case DONE_TOKEN:
         return clock_knows_token(v->now[layer], d->token, d->step);
     case DONE_THREAD:
-        return knows_lanes(v, layer, d, layer == LAYER_TENSOR);
+        return knows_lanes(v, layer, d, layer == LAYER_TENSOR || layer == LAYER_TENSOR_SCOPED);
     case DONE_FORGOTTEN:
         return true;
     default:
@@ -216,12 +232,10 @@ static bool knows_done(const struct viewer *v, enum layer layer, const struct no
 }
 
 /* By tcgen05.fence on both sides; a synchronous operation, as tcgen05.dealloc, asks for that of the others alone. */
-static bool knows_tensor(const struct viewer *v, const struct note *first, bool wrote) {
-    struct clock *now[LAYERS] = {[LAYER_TENSOR] = (struct clock *)(uintptr_t)v->synchronous};
+static bool knows_tensor(const struct viewer *v, enum layer layer, const struct note *first, bool wrote) {
     struct viewer also = *v;
-    also.now = now;
-    return knows_done(v, LAYER_TENSOR, first, wrote) ||
-           (v->synchronous && knows_done(&also, LAYER_TENSOR, first, wrote));
+    also.now = v->synchronous;
+    return knows_done(v, layer, first, wrote) || (v->synchronous && knows_done(&also, layer, first, wrote));
 }
 
 /* cp.async of a thread, by what that thread has waited for since. */
@@ -282,16 +296,27 @@ static const struct diag *while_under_way(const struct viewer *v, bool writes) {
     return v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY ? &operand_overwritten : &source_overwritten;
 }
 
+static bool is_near(const struct race *r, uint32_t warp, const struct viewer *v) {
+    return warp / r->warps_each == v->warp / r->warps_each;
+}
+
+/* An operand of tcgen05.mma or .cp, which is ordered behind what its thread knew at its last fence::after_thread_sync
+ * (9.7.16.11.1), and behind what that thread itself had done. */
+static bool is_operand(const struct viewer *v) { return v->note && v->note->tensor; }
+
 /* Ordered, and as the text has it? */
-static const struct diag *scoped(const struct race *r, const struct stamp *first, const struct viewer *v) {
-    const bool near = first->warp / r->warps_each == v->warp / r->warps_each;
-    return r->strict && !near && !knows_stamp(r, v, LAYER_SCOPED, first) ? &narrow_scope : NULL;
+static const struct diag *strictly(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    if (!r->strict)
+        return NULL;
+    if (!is_near(r, first->warp, v) && !knows_stamp(r, v, LAYER_SCOPED, first))
+        return &narrow_scope;
+    return is_operand(v) && !knows_stamp(r, v, LAYER_BEHIND, first) ? &operand_fence_missing : NULL;
 }
 
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes) {
     if (knows_stamp(r, v, v->async ? LAYER_FENCED : LAYER_ORDER, first))
-        return scoped(r, first, v);
+        return strictly(r, first, v);
     if (v->async && knows_stamp(r, v, LAYER_ORDER, first))
         return wrote ? &missing_fence : &fence_before_overwrite;
     if (first->flags & STAMP_COPY)
@@ -325,7 +350,10 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
         return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
     if (*rule || !knows_lanes(v, LAYER_SEEN, &issue, false))
         return false;
-    *rule = r->strict && !knows_lanes(v, LAYER_TENSOR, &issue, false) ? &fence_missing : NULL;
+    if (r->strict && !knows_lanes(v, LAYER_TENSOR, &issue, false))
+        *rule = &fence_missing;
+    else if (r->strict && !is_near(r, first->warp, v) && !knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
+        *rule = &narrow_scope;
     first->then = b->written; /* whoever knows that the second is over knows it of the first */
     return true;
 }
@@ -343,6 +371,16 @@ static const struct diag *tensor_verdict(const struct note *first, const struct 
     if (knows_lanes(v, LAYER_SEEN, &issue, false))
         return first->loads ? &ld_not_waited : &st_not_waited;
     return &tensor_race;
+}
+
+/* Synchronised, and as the text has it? */
+static const struct diag *tensor_strictly(const struct race *r, const struct note *first, bool wrote,
+                                          const struct viewer *v) {
+    if (!r->strict)
+        return NULL;
+    if (!knows_tensor(v, LAYER_TENSOR, first, wrote))
+        return &fence_missing;
+    return is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
 }
 
 static const struct diag *bytes_verdict(const struct note *first, bool wrote, const struct viewer *v, bool writes) {
@@ -366,10 +404,10 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
     if (where == IN_TENSOR) {
         if (!knows_done(v, LAYER_SEEN, first, wrote))
             return depends(first, v) ? &not_pipelined : tensor_verdict(first, v);
-        return r->strict && !knows_tensor(v, first, wrote) ? &fence_missing : NULL;
+        return tensor_strictly(r, first, wrote, v);
     }
     if (knows_done(v, LAYER_ORDER, first, wrote))
-        return NULL;
+        return r->strict && is_operand(v) && !knows_done(v, LAYER_BEHIND, first, wrote) ? &operand_fence_missing : NULL;
     return knows_done(v, LAYER_SEEN, first, wrote) ? &relaxed_copy_handover : bytes_verdict(first, wrote, v, writes);
 }
 
@@ -387,47 +425,37 @@ static struct mach_origin origin_of_stamp(const struct race *r, const struct sta
     return event_origin(&by);
 }
 
-/* One of the two parties of a report. */
-struct party {
-    const struct mach_origin *origin;
-    const char *what;
-    bool writes;
-};
-
-static void tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
-                 const struct cta *owner, uint32_t at, enum where where) {
-    char place[80], said[160];
-    int n = where == IN_TENSOR ? snprintf(place, sizeof place, "tensor memory column %u", at)
-                               : snprintf(place, sizeof place, "shared offset 0x%x", at);
-    if (r->cluster->num_ctas > 1)
-        snprintf(place + n, sizeof place - (size_t)n, " of cluster CTA %u", owner->rank);
+void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
+                  const char *place) {
+    char said[160];
     snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");
-    mach_warn_pair(r->island, later->origin, earlier->origin, said, rule, "%s %s %s, and nothing orders it after %s",
+    mach_warn_pair(r->island, &later->origin, &earlier->origin, said, rule, "%s %s %s, and nothing orders it after %s",
                    later->what, later->writes ? "writes" : "reads", place, earlier->what);
 }
 
 /* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
 static void tell_in_order(struct race *r, const struct diag *rule, const struct party *first, bool late,
                           const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
-    const struct mach_origin origin = v->note ? v->note->origin : event_origin(v->by);
-    const struct party mine = {&origin, v->what, writes};
-    if (v->note && late)
-        tell(r, rule, first, &mine, owner, at, where);
-    else
-        tell(r, rule, &mine, first, owner, at, where);
+    const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
+    char place[80];
+    const int n = where == IN_TENSOR ? snprintf(place, sizeof place, "tensor memory column %u", at)
+                                     : snprintf(place, sizeof place, "shared offset 0x%x", at);
+    if (r->cluster->num_ctas > 1)
+        snprintf(place + n, sizeof place - (size_t)n, " of cluster CTA %u", owner->rank);
+    verdict_tell(r, rule, late ? first : &mine, late ? &mine : first, place);
 }
 
 void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at) {
-    const struct mach_origin origin = origin_of_stamp(r, first);
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
-    const bool known = rule == &missing_fence || rule == &fence_before_overwrite; /* then it was first */
+    const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
     const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
-    tell_in_order(r, rule, &(struct party){&origin, what, wrote}, late, v, writes, owner, at, IN_SHARED);
+    tell_in_order(r, rule, &(struct party){origin_of_stamp(r, first), what, wrote}, late, v, writes, owner, at,
+                  IN_SHARED);
 }
 
 void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
     const bool late = v->note && first->time > v->note->time;
-    tell_in_order(r, rule, &(struct party){&first->origin, first->name, wrote}, late, v, writes, owner, at, where);
+    tell_in_order(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, owner, at, where);
 }

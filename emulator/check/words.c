@@ -150,10 +150,10 @@ static void add_reader(struct touch *t, struct stamp *read) {
     append(&t->b->lists[read->time], s);
 }
 
-/* Lanes that write one place with one instruction, or the same value: one of them stands there, and that was meant. */
+/* Two writes of the same value: whoever comes last, the same stands there, and that was meant. Of lanes that write one
+ * place with one instruction so does any pair, as values are read behind it. */
 static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
-    const bool together = w->wrote.warp == t->stamp.warp && w->wrote.time == t->stamp.time;
-    return t->writes && !t->v.note && (together || value == w->value);
+    return t->writes && !t->v.note && value == w->value;
 }
 
 /* The bytes of a place; of more than a word something that differs where they do. */
@@ -219,15 +219,23 @@ static void set_parted(struct block *k, uint32_t at, bool parted) {
 static struct word *quad_at(const struct block *k, uint32_t at) { return &k->quads[at % BLOCK_BYTES / QUAD]; }
 static struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
 
-/* The four words of a quad go their own ways. What they hold is what they held, but for those that are being written. */
+/* What is written to a quad, for the day it parts. */
+static void hold_quad(const struct touch *t, struct block *k, uint32_t at) {
+    if (t->writes)
+        memcpy(k->held + at % BLOCK_BYTES, t->owner->smem + at, QUAD);
+}
+
+/* The four words of a quad go their own ways; some of them have just been written. */
 static void part_quad(struct touch *t, struct block *k, uint32_t at) {
     const uint32_t base = at & ~(QUAD - 1);
     struct word *q = quad_at(k, base);
     if (!k->words)
         k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
-    for (uint32_t i = 0; i < QUAD; i += WORD)
-        *word_at(k, base + i) =
-            (struct word){q->wrote, same_readers(t->b, &q->read), value_at(t->owner, base + i, WORD)};
+    for (uint32_t i = 0; i < QUAD; i += WORD) {
+        struct word *w = word_at(k, base + i);
+        *w = (struct word){q->wrote, same_readers(t->b, &q->read), 0};
+        memcpy(&w->value, k->held + (base + i) % BLOCK_BYTES, WORD);
+    }
     clear_readers(t->b, &q->read);
     set_parted(k, base, true);
 }
@@ -246,14 +254,17 @@ static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t 
 
 static struct block *block_at(struct bytes_watch *b, uint32_t at) {
     struct block *k = &b->block[at / BLOCK_BYTES];
-    if (!k->quads)
+    if (!k->quads) {
         k->quads = xcalloc(BLOCK_BYTES / QUAD, sizeof *k->quads);
+        k->held = xcalloc(BLOCK_BYTES, 1);
+    }
     return k;
 }
 
 /* Four words at once, which are one, or are now. */
 static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     bool split = false;
+    hold_quad(t, k, at);
     if (!is_parted(k, at)) {
         touch_place(t, quad_at(k, at), at, QUAD);
         return;
@@ -440,6 +451,7 @@ void words_engine(struct race *r, struct cta *owner, const struct viewer *v, con
 void words_free(struct bytes_watch *b) {
     for (uint32_t i = 0; i < b->num_blocks; i++) {
         xfree(b->block[i].quads);
+        xfree(b->block[i].held);
         xfree(b->block[i].words);
     }
     for (uint32_t i = 0; i < b->num_lists; i++)

@@ -375,16 +375,6 @@ bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n) {
     return true;
 }
 
-/* Has one CTA of a pair begun to deallocate some of these columns? */
-static bool is_closing(const struct tc_state *tc, uint32_t column, uint32_t n) {
-    for (uint32_t i = 0; tc && i < tc->num_allocs; i++) {
-        const struct tc_allocation *a = &tc->allocs[i];
-        if (a->closing && column < a->column + a->columns && a->column < column + n)
-            return true;
-    }
-    return false;
-}
-
 bool tc_use_cells(struct cta *cta, const struct mach_origin *origin, const struct tc_cells *c) {
     if (!tc_owns(cta, c->column, c->columns)) {
         mach_fault(cta->island, origin, &unallocated, "%s covers columns %u to %u, which are not all allocated to %s",
@@ -394,14 +384,12 @@ bool tc_use_cells(struct cta *cta, const struct mach_origin *origin, const struc
                                                        : "the pair's even CTA");
         return false;
     }
-    const enum event_doubt doubt = is_closing(cta->tc, c->column, c->columns) ? DOUBT_CLOSING : DOUBT_NONE;
-    if (events_wanted(cta->gpu, WANT_TENSOR | (doubt ? WANT_DOUBT : 0)))
+    if (events_wanted(cta->gpu, WANT_TENSOR))
         events_send_access(cta->gpu,
                            &(struct event_access){.by = event_by_origin(cta, origin, c->what, ORDER_WEAK, SCOPE_NONE),
                                                   .agent = c->agent,
                                                   .space = SPACE_TENSOR,
                                                   .effect = c->effect,
-                                                  .doubt = doubt,
                                                   .owner = cta,
                                                   .what = c->what,
                                                   .at = &(uint64_t){c->column},

@@ -189,7 +189,7 @@ static bool atom_element(struct warp *w, const struct insn *in, const struct ato
 static void saw_atomic(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
                        uint32_t mask, const uint64_t *got) {
     if (events_wanted(w->gpu, isa_wants(s->space, EFFECT_ATOMIC)))
-        isa_tell_span(w, in, s, size, mask, EFFECT_ATOMIC, DOUBT_NONE, got);
+        isa_tell_span(w, in, s, size, mask, EFFECT_ATOMIC, got);
 }
 
 static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t mask) {

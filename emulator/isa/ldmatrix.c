@@ -64,7 +64,7 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const struc
             element_of(l, h, trans, &r, &c);
             s.at[l] = row[r].off + 2 * c;
         }
-        isa_tell_span(w, in, &s, 2, WARP_ALL_LANES, effect, DOUBT_NONE, NULL);
+        isa_tell_span(w, in, &s, 2, WARP_ALL_LANES, effect, NULL);
     }
 }
 

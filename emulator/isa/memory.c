@@ -181,13 +181,11 @@ static void saw_load(struct warp *w, const struct insn *in, const struct warp_sp
     const struct mem_form *f = in->data;
     if (poison)
         note_poison(w, in, s, mask);
-    const bool doubt = poison && s->space == XS_SHARED_CTA;
     uint64_t found[MACH_WARP];
-    if (!events_wanted(w->gpu, isa_wants(s->space, EFFECT_READ) | (doubt ? WANT_DOUBT : 0)))
+    if (!events_wanted(w->gpu, isa_wants(s->space, EFFECT_READ)))
         return;
     WARP_FOR_LANES(l, mask) { found[l] = loaded(w, f, l); }
-    isa_tell_span(w, in, s, (uint32_t)f->size * f->count, mask, EFFECT_READ, doubt ? DOUBT_UNWRITTEN : DOUBT_NONE,
-                  found);
+    isa_tell_span(w, in, s, (uint32_t)f->size * f->count, mask, EFFECT_READ, found);
 }
 
 static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {

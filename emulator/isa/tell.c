@@ -74,23 +74,17 @@ struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lan
     return by;
 }
 
-static enum event_space space_of(enum warp_space space) {
-    return space == XS_SHARED_CTA ? SPACE_SHARED : space == XS_LOCAL ? SPACE_LOCAL : SPACE_GLOBAL;
-}
-
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
-                   enum event_effect effect, enum event_doubt doubt, const uint64_t *value) {
+                   enum event_effect effect, const uint64_t *value) {
     const struct event_by by = isa_by(w, in, mask);
     uint64_t at[MACH_WARP];
-    WARP_FOR_LANES(l, mask) {
-        at[l] = s->base + warp_span_at(s, l) - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
-    }
+    WARP_FOR_LANES(l, mask) { at[l] = s->base + warp_span_at(s, l); }
+    const bool shared = s->space == XS_SHARED_CTA;
     events_send_access(w->gpu, &(struct event_access){.by = by,
                                                       .agent = AGENT_THREAD,
-                                                      .space = space_of(s->space),
+                                                      .space = shared ? SPACE_SHARED : SPACE_GLOBAL,
                                                       .effect = effect,
-                                                      .owner = s->space == XS_SHARED_CTA ? s->cta : NULL,
-                                                      .doubt = doubt,
+                                                      .owner = shared ? s->cta : NULL,
                                                       .at = at,
                                                       .size = size,
                                                       .value = by.order == ORDER_WEAK ? NULL : value});
@@ -99,10 +93,9 @@ void isa_tell_span(const struct warp *w, const struct insn *in, const struct war
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,
                   uint32_t lane, enum event_effect effect) {
     struct warp_span s = {.host = loc->host, .space = loc->space, .cta = loc->cta};
-    s.base =
-        loc->space == XS_GLOBAL ? addr : loc->off + (loc->space == XS_LOCAL ? (uint64_t)lane * w->local_stride : 0);
+    s.base = loc->space == XS_GLOBAL ? addr : loc->off;
     uint64_t found[MACH_WARP] = {0};
     if (effect == EFFECT_READ)
         memcpy(&found[lane], loc->host, size < 8 ? size : 8);
-    isa_tell_span(w, in, &s, size, 1u << lane, effect, DOUBT_NONE, effect == EFFECT_READ ? found : NULL);
+    isa_tell_span(w, in, &s, size, 1u << lane, effect, effect == EFFECT_READ ? found : NULL);
 }

@@ -11,25 +11,25 @@
  * section does (8.3, 8.5, 9.7.13). */
 struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes);
 
-/* Lanes `mask` have read or written `size` bytes each at *s, which are no parameters. `value`: what each lane found, of
- * larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
+/* Lanes `mask` have read or written `size` bytes each at *s, of shared or global memory. `value`: what each lane found,
+ * of larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
-                   enum event_effect effect, enum event_doubt doubt, const uint64_t *value);
+                   enum event_effect effect, const uint64_t *value);
 /* One lane has, at a location; `addr`: its address, where that is global. It reads no global memory: that may hold
  * something else by now. */
 void isa_tell_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr, uint32_t size,
                   uint32_t lane, enum event_effect effect);
 
-/* Who would be told; nobody of parameters. */
+/* Who would be told; nobody of parameters and local memory, which have one thread. */
 static inline uint32_t isa_wants(enum warp_space space, enum event_effect effect) {
     const uint32_t shared = effect & EFFECT_WRITE ? WANT_SHARED_WRITE : WANT_SHARED_READ;
-    return space == XS_SHARED_CTA ? shared : space == XS_GLOBAL ? WANT_GLOBAL : space == XS_LOCAL ? WANT_LOCAL : 0;
+    return space == XS_SHARED_CTA ? shared : space == XS_GLOBAL ? WANT_GLOBAL : 0;
 }
 
 static inline void isa_saw_write(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size,
                                  uint32_t mask) {
     if (events_wanted(w->gpu, isa_wants(s->space, EFFECT_WRITE)))
-        isa_tell_span(w, in, s, size, mask, EFFECT_WRITE, DOUBT_NONE, NULL);
+        isa_tell_span(w, in, s, size, mask, EFFECT_WRITE, NULL);
 }
 static inline void isa_saw_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr,
                                uint32_t size, uint32_t lane, enum event_effect effect) {

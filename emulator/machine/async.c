@@ -40,7 +40,7 @@ void *async_op_create_with(size_t size, size_t data, const struct async_kind *ki
 void async_op_free(struct async_op *op) { worker_free(op->cta->island->worker, op); }
 
 static void tell_stage(const struct async_queue *q, const struct async_op *op, enum event_op_stage stage) {
-    if (events_wanted(q->cta->gpu, WANT_OP | (op->src_bytes ? WANT_OP_SOURCE : 0)))
+    if (events_wanted(q->cta->gpu, WANT_OP))
         events_send_op(
             q->cta->gpu,
             &(struct event_op){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE), .stage = stage, .queue = q->name});

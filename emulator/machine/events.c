@@ -49,20 +49,17 @@ struct mach_origin event_origin(const struct event_by *by) {
 static bool by_threads(enum event_agent agent) { return agent == AGENT_THREAD || agent == AGENT_CP_ASYNC; }
 
 static uint32_t access_wants(const struct event_access *e) {
-    const uint32_t doubt = e->doubt ? WANT_DOUBT : 0;
     switch (e->space) {
     case SPACE_TENSOR:
-        return doubt | WANT_TENSOR;
-    case SPACE_LOCAL:
-        return doubt | WANT_LOCAL;
+        return WANT_TENSOR;
     case SPACE_GLOBAL:
-        return doubt | (by_threads(e->agent) ? WANT_GLOBAL : WANT_ENGINE_GLOBAL);
+        return by_threads(e->agent) ? WANT_GLOBAL : WANT_ENGINE_GLOBAL;
     case SPACE_SHARED:
         break;
     }
     if (by_threads(e->agent))
-        return doubt | (e->effect & EFFECT_WRITE ? WANT_SHARED_WRITE : WANT_SHARED_READ);
-    return doubt | (e->effect & EFFECT_WRITE ? WANT_ENGINE_WRITE : WANT_ENGINE_READ);
+        return e->effect & EFFECT_WRITE ? WANT_SHARED_WRITE : WANT_SHARED_READ;
+    return e->effect & EFFECT_WRITE ? WANT_ENGINE_WRITE : WANT_ENGINE_READ;
 }
 
 static uint32_t sync_wants(enum event_sync_kind kind) {
@@ -109,7 +106,7 @@ static uint32_t sync_wants(enum event_sync_kind kind) {
     }
 SEND(access, access_wants(e))
 SEND(sync, sync_wants(e->kind))
-SEND(op, WANT_OP | (e->by.op->src_bytes ? WANT_OP_SOURCE : 0))
+SEND(op, WANT_OP)
 SEND(wait, WANT_WAIT)
 SEND(step, WANT_STEP)
 SEND(life, WANT_LIFE)

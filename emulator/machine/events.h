@@ -45,37 +45,30 @@ struct mach_origin event_origin(const struct event_by *by);
 /* --- accesses ----------------------------------------------------------------------------------------------------- */
 
 /* Who touches memory: enum event_agent, machine/async.h. */
-enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL, SPACE_LOCAL };
+enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL };
 enum event_effect { EFFECT_READ = 1, EFFECT_WRITE = 2, EFFECT_ATOMIC = 4 | EFFECT_READ | EFFECT_WRITE };
 enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
-/* What the machine itself sees in an access. */
-enum event_doubt {
-    DOUBT_NONE,
-    DOUBT_UNWRITTEN, /* an ld (no atomic, no ldmatrix) reads shared bytes that nothing wrote, or a copy is writing */
-    DOUBT_CLOSING,   /* columns of which one CTA of the pair has executed the tcgen05.dealloc, the other not yet */
-};
 
-/* Memory is read or written. In shared, global and local memory threads (also those of cp.async) touch [at[l], at[l] +
- * size) for each lane l of by.lanes; engines touch `pieces` of `size` bytes each, at[0] and so on, and the same again
- * `rows` times, `stride` apart. Shared
- * addresses are offsets in `owner`'s memory, global ones device addresses, local ones offsets in the lane's memory.
+/* Memory is read or written. In shared and global memory threads (also those of cp.async) touch [at[l], at[l] + size)
+ * for each lane l of by.lanes; engines touch `pieces` of `size` bytes each, at[0] and so on, and the same again `rows`
+ * times, `stride` apart. Shared addresses are offsets in `owner`'s memory, global ones device addresses.
  * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
  * Sent by isa/ (threads, cp.async, try_cancel) and engines/ (the other operations), when they run, right after the
  * access was found legal. One access may be told in several events: pieces of an operand in any order, the elements
  * that a lane gets or gives with ldmatrix and stmatrix, lanes of cp.async that copy less than the others.
  *
  * Bytes are exact, but the source of a bulk store is told in one block, with the gaps of a byte mask or of a narrow
- * swizzled box, and atom.cas writes also where it finds another value. Not told: parameters, the 8 bytes of an mbarrier
- * (SYNC_MBAR_*, LIFE_MBAR_*), and what the host and the device's system calls (printf, malloc, assert) touch. That a
- * tensor copy reads a map in global memory is told once, with PROXY_TENSORMAP, behind OP_ISSUED. */
+ * swizzled box, and atom.cas writes also where it finds another value. Not told: parameters and local memory, which
+ * have one thread, the 8 bytes of an mbarrier (SYNC_MBAR_*, LIFE_MBAR_*), and what the host and the device's system
+ * calls (printf, malloc, assert) touch. That a tensor copy reads a map in global memory is told once, with
+ * PROXY_TENSORMAP, behind OP_ISSUED. */
 struct event_access {
     struct event_by by;
     enum event_agent agent;
     enum event_space space;
     enum event_effect effect;
     enum event_proxy proxy;
-    enum event_doubt doubt;
-    struct cta *owner; /* NULL: global and local memory */
+    struct cta *owner; /* NULL: global memory */
     const char *what;  /* "operand A of tcgen05.mma"; NULL: by.what */
     const uint64_t *at;
     uint32_t size;
@@ -294,25 +287,22 @@ enum event_want {
     WANT_SHARED_READ = 1 << 0,  /* accesses of threads and of cp.async, by space */
     WANT_SHARED_WRITE = 1 << 1, /* atomics too */
     WANT_GLOBAL = 1 << 2,
-    WANT_LOCAL = 1 << 3,
-    WANT_DOUBT = 1 << 4,       /* of all accesses those with a doubt */
-    WANT_ENGINE_READ = 1 << 5, /* accesses of engines to shared memory */
-    WANT_ENGINE_WRITE = 1 << 6,
-    WANT_ENGINE_GLOBAL = 1 << 7, /* to global memory */
-    WANT_TENSOR = 1 << 8,        /* accesses to tensor memory */
-    WANT_MBARRIER = 1 << 9,      /* SYNC_MBAR_* but TEST */
-    WANT_POLL = 1 << 10,         /* SYNC_MBAR_TEST */
-    WANT_BARRIER = 1 << 11,      /* SYNC_BAR_*, SYNC_CLUSTER_*, SYNC_WARP */
-    WANT_FENCE = 1 << 12,        /* all other SYNC_* */
-    WANT_OP = 1 << 13,
-    WANT_WAIT = 1 << 14,
-    WANT_STEP = 1 << 15,
-    WANT_LIFE = 1 << 16,
-    WANT_HOST = 1 << 17,
-    WANT_OP_SOURCE = 1 << 18, /* of those alone that read shared memory later on (async_reads) */
-    WANT_ALL = (1 << 19) - 1,
-    WANT_ACCESS = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_GLOBAL | WANT_LOCAL | WANT_DOUBT | WANT_ENGINE_READ |
-                  WANT_ENGINE_WRITE | WANT_ENGINE_GLOBAL | WANT_TENSOR,
+    WANT_ENGINE_READ = 1 << 3, /* accesses of engines to shared memory */
+    WANT_ENGINE_WRITE = 1 << 4,
+    WANT_ENGINE_GLOBAL = 1 << 5, /* to global memory */
+    WANT_TENSOR = 1 << 6,        /* accesses to tensor memory */
+    WANT_MBARRIER = 1 << 7,      /* SYNC_MBAR_* but TEST */
+    WANT_POLL = 1 << 8,          /* SYNC_MBAR_TEST */
+    WANT_BARRIER = 1 << 9,       /* SYNC_BAR_*, SYNC_CLUSTER_*, SYNC_WARP */
+    WANT_FENCE = 1 << 10,        /* all other SYNC_* */
+    WANT_OP = 1 << 11,
+    WANT_WAIT = 1 << 12,
+    WANT_STEP = 1 << 13,
+    WANT_LIFE = 1 << 14,
+    WANT_HOST = 1 << 15,
+    WANT_ALL = (1 << 16) - 1,
+    WANT_ACCESS = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_GLOBAL | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
+                  WANT_ENGINE_GLOBAL | WANT_TENSOR,
     WANT_SYNC = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_FENCE,
 };
 
@@ -367,7 +357,7 @@ void events_send_host(const struct gpu *gpu, const struct event_host *e);
     }
 EVENTS_TELL(access, WANT_ACCESS)
 EVENTS_TELL(sync, WANT_SYNC)
-EVENTS_TELL(op, WANT_OP | WANT_OP_SOURCE)
+EVENTS_TELL(op, WANT_OP)
 EVENTS_TELL(wait, WANT_WAIT)
 EVENTS_TELL(step, WANT_STEP)
 EVENTS_TELL(life, WANT_LIFE)

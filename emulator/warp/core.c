@@ -259,6 +259,35 @@ static const struct diag aligned_diverged = {
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 
+static const struct diag aligned_exited = {
+    .id = "aligned-exited",
+    .rule = "a tcgen05 instruction with .sync.aligned waits until all threads of the warp execute it",
+    .section = "PTX ISA 9.7.16.7.1, 9.7.16.8.3",
+    .hint =
+        "the other lanes skip the instruction, or return early: let all 32 of them come to it, and return behind it. "
+        "Here they had gone by then; on another run they are diverged",
+    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .class = DIAG_WARNING,
+};
+
+/* Barriers leave out threads that have exited (9.7.13.1, 9.7.13.3); these instructions do not. */
+static bool waits_for_exited(const struct insn *in) {
+    const enum ptx_family f = ptx_op_family(in->src->op);
+    return f == PTX_FAMILY_tcgen05_alloc || f == PTX_FAMILY_tcgen05_ldst || f == PTX_FAMILY_tcgen05_wait;
+}
+
+/* All live lanes stand at an .aligned instruction, and some have exited. */
+static enum warp_status pass_exited(struct warp *w, const struct insn *in) {
+    if (!waits_for_exited(in))
+        return WARP_NEXT;
+    const struct mach_origin origin = warp_origin(w, in, w->live);
+    return mach_warn(
+               w->island, &origin, &aligned_exited, "%u of the warp's %u threads execute %s; the others have exited",
+               (unsigned)__builtin_popcount(w->live), (unsigned)__builtin_popcount(w->lanes), in->src->site.ptx_text)
+               ? WARP_NEXT
+               : WARP_FAULT;
+}
+
 /* Called with an .aligned instruction at which not all live lanes stand. Waits for groups that may still come; those
  * parked at a reconvergence point wait for this group in turn and never will. */
 static enum warp_status wait_aligned(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -390,6 +419,8 @@ reload:
                 s = wait_aligned(w, in, mask);
                 mask = g->mask; /* with those that came */
             }
+            if (in->aligned && w->live != w->lanes && s == WARP_NEXT)
+                s = pass_exited(w, in);
             if (w->before && s == WARP_NEXT)
                 s = w->before(w, in, mask);
             if (s == WARP_NEXT)

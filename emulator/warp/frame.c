@@ -202,7 +202,7 @@ void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32
     *w = (struct warp){
         .cta = cta, .gpu = grid->gpu, .island = cta->island, .grid = grid, .index = index, .free_frame = NONE};
     uint32_t first = index * MACH_WARP, n = grid->threads - first;
-    w->live = n >= MACH_WARP ? WARP_ALL_LANES : (1u << n) - 1;
+    w->lanes = w->live = n >= MACH_WARP ? WARP_ALL_LANES : (1u << n) - 1;
     w->groups[0] = (struct group){.mask = w->live, .join = -1, .state = GROUP_READY};
     w->num_groups = 1;
     w->g = &w->groups[0];

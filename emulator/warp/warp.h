@@ -91,7 +91,8 @@ struct warp {
     struct island *island;
     struct warp_grid *grid;
     uint32_t index;    /* warp in CTA */
-    uint32_t live;     /* lanes not exited */
+    uint32_t lanes;    /* threads that the block gives it, */
+    uint32_t live;     /*  and those of them that have not exited */
     uint64_t priority; /* MACH_SCHED_PCT */
     bool yielded;      /* its last turn ended with WARP_YIELD */
     bool ended;        /* all lanes exited and the CTA has counted it (launch/sched.c) */

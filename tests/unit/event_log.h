@@ -125,14 +125,14 @@ static inline void log_lanes(struct event_log *log, const struct event_access *e
 }
 
 static inline void log_access(const struct listener *self, const struct event_access *e) {
-    static const char *const spaces[] = {"shared", "tensor", "global", "local"};
+    static const char *const spaces[] = {"shared", "tensor", "global"};
     static const char *const effects[] = {[EFFECT_READ] = "read",
                                           [EFFECT_WRITE] = "write",
                                           [EFFECT_READ | EFFECT_WRITE] = "update",
                                           [EFFECT_ATOMIC] = "atomic"};
     static const char *const agents[] = {"",      " cp_async", " tma",   " bulk",   " core",
                                          " copy", " ldst",     " alloc", " commit", " clc"};
-    static const char *const proxies[] = {"", " async", " tensormap"}, *const doubts[] = {"", " unwritten", " closing"};
+    static const char *const proxies[] = {"", " async", " tensormap"};
     struct event_log *log = self->ctx;
     const char *effect = effects[e->effect];
     CHECK(!e->by.op || e->agent == e->by.op->kind->agent);
@@ -160,7 +160,7 @@ static inline void log_access(const struct listener *self, const struct event_ac
     log_put(log, "%s", agents[e->agent]);
     if (e->agent == AGENT_THREAD)
         log_order(log, &e->by);
-    log_put(log, "%s%s", proxies[e->proxy], doubts[e->doubt]);
+    log_put(log, "%s", proxies[e->proxy]);
     if (e->value) {
         log_put(log, " got");
         WARP_FOR_LANES(l, e->by.lanes)

@@ -120,18 +120,6 @@ static void products(void) {
               "tcgen05.ld 0#5 completed\n");
 }
 
-static void bulk_sources(void) {
-    log_gives(WANT_OP_SOURCE, ONE,
-              LOG_HEAD INIT("1") EXPECT(
-                  "64") "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r20], [%rd1], 64, "
-                        "[%r21];\n" LOG_WAIT("w", "%r21", "0") "cp.async.bulk.global.shared::cta.bulk_group "
-                                                               "[%rd1+1024], [%r20], 64; cp.async.bulk.commit_group;\n"
-                                                               "cp.async.bulk.wait_group 0;\n" LOG_END,
-              "cp.async.bulk to global memory 0#2 issued bytes 64 from 0:400 global 400\n"
-              "cp.async.bulk to global memory 0#2 started\n"
-              "cp.async.bulk to global memory 0#2 completed\n");
-}
-
 /* --- waits -------------------------------------------------------------------------------------------------------- */
 
 static void waits(void) {
@@ -275,7 +263,6 @@ int main(void) {
     attaching();
     copies();
     products();
-    bulk_sources();
     waits();
     steps();
     lives();

@@ -4,7 +4,7 @@
 /* %r4: 4 times the thread; %r5, %rd2: a word of shared and of global memory for each thread. */
 #define WORDS LOG_HEAD "shl.b32 %r4, %r1, 2; add.u32 %r5, %r20, %r4; cvt.u64.u32 %rd2, %r4; add.u64 %rd2, %rd1, %rd2;\n"
 
-enum { THREADS = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_GLOBAL | WANT_LOCAL };
+enum { THREADS = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_GLOBAL };
 static const struct run_shape ONE = {.block = 1}, TWO = {.block = 2}, WARP = {.block = 32},
                               PAIR = {.grid = 2, .block = 32, .cluster = 2};
 
@@ -25,13 +25,13 @@ static void plain(void) {
               "st 0/0:2 write shared 408 size 2 weak\n");
 }
 
-static void local(void) {
+/* It has one thread. */
+static void local_is_not_told(void) {
     log_gives(THREADS, TWO,
               WORDS ".local .align 8 .b8 a[32]; mov.u64 %rd4, a; cvta.local.u64 %rd5, %rd4;\n"
-                    "st.local.u32 [a+8], %r1; ld.local.u32 %r6, [%rd4+8]; st.u64 [%rd5+16], %rd1;\n" LOG_END,
-              "st 0/0:3 write local 8+0 size 4 weak\n"
-              "ld 0/0:3 read local 8+0 size 4 weak\n"
-              "st 0/0:3 write local 10+0 size 8 weak\n");
+                    "st.local.u32 [a+8], %r1; ld.local.u32 %r6, [%rd4+8]; st.u64 [%rd5+16], %rd1;\n"
+                    "ld.shared.u32 %r6, [%r5];\n" LOG_END,
+              "ld 0/0:3 read shared 400+4 size 4 weak\n");
 }
 
 /* 9.7.9.8, 9.7.9.12: .volatile is relaxed at system scope; .mmio only relaxed.sys. */
@@ -92,14 +92,13 @@ static void store_bulk(void) {
               "st.bulk 0/0:1 write shared 400 size 1024 weak\n");
 }
 
-/* A listener of doubts alone is told of bytes that nothing wrote, and of nothing else. */
-static void doubts(void) {
+/* Reads and writes of shared memory are told apart. */
+static void by_effect(void) {
     static const char text[] =
         WORDS "st.shared.u32 [%r5], 1; ld.shared.u32 %r6, [%r5]; ld.shared.u32 %r7, [%r5+64];\n" LOG_END;
-    log_gives(WANT_DOUBT, TWO, text, "ld 0/0:3 read shared 440+4 size 4 weak unwritten\n");
     log_gives(WANT_SHARED_READ, TWO, text,
               "ld 0/0:3 read shared 400+4 size 4 weak\n"
-              "ld 0/0:3 read shared 440+4 size 4 weak unwritten\n");
+              "ld 0/0:3 read shared 440+4 size 4 weak\n");
     log_gives(WANT_SHARED_WRITE, TWO, text, "st 0/0:3 write shared 400+4 size 4 weak\n");
 }
 
@@ -251,12 +250,12 @@ static void tensor_core(void) {
 
 int main(void) {
     plain();
-    local();
+    local_is_not_told();
     strong();
     atomics();
     matrices();
     store_bulk();
-    doubts();
+    by_effect();
     peers();
     cp_async();
     bulk();
