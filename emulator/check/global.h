@@ -113,10 +113,11 @@ struct words {
 };
 
 struct map_release {
+    uint64_t clock; /* of the island: which execution of the fence */
     uint32_t cluster, warp, lanes, time;
 };
 struct map_acquire {
-    uint64_t map;
+    uint64_t map, clock;
     uint32_t warp, lanes, time;
     struct clock *known; /* LAYER_ORDER at that time */
 };
