@@ -43,8 +43,8 @@ static const char help_text[] =
     "                  when warps and asynchronous operations run: each choice is one that the PTX memory model\n"
     "                  allows; random and pct draw it, pct by priorities that change DEPTH - 1 times\n"
     "  --check=warn|strict|error|off\n"
-    "                  what to make of a missing fence or wait that most runs survive: a warning (default), an\n"
-    "                  error, or nothing; strict: warn, too, of what the ISA alone forbids\n"
+    "                  what to make of a missing order, fence or wait that most runs survive: a warning\n"
+    "                  (default), an error, or nothing; strict: warn, too, of what the ISA alone forbids\n"
     "  --check-json=FILE\n"
     "                  write what was found to FILE, too, as SARIF 2.1.0; %p in its name is the process's id\n"
     "  --suppress=FILE say nothing of the findings that FILE names; a line: rule-id [file-glob[:line] "
@@ -255,7 +255,7 @@ static void prepend_library_path(const char *folder) {
 int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
     const char **options = calloc((size_t)argc + 1, sizeof *options);
-    struct explore explore = {.launcher = argv[0], .options = options};
+    struct explore explore = {.launched = RT_LAUNCHED, .launcher = argv[0], .options = options};
     char self[24];
     int i = 1;
     if (options == NULL)

@@ -6,7 +6,8 @@
  * one; only where several differ are there 32. It also has an entry for each token: a thing that completes in steps, as
  * the phases of an mbarrier or the tcgen05 operations of a thread, which it counts.
  *
- * Of other clusters a clock knows what came through global memory: a set of clocks of theirs (check/far.h), mostly none.
+ * Of other clusters a clock knows what came through global memory: a set of clocks of theirs (check/far.h), mostly
+ * none.
  *
  * Clocks are shared: many hold one, none changes one that another holds. NULL is the clock that knows nothing.
  */

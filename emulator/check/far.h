@@ -1,8 +1,8 @@
 /* check/far.h - what a cluster knows of others: for each of them a clock (check/clock.h) of that cluster.
  *
  * Only what has synchronised through global memory is in a set, so that it is mostly NULL: the set that knows nothing.
- * Kernels that synchronise so run on one host thread (launch/shares.c), and sets have no lock. Sets are shared as clocks
- * are; their clocks belong to one pool, which outlives the clusters: `pool`.
+ * Kernels that synchronise so run on one host thread (launch/shares.c), and sets have no lock. Sets are shared as
+ * clocks are; their clocks belong to one pool, which outlives the clusters: `pool`.
  */
 #ifndef CHECK_FAR_H
 #define CHECK_FAR_H

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Runs of bytes that a cluster's threads load and that are looked at: kernels that load for seconds walk through tables,
- * each lane on its own. */
+/* Runs of bytes that a cluster's threads load and that are looked at: kernels that load for seconds walk through
+ * tables, each lane on its own. */
 #define MAX_READS 32768u
 
 #define CHUNK 64u

@@ -14,7 +14,8 @@ static const struct diag global_race = {
     .section = "PTX ISA 8.7.1, 8.8, 8.9.5, 9.7.9.25.2",
     .hint =
         "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
-        "__threadfence() before it is set; or cp.async.bulk.wait_group.read stands where the written bytes must "
+        "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
+        "cp.async.bulk.wait_group.read stands where the written bytes must "
         "have arrived",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,

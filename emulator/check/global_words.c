@@ -1,9 +1,9 @@
 /* check/global_words.c - words through which threads synchronise; global.h.
  *
- * A release pattern on a word (8.8) gives what its thread knows to whoever reads the value in an acquire pattern. Memory
- * is sequentially consistent in the emulator: a read finds the latest write. An atomic operation continues the release
- * sequences that it finds (8.9.2); a plain strong store begins a new one, unless its thread wrote the word last. A weak
- * store would end it, but races with the read, which is told of the access itself.
+ * A release pattern on a word (8.8) gives what its thread knows to whoever reads the value in an acquire pattern.
+ * Memory is sequentially consistent in the emulator: a read finds the latest write. An atomic operation continues the
+ * release sequences that it finds (8.9.2); a plain strong store begins a new one, unless its thread wrote the word
+ * last. A weak store would end it, but races with the read, which is told of the access itself.
  *
  * Formally a fence releases the accesses before it of its own thread, and what that thread knew then. Kernels rely on
  * more: every thread fences, then a barrier, then one thread's relaxed store (LAYER_PERFORMED). All has reached the
@@ -62,6 +62,7 @@ struct sync {
     struct race *r;
     uint32_t warp, lane;
     enum event_order order;
+    enum event_scope scope;
     bool local, narrow;
 };
 
@@ -101,7 +102,7 @@ static const struct know *know_of(const struct sync *s) {
 static void give(const struct sync *s, struct word_given *w) {
     struct meeting m = {{NULL}, {NULL}, NULL};
     w->version++;
-    know_arrive(s->r, s->warp, 1u << s->lane, &m, &(struct manner){s->order, SCOPE_CLUSTER, true});
+    know_arrive(s->r, s->warp, 1u << s->lane, &m, &(struct manner){s->order, s->scope, true});
     clock_join(&s->r->clocks, &m.open[LAYER_ORDER], know_of(s)->now[LAYER_PERFORMED]);
     for (unsigned l = 0; l < LAYERS; l++)
         give_layer(s, w, l, m.open[l]);
@@ -114,7 +115,7 @@ static struct words *table(const struct sync *s) {
 
 static bool has_taken(const struct sync *s, struct word_given *w) {
     const uint32_t cluster = s->r->global->cluster;
-    const uint8_t order = (uint8_t)((uint32_t)s->order << 1 | s->narrow);
+    const uint8_t order = (uint8_t)((uint32_t)s->order << 4 | (uint32_t)s->scope);
     struct taker *t = &w->taker[(cluster + s->warp) % WORD_TAKERS];
     if (t->version == w->version && t->cluster == cluster && t->warp == s->warp && t->lane == s->lane &&
         t->order == order)
@@ -134,7 +135,9 @@ static void take(const struct sync *s, uint64_t key) {
         else
             clock_import(&s->r->clocks, &m.done[l], far_of(w->given.far[l], s->r->global->cluster),
                          s->narrow ? NULL : w->given.far[l]);
-    know_observe(s->r, s->warp, 1u << s->lane, &m, &(struct manner){s->order, SCOPE_CLUSTER, true});
+    const uint32_t each = s->r->warps_each;
+    const bool near = w->cluster == s->r->global->cluster && w->warp / each == s->warp / each; /* of the latest giver */
+    know_observe(s->r, s->warp, 1u << s->lane, &m, &(struct manner){s->order, s->scope, near});
     know_forget(s->r, &m);
 }
 
@@ -186,6 +189,7 @@ void global_sync(struct race *r, const struct event_access *e) {
     struct sync s = {.r = r,
                      .warp = race_warp(r, e->by.cta, e->by.warp),
                      .order = e->by.order,
+                     .scope = e->by.scope,
                      .narrow = e->by.scope < SCOPE_GPU || e->space == SPACE_SHARED};
     if (!r->global || global_is_map_copy(e))
         return;

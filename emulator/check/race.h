@@ -1,4 +1,4 @@
-/* check/race.h - the happens-before checker: is every pair of conflicting accesses ordered, whatever the run's order was?
+/* check/race.h - the happens-before checker: is every pair of conflicting accesses ordered, whatever the run's order?
  *
  * Two accesses to the same bytes, one of them a write, by different agents need a chain of edges from the first to the
  * second (PTX ISA 8.8, 8.9, 9.7.16.6; docs/memory-model.md has them all). What each agent knows is kept as clocks
@@ -29,8 +29,8 @@ enum layer {
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
-    LAYER_HALF, /* of LAYER_ORDER what a fence.proxy.async::generic.release covers: its .acquire makes it LAYER_FENCED */
-    LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, as of execution alone */
+    LAYER_HALF, /* of LAYER_ORDER what fence.proxy.async::generic.release covers: its .acquire makes it LAYER_FENCED */
+    LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, by execution alone */
     LAYER_SCOPED,    /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
     LAYER_TENSOR_SCOPED, /* the same of LAYER_TENSOR (9.7.16.11.1) */
     LAYER_NEAR,          /* of meetings alone: of LAYER_SCOPED, from threads of its CTA, at any scope */
@@ -263,7 +263,7 @@ struct viewer {
     const struct event_by *by;
     enum event_agent agent;
     bool async; /* through the async proxy */
-    /* Of a synchronous tcgen05 operation: what needs no tcgen05.fence::after_thread_sync to count for it (9.7.16.6.1). */
+    /* Of a synchronous tcgen05 operation: what counts without a tcgen05.fence::after_thread_sync (9.7.16.6.1). */
     struct clock *const *synchronous;
     const char *what;
 };

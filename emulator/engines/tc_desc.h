@@ -69,8 +69,8 @@ struct tc_idesc {
     bool negate_a, negate_b, mn_major_a, mn_major_b, saturate;
 };
 /* Table 42, or 43 and 44 for the kinds with block scaling, then Tables 39, 51, 52, 53 for the cta_group. Which scale
- * factor IDs and types suit the number of scale factors is tc_check_scale's. True with problem->rule set: legal on chips,
- * not in the text. */
+ * factor IDs and types suit the number of scale factors is tc_check_scale's. True with problem->rule set: legal on
+ * chips, not in the text. */
 bool tc_idesc_decode(enum tc_kind kind, unsigned group, uint32_t bits, bool a_in_tmem, struct tc_idesc *out,
                      struct tc_problem *problem);
 /* Tables 54 and 55: may this operand have this major-ness with this swizzling? */

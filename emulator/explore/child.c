@@ -23,14 +23,16 @@ static _Noreturn void give_up(const char *what) {
 /* In the new process: becomes the program. It has one thread, so that the exploration takes no more CPUs than jobs. */
 static _Noreturn void become(const struct explore *e, const char *schedule, double seconds, const int *out,
                              pid_t parent) {
-    char number[32];
+    char number[32], self[24];
     const int empty = open("/dev/null", O_RDONLY);
     snprintf(number, sizeof number, "%.3f", seconds);
+    snprintf(self, sizeof self, "%ld", (long)getpid());
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || empty < 0 || dup2(empty, 0) < 0 || dup2(out[0], 1) < 0 || dup2(out[1], 2) < 0 ||
-        setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 || setenv("SM100EMU_THREADS", "1", 0) != 0 ||
-        setenv("SM100EMU_TIMEOUT", number, 0) != 0 || setenv("SM100EMU_STATS", "1", 1) != 0)
+        setenv(e->launched, self, 1) != 0 || setenv("SM100EMU_SCHEDULE", schedule, 1) != 0 ||
+        setenv("SM100EMU_THREADS", "1", 0) != 0 || setenv("SM100EMU_TIMEOUT", number, 0) != 0 ||
+        setenv("SM100EMU_STATS", "1", 1) != 0)
         _exit(126);
     execv(e->path, e->argv);
     _exit(126);

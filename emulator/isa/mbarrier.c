@@ -3,10 +3,11 @@
  *
  * Lanes act one after another in ascending order and may name different objects. test_wait and try_wait
  * answer each lane by itself. A try_wait of which no lane's phase is complete suspends the group until its
- * CTA changes; it answers false only when nothing else in the launch can run, which stands for the
- * system-dependent time limit of the ISA. A test_wait answers at once, but a group that asks POLL_LIMIT times
- * while its CTA does not change is suspended likewise, so that a loop of test_wait costs nothing and counts
- * as waiting when nothing can run any more.
+ * CTA changes; it answers false the first time that a warp comes to wait in it, and when nothing else in the
+ * launch can run, which stand for the system-dependent time limit of the ISA. A test_wait answers at once, or
+ * under the default schedule PEEK_TURNS later (looks_again), but a group that asks POLL_LIMIT times while its
+ * CTA does not change is suspended likewise, so that a loop of test_wait costs nothing and counts as waiting
+ * when nothing can run any more.
  *
  * A parity names the current phase and the one before it alone (9.7.13.15.16), so a poll that comes after two phases
  * have completed misses the first. Under the default schedule one that is suspended does not: it is answered as if it
@@ -19,6 +20,7 @@
 #include <stdio.h>
 
 #define POLL_LIMIT 16u
+#define PEEK_TURNS 8u
 
 struct mbar_form {
     bool cluster; /* the object may lie in another CTA (9.7.13.15.8) */
@@ -300,6 +302,22 @@ static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uin
     }
 }
 
+/* A try_wait may come back before its phase is complete. Each does so the first time that a warp has to wait in it: who
+ * asks once, rather than until the answer is yes, is seen. A bit stands for several in long functions. */
+static bool comes_back(struct warp *w, const struct insn *in) {
+    const uint64_t bit = UINT64_C(1) << (in - w->func->code) % 64;
+    const bool first = !(w->came_back & bit);
+    w->came_back |= bit;
+    return first;
+}
+
+/* Under the default schedule every second test_wait that would say no waits some turns for a yes first: of who looks
+ * ahead and does one thing or another, both are seen. */
+static bool looks_again(struct warp *w) {
+    const uint32_t turn = w->peeks++ % (PEEK_TURNS + 2);
+    return w->gpu->config.schedule == MACH_SCHED_DEFAULT && turn != 0 && turn <= PEEK_TURNS;
+}
+
 static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     struct group *g = w->g;
@@ -311,11 +329,15 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
         return WARP_FAULT;
     if (done) {
         g->polls = 0;
+        if (!f->is_try)
+            w->peeks = 0;
         note_pass(w, in, done);
     } else if (f->is_try) {
-        if (!limit)
+        if (!limit && !comes_back(w, in))
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
     } else {
+        if (!limit && looks_again(w))
+            return warp_isolate(w, in, mask) ? WARP_JUMP : warp_give_way(w);
         if (g->epoch != w->cta->epoch)
             g->polls = 0;
         g->epoch = w->cta->epoch;

@@ -3,7 +3,7 @@
  * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round
  * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
  * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
- * after each instruction), `lazy` only when no warp of the island can run, `random` draws every choice from the seed,
+ * after each instruction), `lazy` only when no warp of the island can run, or has long done so, `random` draws every choice from the seed,
  * `pct` the agents' priorities (launch/pct.c).
  */
 #include "engines/tc.h"
@@ -12,6 +12,7 @@
 
 #define QUANTUM 256u         /* instructions of a warp's turn */
 #define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn, where it may wait for that */
+#define LAZY_ROUNDS 256u     /* that operations are put off under lazy: what runs may be polling for what they bring */
 #define STUCK_ROUNDS 32u     /* times that polling waits are resumed without any progress before it is a deadlock */
 #define RANDOM_WINDOW 16u    /* clusters that random and pct interleave, as long as these end */
 #define PATIENCE 65536u      /* steps without the end of one, which may wait for one that is not among them */
@@ -70,6 +71,17 @@ static bool turn_over(struct launch_island *isl) {
            isl->m.said_bytes > MACH_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
 }
 
+/* lazy: no warp can run, so one asynchronous operation completes. */
+static bool step_one(struct launch_island *isl) {
+    isl->put_off = 0;
+    for (struct cluster *cl = isl->resident; cl; cl = cl->next)
+        for (uint32_t r = 0; r < cl->num_ctas; r++)
+            for (struct async_queue *q = cl->cta[r].queues; q; q = q->next)
+                if (async_step(q))
+                    return true;
+    return false;
+}
+
 /* Runs a cluster until it is idle or its turn is over; true when anything happened. */
 static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
     const bool lazy = isl->st->grid.gpu->config.schedule == MACH_SCHED_LAZY;
@@ -87,6 +99,8 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
         ask = ran;
         if (isl->m.async_pending && !lazy)
             busy |= step_queues(cl, &ask);
+        else if (isl->m.async_pending && ++isl->put_off >= LAZY_ROUNDS)
+            busy |= ask |= step_one(isl);
         if (!busy)
             break;
         any = true;
@@ -99,16 +113,6 @@ static bool run_all(struct launch_island *isl) {
     for (struct cluster *cl = isl->resident; cl && !turn_over(isl); cl = cl->next)
         any |= run_cluster(isl, cl);
     return any;
-}
-
-/* lazy: no warp can run, so one asynchronous operation completes. */
-static bool step_one(struct launch_island *isl) {
-    for (struct cluster *cl = isl->resident; cl; cl = cl->next)
-        for (uint32_t r = 0; r < cl->num_ctas; r++)
-            for (struct async_queue *q = cl->cta[r].queues; q; q = q->next)
-                if (async_step(q))
-                    return true;
-    return false;
 }
 
 /* random: one choice among the warps that can run and the queues that hold something, in a window of clusters. */

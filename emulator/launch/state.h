@@ -39,6 +39,7 @@ struct launch_island {
     bool idle;                                 /* nothing in it can go on */
     bool wants_grid;                           /* but clusterlaunchcontrol.try_cancel will, when the round is over */
     uint64_t stuck_progress;
+    uint32_t put_off; /* lazy: rounds since an operation last completed */
     uint32_t stuck_rounds;
     /* MACH_SCHED_RANDOM and _PCT */
     uint32_t window;   /* so many clusters are interleaved, the first of those resident; 0: one has ended */

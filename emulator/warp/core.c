@@ -184,6 +184,12 @@ enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct w
     return WARP_WAIT;
 }
 
+enum warp_status warp_give_way(struct warp *w) {
+    w->yielded = true;
+    w->g->again = true;
+    return WARP_WAIT;
+}
+
 bool warp_timed_out(struct warp *w) {
     bool t = w->g->timed_out;
     w->g->timed_out = false;

@@ -126,6 +126,8 @@ struct warp {
     struct isa_pending *tmem_pending;
     struct async_queue *tmem_queue; /* tcgen05.ld/st of this warp */
     uint64_t polled[MACH_WARP];     /* by lane: phases that the mbarrier had completed when its poll was suspended */
+    uint32_t peeks;                 /* test_wait since one was last answered yes, and turns given up in them */
+    uint64_t came_back;             /* try_wait that were answered no at once, a bit each: isa/mbarrier.c */
     uint32_t cluster_arrived;       /* lanes between barrier.cluster.arrive and .wait */
     uint64_t cluster_phase;
     uint32_t bar_waiting;       /* named barrier + 1 that the warp has arrived at and waits for; 0: none */
@@ -183,6 +185,8 @@ static inline struct event_by warp_by(const struct warp *w, const struct insn *i
 
 /* Suspends the current group until its CTA's epoch changes; returns WARP_WAIT. The instruction then runs again. */
 enum warp_status warp_wait(struct warp *w, const struct insn *in, const struct warp_wait *wait);
+/* Gives up the warp's turn in an instruction that runs again in the next; returns what it returns. */
+enum warp_status warp_give_way(struct warp *w);
 /* True (once) when the group was resumed because nothing in the launch can progress: a polling instruction now
  * answers "not yet" so that the program can go on. */
 bool warp_timed_out(struct warp *w);

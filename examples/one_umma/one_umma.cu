@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(M) one_umma(const __half *a, const __half *b, 
                      "r"(COLUMNS)
                      : "memory");
     __syncthreads();
-
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory"); /* 9.7.16.11.1: what follows is asynchronous */
     if (t == 0) { /* one thread for the whole CTA; the predicate 0: D = A B^T, what D held is not added */
         asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, 0, 0;\n\t"
                      "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, p;\n\t}" ::"r"(tmem),

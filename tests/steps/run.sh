@@ -1,8 +1,9 @@
 #!/bin/sh
 # run.sh CODE EMULATOR PROGRAM [ARGS]: one run of a step on the emulator, and what every step promises:
-#   0   the last line of stdout begins with PASS (but for --help, which prints the options)
+#   0   the last line of stdout begins with PASS (but for --help, which prints the options), and nothing is told
 #   1   the last line of stdout begins with FAIL
 #   2   a bad command line: nothing but one line on stderr
+# The emulator tells all that it can: --check=strict, by which a program that ends with 0 ends with 3 where it does.
 # SAN_LIB is preloaded where it is set (the emulator is instrumented, PROGRAM is not).
 set -u
 wanted=$1
@@ -10,7 +11,8 @@ shift
 out=$(mktemp) err=$(mktemp)
 trap 'rm -f "$out" "$err"' EXIT
 env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" \
-    UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$@" >"$out" 2>"$err"
+    UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" \
+    SM100EMU_CHECK=strict "$@" >"$out" 2>"$err"
 code=$?
 
 bad=0

@@ -142,6 +142,12 @@ kernel 8 "$load" >"$scratch/wrong.ptx"
 kernel 8 'mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; e: @!%p1 bra e; mov.u32 %r2, 0;' \
     >"$scratch/endless.ptx"
 
+# `told` is told of a race under each schedule, always the same.
+{
+    printf '.version 8.7\n.target sm_100a\n.address_size 64\n.shared .b32 w;\n.entry k()\n{\n.reg .b32 %%r;\n'
+    printf 'mov.u32 %%r, %%tid.x;\nst.shared.u32 [w], %%r;\nret;\n}\n'
+} >"$scratch/told.ptx"
+
 words='k block=1 buf:64 out:4'
 # shellcheck disable=SC2086
 {
@@ -149,6 +155,8 @@ words='k block=1 buf:64 out:4'
     expect 0 'a kernel with its waits' 'pct:8,3,2'
     emulate --explore=8 --stats "$launch_ptx" "$scratch/right.ptx" $words
     expect 0 'with --stats' 'warp instructions'
+    emulate --explore=2 "$launch_ptx" "$scratch/told.ptx" k block=64
+    expect 3 'a race under each schedule' '[shared-race]' 'it does what it does by default'
     emulate --explore=8 --check=off --jobs=3 "$launch_ptx" "$scratch/wrong.ptx" $words
     expect 3 'a kernel without a wait' 'not under the default schedule: uninitialised-global-store at'
     first=$(sed -n 's/^sm100emu: \(.*\) does otherwise.*/\1/p' "$scratch/err")

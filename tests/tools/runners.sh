@@ -91,7 +91,7 @@ log 1 "$kernel" "$none" 'step.cu(3): warning #177-D: variable "x" was declared b
 # schedules WANTED TEXT ENDS: scripts/check.sh where the emulator prints TEXT and ends with ENDS
 cat >emulator <<'STAND_IN'
 #!/bin/sh
-[ "$1 $2 $3" = '--check=error --explore=3 --ignore=^[^P].*|;.*' ] || exit 2
+[ "$1 $2 $3" = '--check=strict --explore=3 --ignore=^[^P].*|;.*' ] || exit 2
 printf '%b' "$4"
 exit "$5"
 STAND_IN

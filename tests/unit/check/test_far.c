@@ -1,5 +1,5 @@
-/* Sets of clocks of other clusters: what is joined is known, in copies as in the original; and a clock takes its set with
- * it when it is copied, joined and told to others. */
+/* Sets of clocks of other clusters: what is joined is known, in copies as in the original; and a clock takes its set
+ * with it when it is copied, joined and told to others. */
 #include "check.h"
 #include "check/far.h"
 

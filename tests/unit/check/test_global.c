@@ -1,5 +1,5 @@
-/* Accesses to global memory that nothing orders are told, and no others: pieces of PTX for two or three agents, that are
- * lanes of a warp, warps of a CTA, CTAs of a cluster or of a grid. */
+/* Accesses to global memory that nothing orders are told, and no others: pieces of PTX for two or three agents, that
+ * are lanes of a warp, warps of a CTA, CTAs of a cluster or of a grid. */
 #include "unit/run_ptx.h"
 
 enum agents { LANES = 1, WARPS = 2, CLUSTER = 4, GRID = 8, APART = WARPS | CLUSTER | GRID, ANY = LANES | APART };
@@ -152,7 +152,8 @@ static void put(char *text, size_t size, size_t *len, const char *piece) {
     }
 }
 
-/* Agent k is the lane, the first lane of the warp, or the CTA of that number; with ! the whole warp. A piece stands between braces, for its labels. */
+/* Agent k is the lane, the first lane of the warp, or the CTA of that number; with ! the whole warp. A piece stands
+ * between braces, for its labels. */
 static void write_kernel(char *text, size_t size, const struct sample *s, unsigned of) {
     size_t len = 0;
     char line[200];

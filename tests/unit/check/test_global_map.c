@@ -88,7 +88,7 @@ static void run_sample(const struct sample *s, bool grid) {
     run_close(&r);
 }
 
-/* Boxes of 128 bytes by 8 rows that two CTAs store in a tensor of 512 by 32 bytes, CTA `who` at (x, y): do they meet? */
+/* Boxes of 128 bytes by 8 rows that two CTAs store in a tensor of 512 by 32, CTA `who` at (x, y): do they meet? */
 static const char boxes[] = RUN_HEADER
     ".visible .entry k(.param .u64 map, .param .u32 x, .param .u32 y, .param .u32 who) {\n"
     ".reg .b32 %x, %y, %b, %s; .reg .b64 %m; .reg .pred %p;\n"

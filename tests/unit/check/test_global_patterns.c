@@ -1,16 +1,17 @@
-/* Kernels that synchronise through global memory as well-kept code does: nothing is told of them, at --check=strict either.
- * Without what stands between << and >>, a rule is told. */
+/* Kernels that synchronise through global memory as well-kept code does: nothing is told of them, at --check=strict
+ * either. Without what stands between << and >>, a rule is told. %m is the address of this thread's word of its block's
+ * 64, %o that of the same in the next block. */
 #include "unit/run_ptx.h"
 
-#define HEAD                                                                                                                    \
-    RUN_HEADER                                                                                                                  \
-    ".visible .entry k(.param .u64 data, .param .u64 sync) {\n"                                                                 \
-    ".reg .b32 %x, %y, %z, %t, %b, %n; .reg .b64 %d, %f, %m, %o, %h; .reg .pred %p, %q, %first;\n"                              \
-    ".shared .align 4 .b32 last;\n"                                                                                             \
-    "ld.param.u64 %d, [data]; ld.param.u64 %f, [sync]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;\n"                             \
-    "mov.u32 %n, %nctaid.x; setp.eq.u32 %first, %t, 0;\n" /* %m: this thread's word of its block's 64, %o: of the next block */ \
-    "mad.lo.u32 %x, %b, 64, %t; mul.wide.u32 %m, %x, 4; add.u64 %m, %m, %d;\n"                                                  \
-    "add.u32 %x, %b, 1; rem.u32 %x, %x, %n; mad.lo.u32 %x, %x, 64, %t; mul.wide.u32 %o, %x, 4;\n"                               \
+#define HEAD                                                                                                           \
+    RUN_HEADER                                                                                                         \
+    ".visible .entry k(.param .u64 data, .param .u64 sync) {\n"                                                        \
+    ".reg .b32 %x, %y, %z, %t, %b, %n; .reg .b64 %d, %f, %m, %o, %h; .reg .pred %p, %q, %first;\n"                     \
+    ".shared .align 4 .b32 last;\n"                                                                                    \
+    "ld.param.u64 %d, [data]; ld.param.u64 %f, [sync]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;\n"                    \
+    "mov.u32 %n, %nctaid.x; setp.eq.u32 %first, %t, 0;\n"                                                              \
+    "mad.lo.u32 %x, %b, 64, %t; mul.wide.u32 %m, %x, 4; add.u64 %m, %m, %d;\n"                                         \
+    "add.u32 %x, %b, 1; rem.u32 %x, %x, %n; mad.lo.u32 %x, %x, 64, %t; mul.wide.u32 %o, %x, 4;\n"                      \
     "add.u64 %o, %o, %d;\n"
 
 static const struct pattern {
