@@ -89,7 +89,7 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
     const uint32_t lane = lane_of(first, byte), until = layer == LAYER_FENCED_GLOBAL ? v->global_at : v->time;
     if (first->cluster != cluster_of(t) || first->warp != v->warp || first->time > until)
         return false;
-    if (mark_unit(first) == ONE_WARP)
+    if (mark_unit(first) == ONE_WARP || mark_unit(mine) == ONE_WARP)
         return true;
     if (mark_unit(mine) == EVERY_LANE) /* the others are not the lane */
         return false;

@@ -7,6 +7,7 @@
 #include "check/race.h"
 
 #include "base/heap.h"
+#include "check/global.h"
 
 #include <string.h>
 
@@ -322,7 +323,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
     for (uint32_t m = lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        t->v.lanes = 1u << l;
+        t->v.lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
         t->stamp = (struct stamp){time, (uint16_t)warp, (uint8_t)l, flags};
         touch_lane(t, (uint32_t)e->at[l], e->size);
     }
@@ -333,7 +334,8 @@ void words_access(struct race *r, const struct event_access *e, const struct not
     struct warp_watch *w = &r->warps[warp];
     struct touch t = {.r = r, .owner = e->owner, .b = bytes_of(r, e->owner), .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
-    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (e->agent == AGENT_TENSOR_ALLOC ? STAMP_WARP : 0);
+    const bool as_one = e->agent == AGENT_TENSOR_ALLOC || global_is_map_copy(e);
+    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (as_one ? STAMP_WARP : 0);
     if (copy) {
         t.v = viewer_of_note(&e->by, copy, false, copy->name);
         touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);

@@ -494,11 +494,12 @@ static bool take_register(struct mem_form *f, const struct warp_opnd *o, bool st
 }
 
 static bool take_registers(struct mem_form *f, const struct warp_opnd *o, bool store) {
-    if (f->count == 1) {
+    const bool list = isa_is_list(o, f->count); /* of one register, too, as Triton writes scalars and ptxas takes them */
+    if (f->count == 1 && !list) {
         f->slot[0] = o->slot;
         return o->kind == WARP_SLOT && take_register(f, o, store);
     }
-    if (!isa_is_list(o, f->count))
+    if (!list)
         return false;
     for (unsigned e = 0; e < f->count; e++) {
         f->slot[e] = o->list[e];
