@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define GROUP 8u /* entries that are compared at once: a clock has room for a multiple */
-#define NO_LANE 0xffu
-#define MANY 0xfeu
+#define GROUP 4u /* entries that are compared at once: a clock has room for a multiple */
+#define NO_LANE UINT32_MAX
+#define MANY CLOCK_LANES
 
 /* Entries stay below 2^31, so that they compare as signed numbers, which every host's vectors can. */
 typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
@@ -31,8 +31,8 @@ struct clock {
     struct lanes *many;
     struct clock *next; /* in pool->free */
     struct far *far;
-    uint32_t *all, *ahead, *token;
-    uint8_t *lane;
+    uint32_t *all, *ahead, *lane, *token; /* one behind another: entries */
+    uint32_t entries[];
 };
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -75,11 +75,11 @@ static struct clock *new_clock(struct clock_pool *p) {
     if (c) {
         p->free = c->next;
     } else {
-        c = xcalloc(1, sizeof *c + warps * (2 * sizeof(uint32_t) + 1) + p->room * sizeof(uint32_t));
-        c->all = (uint32_t *)(c + 1);
+        c = xcalloc(1, sizeof *c + (3 * warps + p->room) * sizeof *c->entries);
+        c->all = c->entries;
         c->ahead = c->all + warps;
-        c->token = c->ahead + warps;
-        c->lane = (uint8_t *)(c->token + p->room);
+        c->lane = c->ahead + warps;
+        c->token = c->lane + warps;
         c->tokens = p->room;
     }
     c->holders = 1;
@@ -89,8 +89,9 @@ static struct clock *new_clock(struct clock_pool *p) {
 static struct clock *new_empty(struct clock_pool *p) {
     struct clock *c = new_clock(p);
     const size_t warps = (size_t)groups(p) * GROUP;
-    memset(c->all, 0, 2 * warps * sizeof *c->all + c->tokens * sizeof *c->token);
-    memset(c->lane, NO_LANE, warps);
+    memset(c->entries, 0, (3 * warps + c->tokens) * sizeof *c->entries);
+    for (size_t w = 0; w < warps; w++)
+        c->lane[w] = NO_LANE;
     return c;
 }
 
@@ -130,10 +131,7 @@ static struct clock *own(struct clock_pool *p, struct clock **c) {
     if (old->holders == 1 && old->tokens >= p->tokens)
         return old;
     struct clock *mine = new_clock(p);
-    const size_t warps = (size_t)groups(p) * GROUP;
-    memcpy(mine->all, old->all, 2 * warps * sizeof *mine->all);
-    memcpy(mine->lane, old->lane, warps);
-    memcpy(mine->token, old->token, old->tokens * sizeof *mine->token);
+    memcpy(mine->entries, old->entries, (3 * (size_t)groups(p) * GROUP + old->tokens) * sizeof *mine->entries);
     memset(mine->token + old->tokens, 0, (mine->tokens - old->tokens) * sizeof *mine->token);
     if (old->num_many) {
         mine->many = xrealloc_array(NULL, old->num_many, sizeof *mine->many);
@@ -170,7 +168,7 @@ static void pack(struct clock *c, uint32_t w, const struct lanes *t) {
         }
     c->all[w] = least;
     if (further <= 1) {
-        c->lane[w] = further ? (uint8_t)lane : NO_LANE;
+        c->lane[w] = further ? lane : NO_LANE;
         c->ahead[w] = most;
         return;
     }
@@ -184,10 +182,6 @@ static void pack(struct clock *c, uint32_t w, const struct lanes *t) {
 
 /* Does `a` know something of warp w that `b` does not? */
 static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
-    if (a->all[w] > b->all[w] || a->lane[w] == NO_LANE)
-        return a->all[w] > b->all[w];
-    if (a->lane[w] == b->lane[w] && a->lane[w] != MANY)
-        return a->ahead[w] > b->ahead[w];
     struct lanes x, y;
     unpack(a, w, &x);
     unpack(b, w, &y);
@@ -197,69 +191,65 @@ static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
     return more;
 }
 
-/* One of the warps of a group with the same lanes ahead of the others: the times say it all. */
-static bool comparable(const struct clock *a, const struct clock *b, uint32_t g) {
-    uint64_t x, y;
-    memcpy(&x, a->lane + g * GROUP, sizeof x);
-    memcpy(&y, b->lane + g * GROUP, sizeof y);
-    return x == y && !a->num_many && !b->num_many;
-}
-
 static uint32_t any(four v) { return (uint32_t)(v[0] | v[1] | v[2] | v[3]); }
+static four at(const uint32_t *p) { return *(const four *)p; }
+static four choose(four which, four a, four b) { return (a & which) | (b & ~which); }
+static four greater(four a, four b) { return choose(a > b, a, b); }
 
-/* Of `num` entries, a multiple of eight: does a exceed b somewhere, and b a? */
+/* --- clocks as a whole -------------------------------------------------------------------------------------------- */
+
+/* Of `num` tokens, a multiple of four: does a exceed b somewhere, and b a? */
 static void compare_run(const uint32_t *a, const uint32_t *b, uint32_t num, struct excess *e) {
     four more_a = {0}, more_b = {0};
-    for (uint32_t i = 0; i < num; i += 4) {
-        const four x = *(const four *)(a + i), y = *(const four *)(b + i);
-        more_a |= x > y;
-        more_b |= y > x;
+    for (uint32_t i = 0; i < num; i += GROUP) {
+        more_a |= at(a + i) > at(b + i);
+        more_b |= at(b + i) > at(a + i);
     }
     e->a |= any(more_a);
     e->b |= any(more_b);
 }
 
-static void compare_tokens(const struct clock *a, const struct clock *b, struct excess *e) {
-    const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
-    compare_run(a->token, b->token, both, e);
+/* Tokens that are not in use are in step 0. */
+static void compare_tokens(const struct clock_pool *p, const struct clock *a, const struct clock *b, struct excess *e) {
+    const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens, used = (p->tokens + GROUP - 1) & ~(GROUP - 1);
+    compare_run(a->token, b->token, used < both ? used : both, e);
     for (uint32_t i = both; i < a->tokens; i++)
         e->a |= a->token[i];
     for (uint32_t i = both; i < b->tokens; i++)
         e->b |= b->token[i];
 }
 
+/* The same of the warps [w, w + GROUP). One of a warp's lanes that is ahead exceeds what the other clock has for that
+ * lane: its own time ahead, or that of all. */
+static void compare_warps(const struct clock *a, const struct clock *b, uint32_t w, struct excess *e) {
+    const four lane_a = at(a->lane + w), lane_b = at(b->lane + w), same = lane_a == lane_b;
+    const four all_a = at(a->all + w), all_b = at(b->all + w), ahead_a = at(a->ahead + w), ahead_b = at(b->ahead + w);
+    if (any((lane_a == (int32_t)MANY) | (lane_b == (int32_t)MANY))) {
+        for (uint32_t i = w; i < w + GROUP; i++) {
+            e->a |= exceeds(a, b, i);
+            e->b |= exceeds(b, a, i);
+        }
+        return;
+    }
+    e->a |= any((all_a > all_b) | (ahead_a > choose(same, ahead_b, all_b)));
+    e->b |= any((all_b > all_a) | (ahead_b > choose(same, ahead_a, all_a)));
+}
+
 /* Does either of a and b know what the other does not? */
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
-    struct excess e = {far_exceeds(p->far, a->far, b->far), far_exceeds(p->far, b->far, a->far)};
-    compare_tokens(a, b, &e);
-    for (uint32_t g = 0; g < groups(p) && !(e.a && e.b); g++) {
-        if (comparable(a, b, g)) {
-            compare_run(a->all + g * GROUP, b->all + g * GROUP, GROUP, &e);
-            compare_run(a->ahead + g * GROUP, b->ahead + g * GROUP, GROUP, &e);
-            continue;
-        }
-        for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
-            e.a |= exceeds(a, b, w);
-            e.b |= exceeds(b, a, w);
-        }
-    }
+    struct excess e = {0, 0};
+    if (a->far != b->far)
+        e = (struct excess){far_exceeds(p->far, a->far, b->far), far_exceeds(p->far, b->far, a->far)};
+    compare_tokens(p, a, b, &e);
+    for (uint32_t g = 0; g < groups(p) && !(e.a && e.b); g++)
+        compare_warps(a, b, g * GROUP, &e);
     *a_more = e.a;
     *b_more = e.b;
 }
 
-/* Of `num` entries, a multiple of eight, the greater ones into `to`. */
-static void join_run(uint32_t *to, const uint32_t *from, uint32_t num) {
-    for (uint32_t i = 0; i < num; i += 4) {
-        const four x = *(const four *)(to + i), y = *(const four *)(from + i), more = x > y;
-        *(four *)(to + i) = (x & more) | (y & ~more);
-    }
-}
-
 static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
     struct lanes x, y;
-    if (!exceeds(from, to, w))
-        return;
     unpack(to, w, &x);
     unpack(from, w, &y);
     for (uint32_t l = 0; l < CLOCK_LANES; l++)
@@ -267,20 +257,20 @@ static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
     pack(to, w, &x);
 }
 
-static void join_group(struct clock *to, const struct clock *from, uint32_t g) {
-    const uint32_t first = g * GROUP;
-    if (!comparable(to, from, g)) {
-        for (uint32_t w = first; w < first + GROUP; w++)
-            join_warp(to, from, w);
+/* Of the warps [w, w + GROUP). A lane stays ahead where its time exceeds what all lanes have come to. */
+static void join_warps(struct clock *to, const struct clock *from, uint32_t w) {
+    const four mine = at(to->lane + w), theirs = at(from->lane + w), all = greater(at(to->all + w), at(from->all + w));
+    const four ahead = at(to->ahead + w), ahead_from = at(from->ahead + w);
+    const four keep = ahead > all, come = ahead_from > all, many = (mine == (int32_t)MANY) | (theirs == (int32_t)MANY);
+    if (any(many | (keep & come & (mine != theirs)))) {
+        for (uint32_t i = w; i < w + GROUP; i++)
+            join_warp(to, from, i);
         return;
     }
-    join_run(to->all + first, from->all + first, GROUP);
-    join_run(to->ahead + first, from->ahead + first, GROUP);
-    for (uint32_t w = first; w < first + GROUP; w++)
-        if (to->lane[w] != NO_LANE && to->ahead[w] <= to->all[w]) { /* the others have caught up */
-            to->lane[w] = NO_LANE;
-            to->ahead[w] = 0;
-        }
+    const four take = come & (ahead_from > ahead), none = ~(keep | come);
+    *(four *)(to->all + w) = all;
+    *(four *)(to->ahead + w) = choose(take, ahead_from, ahead) & ~none;
+    *(four *)(to->lane + w) = choose(take, theirs, mine) | none; /* NO_LANE */
 }
 
 void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
@@ -299,9 +289,11 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
         return;
     }
     struct clock *to = own(p, into);
-    join_run(to->token, from->token, from->tokens < to->tokens ? from->tokens : to->tokens);
+    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
+    for (uint32_t i = 0; i < both; i += GROUP)
+        *(four *)(to->token + i) = greater(at(to->token + i), at(from->token + i));
     for (uint32_t g = 0; g < groups(p); g++)
-        join_group(to, from, g);
+        join_warps(to, from, g * GROUP);
     far_join(p->far, &to->far, from->far);
 }
 
@@ -318,8 +310,8 @@ void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint
         return;
     }
     if (!(lanes & (lanes - 1)) && (exists & ~lanes) && time > to->all[warp] &&
-        (to->lane[warp] == NO_LANE || to->lane[warp] == __builtin_ctz(lanes))) { /* one lane, as mostly the same one */
-        to->lane[warp] = (uint8_t)__builtin_ctz(lanes);
+        (to->lane[warp] == NO_LANE || to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, as mostly the same one */
+        to->lane[warp] = (uint32_t)__builtin_ctz(lanes);
         to->ahead[warp] = time > to->ahead[warp] ? time : to->ahead[warp];
         return;
     }
@@ -334,6 +326,38 @@ void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uin
     if (clock_token(*c, token) < step)
         own(p, c)->token[token] = step;
 }
+
+/* --- many at once ------------------------------------------------------------------------------------------------- */
+
+static bool is_same(const struct clock_news *a, const struct clock_news *b) {
+    return a->from == b->from && a->warp == b->warp && a->lanes == b->lanes && a->time == b->time &&
+           a->token == b->token && a->step == b->step;
+}
+
+/* A clock that is still to take the step is held, so that what another was, and has been let go of, is none of those;
+ * and what another is now is not changed by it, which would be one that both hold. */
+void clock_learn(struct clock_pool *p, struct clock_step *s, struct clock **into, const struct clock_news *news) {
+    const struct clock *was = *into;
+    if ((!news->from || news->from == was) && !news->time && !news->step)
+        return;
+    for (uint32_t i = 0; i < s->num; i++)
+        if (s->alike[i].was == was && is_same(&s->alike[i].news, news)) {
+            clock_set(p, into, s->alike[i].is);
+            return;
+        }
+    clock_join(p, into, news->from);
+    if (news->time)
+        clock_add_lanes(p, into, news->warp, news->lanes, news->time);
+    if (news->step)
+        clock_add_token(p, into, news->token, news->step);
+    if (s->num == CLOCK_ALIKE)
+        return;
+    s->alike[s->num].was = was;
+    s->alike[s->num].is = *into;
+    s->alike[s->num++].news = *news;
+}
+
+/* --- looking ------------------------------------------------------------------------------------------------------ */
 
 bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time) {
     if (!c)
@@ -368,8 +392,7 @@ struct far *clock_far(const struct clock *c) {
 static void copy_own(const struct clock_pool *p, struct clock *to, const struct clock *from) {
     const size_t warps = (size_t)groups(p) * GROUP;
     const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
-    memcpy(to->all, from->all, 2 * warps * sizeof *to->all);
-    memcpy(to->lane, from->lane, warps);
+    memcpy(to->entries, from->entries, 3 * warps * sizeof *to->entries);
     memcpy(to->token, from->token, both * sizeof *to->token);
     if (from->num_many) {
         to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);

@@ -65,76 +65,89 @@ static void merge(struct race *r, struct warp_watch *w) {
 
 /* --- meetings ----------------------------------------------------------------------------------------------------- */
 
-/* `lanes` of a warp give what they know in a layer, and what they have done themselves up to `time`. */
-static void give(struct race *r, struct clock **to, struct clock *known, uint32_t warp, uint32_t lanes, uint32_t time) {
-    clock_join(&r->clocks, to, known);
-    if (time)
-        clock_add_lanes(&r->clocks, to, warp, lanes, time);
+/* `lanes` of a warp arrive. */
+struct arrival {
+    struct race *r;
+    struct clock **to;
+    uint32_t warp, lanes;
+    struct clock_step step;
+};
+
+/* They give what they know in a layer, and what they have done themselves up to `time`. */
+static void give(struct arrival *a, enum layer l, struct clock *known, uint32_t time) {
+    clock_learn(&a->r->clocks, &a->step, &a->to[l],
+                &(struct clock_news){.from = known, .warp = a->warp, .lanes = a->lanes, .time = time});
 }
 
 /* To those who may take it, by the scope. */
-static void give_scoped(struct race *r, struct clock **to, struct clock *known, uint32_t warp, uint32_t lanes,
-                        uint32_t time, const struct manner *how) {
+static void give_scoped(struct arrival *a, struct clock *known, uint32_t time, const struct manner *how) {
     if (how->near)
-        give(r, &to[LAYER_NEAR], known, warp, lanes, time);
+        give(a, LAYER_NEAR, known, time);
     if (how->scope >= SCOPE_CLUSTER)
-        give(r, &to[LAYER_SCOPED], known, warp, lanes, time);
+        give(a, LAYER_SCOPED, known, time);
 }
 
 /* What only the strict level asks for. */
-static void arrive_strict(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
-                          const struct manner *how) {
+static void arrive_strict(struct arrival *a, const struct know *k, const struct manner *how) {
     const struct manner fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope,
                                  how->near};
     if (releases(how->order))
-        give_scoped(r, to, k->now[LAYER_SCOPED], warp, lanes, r->time, how);
+        give_scoped(a, k->now[LAYER_SCOPED], a->r->time, how);
     else if (k->released_at)
-        give_scoped(r, to, k->released[LAYER_SCOPED], warp, lanes, k->released_at, &fence);
-    give(r, &to[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, lanes, k->before_at);
-    clock_join(&r->clocks, &to[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
+        give_scoped(a, k->released[LAYER_SCOPED], k->released_at, &fence);
+    give(a, LAYER_TENSOR, k->released[LAYER_TENSOR], k->before_at);
+    clock_join(&a->r->clocks, &a->to[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
 }
 
-static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
-                   const struct manner *how) {
-    give(r, &to[LAYER_SEEN], k->now[LAYER_SEEN], warp, lanes, r->time);
-    give(r, &to[LAYER_RAN], k->now[LAYER_RAN], warp, lanes, r->time);
+static void arrive(struct arrival *a, const struct know *k, const struct manner *how) {
+    give(a, LAYER_SEEN, k->now[LAYER_SEEN], a->r->time);
+    give(a, LAYER_RAN, k->now[LAYER_RAN], a->r->time);
     if (releases(how->order)) {
-        give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
-        give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
-        give(r, &to[LAYER_FENCED_GLOBAL], k->now[LAYER_FENCED_GLOBAL], warp, lanes, k->global_at);
+        give(a, LAYER_ORDER, k->now[LAYER_ORDER], a->r->time);
+        give(a, LAYER_FENCED, k->now[LAYER_FENCED], k->fenced_at);
+        give(a, LAYER_FENCED_GLOBAL, k->now[LAYER_FENCED_GLOBAL], k->global_at);
     } else if (k->released_at) {
-        give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
-        give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
-        give(r, &to[LAYER_FENCED_GLOBAL], k->released[LAYER_FENCED_GLOBAL], warp, lanes, k->released_global_at);
+        give(a, LAYER_ORDER, k->released[LAYER_ORDER], k->released_at);
+        give(a, LAYER_FENCED, k->released[LAYER_FENCED], k->released_fenced_at);
+        give(a, LAYER_FENCED_GLOBAL, k->released[LAYER_FENCED_GLOBAL], k->released_global_at);
     }
-    clock_join(&r->clocks, &to[LAYER_PERFORMED], k->now[LAYER_PERFORMED]);
-    if (r->strict)
-        arrive_strict(r, k, warp, lanes, to, how);
+    give(a, LAYER_PERFORMED, k->now[LAYER_PERFORMED], 0);
+    if (a->r->strict)
+        arrive_strict(a, k, how);
 }
 
 void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct manner *how) {
-    FOR_STRANDS(s, &r->warps[warp], lanes) arrive(r, &s->k, warp, s->lanes & lanes, m->open, how);
+    struct arrival a = {.r = r, .to = m->open, .warp = warp};
+    FOR_STRANDS(s, &r->warps[warp], lanes) {
+        a.lanes = s->lanes & lanes;
+        a.step.num = 0;
+        arrive(&a, &s->k, how);
+    }
 }
 
 void know_phase(struct race *r, struct meeting *m) {
-    for (unsigned l = 0; l < LAYERS; l++) {
-        clock_join(&r->clocks, &m->done[l], m->open[l]);
+    struct clock_step step;
+    step.num = 0;
+    for (unsigned l = 0; l < LAYERS; l++)
+        clock_learn_from(&r->clocks, &step, &m->done[l], m->open[l]);
+    for (unsigned l = 0; l < LAYERS; l++)
         clock_set(&r->clocks, &m->open[l], NULL);
-    }
     clock_set(&r->clocks, &m->carried, NULL);
 }
 
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how) {
+    static const enum layer by_wait[] = {LAYER_SEEN, LAYER_RAN, LAYER_PERFORMED};
+    static const enum layer by_acquire[] = {LAYER_ORDER, LAYER_FENCED, LAYER_FENCED_GLOBAL};
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
         struct clock **to = acquires(how->order) ? s->k.now : s->k.pending;
-        clock_join(&r->clocks, &s->k.now[LAYER_SEEN], m->done[LAYER_SEEN]);
-        clock_join(&r->clocks, &s->k.now[LAYER_RAN], m->done[LAYER_RAN]);
-        clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
-        clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
-        clock_join(&r->clocks, &to[LAYER_FENCED_GLOBAL], m->done[LAYER_FENCED_GLOBAL]);
-        clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], m->done[LAYER_PERFORMED]);
+        struct clock_step step;
+        step.num = 0;
+        for (unsigned i = 0; i < 3; i++)
+            clock_learn_from(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]]);
+        for (unsigned i = 0; i < 3; i++)
+            clock_learn_from(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]]);
         if (!r->strict)
             continue;
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
@@ -179,8 +192,10 @@ void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct mann
         s->k.released_scope = how->scope;
         s->k.released_fenced_at = s->k.fenced_at;
         s->k.released_global_at = s->k.global_at;
-        if (wide)
-            give(r, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER], warp, s->lanes, r->time);
+        if (!wide)
+            continue;
+        clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER]);
+        clock_add_lanes(&r->clocks, &s->k.now[LAYER_PERFORMED], warp, s->lanes, r->time);
     }
     merge(r, w);
 }
@@ -220,8 +235,11 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
 /* All lanes of the warp, which know the same, tell one another what they did. */
 static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
+    const struct clock_news news = {.warp = warp, .lanes = UINT32_MAX, .time = r->time};
+    struct clock_step step;
+    step.num = 0;
     for (unsigned i = 0; i < 3u + r->strict; i++)
-        clock_add_lanes(&r->clocks, &k->now[all[i]], warp, UINT32_MAX, r->time);
+        clock_learn(&r->clocks, &step, &k->now[all[i]], &news);
     if (k->fenced_at)
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
     if (k->global_at)

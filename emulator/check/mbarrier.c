@@ -270,10 +270,13 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
 }
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    check_seen(r, e, m);
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
+    const struct clock_news news = {.token = m->token, .step = (uint32_t)e->phase + 1};
+    struct clock_step step;
+    step.num = 0;
+    check_seen(r, e, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
+        clock_learn(&r->clocks, &step, &m->m.open[all[i]], &news);
     know_phase(r, &m->m);
 }
 
