@@ -60,7 +60,7 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
 }
 
 /* The same for most of them, at once. */
-static bool is_known(struct touch *t, const struct stamp *s) {
+static inline bool is_known(struct touch *t, const struct stamp *s) {
     if (s->flags || t->r->strict) /* which asks for more */
         return false;
     if (s->warp != t->known_warp) {
@@ -68,6 +68,16 @@ static bool is_known(struct touch *t, const struct stamp *s) {
         t->known_time = clock_all_lanes(t->v.now[t->v.async ? LAYER_FENCED : LAYER_ORDER], s->warp);
     }
     return s->time <= t->known_time;
+}
+
+/* Is it nobody's, or one access of the lane itself? */
+static inline bool is_own(const struct touch *t, const struct stamp *s, uint8_t lane) {
+    return !s->flags && (!s->time || (s->warp == t->stamp.warp && s->lane == lane));
+}
+
+/* Does nothing speak against an access of the lane, at first sight? */
+static inline bool is_plain(struct touch *t, const struct stamp *s, uint8_t lane) {
+    return (is_own(t, s, lane) && !(s->time && t->v.note)) || is_known(t, s);
 }
 
 /* Is what `first` did ordered before the access, or no conflict? */
@@ -156,14 +166,33 @@ static bool is_same_write(const struct touch *t, const struct word *w, uint32_t 
 }
 
 /* The bytes of a place; of more than a word something that differs where they do. */
-static uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
+static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
     uint32_t w[QUAD / WORD] = {0};
-    if (at < owner->smem_end)
-        memcpy(w, owner->smem + at, bytes < owner->smem_end - at ? bytes : owner->smem_end - at);
+    if (at + bytes <= owner->smem_end)
+        memcpy(w, owner->smem + at, bytes);
+    else if (at < owner->smem_end)
+        memcpy(w, owner->smem + at, owner->smem_end - at);
     return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
 }
 
+/* What most accesses are: they take the place of what was done there, and nothing speaks against that. False, and
+ * nothing has been done, if this is another one. */
+static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, uint32_t bytes, uint8_t lane) {
+    if (!is_plain(t, &w->wrote, lane) || !(t->writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
+        return false;
+    struct stamp *mine = t->writes ? &w->wrote : &w->read;
+    *mine = t->stamp;
+    mine->lane = lane;
+    if (t->writes) {
+        w->read = (struct stamp){0};
+        w->value = value_at(t->owner, at, bytes);
+    }
+    return true;
+}
+
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
+    if (touch_plainly(t, w, at, bytes, t->stamp.lane))
+        return;
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
     if (w->wrote.time && !is_same_write(t, w, value))
         judge(t, &w->wrote, true, at);
@@ -285,6 +314,12 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
     }
 }
 
+/* The same of a lane that touches one quad, if there is nothing to it. */
+static inline bool touch_at_once(struct touch *t, uint32_t at, uint8_t lane) {
+    const struct block *k = &t->b->block[at / BLOCK_BYTES];
+    return at % QUAD == 0 && k->quads && !is_parted(k, at) && touch_plainly(t, quad_at(k, at), at, QUAD, lane);
+}
+
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
 void words_remember(struct warp_watch *w, uint32_t time, const struct diag_site *site) {
@@ -309,11 +344,14 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
         return;
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
+    t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
     for (uint32_t m = lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const uint32_t l = (uint32_t)__builtin_ctz(m), at = (uint32_t)e->at[l];
+        if (t->quiet && e->size == QUAD && touch_at_once(t, at, (uint8_t)l))
+            continue;
         t->v.lanes = 1u << l;
-        t->stamp = (struct stamp){time, (uint16_t)warp, (uint8_t)l, flags};
-        touch_lane(t, (uint32_t)e->at[l], e->size);
+        t->stamp.lane = (uint8_t)l;
+        touch_lane(t, at, e->size);
     }
 }
 
@@ -367,6 +405,21 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
+/* Whole quads of which all is known that threads did there, from `at` on: up to where that is not so. */
+static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
+    for (; at % QUAD == 0 && end - at >= QUAD && !is_parted(k, at); at += QUAD) {
+        struct word *q = quad_at(k, at);
+        if (q->wrote.time && !is_known(t, &q->wrote))
+            break;
+        if (!t->writes)
+            continue;
+        if ((q->read.time || q->read.flags) && !is_known(t, &q->read))
+            break;
+        q->wrote = q->read = (struct stamp){0};
+    }
+    return at;
+}
+
 /* The same of four words that are one. */
 static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whole) {
     struct word *q = quad_at(k, at);
@@ -383,7 +436,7 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
 
 /* [at, end) lies in one block. */
 static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
-    for (uint32_t next; at < end; at = next) {
+    for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
         const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
         if (!is_parted(k, at)) {
             engine_quad(t, k, at, at % QUAD == 0 && quad <= end);

@@ -81,10 +81,9 @@ static enum event_space space_of(enum warp_space space) {
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
                    enum event_effect effect, enum event_doubt doubt, const uint64_t *value) {
     const struct event_by by = isa_by(w, in, mask);
+    const uint64_t apart = s->space == XS_LOCAL ? w->local_stride : 0;
     uint64_t at[MACH_WARP];
-    WARP_FOR_LANES(l, mask) {
-        at[l] = s->base + warp_span_at(s, l) - (s->space == XS_LOCAL ? (uint64_t)l * w->local_stride : 0);
-    }
+    WARP_FOR_LANES(l, mask) { at[l] = s->base + warp_span_at(s, l) - l * apart; }
     events_send_access(w->gpu, &(struct event_access){.by = by,
                                                       .agent = AGENT_THREAD,
                                                       .space = space_of(s->space),
