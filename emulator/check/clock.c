@@ -13,9 +13,9 @@
 /* Entries stay below 2^31, so that they compare as signed numbers, which every host's vectors can. */
 typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
-/* Not zero where one exceeds the other. */
+/* Of each place of a run of entries, not zero where one clock exceeds the other. */
 struct excess {
-    uint32_t a, b;
+    four a, b;
 };
 
 struct lanes {
@@ -183,6 +183,8 @@ static void pack(struct clock *c, uint32_t w, const struct lanes *t) {
 /* Does `a` know something of warp w that `b` does not? */
 static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
     struct lanes x, y;
+    if (a->lane[w] != MANY && b->lane[w] != MANY) /* as in compare_warps */
+        return a->all[w] > b->all[w] || a->ahead[w] > (a->lane[w] == b->lane[w] ? b->ahead[w] : b->all[w]);
     unpack(a, w, &x);
     unpack(b, w, &y);
     bool more = false;
@@ -191,61 +193,67 @@ static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
     return more;
 }
 
-static uint32_t any(four v) { return (uint32_t)(v[0] | v[1] | v[2] | v[3]); }
+static bool any(four v) {
+    uint64_t half[2];
+    memcpy(half, &v, sizeof half);
+    return half[0] | half[1];
+}
 static four at(const uint32_t *p) { return *(const four *)p; }
 static four choose(four which, four a, four b) { return (a & which) | (b & ~which); }
 static four greater(four a, four b) { return choose(a > b, a, b); }
+static four all_if(bool b) { return (four){0} - (int32_t)b; }
 
 /* --- clocks as a whole -------------------------------------------------------------------------------------------- */
 
-/* Of `num` tokens, a multiple of four: does a exceed b somewhere, and b a? */
-static void compare_run(const uint32_t *a, const uint32_t *b, uint32_t num, struct excess *e) {
-    four more_a = {0}, more_b = {0};
-    for (uint32_t i = 0; i < num; i += GROUP) {
-        more_a |= at(a + i) > at(b + i);
-        more_b |= at(b + i) > at(a + i);
-    }
-    e->a |= any(more_a);
-    e->b |= any(more_b);
-}
-
-/* Tokens that are not in use are in step 0. */
+/* Does a exceed b somewhere, and b a? Tokens that are not in use are in step 0. */
 static void compare_tokens(const struct clock_pool *p, const struct clock *a, const struct clock *b, struct excess *e) {
     const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens, used = (p->tokens + GROUP - 1) & ~(GROUP - 1);
-    compare_run(a->token, b->token, used < both ? used : both, e);
-    for (uint32_t i = both; i < a->tokens; i++)
-        e->a |= a->token[i];
-    for (uint32_t i = both; i < b->tokens; i++)
-        e->b |= b->token[i];
+    four more_a = {0}, more_b = {0};
+    for (uint32_t i = 0; i < (used < both ? used : both); i += GROUP) {
+        more_a |= at(a->token + i) > at(b->token + i);
+        more_b |= at(b->token + i) > at(a->token + i);
+    }
+    for (uint32_t i = both; i < a->tokens; i += GROUP)
+        more_a |= at(a->token + i);
+    for (uint32_t i = both; i < b->tokens; i += GROUP)
+        more_b |= at(b->token + i);
+    e->a |= more_a;
+    e->b |= more_b;
 }
 
-/* The same of the warps [w, w + GROUP). One of a warp's lanes that is ahead exceeds what the other clock has for that
- * lane: its own time ahead, or that of all. */
-static void compare_warps(const struct clock *a, const struct clock *b, uint32_t w, struct excess *e) {
-    const four lane_a = at(a->lane + w), lane_b = at(b->lane + w), same = lane_a == lane_b;
-    const four all_a = at(a->all + w), all_b = at(b->all + w), ahead_a = at(a->ahead + w), ahead_b = at(b->ahead + w);
-    if (any((lane_a == (int32_t)MANY) | (lane_b == (int32_t)MANY))) {
-        for (uint32_t i = w; i < w + GROUP; i++) {
-            e->a |= exceeds(a, b, i);
-            e->b |= exceeds(b, a, i);
-        }
-        return;
+/* One of a warp's lanes that is ahead exceeds what the other clock has for that lane: its own time ahead, or that of
+ * all. */
+static void compare_warps(const struct clock *a, const struct clock *b, uint32_t warps, struct excess *e) {
+    four more_a = {0}, more_b = {0};
+    for (uint32_t w = 0; w < warps; w += GROUP) {
+        const four same = at(a->lane + w) == at(b->lane + w), all_a = at(a->all + w), all_b = at(b->all + w);
+        const four ahead_a = at(a->ahead + w), ahead_b = at(b->ahead + w);
+        more_a |= (all_a > all_b) | (ahead_a > choose(same, ahead_b, all_b));
+        more_b |= (all_b > all_a) | (ahead_b > choose(same, ahead_a, all_a));
     }
-    e->a |= any((all_a > all_b) | (ahead_a > choose(same, ahead_b, all_b)));
-    e->b |= any((all_b > all_a) | (ahead_b > choose(same, ahead_a, all_a)));
+    e->a |= more_a;
+    e->b |= more_b;
+}
+
+/* The same where some warp's lanes may differ. */
+static void compare_lanes(const struct clock *a, const struct clock *b, uint32_t warps, struct excess *e) {
+    for (uint32_t w = 0; w < warps; w++) {
+        e->a |= all_if(exceeds(a, b, w));
+        e->b |= all_if(exceeds(b, a, w));
+    }
 }
 
 /* Does either of a and b know what the other does not? */
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
-    struct excess e = {0, 0};
-    if (a->far != b->far)
-        e = (struct excess){far_exceeds(p->far, a->far, b->far), far_exceeds(p->far, b->far, a->far)};
+    struct excess e = {{0}, {0}};
     compare_tokens(p, a, b, &e);
-    for (uint32_t g = 0; g < groups(p) && !(e.a && e.b); g++)
-        compare_warps(a, b, g * GROUP, &e);
-    *a_more = e.a;
-    *b_more = e.b;
+    if (a->num_many || b->num_many)
+        compare_lanes(a, b, p->warps, &e);
+    else
+        compare_warps(a, b, p->warps, &e);
+    *a_more = any(e.a) || (a->far != b->far && far_exceeds(p->far, a->far, b->far));
+    *b_more = any(e.b) || (a->far != b->far && far_exceeds(p->far, b->far, a->far));
 }
 
 static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
@@ -290,11 +298,12 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
     }
     struct clock *to = own(p, into);
     const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
-    for (uint32_t i = 0; i < both; i += GROUP)
+    for (uint32_t i = 0; i < both && i < p->tokens; i += GROUP)
         *(four *)(to->token + i) = greater(at(to->token + i), at(from->token + i));
-    for (uint32_t g = 0; g < groups(p); g++)
-        join_warps(to, from, g * GROUP);
-    far_join(p->far, &to->far, from->far);
+    for (uint32_t w = 0; w < p->warps; w += GROUP)
+        join_warps(to, from, w);
+    if (to->far != from->far)
+        far_join(p->far, &to->far, from->far);
 }
 
 /* --- single entries ----------------------------------------------------------------------------------------------- */

@@ -128,9 +128,9 @@ void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *
 void know_phase(struct race *r, struct meeting *m) {
     struct clock_step step;
     step.num = 0;
-    for (unsigned l = 0; l < LAYERS; l++)
+    for (unsigned l = 0; l < race_layers(r); l++)
         clock_learn_from(&r->clocks, &step, &m->done[l], m->open[l]);
-    for (unsigned l = 0; l < LAYERS; l++)
+    for (unsigned l = 0; l < race_layers(r); l++)
         clock_set(&r->clocks, &m->open[l], NULL);
     clock_set(&r->clocks, &m->carried, NULL);
 }

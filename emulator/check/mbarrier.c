@@ -276,7 +276,8 @@ static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_w
     step.num = 0;
     check_seen(r, e, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        clock_learn(&r->clocks, &step, &m->m.open[all[i]], &news);
+        if (all[i] < race_layers(r))
+            clock_learn(&r->clocks, &step, &m->m.open[all[i]], &news);
     know_phase(r, &m->m);
 }
 

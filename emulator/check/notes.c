@@ -190,7 +190,7 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     const struct know *k = &strand_of(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
     n->global_at = k->global_at;
-    for (unsigned l = 0; l < LAYERS; l++)
+    for (unsigned l = 0; l < race_layers(r); l++)
         n->now[l] = clock_hold(k->now[l]);
     enqueue(r, n, &work);
     *watch_of(self, op) = n;
@@ -317,7 +317,7 @@ static void carry(struct race *r, const struct note *n, struct meeting *m) {
     struct clock_step step;
     step.num = 0;
     if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
-        for (unsigned l = 0; l < LAYER_NEAR; l++)
+        for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++)
             clock_learn_from(&r->clocks, &step, &m->open[l], n->now[l]);
     clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
@@ -332,5 +332,6 @@ void note_commit(struct race *r, const struct note *n, struct meeting *m) {
     step.num = 0;
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        clock_learn(&r->clocks, &step, &m->open[all[i]], &news);
+        if (all[i] < race_layers(r))
+            clock_learn(&r->clocks, &step, &m->open[all[i]], &news);
 }

@@ -27,11 +27,12 @@ enum layer {
     LAYER_SEEN,   /* execution alone: also through relaxed arrivals and waits */
     LAYER_RAN,    /* the same, through the completion of an operation from what its issuer did, too */
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
-    LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
     LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, as of execution alone */
-    LAYER_SCOPED,    /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
-    LAYER_NEAR,      /* of meetings alone: the same from threads of its CTA, at any scope */
+    /* what the strict level alone asks for */
+    LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
+    LAYER_SCOPED, /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
+    LAYER_NEAR,   /* of meetings alone: the same from threads of its CTA, at any scope */
     LAYERS
 };
 
@@ -198,6 +199,8 @@ struct race {
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
     return cta->rank * r->warps_each + warp;
 }
+/* So many layers are kept. */
+static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
 static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) { return &r->ctas[cta->rank]; }
 
 /* --- know.c ------------------------------------------------------------------------------------------------------- */

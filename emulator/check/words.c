@@ -407,8 +407,10 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
 
 /* Whole quads of which all is known that threads did there, from `at` on: up to where that is not so. */
 static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
-    for (; at % QUAD == 0 && end - at >= QUAD && !is_parted(k, at); at += QUAD) {
-        struct word *q = quad_at(k, at);
+    const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
+    uint32_t i = first;
+    for (; at % QUAD == 0 && i < last && !(k->parted[i / 64] >> i % 64 & 1); i++) {
+        struct word *q = &k->quads[i];
         if (q->wrote.time && !is_known(t, &q->wrote))
             break;
         if (!t->writes)
@@ -417,7 +419,7 @@ static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at
             break;
         q->wrote = q->read = (struct stamp){0};
     }
-    return at;
+    return at + (i - first) * QUAD;
 }
 
 /* The same of four words that are one. */
