@@ -338,32 +338,31 @@ void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uin
 
 /* --- many at once ------------------------------------------------------------------------------------------------- */
 
-static bool is_same(const struct clock_news *a, const struct clock_news *b) {
-    return a->from == b->from && a->warp == b->warp && a->lanes == b->lanes && a->time == b->time &&
-           a->token == b->token && a->step == b->step;
-}
-
 /* A clock that is still to take the step is held, so that what another was, and has been let go of, is none of those;
  * and what another is now is not changed by it, which would be one that both hold. */
-void clock_learn(struct clock_pool *p, struct clock_step *s, struct clock **into, const struct clock_news *news) {
+void clock_learn(struct clock_pool *p, struct clock_step *s, struct clock **into, struct clock *from, uint32_t time,
+                 uint32_t step) {
     const struct clock *was = *into;
-    if ((!news->from || news->from == was) && !news->time && !news->step)
+    if ((!from || from == was) && !time && !step)
         return;
     for (uint32_t i = 0; i < s->num; i++)
-        if (s->alike[i].was == was && is_same(&s->alike[i].news, news)) {
+        if (s->alike[i].was == was && s->alike[i].from == from && s->alike[i].time == time &&
+            s->alike[i].step == step) {
             clock_set(p, into, s->alike[i].is);
             return;
         }
-    clock_join(p, into, news->from);
-    if (news->time)
-        clock_add_lanes(p, into, news->warp, news->lanes, news->time);
-    if (news->step)
-        clock_add_token(p, into, news->token, news->step);
+    clock_join(p, into, from);
+    if (time)
+        clock_add_lanes(p, into, s->warp, s->lanes, time);
+    if (step)
+        clock_add_token(p, into, s->token, step);
     if (s->num == CLOCK_ALIKE)
         return;
     s->alike[s->num].was = was;
+    s->alike[s->num].from = from;
     s->alike[s->num].is = *into;
-    s->alike[s->num++].news = *news;
+    s->alike[s->num].time = time;
+    s->alike[s->num++].step = step;
 }
 
 /* --- looking ------------------------------------------------------------------------------------------------------ */

@@ -48,28 +48,27 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from);
 void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint32_t lanes, uint32_t time);
 void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uint32_t step);
 
-/* What is to be known: `from`, lanes of a warp up to `time`, the token up to `step`; NULL and 0: nothing of it. */
-struct clock_news {
-    struct clock *from;
-    uint32_t warp, lanes, time;
-    uint32_t token, step;
-};
 /* One step that several clocks take, each once. Those that were one and learn the same are one afterwards, for the work
  * of one. */
 #define CLOCK_ALIKE 8u
 struct clock_step {
+    uint32_t warp, lanes, token;
     uint32_t num;
     struct {
-        const struct clock *was;
+        const struct clock *was, *from;
         struct clock *is;
-        struct clock_news news;
+        uint32_t time, step;
     } alike[CLOCK_ALIKE];
 };
-void clock_learn(struct clock_pool *p, struct clock_step *s, struct clock **into, const struct clock_news *news);
-static inline void clock_learn_from(struct clock_pool *p, struct clock_step *s, struct clock **into,
-                                    struct clock *from) {
-    clock_learn(p, s, into, &(struct clock_news){.from = from});
+static inline void clock_step_begin(struct clock_step *s, uint32_t warp, uint32_t lanes, uint32_t token) {
+    s->warp = warp;
+    s->lanes = lanes;
+    s->token = token;
+    s->num = 0;
 }
+/* *into knows what `from` knows, the lanes of the step up to `time` and its token up to `step`; each may be nothing. */
+void clock_learn(struct clock_pool *p, struct clock_step *s, struct clock **into, struct clock *from, uint32_t time,
+                 uint32_t step);
 
 bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time);
 /* All lanes of the warp are known up to then. */

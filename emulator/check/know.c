@@ -65,18 +65,16 @@ static void merge(struct race *r, struct warp_watch *w) {
 
 /* --- meetings ----------------------------------------------------------------------------------------------------- */
 
-/* `lanes` of a warp arrive. */
+/* Lanes of a warp arrive. */
 struct arrival {
     struct race *r;
     struct clock **to;
-    uint32_t warp, lanes;
     struct clock_step step;
 };
 
 /* They give what they know in a layer, and what they have done themselves up to `time`. */
 static void give(struct arrival *a, enum layer l, struct clock *known, uint32_t time) {
-    clock_learn(&a->r->clocks, &a->step, &a->to[l],
-                &(struct clock_news){.from = known, .warp = a->warp, .lanes = a->lanes, .time = time});
+    clock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
 }
 
 /* To those who may take it, by the scope. */
@@ -117,19 +115,20 @@ static void arrive(struct arrival *a, const struct know *k, const struct manner 
 }
 
 void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct manner *how) {
-    struct arrival a = {.r = r, .to = m->open, .warp = warp};
+    struct arrival a;
+    a.r = r;
+    a.to = m->open;
     FOR_STRANDS(s, &r->warps[warp], lanes) {
-        a.lanes = s->lanes & lanes;
-        a.step.num = 0;
+        clock_step_begin(&a.step, warp, s->lanes & lanes, 0);
         arrive(&a, &s->k, how);
     }
 }
 
 void know_phase(struct race *r, struct meeting *m) {
     struct clock_step step;
-    step.num = 0;
+    clock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < race_layers(r); l++)
-        clock_learn_from(&r->clocks, &step, &m->done[l], m->open[l]);
+        clock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
     for (unsigned l = 0; l < race_layers(r); l++)
         clock_set(&r->clocks, &m->open[l], NULL);
     clock_set(&r->clocks, &m->carried, NULL);
@@ -143,11 +142,11 @@ void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct me
     FOR_STRANDS(s, w, lanes) {
         struct clock **to = acquires(how->order) ? s->k.now : s->k.pending;
         struct clock_step step;
-        step.num = 0;
+        clock_step_begin(&step, 0, 0, 0);
         for (unsigned i = 0; i < 3; i++)
-            clock_learn_from(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]]);
+            clock_learn(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]], 0, 0);
         for (unsigned i = 0; i < 3; i++)
-            clock_learn_from(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]]);
+            clock_learn(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]], 0, 0);
         if (!r->strict)
             continue;
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
@@ -235,11 +234,10 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
 /* All lanes of the warp, which know the same, tell one another what they did. */
 static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
-    const struct clock_news news = {.warp = warp, .lanes = UINT32_MAX, .time = r->time};
     struct clock_step step;
-    step.num = 0;
+    clock_step_begin(&step, warp, UINT32_MAX, 0);
     for (unsigned i = 0; i < 3u + r->strict; i++)
-        clock_learn(&r->clocks, &step, &k->now[all[i]], &news);
+        clock_learn(&r->clocks, &step, &k->now[all[i]], NULL, r->time, 0);
     if (k->fenced_at)
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
     if (k->global_at)

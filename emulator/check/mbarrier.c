@@ -271,13 +271,12 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
-    const struct clock_news news = {.token = m->token, .step = (uint32_t)e->phase + 1};
     struct clock_step step;
-    step.num = 0;
+    clock_step_begin(&step, 0, 0, m->token);
     check_seen(r, e, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] < race_layers(r))
-            clock_learn(&r->clocks, &step, &m->m.open[all[i]], &news);
+            clock_learn(&r->clocks, &step, &m->m.open[all[i]], NULL, 0, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
 }
 

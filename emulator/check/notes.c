@@ -315,10 +315,10 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
  * they did themselves has been executed, and no more is known of it (8.9.1.1). */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
     struct clock_step step;
-    step.num = 0;
+    clock_step_begin(&step, 0, 0, 0);
     if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
         for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++)
-            clock_learn_from(&r->clocks, &step, &m->open[l], n->now[l]);
+            clock_learn(&r->clocks, &step, &m->open[l], n->now[l], 0, 0);
     clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
@@ -327,11 +327,10 @@ void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_TENSOR, LAYER_NEAR, LAYER_SCOPED};
-    const struct clock_news news = {.token = n->read.token, .step = n->read.step};
     struct clock_step step;
-    step.num = 0;
+    clock_step_begin(&step, 0, 0, n->read.token);
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] < race_layers(r))
-            clock_learn(&r->clocks, &step, &m->open[all[i]], &news);
+            clock_learn(&r->clocks, &step, &m->open[all[i]], NULL, 0, n->read.step);
 }
