@@ -155,6 +155,8 @@ static void put_span(struct coming *c, struct block *k) {
     const struct span *s = c->s;
     for (uint32_t i = 0; i < k->num_spans; i++) {
         struct span *old = &k->spans[i];
+        if (!s->write && !old->write && !supersedes(s, old))
+            continue;
         const struct answer *a = ask(c, old);
         const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
         if (at != UINT32_MAX && !c->told) {

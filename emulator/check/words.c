@@ -177,13 +177,14 @@ static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t b
 
 /* What most accesses are: they take the place of what was done there, and nothing speaks against that. False, and
  * nothing has been done, if this is another one. */
-static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, uint32_t bytes, uint8_t lane) {
-    if (!is_plain(t, &w->wrote, lane) || !(t->writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
+static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, uint32_t bytes, uint8_t lane,
+                                 bool writes) {
+    if (!is_plain(t, &w->wrote, lane) || !(writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
         return false;
-    struct stamp *mine = t->writes ? &w->wrote : &w->read;
+    struct stamp *mine = writes ? &w->wrote : &w->read;
     *mine = t->stamp;
     mine->lane = lane;
-    if (t->writes) {
+    if (writes) {
         w->read = (struct stamp){0};
         w->value = value_at(t->owner, at, bytes);
     }
@@ -191,7 +192,7 @@ static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, u
 }
 
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    if (touch_plainly(t, w, at, bytes, t->stamp.lane))
+    if (touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
         return;
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
     if (w->wrote.time && !is_same_write(t, w, value))
@@ -314,10 +315,17 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
     }
 }
 
-/* The same of a lane that touches one quad, if there is nothing to it. */
-static inline bool touch_at_once(struct touch *t, uint32_t at, uint8_t lane) {
-    const struct block *k = &t->b->block[at / BLOCK_BYTES];
-    return at % QUAD == 0 && k->quads && !is_parted(k, at) && touch_plainly(t, quad_at(k, at), at, QUAD, lane);
+/* Lanes that touch a quad each, as long as there is nothing to it: those that are left. */
+static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t lanes, bool writes) {
+    const struct block *const block = t->b->block;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(lanes), a = (uint32_t)at[lane];
+        const struct block *k = &block[a / BLOCK_BYTES];
+        if (a % QUAD || !k->quads || is_parted(k, a) ||
+            !touch_plainly(t, quad_at(k, a), a, QUAD, (uint8_t)lane, writes))
+            break;
+    }
+    return lanes;
 }
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
@@ -345,13 +353,14 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
     t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
+    const bool quads = t->quiet && e->size == QUAD;
     for (uint32_t m = lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m), at = (uint32_t)e->at[l];
-        if (t->quiet && e->size == QUAD && touch_at_once(t, at, (uint8_t)l))
-            continue;
+        if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
+            break;
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
         t->v.lanes = 1u << l;
         t->stamp.lane = (uint8_t)l;
-        touch_lane(t, at, e->size);
+        touch_lane(t, (uint32_t)e->at[l], e->size);
     }
 }
 
@@ -475,10 +484,10 @@ static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
 }
 
 void words_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
-    struct touch t = {
-        .r = r, .owner = owner, .b = bytes_of(r, owner), .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
-    if (!any_words(t.b, s->from, s->to))
+    struct bytes_watch *b = bytes_of(r, owner);
+    if (!any_words(b, s->from, s->to))
         return;
+    struct touch t = {.r = r, .owner = owner, .b = b, .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
     if (!s->pieces) {
         engine_range(&t, s->from, s->to);
         return;
