@@ -319,7 +319,8 @@ void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint
         return;
     }
     if (!(lanes & (lanes - 1)) && (exists & ~lanes) && time > to->all[warp] &&
-        (to->lane[warp] == NO_LANE || to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, as mostly the same one */
+        (to->lane[warp] == NO_LANE ||
+         to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, as mostly the same one */
         to->lane[warp] = (uint32_t)__builtin_ctz(lanes);
         to->ahead[warp] = time > to->ahead[warp] ? time : to->ahead[warp];
         return;
