@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define MADE_AT_ONCE 16u
+#define ALIGN 16u
 #define GROUP 4u /* entries that are compared at once: a clock has room for a multiple */
 #define NO_LANE UINT32_MAX
 #define MANY CLOCK_LANES
@@ -35,6 +37,12 @@ struct clock {
     uint32_t entries[];
 };
 
+/* Clocks in one piece of memory. */
+struct clocks {
+    struct clocks *next;
+    _Alignas(ALIGN) uint8_t memory[];
+};
+
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each) {
@@ -43,45 +51,49 @@ void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each)
         .warps = ctas * warps, .room = 64, .warps_each = warps, .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
 }
 
-static void free_clock(struct clock *c) {
-    xfree(c->many);
-    xfree(c);
-}
-
-static void empty(struct clock_pool *p) {
-    for (struct clock *c = p->free, *next; c; c = next) {
-        next = c->next;
-        free_clock(c);
+void clock_pool_close(struct clock_pool *p) {
+    for (struct clocks *m = p->made, *next; m; m = next) {
+        next = m->next;
+        xfree(m);
     }
+    p->made = NULL;
     p->free = NULL;
 }
-
-void clock_pool_close(struct clock_pool *p) { empty(p); }
 
 uint32_t clock_new_token(struct clock_pool *p) {
     if (p->tokens == p->room) {
         p->room *= 2;
-        empty(p);
+        p->free = NULL; /* too small from now on */
     }
     return p->tokens++;
 }
 
 static uint32_t groups(const struct clock_pool *p) { return (p->warps + GROUP - 1) / GROUP; }
 
-/* Its content is not set. */
-static struct clock *new_clock(struct clock_pool *p) {
-    struct clock *c = p->free;
-    const size_t warps = (size_t)groups(p) * GROUP;
-    if (c) {
-        p->free = c->next;
-    } else {
-        c = xcalloc(1, sizeof *c + (3 * warps + p->room) * sizeof *c->entries);
+/* Makes clocks, MADE_AT_ONCE of them. */
+static void make(struct clock_pool *p) {
+    const size_t warps = (size_t)groups(p) * GROUP, entries = 3 * warps + p->room;
+    const size_t each = (sizeof(struct clock) + entries * sizeof(uint32_t) + ALIGN - 1) & ~(ALIGN - 1);
+    struct clocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each);
+    m->next = p->made;
+    p->made = m;
+    for (uint32_t i = 0; i < MADE_AT_ONCE; i++) {
+        struct clock *c = (struct clock *)(m->memory + i * each);
+        *c = (struct clock){.tokens = p->room, .next = p->free};
         c->all = c->entries;
         c->ahead = c->all + warps;
         c->lane = c->ahead + warps;
         c->token = c->lane + warps;
-        c->tokens = p->room;
+        p->free = c;
     }
+}
+
+/* Its content is not set. */
+static struct clock *new_clock(struct clock_pool *p) {
+    if (!p->free)
+        make(p);
+    struct clock *c = p->free;
+    p->free = c->next;
     c->holders = 1;
     return c;
 }
@@ -109,10 +121,8 @@ void clock_drop(struct clock_pool *p, struct clock *c) {
     c->num_many = 0;
     far_drop(p->far, c->far);
     c->far = NULL;
-    if (c->tokens != p->room) {
-        free_clock(c);
+    if (c->tokens != p->room) /* too small */
         return;
-    }
     c->next = p->free;
     p->free = c;
 }
@@ -415,7 +425,7 @@ struct clock *clock_export(struct clock_pool *p, const struct clock *c) {
     if (p->tokens > far->room) {
         while (far->room < p->tokens)
             far->room *= 2;
-        empty(far);
+        far->free = NULL;
     }
     far->tokens = far->room; /* so that a join has room for what each of the two knows */
     struct clock *mine = new_empty(far);

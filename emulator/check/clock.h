@@ -28,6 +28,7 @@ struct clock_pool {
     uint32_t exists_last;   /* lanes that the last warp of each CTA has, */
     uint32_t warps_each;    /*  which has so many warps */
     struct clock *free;     /* to be used again */
+    struct clocks *made;    /* what they all lie in */
     struct clock_pool *far; /* of the clocks in sets of other clusters' */
 };
 

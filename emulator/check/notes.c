@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#define NOTES_AT_ONCE 16u
 #define MAX_BULK 4096u /* of a warp in bulk-groups that were not waited for */
 
 static void **watch_of(const struct listener *self, const struct async_op *op) { return event_op_watch(self, op); }
@@ -52,10 +53,37 @@ static const struct strand *strand_of(const struct race *r, uint32_t warp, uint3
     return &w->strand[w->num_strands - 1];
 }
 
+/* Notes in one piece of memory. */
+struct notes {
+    struct notes *next;
+    struct note note[NOTES_AT_ONCE];
+};
+
+static void make_notes(struct race *r) {
+    struct notes *m = xrealloc_array(NULL, 1, sizeof *m);
+    m->next = r->made;
+    r->made = m;
+    for (uint32_t i = 0; i < NOTES_AT_ONCE; i++) {
+        m->note[i].holders = 0;
+        m->note[i].next = r->free_notes;
+        r->free_notes = &m->note[i];
+    }
+}
+
+void notes_end(struct race *r) {
+    for (struct notes *m = r->made, *next; m; m = next) {
+        next = m->next;
+        for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
+            if (m->note[i].holders) /* an operation that a fault has cut off */
+                global_note_ends(&m->note[i]);
+        xfree(m);
+    }
+}
+
 static struct note *new_note(struct race *r) {
+    if (!r->free_notes)
+        make_notes(r);
     struct note *n = r->free_notes;
-    if (!n)
-        return xcalloc(1, sizeof *n);
     r->free_notes = n->next;
     memset(n, 0, sizeof *n);
     return n;

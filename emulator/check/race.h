@@ -190,6 +190,7 @@ struct race {
     struct warp_watch *warps; /* clocks.warps of them */
     struct cta_watch *ctas;
     struct note *free_notes;
+    struct notes *made;    /* what they all lie in */
     struct pieces *pieces; /* to work with: room for so many */
     uint32_t num_pieces;
     struct pieces *latest[RACE_PIECES];
@@ -237,6 +238,7 @@ struct note *note_of(const struct listener *self, const struct async_op *op);
 void note_over(struct race *r, const struct listener *self, const struct async_op *op);
 struct note *note_hold(struct note *n);
 void note_drop(struct race *r, struct note *n);
+void notes_end(struct race *r);
 /* The operation touches another CTA's memory, too: a note of that alone. */
 struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op);
 /* What the threads of a warp wait for in their own program order. */
