@@ -29,7 +29,7 @@ enum layer {
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
     LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
-    LAYER_HALF, /* of LAYER_ORDER what a fence.proxy.async::generic.release covers: its .acquire makes it LAYER_FENCED */
+    LAYER_HALF, /* of LAYER_ORDER what a fence.proxy.async::generic.release covers; .acquire makes it LAYER_FENCED */
     LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, as of execution alone */
     LAYER_SCOPED,    /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
     LAYER_TENSOR_SCOPED, /* the same of LAYER_TENSOR (9.7.16.11.1) */
