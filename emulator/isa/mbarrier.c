@@ -339,8 +339,12 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
         if (!limit && !comes_back(w, in))
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
     } else {
-        if (!limit && looks_again(w))
-            return warp_isolate(w, in, mask) ? WARP_JUMP : warp_give_way(w);
+        if (!limit && looks_again(w)) {
+            if (warp_isolate(w, in, mask))
+                return WARP_JUMP;
+            g->wait.polls = true; /* and may miss a phase meanwhile */
+            return warp_give_way(w);
+        }
         if (g->epoch != w->cta->epoch)
             g->polls = 0;
         g->epoch = w->cta->epoch;
