@@ -16,8 +16,7 @@ static const struct diag global_race = {
     .hint =
         "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
         "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
-        "cp.async.bulk.wait_group.read stands where the written bytes must "
-        "have arrived",
+        "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -226,6 +225,12 @@ static bool is_seed(const struct mark *a, const struct mark *b) {
            load->by.site->func && cas->by.site->func && strcmp(load->by.site->func, cas->by.site->func) == 0;
 }
 
+/* Threads of another CTA, which have a cache of their own. */
+static bool is_elsewhere(const struct toucher *t, const struct global_op *op) {
+    return !t->v->async &&
+           (op->cluster != t->r->global->cluster || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
+}
+
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
     const struct global_op *op = first->by.op;
@@ -233,7 +238,9 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
         return NULL;
     if (knows_done(t, LAYER_ORDER, op, wrote))
         return NULL;
-    return knows_done(t, LAYER_SEEN, op, wrote) ? &copy_handover : &global_race;
+    if (!knows_done(t, LAYER_SEEN, op, wrote))
+        return &global_race;
+    return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
 }
 
 const struct diag *global_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,

@@ -47,6 +47,17 @@ static void begins(struct race *r, const struct event_life *e) {
                                                    .init = event_origin(&e->by)};
 }
 
+static const struct diag inval_unmet = {
+    .id = "mbarrier-inval-unmet",
+    .rule =
+        "an mbarrier is invalidated when all threads have used it, and the lanes of a warp are threads: shfl, vote and "
+        "match bring them together and order nothing",
+    .section = "PTX ISA 9.7.13.15.10, 9.7.13.10",
+    .hint = "bar.warp.sync before one lane tells for the others. libcu++'s cuda::pipeline does without",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+
 static struct mach_origin use_origin(const struct race *r, uint32_t warp, const struct mbar_use *use) {
     const struct event_by by = {.cta = &r->cluster->cta[warp / r->warps_each],
                                 .site = use->site,
@@ -55,25 +66,46 @@ static struct mach_origin use_origin(const struct race *r, uint32_t warp, const 
     return event_origin(&by);
 }
 
+/* What is wrong with the use of a warp, `i`, if `lanes` of another, or its own, invalidate the mbarrier that know so much;
+ * or NULL. */
+static const struct diag *judge_use(const struct clock *known, uint32_t i, const struct mbar_use *use, bool own,
+                                    uint32_t lanes) {
+    uint32_t rest = use->lanes & ~(own ? lanes : 0);
+    bool some = own; /* lanes of the warp have come further */
+    for (uint32_t l = 0; rest && l < CLOCK_LANES; l++)
+        if (clock_knows_lane(known, i, l, use->time)) {
+            some = true;
+            rest &= ~(1u << l);
+        }
+    return !rest ? NULL : some ? &inval_unmet : &mbarrier_race;
+}
+
 /* Whoever invalidates an mbarrier knows that all have used it who did. */
 static void check_inval(struct race *r, const struct event_life *e, const struct mbar_watch *m) {
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     const struct warp_watch *w = &r->warps[warp];
-    for (uint32_t i = 0; m->uses && i < r->clocks.warps; i++)
-        for (uint32_t lanes = m->uses[i].lanes & ~(i == warp ? e->by.lanes : 0); lanes; lanes &= lanes - 1) {
-            const struct mbar_use *use = &m->uses[i];
-            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            uint32_t s = 0;
-            while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
-                s++;
-            if (clock_knows_lane(w->strand[s].k.now[LAYER_SEEN], i, lane, use->time))
-                continue;
-            const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
-            mach_warn_pair(
-                r->island, &origin, &theirs, "its use", &mbarrier_race,
-                "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use", e->off);
-            return;
-        }
+    const struct diag *rule = NULL;
+    uint32_t s = 0, at = 0;
+    while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
+        s++;
+    for (uint32_t i = 0; m->uses && rule != &mbarrier_race && i < r->clocks.warps; i++) {
+        const struct diag *d = judge_use(w->strand[s].k.now[LAYER_SEEN], i, &m->uses[i], i == warp, e->by.lanes);
+        at = d ? i : at;
+        rule = d ? d : rule;
+    }
+    if (!rule)
+        return;
+    const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, at, &m->uses[at]);
+    mach_warn_pair(r->island, &origin, &theirs, "its use", rule,
+                   "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
+                   e->off);
+}
+
+static void forget(struct race *r, struct mbar_watch *m) {
+    know_forget(r, &m->m);
+    clock_set(&r->clocks, &m->before, NULL);
+    xfree(m->uses);
+    xfree(m->seen);
 }
 
 static void ends(struct race *r, const struct event_life *e) {
@@ -82,9 +114,7 @@ static void ends(struct race *r, const struct event_life *e) {
     if (!m)
         return;
     check_inval(r, e, m);
-    know_forget(r, &m->m);
-    xfree(m->uses);
-    xfree(m->seen);
+    forget(r, m);
     *m = c->mbars[--c->num_mbars];
 }
 
@@ -190,14 +220,41 @@ static const struct diag arrives_ahead = {
     .class = DIAG_WARNING,
 };
 
+/* All arrivals of the phase before are known to these lanes, by whatever barrier: then it is over. */
+static bool knows_arrivals(struct race *r, const struct mbar_watch *m, const struct strand *s, uint32_t warp,
+                           uint32_t lanes) {
+    bool known = m->before;
+    for (; known && lanes; lanes &= lanes - 1) {
+        struct clock *c = clock_hold(s->k.now[LAYER_RAN]);
+        clock_add_lanes(&r->clocks, &c, warp, lanes & (0u - lanes), r->time);
+        known = !clock_exceeds(&r->clocks, m->before, c);
+        clock_drop(&r->clocks, c);
+    }
+    return known;
+}
+
+static bool threads_know(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct strand *s = &w->strand[i];
+        if ((s->lanes & e->by.lanes) && !clock_knows_token(s->k.now[LAYER_RAN], m->token, (uint32_t)e->phase) &&
+            !knows_arrivals(r, m, s, warp, s->lanes & e->by.lanes))
+            return false;
+    }
+    return true;
+}
+
+/* Commits of one thread, each of which ends a phase by itself: whichever comes first, the two end two. */
+static bool takes_turns(const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    return n->tensor && m->first.alone && !m->operations && !e->pending && !e->tx && m->first.warp == n->warp &&
+           m->first.lanes == n->lanes;
+}
+
 /* Do those who arrive know that the phase before is over? */
 static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
-    const struct warp_watch *w = &r->warps[race_warp(r, e->by.cta, e->by.warp)];
-    bool knows = n ? clock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) : true;
-    for (uint32_t i = 0; !n && knows && i < w->num_strands; i++)
-        if (w->strand[i].lanes & e->by.lanes)
-            knows = clock_knows_token(w->strand[i].k.now[LAYER_RAN], m->token, (uint32_t)e->phase);
-    if (knows)
+    if (n ? clock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) || takes_turns(e, m, n)
+          : threads_know(r, e, m))
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
     mach_warn(r->island, &origin, &arrives_ahead,
@@ -208,15 +265,20 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
 
 static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
     check_phase(r, e, m, n);
+    m->first =
+        (struct arrival){n && n->tensor && !m->operations && !e->pending && !e->tx, n ? n->warp : 0, n ? n->lanes : 0};
+    m->operations |= e->by.op != NULL;
     const struct manner how = manner_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     if (!e->by.op)
         know_arrive(r, warp, e->by.lanes, &m->m, &how);
     else if (n && n->tensor)
         note_commit(r, n, &m->m);
-    else if (n) /* cp.async.mbarrier.arrive */
+    else if (n) { /* cp.async.mbarrier.arrive */
+        note_arrives(r, n, e->by.lanes, &m->m);
         note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
                          &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+    }
 }
 
 static const struct diag phase_missed = {
@@ -266,12 +328,38 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
     know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
 }
 
+static const struct diag expects_late = {
+    .id = "mbarrier-phase-missed",
+    .rule = "expect_tx counts in the phase that is under way: while an arrival is awaited, that is the one meant",
+    .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.11",
+    .hint = "announce all bytes of a phase before its last arrival, or with it: arrive.expect_tx. On most runs the "
+            "bytes come later",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Only bytes keep the phase open, which may come at any time. */
+static void check_expect(struct race *r, const struct event_sync *e) {
+    if (e->pending)
+        return;
+    const struct mach_origin origin = event_origin(&e->by);
+    mach_warn(
+        r->island, &origin, &expects_late,
+        "%s announces %u bytes in phase %llu of the mbarrier at shared offset 0x%x, all arrivals of which have come",
+        e->by.what, e->bytes, (unsigned long long)e->phase, e->off);
+}
+
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    check_seen(r, e, m);
     static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
                                      LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
+    struct clock_step step;
+    check_seen(r, e, m);
+    clock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
+    m->operations = false;
+    clock_step_begin(&step, 0, 0, m->token);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        clock_add_token(&r->clocks, &m->m.open[all[i]], m->token, (uint32_t)e->phase + 1);
+        if (all[i] < race_layers(r))
+            clock_learn(&r->clocks, &step, &m->m.open[all[i]], NULL, 0, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
 }
 
@@ -301,7 +389,12 @@ void mbars_sync(struct race *r, const struct listener *self, const struct event_
         arrives(r, e, m, n);
         remember_remote(e, m, n);
         break;
+    case SYNC_MBAR_EXPECT_TX:
+        m->operations = true;
+        check_expect(r, e);
+        break;
     case SYNC_MBAR_COMPLETE_TX:
+        m->operations = true;
         copy_lands(r, e, m, n);
         remember_remote(e, m, n);
         break;
@@ -403,10 +496,7 @@ void mbars_life(struct race *r, const struct event_life *e) {
 }
 
 void mbars_end(struct race *r, struct cta_watch *c) {
-    for (uint32_t i = 0; i < c->num_mbars; i++) {
-        know_forget(r, &c->mbars[i].m);
-        xfree(c->mbars[i].uses);
-        xfree(c->mbars[i].seen);
-    }
+    for (uint32_t i = 0; i < c->num_mbars; i++)
+        forget(r, &c->mbars[i]);
     xfree(c->mbars);
 }

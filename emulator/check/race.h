@@ -27,11 +27,12 @@ enum layer {
     LAYER_SEEN,   /* execution alone: also through relaxed arrivals and waits */
     LAYER_RAN,    /* the same, through the completion of an operation from what its issuer did, too */
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
-    LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
     LAYER_HALF, /* of LAYER_ORDER what fence.proxy.async::generic.release covers: its .acquire makes it LAYER_FENCED */
     LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, by execution alone */
-    LAYER_SCOPED,    /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
+    /* what the strict level alone asks for */
+    LAYER_TENSOR,        /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
+    LAYER_SCOPED,        /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
     LAYER_TENSOR_SCOPED, /* the same of LAYER_TENSOR (9.7.16.11.1) */
     LAYER_NEAR,          /* of meetings alone: of LAYER_SCOPED, from threads of its CTA, at any scope */
     LAYER_TENSOR_NEAR,   /*  and of LAYER_TENSOR_SCOPED */
@@ -167,6 +168,12 @@ struct cta_watch {
             const struct diag_site *site;
         } * uses, *seen; /* the latest of each warp of the cluster; of those polls that saw phase `saw` complete */
         uint64_t saw;
+        struct clock *before; /* the arrivals of the phase before, if they were threads' alone: LAYER_RAN */
+        bool operations;      /* arrived, or brought bytes, in this one */
+        struct arrival {
+            bool alone; /* it ended its phase, the only one, and without bytes */
+            uint32_t warp, lanes;
+        } first; /* a tcgen05.commit in this phase, or the one before; its thread */
         struct {
             bool any;
             uint64_t phase;
@@ -194,6 +201,7 @@ struct race {
     struct warp_watch *warps; /* clocks.warps of them */
     struct cta_watch *ctas;
     struct note *free_notes;
+    struct notes *made;    /* what they all lie in */
     struct pieces *pieces; /* to work with: room for so many */
     uint32_t num_pieces;
     struct pieces *latest[RACE_PIECES];
@@ -203,6 +211,8 @@ struct race {
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
     return cta->rank * r->warps_each + warp;
 }
+/* So many layers are kept. */
+static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
 static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) { return &r->ctas[cta->rank]; }
 
 /* --- know.c ------------------------------------------------------------------------------------------------------- */
@@ -240,6 +250,7 @@ struct note *note_of(const struct listener *self, const struct async_op *op);
 void note_over(struct race *r, const struct listener *self, const struct async_op *op);
 struct note *note_hold(struct note *n);
 void note_drop(struct race *r, struct note *n);
+void notes_end(struct race *r);
 /* The operation touches another CTA's memory, too: a note of that alone. */
 struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op);
 /* What the threads of a warp wait for in their own program order. */
@@ -253,6 +264,8 @@ void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t unt
 /* A copy's bytes have come; a tcgen05.commit arrives. */
 void note_lands(struct race *r, const struct note *n, struct meeting *m);
 void note_commit(struct race *r, const struct note *n, struct meeting *m);
+/* cp.async.mbarrier.arrive of lanes arrives: of what they did before nothing is known but that it was executed. */
+void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct meeting *m);
 
 /* --- who makes an access ------------------------------------------------------------------------------------------ */
 

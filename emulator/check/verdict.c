@@ -70,8 +70,10 @@ static const struct diag source_overwritten = {
     .id = "bulk-store-overwritten",
     .rule = "the source of a bulk copy must not change before the copy has read it",
     .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
-    .hint = "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the copy, then a "
-            "barrier, before the buffer is written again",
+    .hint =
+        "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the copy, then a "
+        "barrier, before the buffer is written again; of a copy to another CTA, word from a thread that has waited for "
+        "its mbarrier",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };

@@ -268,8 +268,10 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
     p->size = size;
     p->reduce = op;
     p->type = type;
-    if (op == TMA_COPY)
+    if (op == TMA_COPY) {
         async_lands(&p->op, place[0].cta, place[0].off, size);
+        async_reads(&p->op, off, size);
+    }
     async_issue(tma_load_queue(cta), &p->op);
     return true;
 }

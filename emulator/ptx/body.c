@@ -83,9 +83,21 @@ static uint32_t find_op(const struct ptx_parser *p, const struct ptx_name *first
     return used;
 }
 
+/* vote.ballot.sync.b32, which ptxas takes and CUB writes, for vote.sync.ballot.b32 (9.7.13.9). */
+static void sync_first(struct words *w) {
+    for (uint32_t i = w->count; i > 1; i--)
+        if (w->list[i - 1]->mod == PTX_MOD_sync) {
+            struct ptx_name *before = w->list[i - 2];
+            w->list[i - 2] = w->list[i - 1];
+            w->list[i - 1] = before;
+        }
+}
+
 static void set_opcode(struct ptx_parser *p, const struct ptx_token *at, struct ptx_insn *in) {
     struct words w;
     read_words(p, &w);
+    if (at->name->op == PTX_OP_vote)
+        sync_first(&w);
     uint32_t used = find_op(p, at->name, &w, &in->op);
     if (w.count - used > PTX_MAX_MODS) {
         ptx_error(p, at, "more than %d modifiers", PTX_MAX_MODS);

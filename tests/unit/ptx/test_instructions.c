@@ -30,6 +30,9 @@ static void opcodes(void) {
               2, "kind::f16");
     opcode_is("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 64;", PTX_OP_mbarrier_arrive, 3, "b64");
     opcode_is("match.any.sync.b32 %r1, %r2, -1;", PTX_OP_match_sync, 3, "b32");
+    opcode_is("vote.sync.ballot.b32 %r1, %p1, -1;", PTX_OP_vote_sync, 2, "b32");
+    opcode_is("vote.ballot.sync.b32 %r1, %p1, -1;", PTX_OP_vote_sync, 2, "b32");
+    opcode_is("vote.ballot.b32 %r1, %p1;", PTX_OP_vote, 2, "b32");
     opcode_is("barrier.cluster.arrive.relaxed.aligned;", PTX_OP_barrier_cluster_arrive, 2, "aligned");
     opcode_is("bar.sync 0;", PTX_OP_bar, 1, "sync");
     opcode_is("bar.warp.sync -1;", PTX_OP_bar_warp_sync, 0, "");
