@@ -163,10 +163,14 @@ static uint8_t thread_flags(const struct event_access *e) {
     return flags;
 }
 
+static bool is_plain_load(const struct event_access *e) {
+    return e->effect == EFFECT_READ && e->by.order == ORDER_WEAK;
+}
+
 /* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
 static void run(struct toucher *t, const struct event_access *e, uint32_t first, uint64_t bytes, uint32_t unit) {
     const uint64_t at = e->at[first];
-    if (e->effect == EFFECT_READ && e->by.order == ORDER_WEAK && t->r->global->reads++ >= MAX_READS)
+    if (is_plain_load(e) && t->r->global->reads++ >= MAX_READS)
         return;
     t->mark.flags = (uint8_t)(thread_flags(e) % MARK_UNIT + unit * MARK_UNIT);
     t->mark.lane = (int8_t)first;
@@ -221,6 +225,8 @@ static void threads(struct race *r, const struct event_access *e, const struct n
 
 void global_access(struct race *r, const struct event_access *e, struct note *n) {
     if (!r->global || !e->size || r->global->launch->quiet)
+        return;
+    if (e->agent == AGENT_THREAD && is_plain_load(e) && r->global->reads >= MAX_READS)
         return;
     if (e->agent == AGENT_THREAD)
         threads(r, e, NULL);

@@ -2,6 +2,7 @@
 #include "check/global.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
@@ -18,6 +19,15 @@ static const struct diag global_race = {
         "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+};
+static const struct diag weak_seed = {
+    .id = "weak-load-before-cas",
+    .rule = "a word that other threads change by atom.cas is read by a strong load, such as ld.relaxed or a volatile one",
+    .section = "PTX ISA 8.7.1, 8.2.1",
+    .hint = "a volatile load, or cuda::atomic_ref. Loops whose atom.cas compares with what was loaded so are right with "
+            "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
 };
 static const struct diag relaxed_handover = {
     .id = "relaxed-handover",
@@ -202,6 +212,19 @@ static bool same_store(const struct mark *a, const struct mark *b) {
            x->cluster == y->cluster && x->warp == y->warp && x->clock == y->clock && x->source == y->source;
 }
 
+static bool is_cas(const struct mark *m) {
+    return (m->flags & (MARK_STRONG | MARK_WRITE | MARK_OP)) == (MARK_STRONG | MARK_WRITE) && m->by.site &&
+           m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cas.");
+}
+
+/* One loads weakly the word that the other, a line of the same kernel, compares and swaps: mostly what it takes to begin
+ * such a loop of its own, which any value serves. */
+static bool is_seed(const struct mark *a, const struct mark *b) {
+    const struct mark *load = is_cas(a) ? b : a, *cas = is_cas(a) ? a : b;
+    return is_cas(cas) && !(load->flags & (MARK_WRITE | MARK_STRONG | MARK_OP)) && load->by.site &&
+           load->by.site->func && cas->by.site->func && strcmp(load->by.site->func, cas->by.site->func) == 0;
+}
+
 /* Threads of another CTA, which have a cache of their own. */
 static bool is_elsewhere(const struct toucher *t, const struct global_op *op) {
     return !t->v->async &&
@@ -239,6 +262,8 @@ const struct diag *global_verdict(const struct toucher *t, const struct mark *fi
     /* a strong read may be the first part of an acquire pattern */
     if (t->k && mine->flags & MARK_STRONG && knows(t, t->k->pending, LAYER_ORDER, first, mine, both))
         return NULL;
+    if (is_seed(first, mine))
+        return &weak_seed;
     return knows(t, now, LAYER_SEEN, first, mine, both) ? &relaxed_handover : &global_race;
 }
 
