@@ -87,14 +87,15 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
 
 static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
     if (!(read->flags & STAMP_MANY)) {
-        judge(t, read, false, at);
+        judge(t, read, read->flags & STAMP_WROTE, at);
         return;
     }
     const struct readers *list = &t->b->lists[read->time];
     for (uint32_t i = 0; i < list->num; i++)
         for (uint32_t m = list->list[i].lanes; m; m &= m - 1) {
             const struct reader *one = &list->list[i];
-            judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags}, false, at);
+            judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
+                  one->flags & STAMP_WROTE, at);
         }
 }
 
@@ -163,6 +164,16 @@ static uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
     return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
 }
 
+/* A thread's weak store, which an atomic of its own is about to hide from those of others. */
+static struct stamp hidden_store(const struct touch *t, const struct word *w) {
+    const struct stamp *s[] = {&w->wrote, &w->read};
+    for (unsigned i = 0; t->strong && !t->v.note && i < 2; i++)
+        if (s[i]->time && s[i]->flags == (i ? STAMP_WROTE : 0) && s[i]->warp == t->stamp.warp &&
+            s[i]->lane == t->stamp.lane)
+            return (struct stamp){s[i]->time, s[i]->warp, s[i]->lane, STAMP_WROTE};
+    return (struct stamp){0};
+}
+
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
     if (w->wrote.time && !is_same_write(t, w, value))
@@ -172,9 +183,11 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
         add_reader(t, &w->read);
         return;
     }
+    const struct stamp hidden = hidden_store(t, w);
     if (w->read.time || w->read.flags)
         judge_readers(t, &w->read, at);
     clear_readers(t->b, &w->read);
+    w->read = hidden;
     w->wrote = t->stamp;
 }
 
