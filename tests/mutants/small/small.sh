@@ -28,7 +28,8 @@ while read -r name variant class rules; do
     # shellcheck disable=SC2086 # words on purpose
     case $class in
     legal)
-        "$emulator" --check=strict --threads=1 "$program" "$name" "$variant" >/dev/null 2>&1 || complain "and told, or fails"
+        "$emulator" --check=strict --threads=1 "$program" "$name" "$variant" >/dev/null 2>&1 ||
+            complain "and told, or fails"
         ;;
     warning: | error:) told warn $rules >/dev/null || complain "and not told" ;;
     strict:)

@@ -17,8 +17,8 @@ struct small {
 #define SMALL(kernel, variant, label, grid, block)                                                                     \
     { #kernel, #variant, label, (const void *)(kernel <variant>), grid, block }
 
-/* Without arguments the table, a line each: NAME VARIANT LABEL. With NAME VARIANT that kernel is run: its parameters are
- * three buffers of zeros, or the first of them alone. dynamic: bytes of shared memory. */
+/* Without arguments the table, a line each: NAME VARIANT LABEL. With NAME VARIANT that kernel is run: its parameters
+ * are three buffers of zeros, or the first of them alone. dynamic: bytes of shared memory. */
 static inline int small_run(const struct small *table, size_t num, size_t dynamic, int argc, char **argv) {
     for (size_t i = 0; argc < 3 && i < num; i++)
         printf("%s %s %s\n", table[i].name, table[i].variant, table[i].label);
