@@ -66,8 +66,8 @@ static struct mach_origin use_origin(const struct race *r, uint32_t warp, const 
     return event_origin(&by);
 }
 
-/* What is wrong with the use of a warp, `i`, if `lanes` of another, or its own, invalidate the mbarrier that know so much;
- * or NULL. */
+/* What is wrong with the use of warp `i` if `lanes`, of it (`own`) or of another, who know so much, invalidate the
+ * mbarrier; or NULL. */
 static const struct diag *judge_use(const struct clock *known, uint32_t i, const struct mbar_use *use, bool own,
                                     uint32_t lanes) {
     uint32_t rest = use->lanes & ~(own ? lanes : 0);

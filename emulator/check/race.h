@@ -80,6 +80,7 @@ enum stamp_flag {
     STAMP_COPY = 4,   /* cp.async of the thread, issued then */
     STAMP_SPLIT = 8,  /* of a word: `time` is the number of those of its bytes */
     STAMP_WARP = 16,  /* by the warp as one: all of its lanes */
+    STAMP_WROTE = 32, /* among the readers: a weak store, behind which its thread has an atomic */
 };
 
 /* How it becomes known that a part of an asynchronous operation is over. */

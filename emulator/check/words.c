@@ -98,14 +98,15 @@ static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32
 
 static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
     if (!(read->flags & STAMP_MANY)) {
-        judge(t, read, false, at);
+        judge(t, read, read->flags & STAMP_WROTE, at);
         return;
     }
     const struct readers *list = &t->b->lists[read->time];
     for (uint32_t i = 0; i < list->num; i++)
         for (uint32_t m = list->list[i].lanes; m; m &= m - 1) {
             const struct reader *one = &list->list[i];
-            judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags}, false, at);
+            judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
+                  one->flags & STAMP_WROTE, at);
         }
 }
 
@@ -192,8 +193,18 @@ static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, u
     return true;
 }
 
+/* A thread's weak store, which an atomic of its own is about to hide from those of others. */
+static struct stamp hidden_store(const struct touch *t, const struct word *w) {
+    const struct stamp *s[] = {&w->wrote, &w->read};
+    for (unsigned i = 0; t->strong && !t->v.note && i < 2; i++)
+        if (s[i]->time && s[i]->flags == (i ? STAMP_WROTE : 0) && s[i]->warp == t->stamp.warp &&
+            s[i]->lane == t->stamp.lane)
+            return (struct stamp){s[i]->time, s[i]->warp, s[i]->lane, STAMP_WROTE};
+    return (struct stamp){0};
+}
+
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    if (touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
+    if (!(t->strong && t->writes) && touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
         return;
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
     if (w->wrote.time && !is_same_write(t, w, value))
@@ -203,9 +214,11 @@ static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t b
         add_reader(t, &w->read);
         return;
     }
+    const struct stamp hidden = hidden_store(t, w);
     if (w->read.time || w->read.flags)
         judge_readers(t, &w->read, at);
     clear_readers(t->b, &w->read);
+    w->read = hidden;
     w->wrote = t->stamp;
 }
 
@@ -367,7 +380,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
     t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
-    const bool quads = t->quiet && e->size == QUAD;
+    const bool quads = t->quiet && e->size == QUAD && !t->strong;
     for (uint32_t m = lanes; m; m &= m - 1) {
         if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
             break;

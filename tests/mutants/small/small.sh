@@ -1,0 +1,43 @@
+#!/bin/sh
+# small.sh EMULATOR PROGRAM: every kernel of PROGRAM's table, and what its label wants (README.md of the folder above):
+#   legal           it ends well, and nothing is told at --check=strict
+#   warning, error  one of the rules is told by default
+#   strict          nothing is told by default, and one of the rules at --check=strict
+#   open            it is not run
+# Prints those that are not judged right; exit code 1 if there are.
+set -u
+emulator=$1 program=$2
+bad=0
+
+# told LEVEL RULES...: the rules of them that a run tells, or, without rules, anything
+told() {
+    level=$1
+    shift
+    rules=$(echo "$*" | tr ' ' '|')
+    "$emulator" --check="$level" --threads=1 "$program" "$name" "$variant" 2>&1 |
+        grep -E "^(error|warning|strict): .*\\[(${rules:-[a-z0-9-]+})\\]\$"
+}
+
+complain() {
+    echo "$name $variant is $class: $1"
+    bad=1
+}
+
+table=$("$emulator" "$program") || exit 1
+while read -r name variant class rules; do
+    # shellcheck disable=SC2086 # words on purpose
+    case $class in
+    legal)
+        "$emulator" --check=strict --threads=1 "$program" "$name" "$variant" >/dev/null 2>&1 ||
+            complain "and told, or fails"
+        ;;
+    warning: | error:) told warn $rules >/dev/null || complain "and not told" ;;
+    strict:)
+        told warn >/dev/null && complain "and told by default"
+        told strict $rules >/dev/null || complain "and not told"
+        ;;
+    esac
+done <<EOF_TABLE
+$table
+EOF_TABLE
+exit $bad
