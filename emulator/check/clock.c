@@ -6,16 +6,18 @@
 
 #include <string.h>
 
-#define GROUP 8u /* entries that are compared at once: a clock has room for a multiple */
-#define NO_LANE 0xffu
-#define MANY 0xfeu
+#define MADE_AT_ONCE 16u
+#define ALIGN 16u
+#define GROUP 4u /* entries that are compared at once: a clock has room for a multiple */
+#define NO_LANE UINT32_MAX
+#define MANY CLOCK_LANES
 
 /* Entries stay below 2^31, so that they compare as signed numbers, which every host's vectors can. */
 typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
 
-/* Not zero where one exceeds the other. */
+/* Of each place of a run of entries, not zero where one clock exceeds the other. */
 struct excess {
-    uint32_t a, b;
+    four a, b;
 };
 
 struct lanes {
@@ -31,8 +33,14 @@ struct clock {
     struct lanes *many;
     struct clock *next; /* in pool->free */
     struct far *far;
-    uint32_t *all, *ahead, *token;
-    uint8_t *lane;
+    uint32_t *all, *ahead, *lane, *token; /* one behind another: entries */
+    uint32_t entries[];
+};
+
+/* Clocks in one piece of memory. */
+struct clocks {
+    struct clocks *next;
+    _Alignas(ALIGN) uint8_t memory[];
 };
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
@@ -43,45 +51,49 @@ void clock_pool_init(struct clock_pool *p, uint32_t ctas, uint32_t threads_each)
         .warps = ctas * warps, .room = 64, .warps_each = warps, .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
 }
 
-static void free_clock(struct clock *c) {
-    xfree(c->many);
-    xfree(c);
-}
-
-static void empty(struct clock_pool *p) {
-    for (struct clock *c = p->free, *next; c; c = next) {
-        next = c->next;
-        free_clock(c);
+void clock_pool_close(struct clock_pool *p) {
+    for (struct clocks *m = p->made, *next; m; m = next) {
+        next = m->next;
+        xfree(m);
     }
+    p->made = NULL;
     p->free = NULL;
 }
-
-void clock_pool_close(struct clock_pool *p) { empty(p); }
 
 uint32_t clock_new_token(struct clock_pool *p) {
     if (p->tokens == p->room) {
         p->room *= 2;
-        empty(p);
+        p->free = NULL; /* too small from now on */
     }
     return p->tokens++;
 }
 
 static uint32_t groups(const struct clock_pool *p) { return (p->warps + GROUP - 1) / GROUP; }
 
+/* Makes clocks, MADE_AT_ONCE of them. */
+static void make(struct clock_pool *p) {
+    const size_t warps = (size_t)groups(p) * GROUP, entries = 3 * warps + p->room;
+    const size_t each = (sizeof(struct clock) + entries * sizeof(uint32_t) + ALIGN - 1) & ~(ALIGN - 1);
+    struct clocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each);
+    m->next = p->made;
+    p->made = m;
+    for (uint32_t i = 0; i < MADE_AT_ONCE; i++) {
+        struct clock *c = (struct clock *)(m->memory + i * each);
+        *c = (struct clock){.tokens = p->room, .next = p->free};
+        c->all = c->entries;
+        c->ahead = c->all + warps;
+        c->lane = c->ahead + warps;
+        c->token = c->lane + warps;
+        p->free = c;
+    }
+}
+
 /* Its content is not set. */
 static struct clock *new_clock(struct clock_pool *p) {
+    if (!p->free)
+        make(p);
     struct clock *c = p->free;
-    const size_t warps = (size_t)groups(p) * GROUP;
-    if (c) {
-        p->free = c->next;
-    } else {
-        c = xcalloc(1, sizeof *c + warps * (2 * sizeof(uint32_t) + 1) + p->room * sizeof(uint32_t));
-        c->all = (uint32_t *)(c + 1);
-        c->ahead = c->all + warps;
-        c->token = c->ahead + warps;
-        c->lane = (uint8_t *)(c->token + p->room);
-        c->tokens = p->room;
-    }
+    p->free = c->next;
     c->holders = 1;
     return c;
 }
@@ -89,8 +101,9 @@ static struct clock *new_clock(struct clock_pool *p) {
 static struct clock *new_empty(struct clock_pool *p) {
     struct clock *c = new_clock(p);
     const size_t warps = (size_t)groups(p) * GROUP;
-    memset(c->all, 0, 2 * warps * sizeof *c->all + c->tokens * sizeof *c->token);
-    memset(c->lane, NO_LANE, warps);
+    memset(c->entries, 0, (3 * warps + c->tokens) * sizeof *c->entries);
+    for (size_t w = 0; w < warps; w++)
+        c->lane[w] = NO_LANE;
     return c;
 }
 
@@ -108,10 +121,8 @@ void clock_drop(struct clock_pool *p, struct clock *c) {
     c->num_many = 0;
     far_drop(p->far, c->far);
     c->far = NULL;
-    if (c->tokens != p->room) {
-        free_clock(c);
+    if (c->tokens != p->room) /* too small */
         return;
-    }
     c->next = p->free;
     p->free = c;
 }
@@ -130,10 +141,7 @@ static struct clock *own(struct clock_pool *p, struct clock **c) {
     if (old->holders == 1 && old->tokens >= p->tokens)
         return old;
     struct clock *mine = new_clock(p);
-    const size_t warps = (size_t)groups(p) * GROUP;
-    memcpy(mine->all, old->all, 2 * warps * sizeof *mine->all);
-    memcpy(mine->lane, old->lane, warps);
-    memcpy(mine->token, old->token, old->tokens * sizeof *mine->token);
+    memcpy(mine->entries, old->entries, (3 * (size_t)groups(p) * GROUP + old->tokens) * sizeof *mine->entries);
     memset(mine->token + old->tokens, 0, (mine->tokens - old->tokens) * sizeof *mine->token);
     if (old->num_many) {
         mine->many = xrealloc_array(NULL, old->num_many, sizeof *mine->many);
@@ -170,7 +178,7 @@ static void pack(struct clock *c, uint32_t w, const struct lanes *t) {
         }
     c->all[w] = least;
     if (further <= 1) {
-        c->lane[w] = further ? (uint8_t)lane : NO_LANE;
+        c->lane[w] = further ? lane : NO_LANE;
         c->ahead[w] = most;
         return;
     }
@@ -184,11 +192,9 @@ static void pack(struct clock *c, uint32_t w, const struct lanes *t) {
 
 /* Does `a` know something of warp w that `b` does not? */
 static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
-    if (a->all[w] > b->all[w] || a->lane[w] == NO_LANE)
-        return a->all[w] > b->all[w];
-    if (a->lane[w] == b->lane[w] && a->lane[w] != MANY)
-        return a->ahead[w] > b->ahead[w];
     struct lanes x, y;
+    if (a->lane[w] != MANY && b->lane[w] != MANY) /* as in compare_warps */
+        return a->all[w] > b->all[w] || a->ahead[w] > (a->lane[w] == b->lane[w] ? b->ahead[w] : b->all[w]);
     unpack(a, w, &x);
     unpack(b, w, &y);
     bool more = false;
@@ -197,69 +203,71 @@ static bool exceeds(const struct clock *a, const struct clock *b, uint32_t w) {
     return more;
 }
 
-/* One of the warps of a group with the same lanes ahead of the others: the times say it all. */
-static bool comparable(const struct clock *a, const struct clock *b, uint32_t g) {
-    uint64_t x, y;
-    memcpy(&x, a->lane + g * GROUP, sizeof x);
-    memcpy(&y, b->lane + g * GROUP, sizeof y);
-    return x == y && !a->num_many && !b->num_many;
+static bool any(four v) {
+    uint64_t half[2];
+    memcpy(half, &v, sizeof half);
+    return half[0] | half[1];
 }
+static four at(const uint32_t *p) { return *(const four *)p; }
+static four choose(four which, four a, four b) { return (a & which) | (b & ~which); }
+static four greater(four a, four b) { return choose(a > b, a, b); }
+static four all_if(bool b) { return (four){0} - (int32_t)b; }
 
-static uint32_t any(four v) { return (uint32_t)(v[0] | v[1] | v[2] | v[3]); }
+/* --- clocks as a whole -------------------------------------------------------------------------------------------- */
 
-/* Of `num` entries, a multiple of eight: does a exceed b somewhere, and b a? */
-static void compare_run(const uint32_t *a, const uint32_t *b, uint32_t num, struct excess *e) {
+/* Does a exceed b somewhere, and b a? Tokens that are not in use are in step 0. */
+static void compare_tokens(const struct clock_pool *p, const struct clock *a, const struct clock *b, struct excess *e) {
+    const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens, used = (p->tokens + GROUP - 1) & ~(GROUP - 1);
     four more_a = {0}, more_b = {0};
-    for (uint32_t i = 0; i < num; i += 4) {
-        const four x = *(const four *)(a + i), y = *(const four *)(b + i);
-        more_a |= x > y;
-        more_b |= y > x;
+    for (uint32_t i = 0; i < (used < both ? used : both); i += GROUP) {
+        more_a |= at(a->token + i) > at(b->token + i);
+        more_b |= at(b->token + i) > at(a->token + i);
     }
-    e->a |= any(more_a);
-    e->b |= any(more_b);
+    for (uint32_t i = both; i < a->tokens; i += GROUP)
+        more_a |= at(a->token + i);
+    for (uint32_t i = both; i < b->tokens; i += GROUP)
+        more_b |= at(b->token + i);
+    e->a |= more_a;
+    e->b |= more_b;
 }
 
-static void compare_tokens(const struct clock *a, const struct clock *b, struct excess *e) {
-    const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens;
-    compare_run(a->token, b->token, both, e);
-    for (uint32_t i = both; i < a->tokens; i++)
-        e->a |= a->token[i];
-    for (uint32_t i = both; i < b->tokens; i++)
-        e->b |= b->token[i];
+/* One of a warp's lanes that is ahead exceeds what the other clock has for that lane: its own time ahead, or that of
+ * all. */
+static void compare_warps(const struct clock *a, const struct clock *b, uint32_t warps, struct excess *e) {
+    four more_a = {0}, more_b = {0};
+    for (uint32_t w = 0; w < warps; w += GROUP) {
+        const four same = at(a->lane + w) == at(b->lane + w), all_a = at(a->all + w), all_b = at(b->all + w);
+        const four ahead_a = at(a->ahead + w), ahead_b = at(b->ahead + w);
+        more_a |= (all_a > all_b) | (ahead_a > choose(same, ahead_b, all_b));
+        more_b |= (all_b > all_a) | (ahead_b > choose(same, ahead_a, all_a));
+    }
+    e->a |= more_a;
+    e->b |= more_b;
+}
+
+/* The same where some warp's lanes may differ. */
+static void compare_lanes(const struct clock *a, const struct clock *b, uint32_t warps, struct excess *e) {
+    for (uint32_t w = 0; w < warps; w++) {
+        e->a |= all_if(exceeds(a, b, w));
+        e->b |= all_if(exceeds(b, a, w));
+    }
 }
 
 /* Does either of a and b know what the other does not? */
 static void compare(const struct clock_pool *p, const struct clock *a, const struct clock *b, bool *a_more,
                     bool *b_more) {
-    struct excess e = {far_exceeds(p->far, a->far, b->far), far_exceeds(p->far, b->far, a->far)};
-    compare_tokens(a, b, &e);
-    for (uint32_t g = 0; g < groups(p) && !(e.a && e.b); g++) {
-        if (comparable(a, b, g)) {
-            compare_run(a->all + g * GROUP, b->all + g * GROUP, GROUP, &e);
-            compare_run(a->ahead + g * GROUP, b->ahead + g * GROUP, GROUP, &e);
-            continue;
-        }
-        for (uint32_t w = g * GROUP; w < (g + 1) * GROUP; w++) {
-            e.a |= exceeds(a, b, w);
-            e.b |= exceeds(b, a, w);
-        }
-    }
-    *a_more = e.a;
-    *b_more = e.b;
-}
-
-/* Of `num` entries, a multiple of eight, the greater ones into `to`. */
-static void join_run(uint32_t *to, const uint32_t *from, uint32_t num) {
-    for (uint32_t i = 0; i < num; i += 4) {
-        const four x = *(const four *)(to + i), y = *(const four *)(from + i), more = x > y;
-        *(four *)(to + i) = (x & more) | (y & ~more);
-    }
+    struct excess e = {{0}, {0}};
+    compare_tokens(p, a, b, &e);
+    if (a->num_many || b->num_many)
+        compare_lanes(a, b, p->warps, &e);
+    else
+        compare_warps(a, b, p->warps, &e);
+    *a_more = any(e.a) || (a->far != b->far && far_exceeds(p->far, a->far, b->far));
+    *b_more = any(e.b) || (a->far != b->far && far_exceeds(p->far, b->far, a->far));
 }
 
 static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
     struct lanes x, y;
-    if (!exceeds(from, to, w))
-        return;
     unpack(to, w, &x);
     unpack(from, w, &y);
     for (uint32_t l = 0; l < CLOCK_LANES; l++)
@@ -267,20 +275,20 @@ static void join_warp(struct clock *to, const struct clock *from, uint32_t w) {
     pack(to, w, &x);
 }
 
-static void join_group(struct clock *to, const struct clock *from, uint32_t g) {
-    const uint32_t first = g * GROUP;
-    if (!comparable(to, from, g)) {
-        for (uint32_t w = first; w < first + GROUP; w++)
-            join_warp(to, from, w);
+/* Of the warps [w, w + GROUP). A lane stays ahead where its time exceeds what all lanes have come to. */
+static void join_warps(struct clock *to, const struct clock *from, uint32_t w) {
+    const four mine = at(to->lane + w), theirs = at(from->lane + w), all = greater(at(to->all + w), at(from->all + w));
+    const four ahead = at(to->ahead + w), ahead_from = at(from->ahead + w);
+    const four keep = ahead > all, come = ahead_from > all, many = (mine == (int32_t)MANY) | (theirs == (int32_t)MANY);
+    if (any(many | (keep & come & (mine != theirs)))) {
+        for (uint32_t i = w; i < w + GROUP; i++)
+            join_warp(to, from, i);
         return;
     }
-    join_run(to->all + first, from->all + first, GROUP);
-    join_run(to->ahead + first, from->ahead + first, GROUP);
-    for (uint32_t w = first; w < first + GROUP; w++)
-        if (to->lane[w] != NO_LANE && to->ahead[w] <= to->all[w]) { /* the others have caught up */
-            to->lane[w] = NO_LANE;
-            to->ahead[w] = 0;
-        }
+    const four take = come & (ahead_from > ahead), none = ~(keep | come);
+    *(four *)(to->all + w) = all;
+    *(four *)(to->ahead + w) = choose(take, ahead_from, ahead) & ~none;
+    *(four *)(to->lane + w) = choose(take, theirs, mine) | none; /* NO_LANE */
 }
 
 void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
@@ -299,30 +307,25 @@ void clock_join(struct clock_pool *p, struct clock **into, struct clock *from) {
         return;
     }
     struct clock *to = own(p, into);
-    join_run(to->token, from->token, from->tokens < to->tokens ? from->tokens : to->tokens);
-    for (uint32_t g = 0; g < groups(p); g++)
-        join_group(to, from, g);
-    far_join(p->far, &to->far, from->far);
+    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
+    for (uint32_t i = 0; i < both && i < p->tokens; i += GROUP)
+        *(four *)(to->token + i) = greater(at(to->token + i), at(from->token + i));
+    for (uint32_t w = 0; w < p->warps; w += GROUP)
+        join_warps(to, from, w);
+    if (to->far != from->far)
+        far_join(p->far, &to->far, from->far);
 }
 
-void clock_join_others(struct clock_pool *p, struct clock **into, struct clock *from, uint32_t warp, uint32_t lanes) {
-    struct lanes mine = {{0}}, theirs;
-    bool news = false;
-    if (!from)
-        return;
-    if (*into)
-        unpack(*into, warp, &mine);
-    unpack(from, warp, &theirs);
-    for (uint32_t l = 0; l < CLOCK_LANES; l++)
-        if (lanes >> l & 1 && theirs.time[l] > mine.time[l]) {
-            theirs.time[l] = mine.time[l];
-            news = true;
-        }
-    struct clock *others = clock_hold(from);
-    if (news)
-        pack(own(p, &others), warp, &theirs);
-    clock_join(p, into, others);
-    clock_drop(p, others);
+struct clock *clock_others(struct clock_pool *p, struct clock *c, uint32_t warp, uint32_t lanes) {
+    struct clock *others = clock_hold(c);
+    struct lanes t;
+    if (!c || c->lane[warp] == NO_LANE || (c->lane[warp] != MANY && !(lanes >> c->lane[warp] & 1)))
+        return others;
+    unpack(c, warp, &t);
+    for (uint32_t m = lanes; m; m &= m - 1)
+        t.time[__builtin_ctz(m)] = c->all[warp];
+    pack(own(p, &others), warp, &t);
+    return others;
 }
 
 /* --- single entries ----------------------------------------------------------------------------------------------- */
@@ -338,8 +341,9 @@ void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint
         return;
     }
     if (!(lanes & (lanes - 1)) && (exists & ~lanes) && time > to->all[warp] &&
-        (to->lane[warp] == NO_LANE || to->lane[warp] == __builtin_ctz(lanes))) { /* one lane, as mostly the same one */
-        to->lane[warp] = (uint8_t)__builtin_ctz(lanes);
+        (to->lane[warp] == NO_LANE ||
+         to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, as mostly the same one */
+        to->lane[warp] = (uint32_t)__builtin_ctz(lanes);
         to->ahead[warp] = time > to->ahead[warp] ? time : to->ahead[warp];
         return;
     }
@@ -354,6 +358,37 @@ void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uin
     if (clock_token(*c, token) < step)
         own(p, c)->token[token] = step;
 }
+
+/* --- many at once ------------------------------------------------------------------------------------------------- */
+
+/* A clock that is still to take the step is held, so that what another was, and has been let go of, is none of those;
+ * and what another is now is not changed by it, which would be one that both hold. */
+void clock_learn(struct clock_pool *p, struct clock_step *s, struct clock **into, struct clock *from, uint32_t time,
+                 uint32_t step) {
+    const struct clock *was = *into;
+    if ((!from || from == was) && !time && !step)
+        return;
+    for (uint32_t i = 0; i < s->num; i++)
+        if (s->alike[i].was == was && s->alike[i].from == from && s->alike[i].time == time &&
+            s->alike[i].step == step) {
+            clock_set(p, into, s->alike[i].is);
+            return;
+        }
+    clock_join(p, into, from);
+    if (time)
+        clock_add_lanes(p, into, s->warp, s->lanes, time);
+    if (step)
+        clock_add_token(p, into, s->token, step);
+    if (s->num == CLOCK_ALIKE)
+        return;
+    s->alike[s->num].was = was;
+    s->alike[s->num].from = from;
+    s->alike[s->num].is = *into;
+    s->alike[s->num].time = time;
+    s->alike[s->num++].step = step;
+}
+
+/* --- looking ------------------------------------------------------------------------------------------------------ */
 
 bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time) {
     if (!c)
@@ -395,8 +430,7 @@ struct far *clock_far(const struct clock *c) {
 static void copy_own(const struct clock_pool *p, struct clock *to, const struct clock *from) {
     const size_t warps = (size_t)groups(p) * GROUP;
     const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
-    memcpy(to->all, from->all, 2 * warps * sizeof *to->all);
-    memcpy(to->lane, from->lane, warps);
+    memcpy(to->entries, from->entries, 3 * warps * sizeof *to->entries);
     memcpy(to->token, from->token, both * sizeof *to->token);
     if (from->num_many) {
         to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);
@@ -410,7 +444,7 @@ struct clock *clock_export(struct clock_pool *p, const struct clock *c) {
     if (p->tokens > far->room) {
         while (far->room < p->tokens)
             far->room *= 2;
-        empty(far);
+        far->free = NULL;
     }
     far->tokens = far->room; /* so that a join has room for what each of the two knows */
     struct clock *mine = new_empty(far);

@@ -29,6 +29,7 @@ struct clock_pool {
     uint32_t exists_last;   /* lanes that the last warp of each CTA has, */
     uint32_t warps_each;    /*  which has so many warps */
     struct clock *free;     /* to be used again */
+    struct clocks *made;    /* what they all lie in */
     struct clock_pool *far; /* of the clocks in sets of other clusters' */
 };
 
@@ -45,11 +46,33 @@ void clock_set(struct clock_pool *p, struct clock **to, struct clock *c);
 
 /* *into knows what `from` knows, too. */
 void clock_join(struct clock_pool *p, struct clock **into, struct clock *from);
-/* The same but of these lanes, of which it learns nothing. */
-void clock_join_others(struct clock_pool *p, struct clock **into, struct clock *from, uint32_t warp, uint32_t lanes);
+/* What `c` knows, but of these lanes no more than of all of their warp: a clock that the caller holds, or NULL. */
+struct clock *clock_others(struct clock_pool *p, struct clock *c, uint32_t warp, uint32_t lanes);
 /* *c knows the lanes of a warp up to `time`, the token up to `step`. */
 void clock_add_lanes(struct clock_pool *p, struct clock **c, uint32_t warp, uint32_t lanes, uint32_t time);
 void clock_add_token(struct clock_pool *p, struct clock **c, uint32_t token, uint32_t step);
+
+/* One step that several clocks take, each once. Those that were one and learn the same are one afterwards, for the work
+ * of one. */
+#define CLOCK_ALIKE 8u
+struct clock_step {
+    uint32_t warp, lanes, token;
+    uint32_t num;
+    struct {
+        const struct clock *was, *from;
+        struct clock *is;
+        uint32_t time, step;
+    } alike[CLOCK_ALIKE];
+};
+static inline void clock_step_begin(struct clock_step *s, uint32_t warp, uint32_t lanes, uint32_t token) {
+    s->warp = warp;
+    s->lanes = lanes;
+    s->token = token;
+    s->num = 0;
+}
+/* *into knows what `from` knows, the lanes of the step up to `time` and its token up to `step`; each may be nothing. */
+void clock_learn(struct clock_pool *p, struct clock_step *s, struct clock **into, struct clock *from, uint32_t time,
+                 uint32_t step);
 
 bool clock_knows_lane(const struct clock *c, uint32_t warp, uint32_t lane, uint32_t time);
 /* One of the lanes. */

@@ -134,8 +134,8 @@ static void engine(struct race *r, const struct event_access *e, struct note *n)
         cells_touch(&t, e->at[i], e->size, e->rows ? e->rows : 1, e->stride);
 }
 
-/* The map is read behind the issue, and nothing says when: who knows of the issue may change it, as kernels do behind a
- * wait_group.read or the loads' mbarrier. */
+/* Told when the copy is issued. Who knows of the issue may change the map: the text wants wait_group by the issuer, or
+ * the copy's completion (9.7.9.25.1, 9.7.9.27.1.2), and well-kept kernels do with less (docs/memory-model.md). */
 static void reads_map(struct race *r, const struct event_access *e, const struct note *n) {
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what);
     struct toucher t = {.r = r, .v = &v, .map = true};
@@ -235,20 +235,17 @@ void global_access(struct race *r, const struct event_access *e, struct note *n)
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
 
 /* Lanes of a warp are told of one by one. */
-static bool same_fence(const struct race *r, uint32_t warp, uint32_t of_warp, uint32_t time) {
-    return warp == of_warp && r->time - time <= 4 * CLOCK_LANES;
-}
-
 static void map_released(struct race *r, uint32_t warp, uint32_t lanes) {
     struct global *g = r->global->launch;
     pthread_mutex_lock(&g->lock);
     struct map_release *last = g->num_releases ? &g->releases[g->num_releases - 1] : NULL;
-    if (last && last->cluster == r->global->cluster && same_fence(r, warp, last->warp, last->time)) {
+    if (last && last->cluster == r->global->cluster && last->warp == warp && last->clock == r->island->clock) {
         last->lanes |= lanes;
         last->time = r->time;
     } else if (g->num_releases < MAX_RELEASES) {
         g->releases = xgrow(g->releases, g->num_releases, &g->cap_releases, sizeof *g->releases);
-        g->releases[g->num_releases++] = (struct map_release){r->global->cluster, warp, lanes, r->time};
+        g->releases[g->num_releases++] = (struct map_release){
+            .clock = r->island->clock, .cluster = r->global->cluster, .warp = warp, .lanes = lanes, .time = r->time};
     }
     pthread_mutex_unlock(&g->lock);
 }
@@ -265,12 +262,12 @@ static void map_acquired(struct race *r, uint32_t warp, const struct strand *s, 
         g->acquires[g->num_acquires++] = (struct map_acquire){0};
     }
     struct map_acquire *a = &g->acquires[i];
-    if (a->lanes && a->known == s->k.now[LAYER_ORDER] && same_fence(r, warp, a->warp, a->time)) {
+    if (a->lanes && a->known == s->k.now[LAYER_ORDER] && a->clock == r->island->clock) {
         a->lanes |= lanes;
         return;
     }
     clock_set(&r->clocks, &a->known, s->k.now[LAYER_ORDER]);
-    *a = (struct map_acquire){map, warp, lanes, r->time, a->known};
+    *a = (struct map_acquire){map, r->island->clock, warp, lanes, r->time, a->known};
 }
 
 void global_map_fence(struct race *r, const struct event_sync *e) {

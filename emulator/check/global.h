@@ -113,10 +113,11 @@ struct words {
 };
 
 struct map_release {
+    uint64_t clock; /* of the island: which execution of the fence */
     uint32_t cluster, warp, lanes, time;
 };
 struct map_acquire {
-    uint64_t map;
+    uint64_t map, clock;
     uint32_t warp, lanes, time;
     struct clock *known; /* LAYER_ORDER at that time */
 };
@@ -156,7 +157,8 @@ void global_end(struct race *r);
 /* Threads or an operation, whose note is `n`, touch global memory. */
 void global_access(struct race *r, const struct event_access *e, struct note *n);
 void global_map_fence(struct race *r, const struct event_sync *e);
-/* tensormap.cp_fenceproxy: lanes of a warp write the same bytes as one; the order that its words say is its fence's. */
+/* tensormap.cp_fenceproxy: the lanes of a warp, which wait for one another, read and write as one; the order that its
+ * words say is its fence's. */
 bool global_is_map_copy(const struct event_access *e);
 /* The note of an operation goes. */
 void global_note_ends(struct note *n);

@@ -15,8 +15,7 @@ static const struct diag global_race = {
     .hint =
         "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
         "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
-        "cp.async.bulk.wait_group.read stands where the written bytes must "
-        "have arrived",
+        "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
@@ -90,7 +89,7 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
     const uint32_t lane = lane_of(first, byte), until = layer == LAYER_FENCED_GLOBAL ? v->global_at : v->time;
     if (first->cluster != cluster_of(t) || first->warp != v->warp || first->time > until)
         return false;
-    if (mark_unit(first) == ONE_WARP)
+    if (mark_unit(first) == ONE_WARP || mark_unit(mine) == ONE_WARP)
         return true;
     if (mark_unit(mine) == EVERY_LANE) /* the others are not the lane */
         return false;

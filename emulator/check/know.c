@@ -66,93 +66,114 @@ static void merge(struct race *r, struct warp_watch *w) {
 
 /* --- meetings ----------------------------------------------------------------------------------------------------- */
 
-/* `lanes` of a warp give what they know in a layer, and what they have done themselves up to `time`. */
-static void give(struct race *r, struct clock **to, struct clock *known, uint32_t warp, uint32_t lanes, uint32_t time) {
-    clock_join(&r->clocks, to, known);
-    if (time)
-        clock_add_lanes(&r->clocks, to, warp, lanes, time);
+/* Lanes of a warp arrive. */
+struct arriving {
+    struct race *r;
+    struct clock **to;
+    struct clock_step step;
+};
+
+/* They give what they know in a layer, and what they have done themselves up to `time`. */
+static void give(struct arriving *a, enum layer l, struct clock *known, uint32_t time) {
+    clock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
 }
 
-/* To those who may take it, by the scope: `to` are the meeting's layers from `scoped` to its like for the CTA. */
-static void give_scoped(struct race *r, struct clock **to, struct clock *known, uint32_t warp, uint32_t lanes,
-                        uint32_t time, const struct manner *how) {
+/* In a layer that has its like for the threads of the CTA: to those who may take it, by the scope. */
+static enum layer near_of(enum layer l) { return l + (LAYER_NEAR - LAYER_SCOPED); }
+
+static void give_scoped(struct arriving *a, enum layer l, struct clock *known, uint32_t time,
+                        const struct manner *how) {
     if (how->near)
-        give(r, &to[LAYER_NEAR - LAYER_SCOPED], known, warp, lanes, time);
+        give(a, near_of(l), known, time);
     if (how->scope >= SCOPE_CLUSTER)
-        give(r, to, known, warp, lanes, time);
+        give(a, l, known, time);
 }
 
-static void take_scoped(struct race *r, struct clock **to, struct clock *const *from, const struct manner *how) {
+static void take_scoped(struct race *r, struct clock **to, const struct meeting *m, enum layer l,
+                        const struct manner *how) {
     if (how->near)
-        clock_join(&r->clocks, to, from[LAYER_NEAR - LAYER_SCOPED]);
+        clock_join(&r->clocks, to, m->done[near_of(l)]);
     if (how->scope >= SCOPE_CLUSTER)
-        clock_join(&r->clocks, to, from[0]);
+        clock_join(&r->clocks, to, m->done[l]);
 }
 
 /* What only the strict level asks for. */
-static void arrive_strict(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
-                          const struct manner *how) {
+static void arrive_strict(struct arriving *a, const struct know *k, const struct manner *how) {
+    static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
     const struct manner fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope,
                                  how->near};
     if (releases(how->order))
-        give_scoped(r, &to[LAYER_SCOPED], k->now[LAYER_SCOPED], warp, lanes, r->time, how);
+        give_scoped(a, LAYER_SCOPED, k->now[LAYER_SCOPED], a->r->time, how);
     else if (k->released_at)
-        give_scoped(r, &to[LAYER_SCOPED], k->released[LAYER_SCOPED], warp, lanes, k->released_at, &fence);
-    give(r, &to[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, lanes, k->before_at);
-    clock_join(&r->clocks, &to[LAYER_TENSOR], k->pending[LAYER_TENSOR]);
-    give_scoped(r, &to[LAYER_TENSOR_SCOPED], k->released[LAYER_TENSOR_SCOPED], warp, lanes, k->before_at, how);
-    give_scoped(r, &to[LAYER_TENSOR_SCOPED], k->pending[LAYER_TENSOR_SCOPED], warp, lanes, 0, how);
+        give_scoped(a, LAYER_SCOPED, k->released[LAYER_SCOPED], k->released_at, &fence);
+    struct clock *known[2]; /* behind fence::before_thread_sync; and what waits told since the last ::after */
+    for (unsigned i = 0; i < 2; i++) {
+        known[i] = clock_hold(k->released[both[i]]);
+        clock_join(&a->r->clocks, &known[i], k->pending[both[i]]);
+    }
+    give(a, LAYER_TENSOR, known[0], k->before_at);
+    give_scoped(a, LAYER_TENSOR_SCOPED, known[1], k->before_at, how);
+    for (unsigned i = 0; i < 2; i++) /* a step's clocks are held until it is over */
+        clock_drop(&a->r->clocks, known[i]);
 }
 
-static void arrive(struct race *r, const struct know *k, uint32_t warp, uint32_t lanes, struct clock **to,
-                   const struct manner *how) {
-    give(r, &to[LAYER_SEEN], k->now[LAYER_SEEN], warp, lanes, r->time);
-    give(r, &to[LAYER_RAN], k->now[LAYER_RAN], warp, lanes, r->time);
+static void arrive(struct arriving *a, const struct know *k, const struct manner *how) {
+    give(a, LAYER_SEEN, k->now[LAYER_SEEN], a->r->time);
+    give(a, LAYER_RAN, k->now[LAYER_RAN], a->r->time);
     if (releases(how->order)) {
-        give(r, &to[LAYER_ORDER], k->now[LAYER_ORDER], warp, lanes, r->time);
-        give(r, &to[LAYER_FENCED], k->now[LAYER_FENCED], warp, lanes, k->fenced_at);
-        give(r, &to[LAYER_FENCED_GLOBAL], k->now[LAYER_FENCED_GLOBAL], warp, lanes, k->global_at);
-        give(r, &to[LAYER_HALF], k->now[LAYER_HALF], warp, lanes, k->half_at);
+        give(a, LAYER_ORDER, k->now[LAYER_ORDER], a->r->time);
+        give(a, LAYER_FENCED, k->now[LAYER_FENCED], k->fenced_at);
+        give(a, LAYER_FENCED_GLOBAL, k->now[LAYER_FENCED_GLOBAL], k->global_at);
+        give(a, LAYER_HALF, k->now[LAYER_HALF], k->half_at);
     } else if (k->released_at) {
-        give(r, &to[LAYER_ORDER], k->released[LAYER_ORDER], warp, lanes, k->released_at);
-        give(r, &to[LAYER_FENCED], k->released[LAYER_FENCED], warp, lanes, k->released_fenced_at);
-        give(r, &to[LAYER_FENCED_GLOBAL], k->released[LAYER_FENCED_GLOBAL], warp, lanes, k->released_global_at);
-        give(r, &to[LAYER_HALF], k->released[LAYER_HALF], warp, lanes, k->released_half_at);
+        give(a, LAYER_ORDER, k->released[LAYER_ORDER], k->released_at);
+        give(a, LAYER_FENCED, k->released[LAYER_FENCED], k->released_fenced_at);
+        give(a, LAYER_FENCED_GLOBAL, k->released[LAYER_FENCED_GLOBAL], k->released_global_at);
+        give(a, LAYER_HALF, k->released[LAYER_HALF], k->released_half_at);
     }
-    clock_join(&r->clocks, &to[LAYER_PERFORMED], k->now[LAYER_PERFORMED]);
-    if (r->strict)
-        arrive_strict(r, k, warp, lanes, to, how);
+    give(a, LAYER_PERFORMED, k->now[LAYER_PERFORMED], 0);
+    if (a->r->strict)
+        arrive_strict(a, k, how);
 }
 
 void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct manner *how) {
-    FOR_STRANDS(s, &r->warps[warp], lanes) arrive(r, &s->k, warp, s->lanes & lanes, m->open, how);
+    struct arriving a;
+    a.r = r;
+    a.to = m->open;
+    FOR_STRANDS(s, &r->warps[warp], lanes) {
+        clock_step_begin(&a.step, warp, s->lanes & lanes, 0);
+        arrive(&a, &s->k, how);
+    }
 }
 
 void know_phase(struct race *r, struct meeting *m) {
-    for (unsigned l = 0; l < LAYERS; l++) {
-        clock_join(&r->clocks, &m->done[l], m->open[l]);
+    struct clock_step step;
+    clock_step_begin(&step, 0, 0, 0);
+    for (unsigned l = 0; l < race_layers(r); l++)
+        clock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
+    for (unsigned l = 0; l < race_layers(r); l++)
         clock_set(&r->clocks, &m->open[l], NULL);
-    }
     clock_set(&r->clocks, &m->carried, NULL);
 }
 
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how) {
+    static const enum layer by_wait[] = {LAYER_SEEN, LAYER_RAN, LAYER_PERFORMED};
+    static const enum layer by_acquire[] = {LAYER_ORDER, LAYER_FENCED, LAYER_FENCED_GLOBAL, LAYER_HALF};
     struct warp_watch *w = &r->warps[warp];
     split(w, lanes);
     FOR_STRANDS(s, w, lanes) {
         struct clock **to = acquires(how->order) ? s->k.now : s->k.pending;
-        clock_join(&r->clocks, &s->k.now[LAYER_SEEN], m->done[LAYER_SEEN]);
-        clock_join(&r->clocks, &s->k.now[LAYER_RAN], m->done[LAYER_RAN]);
-        clock_join(&r->clocks, &to[LAYER_ORDER], m->done[LAYER_ORDER]);
-        clock_join(&r->clocks, &to[LAYER_FENCED], m->done[LAYER_FENCED]);
-        clock_join(&r->clocks, &to[LAYER_FENCED_GLOBAL], m->done[LAYER_FENCED_GLOBAL]);
-        clock_join(&r->clocks, &to[LAYER_HALF], m->done[LAYER_HALF]);
-        clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], m->done[LAYER_PERFORMED]);
+        struct clock_step step;
+        clock_step_begin(&step, 0, 0, 0);
+        for (unsigned i = 0; i < 3; i++)
+            clock_learn(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]], 0, 0);
+        for (unsigned i = 0; i < 4; i++)
+            clock_learn(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]], 0, 0);
         if (!r->strict)
             continue;
         clock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
-        take_scoped(r, &to[LAYER_SCOPED], &m->done[LAYER_SCOPED], how);
-        take_scoped(r, &s->k.pending[LAYER_TENSOR_SCOPED], &m->done[LAYER_TENSOR_SCOPED], how);
+        take_scoped(r, &to[LAYER_SCOPED], m, LAYER_SCOPED, how);
+        take_scoped(r, &s->k.pending[LAYER_TENSOR_SCOPED], m, LAYER_TENSOR_SCOPED, how);
     }
     merge(r, w);
 }
@@ -192,8 +213,10 @@ void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct mann
         s->k.released_fenced_at = s->k.fenced_at;
         s->k.released_global_at = s->k.global_at;
         s->k.released_half_at = s->k.half_at;
-        if (wide)
-            give(r, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER], warp, s->lanes, r->time);
+        if (!wide)
+            continue;
+        clock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER]);
+        clock_add_lanes(&r->clocks, &s->k.now[LAYER_PERFORMED], warp, s->lanes, r->time);
     }
     merge(r, w);
 }
@@ -261,8 +284,11 @@ void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool befor
 /* All lanes of the warp, which know the same, tell one another what they did. */
 static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
     static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
+    static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
+    struct clock_step step;
+    clock_step_begin(&step, warp, UINT32_MAX, 0);
     for (unsigned i = 0; i < 3u + r->strict; i++)
-        clock_add_lanes(&r->clocks, &k->now[all[i]], warp, UINT32_MAX, r->time);
+        clock_learn(&r->clocks, &step, &k->now[all[i]], NULL, r->time, 0);
     if (k->fenced_at)
         clock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
     if (k->global_at)
@@ -271,8 +297,8 @@ static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
         clock_add_lanes(&r->clocks, &k->now[LAYER_HALF], warp, UINT32_MAX, k->half_at);
     if (!r->strict)
         return;
-    give(r, &k->pending[LAYER_TENSOR], k->released[LAYER_TENSOR], warp, UINT32_MAX, k->before_at);
-    give(r, &k->pending[LAYER_TENSOR_SCOPED], k->released[LAYER_TENSOR_SCOPED], warp, UINT32_MAX, k->before_at);
+    for (unsigned i = 0; i < 2; i++)
+        clock_learn(&r->clocks, &step, &k->pending[both[i]], k->released[both[i]], k->before_at, 0);
 }
 
 /* Orders the memory accesses of those who take part (9.7.13.2). */

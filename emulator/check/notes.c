@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#define NOTES_AT_ONCE 16u
 #define MAX_BULK 4096u /* of a warp in bulk-groups that were not waited for */
 
 static void **watch_of(const struct listener *self, const struct async_op *op) { return event_op_watch(self, op); }
@@ -52,10 +53,37 @@ static const struct strand *strand_of(const struct race *r, uint32_t warp, uint3
     return &w->strand[w->num_strands - 1];
 }
 
+/* Notes in one piece of memory. */
+struct notes {
+    struct notes *next;
+    struct note note[NOTES_AT_ONCE];
+};
+
+static void make_notes(struct race *r) {
+    struct notes *m = xrealloc_array(NULL, 1, sizeof *m);
+    m->next = r->made;
+    r->made = m;
+    for (uint32_t i = 0; i < NOTES_AT_ONCE; i++) {
+        m->note[i].holders = 0;
+        m->note[i].next = r->free_notes;
+        r->free_notes = &m->note[i];
+    }
+}
+
+void notes_end(struct race *r) {
+    for (struct notes *m = r->made, *next; m; m = next) {
+        next = m->next;
+        for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
+            if (m->note[i].holders) /* an operation that a fault has cut off */
+                global_note_ends(&m->note[i]);
+        xfree(m);
+    }
+}
+
 static struct note *new_note(struct race *r) {
+    if (!r->free_notes)
+        make_notes(r);
     struct note *n = r->free_notes;
-    if (!n)
-        return xcalloc(1, sizeof *n);
     r->free_notes = n->next;
     memset(n, 0, sizeof *n);
     return n;
@@ -190,7 +218,7 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     const struct know *k = &strand_of(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
     n->global_at = k->global_at;
-    for (unsigned l = 0; l < LAYERS; l++)
+    for (unsigned l = 0; l < race_layers(r); l++)
         n->now[l] = clock_hold(k->now[l]);
     enqueue(r, n, &work);
     *watch_of(self, op) = n;
@@ -315,14 +343,23 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
  * they did themselves has been executed, and no more is known of it (8.9.1.1), though a phase that they arrived at and
  * waited for may have told them of it; but their tcgen05.fence orders it before a commit. */
 static void carry(struct race *r, const struct note *n, struct meeting *m) {
+    struct clock *others[LAYERS] = {NULL};
+    struct clock_step step;
+    clock_step_begin(&step, 0, 0, 0);
     if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) { /* else as the last, a box of the same stage */
-        for (unsigned l = 0; l < LAYER_NEAR; l++)
-            if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED)
-                clock_join(&r->clocks, &m->open[l], n->now[l]);
-            else
-                clock_join_others(&r->clocks, &m->open[l], n->now[l], n->warp, n->lanes);
-        clock_join(&r->clocks, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED]);
+        for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
+            const bool tensor = l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED;
+            if (!tensor)
+                others[l] = l && n->now[l] == n->now[l - 1] && others[l - 1]
+                                ? clock_hold(others[l - 1])
+                                : clock_others(&r->clocks, n->now[l], n->warp, n->lanes);
+            clock_learn(&r->clocks, &step, &m->open[l], tensor ? n->now[l] : others[l], 0, 0);
+        }
+        if (r->strict)
+            clock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
     }
+    for (unsigned l = 0; l < LAYERS; l++)
+        clock_drop(&r->clocks, others[l]);
     clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
@@ -337,8 +374,10 @@ void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
     static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
                                      LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
+    struct clock_step step;
+    clock_step_begin(&step, 0, 0, n->read.token);
     carry(r, n, m);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        if (n->read.step)
-            clock_add_token(&r->clocks, &m->open[all[i]], n->read.token, n->read.step);
+        if (all[i] < race_layers(r))
+            clock_learn(&r->clocks, &step, &m->open[all[i]], NULL, 0, n->read.step);
 }

@@ -74,10 +74,7 @@ static void end(const struct listener *self, struct cluster *cl) {
         end_warp(r, &r->warps[w]);
     know_forget(r, &r->barrier);
     global_end(r);
-    for (struct note *n = r->free_notes, *next; n; n = next) {
-        next = n->next;
-        xfree(n);
-    }
+    notes_end(r);
     clock_pool_close(&r->clocks);
     spans_forget(r);
     xfree(r->pieces);

@@ -27,11 +27,12 @@ enum layer {
     LAYER_SEEN,   /* execution alone: also through relaxed arrivals and waits */
     LAYER_RAN,    /* the same, through the completion of an operation from what its issuer did, too */
     LAYER_FENCED, /* of LAYER_ORDER what a fence.proxy.async makes known to the async proxy (8.6, 9.7.13.4) */
-    LAYER_TENSOR, /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
     LAYER_FENCED_GLOBAL, /* as LAYER_FENCED, of global memory: fence.proxy.async names the memory that it is for */
     LAYER_HALF, /* of LAYER_ORDER what fence.proxy.async::generic.release covers: its .acquire makes it LAYER_FENCED */
     LAYER_PERFORMED, /* what fences of gpu scope, by any thread, have made visible to the device, by execution alone */
-    LAYER_SCOPED,    /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
+    /* what the strict level alone asks for */
+    LAYER_TENSOR,        /* tcgen05 operations, through tcgen05.fence (9.7.16.6.4) */
+    LAYER_SCOPED,        /* of LAYER_ORDER what the scopes take in (8.5); in a meeting, from threads at cluster scope */
     LAYER_TENSOR_SCOPED, /* the same of LAYER_TENSOR (9.7.16.11.1) */
     LAYER_NEAR,          /* of meetings alone: of LAYER_SCOPED, from threads of its CTA, at any scope */
     LAYER_TENSOR_NEAR,   /*  and of LAYER_TENSOR_SCOPED */
@@ -201,6 +202,7 @@ struct race {
     struct warp_watch *warps; /* clocks.warps of them */
     struct cta_watch *ctas;
     struct note *free_notes;
+    struct notes *made;    /* what they all lie in */
     struct pieces *pieces; /* to work with: room for so many */
     uint32_t num_pieces;
     struct pieces *latest[RACE_PIECES];
@@ -210,6 +212,8 @@ struct race {
 static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
     return cta->rank * r->warps_each + warp;
 }
+/* So many layers are kept. */
+static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
 static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) { return &r->ctas[cta->rank]; }
 
 /* --- know.c ------------------------------------------------------------------------------------------------------- */
@@ -247,6 +251,7 @@ struct note *note_of(const struct listener *self, const struct async_op *op);
 void note_over(struct race *r, const struct listener *self, const struct async_op *op);
 struct note *note_hold(struct note *n);
 void note_drop(struct race *r, struct note *n);
+void notes_end(struct race *r);
 /* The operation touches another CTA's memory, too: a note of that alone. */
 struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op);
 /* What the threads of a warp wait for in their own program order. */

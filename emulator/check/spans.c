@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define MAX_SPANS 256u /* in a block; of more, the oldest is forgotten */
+#define ANSWERS 16u
 
 static bool same_pieces(const struct pieces *a, const struct pieces *b) {
     return a == b || (a && b && a->num == b->num && a->rows == b->rows && a->stride == b->stride &&
@@ -48,13 +49,19 @@ static uint32_t common(const struct span *a, const struct span *b) {
 
 bool spans_doubt(struct race *r, struct cta *owner, const struct viewer *v, uint32_t from, uint32_t to, bool writes) {
     const struct bytes_watch *b = bytes_of(r, owner);
-    struct viewer others = *v; /* what one lane did is not the others' own */
-    others.lanes = 0;
+    struct viewer others;
+    bool any = false;
     for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
         for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
             const struct span *s = &b->block[k].spans[i];
-            if ((s->write || writes) && from < s->to && s->from < to &&
-                verdict_note(r, s->note, s->write, &others, writes, IN_SHARED))
+            if ((!s->write && !writes) || from >= s->to || s->from >= to)
+                continue;
+            if (!any) {
+                others = *v;
+                others.lanes = 0; /* what one lane did is not the others' own */
+                any = true;
+            }
+            if (verdict_note(r, s->note, s->write, &others, writes, IN_SHARED))
                 return true;
         }
     return false;
@@ -100,11 +107,12 @@ static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
-/* Pieces for a span that is kept. The same come again, a round of the stages later: the latest are at hand. */
+/* Pieces for spans that are kept. The same come again, a round of the stages later: the latest are at hand. */
 static struct pieces *keep_pieces(struct race *r, const struct pieces *p) {
     if (!p)
         return NULL;
-    struct pieces **at = &r->latest[(p->at[0] / 16 + p->num * 7 + p->rows) % RACE_PIECES];
+    const uint32_t key = (p->at[0] + p->num * 7 + p->rows) * 0x9e3779b1u;
+    struct pieces **at = &r->latest[key / (UINT32_MAX / RACE_PIECES + 1)];
     if (!same_pieces(*at, p)) {
         drop_pieces(*at);
         *at = xcalloc(1, sizeof **at + p->num * sizeof *p->at);
@@ -115,36 +123,67 @@ static struct pieces *keep_pieces(struct race *r, const struct pieces *p) {
     return *at;
 }
 
-static void put_span(struct race *r, struct cta *owner, struct block *k, const struct viewer *v, const struct span *s,
-                     bool *told) {
+/* A span that comes, and what was found about others: those of one block are mostly those of the next. */
+struct coming {
+    struct race *r;
+    struct cta *owner;
+    const struct viewer *v;
+    const struct span *s;
+    bool told;
+    struct answer {
+        const struct note *note;
+        bool write, conflict, behind;
+        const struct diag *rule;
+    } answer[ANSWERS];
+};
+
+/* Is it in conflict with `old`, and what then? Else: is it behind it all the same? */
+static const struct answer *ask(struct coming *c, const struct span *old) {
+    struct answer *a = &c->answer[old->note->number % ANSWERS];
+    if (a->note == old->note && a->write == old->write)
+        return a;
+    a->note = old->note;
+    a->write = old->write;
+    a->conflict = (c->s->write || old->write) && old->note != c->s->note;
+    a->rule = a->conflict ? verdict_note(c->r, old->note, old->write, c->v, c->s->write, IN_SHARED) : NULL;
+    a->behind =
+        a->conflict ? !a->rule : same_queue(c->s->note, old->note) || verdict_knows(c->v, old->note, old->write);
+    return a;
+}
+
+static void put_span(struct coming *c, struct block *k) {
+    const struct span *s = c->s;
     for (uint32_t i = 0; i < k->num_spans; i++) {
         struct span *old = &k->spans[i];
-        const bool conflict = (s->write || old->write) && old->note != s->note;
-        const struct diag *rule = conflict ? verdict_note(r, old->note, old->write, v, s->write, IN_SHARED) : NULL;
-        const uint32_t at = rule ? common(old, s) : UINT32_MAX;
-        if (at != UINT32_MAX && !*told) {
-            verdict_tell_note(r, rule, old->note, old->write, v, s->write, owner, at, IN_SHARED);
-            *told = true;
+        if (!s->write && !old->write && !supersedes(s, old))
+            continue;
+        const struct answer *a = ask(c, old);
+        const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
+        if (at != UINT32_MAX && !c->told) {
+            verdict_tell_note(c->r, a->rule, old->note, old->write, c->v, s->write, c->owner, at, IN_SHARED);
+            c->told = true;
         }
-        const bool behind =
-            conflict ? !rule : same_queue(s->note, old->note) || verdict_knows(v, old->note, old->write);
-        if ((behind || at != UINT32_MAX) && supersedes(s, old))
-            drop_span(r, k, i--);
+        if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
+            drop_span(c->r, k, i--);
     }
     if (k->num_spans == MAX_SPANS)
-        drop_span(r, k, 0);
+        drop_span(c->r, k, 0);
     k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
-    k->spans[k->num_spans] = *s;
-    k->spans[k->num_spans++].pieces = keep_pieces(r, s->pieces);
+    k->spans[k->num_spans++] = *s;
+    if (s->pieces)
+        s->pieces->holders++;
     note_hold(s->note);
 }
 
 void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
     struct bytes_watch *b = bytes_of(r, owner);
-    bool told = false;
+    struct span mine = *s;
+    struct coming c = {.r = r, .owner = owner, .v = v, .s = &mine};
     words_engine(r, owner, v, s);
+    mine.pieces = keep_pieces(r, s->pieces);
     for (uint32_t k = s->from / BLOCK_BYTES; k <= (s->to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
-        put_span(r, owner, &b->block[k], v, s, &told);
+        put_span(&c, &b->block[k]);
+    drop_pieces(mine.pieces);
 }
 
 void spans_forget(struct race *r) {

@@ -7,6 +7,7 @@
 #include "check/race.h"
 
 #include "base/heap.h"
+#include "check/global.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ static void report(struct touch *t, const struct diag *rule, const struct stamp 
 }
 
 /* The same for most of them, at once. */
-static bool is_known(struct touch *t, const struct stamp *s) {
+static inline bool is_known(struct touch *t, const struct stamp *s) {
     if (s->flags || t->r->strict) /* which asks for more */
         return false;
     if (s->warp != t->known_warp) {
@@ -68,6 +69,16 @@ static bool is_known(struct touch *t, const struct stamp *s) {
         t->known_time = clock_all_lanes(t->v.now[t->v.async ? LAYER_FENCED : LAYER_ORDER], s->warp);
     }
     return s->time <= t->known_time;
+}
+
+/* Is it nobody's, or one access of the lane itself? */
+static inline bool is_own(const struct touch *t, const struct stamp *s, uint8_t lane) {
+    return !s->flags && (!s->time || (s->warp == t->stamp.warp && s->lane == lane));
+}
+
+/* Does nothing speak against an access of the lane, at first sight? */
+static inline bool is_plain(struct touch *t, const struct stamp *s, uint8_t lane) {
+    return (is_own(t, s, lane) && !(s->time && t->v.note)) || is_known(t, s);
 }
 
 /* Is what `first` did ordered before the access, or no conflict? */
@@ -157,10 +168,12 @@ static bool is_same_write(const struct touch *t, const struct word *w, uint32_t 
 }
 
 /* The bytes of a place; of more than a word something that differs where they do. */
-static uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
+static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
     uint32_t w[QUAD / WORD] = {0};
-    if (at < owner->smem_end)
-        memcpy(w, owner->smem + at, bytes < owner->smem_end - at ? bytes : owner->smem_end - at);
+    if (at + bytes <= owner->smem_end)
+        memcpy(w, owner->smem + at, bytes);
+    else if (at < owner->smem_end)
+        memcpy(w, owner->smem + at, owner->smem_end - at);
     return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
 }
 
@@ -174,7 +187,26 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
     return (struct stamp){0};
 }
 
+/* What most accesses are: they take the place of what was done there, and nothing speaks against that. False, and
+ * nothing has been done, if this is another one. */
+static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, uint32_t bytes, uint8_t lane,
+                                 bool writes) {
+    if (t->strong || !is_plain(t, &w->wrote, lane) ||
+        !(writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
+        return false;
+    struct stamp *mine = writes ? &w->wrote : &w->read;
+    *mine = t->stamp;
+    mine->lane = lane;
+    if (writes) {
+        w->read = (struct stamp){0};
+        w->value = value_at(t->owner, at, bytes);
+    }
+    return true;
+}
+
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
+    if (touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
+        return;
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
     if (w->wrote.time && !is_same_write(t, w, value))
         judge(t, &w->wrote, true, at);
@@ -232,9 +264,8 @@ static struct word *quad_at(const struct block *k, uint32_t at) { return &k->qua
 static struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
 
 /* What is written to a quad, for the day it parts. */
-static void hold_quad(const struct touch *t, struct block *k, uint32_t at) {
-    if (t->writes)
-        memcpy(k->held + at % BLOCK_BYTES, t->owner->smem + at, QUAD);
+static void hold_quad(const struct cta *owner, const struct block *k, uint32_t at) {
+    memcpy(k->held + at % BLOCK_BYTES, owner->smem + at, QUAD);
 }
 
 /* The four words of a quad go their own ways; some of them have just been written. */
@@ -276,7 +307,8 @@ static struct block *block_at(struct bytes_watch *b, uint32_t at) {
 /* Four words at once, which are one, or are now. */
 static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
     bool split = false;
-    hold_quad(t, k, at);
+    if (t->writes)
+        hold_quad(t->owner, k, at);
     if (!is_parted(k, at)) {
         touch_place(t, quad_at(k, at), at, QUAD);
         return;
@@ -309,6 +341,21 @@ static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
     }
 }
 
+/* Lanes that touch a quad each, as long as there is nothing to it: those that are left. */
+static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t lanes, bool writes) {
+    const struct block *const block = t->b->block;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(lanes), a = (uint32_t)at[lane];
+        const struct block *k = &block[a / BLOCK_BYTES];
+        if (a % QUAD || !k->quads || is_parted(k, a) ||
+            !touch_plainly(t, quad_at(k, a), a, QUAD, (uint8_t)lane, writes))
+            break;
+        if (writes)
+            hold_quad(t->owner, k, a);
+    }
+    return lanes;
+}
+
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
 void words_remember(struct warp_watch *w, uint32_t time, const struct diag_site *site) {
@@ -333,10 +380,14 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
         return;
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
+    t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
+    const bool quads = t->quiet && e->size == QUAD;
     for (uint32_t m = lanes; m; m &= m - 1) {
+        if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
+            break;
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        t->v.lanes = 1u << l;
-        t->stamp = (struct stamp){time, (uint16_t)warp, (uint8_t)l, flags};
+        t->v.lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
+        t->stamp.lane = (uint8_t)l;
         touch_lane(t, (uint32_t)e->at[l], e->size);
     }
 }
@@ -346,7 +397,8 @@ void words_access(struct race *r, const struct event_access *e, const struct not
     struct warp_watch *w = &r->warps[warp];
     struct touch t = {.r = r, .owner = e->owner, .b = bytes_of(r, e->owner), .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
-    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (e->agent == AGENT_TENSOR_ALLOC ? STAMP_WARP : 0);
+    const bool as_one = e->agent == AGENT_TENSOR_ALLOC || global_is_map_copy(e);
+    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (as_one ? STAMP_WARP : 0);
     if (copy) {
         t.v = viewer_of_note(&e->by, copy, false, copy->name);
         touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);
@@ -391,6 +443,23 @@ static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, 
     }
 }
 
+/* Whole quads of which all is known that threads did there, from `at` on: up to where that is not so. */
+static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
+    const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
+    uint32_t i = first;
+    for (; at % QUAD == 0 && i < last && !(k->parted[i / 64] >> i % 64 & 1); i++) {
+        struct word *q = &k->quads[i];
+        if (q->wrote.time && !is_known(t, &q->wrote))
+            break;
+        if (!t->writes)
+            continue;
+        if ((q->read.time || q->read.flags) && !is_known(t, &q->read))
+            break;
+        q->wrote = q->read = (struct stamp){0};
+    }
+    return at + (i - first) * QUAD;
+}
+
 /* The same of four words that are one. */
 static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whole) {
     struct word *q = quad_at(k, at);
@@ -407,7 +476,7 @@ static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whol
 
 /* [at, end) lies in one block. */
 static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
-    for (uint32_t next; at < end; at = next) {
+    for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
         const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
         if (!is_parted(k, at)) {
             engine_quad(t, k, at, at % QUAD == 0 && quad <= end);
@@ -444,10 +513,10 @@ static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
 }
 
 void words_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
-    struct touch t = {
-        .r = r, .owner = owner, .b = bytes_of(r, owner), .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
-    if (!any_words(t.b, s->from, s->to))
+    struct bytes_watch *b = bytes_of(r, owner);
+    if (!any_words(b, s->from, s->to))
         return;
+    struct touch t = {.r = r, .owner = owner, .b = b, .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
     if (!s->pieces) {
         engine_range(&t, s->from, s->to);
         return;

@@ -260,11 +260,21 @@ static const struct field {
     [TMAP_FIELD_FILL] = {AT_FILL, 1, 1, 1},
 };
 
+/* 128 zeros are a map whose fields are all still to be set, as compilers build one (Triton's TMAToLLVM.cpp); whether
+ * they all were is judged when a copy uses it. */
+static bool is_blank(const uint8_t map[TMAP_BYTES]) {
+    uint64_t any = 0;
+    for (unsigned i = 0; i < TMAP_BYTES; i += 8)
+        any |= get(map + i, 8);
+    return !any;
+}
+
 const char *tmap_replace(uint8_t map[TMAP_BYTES], enum tmap_field field, uint32_t ord, uint64_t value) {
     const struct field *f = &fields[field];
     uint8_t now[TMAP_BYTES];
     relaxed_read(now, map, TMAP_BYTES);
-    if (!is_map(now))
+    const bool blank = is_blank(now);
+    if (!blank && !is_map(now))
         return not_a_map;
     if (ord >= f->count)
         return "the ordinal is beyond the tensor map's dimensions";
@@ -274,6 +284,8 @@ const char *tmap_replace(uint8_t map[TMAP_BYTES], enum tmap_field field, uint32_
         value++;
     if (field == TMAP_FIELD_TYPE)
         value = replace_types[value];
+    if (blank)
+        relaxed_store(map + AT_MARK, 8, MARK);
     relaxed_store(map + f->at + f->bytes * ord, f->bytes, value);
     return NULL;
 }

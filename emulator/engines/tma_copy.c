@@ -347,7 +347,8 @@ void tma_tell_global(const struct async_op *op, enum event_effect effect, uint64
 }
 
 void tma_tell_map(const struct async_op *op, uint64_t addr) {
-    tell_global(op, EFFECT_READ, PROXY_TENSORMAP, addr, TMAP_BYTES, 1, 0);
+    if (addr)
+        tell_global(op, EFFECT_READ, PROXY_TENSORMAP, addr, TMAP_BYTES, 1, 0);
 }
 
 void tma_describe_place(const struct tma_place *p, uint64_t bytes, struct event_work *work) {

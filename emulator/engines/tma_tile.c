@@ -129,8 +129,6 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
 /* Reads the map and lays out the box. False after a fault. */
 static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
     memset(t, 0, sizeof *t);
-    if (box->map_address)
-        tma_tell_map(op, box->map_address);
     const char *why = tmap_decode(box->map, &t->m);
     if (why)
         return fault(op, &bad_map, why);
@@ -374,6 +372,8 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
         l->place = places[i];
         async_lands(&l->op, places[i].cta, places[i].off, bytes);
         async_issue(tma_load_queue(cta), &l->op);
+        if (i == 0)
+            tma_tell_map(&l->op, box->map_address);
     }
     return n != 0;
 }
@@ -590,5 +590,6 @@ bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const st
     track->reading++;
     track->writing++;
     async_issue(tma_store_queue(cta), &s->op);
+    tma_tell_map(&s->op, box->map_address);
     return true;
 }

@@ -302,9 +302,12 @@ static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uin
     }
 }
 
-/* A try_wait may come back before its phase is complete. Each does so the first time that a warp has to wait in it: who
- * asks once, rather than until the answer is yes, is seen. A bit stands for several in long functions. */
+/* A try_wait may come back before its phase is complete. Each that names no time of its own does so the first time that
+ * a warp has to wait in it: who asks once, rather than until the answer is yes, is seen. A bit stands for several in
+ * long functions. */
 static bool comes_back(struct warp *w, const struct insn *in) {
+    if (in->num_opnds > 3) /* suspendTimeHint */
+        return false;
     const uint64_t bit = UINT64_C(1) << (in - w->func->code) % 64;
     const bool first = !(w->came_back & bit);
     w->came_back |= bit;

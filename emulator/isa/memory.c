@@ -28,6 +28,7 @@ struct mem_form {
     bool sinks;    /* some vector elements are `_` */
     bool wide;     /* 32 bytes: global memory only */
     bool quad;     /* four 32-bit registers */
+    bool strong;   /* has an order other than .weak */
     const struct warp_opnd *addr;
     warp_slot slot[8];
 };
@@ -184,8 +185,8 @@ static void saw_load(struct warp *w, const struct insn *in, const struct warp_sp
     uint64_t found[MACH_WARP];
     if (!events_wanted(w->gpu, isa_wants(s->space, EFFECT_READ)))
         return;
-    WARP_FOR_LANES(l, mask) { found[l] = loaded(w, f, l); }
-    isa_tell_span(w, in, s, (uint32_t)f->size * f->count, mask, EFFECT_READ, found);
+    WARP_FOR_LANES(l, f->strong ? mask : 0) { found[l] = loaded(w, f, l); }
+    isa_tell_span(w, in, s, (uint32_t)f->size * f->count, mask, EFFECT_READ, f->strong ? found : NULL);
 }
 
 static enum warp_status do_ld(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -494,11 +495,13 @@ static bool take_register(struct mem_form *f, const struct warp_opnd *o, bool st
 }
 
 static bool take_registers(struct mem_form *f, const struct warp_opnd *o, bool store) {
-    if (f->count == 1) {
+    const bool list =
+        isa_is_list(o, f->count); /* of one register, too, as Triton writes scalars and ptxas takes them */
+    if (f->count == 1 && !list) {
         f->slot[0] = o->slot;
         return o->kind == WARP_SLOT && take_register(f, o, store);
     }
-    if (!isa_is_list(o, f->count))
+    if (!list)
         return false;
     for (unsigned e = 0; e < f->count; e++) {
         f->slot[e] = o->list[e];
@@ -547,6 +550,7 @@ bool isa_bind_memory(struct isa_binder *b, struct insn *in) {
     f->count = (uint8_t)count;
     f->sign = is_signed(type);
     f->wide = size * count == 32;
+    f->strong = k.of[PTX_KIND_order] && k.of[PTX_KIND_order] != PTX_MOD_weak;
     f->addr = &in->o[store ? 0 : 1];
     if (!take_registers(f, &in->o[store ? 1 : 0], store))
         return isa_refuse(b, "the vector has another length, or registers of several widths");

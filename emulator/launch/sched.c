@@ -3,8 +3,8 @@
  * The default schedule is deterministic: the warps of a cluster take turns of QUANTUM instructions, after each round
  * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
  * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
- * after each instruction), `lazy` only when no warp of the island can run, or has long done so, `random` draws every choice from the seed,
- * `pct` the agents' priorities (launch/pct.c).
+ * after each instruction), `lazy` only when no warp of the island can run, or none has completed for LAZY_ROUNDS,
+ * `random` draws every choice from the seed, `pct` the agents' priorities (launch/pct.c).
  */
 #include "engines/tc.h"
 #include "launch/state.h"
@@ -71,7 +71,7 @@ static bool turn_over(struct launch_island *isl) {
            isl->m.said_bytes > MACH_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
 }
 
-/* lazy: no warp can run, so one asynchronous operation completes. */
+/* lazy: one asynchronous operation completes. */
 static bool step_one(struct launch_island *isl) {
     isl->put_off = 0;
     for (struct cluster *cl = isl->resident; cl; cl = cl->next)
@@ -99,8 +99,8 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
         ask = ran;
         if (isl->m.async_pending && !lazy)
             busy |= step_queues(cl, &ask);
-        else if (isl->m.async_pending && ++isl->put_off >= LAZY_ROUNDS)
-            busy |= ask |= step_one(isl);
+        else if (isl->m.async_pending && ++isl->put_off >= LAZY_ROUNDS && step_one(isl))
+            busy = ask = true;
         if (!busy)
             break;
         any = true;

@@ -60,7 +60,8 @@ enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
  * Bytes are exact, but the source of a bulk store is told in one block, with the gaps of a byte mask or of a narrow
  * swizzled box, and atom.cas writes also where it finds another value. Not told: parameters and local memory, which
  * have one thread, the 8 bytes of an mbarrier (SYNC_MBAR_*, LIFE_MBAR_*), and what the host and the device's system
- * calls (printf, malloc, assert) touch. A tensor copy reads a map that lies in global memory with PROXY_TENSORMAP. */
+ * calls (printf, malloc, assert) touch. That a tensor copy reads a map in global memory is told once, with
+ * PROXY_TENSORMAP, behind OP_ISSUED. */
 struct event_access {
     struct event_by by;
     enum event_agent agent;

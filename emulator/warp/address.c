@@ -53,6 +53,16 @@ static const struct diag bad_shared = {
     .hint = "the launch asks for too little dynamic shared memory, or an offset runs past a tile",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
+static const struct diag not_generic = {
+    .id = "shared-address-not-generic",
+    .rule = "an instruction without a state space takes a generic address; that of shared memory lies in the window of "
+            "shared::cluster",
+    .section = "PTX ISA 6.4.1.1, 9.7.16.12.1, 9.7.13.15",
+    .hint = "name the state space, .shared::cta or .shared::cluster, or leave out cvta.to.shared "
+            "(__cvta_generic_to_shared). ptxas takes the low 32 bits of either, so the chip does what was meant",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .class = DIAG_STRICT,
+};
 static const struct diag no_such_rank = {
     .id = "shared-rank",
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
@@ -243,21 +253,31 @@ uint32_t warp_loc_poison(const struct warp *w, uint32_t lane, const struct warp_
     return 0;
 }
 
+/* A generic address of shared memory as an address in it. The windows lie beyond 32 bits, and those are what ptxas hands
+ * to the chip: an address in shared memory that is given for a generic one means itself. False after a fault. */
+static bool leave_shared_window(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr) {
+    const uint64_t given = *addr;
+    if (given <= UINT32_MAX) {
+        const struct mach_origin origin = warp_origin(w, in, 1u << lane);
+        return mach_warn(w->island, &origin, &not_generic,
+                         "lane %u gives 0x%llx, an address in shared memory, for a generic one", lane,
+                         (unsigned long long)given);
+    }
+    if (leave_window(addr) == XS_SHARED_CLUSTER)
+        return true;
+    warp_fault(w, in, 1u << lane, &bad_shared,
+               "lane %u gives the generic address 0x%llx, which is not in shared memory", lane,
+               (unsigned long long)given);
+    return false;
+}
+
 bool warp_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, bool cluster,
                        bool generic, uint32_t size, struct cta **cta, uint32_t *off) {
     if (!warp_address_known(w, in, o, 1u << lane))
         return false;
     uint64_t addr = warp_address(w, o, lane);
-    if (generic) {
-        uint64_t inner = addr;
-        if (leave_window(&inner) != XS_SHARED_CLUSTER) {
-            warp_fault(w, in, 1u << lane, &bad_shared,
-                       "lane %u gives the generic address 0x%llx, which is not in shared memory", lane,
-                       (unsigned long long)addr);
-            return false;
-        }
-        addr = inner;
-    }
+    if (generic && !leave_shared_window(w, in, lane, &addr))
+        return false;
     struct warp_loc loc;
     if (!warp_resolve(w, in, lane, cluster ? XS_SHARED_CLUSTER : XS_SHARED_CTA, addr, size, size & (0u - size), true,
                       &loc))

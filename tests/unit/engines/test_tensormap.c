@@ -208,11 +208,35 @@ static void test_replace(void) {
     CHECK_HAS(tmap_replace(b, TMAP_FIELD_FILL, 0, 1), "not made by");
 }
 
+/* A map that is made of 128 zeros, field by field; what is not set is judged when a copy uses it. */
+static void test_blank(void) {
+    uint8_t b[TMAP_BYTES] = {0};
+    struct tmap back;
+    CHECK_HAS(tmap_decode(b, &back), "not made by");
+    CHECK(tmap_replace(b, TMAP_FIELD_ADDRESS, 0, 0x1000) == NULL);
+    CHECK_HAS(tmap_decode(b, &back), "tensorRank");
+    CHECK(tmap_replace(b, TMAP_FIELD_RANK, 0, 1) == NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK(tmap_replace(b, TMAP_FIELD_BOX, i, 8 + 8 * i) == NULL);
+        CHECK(tmap_replace(b, TMAP_FIELD_DIM, i, 64) == NULL);
+    }
+    CHECK(tmap_replace(b, TMAP_FIELD_STRIDE, 0, 128) == NULL);
+    CHECK(tmap_replace(b, TMAP_FIELD_TYPE, 0, 6) == NULL);
+    CHECK_HAS(tmap_decode(b, &back), "elementStrides");
+    for (uint32_t i = 0; i < 2; i++)
+        CHECK(tmap_replace(b, TMAP_FIELD_STEP, i, 1) == NULL);
+    CHECK(tmap_decode(b, &back) == NULL);
+    CHECK_EQ(back.rank, 2);
+    CHECK_EQ(back.box[1], 16);
+    CHECK_EQ(back.type, TMAP_F16);
+}
+
 int main(void) {
     test_rules();
     test_swizzle_rules();
     test_type_rules();
     test_bytes();
+    test_blank();
     test_cleared_flag();
     test_replace();
     return check_report();

@@ -129,13 +129,14 @@ static void waits(void) {
                                  "wait:\n" LOG_WAIT("w", "%r21", "0") LOG_END,
               "bar 0/0:ffffffff waits barrier 0 0\n"
               "bar 0/0:ffffffff goes_on barrier 0 0\n"
+              "mbarrier.try_wait 0/0:ffffffff test 2300 phase 0 parity 0 done 0 acquire.cta\n"
               "mbarrier.try_wait 0/0:ffffffff waits mbarrier 2300 0\n"
               "mbarrier.arrive 0/1:1 arrive 2300 phase 0 count 1 awaits 0,0 release.cta\n"
               "mbarrier.arrive 0/1:1 PHASE 2300 phase 0 release.cta\n"
               "mbarrier.try_wait 0/0:ffffffff test 2300 phase 1 parity 0 done ffffffff acquire.cta\n"
               "mbarrier.try_wait 0/0:ffffffff goes_on mbarrier 2300 0\n");
     log_gives(WANT_WAIT | WANT_POLL, ONE,
-              LOG_HEAD INIT("1") "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r21], 0;\n" LOG_END,
+              LOG_HEAD INIT("1") "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r21], 0, 1000;\n" LOG_END,
               "mbarrier.try_wait 0/0:1 waits mbarrier 2300 0\n"
               "mbarrier.try_wait 0/0:1 test 2300 phase 0 parity 0 done 0 acquire.cta\n"
               "mbarrier.try_wait 0/0:1 timed_out mbarrier 2300 0\n");

@@ -21,15 +21,15 @@ struct order {
     unsigned seen[SYNC_GRID_LAUNCH_DEPENDENTS + 1], completed, begun, ended, steps, accesses;
 };
 
-/* What an operation does lies between its start and its completion. */
-static void acts(const struct order *o, const struct event_by *by) {
+/* What an operation does lies between its start and its completion; its tensor map is taken when it is issued. */
+static void acts(const struct order *o, const struct event_by *by, bool map) {
     if (by->op && CHECK(by->op->number < MAX_OPS))
-        CHECK_EQ(o->cta[by->op->cta->rank].op[by->op->number], STARTED);
+        CHECK_EQ(o->cta[by->op->cta->rank].op[by->op->number], map ? ISSUED : STARTED);
 }
 
 static void on_access(const struct listener *self, const struct event_access *e) {
     struct order *o = self->ctx;
-    acts(o, &e->by);
+    acts(o, &e->by, e->proxy == PROXY_TENSORMAP);
     o->accesses++;
 }
 
@@ -83,7 +83,7 @@ static void cluster(struct order *o, const struct event_sync *e) {
 
 static void on_sync(const struct listener *self, const struct event_sync *e) {
     struct order *o = self->ctx;
-    acts(o, &e->by);
+    acts(o, &e->by, false);
     o->seen[e->kind]++;
     if (e->kind <= SYNC_MBAR_TEST)
         mbarrier(o, e);

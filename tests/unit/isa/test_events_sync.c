@@ -74,6 +74,7 @@ static void missed(void) {
     log_gives(MBARRIER, WARPS,
               LOG_HEAD INIT("1") "bar.sync 0; setp.ne.u32 %p1, %r3, 0; @%p1 bra wait; nanosleep.u32 10;\n"
                                  "@%p8 " ARRIVE "@%p8 " ARRIVE "ret;\nwait:\n" LOG_WAIT("w", "%r21", "0") LOG_END,
+              "mbarrier.try_wait 0/1:ffffffff test 2300 phase 0 parity 0 done 0 acquire.cta\n"
               "mbarrier.arrive 0/0:1 arrive 2300 phase 0 count 1 awaits 0,0 release.cta\n"
               "mbarrier.arrive 0/0:1 PHASE 2300 phase 0 release.cta\n"
               "mbarrier.arrive 0/0:1 arrive 2300 phase 1 count 1 awaits 0,0 release.cta\n"

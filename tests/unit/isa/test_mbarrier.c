@@ -91,7 +91,7 @@ static const char text[] = RUN_HEADER
     "st.global.u32 [%rd2], 5; ret; }\n"
     HEAD("guard_wait") /* the lanes a guard leaves out bring the arrival */
     INIT("%r20", "16")
-    "setp.lt.u32 %p1, %r3, 16; @%p1 mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r20], 0; "
+    "setp.lt.u32 %p1, %r3, 16; @%p1 mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r20], 0, 1000; "
     "@!%p1 mbarrier.arrive.shared.b64 _, [%r20];\n"
     "mov.u32 %r9, 1; @%p1 selp.u32 %r9, 1, 0, %p2; st.global.u32 [%rd2], %r9; ret; }\n"
     HEAD("dead_try")

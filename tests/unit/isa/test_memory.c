@@ -34,7 +34,8 @@ static const char widths[] = RUN_HEADER
     KERNEL("bulk", "8") /* st.bulk clears what was never written, and what was */
     "setp.eq.u32 %p1, %r1, 0; st.shared.u64 [%r3], -1; bar.sync 0; @%p1 st.bulk.weak.shared::cta [%r2+8], 4080, 0; "
     "bar.sync 0;\n"
-    "ld.shared.u64 %rd5, [%r3]; ld.shared.u64 %rd6, [%r3+2048]; st.global.v2.u64 [%rd2], {%rd5, %rd6}; ret; }\n"
+    "ld.shared.u64 {%rd5}, [%r3]; ld.shared.u64 %rd6, [%r3+2048];\n" /* braces around one register */
+    "st.global.u64 [%rd2], {%rd5}; st.global.u64 [%rd2+8], %rd6; ret; }\n"
     KERNEL("quad", "16")
     "ld.global.b128 %q1, [%rd1]; st.shared.b128 [%r3], %q1; "
     "ld.shared.v4.b32 {%r10,%r11,%r12,%r13}, [%r3];\n"
