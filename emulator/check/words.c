@@ -181,7 +181,8 @@ static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t b
  * nothing has been done, if this is another one. */
 static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, uint32_t bytes, uint8_t lane,
                                  bool writes) {
-    if (!is_plain(t, &w->wrote, lane) || !(writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
+    if (t->strong || !is_plain(t, &w->wrote, lane) ||
+        !(writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
         return false;
     struct stamp *mine = writes ? &w->wrote : &w->read;
     *mine = t->stamp;

@@ -12,14 +12,7 @@
 #include "../../common/fence.cuh"
 #include "../../common/mbarrier.cuh"
 
-enum form {
-    ARRIVE_RELEASE,
-    ARRIVE_RELAXED,
-    ARRIVE_FENCED,
-    WAIT_ACQUIRE,
-    WAIT_RELAXED,
-    WAIT_FENCED
-};
+enum form { ARRIVE_RELEASE, ARRIVE_RELAXED, ARRIVE_FENCED, WAIT_ACQUIRE, WAIT_RELAXED, WAIT_FENCED };
 
 enum { LOOPS = 200, RUNS = 21 };
 
