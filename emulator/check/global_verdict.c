@@ -22,10 +22,12 @@ static const struct diag global_race = {
 };
 static const struct diag weak_seed = {
     .id = "weak-load-before-cas",
-    .rule = "a word that other threads change by atom.cas is read by a strong load, such as ld.relaxed or a volatile one",
+    .rule =
+        "a word that other threads change by atom.cas is read by a strong load, such as ld.relaxed or a volatile one",
     .section = "PTX ISA 8.7.1, 8.2.1",
-    .hint = "a volatile load, or cuda::atomic_ref. Loops whose atom.cas compares with what was loaded so are right with "
-            "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
+    .hint =
+        "a volatile load, or cuda::atomic_ref. Loops whose atom.cas compares with what was loaded so are right with "
+        "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
