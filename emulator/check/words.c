@@ -205,7 +205,7 @@ static struct stamp hidden_store(const struct touch *t, const struct word *w) {
 }
 
 static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
-    if (!(t->strong && t->writes) && touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
+    if (touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
         return;
     const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
     if (w->wrote.time && !is_same_write(t, w, value))
@@ -381,7 +381,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     t->known_warp = UINT32_MAX;
     t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
     t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
-    const bool quads = t->quiet && e->size == QUAD && !t->strong;
+    const bool quads = t->quiet && e->size == QUAD;
     for (uint32_t m = lanes; m; m &= m - 1) {
         if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
             break;
