@@ -107,7 +107,7 @@ static bool same_queue(const struct note *a, const struct note *b) {
     return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
 }
 
-/* Pieces for spans that are kept. The same come again and again, a round of the stages later: the latest are at hand. */
+/* Pieces for spans that are kept. The same come again, a round of the stages later: the latest are at hand. */
 static struct pieces *keep_pieces(struct race *r, const struct pieces *p) {
     if (!p)
         return NULL;
