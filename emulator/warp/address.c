@@ -278,7 +278,7 @@ bool warp_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, con
     uint64_t addr = warp_address(w, o, lane);
     if (generic && !leave_shared_window(w, in, lane, &addr))
         return false;
-    struct warp_loc loc;
+    struct warp_loc loc = {0};
     if (!warp_resolve(w, in, lane, cluster ? XS_SHARED_CLUSTER : XS_SHARED_CTA, addr, size, size & (0u - size), true,
                       &loc))
         return false;
