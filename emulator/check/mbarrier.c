@@ -338,9 +338,9 @@ static const struct diag expects_late = {
     .class = DIAG_WARNING,
 };
 
-/* Only bytes keep the phase open, which may come at any time. */
+/* Only bytes that are awaited keep the phase open, and these may come at any time. */
 static void check_expect(struct race *r, const struct event_sync *e) {
-    if (e->pending)
+    if (e->pending || e->tx <= (int64_t)e->bytes)
         return;
     const struct mach_origin origin = event_origin(&e->by);
     mach_warn(
