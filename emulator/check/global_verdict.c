@@ -219,8 +219,8 @@ static bool is_cas(const struct mark *m) {
            m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cas.");
 }
 
-/* One loads weakly the word that the other, a line of the same kernel, compares and swaps: mostly what it takes to begin
- * such a loop of its own, which any value serves. */
+/* One loads weakly the word that the other, a line of the same kernel, compares and swaps: mostly what it takes to
+ * begin such a loop of its own, which any value serves. */
 static bool is_seed(const struct mark *a, const struct mark *b) {
     const struct mark *load = is_cas(a) ? b : a, *cas = is_cas(a) ? a : b;
     return is_cas(cas) && !(load->flags & (MARK_WRITE | MARK_STRONG | MARK_OP)) && load->by.site &&

@@ -132,7 +132,8 @@ static void run_default(struct exploration *x, struct outcome *o, double limit) 
 
 /* What the program says under the default schedule, once. */
 static void pass_on(const struct outcome *o) {
-    fwrite(o->out.s, 1, o->out.len, stdout);
+    if (o->out.len)
+        fwrite(o->out.s, 1, o->out.len, stdout);
     fflush(stdout);
     const char *at = o->err.s;
     for (size_t n; at && *at; at += n) {

@@ -253,8 +253,8 @@ uint32_t warp_loc_poison(const struct warp *w, uint32_t lane, const struct warp_
     return 0;
 }
 
-/* A generic address of shared memory as an address in it. The windows lie beyond 32 bits, and those are what ptxas hands
- * to the chip: an address in shared memory that is given for a generic one means itself. False after a fault. */
+/* A generic address of shared memory as an address in it. The windows lie beyond 32 bits, and those are what ptxas
+ * hands to the chip: an address in shared memory that is given for a generic one means itself. False after a fault. */
 static bool leave_shared_window(struct warp *w, const struct insn *in, uint32_t lane, uint64_t *addr) {
     const uint64_t given = *addr;
     if (given <= UINT32_MAX) {

@@ -4,17 +4,22 @@
 #   warning, error  one of the rules is told by default
 #   strict          nothing is told by default, and one of the rules at --check=strict
 #   open            it is not run
-# Prints those that are not judged right; exit code 1 if there are.
+# Prints those that are not judged right; exit code 1 if there are. SAN_LIB is preloaded where it is set.
 set -u
 emulator=$1 program=$2
 bad=0
+
+# run WORD...: the program under the emulator
+run() {
+    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" "$emulator" "$@"
+}
 
 # told LEVEL RULES...: the rules of them that a run tells, or, without rules, anything
 told() {
     level=$1
     shift
     rules=$(echo "$*" | tr ' ' '|')
-    "$emulator" --check="$level" --threads=1 "$program" "$name" "$variant" 2>&1 |
+    run --check="$level" --threads=1 "$program" "$name" "$variant" 2>&1 |
         grep -E "^(error|warning|strict): .*\\[(${rules:-[a-z0-9-]+})\\]\$"
 }
 
@@ -23,12 +28,12 @@ complain() {
     bad=1
 }
 
-table=$("$emulator" "$program") || exit 1
+table=$(run "$program") || exit 1
 while read -r name variant class rules; do
     # shellcheck disable=SC2086 # words on purpose
     case $class in
     legal)
-        "$emulator" --check=strict --threads=1 "$program" "$name" "$variant" >/dev/null 2>&1 ||
+        run --check=strict --threads=1 "$program" "$name" "$variant" >/dev/null 2>&1 ||
             complain "and told, or fails"
         ;;
     warning: | error:) told warn $rules >/dev/null || complain "and not told" ;;
