@@ -64,7 +64,7 @@ static bool judge(struct race *r, struct cta *owner, const struct area *old, con
     const struct diag *rule = verdict_note(r, old->note, old->write, v, a->write, IN_TENSOR);
     if (rule && !*told) {
         verdict_tell_note(r, rule, old->note, old->write, v, a->write, owner, a->from > old->from ? a->from : old->from,
-                          IN_TENSOR);
+                          IN_TENSOR, NULL);
         *told = true;
     }
     return true; /* told once */
@@ -117,6 +117,7 @@ void columns_access(struct race *r, const struct event_access *e, const struct n
     check_closing(e, c, &a);
     const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
     judge_all(r, e->owner, c, &a, &v);
+    rows_columns(r, e, a.note);
     if (c->num == MAX_AREAS)
         drop_area(r, c, 0);
     c->areas = xgrow(c->areas, c->num, &c->cap, sizeof *c->areas);
@@ -156,6 +157,7 @@ static void given_back(struct race *r, const struct event_life *e) {
 
 static void forget_columns(struct race *r, const struct event_life *e) {
     struct columns_watch *c = columns_of(r, e->owner);
+    rows_gone(race_cta(r, e->owner), e->column, e->column + e->columns);
     for (uint32_t i = 0; i < c->num; i++)
         if (c->areas[i].from < e->column + e->columns && e->column < c->areas[i].to)
             drop_area(r, c, i--);
@@ -202,6 +204,7 @@ void columns_life(struct race *r, const struct event_life *e) {
 
 void columns_free(struct race *r, struct cta_watch *c) {
     struct columns_watch *w = c->columns;
+    rows_free(c);
     if (!w)
         return;
     while (w->num)

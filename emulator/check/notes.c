@@ -32,6 +32,7 @@ void note_drop(struct race *r, struct note *n) {
     if (--n->holders)
         return;
     global_note_ends(n);
+    rows_release(n);
     for (unsigned l = 0; l < LAYERS; l++)
         clock_drop(&r->clocks, n->now[l]);
     n->next = r->free_notes;
@@ -74,8 +75,10 @@ void notes_end(struct race *r) {
     for (struct notes *m = r->made, *next; m; m = next) {
         next = m->next;
         for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
-            if (m->note[i].holders) /* an operation that a fault has cut off */
+            if (m->note[i].holders) { /* an operation that a fault has cut off */
                 global_note_ends(&m->note[i]);
+                rows_release(&m->note[i]);
+            }
         xfree(m);
     }
 }
@@ -231,6 +234,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
     n->holders = 1;
     n->read = n->written = (struct done){0};
     n->global = NULL;
+    n->sum[0] = n->sum[1] = NULL; /* it is no tcgen05.mma */
     for (unsigned l = 0; l < LAYERS; l++)
         clock_hold(n->now[l]);
     note_drop(r, old);

@@ -134,7 +134,7 @@ static struct pieces *pieces_of(struct race *r, const struct event_access *e) {
 }
 
 static struct span span_of(const struct event_access *e, struct note *n) {
-    struct span s = {UINT32_MAX, 0, n, e->effect & EFFECT_WRITE, NULL};
+    struct span s = {UINT32_MAX, 0, n, e->effect & EFFECT_WRITE, e->of_a, NULL};
     for (uint32_t i = 0; i < (e->pieces ? e->pieces : 1); i++) {
         const uint32_t at = (uint32_t)e->at[i];
         s.from = at < s.from ? at : s.from;
@@ -149,6 +149,8 @@ static void engine(struct race *r, struct note *n, const struct event_access *e)
     struct span s = span_of(e, n);
     if (e->pieces > 1 || e->rows > 1)
         s.pieces = pieces_of(r, e);
+    if (e->of_a)
+        n->a_rows = *e->of_a;
     const struct viewer v = viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
     spans_engine(r, e->owner, &v, &s);
 }
@@ -319,9 +321,9 @@ static void issued(struct race *r, struct note *n, const struct async_op *op) {
     if (n->agent == AGENT_CP_ASYNC)
         words_remember(&r->warps[n->warp], n->time, op->origin.site);
     if (op->dst_bytes)
-        spans_engine(r, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, true, NULL});
+        spans_engine(r, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, true, false, NULL});
     if (op->src_bytes)
-        spans_engine(r, op->cta, &v, &(struct span){op->src_off, op->src_off + op->src_bytes, n, false, NULL});
+        spans_engine(r, op->cta, &v, &(struct span){op->src_off, op->src_off + op->src_bytes, n, false, false, NULL});
 }
 
 static void op(const struct listener *self, const struct event_op *e) {

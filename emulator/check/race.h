@@ -9,6 +9,7 @@
  *
  *   check/know.c    what threads know; what synchronisation carries from one to another
  *   check/notes.c   asynchronous operations: what they know, and when they count as complete
+ *   check/rows.c    what is found about rows of operand A, until somebody reads what they decide
  *   check/mbarrier.c  mbarriers: their phases, and the rules of the objects
  *   check/race.c    the listener: events to the above
  *   check/global.h  the same of global memory, which all clusters of a launch share
@@ -111,6 +112,8 @@ struct note {
     bool shifts, copies_4x256b; /* tcgen05.shift, tcgen05.cp.4x256b */
     bool loads, used;           /* tcgen05.ld; a register of it was used */
     uint32_t cta_group, d, m, n;
+    struct sum *sum[2];       /* tcgen05.mma: what it adds to, in its CTA and the peer; rows.c */
+    struct event_rows a_rows; /*  and where rows of operand A go */
     struct note *next;        /* of its warp's, waiting for thread's wait */
     uint32_t group;           /* bulk-group of the lane that it belongs to */
     bool follows;             /* it is the second half of a store */
@@ -189,6 +192,7 @@ struct cta_watch {
     struct meeting exited;         /* `open`: what the threads that have exited knew, and did */
     struct bytes_watch *bytes;     /* shared memory */
     struct columns_watch *columns; /* tensor memory */
+    struct sum *sums;              /*  and what tcgen05.mma has added up there; rows.c */
 };
 
 /* What is kept for a cluster. */
@@ -304,14 +308,31 @@ struct party {
     const char *what;
     bool writes;
 };
-/* Reports that nothing orders what `later` does after what `earlier` does; `place`: what both touch. */
+/* Nothing orders what `later` does after what `earlier` does; `place`: what both touch. */
+struct conflict {
+    const struct diag *rule;
+    struct party later, earlier;
+    char place[80];
+};
+void verdict_tell_conflict(struct race *r, const struct conflict *f);
+/* The lanes of D that rows of operand A decide, and those rows are what a finding is about. */
+struct rows {
+    struct note *mma;
+    const struct cta *owner;
+    uint32_t lanes[4];
+    bool comes; /* it was found when the operand was read */
+};
+/* Reports the same. */
 void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
                   const char *place);
-/* The same. `at`: shared offset, or column, in the memory of `owner`. */
-void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
-                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at);
-void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
-                       const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where);
+/* The same. `at`: shared offset, or column, in the memory of `owner`. With `rows` it may be kept, or dropped: rows_keep;
+ * then false. */
+bool verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
+                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
+                        const struct rows *rows);
+bool verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
+                       const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where,
+                       const struct rows *rows);
 
 /* --- words.c, spans.c: shared memory ------------------------------------------------------------------------------ */
 
@@ -332,6 +353,7 @@ struct span {
     uint32_t from, to;
     struct note *note;
     bool write;
+    bool rows;             /* of operand A: its note says where they go */
     struct pieces *pieces; /* NULL: all bytes */
 };
 struct block {
@@ -381,5 +403,17 @@ void mbars_end(struct race *r, struct cta_watch *c);
 void columns_access(struct race *r, const struct event_access *e, const struct note *n);
 void columns_life(struct race *r, const struct event_life *e);
 void columns_free(struct race *r, struct cta_watch *c);
+
+/* --- rows.c ------------------------------------------------------------------------------------------------------- */
+
+/* Tensor memory is read or written; columns of it are allocated or given back. */
+void rows_columns(struct race *r, const struct event_access *e, struct note *n);
+void rows_gone(struct cta_watch *c, uint32_t from, uint32_t to);
+/* Adds the lanes that piece i of operand A decides. */
+void rows_piece(struct rows *rows, uint32_t i);
+/* Is the finding kept until one of the lanes is read, or does nobody want it? Else it is to be told at once. */
+bool rows_keep(const struct rows *rows, const struct conflict *f);
+void rows_release(struct note *n);
+void rows_free(struct cta_watch *c);
 
 #endif

@@ -47,6 +47,22 @@ static uint32_t common(const struct span *a, const struct span *b) {
     return UINT32_MAX;
 }
 
+/* Both have bytes in common, and one is operand A: which lanes of D do the rows decide that they lie in? */
+static const struct rows *common_rows(const struct span *a, const struct span *b, const struct cta *owner,
+                                      struct rows *rows) {
+    if (!a->rows)
+        return b->rows ? common_rows(b, a, owner, rows) : NULL;
+    if (!a->pieces)
+        return NULL;
+    rows->mma = a->note;
+    rows->owner = owner;
+    for (uint32_t g = 0; g < a->pieces->rows; g++)
+        for (uint32_t i = 0; i < a->pieces->num; i++)
+            if (covers(b, a->pieces->at[i] + g * a->pieces->stride, a->pieces->size))
+                rows_piece(rows, g * a->pieces->num + i);
+    return rows;
+}
+
 bool spans_doubt(struct race *r, struct cta *owner, const struct viewer *v, uint32_t from, uint32_t to, bool writes) {
     const struct bytes_watch *b = bytes_of(r, owner);
     struct viewer others;
@@ -77,8 +93,10 @@ bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint3
             const struct diag *rule = verdict_note(r, s->note, s->write, v, writes, IN_SHARED);
             if (!rule || !covers(s, at, size))
                 continue;
-            verdict_tell_note(r, rule, s->note, s->write, v, writes, owner, at, IN_SHARED);
-            return true;
+            struct rows rows = {.comes = false};
+            const struct rows *of_a = common_rows(s, &(struct span){.from = at, .to = at + size}, owner, &rows);
+            if (verdict_tell_note(r, rule, s->note, s->write, v, writes, owner, at, IN_SHARED, of_a))
+                return true;
         }
     return false;
 }
@@ -159,10 +177,10 @@ static void put_span(struct coming *c, struct block *k) {
             continue;
         const struct answer *a = ask(c, old);
         const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
-        if (at != UINT32_MAX && !c->told) {
-            verdict_tell_note(c->r, a->rule, old->note, old->write, c->v, s->write, c->owner, at, IN_SHARED);
-            c->told = true;
-        }
+        struct rows rows = {.comes = s->rows};
+        if (at != UINT32_MAX && !c->told)
+            c->told = verdict_tell_note(c->r, a->rule, old->note, old->write, c->v, s->write, c->owner, at, IN_SHARED,
+                                        common_rows(s, old, c->owner, &rows));
         if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(c->r, k, i--);
     }

@@ -435,29 +435,40 @@ void verdict_tell(struct race *r, const struct diag *rule, const struct party *l
                    later->what, later->writes ? "writes" : "reads", place, earlier->what);
 }
 
-/* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
-static void tell_in_order(struct race *r, const struct diag *rule, const struct party *first, bool late,
-                          const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
-    const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
-    char place[80];
-    const int n = where == IN_TENSOR ? snprintf(place, sizeof place, "tensor memory column %u", at)
-                                     : snprintf(place, sizeof place, "shared offset 0x%x", at);
-    if (r->cluster->num_ctas > 1)
-        snprintf(place + n, sizeof place - (size_t)n, " of cluster CTA %u", owner->rank);
-    verdict_tell(r, rule, late ? first : &mine, late ? &mine : first, place);
+void verdict_tell_conflict(struct race *r, const struct conflict *f) {
+    verdict_tell(r, f->rule, &f->later, &f->earlier, f->place);
 }
 
-void verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
-                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at) {
+/* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
+static bool tell_in_order(struct race *r, const struct diag *rule, const struct party *first, bool late,
+                          const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where,
+                          const struct rows *rows) {
+    const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
+    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, ""};
+    const int n = where == IN_TENSOR ? snprintf(f.place, sizeof f.place, "tensor memory column %u", at)
+                                     : snprintf(f.place, sizeof f.place, "shared offset 0x%x", at);
+    if (r->cluster->num_ctas > 1)
+        snprintf(f.place + n, sizeof f.place - (size_t)n, " of cluster CTA %u", owner->rank);
+    if (rows && rows_keep(rows, &f))
+        return false;
+    verdict_tell_conflict(r, &f);
+    return true;
+}
+
+bool verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
+                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
+                        const struct rows *rows) {
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
     const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
     const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
-    tell_in_order(r, rule, &(struct party){origin_of_stamp(r, first), what, wrote}, late, v, writes, owner, at,
-                  IN_SHARED);
+    return tell_in_order(r, rule, &(struct party){origin_of_stamp(r, first), what, wrote}, late, v, writes, owner, at,
+                         IN_SHARED, rows);
 }
 
-void verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
-                       const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where) {
+bool verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
+                       const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where,
+                       const struct rows *rows) {
     const bool late = v->note && first->time > v->note->time;
-    tell_in_order(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, owner, at, where);
+    return tell_in_order(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, owner, at, where,
+                         rows);
 }

@@ -36,8 +36,9 @@ struct touch {
     struct viewer v;
     struct stamp stamp;
     bool writes, strong;
-    bool told;  /* of this instruction */
-    bool quiet; /* no operation has a say in this */
+    bool told;         /* of this instruction */
+    struct rows *rows; /* or only: rows of operand A, those of the piece that is looked at */
+    bool quiet;        /* no operation has a say in this */
     /* What one look at the clock has shown: all lanes of this warp are known up to then. */
     uint32_t known_warp, known_time;
 };
@@ -56,8 +57,7 @@ struct bytes_watch *bytes_of(struct race *r, struct cta *owner) {
 
 static void report(struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
     if (!t->told)
-        verdict_tell_stamp(t->r, rule, first, wrote, &t->v, t->writes, t->owner, at);
-    t->told = true;
+        t->told = verdict_tell_stamp(t->r, rule, first, wrote, &t->v, t->writes, t->owner, at, t->rows);
 }
 
 /* The same for most of them, at once. */
@@ -524,6 +524,11 @@ void words_engine(struct race *r, struct cta *owner, const struct viewer *v, con
     for (uint32_t g = 0; g < s->pieces->rows; g++)
         for (uint32_t i = 0; i < s->pieces->num; i++) {
             const uint32_t at = s->pieces->at[i] + g * s->pieces->stride;
+            struct rows rows = {.mma = s->note, .owner = owner, .comes = true};
+            if (s->rows) {
+                rows_piece(&rows, g * s->pieces->num + i);
+                t.rows = &rows;
+            }
             engine_range(&t, at, at + s->pieces->size);
         }
 }

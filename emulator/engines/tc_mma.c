@@ -193,7 +193,11 @@ static bool load_tmem(const struct job *j, struct tc_part *p, const struct tc_op
 /* The rows of A that a part multiplies. */
 static bool load_a(const struct job *j, struct tc_part *p) {
     const struct tc_idesc *id = &j->c->id;
+    const struct event_rows of_a = {.lane = j->mma->d >> 16,
+                                    .stride = j->c->layout->stride,
+                                    .twin = j->c->layout->halves == 2 ? TMEM_LANES / 2 : 0};
     struct tc_operand a = {.matrix = "A",
+                           .of_a = &of_a,
                            .elem = id->a,
                            .rows = p->rows,
                            .k = id->k,

@@ -52,6 +52,7 @@ struct naming {
     bool mn_major;
     uint32_t per_line; /* units per row (K-major) or per k (MN-major) */
     uint32_t elems;    /* elements of a unit */
+    const struct event_rows *of_a;
 };
 
 static void name_fault(struct cta *cta, const struct mach_origin *origin, const struct diag *rule,
@@ -81,13 +82,19 @@ static void name_poison(struct cta *cta, const struct mach_origin *origin, const
 }
 
 /* Tells those who watch what is read: the groups, `used` bytes of each unit. */
-static void tell_reads(struct cta *cta, const struct mach_origin *origin, const char *matrix,
+static void tell_reads(struct cta *cta, const struct mach_origin *origin, const struct naming *names,
                        const struct simd_groups *g, uint32_t units, uint32_t groups, uint32_t used) {
-    const bool a = matrix[0] == 'A', b = matrix[0] == 'B';
+    const bool a = names->matrix[0] == 'A', b = names->matrix[0] == 'B';
+    struct event_rows of_a;
     const char *what = a ? "operand A of tcgen05.mma" : b ? "operand B of tcgen05.mma" : "tcgen05.cp";
     uint64_t at[SIMD_MAX_ROWS * SIMD_ROW_BYTES / 16];
     for (uint32_t i = 0; i < units; i++)
         at[i] = g->unit[i];
+    if (names->of_a) {
+        of_a = *names->of_a;
+        of_a.line = names->per_line;
+        of_a.per_piece = names->mn_major ? names->elems : 0;
+    }
     events_send_access(cta->gpu,
                        &(struct event_access){.by = event_by_origin(cta, origin, what, ORDER_WEAK, SCOPE_NONE),
                                               .agent = a || b ? AGENT_TENSOR_CORE : AGENT_TENSOR_COPY,
@@ -100,7 +107,8 @@ static void tell_reads(struct cta *cta, const struct mach_origin *origin, const 
                                               .size = used,
                                               .pieces = units,
                                               .rows = groups,
-                                              .stride = g->stride});
+                                              .stride = g->stride,
+                                              .of_a = names->of_a ? &of_a : NULL});
 }
 
 /* May `count` units whose offsets are in off[] be read? `used` leading bytes of each are data. */
@@ -124,7 +132,7 @@ static bool check_units(enum simd simd, struct cta *cta, const struct mach_origi
                 return false;
             }
     if (events_wanted(cta->gpu, WANT_ENGINE_READ))
-        tell_reads(cta, origin, names->matrix, &(struct simd_groups){off, 0, 0}, count, 1, used);
+        tell_reads(cta, origin, names, &(struct simd_groups){off, 0, 0}, count, 1, used);
     return true;
 }
 
@@ -136,7 +144,7 @@ bool tc_fetch_units(struct cta *cta, const struct mach_origin *origin, const cha
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t c = 0; c < chunks; c++)
             off[r * chunks + c] = tc_desc_unit_k(d, r, c);
-    struct naming names = {matrix, false, chunks, 16};
+    struct naming names = {matrix, false, chunks, 16, NULL};
     if (!check_units(SIMD_PORTABLE, cta, origin, &names, off, rows * chunks, used))
         return false;
     for (uint32_t i = 0; i < rows * chunks; i++)
@@ -203,7 +211,7 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
                   const struct tc_desc *d, float *out) {
     const struct simd_matrix m = matrix_of(o, false);
     uint32_t *off = t->off, elems = o->mn_major ? 16 / tc_elem_bytes(o->elem) : o->k / 2;
-    struct naming names = {o->matrix, o->mn_major, m.units, elems};
+    struct naming names = {o->matrix, o->mn_major, m.units, elems, o->of_a};
     const bool grouped = t->simd >= SIMD_AVX512 && !o->mn_major && o->elem <= TC_BF16;
     uint32_t unit[16];
     struct simd_groups groups = {unit, 0, d->sbo};
@@ -211,7 +219,7 @@ bool tc_load_smem(struct tc_decoder *t, struct cta *cta, const struct mach_origi
         unit[i] = tc_desc_unit_k(d, i / 2, i % 2);
     if (grouped && are_alike(d) && may_read(cta, &groups, o->rows)) {
         if (events_wanted(cta->gpu, WANT_ENGINE_READ))
-            tell_reads(cta, origin, o->matrix, &groups, 16, o->rows / 8, 16);
+            tell_reads(cta, origin, &names, &groups, 16, o->rows / 8, 16);
     } else {
         locate(t->simd, d, &m, off);
         if (!check_units(t->simd, cta, origin, &names, off, m.lines * m.units, data_bytes(o->elem)))

@@ -15,6 +15,7 @@ struct tc_operand {
     enum tc_elem elem;
     uint32_t rows, k; /* rows along M or N */
     bool mn_major;
+    const struct event_rows *of_a; /* of matrix A, but for what depends on how it lies; NULL: another */
     bool panels;               /* element (row, k) goes to out[simd_tile_a(row, k)], else to out[simd_tile_b(row, k)] */
     struct simd_amx *tiles;    /* or, if not NULL, into these, */
     uint32_t tile_row, tile_k; /* from here on */

@@ -49,6 +49,14 @@ enum event_space { SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL };
 enum event_effect { EFFECT_READ = 1, EFFECT_WRITE = 2, EFFECT_ATOMIC = 4 | EFFECT_READ | EFFECT_WRITE };
 enum event_proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP }; /* 8.6 */
 
+/* Rows of operand A of tcgen05.mma, row r of which decides row r of D alone. Row r of D lies in lane
+ * lane + r / 16 * stride + r % 16 of tensor memory and, unless `twin` is 0, also so many lanes further. The pieces come
+ * in the order of the rows, `line` of them to each, piece i of repetition g as number g * pieces + i; or, with
+ * `per_piece` rows in each, in that of k (MN-major). */
+struct event_rows {
+    uint32_t lane, stride, twin, line, per_piece;
+};
+
 /* Memory is read or written. In shared and global memory threads (also those of cp.async) touch [at[l], at[l] + size)
  * for each lane l of by.lanes; engines touch `pieces` of `size` bytes each, at[0] and so on, and the same again `rows`
  * times, `stride` apart. Shared addresses are offsets in `owner`'s memory, global ones device addresses.
@@ -74,7 +82,8 @@ struct event_access {
     uint32_t size;
     uint32_t pieces, rows; /* engines; 0 pieces: one */
     uint64_t stride;
-    uint32_t columns; /* tensor memory */
+    const struct event_rows *of_a; /* operand A; NULL: another, or not known */
+    uint32_t columns;              /* tensor memory */
     const uint32_t *tmem_lanes;
     /* Strong reads and atomics (red too) of threads: what each lane found, of larger ones the first 8 bytes; or NULL */
     const uint64_t *value;
