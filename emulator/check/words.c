@@ -103,12 +103,14 @@ static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at
         return;
     }
     const struct readers *list = &t->b->lists[read->time];
-    for (uint32_t i = 0; i < list->num; i++)
-        for (uint32_t m = list->list[i].lanes; m; m &= m - 1) {
-            const struct reader *one = &list->list[i];
+    for (uint32_t i = 0; i < list->num; i++) {
+        const struct reader *one = &list->list[i];
+        if (is_known(t, &(struct stamp){one->time, one->warp, 0, one->flags})) /* all of its lanes, then */
+            continue;
+        for (uint32_t m = one->lanes; m; m &= m - 1)
             judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
                   one->flags & STAMP_WROTE, at);
-        }
+    }
 }
 
 static uint32_t new_list(struct bytes_watch *b) {
