@@ -369,6 +369,7 @@ struct bytes_watch {
     struct block *block;
     struct readers *lists;
     uint32_t num_lists, cap_lists;
+    uint32_t free_lists; /* the first of them, + 1 */
     struct split *splits;
     uint32_t num_splits, cap_splits;
 };

@@ -17,6 +17,7 @@
 
 struct readers {
     uint32_t num, cap;
+    uint32_t next; /* the next that is free, + 1 */
     struct reader {
         uint32_t time, lanes;
         uint16_t warp;
@@ -102,18 +103,22 @@ static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at
         return;
     }
     const struct readers *list = &t->b->lists[read->time];
-    for (uint32_t i = 0; i < list->num; i++)
-        for (uint32_t m = list->list[i].lanes; m; m &= m - 1) {
-            const struct reader *one = &list->list[i];
+    for (uint32_t i = 0; i < list->num; i++) {
+        const struct reader *one = &list->list[i];
+        if (is_known(t, &(struct stamp){one->time, one->warp, 0, one->flags})) /* all of its lanes, then */
+            continue;
+        for (uint32_t m = one->lanes; m; m &= m - 1)
             judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
                   one->flags & STAMP_WROTE, at);
-        }
+    }
 }
 
 static uint32_t new_list(struct bytes_watch *b) {
-    for (uint32_t i = 0; i < b->num_lists; i++)
-        if (!b->lists[i].num)
-            return i;
+    if (b->free_lists) {
+        const uint32_t list = b->free_lists - 1;
+        b->free_lists = b->lists[list].next;
+        return list;
+    }
     b->lists = xgrow(b->lists, b->num_lists, &b->cap_lists, sizeof *b->lists);
     b->lists[b->num_lists] = (struct readers){0};
     return b->num_lists++;
@@ -139,8 +144,12 @@ static void append(struct readers *list, const struct stamp *s) {
 }
 
 static void clear_readers(struct bytes_watch *b, struct stamp *read) {
-    if (read->flags & STAMP_MANY)
-        b->lists[read->time].num = 0;
+    if (read->flags & STAMP_MANY) {
+        struct readers *list = &b->lists[read->time];
+        list->num = 0;
+        list->next = b->free_lists;
+        b->free_lists = read->time + 1;
+    }
     *read = (struct stamp){0};
 }
 

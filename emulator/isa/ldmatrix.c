@@ -52,19 +52,20 @@ static void element_of(uint32_t l, uint32_t h, bool trans, uint32_t *row, uint32
     *col = trans ? a : b;
 }
 
-/* Each lane reads or writes the two elements that its register holds. */
+/* Each lane reads or writes the two elements that its register holds: side by side, but for .trans. */
 static void tell_matrix(const struct warp *w, const struct insn *in, const struct warp_loc row[8], bool trans,
                         enum event_effect effect) {
     if (!events_wanted(w->gpu, isa_wants(XS_SHARED_CTA, effect)))
         return;
     struct warp_span s = {.host = w->cta->smem, .cta = w->cta, .space = XS_SHARED_CTA};
-    for (uint32_t h = 0; h < 2; h++) {
+    const uint32_t times = trans ? 2 : 1;
+    for (uint32_t h = 0; h < times; h++) {
         for (uint32_t l = 0; l < MACH_WARP; l++) {
             uint32_t r, c;
             element_of(l, h, trans, &r, &c);
             s.at[l] = row[r].off + 2 * c;
         }
-        isa_tell_span(w, in, &s, 2, WARP_ALL_LANES, effect, NULL);
+        isa_tell_span(w, in, &s, 4 / times, WARP_ALL_LANES, effect, NULL);
     }
 }
 
