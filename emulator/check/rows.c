@@ -2,8 +2,9 @@
  *
  * Row r of A decides row r of D alone. Kernels multiply more rows than a tile has: M is 128 over 64 rows, and behind
  * them lie other stages, which copies write meanwhile. What comes of those rows is D that nobody reads. So a finding
- * about rows of A is kept with the sum that they go into, and told when a lane of D that they decide is read. What was
- * read before the finding is told at once, and what is overwritten, deallocated or left unread is not told.
+ * about rows of A, unless row 0 is one, is kept with the sum that they go into, and told when a lane of D that they
+ * decide is read. What was read before the finding is told at once, and what is overwritten, deallocated or left unread
+ * is not told.
  *
  * A sum is what tcgen05.mma with the same columns of D add up from the first that does not read D.
  */
@@ -177,7 +178,8 @@ static bool is_kept(struct sum *s, const struct rows *rows, const struct conflic
 
 bool rows_keep(const struct rows *rows, const struct conflict *f) {
     struct sum *s = rows->mma->sum[rows->owner != rows->mma->cta];
-    if (!s || meet(rows->lanes, s->was_read))
+    const uint32_t first = rows->mma->a_rows.lane % TMEM_LANES; /* row 0: no tile is without it */
+    if (!s || meet(rows->lanes, s->was_read) || rows->lanes[first / 32] >> first % 32 & 1)
         return false;
     if (!meet(rows->lanes, s->lanes) || is_kept(s, rows, f) || s->num_kept == MAX_FINDINGS)
         return true;
