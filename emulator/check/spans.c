@@ -75,7 +75,7 @@ bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint3
             if ((!s->write && !writes) || at >= s->to || s->from >= at + size)
                 continue;
             const struct diag *rule = verdict_note(r, s->note, s->write, v, writes, IN_SHARED);
-            if (!rule || !covers(s, at, size))
+            if (!rule || !race_tells(r, rule) || !covers(s, at, size))
                 continue;
             verdict_tell_note(r, rule, s->note, s->write, v, writes, owner, at, IN_SHARED);
             return true;
@@ -159,7 +159,7 @@ static void put_span(struct coming *c, struct block *k) {
             continue;
         const struct answer *a = ask(c, old);
         const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
-        if (at != UINT32_MAX && !c->told) {
+        if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule)) {
             verdict_tell_note(c->r, a->rule, old->note, old->write, c->v, s->write, c->owner, at, IN_SHARED);
             c->told = true;
         }
