@@ -38,7 +38,7 @@ struct touch {
     struct stamp stamp;
     bool writes, strong;
     bool told, told_strictly; /* of this instruction */
-    bool quiet; /* no operation has a say in this */
+    bool quiet;               /* no operation has a say in this */
     /* What one look at the clock has shown: all lanes of this warp are known up to then. */
     uint32_t known_warp, known_time;
 };

@@ -4,10 +4,10 @@
 #include "unit/run_ptx.h"
 
 #define WARPS 3u
-#define TILE 2048u /* bytes, with a border of the checker's blocks in the middle */
+#define TILE 2048u   /* bytes, with a border of the checker's blocks in the middle */
 #define BEFORE 3072u /*  which lies so far into this much */
 #define STEPS 40u
-#define KERNELS 3000u
+#define KERNELS 6000u
 #define COPY 128u /* bytes of a bulk copy */
 #define EVERYONE 7u
 
@@ -17,11 +17,11 @@ enum agent { THREADS, CP_ASYNC, BULK };
 struct access {
     enum agent agent;
     bool writes;
-    uint32_t value;         /* that is stored, in each byte */
-    bool open;              /* a copy that its threads have not waited for */
+    uint32_t value; /* that is stored, in each byte */
+    bool open;      /* a copy that its threads have not waited for */
     uint32_t warp;
-    uint32_t warps, own;    /* synchronisations of its warp with others, and of its lanes, before it, or before its wait */
-    uint32_t lanes[TILE];   /* that touch the byte */
+    uint32_t warps, own; /* synchronisations of its warp with others, and of its lanes, before it, or before its wait */
+    uint32_t lanes[TILE]; /* that touch the byte */
     uint32_t from, to;
 };
 static struct access accesses[STEPS];
@@ -84,7 +84,7 @@ static enum order order_of_all(const struct access *new) {
     enum order worst = ORDERED;
     for (uint32_t i = 0; i < num_accesses; i++) {
         const struct access *old = &accesses[i];
-        for (uint32_t at = old->from > new->from ? old->from : new->from; at < old->to && at < new->to; at++) {
+        for (uint32_t at = old->from > new->from ? old->from : new->from; at < old->to &&at < new->to; at++) {
             const enum order o = order_of(old, new, at);
             worst = o > worst ? o : worst;
         }
@@ -237,8 +237,8 @@ static bool add_access(enum order wanted) {
     struct plan p;
     memset(a, 0, sizeof *a);
     a->warp = any_below(WARPS);
-    a->agent = any_below(8) >= style.copies || warps[a->warp].open ? THREADS : any_below(3) ? BULK : CP_ASYNC;
-    a->writes = a->agent == CP_ASYNC || any_below(3) == 0;
+    a->agent = any_below(8) >= style.copies || warps[a->warp].open ? THREADS : any_below(4) ? BULK : CP_ASYNC;
+    a->writes = a->agent == CP_ASYNC || any_below(a->agent == BULK ? 2 : 3) == 0;
     a->warps = warps[a->warp].known[a->warp];
     a->own = warps[a->warp].own;
     a->from = TILE;
@@ -263,7 +263,7 @@ static bool add_access(enum order wanted) {
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
 static void any_style(void) {
-    static const uint32_t small[] = {0, 1, 4}, copies[] = {0, 1, 4}, range[] = {64, 256, TILE};
+    static const uint32_t small[] = {0, 1, 4}, copies[] = {0, 2, 7}, range[] = {64, 256, TILE};
     style.small = small[any_below(3)];
     style.copies = copies[any_below(3)];
     style.range = range[any_below(3)];
@@ -272,7 +272,7 @@ static void any_style(void) {
 
 /* Its last access is ordered as asked; false: none was found. */
 static bool make_kernel(enum order last) {
-    const uint32_t steps = 1 + any_below(STEPS - 2);
+    const uint32_t steps = 1 + any_below(1 + any_below(STEPS - 2));
     any_style();
     memset(warps, 0, sizeof warps);
     num_accesses = 0;
@@ -298,21 +298,21 @@ static bool make_kernel(enum order last) {
 }
 
 static void write_kernel(char *text, size_t size) {
-    static const char head[] =
-        RUN_HEADER ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
-                   ".reg .b32 %x, %x1, %x2, %x3, %v, %a, %tile, %t, %warp, %bit, %l0, %l1, %l2; .reg .b16 %h, %w;\n"
-                   ".reg .b64 %in, %out; .reg .pred %p, %z;\n"
-                   ".shared .align 4096 .b8 tile[8192]; .shared .align 8 .b64 mb[3];\n"
-                   "ld.param.u64 %in, [in]; ld.param.u64 %out, [out];\n"
-                   "mov.u32 %t, %tid.x; mov.u32 %l0, %laneid; sub.u32 %l1, 31, %l0; xor.b32 %l2, %l0, 5;\n"
-                   "mov.u32 %x, 1; shl.b32 %bit, %x, %l0; shr.u32 %warp, %t, 5; setp.eq.u32 %z, %l0, 0;\n"
-                   "mov.u32 %a, tile; mad.lo.u32 %a, %t, 64, %a; mov.u32 %x, 0;\n"
-                   "I: st.shared.b32 [%a], 0; add.u32 %a, %a, 4; add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 16;"
-                   "@%p bra I; setp.eq.u32 %p, %t, 0;\n"
-                   "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p mbarrier.init.shared::cta.b64 [mb+8], 1;\n"
-                   "@%p mbarrier.init.shared::cta.b64 [mb+16], 1; fence.proxy.async.shared::cta; bar.sync 0;\n"
-                   "mov.u32 %tile, tile; add.u32 %tile, %tile, 3072;\n"
-                   "setp.eq.u32 %p, %warp, 1; @%p bra WARP1; setp.eq.u32 %p, %warp, 2; @%p bra WARP2;\n";
+    static const char head[] = RUN_HEADER
+        ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
+        ".reg .b32 %x, %x1, %x2, %x3, %v, %a, %tile, %t, %warp, %bit, %l0, %l1, %l2; .reg .b16 %h, %w;\n"
+        ".reg .b64 %in, %out; .reg .pred %p, %z;\n"
+        ".shared .align 4096 .b8 tile[8192]; .shared .align 8 .b64 mb[3];\n"
+        "ld.param.u64 %in, [in]; ld.param.u64 %out, [out];\n"
+        "mov.u32 %t, %tid.x; mov.u32 %l0, %laneid; sub.u32 %l1, 31, %l0; xor.b32 %l2, %l0, 5;\n"
+        "mov.u32 %x, 1; shl.b32 %bit, %x, %l0; shr.u32 %warp, %t, 5; setp.eq.u32 %z, %l0, 0;\n"
+        "mov.u32 %a, tile; mad.lo.u32 %a, %t, 64, %a; mov.u32 %x, 0;\n"
+        "I: st.shared.v4.b32 [%a], {0, 0, 0, 0}; add.u32 %a, %a, 16; add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 4;"
+        "@%p bra I; setp.eq.u32 %p, %t, 0;\n"
+        "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p mbarrier.init.shared::cta.b64 [mb+8], 1;\n"
+        "@%p mbarrier.init.shared::cta.b64 [mb+16], 1; fence.proxy.async.shared::cta; bar.sync 0;\n"
+        "mov.u32 %tile, tile; add.u32 %tile, %tile, 3072;\n"
+        "setp.eq.u32 %p, %warp, 1; @%p bra WARP1; setp.eq.u32 %p, %warp, 2; @%p bra WARP2;\n";
     size_t len = 0;
     check_append(text, size, &len, head, strlen(head));
     for (uint32_t w = 0; w < WARPS; w++) {
