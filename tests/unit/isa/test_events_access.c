@@ -79,12 +79,9 @@ static void matrices(void) {
               WORDS "shl.b32 %r6, %r1, 4; add.u32 %r6, %r20, %r6;\n"
                     "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r6], {%r1, %r1};\n"
                     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r6];\n" LOG_END,
-              "stmatrix 0/0:ffffffff write shared 400+4 size 2 weak\n"
-              "stmatrix 0/0:ffffffff write shared 402+4 size 2 weak\n"
-              "stmatrix 0/0:ffffffff write shared 480+4 size 2 weak\n"
-              "stmatrix 0/0:ffffffff write shared 482+4 size 2 weak\n"
-              "ldmatrix 0/0:ffffffff read shared 400+4 size 2 weak\n"
-              "ldmatrix 0/0:ffffffff read shared 402+4 size 2 weak\n");
+              "stmatrix 0/0:ffffffff write shared 400+4 size 4 weak\n"
+              "stmatrix 0/0:ffffffff write shared 480+4 size 4 weak\n"
+              "ldmatrix 0/0:ffffffff read shared 400+4 size 4 weak\n");
 }
 
 static void store_bulk(void) {
