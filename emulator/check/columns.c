@@ -62,7 +62,7 @@ static bool judge(struct race *r, struct cta *owner, const struct area *old, con
     if (!(old->write || a->write))
         return old->note == v->note || verdict_knows(v, old->note, old->write);
     const struct diag *rule = verdict_note(r, old->note, old->write, v, a->write, IN_TENSOR);
-    if (rule && !*told) {
+    if (rule && !*told && race_tells(r, rule)) {
         verdict_tell_note(r, rule, old->note, old->write, v, a->write, owner, a->from > old->from ? a->from : old->from,
                           IN_TENSOR, NULL);
         *told = true;

@@ -218,6 +218,10 @@ static inline uint32_t race_warp(const struct race *r, const struct cta *cta, ui
 }
 /* So many layers are kept. */
 static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
+/* Is the rule told at this level? Else it does not stand for another one. */
+static inline bool race_tells(const struct race *r, const struct diag *rule) {
+    return r->strict || rule->class != DIAG_STRICT;
+}
 static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) { return &r->ctas[cta->rank]; }
 
 /* --- know.c ------------------------------------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint3
             if ((!s->write && !writes) || at >= s->to || s->from >= at + size)
                 continue;
             const struct diag *rule = verdict_note(r, s->note, s->write, v, writes, IN_SHARED);
-            if (!rule || !covers(s, at, size))
+            if (!rule || !race_tells(r, rule) || !covers(s, at, size))
                 continue;
             struct rows rows = {.comes = false};
             const struct rows *of_a = common_rows(s, &(struct span){.from = at, .to = at + size}, owner, &rows);
@@ -178,7 +178,7 @@ static void put_span(struct coming *c, struct block *k) {
         const struct answer *a = ask(c, old);
         const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
         struct rows rows = {.comes = s->rows};
-        if (at != UINT32_MAX && !c->told)
+        if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule))
             c->told = verdict_tell_note(c->r, a->rule, old->note, old->write, c->v, s->write, c->owner, at, IN_SHARED,
                                         common_rows(s, old, c->owner, &rows));
         if ((a->behind || at != UINT32_MAX) && supersedes(s, old))

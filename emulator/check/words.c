@@ -37,9 +37,9 @@ struct touch {
     struct viewer v;
     struct stamp stamp;
     bool writes, strong;
-    bool told;         /* of this instruction */
-    struct rows *rows; /* or only: rows of operand A, those of the piece that is looked at */
-    bool quiet;        /* no operation has a say in this */
+    bool told, told_strictly; /* of this instruction */
+    struct rows *rows;        /* or only: rows of operand A, those of the piece that is looked at */
+    bool quiet;               /* no operation has a say in this */
     /* What one look at the clock has shown: all lanes of this warp are known up to then. */
     uint32_t known_warp, known_time;
 };
@@ -56,9 +56,11 @@ struct bytes_watch *bytes_of(struct race *r, struct cta *owner) {
 
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
 
+/* Once of an instruction; what the strict level alone tells does not stand for what follows. */
 static void report(struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
-    if (!t->told)
-        t->told = verdict_tell_stamp(t->r, rule, first, wrote, &t->v, t->writes, t->owner, at, t->rows);
+    bool *told = rule->class == DIAG_STRICT ? &t->told_strictly : &t->told;
+    if (!*told)
+        *told = verdict_tell_stamp(t->r, rule, first, wrote, &t->v, t->writes, t->owner, at, t->rows);
 }
 
 /* The same for most of them, at once. */

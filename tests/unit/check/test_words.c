@@ -1,13 +1,13 @@
 /* Accesses to shared memory that nothing orders are told, and no others: random kernels against a model that keeps all
  * accesses of each byte. Sizes, strides, lanes and agents are mixed, so that what is kept by 16 bytes, 4 and 1 is parted
- * and joined on the way; a kernel has no race, or one last access that races. */
+ * and joined on the way. A kernel's last access races, or is the only one, or writes what stands there already. */
 #include "unit/run_ptx.h"
 
 #define WARPS 3u
-#define TILE 2048u /* bytes, with a border of the checker's blocks in the middle */
-#define BEFORE 3072u
-#define STEPS 60u
-#define KERNELS 700u
+#define TILE 2048u   /* bytes, with a border of the checker's blocks in the middle */
+#define BEFORE 3072u /*  which lies so far into this much */
+#define STEPS 40u
+#define KERNELS 6000u
 #define COPY 128u /* bytes of a bulk copy */
 #define EVERYONE 7u
 
@@ -17,10 +17,11 @@ enum agent { THREADS, CP_ASYNC, BULK };
 struct access {
     enum agent agent;
     bool writes;
-    bool open;              /* a copy that its threads have not waited for */
+    uint32_t value; /* that is stored, in each byte */
+    bool open;      /* a copy that its threads have not waited for */
     uint32_t warp;
-    uint32_t warps, own;    /* synchronisations of its warp with others, and of its lanes, before it, or before its wait */
-    uint32_t lanes[TILE];   /* that touch the byte */
+    uint32_t warps, own; /* synchronisations of its warp with others, and of its lanes, before it, or before its wait */
+    uint32_t lanes[TILE]; /* that touch the byte */
     uint32_t from, to;
 };
 static struct access accesses[STEPS];
@@ -34,6 +35,12 @@ static struct {
     char text[16384];
     size_t len;
 } warps[WARPS];
+
+/* What accesses of this kernel are like. */
+static struct {
+    uint32_t small, copies; /* of 8: of fewer than 16 bytes, by copies */
+    uint32_t base, range;   /* where they begin */
+} style;
 
 static uint64_t seed = 1;
 
@@ -51,7 +58,11 @@ static uint32_t any_below(uint32_t n) {
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */
 
-enum order { ORDERED, UNORDERED, UNCLEAR };
+enum order { ORDERED, SAME, UNORDERED, UNCLEAR };
+
+static bool is_same(const struct access *a, const struct access *b) {
+    return a->agent == THREADS && b->agent == THREADS && a->writes && b->writes && a->value == b->value;
+}
 
 /* Of what touches a byte, `old` being first in the text of the kernel. */
 static enum order order_of(const struct access *old, const struct access *new, uint32_t at) {
@@ -61,11 +72,11 @@ static enum order order_of(const struct access *old, const struct access *new, u
     if (old->open)
         return UNORDERED;
     if (old->warp != new->warp)
-        return warps[new->warp].known[old->warp] > old->warps ? ORDERED : UNORDERED;
+        return warps[new->warp].known[old->warp] > old->warps ? ORDERED : is_same(old, new) ? SAME : UNORDERED;
     if (old->own < warps[new->warp].own)
         return ORDERED;
     if (a != b || a & (a - 1))
-        return UNORDERED;
+        return is_same(old, new) ? SAME : UNORDERED;
     return new->agent == BULK && old->agent != BULK ? UNCLEAR : ORDERED; /* without a proxy fence */
 }
 
@@ -73,7 +84,7 @@ static enum order order_of_all(const struct access *new) {
     enum order worst = ORDERED;
     for (uint32_t i = 0; i < num_accesses; i++) {
         const struct access *old = &accesses[i];
-        for (uint32_t at = old->from > new->from ? old->from : new->from; at < old->to && at < new->to; at++) {
+        for (uint32_t at = old->from > new->from ? old->from : new->from; at < old->to &&at < new->to; at++) {
             const enum order o = order_of(old, new, at);
             worst = o > worst ? o : worst;
         }
@@ -90,26 +101,32 @@ static void mark(struct access *a, uint32_t lane, uint32_t at, uint32_t size) {
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
-/* The lanes of a warp meet, and with them the copy under way has been waited for. */
-static void sync_lanes(uint32_t w) {
+/* Those who issued the copy under way wait for it. True: they have taken a way of their own. */
+static bool wait_copy(uint32_t w) {
     static uint32_t label;
     struct access *a = warps[w].open;
-    if (a && a->agent == CP_ASYNC)
-        WRITE(w, "cp.async.wait_all;\n");
-    else if (a && !a->writes)
-        WRITE(w, "@%%z cp.async.bulk.wait_group.read 0;\n");
-    else if (a) {
+    const bool loop = a && a->agent == BULK && a->writes;
+    if (!a)
+        return false;
+    if (loop) {
         WRITE(w, "@!%%z bra M%u; L%u: mbarrier.try_wait.parity.shared::cta.b64 %%p, [mb+%u], %u; @!%%p bra L%u; M%u:\n",
               label, label, 8 * w, warps[w].parity, label, label);
         warps[w].parity ^= 1;
         label++;
+    } else if (a->agent == BULK) {
+        WRITE(w, "@%%z cp.async.bulk.wait_group.read 0;\n");
+    } else {
+        WRITE(w, "cp.async.wait_all;\n");
     }
-    if (a) {
-        a->open = false;
-        a->own = warps[w].own;
-        a->warps = warps[w].known[w];
-        warps[w].open = NULL;
-    }
+    a->open = false;
+    a->own = warps[w].own;
+    a->warps = warps[w].known[w];
+    warps[w].open = NULL;
+    return loop;
+}
+
+/* The lanes of a warp meet. */
+static void sync_lanes(uint32_t w) {
     WRITE(w, "fence.proxy.async.shared::cta; bar.warp.sync -1;\n");
     warps[w].own++;
 }
@@ -142,24 +159,30 @@ struct plan {
 
 static uint32_t turned(unsigned turn, uint32_t lane) { return turn == 0 ? lane : turn == 1 ? 31 - lane : lane ^ 5; }
 
+/* Where `extent` bytes may begin. */
+static uint32_t any_base(uint32_t extent, uint32_t unit) {
+    const uint32_t room = TILE - extent - style.base;
+    return (style.base + any_below(style.range < room ? style.range : room)) / unit * unit;
+}
+
 static struct plan any_plan(const struct access *a) {
     static const uint32_t lanes[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0xffff, 1, 0x80000000, 0x00100100};
     struct plan p = {.turn = any_below(3), .lanes = lanes[any_below(7)]};
-    p.size = 1u << (any_below(2) ? 4 : a->agent == CP_ASYNC ? 2 + any_below(3) : any_below(5));
+    p.size = 1u << (any_below(8) >= style.small ? 4 : a->agent == CP_ASYNC ? 2 + any_below(3) : any_below(5));
     const uint32_t strides[] = {p.size, p.size, 16, a->writes ? 2 * p.size : 0};
     p.stride = strides[any_below(4)];
-    p.base = any_below((TILE - 31 * p.stride) / p.size) * p.size;
+    p.base = any_base(31 * p.stride + p.size, p.size);
     return p;
 }
 
 static void plan_access(struct access *a, struct plan *p) {
     *p = any_plan(a);
     if (a->agent == BULK) {
-        p->base = any_below((TILE - COPY) / 16) * 16;
+        p->base = any_base(COPY, any_below(2) ? 16 : COPY);
         mark(a, 0, p->base, COPY);
     } else if (a->agent == THREADS && any_below(5) == 0) {
         p->matrix = 1 + any_below(2);
-        p->base = any_below((TILE - 512) / 16) * 16;
+        p->base = any_base(512, 16);
         for (uint32_t m = 0; m < 4; m++)
             for (uint32_t i = 0; i < 64; i++) /* element i % 8 of row i / 8 */
                 mark(a, p->matrix == 2 ? 4 * (i % 8) + i / 16 : 4 * (i / 8) + i % 8 / 2, p->base + 128 * m + 2 * i, 2);
@@ -208,23 +231,22 @@ static void write_lanes(const struct access *a, const struct plan *p) {
         WRITE(a->warp, "@%%p ld.shared.%s %s, [%%a+%u];\n", kind[i], load[i], p->base);
 }
 
-/* An access more, if there is one that is ordered or not, as asked. */
+/* An access more, if it is ordered as asked. */
 static bool add_access(enum order wanted) {
     struct access *a = &accesses[num_accesses];
     struct plan p;
     memset(a, 0, sizeof *a);
     a->warp = any_below(WARPS);
-    const uint32_t which = any_below(8);
-    a->agent = which < 6 || warps[a->warp].open ? THREADS : which == 6 ? CP_ASYNC : BULK;
-    a->writes = a->agent == CP_ASYNC || any_below(3) == 0;
+    a->agent = any_below(8) >= style.copies || warps[a->warp].open ? THREADS : any_below(4) ? BULK : CP_ASYNC;
+    a->writes = a->agent == CP_ASYNC || any_below(a->agent == BULK ? 2 : 3) == 0;
     a->warps = warps[a->warp].known[a->warp];
     a->own = warps[a->warp].own;
     a->from = TILE;
+    a->value = wanted == SAME ? 1 + any_below(num_accesses) : num_accesses + 1;
     plan_access(a, &p);
     if (order_of_all(a) != wanted)
         return false;
-    /* no two stores write the same value into any byte */
-    WRITE(a->warp, "mov.u32 %%v, %u; mov.b16 %%w, %u;\n", (num_accesses + 1) * 0x01010101, (num_accesses + 1) * 0x0101);
+    WRITE(a->warp, "mov.u32 %%v, %u; mov.b16 %%w, %u;\n", a->value * 0x01010101, a->value * 0x0101);
     if (a->agent == BULK)
         write_bulk(a, &p, num_accesses);
     else if (p.matrix)
@@ -240,46 +262,57 @@ static bool add_access(enum order wanted) {
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
-/* True: its last access races. */
-static bool make_kernel(bool races) {
-    const uint32_t steps = STEPS / 2 + any_below(STEPS / 2);
+static void any_style(void) {
+    static const uint32_t small[] = {0, 1, 4}, copies[] = {0, 2, 7}, range[] = {64, 256, TILE};
+    style.small = small[any_below(3)];
+    style.copies = copies[any_below(3)];
+    style.range = range[any_below(3)];
+    style.base = style.range == TILE ? 0 : any_below(TILE / 2);
+}
+
+/* Its last access is ordered as asked; false: none was found. */
+static bool make_kernel(enum order last) {
+    const uint32_t steps = 1 + any_below(1 + any_below(STEPS - 2));
+    any_style();
     memset(warps, 0, sizeof warps);
     num_accesses = 0;
-    while (num_accesses < steps - 1) {
-        const uint32_t what = any_below(16);
+    while (num_accesses < steps) {
+        const uint32_t what = any_below(16), w = any_below(WARPS);
         if (what == 0)
             sync_warps(EVERYONE);
         else if (what < 3)
-            sync_warps(EVERYONE & ~(1u << any_below(WARPS)));
+            sync_warps(EVERYONE & ~(1u << w));
         else if (what < 5)
-            sync_lanes(any_below(WARPS));
-        else
+            sync_lanes(w);
+        else if (what > 5)
             add_access(ORDERED);
+        else if (wait_copy(w) || any_below(2))
+            sync_lanes(w);
     }
     bool added = false;
-    for (uint32_t i = 0; i < 100 && races && !added; i++)
-        added = add_access(UNORDERED);
+    for (uint32_t i = 0; i < 100 && !added; i++)
+        added = add_access(last);
     for (uint32_t w = 0; w < WARPS; w++)
-        sync_lanes(w);
+        wait_copy(w);
     return added;
 }
 
 static void write_kernel(char *text, size_t size) {
-    static const char head[] =
-        RUN_HEADER ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
-                   ".reg .b32 %x, %x1, %x2, %x3, %v, %a, %tile, %t, %warp, %bit, %l0, %l1, %l2; .reg .b16 %h, %w;\n"
-                   ".reg .b64 %in, %out; .reg .pred %p, %z;\n"
-                   ".shared .align 4096 .b8 tile[8192]; .shared .align 8 .b64 mb[3];\n"
-                   "ld.param.u64 %in, [in]; ld.param.u64 %out, [out];\n"
-                   "mov.u32 %t, %tid.x; mov.u32 %l0, %laneid; sub.u32 %l1, 31, %l0; xor.b32 %l2, %l0, 5;\n"
-                   "mov.u32 %x, 1; shl.b32 %bit, %x, %l0; shr.u32 %warp, %t, 5; setp.eq.u32 %z, %l0, 0;\n"
-                   "mov.u32 %a, tile; mad.lo.u32 %a, %t, 64, %a; mov.u32 %x, 0;\n"
-                   "I: st.shared.b32 [%a], 0; add.u32 %a, %a, 4; add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 16;"
-                   "@%p bra I; setp.eq.u32 %p, %t, 0;\n"
-                   "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p mbarrier.init.shared::cta.b64 [mb+8], 1;\n"
-                   "@%p mbarrier.init.shared::cta.b64 [mb+16], 1; fence.proxy.async.shared::cta; bar.sync 0;\n"
-                   "mov.u32 %tile, tile; add.u32 %tile, %tile, 3072;\n"
-                   "setp.eq.u32 %p, %warp, 1; @%p bra WARP1; setp.eq.u32 %p, %warp, 2; @%p bra WARP2;\n";
+    static const char head[] = RUN_HEADER
+        ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
+        ".reg .b32 %x, %x1, %x2, %x3, %v, %a, %tile, %t, %warp, %bit, %l0, %l1, %l2; .reg .b16 %h, %w;\n"
+        ".reg .b64 %in, %out; .reg .pred %p, %z;\n"
+        ".shared .align 4096 .b8 tile[8192]; .shared .align 8 .b64 mb[3];\n"
+        "ld.param.u64 %in, [in]; ld.param.u64 %out, [out];\n"
+        "mov.u32 %t, %tid.x; mov.u32 %l0, %laneid; sub.u32 %l1, 31, %l0; xor.b32 %l2, %l0, 5;\n"
+        "mov.u32 %x, 1; shl.b32 %bit, %x, %l0; shr.u32 %warp, %t, 5; setp.eq.u32 %z, %l0, 0;\n"
+        "mov.u32 %a, tile; mad.lo.u32 %a, %t, 64, %a; mov.u32 %x, 0;\n"
+        "I: st.shared.v4.b32 [%a], {0, 0, 0, 0}; add.u32 %a, %a, 16; add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 4;"
+        "@%p bra I; setp.eq.u32 %p, %t, 0;\n"
+        "@%p mbarrier.init.shared::cta.b64 [mb], 1; @%p mbarrier.init.shared::cta.b64 [mb+8], 1;\n"
+        "@%p mbarrier.init.shared::cta.b64 [mb+16], 1; fence.proxy.async.shared::cta; bar.sync 0;\n"
+        "mov.u32 %tile, tile; add.u32 %tile, %tile, 3072;\n"
+        "setp.eq.u32 %p, %warp, 1; @%p bra WARP1; setp.eq.u32 %p, %warp, 2; @%p bra WARP2;\n";
     size_t len = 0;
     check_append(text, size, &len, head, strlen(head));
     for (uint32_t w = 0; w < WARPS; w++) {
@@ -313,14 +346,17 @@ static void run_kernel_at(const char *text, bool races, enum mach_check level, u
 
 int main(void) {
     static char text[65536];
-    uint32_t raced = 0;
+    uint32_t raced = 0, same = 0;
     for (uint32_t i = 0; i < KERNELS; i++) {
-        const bool races = make_kernel(i % 2);
+        const enum order last = (enum order)(i % 3);
+        const bool made = make_kernel(last), races = made && last == UNORDERED;
         raced += races;
+        same += made && last == SAME;
         write_kernel(text, sizeof text);
         run_kernel_at(text, races, MACH_CHECK_WARN, i);
         run_kernel_at(text, races, MACH_CHECK_STRICT, i);
     }
-    CHECK(raced > KERNELS / 3);
+    CHECK(raced > KERNELS / 4);
+    CHECK(same > KERNELS / 50);
     return check_report();
 }
