@@ -413,6 +413,8 @@ void rows_gone(struct cta_watch *c, uint32_t from, uint32_t to);
 void rows_piece(struct rows *rows, uint32_t i);
 /* Is the finding kept until one of the lanes is read, or does nobody want it? Else it is to be told at once. */
 bool rows_keep(const struct rows *rows, const struct conflict *f);
+/* The operation breaks the rule beyond rows of A, all that it writes is in doubt: what was found of them is told, too. */
+void rows_tell(struct race *r, const struct note *n, const struct diag *rule);
 void rows_release(struct note *n);
 void rows_free(struct cta_watch *c);
 

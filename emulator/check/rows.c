@@ -3,7 +3,8 @@
  * Row r of A decides row r of D alone. Kernels multiply more rows than a tile has: M is 128 over 64 rows, and behind
  * them lie other stages, which copies write meanwhile. What comes of those rows is D that nobody reads. So a finding
  * about rows of A is kept with the sum that they go into, and told when a lane of D that they decide is read. What was
- * read before the finding is told at once, and what is overwritten, deallocated or left unread is not told.
+ * read before the finding is told at once, and what is overwritten, deallocated or left unread is not told, unless the
+ * same operation breaks the same rule with operand B, and so in all rows.
  *
  * A sum is what tcgen05.mma with the same columns of D add up from the first that does not read D.
  */
@@ -186,4 +187,15 @@ bool rows_keep(const struct rows *rows, const struct conflict *f) {
     *k = (struct kept){.number = rows->mma->number, .comes = rows->comes, .f = *f};
     memcpy(k->lanes, rows->lanes, sizeof k->lanes);
     return true;
+}
+
+void rows_tell(struct race *r, const struct note *n, const struct diag *rule) {
+    for (unsigned h = 0; h < 2; h++)
+        for (uint32_t i = 0; n->sum[h] && i < n->sum[h]->num_kept; i++) {
+            const struct kept *k = &n->sum[h]->kept[i];
+            if (!k->comes || k->number != n->number || k->f.rule != rule || n->sum[h]->told == n->number)
+                continue;
+            verdict_tell_conflict(r, &k->f);
+            n->sum[h]->told = n->number;
+        }
 }

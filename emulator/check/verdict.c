@@ -451,6 +451,8 @@ static bool tell_in_order(struct race *r, const struct diag *rule, const struct 
         snprintf(f.place + n, sizeof f.place - (size_t)n, " of cluster CTA %u", owner->rank);
     if (rows && rows_keep(rows, &f))
         return false;
+    if (!rows && v->note)
+        rows_tell(r, v->note, rule);
     verdict_tell_conflict(r, &f);
     return true;
 }
