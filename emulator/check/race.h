@@ -325,8 +325,8 @@ struct rows {
 /* Reports the same. */
 void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
                   const char *place);
-/* The same. `at`: shared offset, or column, in the memory of `owner`. With `rows` it may be kept, or dropped: rows_keep;
- * then false. */
+/* The same. `at`: shared offset, or column, in the memory of `owner`. False: with `rows` it is kept, or dropped, by
+ * rows_keep. */
 bool verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
                         const struct rows *rows);
@@ -413,7 +413,7 @@ void rows_gone(struct cta_watch *c, uint32_t from, uint32_t to);
 void rows_piece(struct rows *rows, uint32_t i);
 /* Is the finding kept until one of the lanes is read, or does nobody want it? Else it is to be told at once. */
 bool rows_keep(const struct rows *rows, const struct conflict *f);
-/* The operation breaks the rule beyond rows of A, all that it writes is in doubt: what was found of them is told, too. */
+/* The operation breaks the rule beyond rows of A, and all that it writes is in doubt: those findings are told, too. */
 void rows_tell(struct race *r, const struct note *n, const struct diag *rule);
 void rows_release(struct note *n);
 void rows_free(struct cta_watch *c);
