@@ -329,8 +329,8 @@ struct rows {
 /* Reports the same. */
 void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
                   const char *place);
-/* The same. `at`: shared offset, or column, in the memory of `owner`. With `rows` it may be kept, or dropped: rows_keep;
- * then false. */
+/* The same. `at`: shared offset, or column, in the memory of `owner`. False: with `rows` it is kept, or dropped, by
+ * rows_keep. */
 bool verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
                         const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
                         const struct rows *rows);
