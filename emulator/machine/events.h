@@ -63,7 +63,8 @@ struct event_rows {
  * In tensor memory the cells of `columns` columns from at[0] on, in the lanes of `tmem_lanes`, of the SM of `owner`.
  * Sent by isa/ (threads, cp.async, try_cancel) and engines/ (the other operations), when they run, right after the
  * access was found legal. One access may be told in several events: pieces of an operand in any order, the matrices
- * of ldmatrix and stmatrix and, with .trans, the two elements of a lane, lanes of cp.async that copy less than the others.
+ * of ldmatrix and stmatrix and, with .trans, the two elements of a lane, lanes of cp.async that copy less than the
+ * others.
  *
  * Bytes are exact, but the source of a bulk store is told in one block, with the gaps of a byte mask or of a narrow
  * swizzled box, and atom.cas writes also where it finds another value. Not told: parameters and local memory, which

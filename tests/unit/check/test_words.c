@@ -1,6 +1,6 @@
 /* Accesses to shared memory that nothing orders are told, and no others: random kernels against a model that keeps all
- * accesses of each byte. Sizes, strides, lanes and agents are mixed, so that what is kept by 16 bytes, 4 and 1 is parted
- * and joined on the way. A kernel's last access races, or is the only one, or writes what stands there already. */
+ * accesses of each byte. Sizes, strides, lanes and agents are mixed, so that what is kept by 16 bytes, 4 and 1 parts
+ * and is joined on the way. A kernel's last access races, or is the only one, or writes what stands there already. */
 #include "unit/run_ptx.h"
 
 #define WARPS 3u
