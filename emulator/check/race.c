@@ -49,6 +49,7 @@ static void end_warp(struct race *r, struct warp_watch *w) {
     xfree(w->copies);
     xfree(w->tensor);
     xfree(w->log);
+    know_forget(r, &w->bar_met);
 }
 
 static void end_cta(struct race *r, const struct listener *self, const struct cta *cta) {
@@ -196,31 +197,56 @@ static void count_exited(struct race *r, const struct cta_watch *c, struct meeti
     clock_join(&r->clocks, &m->open[LAYER_RAN], c->exited.open[LAYER_RAN]);
 }
 
-static void barrier(struct race *r, const struct event_sync *e, struct meeting *m) {
+/* A generation is complete. Those are ordered who took part in it, and nobody else: not the next one of that number. */
+static void bar_completes(struct race *r, struct cta_watch *c, const struct event_sync *e, struct meeting *m) {
+    if (c->bar_arrived[e->number] * MACH_WARP < e->count) /* the others have exited */
+        count_exited(r, c, m);
+    for (uint32_t left = c->bar_warps[e->number]; left; left &= left - 1) {
+        struct warp_watch *w = &r->warps[race_warp(r, e->owner, (uint32_t)__builtin_ctz(left))];
+        for (unsigned l = 0; w->bar == e->number && l < race_layers(r); l++)
+            clock_set(&r->clocks, &w->bar_met.done[l], m->open[l]);
+    }
+    know_forget(r, m);
+    c->bar_arrived[e->number] = c->bar_warps[e->number] = 0;
+}
+
+static void bar(struct race *r, const struct event_sync *e) {
+    struct cta_watch *c = race_cta(r, e->owner);
     const struct manner how = manner_of(e);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
     switch (e->kind) {
     case SYNC_BAR_ARRIVE:
-    case SYNC_CLUSTER_ARRIVE:
-        if (e->kind == SYNC_BAR_ARRIVE)
-            race_cta(r, e->owner)->bar_arrived[e->number]++;
+        c->bar_arrived[e->number]++;
+        c->bar_warps[e->number] |= UINT32_C(1) << e->by.warp;
+        r->warps[warp].bar = e->number;
         mbars_released(r, e);
-        know_arrive(r, warp, e->by.lanes, m, &how);
+        know_arrive(r, warp, e->by.lanes, &c->bar[e->number], &how);
         break;
     case SYNC_BAR_PHASE:
-        if (race_cta(r, e->owner)->bar_arrived[e->number] * MACH_WARP < e->count) /* the others have exited */
-            count_exited(r, race_cta(r, e->owner), m);
-        race_cta(r, e->owner)->bar_arrived[e->number] = 0;
-        know_phase(r, m);
+        bar_completes(r, c, e, &c->bar[e->number]);
+        break;
+    default:
+        know_observe(r, warp, e->by.lanes, &r->warps[warp].bar_met, &how);
+        break;
+    }
+}
+
+static void cluster_barrier(struct race *r, const struct event_sync *e) {
+    const struct manner how = manner_of(e);
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    switch (e->kind) {
+    case SYNC_CLUSTER_ARRIVE:
+        mbars_released(r, e);
+        know_arrive(r, warp, e->by.lanes, &r->barrier, &how);
         break;
     case SYNC_CLUSTER_PHASE:
         for (uint32_t i = 0; i < r->cluster->num_ctas; i++)
-            count_exited(r, &r->ctas[i], m);
+            count_exited(r, &r->ctas[i], &r->barrier);
         mbars_met(r);
-        know_phase(r, m);
+        know_phase(r, &r->barrier);
         break;
     default:
-        know_observe(r, warp, e->by.lanes, m, &how);
+        know_observe(r, warp, e->by.lanes, &r->barrier, &how);
         break;
     }
 }
@@ -298,12 +324,12 @@ static void sync(const struct listener *self, const struct event_sync *e) {
     case SYNC_BAR_ARRIVE:
     case SYNC_BAR_PHASE:
     case SYNC_BAR_PASS:
-        barrier(r, e, &race_cta(r, e->owner)->bar[e->number]);
+        bar(r, e);
         break;
     case SYNC_CLUSTER_ARRIVE:
     case SYNC_CLUSTER_PHASE:
     case SYNC_CLUSTER_PASS:
-        barrier(r, e, &r->barrier);
+        cluster_barrier(r, e);
         break;
     default:
         sync_of_warp(r, e);

@@ -151,7 +151,9 @@ struct warp_watch {
     struct tensor_queue {
         uint32_t token, steps; /* of the tcgen05 operations of one lane */
         bool used;
-    } * tensor; /* CLOCK_LANES, or NULL */
+    } * tensor;             /* CLOCK_LANES, or NULL */
+    uint32_t bar;           /* number of the CTA's barrier at which it arrived last, */
+    struct meeting bar_met; /*  `done`: and what the generation carried */
     struct place {
         uint32_t time;
         const struct diag_site *site;
@@ -160,8 +162,9 @@ struct warp_watch {
 };
 
 struct cta_watch {
-    struct meeting bar[MACH_BARRIERS];
-    uint32_t bar_arrived[MACH_BARRIERS]; /* warps, in the phase under way */
+    struct meeting bar[MACH_BARRIERS];   /* `open`: the generation under way; what it carries is its warps' (bar_met) */
+    uint32_t bar_arrived[MACH_BARRIERS]; /* warps, in that one: how many, */
+    uint32_t bar_warps[MACH_BARRIERS];   /*  and which */
     struct mbar_watch {
         uint32_t off, token;
         uint32_t init_warp, init_lane, init_time; /* mbarrier.init */
