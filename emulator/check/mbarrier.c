@@ -338,9 +338,9 @@ static const struct diag expects_late = {
     .class = DIAG_WARNING,
 };
 
-/* Only bytes that are awaited keep the phase open, and these may come at any time. */
-static void check_expect(struct race *r, const struct event_sync *e) {
-    if (e->pending || e->tx <= (int64_t)e->bytes)
+/* Only bytes that are awaited keep the phase open, and those of copies that have been issued may come at any time. */
+static void check_expect(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    if (e->pending || e->tx <= (int64_t)e->bytes || (!m->coming && !m->brought))
         return;
     const struct mach_origin origin = event_origin(&e->by);
     mach_warn(
@@ -349,13 +349,19 @@ static void check_expect(struct race *r, const struct event_sync *e) {
         e->by.what, e->bytes, (unsigned long long)e->phase, e->off);
 }
 
+void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
+    struct mbar_watch *m = find(r, owner, off);
+    if (m)
+        m->coming++;
+}
+
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
     static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
                                      LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
     struct clock_step step;
     check_seen(r, e, m);
     clock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
-    m->operations = false;
+    m->operations = m->brought = false;
     clock_step_begin(&step, 0, 0, m->token);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] < race_layers(r))
@@ -391,10 +397,12 @@ void mbars_sync(struct race *r, const struct listener *self, const struct event_
         break;
     case SYNC_MBAR_EXPECT_TX:
         m->operations = true;
-        check_expect(r, e);
+        check_expect(r, e, m);
         break;
     case SYNC_MBAR_COMPLETE_TX:
         m->operations = true;
+        m->brought |= e->by.op != NULL;
+        m->coming -= e->by.op && m->coming;
         copy_lands(r, e, m, n);
         remember_remote(e, m, n);
         break;

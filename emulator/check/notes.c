@@ -224,6 +224,8 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     for (unsigned l = 0; l < race_layers(r); l++)
         n->now[l] = clock_hold(k->now[l]);
     enqueue(r, n, &work);
+    if (work.signals && (n->agent == AGENT_TMA || n->agent == AGENT_BULK))
+        mbars_issued(r, work.signals, work.signals_off);
     *watch_of(self, op) = n;
     return n;
 }

@@ -177,6 +177,8 @@ struct cta_watch {
         uint64_t saw;
         struct clock *before; /* the arrivals of the phase before, if they were threads' alone: LAYER_RAN */
         bool operations;      /* arrived, or brought bytes, in this one */
+        bool brought;         /* bytes, by copies; and so many copies are on the way with some, */
+        uint32_t coming;      /*  for this phase or another */
         struct arrival {
             bool alone; /* it ended its phase, the only one, and without bytes */
             uint32_t warp, lanes;
@@ -401,6 +403,8 @@ void bytes_free(struct race *r, struct cta_watch *c);
 /* SYNC_MBAR_*; LIFE_MBAR_* and LIFE_CTA_EXIT. */
 void mbars_sync(struct race *r, const struct listener *self, const struct event_sync *e);
 void mbars_life(struct race *r, const struct event_life *e);
+/* A copy has been issued whose bytes are counted there. */
+void mbars_issued(struct race *r, const struct cta *owner, uint32_t off);
 /* Threads execute a fence or arrive at the cluster barrier, which perhaps is a release towards the cluster; it ends. */
 void mbars_released(struct race *r, const struct event_sync *e);
 void mbars_met(struct race *r);
