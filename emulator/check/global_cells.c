@@ -122,7 +122,7 @@ static void judge(struct toucher *t, const struct shard *s, const struct mark *c
         if (!rule || observed(t, s, cell, m, mine, both))
             continue;
         global_tell(t, rule, m, mine, at + (uint32_t)__builtin_ctz(both));
-        t->told = true;
+        t->told = race_tells(t->r, rule); /* what the strict level alone tells does not stand for the rest */
     }
 }
 
