@@ -156,6 +156,16 @@ void know_phase(struct race *r, struct meeting *m) {
     clock_set(&r->clocks, &m->carried, NULL);
 }
 
+void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step) {
+    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
+                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
+    struct clock_step s;
+    clock_step_begin(&s, 0, 0, token);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] < race_layers(r))
+            clock_learn(&r->clocks, &s, &m->open[all[i]], NULL, 0, step);
+}
+
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how) {
     static const enum layer by_wait[] = {LAYER_SEEN, LAYER_RAN, LAYER_PERFORMED};
     static const enum layer by_acquire[] = {LAYER_ORDER, LAYER_FENCED, LAYER_FENCED_GLOBAL, LAYER_HALF};

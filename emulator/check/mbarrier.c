@@ -356,16 +356,10 @@ void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
 }
 
 static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
-                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
-    struct clock_step step;
     check_seen(r, e, m);
     clock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
     m->operations = m->brought = false;
-    clock_step_begin(&step, 0, 0, m->token);
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] < race_layers(r))
-            clock_learn(&r->clocks, &step, &m->m.open[all[i]], NULL, 0, (uint32_t)e->phase + 1);
+    know_token(r, &m->m, m->token, (uint32_t)e->phase + 1);
     know_phase(r, &m->m);
 }
 

@@ -303,9 +303,8 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
             continue;
         if (n->read.how == DONE_NOT)
             n->read = by_warp(r, n);
-        if (read)
-            continue;
-        n->written = by_warp(r, n);
+        if (!read)
+            n->written = by_warp(r, n);
     }
 }
 
@@ -345,27 +344,32 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
             wait_copies(r, warp, l, but);
 }
 
-/* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
- * they did themselves has been executed, and no more is known of it (8.9.1.1), though a phase that they arrived at and
- * waited for may have told them of it; but their tcgen05.fence orders it before a commit. */
-static void carry(struct race *r, const struct note *n, struct meeting *m) {
+/* What the threads that issued it knew goes to the phase under way, but what they did. */
+static void give_known(struct race *r, const struct note *n, struct meeting *m) {
     struct clock *others[LAYERS] = {NULL};
     struct clock_step step;
     clock_step_begin(&step, 0, 0, 0);
-    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) { /* else as the last, a box of the same stage */
-        for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
-            const bool tensor = l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED;
-            if (!tensor)
-                others[l] = l && n->now[l] == n->now[l - 1] && others[l - 1]
-                                ? clock_hold(others[l - 1])
-                                : clock_others(&r->clocks, n->now[l], n->warp, n->lanes);
-            clock_learn(&r->clocks, &step, &m->open[l], tensor ? n->now[l] : others[l], 0, 0);
-        }
-        if (r->strict)
-            clock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
+    for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
+        if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* their tcgen05.fence orders that, too */
+            others[l] = clock_hold(n->now[l]);
+        else if (l && l < LAYER_TENSOR && n->now[l] == n->now[l - 1])
+            others[l] = clock_hold(others[l - 1]);
+        else
+            others[l] = clock_others(&r->clocks, n->now[l], n->warp, n->lanes);
+        clock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
     }
-    for (unsigned l = 0; l < LAYERS; l++)
+    if (r->strict)
+        clock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
+    for (unsigned l = 0; l < LAYERS; l++) /* a step's clocks are held until it is over */
         clock_drop(&r->clocks, others[l]);
+}
+
+/* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
+ * they did themselves has been executed, and no more is known of it (8.9.1.1), though a phase that they arrived at and
+ * waited for may have told them of it; but their tcgen05.fence orders it before a commit. */
+void note_lands(struct race *r, const struct note *n, struct meeting *m) {
+    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
+        give_known(r, n, m);
     clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
@@ -375,15 +379,7 @@ void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct m
     clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, lanes, n->time);
 }
 
-void note_lands(struct race *r, const struct note *n, struct meeting *m) { carry(r, n, m); }
-
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
-    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
-                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
-    struct clock_step step;
-    clock_step_begin(&step, 0, 0, n->read.token);
-    carry(r, n, m);
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] < race_layers(r))
-            clock_learn(&r->clocks, &step, &m->open[all[i]], NULL, 0, n->read.step);
+    note_lands(r, n, m);
+    know_token(r, m, n->read.token, n->read.step);
 }

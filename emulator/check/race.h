@@ -244,6 +244,8 @@ static inline struct manner manner_of(const struct event_sync *e) {
 void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct manner *how);
 /* The phase is complete. */
 void know_phase(struct race *r, struct meeting *m);
+/* Whoever sees the phase under way complete knows the token up to `step`. */
+void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step);
 /* Lanes have seen that a phase is complete. */
 void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct manner *how);
 /* fence and membar, `wide`: of gpu or system scope; fence.proxy.async, and its halves; tcgen05.fence; bar.warp.sync. */
