@@ -7,13 +7,15 @@
 #   machine    base num machine                simd      base num simd
 #   engines    base num machine simd engines   warp      base num ptx machine engines warp
 #   isa        all of these, and isa          launch     all of these, and launch
-#   check, trace, clock    each base, machine/events.h and itself
+#   check, trace, stats    each base, machine/events.h and itself
+#   clock                  base, machine/events.h, trace and itself
+#   view                   base, machine/events.h, trace, clock and itself
 #   cudart/loader          base and itself
 #   cudart/core            every room above, cudart/loader and itself
 #   cudart/driver          base engines cudart/core and itself
 #   cudart/runtime         base cudart/core cudart/driver/entry.h and itself
 #   explore                base machine/worker.h and itself
-#   sm100emu.c             cudart/loader cudart/core explore
+#   sm100emu.c, sm100emu-log.c   cudart/loader cudart/core explore trace clock view
 #
 # Every quoted include is written from emulator/ ("room/file.h"), so that a line says what it depends on. No room
 # includes a header of the CUDA Toolkit: the emulator builds without one. The steps and common/ include nothing of
@@ -65,13 +67,14 @@ BEGIN {
     allow("warp", "base num ptx machine engines warp"); allow("isa", "base num ptx machine engines warp isa")
     allow("launch", executor)
     allow("check", "base machine/events.h check"); allow("trace", "base machine/events.h trace")
-    allow("clock", "base machine/events.h clock")
+    allow("stats", "base machine/events.h stats"); allow("clock", "base machine/events.h trace clock")
+    allow("view", "base machine/events.h trace clock view")
     allow("cudart/loader", "base cudart/loader")
-    allow("cudart/core", executor " simd check trace clock cudart/loader cudart/core")
+    allow("cudart/core", executor " simd check trace stats clock view cudart/loader cudart/core")
     allow("cudart/driver", "base engines cudart/core cudart/driver")
     allow("cudart/runtime", "base cudart/core cudart/driver/entry.h cudart/runtime")
     allow("explore", "base machine/worker.h explore")
-    allow("the launcher", "cudart/loader cudart/core explore")
+    allow("the launcher", "cudart/loader cudart/core explore trace clock view")
 }
 {
     file = $0
