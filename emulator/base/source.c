@@ -187,9 +187,10 @@ static const char *behind_template(const char *s) {
     return s;
 }
 
-bool source_calls(const char *line, char *out, size_t size) {
+/* The name of the call that is no argument of another, the last one of the line; NULL: there is none. */
+static const char *find_call(const char *line, size_t *length, const char **arguments) {
     const char *at = line, *from = line, *word, *best = NULL;
-    size_t n, length = 0;
+    size_t n;
     int depth = 0, best_depth = 0;
     while ((word = source_word(&at, &n)) != NULL) {
         for (; from < word; from++)
@@ -199,13 +200,37 @@ bool source_calls(const char *line, char *out, size_t size) {
         if (*open != '(' || is_keyword(word, n) || (best && depth > best_depth))
             continue;
         best = word;
-        length = n;
+        *length = n;
+        *arguments = open + 1;
         best_depth = depth;
     }
-    if (!best)
+    return best;
+}
+
+bool source_calls(const char *line, char *out, size_t size) {
+    const char *arguments;
+    size_t length;
+    const char *call = find_call(line, &length, &arguments);
+    if (call)
+        snprintf(out, size, "%.*s", (int)(length < MAX_NAME ? length : MAX_NAME), call);
+    return call != NULL;
+}
+
+bool source_argument(const char *line, char *out, size_t size) {
+    const char *s;
+    size_t length;
+    int32_t index;
+    if (!find_call(line, &length, &s))
         return false;
-    snprintf(out, size, "%.*s", (int)(length < MAX_NAME ? length : MAX_NAME), best);
-    return true;
+    const char *end = end_of(s);
+    while (end > s && end[-1] == ')') { /* the argument of a conversion */
+        const char *open = memchr(s, '(', (size_t)(end - s));
+        if (!open)
+            return false;
+        s = open + 1;
+        end = end_of(s);
+    }
+    return last_member(s, end, out, size, &index);
 }
 
 /* --- symbols ------------------------------------------------------------------------------------------------------ */

@@ -32,6 +32,10 @@ bool source_initialises(const char *line, char *out, size_t size, int32_t *index
  * where it calls none. */
 bool source_calls(const char *line, char *out, size_t size);
 
+/* The last member that the first argument of the line's call names, without an index: "answer" of
+ * `ask(address(s->answer[i]), bar);`. False where that is not clear. */
+bool source_argument(const char *line, char *out, size_t size);
+
 /* The next word behind *at, of letters, digits and underscores, that is no number; NULL at the line's end or at what
  * ends its code. *at is set behind it. */
 const char *source_word(const char **at, size_t *length);
