@@ -1,0 +1,69 @@
+/* view/say.h - events of a log in words: who, what, why, and from which line. */
+#ifndef VIEW_SAY_H
+#define VIEW_SAY_H
+
+#include "view/names.h"
+
+/* Kinds of waits: enum warp_wait_kind of warp/warp.h, which trace_event.what holds. */
+enum say_wait {
+    SAY_WAIT_MBARRIER = 1,
+    SAY_WAIT_BARRIER,
+    SAY_WAIT_CLUSTER,
+    SAY_WAIT_WARP_SYNC,
+    SAY_WAIT_TMEM_ALLOC,
+    SAY_WAIT_PAIR,
+    SAY_WAIT_REGISTERS,
+    SAY_WAIT_TMEM_LDST,
+    SAY_WAIT_ASYNC,
+    SAY_WAIT_JOIN,
+    SAY_WAIT_ALIGNED,
+    SAY_WAIT_RIDING,
+    SAY_WAIT_ROOM,
+    SAY_WAIT_KINDS
+};
+
+/* When events happen by the clock, by cluster and event; `cause` numbers from 1, 0: none. Either may be NULL. */
+struct say_times {
+    const double *const *cycle;
+    const uint32_t *const *cause;
+};
+
+/* A cluster of a log; events, objects and operations are numbers from 1, as the log's references. */
+struct say {
+    const struct trace_log *log;
+    const struct trace_cluster *c;
+    const struct names_cluster *n;
+    struct names *names;
+    uint32_t cluster;       /* in log->clusters */
+    const double *cycle;    /* NULL: the order of events alone is known */
+    const uint32_t *causes; /* of the clock; NULL: those of the log */
+};
+
+struct say say_of(const struct trace_log *log, struct names *names, uint32_t cluster, const struct say_times *times);
+
+/* Text that does not fit is cut. Each returns buf. */
+
+/* "full[0]@cta1" */
+const char *say_object(const struct say *t, uint32_t object, char *buf, size_t size);
+/* What an operation is: "TMA load A stage 0 -> cta1", "UMMA 256x256x16, D columns 0-255" */
+const char *say_op(const struct say *t, uint32_t op, char *buf, size_t size);
+/* The unit that carries it out: "TMA", "tensor core" */
+const char *say_unit(const struct trace_op *op);
+/* Whose doing an event is: "load", "TMA", of a completed phase the barrier's name */
+const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size);
+/* What happens: "arrives at full[0]@cta0" */
+const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size);
+/* What made it happen here: "phase 3 of full[0]@cta0, completed by TMA load B stage 0 -> cta0"; empty: the thread's own
+ * course, or not known. */
+const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size);
+/* The line of the kernel's file that it stands in: "05_persistent_warpspec.cu:211"; empty: not known. */
+const char *say_where(const struct say *t, uint32_t site, char *buf, size_t size);
+/* What a wait is for: "an mbarrier" */
+const char *say_wait(uint32_t kind);
+
+/* The event that made this one happen here: a number, 0: none, or another cluster's (say_why names it). */
+uint32_t say_cause(const struct say *t, uint32_t event);
+/* Of a wait's end the event that began it, or 0. */
+uint32_t say_wait_begin(const struct say *t, uint32_t event);
+
+#endif
