@@ -185,10 +185,11 @@ struct event_work {
     uint32_t sfa, sfb;     /*  and the TMEM addresses of the scale factors */
     uint64_t a, b;         /* tcgen05.mma, .cp: descriptors as given */
     bool a_in_tmem;        /*  and a is a tensor memory address */
-    uint64_t global;       /* device address of a bulk copy */
+    uint64_t global;       /* device address of a bulk copy; of a tensor copy, of its box's first byte that exists */
     const uint8_t *map;    /* tensor map of a tensor copy (engines/tensormap.h), and its box: */
     const int32_t *coord;  /* `rank` of them; gather4: x and four y */
     uint32_t rank;
+    uint32_t row; /* bytes of the box along its first dimension: one behind the other in global memory */
     struct cta *signals; /* whose mbarrier, or NULL: none */
     uint32_t signals_off;
     uint32_t ctas;          /* tcgen05.commit, try_cancel: bit = rank; these CTAs' in place of `signals` and `to` */
