@@ -30,7 +30,7 @@ struct fills {
 };
 
 static bool is_copy(const struct trace_op *op) {
-    return op->agent == AGENT_TMA || op->agent == AGENT_BULK || op->agent == AGENT_CLC;
+    return (op->agent == AGENT_TMA || op->agent == AGENT_BULK || op->agent == AGENT_CLC) && !op->follows;
 }
 
 static void add_fill(struct fills *f, const struct trace_op *op) {

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-struct say say_of(const struct trace_log *log, struct names *names, uint32_t cluster,
-                    const struct say_times *times) {
+struct say say_of(const struct trace_log *log, struct names *names, uint32_t cluster, const struct say_times *times) {
     return (struct say){
         .log = log,
         .c = &log->clusters[cluster],
@@ -22,23 +21,23 @@ struct say say_of(const struct trace_log *log, struct names *names, uint32_t clu
 static const struct trace_event *event_at(const struct say *t, uint32_t event) { return &t->c->events[event - 1]; }
 
 const char *say_wait(uint32_t kind) {
-    static const char *const text[SAY_WAIT_KINDS] = {
+    static const char *const text[WAIT_LAST] = {
         [0] = "something",
-        [SAY_WAIT_MBARRIER] = "an mbarrier",
-        [SAY_WAIT_BARRIER] = "a barrier of the CTA",
-        [SAY_WAIT_CLUSTER] = "the cluster's barrier",
-        [SAY_WAIT_WARP_SYNC] = "the warp's other lanes",
-        [SAY_WAIT_TMEM_ALLOC] = "columns of tensor memory",
-        [SAY_WAIT_PAIR] = "the pair's other CTA",
-        [SAY_WAIT_REGISTERS] = "registers",
-        [SAY_WAIT_TMEM_LDST] = "its tcgen05.ld or .st",
-        [SAY_WAIT_ASYNC] = "its groups of copies",
-        [SAY_WAIT_JOIN] = "the warp's other lanes",
-        [SAY_WAIT_ALIGNED] = "the warp's other lanes",
-        [SAY_WAIT_RIDING] = "the warp's other lanes",
-        [SAY_WAIT_ROOM] = "room for a try_cancel",
+        [WAIT_MBARRIER] = "an mbarrier",
+        [WAIT_BARRIER] = "a barrier of the CTA",
+        [WAIT_CLUSTER] = "the cluster's barrier",
+        [WAIT_WARP_SYNC] = "the warp's other lanes",
+        [WAIT_TMEM_ALLOC] = "columns of tensor memory",
+        [WAIT_PAIR] = "the pair's other CTA",
+        [WAIT_REGISTERS] = "registers",
+        [WAIT_TMEM_LDST] = "its tcgen05.ld or .st",
+        [WAIT_ASYNC] = "its groups of copies",
+        [WAIT_JOIN] = "the warp's other lanes",
+        [WAIT_ALIGNED] = "the warp's other lanes",
+        [WAIT_RIDING] = "the warp's other lanes",
+        [WAIT_ROOM] = "room for a try_cancel",
     };
-    return kind < SAY_WAIT_KINDS ? text[kind] : text[0];
+    return kind < WAIT_LAST ? text[kind] : text[0];
 }
 
 /* --- objects and operations --------------------------------------------------------------------------------------- */
@@ -337,7 +336,7 @@ static void put_wait_object(struct words *w, const struct say *t, const struct t
         put_object(w, t, e->object);
     else
         words_put(w, "%s", say_wait(e->what));
-    if (e->object && e->what == SAY_WAIT_MBARRIER)
+    if (e->object && e->what == WAIT_MBARRIER)
         words_put(w, ", parity %llu", (unsigned long long)e->value);
 }
 
@@ -348,7 +347,7 @@ static void put_wait(struct words *w, const struct say *t, const struct trace_ev
 }
 
 static void put_life(struct words *w, const struct say *t, const struct trace_event *e) {
-    const uint32_t column = (uint32_t)e->value & 0xffff;
+    const uint32_t column = (uint32_t)e->value & 0xffff; /* e->pending: whose */
     switch ((enum event_life_kind)e->kind) {
     case LIFE_CLUSTER_START:
         words_put(w, "the cluster starts");

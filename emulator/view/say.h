@@ -4,24 +4,6 @@
 
 #include "view/names.h"
 
-/* Kinds of waits: enum warp_wait_kind of warp/warp.h, which trace_event.what holds. */
-enum say_wait {
-    SAY_WAIT_MBARRIER = 1,
-    SAY_WAIT_BARRIER,
-    SAY_WAIT_CLUSTER,
-    SAY_WAIT_WARP_SYNC,
-    SAY_WAIT_TMEM_ALLOC,
-    SAY_WAIT_PAIR,
-    SAY_WAIT_REGISTERS,
-    SAY_WAIT_TMEM_LDST,
-    SAY_WAIT_ASYNC,
-    SAY_WAIT_JOIN,
-    SAY_WAIT_ALIGNED,
-    SAY_WAIT_RIDING,
-    SAY_WAIT_ROOM,
-    SAY_WAIT_KINDS
-};
-
 /* When events happen by the clock, by cluster and event; `cause` numbers from 1, 0: none. Either may be NULL. */
 struct say_times {
     const double *const *cycle;
