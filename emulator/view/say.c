@@ -90,7 +90,16 @@ static void put_columns(struct words *w, uint32_t first, uint32_t end) {
     words_put(w, end > first + 1 ? "columns %u-%u" : "column %u", first, end - (end > first));
 }
 
-static void put_copy(struct words *w, const struct say *t, const struct trace_op *op) {
+/* The CTAs that the instruction of `op` brings the same to, as bits. */
+static uint32_t ctas_of(const struct say *t, const struct trace_op *op) {
+    uint32_t bits = 0;
+    for (uint32_t i = op->leader; i && i <= t->c->num_ops && t->c->ops[i - 1].leader == op->leader; i++)
+        bits |= t->c->ops[i - 1].to ? 1u << (t->c->ops[i - 1].to - 1) % 32 : 0;
+    return bits;
+}
+
+/* ctas: bits of those that it goes to. */
+static void put_copy(struct words *w, const struct say *t, const struct trace_op *op, uint32_t ctas) {
     const char *unit = op->agent == AGENT_TMA ? "TMA" : "bulk";
     if (op->to && op->from) {
         words_put(w, "%s copy ", unit);
@@ -101,7 +110,8 @@ static void put_copy(struct words *w, const struct say *t, const struct trace_op
     } else if (op->to) {
         words_put(w, "%s load ", unit);
         put_range(w, t, op->to - 1, op->to_off);
-        words_put(w, " -> cta%u", op->to - 1);
+        words_put(w, " -> cta");
+        words_bits(w, ctas);
     } else if (op->from) {
         words_put(w, "%s %s ", unit, strstr(trace_string(t->log, op->name), "reduce") ? "reduction of" : "store");
         put_range(w, t, op->from - 1, op->from_off);
@@ -146,41 +156,51 @@ static void put_tensor(struct words *w, const struct say *t, const struct trace_
     put_columns(w, first, end);
 }
 
-const char *say_op(const struct say *t, uint32_t number, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+static void put_op(struct words *w, const struct say *t, uint32_t number, bool whole) {
     const struct trace_op *op = &t->c->ops[number - 1];
     switch ((enum event_agent)op->agent) {
     case AGENT_TMA:
     case AGENT_BULK:
-        put_copy(&w, t, op);
-        return buf;
+        put_copy(w, t, op, whole ? ctas_of(t, op) : op->to ? 1u << (op->to - 1) % 32 : 0);
+        return;
     case AGENT_TENSOR_CORE:
     case AGENT_TENSOR_COPY:
     case AGENT_TENSOR_LDST:
-        put_tensor(&w, t, op);
-        return buf;
+        put_tensor(w, t, op);
+        return;
     case AGENT_COMMIT:
-        put_arrival(&w, t, op);
-        return buf;
+        put_arrival(w, t, op);
+        return;
     case AGENT_CLC:
-        words_put(&w, "try_cancel");
+        words_put(w, "try_cancel");
         if (op->completed && op->taken)
-            words_put(&w, ": cluster of CTA (%u,%u,%u)", op->first.x, op->first.y, op->first.z);
+            words_put(w, ": cluster of CTA (%u,%u,%u)", op->first.x, op->first.y, op->first.z);
         else if (op->completed)
-            words_put(&w, ": no cluster is left");
-        return buf;
+            words_put(w, ": no cluster is left");
+        return;
     case AGENT_THREAD:
     case AGENT_CP_ASYNC:
     case AGENT_TENSOR_ALLOC:
         break;
     }
-    words_put(&w, "%s", trace_string(t->log, op->name));
+    words_put(w, "%s", trace_string(t->log, op->name));
+}
+
+const char *say_op(const struct say *t, uint32_t op, char *buf, size_t size) {
+    struct words w = words_in(buf, size);
+    put_op(&w, t, op, false);
+    return buf;
+}
+
+const char *say_instruction(const struct say *t, uint32_t op, char *buf, size_t size) {
+    struct words w = words_in(buf, size);
+    put_op(&w, t, op, true);
     return buf;
 }
 
 /* --- who ---------------------------------------------------------------------------------------------------------- */
 
-static bool is_phase(const struct trace_event *e) {
+bool say_is_phase(const struct trace_event *e) {
     return e->class == TRACE_SYNC &&
            (e->kind == SYNC_MBAR_PHASE || e->kind == SYNC_BAR_PHASE || e->kind == SYNC_CLUSTER_PHASE);
 }
@@ -190,10 +210,15 @@ static void put_warp(struct words *w, const struct say *t, const struct trace_ev
     words_put(w, "%s", e->warp == TRACE_NO_WARP ? "hardware" : names_warp(t->n, e->rank, e->warp, name, sizeof name));
 }
 
+uint32_t say_rank(const struct say *t, uint32_t event) {
+    const struct trace_event *e = event_at(t, event);
+    return say_is_phase(e) && e->object ? t->c->objects[e->object - 1].rank : e->rank;
+}
+
 const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size) {
     struct words w = words_in(buf, size);
     const struct trace_event *e = event_at(t, event);
-    if (is_phase(e) && e->object)
+    if (say_is_phase(e) && e->object)
         words_put(&w, "%s", t->n->objects[e->object - 1]);
     else if (e->op && !(e->class == TRACE_OP && e->kind == OP_ISSUED))
         words_put(&w, "%s", say_unit(&t->c->ops[e->op - 1]));
@@ -401,7 +426,9 @@ static void put_life(struct words *w, const struct say *t, const struct trace_ev
 
 static void put_step(struct words *w, const struct say *t, const struct trace_event *e) {
     const char *text = e->site ? trace_string(t->log, t->log->sites[e->site - 1].text) : "";
-    words_put(w, "%.*s", (int)strcspn(text, " ;"), text);
+    if (*text == '@') /* its guard */
+        text += strcspn(text, " "), text += strspn(text, " ");
+    words_put(w, "comes to %.*s", (int)strcspn(text, " ;"), text);
 }
 
 const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size) {
@@ -449,16 +476,15 @@ uint32_t say_cause(const struct say *t, uint32_t event) {
 static void put_brief(struct words *w, const struct say *t, uint32_t event) {
     const struct trace_event *e = event_at(t, event);
     char text[160];
-    if (is_phase(e) && e->object) {
+    if (say_is_phase(e) && e->object) {
         words_put(w, "phase %u of ", e->phase);
         put_object(w, t, e->object);
         return;
     }
     if (e->op && (e->class == TRACE_OP || e->class == TRACE_SYNC)) {
-        const struct trace_op *op = &t->c->ops[e->op - 1];
-        words_put(w, "%s%s", e->class == TRACE_OP && e->kind == OP_ISSUED ? "the issue of " : "",
-                  say_op(t, e->op, text, sizeof text));
-        words_put(w, " of cta%u", op->rank);
+        words_put(w, "%scta%u's ", e->class == TRACE_OP && e->kind == OP_ISSUED ? "the issue of " : "",
+                  t->c->ops[e->op - 1].rank);
+        put_op(w, t, e->op, false);
         return;
     }
     put_warp(w, t, e);
@@ -483,24 +509,15 @@ const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size)
         }
         return buf;
     }
+    if (e->op && event_at(t, cause)->op == e->op && !say_is_phase(e)) /* its own course */
+        return buf;
     put_brief(&w, t, cause);
-    const uint32_t before = is_phase(event_at(t, cause)) ? say_cause(t, cause) : 0;
+    const uint32_t before = say_is_phase(event_at(t, cause)) ? say_cause(t, cause) : 0;
     if (before) {
         words_put(&w, ", completed by ");
         put_brief(&w, t, before);
     }
     return buf;
-}
-
-uint32_t say_wait_begin(const struct say *t, uint32_t event) {
-    const struct trace_event *e = event_at(t, event);
-    for (uint32_t i = event - 1; i > 0; i--) {
-        const struct trace_event *b = event_at(t, i);
-        if (b->class == TRACE_WAIT && b->kind == WAIT_BEGINS && b->rank == e->rank && b->warp == e->warp &&
-            b->lanes == e->lanes)
-            return i;
-    }
-    return 0;
 }
 
 /* --- where -------------------------------------------------------------------------------------------------------- */

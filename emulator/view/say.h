@@ -29,23 +29,27 @@ struct say say_of(const struct trace_log *log, struct names *names, uint32_t clu
 const char *say_object(const struct say *t, uint32_t object, char *buf, size_t size);
 /* What an operation is: "TMA load A stage 0 -> cta1", "UMMA 256x256x16, D columns 0-255" */
 const char *say_op(const struct say *t, uint32_t op, char *buf, size_t size);
+/* The whole instruction that it is one of: "TMA load A stage 0 -> cta0-3" */
+const char *say_instruction(const struct say *t, uint32_t op, char *buf, size_t size);
 /* The unit that carries it out: "TMA", "tensor core" */
 const char *say_unit(const struct trace_op *op);
 /* Whose doing an event is: "load", "TMA", of a completed phase the barrier's name */
 const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size);
+/* Where it happens: the CTA's rank; of a phase the object's. */
+uint32_t say_rank(const struct say *t, uint32_t event);
 /* What happens: "arrives at full[0]@cta0" */
 const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size);
 /* What made it happen here: "phase 3 of full[0]@cta0, completed by TMA load B stage 0 -> cta0"; empty: the thread's own
  * course, or not known. */
 const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size);
-/* The line of the kernel's file that it stands in: "05_persistent_warpspec.cu:211"; empty: not known. */
+/* The line that it stands in, in the file of the kernel: "05_persistent_warpspec.cu:211"; empty: not known. */
 const char *say_where(const struct say *t, uint32_t site, char *buf, size_t size);
 /* What a wait is for: "an mbarrier" */
 const char *say_wait(uint32_t kind);
 
 /* The event that made this one happen here: a number, 0: none, or another cluster's (say_why names it). */
 uint32_t say_cause(const struct say *t, uint32_t event);
-/* Of a wait's end the event that began it, or 0. */
-uint32_t say_wait_begin(const struct say *t, uint32_t event);
+/* Has the phase of an mbarrier or barrier completed? */
+bool say_is_phase(const struct trace_event *e);
 
 #endif
