@@ -14,9 +14,9 @@ struct stuck {
     struct warp *w;
     const struct group *g;
     enum event_wait_kind kind; /* WAIT_NONE: it runs */
-    uint32_t waits_for;       /* another one, which would have to go on first, or STUCK_NONE: nobody is known */
-    uint32_t followers;       /* how many wait for it, those that wait for these included */
-    uint32_t weight;          /* how much speaks for it as the cause */
+    uint32_t waits_for;        /* another one, which would have to go on first, or STUCK_NONE: nobody is known */
+    uint32_t followers;        /* how many wait for it, those that wait for these included */
+    uint32_t weight;           /* how much speaks for it as the cause */
 };
 
 /* Does a group that waits so wait for other lanes of its warp? */

@@ -189,7 +189,7 @@ struct event_work {
     const uint8_t *map;    /* tensor map of a tensor copy (engines/tensormap.h), and its box: */
     const int32_t *coord;  /* `rank` of them; gather4: x and four y */
     uint32_t rank;
-    uint32_t row; /* bytes of the box along its first dimension: one behind the other in global memory */
+    uint32_t row;        /* bytes of the box along its first dimension: one behind the other in global memory */
     struct cta *signals; /* whose mbarrier, or NULL: none */
     uint32_t signals_off;
     uint32_t ctas;          /* tcgen05.commit, try_cancel: bit = rank; these CTAs' in place of `signals` and `to` */

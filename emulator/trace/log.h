@@ -77,6 +77,7 @@ struct trace_op {
     uint32_t ctas;
     uint32_t accumulate, a_in_tmem, taken;
     uint32_t sfa, sfb;
+    uint32_t row;     /* bytes, or 0 */
     uint32_t dims;    /* of a tensor copy, */
     int32_t coord[5]; /*  and its box */
     uint64_t bytes, a, b, global;

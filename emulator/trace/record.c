@@ -265,6 +265,7 @@ static struct trace_op row_of(const struct async_op *op, const struct event_work
         .taken = k->taken,
         .sfa = k->sfa,
         .sfb = k->sfb,
+        .row = k->row,
         .dims = k->coord ? k->rank : 0,
         .bytes = k->bytes,
         .a = k->a,
