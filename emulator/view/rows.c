@@ -52,7 +52,10 @@ static void cut(char *text, uint32_t width) {
 void rows_put(const struct rows *r, const struct row *row) {
     uint32_t left = r->width ? r->width : LINE;
     char head[64], who[32], body[LINE];
-    const uint32_t where = (uint32_t)strlen(row->where) + 2;
+    const size_t own = r->file ? strlen(r->file) : 0;
+    const bool is_own = own && strncmp(row->where, r->file, own) == 0 && row->where[own] == ':';
+    const char *line = row->where + (is_own ? own : 0);
+    const uint32_t where = (uint32_t)strlen(line) + 2;
     struct words w = words_in(head, sizeof head);
     words_put(&w, row->clock ? "%9.0f  cta%-3u " : "%7.0f  cta%-3u ", row->when, row->rank);
     put(r, &left, DIM, head);
@@ -71,7 +74,7 @@ void rows_put(const struct rows *r, const struct row *row) {
     }
     left -= first - rest;
     if (left >= where) {
-        snprintf(body, sizeof body, "  %s", row->where);
+        snprintf(body, sizeof body, "  %s", line);
         put(r, &left, DIM, body);
     }
     fputc('\n', r->out);
@@ -97,12 +100,17 @@ void rows_note(const struct rows *r, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    put(r, &left, BOLD, text);
+    put(r, &left, *text == ' ' ? DIM : BOLD, text);
     fputc('\n', r->out);
 }
 
-void rows_head(const struct rows *r, bool clock) {
-    rows_note(r, clock
-                     ? "    cycle  where  who           what, and <- what made it happen then (times: model of a B200)"
-                     : "  event  where  who           what, and <- what made it happen then (the order of events)");
+void rows_head(struct rows *r, const struct say *s) {
+    r->file = say_file(s);
+    if (s->cycle)
+        rows_note(
+            r, "    cycle  where  who           what, and <- what made it happen then  (cycles of a model of a B200)");
+    else
+        rows_note(r, "  event  where  who           what, and <- what made it happen then");
+    if (*r->file)
+        rows_note(r, "lines without a name are those of %s", r->file);
 }

@@ -8,8 +8,9 @@
 
 struct rows {
     FILE *out;
-    bool colour;    /* with the terminal's */
-    uint32_t width; /* columns of a line, which is cut there; 0: it is not */
+    bool colour;      /* with the terminal's */
+    uint32_t width;   /* columns of a line, which is cut there; 0: it is not */
+    const char *file; /* whose lines are given without its name; NULL: none */
 };
 
 struct row {
@@ -24,8 +25,8 @@ struct row {
  * lines of 160 columns. */
 struct rows rows_to(FILE *out);
 
-/* What the columns are, and where times come from. */
-void rows_head(const struct rows *r, bool clock);
+/* What the columns are, and where times come from; from here on lines are those of the kernel's file. */
+void rows_head(struct rows *r, const struct say *s);
 void rows_put(const struct rows *r, const struct row *row);
 /* The same of one event, in its own words. */
 void rows_event(const struct rows *r, const struct say *s, uint32_t event);

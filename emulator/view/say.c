@@ -49,6 +49,16 @@ static void put_object(struct words *w, const struct say *t, uint32_t object) {
         words_put(w, "@cta%u", o->rank);
 }
 
+/* An object that an event is about: its CTA is said where it is not the event's. */
+static void put_own_object(struct words *w, const struct say *t, const struct trace_event *e) {
+    if (e->object && t->c->objects[e->object - 1].rank == e->rank)
+        words_put(w, "%s", t->n->objects[e->object - 1]);
+    else if (e->object)
+        put_object(w, t, e->object);
+    else
+        words_put(w, "a barrier");
+}
+
 const char *say_object(const struct say *t, uint32_t object, char *buf, size_t size) {
     struct words w = words_in(buf, size);
     put_object(&w, t, object);
@@ -229,16 +239,17 @@ const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size)
 
 /* --- what --------------------------------------------------------------------------------------------------------- */
 
+/* What the phase lacks. */
 static void put_state(struct words *w, const struct trace_event *e) {
-    words_put(w, " (phase %u: ", e->phase);
-    words_count(w, e->pending, "arrival");
+    words_put(w, ", phase %u: ", e->phase);
+    if (e->pending || e->tx <= 0)
+        words_count(w, e->pending, "arrival");
     if (e->tx)
-        words_put(w, " and %d bytes", e->tx);
-    words_put(w, " pending)");
+        words_put(w, "%s%d bytes", e->pending || e->tx <= 0 ? " and " : "", e->tx);
+    words_put(w, " to come");
 }
 
 static void put_mbar(struct words *w, const struct say *t, const struct trace_event *e) {
-    const char *of = e->object ? "" : "an mbarrier";
     switch ((enum event_sync_kind)e->kind) {
     case SYNC_MBAR_ARRIVE:
         words_put(w, e->count == 1 ? "arrives at " : "arrives %u times at ", e->count);
@@ -248,7 +259,9 @@ static void put_mbar(struct words *w, const struct say *t, const struct trace_ev
         break;
     case SYNC_MBAR_EXPECT_TX:
         words_put(w, "expects %llu bytes at ", (unsigned long long)e->value);
-        break;
+        put_own_object(w, t, e);
+        words_put(w, ", phase %u", e->phase);
+        return;
     case SYNC_MBAR_COMPLETE_TX:
         words_put(w, "brings %llu bytes to ", (unsigned long long)e->value);
         break;
@@ -256,16 +269,13 @@ static void put_mbar(struct words *w, const struct say *t, const struct trace_ev
         words_put(w, "will arrive at ");
         break;
     }
-    words_put(w, "%s", of);
-    if (e->object)
-        put_object(w, t, e->object);
+    put_own_object(w, t, e);
     put_state(w, e);
 }
 
 static void put_test(struct words *w, const struct say *t, const struct trace_event *e) {
     words_put(w, "asks ");
-    if (e->object)
-        put_object(w, t, e->object);
+    put_own_object(w, t, e);
     words_put(w, " for the phase of parity %u: %s", e->what, e->count ? "over" : "not yet");
     if (e->times > 1)
         words_put(w, ", %u times", e->times);
@@ -315,9 +325,8 @@ static void put_sync(struct words *w, const struct say *t, const struct trace_ev
     case SYNC_BAR_PASS:
     case SYNC_CLUSTER_PASS:
         words_put(w, e->kind == SYNC_BAR_PASS || e->kind == SYNC_CLUSTER_PASS ? "passes " : "arrives at ");
-        if (e->object)
-            put_object(w, t, e->object);
-        words_put(w, " (phase %u)", e->phase);
+        put_own_object(w, t, e);
+        words_put(w, ", phase %u", e->phase);
         break;
     case SYNC_WARP:
         words_put(w, "meets the warp's other lanes");
@@ -358,7 +367,7 @@ static void put_sync(struct words *w, const struct say *t, const struct trace_ev
 
 static void put_wait_object(struct words *w, const struct say *t, const struct trace_event *e) {
     if (e->object)
-        put_object(w, t, e->object);
+        put_own_object(w, t, e);
     else
         words_put(w, "%s", say_wait(e->what));
     if (e->object && e->what == WAIT_MBARRIER)
@@ -407,8 +416,7 @@ static void put_life(struct words *w, const struct say *t, const struct trace_ev
     case LIFE_MBAR_INIT:
     case LIFE_MBAR_INVAL:
         words_put(w, e->kind == LIFE_MBAR_INIT ? "initialises " : "invalidates ");
-        if (e->object)
-            put_object(w, t, e->object);
+        put_own_object(w, t, e);
         if (e->object && e->kind == LIFE_MBAR_INIT) {
             words_put(w, " with ");
             words_count(w, t->c->objects[e->object - 1].count, "arrival");
@@ -489,11 +497,18 @@ static void put_brief(struct words *w, const struct say *t, uint32_t event) {
     }
     put_warp(w, t, e);
     words_put(w, "@cta%u", e->rank);
-    if (e->class == TRACE_SYNC && e->kind <= SYNC_MBAR_PENDING) {
-        words_put(w, "%s", e->kind == SYNC_MBAR_ARRIVE || e->kind == SYNC_MBAR_DROP ? ", which arrives" : "");
+    if (e->class == TRACE_SYNC &&
+        (e->kind <= SYNC_MBAR_PENDING || e->kind == SYNC_BAR_ARRIVE || e->kind == SYNC_CLUSTER_ARRIVE)) {
+        words_put(w, "%s", e->kind == SYNC_MBAR_EXPECT_TX || e->kind == SYNC_MBAR_PENDING ? "" : ", which arrives");
         return;
     }
     words_put(w, ", which %s", say_what(t, event, text, sizeof text));
+}
+
+const char *say_brief(const struct say *t, uint32_t event, char *buf, size_t size) {
+    struct words w = words_in(buf, size);
+    put_brief(&w, t, event);
+    return buf;
 }
 
 const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size) {
@@ -525,6 +540,17 @@ const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size)
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+const char *say_file(const struct say *t) {
+    const struct trace_log *log = t->log;
+    for (uint32_t i = 0; i < log->num_sites; i++) {
+        const struct trace_call *chain[NAMES_CHAIN];
+        const uint32_t n = names_chain(log, i + 1, chain);
+        if (n && n < NAMES_CHAIN && strcmp(trace_string(log, log->sites[i].func), trace_string(log, log->kernel)) == 0)
+            return last_part(trace_string(log, chain[n - 1]->file));
+    }
+    return log->num_sites ? last_part(trace_string(log, log->sites[0].file)) : "";
 }
 
 const char *say_where(const struct say *t, uint32_t number, char *buf, size_t size) {

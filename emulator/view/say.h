@@ -42,6 +42,10 @@ const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size
 /* What made it happen here: "phase 3 of full[0]@cta0, completed by TMA load B stage 0 -> cta0"; empty: the thread's own
  * course, or not known. */
 const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size);
+/* An event in a few words, as the cause of another: "cta1's TMA load B stage 0 -> cta1" */
+const char *say_brief(const struct say *t, uint32_t event, char *buf, size_t size);
+/* The file that the kernel stands in, without its folder; empty: not known. */
+const char *say_file(const struct say *t);
 /* The line that it stands in, in the file of the kernel: "05_persistent_warpspec.cu:211"; empty: not known. */
 const char *say_where(const struct say *t, uint32_t site, char *buf, size_t size);
 /* What a wait is for: "an mbarrier" */

@@ -18,6 +18,7 @@ struct run {
     uint32_t first, last, count;
     uint32_t from, end; /* columns of tensor memory */
     double when;
+    uint32_t began; /* the wait that ended, or 0 */
     uint64_t key;
 };
 
@@ -26,6 +27,7 @@ struct draft {
     const struct say *s;
     struct run *runs;
     uint32_t count, cap;
+    uint32_t *waits; /* by rank and warp: the latest wait that began */
 };
 
 struct timeline timeline_default(void) {
@@ -108,7 +110,10 @@ static uint64_t mix_text(uint64_t key, const char *text, const char *until) {
 static uint64_t key_of(const struct say *s, uint32_t number) {
     const struct trace_event *e = &s->c->events[number - 1];
     uint64_t key = mix(UINT64_C(0xCBF29CE484222325), say_rank(s, number));
-    key = mix(key, say_is_phase(e) ? 300 : e->warp);
+    if (say_is_phase(e) || e->warp == TRACE_NO_WARP || e->warp >= s->n->num_warps)
+        key = mix(key, 300);
+    else
+        key = mix_text(key, s->n->warps[e->rank * s->n->num_warps + e->warp], "");
     key = mix(key, e->class * 256u + e->kind);
     if (e->op && !say_is_phase(e)) {
         const struct trace_op *op = &s->c->ops[e->op - 1];
@@ -159,7 +164,17 @@ static void add(struct draft *d, uint32_t number) {
     struct run *r = &d->runs[d->count++];
     *r = (struct run){
         .first = number, .last = number, .count = 1, .key = key, .when = s->cycle ? s->cycle[number - 1] : number};
+    if (e->class == TRACE_WAIT)
+        r->began = d->waits[e->rank * 256u + e->warp];
     widen(r, s, number);
+}
+
+static void take(struct draft *d, uint32_t number) {
+    const struct trace_event *e = &d->s->c->events[number - 1];
+    if (e->class == TRACE_WAIT && e->kind == WAIT_BEGINS)
+        d->waits[e->rank * 256u + e->warp] = number;
+    if (shows(d, number))
+        add(d, number);
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
@@ -188,8 +203,26 @@ static void put_what(struct words *w, const struct say *s, const struct run *r) 
         return;
     }
     words_put(w, "%s", say_what(s, r->first, text, sizeof text));
+    if (r->began && s->cycle)
+        words_put(w, ", %.0f cycles", r->when - s->cycle[r->began - 1]);
+    else if (r->began)
+        words_put(w, ", since %u", r->began);
     if (r->count > 1)
         words_put(w, ", %u times", r->count);
+}
+
+/* Of a wait that a phase ended, what completed that: the phase has a row of its own. */
+static const char *put_why(const struct say *s, uint32_t number, char *buf, size_t size) {
+    const struct trace_event *e = &s->c->events[number - 1];
+    const uint32_t phase = say_cause(s, number);
+    const bool is_phase = phase && say_is_phase(&s->c->events[phase - 1]);
+    const uint32_t cause = is_phase ? say_cause(s, phase) : 0;
+    buf[0] = 0;
+    if (e->class == TRACE_OP)
+        return buf;
+    if (e->class != TRACE_WAIT || !cause)
+        return say_why(s, number, buf, size);
+    return say_brief(s, cause, buf, size);
 }
 
 static void put_run(const struct rows *out, const struct say *s, const struct run *r) {
@@ -203,7 +236,7 @@ static void put_run(const struct rows *out, const struct say *s, const struct ru
                                 .milestone = say_is_phase(e),
                                 .who = say_who(s, r->first, who, sizeof who),
                                 .what = what,
-                                .why = e->class == TRACE_OP ? "" : say_why(s, r->first, why, sizeof why),
+                                .why = put_why(s, r->first, why, sizeof why),
                                 .where = say_where(s, e->site, where, sizeof where)});
 }
 
@@ -256,7 +289,7 @@ static void put_tile(const struct rows *out, const struct draft *d, uint32_t fro
 
 /* --- a cluster ---------------------------------------------------------------------------------------------------- */
 
-static void put_head(const struct rows *out, const struct say *s, const struct timeline *t) {
+static void put_head(struct rows *out, const struct say *s, const struct timeline *t) {
     char kernel[128], ctas[128];
     struct words w = words_in(ctas, sizeof ctas);
     const uint32_t all = s->c->ctas < 32 ? (1u << s->c->ctas) - 1 : UINT32_MAX;
@@ -264,7 +297,7 @@ static void put_head(const struct rows *out, const struct say *s, const struct t
     rows_note(out, "%s, cluster %llu of %u in the log: cta%s of %u (by rank)",
               diag_function(trace_string(s->log, s->log->kernel), kernel, sizeof kernel),
               (unsigned long long)s->c->number, s->log->num_clusters, ctas, s->c->ctas);
-    rows_head(out, s->cycle != NULL);
+    rows_head(out, s);
 }
 
 static bool check(const struct trace_log *log, const struct timeline *t, char *why, size_t size) {
@@ -275,15 +308,16 @@ static bool check(const struct trace_log *log, const struct timeline *t, char *w
     return true;
 }
 
-bool timeline_print(const struct rows *out, const struct trace_log *log, struct names *names,
-                    const struct say_times *times, const struct timeline *t, char *why, size_t size) {
+bool timeline_print(struct rows *out, const struct trace_log *log, struct names *names, const struct say_times *times,
+                    const struct timeline *t, char *why, size_t size) {
     if (!check(log, t, why, size))
         return false;
     const struct say s = say_of(log, names, t->cluster, times);
-    struct draft d = {.t = t, .s = &s};
+    struct draft d = {.t = t, .s = &s, .waits = xcalloc(256 * 256, sizeof *d.waits)};
     uint32_t *tiles = tiles_of(s.c);
     const uint32_t first = t->first_tile ? tiles_begin(s.c, tiles, t->first_tile) : 1;
     if (!first) {
+        xfree(d.waits);
         snprintf(why, size, "cluster %u has no tile %u in the log", t->cluster, t->first_tile);
         xfree(tiles);
         return false;
@@ -294,8 +328,7 @@ bool timeline_print(const struct rows *out, const struct trace_log *log, struct 
         const uint32_t next = tiles_begin(s.c, tiles, tile + 1), end = next ? next - 1 : s.c->num_events;
         d.count = 0;
         for (uint32_t i = at; i <= end; i++)
-            if (shows(&d, i))
-                add(&d, i);
+            take(&d, i);
         if (d.count)
             qsort(d.runs, d.count, sizeof *d.runs, by_time);
         rows_note(out, "--- tile %u", tile);
@@ -303,6 +336,7 @@ bool timeline_print(const struct rows *out, const struct trace_log *log, struct 
         at = next;
     }
     xfree(d.runs);
+    xfree(d.waits);
     xfree(tiles);
     return true;
 }

@@ -15,7 +15,7 @@ struct timeline {
 struct timeline timeline_default(void);
 
 /* False where the log has no such cluster or tile: `why` says what it has. */
-bool timeline_print(const struct rows *r, const struct trace_log *log, struct names *names,
-                    const struct say_times *times, const struct timeline *t, char *why, size_t size);
+bool timeline_print(struct rows *r, const struct trace_log *log, struct names *names, const struct say_times *times,
+                    const struct timeline *t, char *why, size_t size);
 
 #endif
