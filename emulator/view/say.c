@@ -263,7 +263,13 @@ static void put_mbar(struct words *w, const struct say *t, const struct trace_ev
         words_put(w, ", phase %u", e->phase);
         return;
     case SYNC_MBAR_COMPLETE_TX:
-        words_put(w, "brings %llu bytes to ", (unsigned long long)e->value);
+        words_put(w, "brings %llu bytes ", (unsigned long long)e->value);
+        if (e->op && t->c->ops[e->op - 1].to && t->c->ops[e->op - 1].agent != AGENT_CLC) {
+            words_put(w, "of ");
+            put_range(w, t, t->c->ops[e->op - 1].to - 1, t->c->ops[e->op - 1].to_off);
+            words_put(w, " ");
+        }
+        words_put(w, "to ");
         break;
     default:
         words_put(w, "will arrive at ");
