@@ -521,6 +521,14 @@ const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size)
     struct words w = words_in(buf, size);
     const struct trace_event *e = event_at(t, event);
     const uint32_t cause = say_cause(t, event);
+    if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_TIMED_OUT) {
+        words_put(&w, "nothing else could run: its time limit");
+        return buf;
+    }
+    if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_RELEASED) {
+        words_put(&w, "they did not come");
+        return buf;
+    }
     if (!cause) {
         if (e->cause && e->cluster && e->cluster <= t->log->num_clusters) {
             const struct say other = say_of(t->log, t->names, e->cluster - 1, NULL);
