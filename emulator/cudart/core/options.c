@@ -2,8 +2,10 @@
 #include "cudart/core/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_THREADS 1024u
 #define MAX_SECONDS 1e9
@@ -142,6 +144,11 @@ static bool parse_check_json(const char *text, struct mach_config *config) {
     return *text != 0;
 }
 
+static bool parse_stats_json(const char *text, struct mach_config *config) {
+    config->stats_json = text;
+    return *text != 0;
+}
+
 static bool parse_suppress(const char *text, struct mach_config *config) {
     config->suppress = text;
     return *text != 0;
@@ -152,6 +159,7 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "default, eager, lazy, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
     {"--check", "SM100EMU_CHECK", parse_check, false, "warn, strict, error or off"},
     {"--check-json", "SM100EMU_CHECK_JSON", parse_check_json, true, "the name of a file"},
+    {"--stats-json", "SM100EMU_STATS_JSON", parse_stats_json, true, "the name of a file"},
     {"--suppress", "SM100EMU_SUPPRESS", parse_suppress, true, "the name of a file"},
     {"--umma", "SM100EMU_UMMA", parse_umma, false, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, false, "a number of warp instructions, 1 or more"},
@@ -161,3 +169,17 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "the SMs of each GPC: up to 16 numbers whose sum is 148"},
     {"--threads", "SM100EMU_THREADS", parse_threads, false, "a number of host threads, 1 to 1024"},
 };
+
+void rt_option_path(const char *path, char *out, size_t size) {
+    size_t n = 0;
+    for (; *path && n < size - 1; path++) {
+        if (path[0] == '%' && path[1] == 'p') {
+            n += (size_t)snprintf(out + n, size - n, "%ld", (long)getpid());
+            n = n < size ? n : size - 1;
+            path++;
+        } else {
+            out[n++] = *path;
+        }
+    }
+    out[n] = '\0';
+}
