@@ -60,7 +60,7 @@ static void exited(void) {
     count_free(&c);
 }
 
-/* A loop's wait for an mbarrier: polled until it is over. */
+/* Opcodes and words to kinds; of generic addresses by what was accessed. */
 static void kinds(void) {
     static const struct {
         const char *what, *text;
