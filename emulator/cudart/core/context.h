@@ -31,10 +31,12 @@
 #include "machine/events.h"
 #include "machine/suppress.h"
 #include "stats/stats.h"
+#include "trace/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct rt_module;
 
@@ -121,6 +123,15 @@ struct rt_statistics {
     struct stats_sink sink;
 };
 
+/* Where the logs of the process's launches go. */
+struct rt_trace {
+    FILE *file; /* NULL: none is wanted */
+    long pid;   /* whose launches they are: a forked child writes none */
+    bool lost;  /* that the file takes no more, or that a log is cut, was said */
+    char schedule[48];
+    struct trace_sink sink;
+};
+
 enum { RT_MAX_STUBS = 512 };
 
 struct rt_context {
@@ -136,6 +147,7 @@ struct rt_context {
     int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
     struct rt_report report;
     struct rt_statistics statistics;
+    struct rt_trace trace;
     size_t limits[RT_LIMIT_COUNT];
 
     struct rt_module *modules;
@@ -234,6 +246,11 @@ int rt_statistics_open(struct rt_context *c, const struct mach_config *config);
 void rt_statistics_attach(struct rt_context *c);
 /* A launch has ended: shows and writes its counters. `fault`: 0, or its cudaError_t. */
 void rt_statistics_tell(struct rt_context *c, int fault);
+
+/* --- trace.c ------------------------------------------------------------------------------------------------------ */
+
+/* A new device's launches are logged where --trace asks for it: into the file of the process, begun with its first. */
+int rt_trace_open(struct rt_context *c, const struct mach_config *config);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */
 
