@@ -116,6 +116,7 @@ struct rt_report {
 struct rt_statistics {
     bool shown;         /* on stderr, after each kernel */
     char *json;         /* the file of --stats-json, NULL: none; owned */
+    long pid;           /* whose launches they are: a forked child tells of none */
     long end;           /* where in it the next launch is written */
     uint64_t launches;  /* in it */
     bool json_lost;     /* that it cannot be written was said */

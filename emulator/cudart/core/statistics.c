@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define TAIL "\n]}\n"
 
@@ -58,6 +59,7 @@ static bool write_json(struct rt_context *c, int fault) {
 int rt_statistics_open(struct rt_context *c, const struct mach_config *config) {
     struct rt_statistics *t = &c->statistics;
     t->shown = getenv("SM100EMU_STATS") != NULL;
+    t->pid = (long)getpid();
     if (t->json != NULL || config->stats_json == NULL)
         return RT_SUCCESS;
     if ((t->json = rt_strdup(c, config->stats_json)) == NULL)
@@ -82,9 +84,11 @@ void rt_statistics_tell(struct rt_context *c, int fault) {
     struct rt_statistics *t = &c->statistics;
     if (!t->last)
         return;
-    if (t->shown)
-        stats_print(t->last, stderr);
-    write_json(c, fault);
+    if (t->pid == (long)getpid()) {
+        if (t->shown)
+            stats_print(t->last, stderr);
+        write_json(c, fault);
+    }
     stats_free(t->last);
     t->last = NULL;
 }
