@@ -344,10 +344,20 @@ static bool run_load(struct async_op *op) {
     return true;
 }
 
+static void describe_tile(const struct tile *t, struct event_work *work) {
+    work->global = tile_plane(t, 0).addr;
+    work->row = t->inner;
+}
+
 static void describe_box(const struct tma_box *box, struct event_work *work) {
+    struct tile t = {0};
     work->coord = box->coord;
     work->rank = box->rows4 ? TMAP_MAX_RANK : box->rank;
     work->map = box->map;
+    if (tmap_decode(box->map, &t.m) || t.m.rank != box->rank)
+        return; /* to be refused when the operation runs */
+    tile_lay_out(box, &t);
+    describe_tile(&t, work);
 }
 
 static void describe_load(const struct async_op *op, struct event_work *work) {
@@ -456,6 +466,7 @@ static void describe_write(const struct async_op *op, struct event_work *work) {
     work->coord = w->tile.coord;
     work->rank = w->tile.m.rank;
     work->follows = w->follows;
+    describe_tile(&w->tile, work);
 }
 
 static const struct async_kind write_kind = {AGENT_TMA, run_write, describe_write};
