@@ -20,6 +20,7 @@ import base64
 import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,18 @@ def name_sources(log, sources):
         log["text"][number] = name
 
 
+def plain(kernel):
+    """A kernel's name without its parameters, where the compiler mangled it."""
+    name, m = "", re.match(r"_ZN?", kernel)
+    rest = kernel[m.end():] if m else ""
+    while True:
+        m = re.match(r"\d+", rest)
+        if not m:
+            return name or kernel
+        part = rest[m.end():m.end() + int(m[0])]
+        name, rest = name + "::" * bool(name) + part, rest[m.end() + int(m[0]):] if kernel.startswith("_ZN") else ""
+
+
 # ---------------------------------------------------------------- clusters
 
 
@@ -210,9 +223,7 @@ def slim_log(log, sources):
     keep = ("kernel", "schedule", "fault", "cut", "grid", "block", "cluster", "smem", "resident", "instructions", "text",
             "sites", "calls")
     made = {key: log[key] for key in keep}
-    for key in "kernel", "schedule":  # text, or its number
-        if isinstance(made[key], int):
-            made[key] = log["text"][made[key]]
+    made["kernel"] = plain(log["kernel"])
     return made
 
 
@@ -263,13 +274,8 @@ class Pages:
     def html(self):
         data = {"title": self.title, "runs": self.runs, "lines": self.sources.lines}
         scripts = "\n".join(text_of(name) for name in SCRIPTS)
-        shell = text_of("index.html")
-        for mark, text in (("@TITLE@", html.escape(self.title)), ("@STYLE@", text_of("style.css")),
-                           ("@SCRIPT@", scripts), ("@DATA@", pack(data))):
-            before, found, after = shell.partition(mark)
-            assert found, mark
-            shell = before + text + after
-        return shell
+        parts = {"TITLE": html.escape(self.title), "STYLE": text_of("style.css"), "SCRIPT": scripts, "DATA": pack(data)}
+        return re.sub("@(TITLE|STYLE|SCRIPT|DATA)@", lambda m: parts[m[1]], text_of("index.html"))
 
 
 def text_of(name):
@@ -289,6 +295,8 @@ def perfetto(path, out, tool):
     with open(path, "rb") as f:
         if f.read(1) == b"{":
             return None
+    if "--perfetto" not in subprocess.run([find_tool(tool), "--help"], stdout=subprocess.PIPE).stdout.decode():
+        return None
     target = os.path.join(out, "trace.json")
     told = subprocess.run([find_tool(tool), "--perfetto=" + target, path], stderr=subprocess.PIPE)
     if told.returncode:

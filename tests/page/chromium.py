@@ -115,7 +115,7 @@ class Page:
         self.requests.clear()
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         until = time.monotonic() + self.limit
-        while not self.js("!!window.watch || /cannot be shown/.test(document.body.textContent)"):
+        while not self.js("!!window.watch || !!document.body && /cannot be shown/.test(document.body.textContent)"):
             if time.monotonic() > until:
                 raise Broken("the page does not finish")
             time.sleep(0.05)

@@ -75,7 +75,7 @@ class Cluster:
     def bar(self, rank, at, count, site):
         number = self.object(kind=0, rank=rank, at=at, count=count, site=site)
         self.bars[rank, at] = {"number": number, "count": count, "pending": count, "tx": 0, "phase": 0, "done": []}
-        self.event(LIFE, MBAR_INIT, rank, 0, site, object=number, count=count, pending=count)
+        self.event(LIFE, MBAR_INIT, rank, 0, site, object=number, count=count, pending=rank)
 
     def on_bar(self, kind, where, rank, warp, site, op=0, count=0, value=0, cause=0):
         """An arrival, an expectation or bytes at the mbarrier `where`, and the phase that it completes."""
@@ -165,7 +165,7 @@ class Ring:
         c = self.c
         c.event(LIFE, CLUSTER_START, 0, NOBODY)
         for rank in range(2):
-            c.event(LIFE, CTA_START, rank, NOBODY, value=1 << 17)
+            c.event(LIFE, CTA_START, rank, NOBODY, pending=rank)
         init = self.t.site(10, "mbarrier.init.shared::cta.b64 [%r1], %r2;")
         for rank in range(2):
             for s in range(self.stages):
@@ -173,7 +173,7 @@ class Ring:
                 c.bar(rank, self.empty(s), 1, init)
             c.bar(rank, self.done(), 1, init)
             c.event(LIFE, TMEM_ALLOC, rank, 2, self.t.site(12, "tcgen05.alloc.cta_group::2.b32 [%r3], %r4;"),
-                    value=0, count=256)
+                    value=0, count=256, pending=rank)
 
     def cluster_sync(self, rank, warp):
         c, site = self.c, self.t.site(14, "barrier.cluster.arrive.aligned;")
@@ -241,7 +241,8 @@ class Ring:
             while not c.ops[n - 1]["completed"]:
                 yield
             c.event(SYNC, TC_WAIT_LD, rank, 2, t.site(42, "tcgen05.wait::ld.sync.aligned;"), lanes=0xffffffff)
-        c.event(LIFE, TMEM_DEALLOC, rank, 2, t.site(43, "tcgen05.dealloc.cta_group::2.b32 %r3, %r4;"), value=0, count=256)
+        c.event(LIFE, TMEM_DEALLOC, rank, 2, t.site(43, "tcgen05.dealloc.cta_group::2.b32 %r3, %r4;"), value=0, count=256,
+                pending=rank)
 
     def warps(self):
         return [self.load(0), self.load(1), self.multiply(), self.idle(), self.epilogue(0), self.epilogue(1)]
@@ -277,8 +278,11 @@ def clock(c):
         before = [n for n in (e["cause"], last.get(who, 0), last.get(queue, 0)) if n]
         decided = max(before, key=lambda n: cycle[n - 1], default=0)
         cost = 0 if e["class"] == WAIT or e["kind"] == PHASE and e["class"] == SYNC else 4.5
+        agent = c.ops[e["op"] - 1]["agent"] if e["op"] else 0
         if e["class"] == OP and e["kind"] == COMPLETED:
-            cost = {TMA: 400, CORE: 128, LDST: 30}.get(c.ops[e["op"] - 1]["agent"], 8)
+            cost = {CORE: 128, LDST: 30}.get(agent, 0)
+        elif e["class"] == SYNC and e["kind"] == COMPLETE:
+            cost = 400
         cycle.append((cycle[decided - 1] if decided else 0) + cost)
         blame.append(decided)
         last[who] = i + 1
@@ -302,7 +306,7 @@ def make(tiles=6, stages=2, seed=1, broken=False, with_clock=True, clusters=1, l
         stopped = run(c, ring, seed + number, limit)
         if not stopped and not broken:
             for rank in range(2):
-                c.event(LIFE, CTA_EXIT, rank, NOBODY, cause=len(c.events))
+                c.event(LIFE, CTA_EXIT, rank, NOBODY, cause=len(c.events), pending=rank)
             c.event(LIFE, CLUSTER_END, 0, NOBODY, cause=len(c.events))
         names = [n for r in range(2) for s in range(stages) for n in ("full[%d]" % s, "empty[%d]" % s)]
         per = len(names) // 2

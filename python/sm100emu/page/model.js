@@ -126,7 +126,7 @@ class Model {
         each((agent) => agent === AGENT.TENSOR_CORE);
         for (let i = 0; i < c.size; i++)
             if (c.e.class[i] === CLASS.LIFE && c.e.kind[i] === LIFE.TMEM_ALLOC)
-                add(c.e.rank[i], Number(c.e.value[i]), c.e.count[i]);
+                add(c.e.pending[i], Number(c.e.value[i]), c.e.count[i]);
         each((agent) => agent === AGENT.TENSOR_LDST || agent === AGENT.TENSOR_COPY);
         return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
     }
@@ -295,12 +295,13 @@ class Model {
         return t.owned ? t.seen : 0;
     }
 
+    /* Of LIFE `pending` is the rank of the CTA that it is about. */
     takeLife(i, k) {
         const e = this.c.e, kind = e.kind[i];
         if (kind === LIFE.TMEM_ALLOC || kind === LIFE.TMEM_DEALLOC) {
             const from = Number(e.value[i]), to = from + e.count[i];
             for (const t of this.tmem)
-                if (t.rank === e.rank[i] && t.from >= from && t.to <= to) {
+                if (t.rank === e.pending[i] && t.from >= from && t.to <= to) {
                     t.owned = kind === LIFE.TMEM_ALLOC;
                     t.seen = 1;
                     t.state.add(k, this.tmemState(t));
@@ -387,10 +388,11 @@ class Model {
         return { event: sorted, x: Float64Array.from(sorted, (i) => this.time[i]) };
     }
 
-    /* Slices into rows in which none covers another. */
+    /* Slices into rows in which none covers another; the time in a queue before it does not count. */
     pack(slices) {
         const t = this.time, rows = [];
-        const start = (s) => (s.from < 0 ? 0 : t[s.from]), stop = (s) => (s.to < 0 ? this.end : t[s.to]);
+        const stop = (s) => (s.to < 0 ? this.end : t[s.to]);
+        const start = (s) => (s.from < 0 ? 0 : t[s.from]);
         const sorted = slices.filter((s) => s.color !== null).sort((a, b) => start(a) - start(b));
         for (const s of sorted) {
             let row = rows.find((r) => r.last <= start(s));
@@ -402,6 +404,7 @@ class Model {
         }
         return rows.map(({ list }) => ({
             x0: Float64Array.from(list, start), x1: Float64Array.from(list, stop),
+            queued: Float64Array.from(list, (s) => (s.queued === undefined ? start(s) : t[s.queued])),
             event: Uint32Array.from(list, (s) => s.event), color: Uint8Array.from(list, (s) => s.color),
             label: list.map((s) => s.label || ''),
         }));
@@ -424,12 +427,13 @@ class Model {
             if (!g.agents.includes(w.agent[i]) || (!led && !pair) || !w.issued[i])
                 continue;
             const leader = w.leader[i] || i + 1, s = groups.get(leader);
-            const to = w.completed[i] ? w.completed[i] - 1 : -1;
+            const to = w.completed[i] ? w.completed[i] - 1 : -1, begun = w.started[i] ? w.started[i] - 1 : -1;
             if (s) {
                 s.to = s.to < 0 || to < 0 ? -1 : this.time[to] > this.time[s.to] ? to : s.to;
+                s.from = begun >= 0 && this.time[begun] < this.time[s.from] ? begun : s.from;
             } else {
                 groups.set(leader, {
-                    from: w.issued[i] - 1, to, event: w.issued[i] - 1, color: led ? g.color : COLOR.other,
+                    queued: w.issued[i] - 1, from: begun < 0 ? w.issued[i] - 1 : begun, to, event: w.issued[i] - 1, color: led ? g.color : COLOR.other,
                     label: operationLabel(c, i) + (led ? '' : ', led by CTA ' + w.rank[i]),
                 });
             }

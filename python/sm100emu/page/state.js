@@ -126,7 +126,7 @@ function warpList(m, k, ranks) {
 /* view: what is told to go to an event; lines: sources of the page */
 function detailElements(m, event, lines, go) {
     const c = m.c, site = c.site(c.e.site[event]), parts = [];
-    parts.push(...causeElements(m, event, go));
+    parts.push(...causeElements(m, event, go), ...phaseElements(m, event, go));
     if (site && site.file)
         parts.push(...sourceElements(site, lines));
     if (site && site.text) {
@@ -155,13 +155,26 @@ function causeElements(m, event, go) {
     return [el('h3', {}, 'Cause, and its causes'), el('ol', { class: 'causes' }, ...list)];
 }
 
+/* Of an event at an mbarrier: all that its phase took, arrivals and bytes, by whom. */
+function phaseElements(m, event, go) {
+    const e = m.c.e, b = m.bars[e.object[event] - 1];
+    if (!b || b.kind !== OBJECT.MBARRIER || e.class[event] !== CLASS.SYNC || e.kind[event] === SYNC.MBAR_TEST)
+        return [];
+    const took = b.marks.filter((i) => e.phase[i] === e.phase[event] && e.kind[i] !== SYNC.MBAR_PHASE).sort((x, y) => m.place[x] - m.place[y]);
+    const what = (i) => (e.kind[i] === SYNC.MBAR_EXPECT_TX ? 'expects ' + plural(e.value[i], 'byte')
+        : e.kind[i] === SYNC.MBAR_COMPLETE_TX ? plural(e.value[i], 'byte') : plural(e.count[i], 'arrival'));
+    return [el('h3', {}, 'Phase ' + e.phase[event] + ' of ' + objectText(m.c, b.object)), el('ol', { class: 'causes' },
+        ...took.map((i) => el('li', {}, el('button', { type: 'button', class: 'link', 'aria-current': i === event ? 'true' : null,
+            onclick: () => go(i) }, what(i) + ': ' + whoText(m.c, i)))))];
+}
+
 function sourceElements(site, lines) {
     const made = [el('h3', {}, 'Source')];
     for (const [file, line] of [[site.file, site.line], ...site.from]) {
         const kept = lines[file] || {}, shown = [];
         for (let n = line - 3; n <= line + 3; n++)
             if (kept[n] !== undefined)
-                shown.push(el('span', { class: n === line ? 'here' : null }, String(n).padStart(5) + '  ' + kept[n] + '\n'));
+                shown.push(el('span', { class: n === line ? 'here' : null }, String(n).padStart(5) + '  ' + kept[n]));
         made.push(el('p', { class: 'faint' }, (made.length > 1 ? 'from ' : '') + file + ':' + line + (shown.length ? '' : ' (not found)')));
         if (shown.length)
             made.push(el('pre', { tabindex: 0 }, el('code', {}, ...shown)));

@@ -181,8 +181,11 @@ class Tracks {
         const g = this.g, { palette, ink, edge } = this.theme;
         let i = Math.max(0, upper(row.x0, this.from) - 1);
         while (i < row.x0.length && row.x0[i] <= this.to) {
-            const a = Math.max(-2, this.x(row.x0[i])), b = Math.min(this.width + 2, this.x(row.x1[i]));
+            const queued = Math.max(-2, this.x(row.queued[i])), b = Math.min(this.width + 2, this.x(row.x1[i]));
+            const a = Math.max(-2, this.x(row.x0[i]));
             g.fillStyle = palette[row.color[i]];
+            if (a > queued) /* a line while it is queued */
+                g.fillRect(queued, y + ROW / 2 - 1, a - queued, 1);
             g.fillRect(a, y, Math.max(1, b - a), ROW - 2);
             if (b - a > 5) {
                 g.strokeStyle = edge;

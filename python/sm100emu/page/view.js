@@ -41,7 +41,7 @@ class View {
         this.table.addEventListener('toggle', () => this.fillTable());
         this.root = el('section', { class: 'run', 'aria-labelledby': id('title') },
             el('h2', { id: id('title') }, this.run.name), this.banner(), this.pickers(),
-            el('div', { class: 'stage' }, this.scroller, this.tip),
+            el('div', { class: 'window' }, this.scroller, this.tip),
             el('div', { class: 'now' }, this.sentence, this.position),
             el('div', { class: 'panels' },
                 el('section', { class: 'panel', 'aria-label': 'State' }, this.stateHead(), this.state),
@@ -113,7 +113,7 @@ class View {
         this.m.tracks.forEach((track, n) => {
             if (!t.h[n])
                 return;
-            const label = el('div', { class: 'label ' + track.kind, title: track.label }, track.label);
+            const label = el('div', { class: 'label', title: track.label }, track.label);
             label.style.top = t.y[n] + 'px';
             made.push(label);
         });

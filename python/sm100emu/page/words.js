@@ -32,7 +32,7 @@ function objectText(c, object) {
 function whoText(c, i) {
     const e = c.e;
     if (e.op[i])
-        return 'the ' + operationName(c, e.op[i] - 1);
+        return 'the ' + operationName(c, e.op[i] - 1) + ' that CTA ' + e.rank[i] + ' issued';
     if (e.warp[i] === NOBODY)
         return 'CTA ' + e.rank[i];
     return 'CTA ' + e.rank[i] + ' ' + c.warpName(e.rank[i], e.warp[i]) + laneText(e.lanes[i]);
@@ -165,17 +165,18 @@ function syncText(c, i) {
 }
 
 function lifeText(c, i) {
-    const e = c.e, who = whoText(c, i), value = Number(e.value[i]), columns = ' columns ' + value + '-' + (value + e.count[i] - 1);
+    const e = c.e, who = whoText(c, i), value = Number(e.value[i]), owner = e.pending[i];
+    const where = owner === e.rank[i] ? '' : ' of CTA ' + owner, columns = ' columns ' + value + '-' + (value + e.count[i] - 1);
     switch (e.kind[i]) {
     case LIFE.CLUSTER_START: return 'The cluster starts';
     case LIFE.CLUSTER_END: return 'The cluster ends';
-    case LIFE.CTA_START: return 'CTA ' + e.rank[i] + ' starts';
-    case LIFE.CTA_EXIT: return 'CTA ' + e.rank[i] + ' has exited';
-    case LIFE.CTA_END: return 'CTA ' + e.rank[i] + ' is gone';
+    case LIFE.CTA_START: return 'CTA ' + owner + ' starts';
+    case LIFE.CTA_EXIT: return 'CTA ' + owner + ' has exited';
+    case LIFE.CTA_END: return 'CTA ' + owner + ' is gone';
     case LIFE.LANES_EXIT: return who + ' exits';
-    case LIFE.TMEM_ALLOC: return who + ' is given' + columns + ' of tensor memory';
-    case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory, its peer has yet to';
-    case LIFE.TMEM_DEALLOC: return who + ' gives back' + columns + ' of tensor memory';
+    case LIFE.TMEM_ALLOC: return who + ' is given' + columns + ' of tensor memory' + where;
+    case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory' + where + ', its peer has yet to';
+    case LIFE.TMEM_DEALLOC: return who + ' gives back' + columns + ' of tensor memory' + where;
     case LIFE.TMEM_RELINQUISH: return who + ' will allocate no more tensor memory';
     case LIFE.MBAR_INIT: return who + ' initialises ' + objectText(c, e.object[i]) + ' for ' +
         plural(e.object[i] ? c.o.count[e.object[i] - 1] : e.count[i], 'arrival') + ' a phase';
