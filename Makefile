@@ -33,6 +33,8 @@ BENCH_SIZE ?= 4096
 BENCH_RUNS ?= 3
 BENCH_MEMORY ?=
 SEEDS ?= 100
+TEXT ?=
+BREAK ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -69,8 +71,9 @@ STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
+WATCHES := $(NUMBERS:%=watch-%)
 
-.PHONY: help all test test-full doctor toolkit format lint layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) FORCE
+.PHONY: help all test test-full doctor toolkit format lint layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -233,6 +236,9 @@ run-$(firstword $(subst _, ,$(1))): build/$(1) $(if $(filter gpu,$(RUN_ON)),,emu
 
 check-$(firstword $(subst _, ,$(1))): build/$(1) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
+
+watch-$(firstword $(subst _, ,$(1))): build/$(1) emulator
+	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
 endef
 
 # Asked only where a step is about to run.
@@ -242,8 +248,12 @@ endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=build/%.d)
 
-run-% check-%:
+run-% check-% watch-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
+
+# Broken copies of a step: scripts/watch.sh makes their sources.
+build/watch/%: build/watch/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu)

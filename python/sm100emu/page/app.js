@@ -338,8 +338,10 @@ function eventKeys(v) {
         operations.push(count('op ' + [w.rank[i], w.warp[i], c.text(w.name[i]), w.to[i]].join(':')));
     v.keys = Array.from({ length: c.size }, (_, i) => {
         const object = e.object[i] && e.class[i] !== CLASS.OP ? c.objectName(e.object[i]) + '@' + c.o.rank[e.object[i] - 1] : '';
-        if (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_PHASE)
-            return count(['phase', object].join(' '));
+        if (e.class[i] === CLASS.SYNC && [SYNC.MBAR_PHASE, SYNC.BAR_PHASE, SYNC.CLUSTER_PHASE].includes(e.kind[i]))
+            return count('phase ' + object); /* whoever came last */
+        if (e.class[i] === CLASS.LIFE && e.kind[i] === LIFE.CTA_EXIT)
+            return count('exit ' + e.pending[i]);
         const who = e.op[i] ? operations[e.op[i] - 1] : e.rank[i] + ':' + e.warp[i];
         return count([who, e.class[i], e.kind[i], object].join(' '));
     });
