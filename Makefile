@@ -6,6 +6,7 @@
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
+#   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
@@ -233,6 +234,7 @@ build/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): build/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
+	@echo "make watch-$(firstword $(subst _, ,$(1))) makes a page of what happens in it"
 
 check-$(firstword $(subst _, ,$(1))): build/$(1) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
@@ -252,7 +254,7 @@ run-% check-% watch-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
 
 # Broken copies of a step: scripts/watch.sh makes their sources.
-build/watch/%: build/watch/%.cu $(TOOL) Makefile
+$(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- tests

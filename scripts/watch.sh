@@ -63,7 +63,7 @@ if [ -n "${BREAK:-}" ]; then
     record "$folder/source/$step/$step" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$patch"
     page "$folder/log" "$folder/log-broken" -o "$folder" --name "$step" --said "$folder/findings.sarif" \
-        --name2 "broken: $(sed 1q "$patch")" --said2 "$folder/findings-broken.sarif" --title "$step, BREAK=$BREAK"
+        --root2 "$folder/source" --name2 "broken: $(sed 1q "$patch")" --said2 "$folder/findings-broken.sarif" --title "$step, BREAK=$BREAK"
     exit 0
 fi
 
