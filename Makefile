@@ -140,7 +140,7 @@ $(EMU)/told: FORCE
 	$(call hold,$(VERSION) $(LIBRARIES))
 
 # -O3 for what takes most of an emulation's time: the loops over matrices in simd/, and the checks of order.
-$(EMU)/obj/simd/%.o $(EMU)/obj/check/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
+$(EMU)/obj/simd/%.o $(EMU)/obj/check/%.o $(EMU)/obj/stats/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
@@ -159,7 +159,7 @@ $(EMU)/obj/diag_ids.o: $(EMU)/diag_ids.c $(EMU)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -c $< -o $@
 
-$(EMU)/obj/cudart/core/sarif.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
+$(EMU)/obj/cudart/core/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
 $(EMU)/obj/cudart/core/sarif.o: $(EMU)/told
 
 # `q`, not `r`: two rooms may have a file of one name.
