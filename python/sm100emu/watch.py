@@ -8,7 +8,7 @@ two runs side by side. With a log of the first kind DIR/trace.json holds the sam
     --name TEXT, --name2 TEXT      what the runs are called
     --said FILE, --said2 FILE      findings of the run in SARIF, as --check-json=FILE writes them: the page quotes the first
     --title TEXT                   of the page
-    --root DIR                     sources are named, and looked for, from here; else the current folder
+    --root DIR, --root2 DIR        sources are named, and looked for, from here; else the current folder
     --log-tool PATH                sm100emu-log, where it is not beside the launcher or on the PATH
     --room BYTES                   of the page; launches and clusters that do not fit are left out, and the page says so
 
@@ -95,7 +95,7 @@ def findings(path):
 
 
 class Sources:
-    """Lines of the files that sites name, kept once for all runs of a page."""
+    """Lines of the files that the sites of a run name, kept once."""
 
     def __init__(self, root):
         self.root, self.files, self.lines = os.path.abspath(root), {}, {}
@@ -235,44 +235,44 @@ def pack(data):
 
 
 class Pages:
-    """Collects runs until there is no more room."""
+    """Collects runs until there is no more room, of which each of `runs` has its share."""
 
-    def __init__(self, title, root, room):
-        self.sources, self.room, self.runs, self.used = Sources(root), room, [], 0
-        self.title = title
+    def __init__(self, title, room, runs):
+        self.left = runs
+        self.room, self.runs, self.used, self.title = room, [], 0, title
 
-    def fits(self, part):
+    def fits(self, part, share):
         size = len(pack(part))
-        if self.used and self.used + size > self.room:
+        if self.used + size > share:
             return False
         self.used += size
         return True
 
-    def add(self, logs, name, said):
+    def add(self, logs, name, said, root):
         """A run: launch by launch, cluster by cluster, as long as they fit; what does not is counted."""
-        run = {"name": name, "said": said, "logs": [], "launches": len(logs), "left_out": 0}
-        whole = self.room
-        self.room = self.used + (whole - self.used) // (2 if not self.runs and self.shared else 1)
+        sources = Sources(root)
+        run = {"name": name, "said": said, "logs": [], "launches": len(logs), "left_out": 0, "lines": sources.lines}
+        if said and said["at"]:
+            said["at"] = sources.name(os.path.abspath(said["at"]))
+        share = self.used + (self.room - self.used) // self.left
+        self.left -= 1
         for log in logs:
-            made = slim_log(log, self.sources)
-            clusters = [slim(c) for c in log["clusters"]]
-            room = not run["left_out"] and self.fits({k: v for k, v in made.items()})
+            made = slim_log(log, sources)
+            room = not run["left_out"] and self.fits(made, share)
             made["clusters"] = []
-            for cluster in clusters:
-                room = room and self.fits(cluster)
+            for cluster in log["clusters"]:
+                slimmed = slim(cluster)
+                room = room and self.fits(slimmed, share)
                 if room:
-                    made["clusters"].append(cluster)
+                    made["clusters"].append(slimmed)
                 else:
                     run["left_out"] += 1
             if made["clusters"]:
                 run["logs"].append(made)
-        self.room = whole
         self.runs.append(run)
 
-    shared = False
-
     def html(self):
-        data = {"title": self.title, "runs": self.runs, "lines": self.sources.lines}
+        data = {"title": self.title, "runs": self.runs}
         scripts = "\n".join(text_of(name) for name in SCRIPTS)
         parts = {"TITLE": html.escape(self.title), "STYLE": text_of("style.css"), "SCRIPT": scripts, "DATA": pack(data)}
         return re.sub("@(TITLE|STYLE|SCRIPT|DATA)@", lambda m: parts[m[1]], text_of("index.html"))
@@ -304,19 +304,18 @@ def perfetto(path, out, tool):
     return target
 
 
-def make(logs, out, names=(), said=(), title=None, root=".", tool=None, room=ROOM):
+def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROOM):
     """Writes the page of one or two logs into the folder `out`; the paths of what was written."""
     os.makedirs(out, exist_ok=True)
     overhead = sum(len(text_of(name)) for name in SCRIPTS + ["index.html", "style.css"])
-    pages = Pages(title or "", root, room - overhead - 40000)  # lines of the sources take the rest
-    pages.shared = len(logs) > 1
+    pages = Pages(title, room - overhead - 40000, len(logs))  # lines of the sources take the rest
     for i, path in enumerate(logs):
         found = as_json(path, tool)
         if not any(c["events"]["kind"] for log in found for c in log["clusters"]):
             raise Refused("%s: there is no event in this log" % path)
-        name = names[i] if i < len(names) and names[i] else os.path.basename(path)
-        pages.add(found, name, findings(said[i] if i < len(said) else None))
-    pages.title = title or " and ".join(log["kernel"] for log in pages.runs[0]["logs"][:1]) or "a launch"
+        name, told, root = [given[i] if i < len(given) else None for given in (names, said, roots)]
+        pages.add(found, name or os.path.basename(path), findings(told), root or ".")
+    pages.title = title or pages.runs[0]["name"]
     written = [os.path.join(out, "index.html")]
     write(written[0], pages.html())
     trace = perfetto(logs[0], out, tool)
@@ -329,15 +328,15 @@ def main(argv=None):
                                 formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s LOG [LOG2] -o DIR")
     p.add_argument("log", nargs="+", help=argparse.SUPPRESS)
     p.add_argument("-o", dest="out", required=True, help=argparse.SUPPRESS)
-    for option in ("--name", "--name2", "--said", "--said2", "--title", "--log-tool"):
+    for option in ("--name", "--name2", "--said", "--said2", "--root", "--root2", "--title", "--log-tool"):
         p.add_argument(option, help=argparse.SUPPRESS)
-    p.add_argument("--root", default=".", help=argparse.SUPPRESS)
     p.add_argument("--room", type=int, default=ROOM, help=argparse.SUPPRESS)
     a = p.parse_args(argv)
     if len(a.log) > 2:
         p.error("one log, or two to be compared")
     try:
-        for path in make(a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, a.root, a.log_tool, a.room):
+        for path in make(a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool,
+                         a.room):
             print(path)
     except (Refused, OSError) as why:
         print("watch: %s" % why, file=sys.stderr)

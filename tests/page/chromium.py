@@ -47,6 +47,7 @@ class Page:
         self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in "Page", "Runtime", "Network", "Log", "Accessibility":
             self.call(domain + ".enable")
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
         self.resize(width, height)
 
     def __enter__(self):

@@ -93,8 +93,7 @@ class Replay:
             return
         kind, of, value = e["kind"][i], e["phase"][i], int(e["value"][i])
         if not self.by_clock:
-            phase = of + 1 if kind == PHASE else of
-            self.bar[n] = (phase, e["pending"][i], e["tx"][i])
+            self.bar[n] = (of + 1, self.o["count"][n], 0) if kind == PHASE else (of, e["pending"][i], e["tx"][i])
             return
         left = self.left.setdefault((n, of), [self.o["count"][n], 0])
         left[0] -= e["count"][i] if kind in (ARRIVE, DROP) else -1 if kind == PENDING else 0

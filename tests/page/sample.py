@@ -86,7 +86,7 @@ class Cluster:
                         value=value, pending=b["pending"], tx=b["tx"], cause=cause)
         if b["pending"] == 0 and b["tx"] == 0:
             b["done"].append(self.event(SYNC, PHASE, rank, warp, site, object=b["number"], op=op, phase=b["phase"],
-                                        pending=b["count"], cause=at))
+                                        cause=at))
             b["pending"], b["phase"] = b["count"], b["phase"] + 1
         return at
 
@@ -275,7 +275,8 @@ def clock(c):
     for i, e in enumerate(c.events):
         who = (e["rank"], e["warp"]) if e["warp"] != NOBODY else ("op", e["op"])
         queue = ("queue", e["object"]) if e["class"] == OP and e["kind"] in (STARTED, COMPLETED) else None
-        before = [n for n in (e["cause"], last.get(who, 0), last.get(queue, 0)) if n]
+        issued = c.ops[e["op"] - 1]["issued"] if queue else 0
+        before = [n for n in (e["cause"], last.get(who, 0), last.get(queue, 0), issued) if n]
         decided = max(before, key=lambda n: cycle[n - 1], default=0)
         cost = 0 if e["class"] == WAIT or e["kind"] == PHASE and e["class"] == SYNC else 4.5
         agent = c.ops[e["op"] - 1]["agent"] if e["op"] else 0

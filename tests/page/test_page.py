@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
         """Makes the page of logs, each a list of launches, and opens it; the page's path."""
         paths = [self.file("log%d.json" % n, {"version": 1, "logs": log}) for n, log in enumerate(logs)]
         out = os.path.join(self.scratch.name, "out")
-        path = watch.make(paths, out, root=ROOT, **options)[0]
+        path = watch.make(paths, out, roots=(ROOT, ROOT), **options)[0]
         self.page.open(path)
         return path
 
@@ -212,7 +212,7 @@ class Sample(Case):
         with open(os.path.join(folder, "sample.cu"), "w") as f:
             f.write("".join("line %d <b>of</b> the kernel\n" % n for n in range(1, 60)))
         path = self.file("src.json", {"version": 1, "logs": [log]})
-        self.page.open(watch.make([path], os.path.join(self.scratch.name, "out"), root=folder)[0])
+        self.page.open(watch.make([path], os.path.join(self.scratch.name, "out"), roots=(folder,))[0])
         e, w = log["clusters"][0]["events"], log["clusters"][0]["ops"]
         commit = next(i for i in range(len(e["kind"])) if e["class"][i] == 1 and log["text"][w["name"][e["op"][i] - 1]] == "tcgen05.commit")
         self.js("watch.active.goTo(%d)" % commit)
@@ -475,7 +475,7 @@ class Steps(Case):
     def one(self, command):
         log, tool = os.path.join(self.scratch.name, "log"), os.path.join(PRODUCTS, "sm100emu-log")
         subprocess.run([os.path.join(PRODUCTS, "sm100emu"), "--trace=" + log, *command], check=True, stdout=subprocess.DEVNULL)
-        path = watch.make([log], os.path.join(self.scratch.name, "out"), root=ROOT, tool=tool)[0]
+        path = watch.make([log], os.path.join(self.scratch.name, "out"), roots=(ROOT,), tool=tool)[0]
         self.assertLess(os.path.getsize(path), LIMIT)
         self.page.complaints.clear()
         self.page.open(path)

@@ -27,7 +27,6 @@ const COLORS = 10;
 class App {
     constructor(data) {
         this.data = data;
-        this.lines = data.lines;
         this.link = 0;
         this.themeChoice = 0;
         this.theme = {};
@@ -140,9 +139,14 @@ class App {
         }
         if (LINKS[this.link] === 'same event') {
             const there = counterpart(view, other, view.event);
-            if (there >= 0)
-                other.moveTo(other.m.place[there] + 1);
+            let before = view.k - 1; /* where it has none: what came before it, and has one */
+            while (before > 0 && counterpart(view, other, view.m.order[before]) < 0)
+                before--;
+            const last = counterpart(view, other, view.m.order[before]);
+            if (last >= 0)
+                other.moveTo(other.m.place[last] + 1);
             other.root.classList.toggle('without', there < 0);
+            view.root.classList.remove('without');
         } else {
             const t = view.m.time[view.event];
             other.moveTo(other.tracks.placeAt(t) + 1);
@@ -325,6 +329,11 @@ function haystack(v, i) {
 
 /* --- the same event in another run ------------------------------------------------------------------------------------ */
 
+function aboutWhat(c, i) {
+    const object = c.e.object[i];
+    return object && c.e.class[i] !== CLASS.OP ? c.objectName(object) + '@' + c.o.rank[object - 1] : '';
+}
+
 /* A name for each event that it has in any run: who, what, about what, for the how many-th time. */
 function eventKeys(v) {
     if (v.keysOf === v.c)
@@ -337,11 +346,14 @@ function eventKeys(v) {
     for (let i = 0; i < w.agent.length; i++)
         operations.push(count('op ' + [w.rank[i], w.warp[i], c.text(w.name[i]), w.to[i]].join(':')));
     v.keys = Array.from({ length: c.size }, (_, i) => {
-        const object = e.object[i] && e.class[i] !== CLASS.OP ? c.objectName(e.object[i]) + '@' + c.o.rank[e.object[i] - 1] : '';
-        if (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_PHASE)
-            return count(['phase', object].join(' '));
-        const who = e.op[i] ? operations[e.op[i] - 1] : e.rank[i] + ':' + e.warp[i];
-        return count([who, e.class[i], e.kind[i], object].join(' '));
+        const object = aboutWhat(c, i);
+        if (e.class[i] === CLASS.SYNC && [SYNC.MBAR_PHASE, SYNC.BAR_PHASE, SYNC.CLUSTER_PHASE].includes(e.kind[i]))
+            return count('phase ' + object); /* whoever came last */
+        if (e.class[i] === CLASS.LIFE && e.kind[i] === LIFE.CTA_EXIT)
+            return count('exit ' + e.pending[i]);
+        if (e.op[i])
+            return count([operations[e.op[i] - 1], e.class[i], e.kind[i]].join(' '));
+        return count([e.rank[i], e.warp[i], e.class[i], e.kind[i], object].join(' '));
     });
     v.keysOf = v.c;
     v.byKey = new Map(v.keys.map((key, i) => [key, i]));
@@ -361,7 +373,8 @@ function firstWithout(v, other) {
         if ([CLASS.WAIT, CLASS.STEP, CLASS.GLOBAL].includes(e.class[i]) || (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_TEST))
             continue;
         const there = counterpart(v, other, i);
-        if (there < 0 || Number(e.value[i]) !== Number(f.value[there]) || e.count[i] !== f.count[there])
+        if (there < 0 || Number(e.value[i]) !== Number(f.value[there]) || e.count[i] !== f.count[there] ||
+            aboutWhat(v.c, i) !== aboutWhat(other.c, there))
             return i;
     }
     return -1;

@@ -220,7 +220,7 @@ class View {
         const ranks = this.cta === 'all' ? Array.from({ length: this.c.ctas }, (_, r) => r)
             : this.cta === 'follow' ? (event < 0 ? [0] : concerned(m, event)) : [Number(this.cta)];
         this.state.replaceChildren(...stateElements(m, this.k, ranks));
-        this.detail.replaceChildren(...(event < 0 ? [] : detailElements(m, event, this.app.lines, (i) => this.goTo(i))));
+        this.detail.replaceChildren(...(event < 0 ? [] : detailElements(m, event, this.run.lines, (i) => this.goTo(i))));
         this.fillTable();
     }
 
