@@ -212,7 +212,7 @@ static struct names_range *merge(struct names *names, struct pieces *p, uint32_t
         }
         add_range(names, &list, count, &cap, &whole);
     }
-    if (*count)
+    if (list)
         qsort(list, *count, sizeof *list, by_place);
     return list;
 }
@@ -280,7 +280,7 @@ static void find_tmem(struct names *names, const struct trace_cluster *c, struct
         n->tmem[n->num_tmem++] =
             (struct names_range){at->rank, at->from, at->to, arena_strndup(&names->arena, text, strlen(text))};
     }
-    if (n->num_tmem)
+    if (n->tmem)
         qsort(n->tmem, n->num_tmem, sizeof *n->tmem, by_place);
     xfree(p.list);
 }
