@@ -128,6 +128,22 @@ def check_step(emulator, programs, step, folder):
             fault(step, "not in the timeline: %s" % line)
     if follow and not re.search(story, ask(emulator, ["--follow=" + follow, "--width=0"], log) or ""):
         fault(step, "not in the story of %s: %s" % (follow, story))
+    if follow:
+        check_follow(emulator, [os.path.join(programs, step)] + wanted[0], follow, log)
+
+
+def check_follow(emulator, command, follow, log):
+    """sm100emu --follow shows what sm100emu-log does, and for an unknown name those that there are."""
+    for name in follow, "nobody@cta0":
+        shown = subprocess.run([emulator + "-log", "--follow=" + name, log], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        run = subprocess.run([emulator, "--follow=" + name] + command, env=environment(), stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        told = shown.stdout + shown.stderr.replace("sm100emu-log:", "sm100emu:")
+        same(name, "what is told", told, re.sub(r"^sm100emu: cuda\w+:", "sm100emu:", run.stderr))
+        same(name, "exit code", 0, run.returncode)
+        if (shown.returncode, "cta0 of cluster 0 has " in shown.stderr) != ((0, False) if name == follow else (1, True)):
+            fault(name, "exit code %d: %s" % (shown.returncode, shown.stderr))
 
 
 def negative(programs):

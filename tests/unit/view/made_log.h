@@ -24,7 +24,9 @@ static const char *const made_source = "/* 1 */ kernel\n"
                                        "            umma(d, x, y);\n"
                                        "        umma_commit(&s->empty[at]);\n"
                                        "        tma_load(to_b, b, x, y, full);\n"
-                                       "    mbarrier_wait(&s->done, 0);\n";
+                                       "    mbarrier_wait(&s->done, 0);\n"
+                                       "    load_slice(&g->a, to);\n"
+                                       "    load_slice(&g->b, to);\n";
 
 struct made {
     struct trace_log log;
@@ -142,7 +144,9 @@ static inline void made_init(struct made *m, uint32_t rank, uint32_t at, uint32_
 }
 
 static inline void made_begin(struct made *m, struct made_ring *r) {
-    const uint32_t full = made_site(m, 2, 0, "mbarrier.init.shared::cta.b64 [%r1], 2;"),
+    /* an unrolled loop: a copy of the instruction for each stage */
+    const uint32_t full[] = {made_site(m, 2, 0, "mbarrier.init.shared::cta.b64 [%r1], 2;"),
+                             made_site(m, 2, 0, "mbarrier.init.shared::cta.b64 [%r1+8], 2;")},
                    empty = made_site(m, 3, 0, "mbarrier.init.shared::cta.b64 [%r2], 1;"),
                    done = made_site(m, 4, 0, "mbarrier.init.shared::cta.b64 [%r3], 1;");
     r->wait = made_site(m, 8, 5, "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;");
@@ -152,7 +156,7 @@ static inline void made_begin(struct made *m, struct made_ring *r) {
     r->end = made_site(m, 13, 7, "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;");
     for (uint32_t rank = 0; rank < 2; rank++)
         for (uint32_t i = 0; i < 2; i++) {
-            made_init(m, rank, MADE_FULL + 8 * i, 2, full, &r->full[rank][i]);
+            made_init(m, rank, MADE_FULL + 8 * i, 2, full[i], &r->full[rank][i]);
             made_init(m, rank, MADE_EMPTY + 8 * i, 1, empty, &r->empty[rank][i]);
         }
     made_init(m, 0, MADE_DONE, 1, done, &r->done);

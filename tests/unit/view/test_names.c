@@ -94,23 +94,50 @@ static void check_alike(void) {
     made_close(&m);
 }
 
-/* Copies of two maps through one function are told apart by the line that calls it. */
+static void copy_through(struct made *m, uint32_t line, uint64_t map, uint32_t to) {
+    struct trace_op op = m->ops[0];
+    op.map = map;
+    op.site = made_site(m, 9, line, "cp.async.bulk.tensor.2d [%r1], [%rd1, {%r2, %r3}], [%r4];");
+    op.to_off = to;
+    op.leader = 0;
+    made_issue(m, op);
+}
+
+/* Copies of two maps through one function are told apart by the line that calls it, and by what is its own in that. */
 static void check_maps(void) {
     struct made m;
     made_open(&m, true);
-    const uint32_t b = made_site(&m, 12, 6, "cp.async.bulk.tensor.2d [%r1], [%rd1, {%r2, %r3}], [%r4];");
-    struct trace_op op = m.ops[0];
-    op.map = 78;
-    op.site = b;
-    op.to_off = 0x2000;
-    op.leader = 0;
-    made_issue(&m, op);
+    copy_through(&m, 14, 77, 0x2000);
+    copy_through(&m, 15, 78, 0x3000);
     struct names *names = names_make(&m.log, 0);
     const struct names_cluster *n = names_of(names, 0);
-    CHECK_STR(range_name(n->smem, n->num_smem, 0, 0x2000), "B stage 0");
-    CHECK_STR(range_name(n->smem, n->num_smem, 0, MADE_STAGES), "A stage 0");
+    CHECK_STR(range_name(n->smem, n->num_smem, 0, 0x2000), "A stage 0");
+    CHECK_STR(range_name(n->smem, n->num_smem, 0, 0x3000), "B stage 0");
     names_free(names);
     made_close(&m);
+}
+
+/* A wrapper that the kernel calls itself is no task. */
+static void check_wrapper(void) {
+    struct made m;
+    char buf[64];
+    made_open(&m, true);
+    const uint32_t site = made_site(&m, 13, 0, "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0;");
+    made_wait(&m, 1, 3, 1, 0, site, WAIT_BEGINS, 0);
+    struct names *names = names_make(&m.log, 0);
+    CHECK_STR(names_warp(names_of(names, 0), 1, 3, buf, sizeof buf), "warp 3");
+    names_free(names);
+    made_close(&m);
+}
+
+static void check_accumulators(void) {
+    uint32_t end;
+    CHECK_EQ(names_accumulator(&(struct trace_op){.cta_group = 2, .m = 256, .n = 256, .to_off = 0x40}, &end), 0x40);
+    CHECK_EQ(end, 0x140);
+    CHECK_EQ(names_accumulator(&(struct trace_op){.cta_group = 2, .m = 128, .n = 256, .to_off = 0x100080}, &end), 0x80);
+    CHECK_EQ(end, 0x100); /* layout B: half of the columns */
+    names_accumulator(&(struct trace_op){.cta_group = 1, .m = 128, .n = 64}, &end);
+    CHECK_EQ(end, 64);
 }
 
 /* Chains that lead nowhere, or in a circle, end. */
@@ -135,6 +162,8 @@ int main(void) {
     check_without(true, time(NULL) - 1000);
     check_alike();
     check_maps();
+    check_wrapper();
+    check_accumulators();
     check_circle();
     return check_report();
 }

@@ -54,12 +54,12 @@ static void check_events(const struct made *m) {
 static void check_cycles(const struct made *m) {
     double *cycle = xcalloc(m->cluster.num_events, sizeof *cycle);
     for (uint32_t i = 0; i < m->cluster.num_events; i++)
-        cycle[i] = 1000.0 * i + 5.5;
+        cycle[i] = 1000.0 * i + 105.5;
     const double *cycles[] = {cycle};
     char *text = write_trace(m, &(struct say_times){.cycle = cycles});
     CHECK_HAS(text, "1 ns is a cycle of a model of a B200");
-    CHECK_HAS(text, "\"ts\":0.005");
-    CHECK_HAS(text, "\"ts\":12.005");
+    CHECK_HAS(text, "\"ts\":0.105");
+    CHECK_HAS(text, "\"ts\":12.105");
     free(text);
     xfree(cycle);
 }

@@ -42,6 +42,7 @@ static void check_words(const struct made *m, struct names *names) {
         if (e->class == TRACE_WAIT && e->kind == WAIT_MET)
             CHECK_HAS(say_why(&s, i, text, sizeof text), ", completed by cta");
     }
+    CHECK_STR(say_why(&s, m->ops[0].completed, text, sizeof text), ""); /* its own course */
     CHECK_STR(say_file(&s), "ring.cu");
     CHECK_STR(say_object(&s, 1, text, sizeof text), "full[0]@cta0");
     CHECK_STR(say_op(&s, 2, text, sizeof text), "TMA load A stage 0 -> cta1");
@@ -75,6 +76,8 @@ static void check_timeline(const struct made *m, struct names *names) {
     CHECK_HAS(text, "  cta0   mma           waited for full[0], parity 0, since ");
     CHECK_HAS(text, "  cta0   mma           2 x UMMA 256x64x16, D =, columns 0-63  :10\n");
     CHECK_HAS(text, "  cta0   mma           commit -> empty[0]@cta0,1  :11\n");
+    CHECK(strstr(text, "arrives at full") == NULL); /* behind its expect_tx it says no more */
+    CHECK(strstr(text, "arrives at empty") == NULL); /* an operation's: the phase has a row */
     CHECK_HAS(text, "--- tile 1\n");
     CHECK_EQ(lines_with(text, "--- tile"), 2);
     CHECK(strstr(text, "\033[") == NULL); /* no terminal, no colours */
@@ -138,6 +141,7 @@ static void check_follow(const struct made *m, struct names *names) {
     struct shown s;
     const char *text = follow(m, names, &s, "full[0]@cta0");
     CHECK_HAS(text, "initialises full[0] with 2 arrivals");
+    CHECK_HAS(text, "  cta0   load          issues TMA load A stage 0 -> cta0  :9");
     CHECK_HAS(text,
               "  cta1   TMA           brings 128 bytes of A stage 0 to full[0]@cta0, phase 0: 0 arrivals to come");
     CHECK_HAS(text, "  cta0   full[0]       phase 1 complete  <- cta1's TMA load A stage 0 -> cta1");
@@ -156,10 +160,19 @@ static void check_follow(const struct made *m, struct names *names) {
     CHECK_HAS(text, "has tensor memory columns 0-127");
     CHECK_EQ(lines_with(text, "issues UMMA"), 8);
     free(s.text);
+    text = follow(m, names, &s, "tmem:0-127@cta1"); /* which has not allocated, but has half of D */
+    CHECK(strstr(text, "has tensor memory") == NULL);
+    CHECK_EQ(lines_with(text, "issues UMMA"), 8);
+    free(s.text);
     text = follow(m, names, &s, "A stage 1@cta1");
     CHECK_HAS(text, "TMA load A stage 1 -> cta1");
     CHECK_EQ(lines_with(text, "issues UMMA"), 4); /* which read it through their descriptors */
     CHECK(strstr(text, "stage 0") == NULL && strstr(text, "-> cta0") == NULL);
+    free(s.text);
+    text = follow(m, names, &s, "tile:0");
+    CHECK_EQ(lines_with(text, "issues UMMA"), 4);
+    CHECK_HAS(text, "waited for full[1], parity 0");
+    CHECK(strstr(text, "columns 64-127") == NULL && strstr(text, "waited for full[1], parity 1") == NULL);
     free(s.text);
     text = follow(m, names, &s, "tile:1");
     CHECK_EQ(lines_with(text, "issues UMMA"), 4);
