@@ -16,12 +16,18 @@ static const struct trace_call *call_of(const struct trace_log *log, uint32_t ca
     return call && call <= log->num_calls ? &log->calls[call - 1] : NULL;
 }
 
-uint32_t names_chain(const struct trace_log *log, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]) {
+/* All of them, and no more than there is room for. */
+static uint32_t whole_chain(const struct trace_log *log, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]) {
     uint32_t n = 0;
     for (const struct trace_call *c = site ? call_of(log, log->sites[site - 1].inlined) : NULL; c && n < NAMES_CHAIN;
          c = call_of(log, c->outer))
         chain[n++] = c;
     return n;
+}
+
+uint32_t names_chain(const struct names *names, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]) {
+    const uint32_t n = whole_chain(names->log, site, chain);
+    return n > names->trampolines ? n - names->trampolines : 0;
 }
 
 static const char *keep(struct names *names, const char *text) {
@@ -54,7 +60,7 @@ static bool symbol_in(const char *ptx, char *out, size_t size, int32_t *index) {
 static struct names_init init_of(struct names *names, uint32_t site) {
     const struct trace_log *log = names->log;
     const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = names_chain(log, site, chain);
+    const uint32_t n = names_chain(names, site, chain);
     struct names_init init = {.index = SOURCE_WITHOUT_INDEX};
     char line[SOURCE_LINE], text[64];
     for (uint32_t i = 0; i < n && !init.text; i++)
@@ -100,7 +106,7 @@ static uint32_t role_of(struct names *names, uint32_t number) {
     const struct trace_log *log = names->log;
     const struct trace_site *site = &log->sites[number - 1];
     const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = names_chain(log, number, chain);
+    const uint32_t n = names_chain(names, number, chain);
     char line[SOURCE_LINE], text[64];
     if (*trace_string(log, site->func) && !same_text(log, site->func, log->kernel)) {
         source_symbol(trace_string(log, site->func), text, sizeof text);
@@ -123,7 +129,7 @@ static bool same_init(const struct names *names, uint32_t a, uint32_t b) {
     if (!x->at || !y->at || !same_call(names->log, x->at, y->at))
         return false;
     const struct trace_call *p[NAMES_CHAIN], *q[NAMES_CHAIN];
-    const uint32_t n = names_chain(names->log, a, p), m = names_chain(names->log, b, q);
+    const uint32_t n = names_chain(names, a, p), m = names_chain(names, b, q);
     uint32_t i = 1;
     while (i <= n && i <= m && p[n - i] != x->at && q[m - i] != y->at && same_call(names->log, p[n - i], q[m - i]))
         i++;
@@ -296,12 +302,42 @@ const char *names_warp(const struct names_cluster *n, uint32_t rank, uint32_t wa
     return buf;
 }
 
+/* --- trampolines -------------------------------------------------------------------------------------------------- */
+
+#define MOST_TRAMPOLINES 3u
+
+/* The call at this depth from the outermost one, of the site; NULL: it has fewer. */
+static const struct trace_call *outer_call(const struct trace_log *log, uint32_t site, uint32_t depth) {
+    const struct trace_call *chain[NAMES_CHAIN];
+    const uint32_t n = whole_chain(log, site, chain);
+    return depth < n && n < NAMES_CHAIN ? chain[n - 1 - depth] : NULL;
+}
+
+static uint32_t find_trampolines(const struct trace_log *log) {
+    uint32_t depth = 0;
+    for (; depth < MOST_TRAMPOLINES; depth++) {
+        const struct trace_call *common = NULL;
+        uint32_t deeper = 0; /* sites with a call inside of it */
+        for (uint32_t site = 1; site <= log->num_sites; site++) {
+            const struct trace_call *call = outer_call(log, site, depth);
+            if (call && common && !same_call(log, call, common))
+                return depth;
+            common = call ? call : common;
+            deeper += outer_call(log, site, depth + 1) != NULL;
+        }
+        if (deeper < 2)
+            return depth;
+    }
+    return depth;
+}
+
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
 struct names *names_make(const struct trace_log *log, int64_t newest) {
     struct names *names = xcalloc(1, sizeof *names);
     names->log = log;
     names->files.newest = newest;
+    names->trampolines = find_trampolines(log);
     names->inits = arena_array(&names->arena, (size_t)log->num_sites + 1, sizeof *names->inits);
     names->site_roles = arena_array(&names->arena, (size_t)log->num_sites + 1, sizeof *names->site_roles);
     names->clusters = arena_array(&names->arena, (size_t)log->num_clusters + 1, sizeof *names->clusters);

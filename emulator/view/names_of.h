@@ -30,10 +30,11 @@ struct names {
     const char **fills; /* by site: what the line of a copy calls what it fills or empties, or NULL */
     bool fills_known;
     struct names_cluster **clusters;
+    uint32_t trampolines; /* outermost calls that all instructions have in common: a kernel that only calls another */
 };
 
-/* The calls around the instruction at `site` (0: none), the innermost first; how many. */
-uint32_t names_chain(const struct trace_log *log, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]);
+/* The calls around the instruction at `site` (0: none), the innermost first, without trampolines; how many. */
+uint32_t names_chain(const struct names *names, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]);
 
 /* The ranges of a cluster whose objects have their names. */
 void names_find_ranges(struct names *names, const struct trace_cluster *c, struct names_cluster *n);
