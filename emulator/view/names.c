@@ -26,8 +26,10 @@ static uint32_t whole_chain(const struct trace_log *log, uint32_t site, const st
 }
 
 uint32_t names_chain(const struct names *names, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]) {
-    const uint32_t n = whole_chain(names->log, site, chain);
-    return n > names->trampolines ? n - names->trampolines : 0;
+    uint32_t n = whole_chain(names->log, site, chain);
+    while (n > 1 && names->trampolines[chain[n - 1] - names->log->calls])
+        n--;
+    return n;
 }
 
 static const char *keep(struct names *names, const char *text) {
@@ -304,31 +306,35 @@ const char *names_warp(const struct names_cluster *n, uint32_t rank, uint32_t wa
 
 /* --- trampolines -------------------------------------------------------------------------------------------------- */
 
-#define MOST_TRAMPOLINES 3u
+#define MANY 8u /* sites */
 
-/* The call at this depth from the outermost one, of the site; NULL: it has fewer. */
-static const struct trace_call *outer_call(const struct trace_log *log, uint32_t site, uint32_t depth) {
-    const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = whole_chain(log, site, chain);
-    return depth < n && n < NAMES_CHAIN ? chain[n - 1 - depth] : NULL;
-}
+/* What is known of a source file. */
+struct file_facts {
+    uint32_t line;  /* of its calls */
+    bool several;   /* lines */
+    uint32_t sites; /* that it is the outermost one of */
+};
 
-static uint32_t find_trampolines(const struct trace_log *log) {
-    uint32_t depth = 0;
-    for (; depth < MOST_TRAMPOLINES; depth++) {
-        const struct trace_call *common = NULL;
-        uint32_t deeper = 0; /* sites with a call inside of it */
-        for (uint32_t site = 1; site <= log->num_sites; site++) {
-            const struct trace_call *call = outer_call(log, site, depth);
-            if (call && common && !same_call(log, call, common))
-                return depth;
-            common = call ? call : common;
-            deeper += outer_call(log, site, depth + 1) != NULL;
-        }
-        if (deeper < 2)
-            return depth;
+static void find_trampolines(struct names *names) {
+    const struct trace_log *log = names->log;
+    struct file_facts *files = xcalloc(log->text_bytes, sizeof *files); /* by the place of the name */
+    for (uint32_t i = 0; i < log->num_calls; i++) {
+        struct file_facts *f = &files[log->calls[i].file];
+        f->several |= f->line && f->line != log->calls[i].line;
+        f->line = log->calls[i].line;
     }
-    return depth;
+    for (uint32_t site = 1; site <= log->num_sites; site++) {
+        const struct trace_call *chain[NAMES_CHAIN];
+        const uint32_t n = whole_chain(log, site, chain);
+        if (n > 1 && n < NAMES_CHAIN)
+            files[chain[n - 1]->file].sites++;
+    }
+    names->trampolines = arena_array(&names->arena, (size_t)log->num_calls + 1, sizeof *names->trampolines);
+    for (uint32_t i = 0; i < log->num_calls; i++) {
+        const struct file_facts *f = &files[log->calls[i].file];
+        names->trampolines[i] = !f->several && f->sites >= MANY;
+    }
+    xfree(files);
 }
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
@@ -337,7 +343,7 @@ struct names *names_make(const struct trace_log *log, int64_t newest) {
     struct names *names = xcalloc(1, sizeof *names);
     names->log = log;
     names->files.newest = newest;
-    names->trampolines = find_trampolines(log);
+    find_trampolines(names);
     names->inits = arena_array(&names->arena, (size_t)log->num_sites + 1, sizeof *names->inits);
     names->site_roles = arena_array(&names->arena, (size_t)log->num_sites + 1, sizeof *names->site_roles);
     names->clusters = arena_array(&names->arena, (size_t)log->num_clusters + 1, sizeof *names->clusters);

@@ -30,7 +30,9 @@ struct names {
     const char **fills; /* by site: what the line of a copy calls what it fills or empties, or NULL */
     bool fills_known;
     struct names_cluster **clusters;
-    uint32_t trampolines; /* outermost calls that all instructions have in common: a kernel that only calls another */
+    /* By call: it is a trampoline, the one call in a file that many instructions come through, as of a kernel that only
+     * calls another function. It says nothing of them. */
+    bool *trampolines;
 };
 
 /* The calls around the instruction at `site` (0: none), the innermost first, without trampolines; how many. */

@@ -140,6 +140,28 @@ static void check_accumulators(void) {
     CHECK_EQ(end, 64);
 }
 
+/* A kernel that only calls another function: the tasks are those of that one. */
+static void check_trampoline(void) {
+    struct made m;
+    char buf[64];
+    made_open(&m, true);
+    const uint32_t outer = m.log.num_calls + 1, calls = m.log.num_calls;
+    m.calls[m.log.num_calls++] = (struct trace_call){made_text(&m, "/nowhere/kernel.h"), 5, 0};
+    for (uint32_t i = 0; i < calls; i++)
+        m.calls[i].outer = m.calls[i].outer ? m.calls[i].outer : outer;
+    for (uint32_t i = 0; i < 3; i++) /* there are many */
+        made_site(&m, 9, 6, "cp.async.bulk.tensor.2d [%r1], [%rd1, {%r2, %r3}], [%r4];");
+    for (uint32_t i = calls + 1; i < m.log.num_calls; i++)
+        m.calls[i].outer = m.calls[i].outer ? m.calls[i].outer : outer;
+    struct names *names = names_make(&m.log, 0);
+    const struct names_cluster *n = names_of(names, 0);
+    CHECK_STR(names_warp(n, 0, 0, buf, sizeof buf), "mma");
+    CHECK_STR(names_warp(n, 0, 1, buf, sizeof buf), "load");
+    CHECK_STR(n->objects[0], "full[0]");
+    names_free(names);
+    made_close(&m);
+}
+
 /* Chains that lead nowhere, or in a circle, end. */
 static void check_circle(void) {
     struct made m;
@@ -162,6 +184,7 @@ int main(void) {
     check_without(true, time(NULL) - 1000);
     check_alike();
     check_maps();
+    check_trampoline();
     check_wrapper();
     check_accumulators();
     check_circle();

@@ -76,7 +76,7 @@ static void check_timeline(const struct made *m, struct names *names) {
     CHECK_HAS(text, "  cta0   mma           waited for full[0], parity 0, since ");
     CHECK_HAS(text, "  cta0   mma           2 x UMMA 256x64x16, D =, columns 0-63  :10\n");
     CHECK_HAS(text, "  cta0   mma           commit -> empty[0]@cta0,1  :11\n");
-    CHECK(strstr(text, "arrives at full") == NULL); /* behind its expect_tx it says no more */
+    CHECK(strstr(text, "arrives at full") == NULL);  /* behind its expect_tx it says no more */
     CHECK(strstr(text, "arrives at empty") == NULL); /* an operation's: the phase has a row */
     CHECK_HAS(text, "--- tile 1\n");
     CHECK_EQ(lines_with(text, "--- tile"), 2);
