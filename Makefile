@@ -5,6 +5,7 @@
 #   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
+#   build/sm100emu-log         shows the logs that it writes
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
@@ -109,7 +110,7 @@ EMU_LINK = $(SAN_FLAGS) $(SAN_LINK) $(LDFLAGS)
 EMU_LIBS := -ldl -lm -lpthread
 
 .PHONY: emulator
-emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(if $(wildcard emulator/sm100emu.c),$(BUILD)/sm100emu) ## the emulator and its launcher alone
+emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(BUILD)/sm100emu $(BUILD)/sm100emu-log ## the emulator and its launcher alone
 
 # $(call hold,TEXT): the target is a file of TEXT, which is younger only where TEXT is another.
 define hold
@@ -172,11 +173,11 @@ $(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
 $(EMU_NAMES): $(EMU)/libsm100emu.so
 	@ln -sf libsm100emu.so $@ && touch -h $@
 
-$(BUILD)/sm100emu: emulator/sm100emu.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
+$(BUILD)/sm100emu $(BUILD)/sm100emu-log: $(BUILD)/%: emulator/%.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(EMU_CFLAGS) $(TOLD) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
 
--include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d
+-include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d $(BUILD)/sm100emu-log.d
 
 # ---------------------------------------------------------------- the emulator on its way to other machines
 $(BUILD)/sm100emu.1: emulator/sm100emu.1 VERSION

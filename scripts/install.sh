@@ -35,6 +35,7 @@ for link in libcudart.so.12 libcudart.so.13 libcuda.so.1; do
 done
 place "$DESTDIR$mandir/man1" sm100emu.1 install -m 644 "$build/sm100emu.1"
 place "$doc" LICENSE install -m 644 LICENSE
+place "$DESTDIR$bindir" sm100emu-log install -m 755 "$build/sm100emu-log"
 place "$DESTDIR$bindir" sm100emu install -m 755 "$build/sm100emu"
 
 if [ "$do" = put ]; then

@@ -143,6 +143,8 @@ static struct launch_state describe_launch(struct gpu *gpu, const struct launch_
 }
 
 static void tell(const struct launch_state *st, const struct launch_config *cfg, enum event_host_kind kind) {
+    const struct place_needs n = launch_cta_needs(st);
+    const uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;
     tell_host(st->grid.gpu, &(struct event_host){.kind = kind,
                                                  .gpu = st->grid.gpu,
                                                  .stream = cfg->stream,
@@ -152,6 +154,7 @@ static void tell(const struct launch_state *st, const struct launch_config *cfg,
                                                  .cluster = cfg->cluster,
                                                  .static_smem = st->static_smem,
                                                  .dynamic_smem = cfg->dynamic_smem,
+                                                 .resident = place_capacity(&st->grid.gpu->config, &n, ctas),
                                                  .early = cfg->early});
 }
 

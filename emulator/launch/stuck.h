@@ -12,14 +12,14 @@
 struct stuck {
     struct warp *w;
     const struct group *g;
-    enum warp_wait_kind kind; /* WAIT_NONE: it runs */
-    uint32_t waits_for;       /* another one, which would have to go on first, or STUCK_NONE: nobody is known */
-    uint32_t followers;       /* how many wait for it, those that wait for these included */
-    uint32_t weight;          /* how much speaks for it as the cause */
+    enum event_wait_kind kind; /* WAIT_NONE: it runs */
+    uint32_t waits_for;        /* another one, which would have to go on first, or STUCK_NONE: nobody is known */
+    uint32_t followers;        /* how many wait for it, those that wait for these included */
+    uint32_t weight;           /* how much speaks for it as the cause */
 };
 
 /* Does a group that waits so wait for other lanes of its warp? */
-static inline bool stuck_waits_within(enum warp_wait_kind kind) {
+static inline bool stuck_waits_within(enum event_wait_kind kind) {
     return kind == WAIT_WARP_SYNC || kind == WAIT_JOIN || kind == WAIT_ALIGNED;
 }
 

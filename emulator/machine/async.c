@@ -41,9 +41,8 @@ void async_op_free(struct async_op *op) { worker_free(op->cta->island->worker, o
 
 static void tell_stage(const struct async_queue *q, const struct async_op *op, enum event_op_stage stage) {
     if (events_wanted(q->cta->gpu, WANT_OP))
-        events_send_op(
-            q->cta->gpu,
-            &(struct event_op){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE), .stage = stage, .queue = q->name});
+        events_send_op(q->cta->gpu,
+                       &(struct event_op){.by = event_by_op(op, ORDER_WEAK, SCOPE_NONE), .stage = stage, .queue = q});
 }
 
 static uint64_t held_by(const struct async_op *op) { return (uint64_t)op->bytes + op->src_bytes; }

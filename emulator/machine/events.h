@@ -189,7 +189,7 @@ struct event_work {
     const uint8_t *map;    /* tensor map of a tensor copy (engines/tensormap.h), and its box: */
     const int32_t *coord;  /* `rank` of them; gather4: x and four y */
     uint32_t rank;
-    uint32_t row; /* bytes of the box along its first dimension: one behind the other in global memory */
+    uint32_t row;        /* bytes of the box along its first dimension: one behind the other in global memory */
     struct cta *signals; /* whose mbarrier, or NULL: none */
     uint32_t signals_off;
     uint32_t ctas;          /* tcgen05.commit, try_cancel: bit = rank; these CTAs' in place of `signals` and `to` */
@@ -202,7 +202,7 @@ struct event_work {
 struct event_op {
     struct event_by by;
     enum event_op_stage stage;
-    const char *queue; /* "tensor core" */
+    const struct async_queue *queue; /* "tensor core" */
 };
 
 /* --- waits -------------------------------------------------------------------------------------------------------- */
@@ -217,13 +217,32 @@ enum event_wait_end {
     WAIT_TIMED_OUT, /* nothing else could run: the instruction answers "not yet" (try_wait's time limit) */
     WAIT_RELEASED,  /* it was a meeting with lanes that did not come: reconvergence given up */
 };
+/* What for. `off` and `value` of the event as said here. */
+enum event_wait_kind {
+    WAIT_NONE = 0,
+    WAIT_MBARRIER,   /* try_wait / test_wait polling; addr, parity or state */
+    WAIT_BARRIER,    /* bar.sync: named barrier `addr`, phase in `value` */
+    WAIT_CLUSTER,    /* barrier.cluster.wait */
+    WAIT_WARP_SYNC,  /* *.sync: waits for the other lanes of membermask `value` */
+    WAIT_TMEM_ALLOC, /* columns or permit: `value` columns */
+    WAIT_PAIR,       /* a warp of the pair's other CTA must execute the same instruction */
+    WAIT_REGISTERS,  /* setmaxnreg.inc to `value` registers; the CTA's pool has `addr` */
+    WAIT_TMEM_LDST,  /* tcgen05.wait::ld / ::st */
+    WAIT_ASYNC,      /* cp.async / bulk wait_group */
+    WAIT_JOIN,       /* parked at a reconvergence point */
+    WAIT_ALIGNED,    /* at an .aligned instruction until the warp's other lanes come */
+    WAIT_RIDING,     /* executing one .sync instruction as part of another group */
+    WAIT_ROOM,       /* clusterlaunchcontrol.try_cancel, until fewer than ASYNC_MAX_OPS are in flight */
+    WAIT_LAST
+};
+
 struct event_wait {
     struct event_by by;
     enum event_wait_end end;
-    uint32_t kind;     /* enum warp_wait_kind */
+    enum event_wait_kind kind;
     struct cta *owner; /* of the mbarrier */
     uint32_t off;      /* of the mbarrier, or number of the barrier */
-    uint64_t value;    /* parity, generation, columns, lanes: warp/warp.h */
+    uint64_t value;    /* parity, generation, columns, lanes */
 };
 
 /* --- instructions ------------------------------------------------------------------------------------------------- */
@@ -289,6 +308,7 @@ struct event_host {
     const char *kernel;             /* launches */
     struct diag_dim3 grid, block, cluster;
     uint32_t static_smem, dynamic_smem; /* bytes */
+    uint32_t resident;                  /* launches: clusters that the empty GPU holds at a time */
     bool early; /* programmatic stream serialisation: may begin before its stream's last grid ends */
 };
 

@@ -77,10 +77,11 @@ struct trace_op {
     uint32_t ctas;
     uint32_t accumulate, a_in_tmem, taken;
     uint32_t sfa, sfb;
+    uint32_t row;     /* bytes, or 0 */
     uint32_t dims;    /* of a tensor copy, */
     int32_t coord[5]; /*  and its box */
     uint64_t bytes, a, b, global;
-    uint64_t map; /* tensor map: the address that its copy in trace_log has, or 0: tells maps apart, no more */
+    uint64_t map; /* a key of its tensor map's bytes, or 0: tells maps apart, no more */
     struct diag_dim3 first;
 };
 
@@ -89,7 +90,7 @@ struct trace_op {
 enum trace_class {
     TRACE_SYNC,   /* kind: enum event_sync_kind */
     TRACE_OP,     /* enum event_op_stage: of `op`, in the queue `object` */
-    TRACE_WAIT,   /* enum event_wait_end, `what`: enum warp_wait_kind */
+    TRACE_WAIT,   /* enum event_wait_end, `what`: enum event_wait_kind */
     TRACE_LIFE,   /* enum event_life_kind */
     TRACE_GLOBAL, /* enum event_effect: threads touch global memory, an event an instruction */
     TRACE_STEP,   /* an instruction that is the cause of something, and nothing else tells of; or, kind 1, one whose
@@ -106,17 +107,17 @@ struct trace_event {
      * completion of the operation before it, of what operations do OP_STARTED. Of what threads do otherwise 0: their
      * own last event, which is the one before with the same rank and warp. */
     uint32_t cause;
-    uint32_t object; /* that it is about, or 0 */
-    uint32_t op;     /* that acts, 0: threads */
-    uint32_t phase;  /* of mbarriers and barriers: completed before */
-    uint32_t count;  /* arrivals; SYNC_MBAR_TEST: lanes answered yes; GLOBAL: bytes of each lane; LIFE_TMEM: columns */
-    uint32_t pending;    /* of an mbarrier after it: arrivals, */
-    int32_t tx;          /*  and bytes */
-    uint64_t value;      /* mbarriers: bytes; GLOBAL: 32-byte sectors; waits: event_wait.value; LIFE_TMEM: column */
-    uint16_t what;       /* waits: enum warp_wait_kind; SYNC_FENCE: enum event_fence; TEST: parity; GROUP_*: bits 0 bulk,
+    uint32_t object;  /* that it is about, or 0 */
+    uint32_t op;      /* that acts, 0: threads */
+    uint32_t phase;   /* of mbarriers and barriers: completed before */
+    uint32_t count;   /* arrivals; SYNC_MBAR_TEST: lanes answered yes; GLOBAL: bytes of each lane; LIFE_TMEM: columns */
+    uint32_t pending; /* of an mbarrier after it: arrivals, */
+    int32_t tx;       /*  and bytes */
+    uint64_t value;   /* mbarriers: bytes; GLOBAL: 32-byte sectors; waits: event_wait.value; LIFE_TMEM: column */
+    uint16_t what;    /* waits: enum event_wait_kind; SYNC_FENCE: enum event_fence; TEST: parity; GROUP_*: bits 0 bulk,
                             1 read, and from bit 2 on how many groups may stay pending */
-    uint16_t times;      /* SYNC_MBAR_TEST: failed ones in a row that it stands for; else 1 */
-    uint32_t cluster;    /* of the cause, where it is another cluster's: its number + 1 in the log; 0: its own */
+    uint16_t times;   /* SYNC_MBAR_TEST: failed ones in a row that it stands for; else 1 */
+    uint32_t cluster; /* of the cause, where it is another cluster's: its number + 1 in the log; 0: its own */
     uint16_t ran[RUN_KINDS]; /* warp instructions of the warp since its last event, this one's included */
     uint16_t spare;
 };

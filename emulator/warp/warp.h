@@ -15,26 +15,8 @@
 
 /* --- warps -------------------------------------------------------------------------------------------------------- */
 
-enum warp_wait_kind {
-    WAIT_NONE = 0,
-    WAIT_MBARRIER,   /* try_wait / test_wait polling; addr, parity or state */
-    WAIT_BARRIER,    /* bar.sync: named barrier `addr`, phase in `value` */
-    WAIT_CLUSTER,    /* barrier.cluster.wait */
-    WAIT_WARP_SYNC,  /* *.sync: waits for the other lanes of membermask `value` */
-    WAIT_TMEM_ALLOC, /* columns or permit: `value` columns */
-    WAIT_PAIR,       /* a warp of the pair's other CTA must execute the same instruction */
-    WAIT_REGISTERS,  /* setmaxnreg.inc to `value` registers; the CTA's pool has `addr` */
-    WAIT_TMEM_LDST,  /* tcgen05.wait::ld / ::st */
-    WAIT_ASYNC,      /* cp.async / bulk wait_group */
-    WAIT_JOIN,       /* parked at a reconvergence point */
-    WAIT_ALIGNED,    /* at an .aligned instruction until the warp's other lanes come */
-    WAIT_RIDING,     /* executing one .sync instruction as part of another group */
-    WAIT_ROOM,       /* clusterlaunchcontrol.try_cancel, until fewer than ASYNC_MAX_OPS are in flight */
-    WAIT_LAST
-};
-
 struct warp_wait {
-    enum warp_wait_kind kind;
+    enum event_wait_kind kind;
     bool polls;     /* may be resumed with warp_timed_out(): try_wait and repeated test_wait */
     bool one_mbar;  /* a try_wait whose lanes all wait for one phase of one object: mbar_waits(mbar) says how long */
     uint32_t mbar;  /* mbar_index */

@@ -278,6 +278,11 @@ static int create_gpu(struct rt_context *c) {
                                         : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);
+    e = rt_trace_open(c, &config);
+    if (e != RT_SUCCESS) {
+        c->gpu_refused = true;
+        return e;
+    }
     c->gpu->print = on_print;
     c->gpu->print_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)

@@ -30,10 +30,12 @@
 #include "launch/launch.h"
 #include "machine/events.h"
 #include "machine/suppress.h"
+#include "trace/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct rt_module;
 
@@ -109,6 +111,15 @@ struct rt_report {
     bool ended;       /* what is told once at the end was */
 };
 
+/* Where the logs of the process's launches go. */
+struct rt_trace {
+    FILE *file; /* NULL: none is wanted */
+    long pid;   /* whose launches they are: a forked child writes none */
+    bool lost;  /* that the file takes no more, or that a log is cut, was said */
+    char schedule[48];
+    struct trace_sink sink;
+};
+
 enum { RT_MAX_STUBS = 512 };
 
 struct rt_context {
@@ -123,6 +134,7 @@ struct rt_context {
     bool gpu_refused; /* options in the environment make no sense: every call fails */
     int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
     struct rt_report report;
+    struct rt_trace trace;
     size_t limits[RT_LIMIT_COUNT];
 
     struct rt_module *modules;
@@ -212,6 +224,11 @@ void rt_report_fork(struct rt_context *c);
  * --check-json has its last counts. True when the launcher's exit code is to tell of findings. Does it again for what
  * has come since. */
 bool rt_report_end(struct rt_context *c);
+
+/* --- trace.c ------------------------------------------------------------------------------------------------------ */
+
+/* A new device's launches are logged where --trace asks for it: into the file of the process, begun with its first. */
+int rt_trace_open(struct rt_context *c, const struct mach_config *config);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */
 

@@ -2,8 +2,10 @@
 #include "cudart/core/options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_THREADS 1024u
 #define MAX_SECONDS 1e9
@@ -147,12 +149,47 @@ static bool parse_suppress(const char *text, struct mach_config *config) {
     return *text != 0;
 }
 
+static bool parse_trace(const char *text, struct mach_config *config) {
+    config->trace = text;
+    return *text != 0;
+}
+
+/* FIRST-LAST, or one number. */
+static bool read_range(const char *text, uint32_t range[2]) {
+    const size_t n = strcspn(text, "-");
+    uint64_t first, last;
+    char digits[24];
+    if (n >= sizeof digits)
+        return false;
+    memcpy(digits, text, n);
+    digits[n] = 0;
+    if (!read_number(digits, &first) || !read_number(text[n] ? text + n + 1 : text, &last) || first > last ||
+        last > UINT32_MAX)
+        return false;
+    range[0] = (uint32_t)first;
+    range[1] = (uint32_t)last;
+    return true;
+}
+
+static bool parse_trace_ctas(const char *text, struct mach_config *config) {
+    return config->trace_some_ctas = read_range(text, config->trace_ctas);
+}
+
+static bool parse_trace_tiles(const char *text, struct mach_config *config) {
+    return config->trace_some_tiles = read_range(text, config->trace_tiles);
+}
+
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, false,
      "default, eager, lazy, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
     {"--check", "SM100EMU_CHECK", parse_check, false, "warn, strict, error or off"},
     {"--check-json", "SM100EMU_CHECK_JSON", parse_check_json, true, "the name of a file"},
     {"--suppress", "SM100EMU_SUPPRESS", parse_suppress, true, "the name of a file"},
+    {"--trace", "SM100EMU_TRACE", parse_trace, true, "the name of a file"},
+    {"--trace-ctas", "SM100EMU_TRACE_CTAS", parse_trace_ctas, false,
+     "a number of a CTA, or the first and the last as 0-15"},
+    {"--trace-tiles", "SM100EMU_TRACE_TILES", parse_trace_tiles, false,
+     "a number of a tile, or the first and the last as 0-3"},
     {"--umma", "SM100EMU_UMMA", parse_umma, false, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, false, "a number of warp instructions, 1 or more"},
     {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, false, "a number of seconds, 0.001 to 1e9"},
@@ -161,3 +198,17 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "the SMs of each GPC: up to 16 numbers whose sum is 148"},
     {"--threads", "SM100EMU_THREADS", parse_threads, false, "a number of host threads, 1 to 1024"},
 };
+
+void rt_option_path(const char *path, char *out, size_t size) {
+    size_t n = 0;
+    for (; *path && n < size - 1; path++) {
+        if (path[0] == '%' && path[1] == 'p') {
+            n += (size_t)snprintf(out + n, size - n, "%ld", (long)getpid());
+            n = n < size ? n : size - 1;
+            path++;
+        } else {
+            out[n++] = *path;
+        }
+    }
+    out[n] = '\0';
+}

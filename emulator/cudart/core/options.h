@@ -14,8 +14,11 @@ struct rt_option {
     bool is_path;        /* the launcher hands it on from the root, as programs change their directory */
     const char *expects; /* what its values are, to be put behind "expected: " */
 };
-#define RT_NUM_OPTIONS 10u
+#define RT_NUM_OPTIONS 13u
 extern const struct rt_option rt_options[RT_NUM_OPTIONS];
+
+/* The name of a file as an option gives it, "%p" replaced by the process's id. Cut to `size`. */
+void rt_option_path(const char *path, char *out, size_t size);
 
 /* The variable by which a process knows that the launcher became it: the process's id. */
 #define RT_LAUNCHED "SM100EMU_LAUNCHED"

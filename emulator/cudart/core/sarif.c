@@ -7,6 +7,8 @@
 #include "cudart/core/sarif.h"
 
 #include "base/heap.h"
+#include "base/json.h"
+#include "cudart/core/options.h"
 #include "machine/suppress.h"
 
 #include <errno.h>
@@ -19,43 +21,12 @@
 
 /* --- strings ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes of the UTF-8 character at s, 0 where there is none (RFC 3629: no overlong form, no surrogate, none beyond
- * U+10FFFF). */
-static unsigned utf8_length(const unsigned char *s) {
-    const unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0;
-    for (unsigned i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    const bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
-                       (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
-    return wrong ? 0 : n;
-}
-
-/* A JSON string; U+FFFD for bytes that are no UTF-8. */
-static void put_string(FILE *f, const char *text) {
-    const unsigned char *s = (const unsigned char *)(text ? text : "");
-    fputc('"', f);
-    while (*s) {
-        const unsigned n = utf8_length(s);
-        if (n == 0)
-            fputs("\\ufffd", f);
-        else if (*s == '"' || *s == '\\')
-            fprintf(f, "\\%c", *s);
-        else if (*s < ' ' || *s == 0x7F)
-            fprintf(f, "\\u%04x", *s);
-        else
-            fwrite(s, 1, n, f);
-        s += n ? n : 1;
-    }
-    fputc('"', f);
-}
-
 /* `"name": "text"`, with `before` in front; nothing where there is no text. */
 static void put_member(FILE *f, const char *before, const char *name, const char *text) {
     if (!text)
         return;
     fprintf(f, "%s\"%s\": ", before, name);
-    put_string(f, text);
+    json_string(f, text);
 }
 
 /* `"name": {"text": "..."}` (3.11) */
@@ -63,7 +34,7 @@ static void put_message(FILE *f, const char *before, const char *name, const cha
     if (!text)
         return;
     fprintf(f, "%s\"%s\": {\"text\": ", before, name);
-    put_string(f, text);
+    json_string(f, text);
     fputc('}', f);
 }
 
@@ -258,25 +229,10 @@ static void put_log(FILE *f, const struct findings *all) {
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-/* "%p" replaced by the process's id. */
-static void expand(const char *path, char *out, size_t size) {
-    size_t n = 0;
-    for (; *path && n < size - 1; path++) {
-        if (path[0] == '%' && path[1] == 'p') {
-            n += (size_t)snprintf(out + n, size - n, "%ld", (long)getpid());
-            n = n < size ? n : size - 1;
-            path++;
-        } else {
-            out[n++] = *path;
-        }
-    }
-    out[n] = '\0';
-}
-
 bool sarif_write(const struct findings *f, const char *path, char *why, size_t why_size) {
     char to[PATH_MAX], temporary[PATH_MAX + 32];
     struct stat st;
-    expand(path, to, sizeof to);
+    rt_option_path(path, to, sizeof to);
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", to, (long)getpid());
     if (stat(to, &st) == 0 && !S_ISREG(st.st_mode)) {
         snprintf(why, why_size, "%s: no regular file", to);

@@ -1,0 +1,73 @@
+/* cudart/core/trace.c - the file of --trace; contract in context.h. */
+#include "cudart/core/context.h"
+#include "cudart/core/options.h"
+#include "trace/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_BYTES (UINT64_C(1) << 30) /* of a launch's events */
+
+/* As in --schedule=. */
+static void name_schedule(const struct mach_config *config, char *text, size_t size) {
+    static const char *const names[] = {[MACH_SCHED_DEFAULT] = "default",
+                                        [MACH_SCHED_EAGER] = "eager",
+                                        [MACH_SCHED_LAZY] = "lazy",
+                                        [MACH_SCHED_RANDOM] = "random",
+                                        [MACH_SCHED_PCT] = "pct"};
+    if (config->schedule == MACH_SCHED_RANDOM)
+        snprintf(text, size, "random:%" PRIu64, config->seed);
+    else if (config->schedule == MACH_SCHED_PCT)
+        snprintf(text, size, "pct:%" PRIu64 ",%u", config->seed, config->depth);
+    else
+        snprintf(text, size, "%s", names[config->schedule]);
+}
+
+/* A launch has ended, by a call that holds the context. */
+static void on_log(void *ctx, struct trace_log *log) {
+    struct rt_context *c = ctx;
+    struct rt_trace *t = &c->trace;
+    const bool windowed = t->sink.window.ctas || t->sink.window.tiles;
+    const bool mine = t->pid == (long)getpid();
+    if (mine && log->cut && !windowed && !t->lost) {
+        rt_say(c, 0,
+               "--trace: the log is cut: it has more than %" PRIu64 " MiB of events; --trace-ctas and "
+               "--trace-tiles choose a window",
+               MOST_BYTES >> 20);
+        t->lost = true;
+    }
+    if (mine && !trace_write(t->file, log) && !t->lost) {
+        rt_say(c, 0, "--trace: the file takes no more: %s", strerror(errno));
+        t->lost = true;
+    }
+    trace_free(log);
+}
+
+int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
+    struct rt_trace *t = &c->trace;
+    char path[PATH_MAX];
+    if (config->trace == NULL)
+        return RT_SUCCESS;
+    if (t->file == NULL) {
+        rt_option_path(config->trace, path, sizeof path);
+        t->file = fopen(path, "wbe");
+        if (t->file == NULL)
+            return rt_say(c, RT_ERROR_NOT_INITIALIZED, "--trace: %s: %s", path, strerror(errno));
+        t->pid = (long)getpid();
+    }
+    name_schedule(config, t->schedule, sizeof t->schedule);
+    t->sink = (struct trace_sink){.take = on_log,
+                                  .ctx = c,
+                                  .window = {.ctas = config->trace_some_ctas,
+                                             .first_cta = config->trace_ctas[0],
+                                             .last_cta = config->trace_ctas[1],
+                                             .tiles = config->trace_some_tiles,
+                                             .first_tile = config->trace_tiles[0],
+                                             .last_tile = config->trace_tiles[1],
+                                             .bytes = MOST_BYTES},
+                                  .schedule = t->schedule};
+    return trace_attach(c->gpu, &t->sink) ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "too many listeners");
+}

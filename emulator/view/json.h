@@ -1,0 +1,22 @@
+/* view/json.h - logs as JSON, for other programs.
+ *
+ *   {"version": 1, "logs": [{"kernel": ..., "schedule": ..., "fault": 0, "cut": 0, "grid": [x, y, z], "block": ...,
+ *     "cluster": ..., "smem": bytes, "resident": clusters, "instructions": n, "text": ["", ...],
+ *     "sites": COLUMNS, "calls": COLUMNS,
+ *     "clusters": [{"number": 0, "id": [x, y, z], "sm": [by rank], "complete": 1,
+ *                   "objects": COLUMNS, "ops": COLUMNS, "events": COLUMNS}]}]}
+ *
+ * COLUMNS is an object with an array for each field of the structure in trace/log.h, by its name. Text is a place in
+ * "text". An event's `ran` is five columns, ran_alu and so on. Numbers over 2^53 are strings of decimal digits.
+ */
+#ifndef VIEW_JSON_H
+#define VIEW_JSON_H
+
+#include "trace/log.h"
+
+#include <stdio.h>
+
+/* False with errno when the file takes no more. */
+bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count);
+
+#endif
