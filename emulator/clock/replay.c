@@ -93,7 +93,7 @@ static struct clock_box box_of(const struct trace_op *op) {
     if (!address)
         for (uint32_t i = 0, n = op->dims < 5 ? op->dims : 5; i <= n; i++)
             address = (address ^ (i ? (uint64_t)(uint32_t)op->coord[i - 1] : op->map)) * UINT64_C(0x100000001b3);
-    return (struct clock_box){address, op->bytes, 0};
+    return (struct clock_box){address, op->bytes, op->row};
 }
 
 static double start_load(struct replay *r, struct live *l, uint32_t number, double at) {
@@ -272,7 +272,7 @@ static uint64_t forced_no(const struct live *l) {
     return n;
 }
 
-static void end(struct replay *r, uint32_t cluster) {
+static void release(struct replay *r, uint32_t cluster) {
     struct live *l = &r->live[cluster];
     r->r->doubts.answers += forced_no(l);
     r->end = fmax(r->end, l->end);
@@ -287,9 +287,18 @@ static void end(struct replay *r, uint32_t cluster) {
         xfree(l->cycle);
         xfree(l->cause);
     }
-    if (r->next < r->log->num_clusters) {
+}
+
+/* A cluster has ended: its SMs go to the next in which something happens. */
+static void end(struct replay *r, uint32_t cluster) {
+    const struct live *l = &r->live[cluster];
+    release(r, cluster);
+    while (r->next < r->log->num_clusters) {
         const uint32_t next = r->next++;
         begin(r, next, l->end + r->costs->cta_start, l->sm);
+        if (r->live[next].left)
+            return;
+        release(r, next);
     }
 }
 
@@ -337,7 +346,11 @@ static void launch(struct replay *r) {
     r->next = n < resident ? n : resident;
     r->end = r->costs->launch;
     for (uint32_t i = 0, first = r->next; i < first; i++)
+    {
         begin(r, i, r->costs->launch, r->log->clusters[i].sm);
+        if (!r->live[i].left)
+            end(r, i);
+    }
     while (r->num_due) {
         const struct due d = pop(r);
         take_place(r, &d);
