@@ -45,12 +45,15 @@ static void want_huge_pages(const struct devmem *m, uint64_t at, uint64_t bytes)
         madvise(first, (bytes - lost) & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
 }
 
+/* Where device addresses begin if the host has room there: the same in every run, so that logs of one program are. */
+#define WISH ((void *)(uintptr_t)0x200000000000u)
+
 struct devmem *mem_create(uint64_t capacity) {
     capacity = (capacity + PAGE - 1) & ~(PAGE - 1);
     if (capacity > UINT64_MAX / 2)
         return NULL;
     const uint64_t bytes = capacity + HUGE_PAGE;
-    void *front = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *front = mmap(WISH, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *back = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     struct devmem *m = try_calloc(1, sizeof *m);
     if (front == MAP_FAILED || back == MAP_FAILED || !m) {
