@@ -97,13 +97,16 @@ double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double 
 
 /* --- TMA ---------------------------------------------------------------------------------------------------------- */
 
-static double lines_of(const struct clock_box *box) {
-    const uint64_t row = box->row && box->row < box->bytes ? box->row : box->bytes;
-    return row ? (double)((row + 127) / 128) * (double)box->bytes / (double)row : 0;
+static uint64_t row_of(const struct clock_box *box) {
+    return box->row && box->row < box->bytes ? box->row : box->bytes;
 }
+static double rows_of(const struct clock_box *box) { return box->bytes ? (double)box->bytes / (double)row_of(box) : 0; }
+static double lines_of(const struct clock_box *box) { return rows_of(box) * (double)((row_of(box) + 127) / 128); }
 
 static double tma_asks(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
-    return clock_take(&m->sm[sm].tma, at + m->costs->tma_issue, m->costs->tma_box + lines_of(box) * m->costs->tma_line);
+    const struct clock_table *t = m->costs;
+    const double work = t->tma_box + rows_of(box) * t->tma_row + lines_of(box) * t->tma_line;
+    return clock_take(&m->sm[sm].tma, at + t->tma_issue, work);
 }
 
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
@@ -113,9 +116,10 @@ double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct c
     return fmax(sent, there) + m->costs->l2_latency;
 }
 
-double clock_arrive(struct clock_model *m, uint32_t sm, double at, uint64_t bytes) {
+double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     struct clock_sm *to = &m->sm[sm];
-    const double work = (double)bytes / m->costs->tma_port, end = clock_take(&to->port, at, work);
+    const double work = (double)box->bytes / m->costs->tma_port + rows_of(box) * m->costs->tma_row;
+    const double end = clock_take(&to->port, at, work);
     double *span = to->arrives[to->arrivals++ % CLOCK_ARRIVALS];
     span[0] = end - work;
     span[1] = end;

@@ -92,7 +92,7 @@ struct clock_box {
 };
 /* The TMA asks for it; when L2 has sent the last of it. To be passed on to each SM by clock_arrive. */
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
-double clock_arrive(struct clock_model *m, uint32_t sm, double at, uint64_t bytes);
+double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 /* The TMA has read a store's bytes; and they are in global memory. */
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box);

@@ -104,8 +104,7 @@ static double start_load(struct replay *r, struct live *l, uint32_t number, doub
         l->there[number - 1] = l->there[op->leader - 1] + r->costs->multicast;
     else
         l->there[number - 1] = clock_fetch(r->model, sm_of(l, op->rank), at, &box);
-    l->done[number - 1] =
-        clock_arrive(r->model, sm_of(l, op->to ? op->to - 1 : op->rank), l->there[number - 1], op->bytes);
+    l->done[number - 1] = clock_arrive(r->model, sm_of(l, op->to ? op->to - 1 : op->rank), l->there[number - 1], &box);
     return at;
 }
 
@@ -118,7 +117,7 @@ static double start_copy(struct replay *r, struct live *l, uint32_t number, doub
     }
     if (op->from && op->to) { /* from an SM to another */
         const double sent = clock_store_read(r->model, sm_of(l, op->from - 1), at, &box) + r->costs->arrive_remote;
-        l->done[number - 1] = clock_arrive(r->model, sm_of(l, op->to - 1), sent, op->bytes);
+        l->done[number - 1] = clock_arrive(r->model, sm_of(l, op->to - 1), sent, &box);
         return at;
     }
     if (op->from) {

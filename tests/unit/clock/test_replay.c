@@ -155,6 +155,7 @@ static struct clock_table load_costs(void) {
     struct clock_table t = hand_costs();
     t.tma_issue = 100;
     t.tma_box = 20;
+    t.tma_row = 1;
     t.tma_line = 2;
     t.tma_port = 64;
     t.l2_latency = 300;
@@ -164,7 +165,7 @@ static struct clock_table load_costs(void) {
     return t;
 }
 
-/* 128 lines of 128 bytes: asked for at 1010 + 100 + 20 + 256; from HBM 500 + 128 later, on the way 300, in 256 cycles.
+/* 128 rows of one line: asked for at 1010 + 100 + 20 + 3 x 128; from HBM 500 + 128 later, on the way 300, in 256 + 128.
  * The second launch finds them in L2. */
 static void test_load(void) {
     struct hand h;
@@ -172,11 +173,11 @@ static void test_load(void) {
     hand_open(&h, 1, 1);
     load(&h);
     struct clock_result r = replay_times(&h, &t, 1);
-    CHECK_NEAR(at(&r, h.ops[0].completed), 1386 + 628 + 300 + 256, 1e-3);
+    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 628 + 300 + 384, 1e-3);
     CHECK_EQ(r.busy.hbm_bytes, 16384);
     clock_result_free(&r, &h.log);
     r = replay_times(&h, &t, 2);
-    CHECK_NEAR(at(&r, h.ops[0].completed), 1386 + 300 + 256, 1e-3);
+    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 300 + 384, 1e-3);
     CHECK_EQ(r.busy.hbm_bytes, 0);
     CHECK_EQ(r.busy.l2_bytes, 16384);
     clock_result_free(&r, &h.log);
