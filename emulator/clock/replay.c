@@ -168,7 +168,7 @@ static double start(struct replay *r, struct live *l, uint32_t number, double at
     }
     case AGENT_CP_ASYNC: {
         double *copies = &l->copies[rank * MAX_WARPS + op->warp % MAX_WARPS];
-        *done = clock_thread_read(r->model, sm, at, (op->bytes + 31) / 32);
+        *done = clock_thread_read(r->model, sm, at, (op->bytes + 31) / 32, 1);
         *copies = fmax(*copies, *done);
         return at;
     }
@@ -196,6 +196,13 @@ static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i,
     return !(clock_is_test(last, false) && last->object == e->object);
 }
 
+/* Lines of 128 bytes, one a cycle, that an access to global memory touches; the log tells sectors. Where lanes of less
+ * than a sector fill all they touch they lie side by side, four sectors to a line; else each is taken for a line. */
+static double lines_touched(const struct trace_event *e) {
+    const uint64_t asked = (uint64_t)__builtin_popcount(e->lanes) * e->count;
+    return e->count < 32 && e->value * 32 <= asked ? (double)((e->value + 3) / 4) : (double)e->value;
+}
+
 static double thread(struct replay *r, struct live *l, uint32_t i) {
     const struct trace_event *e = &l->c->events[i];
     const struct clock_table *t = r->costs;
@@ -216,9 +223,9 @@ static double thread(struct replay *r, struct live *l, uint32_t i) {
         at = fmax(at, l->loads[warp]);
     at = clock_issue(r->model, sm, e->warp, at, slots, cycles);
     if (reads)
-        l->loads[warp] = fmax(l->loads[warp], clock_thread_read(r->model, sm, at, e->value));
+        l->loads[warp] = fmax(l->loads[warp], clock_thread_read(r->model, sm, at, e->value, lines_touched(e)));
     else if (e->class == TRACE_GLOBAL)
-        at = fmax(at, clock_thread_write(r->model, sm, at, e->value) - 64);
+        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, lines_touched(e)) - 64);
     if (e->class == TRACE_STEP && e->kind == 1)
         r->r->doubts.timed++;
     if (forced_yes(r, l, i, at))
