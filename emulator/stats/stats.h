@@ -73,9 +73,9 @@ struct stats {
 
     /* bytes by who touched them, where and how; of multicast copies a byte read counts once */
     uint64_t bytes[STATS_AGENTS][STATS_SPACES][STATS_EFFECTS];
-    uint64_t remote;           /* of those of threads in shared memory: in another CTA's */
-    uint64_t multicast_saved;  /* bytes of global memory that multicast copies brought without reading them again */
-    uint64_t footprint_read;   /* different sectors of global memory that were read, by whomever, in bytes, */
+    uint64_t remote;            /* of those of threads in shared memory: in another CTA's */
+    uint64_t multicast_saved;   /* bytes of global memory that multicast copies brought without reading them again */
+    uint64_t footprint_read;    /* different sectors of global memory that were read, by whomever, in bytes, */
     uint64_t footprint_written; /*  and written: what a memory behind a cache that forgets nothing has to move */
 
     uint64_t mbar_inits, mbar_phases, mbar_arrivals; /* arrivals: of threads */

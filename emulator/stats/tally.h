@@ -14,8 +14,8 @@ struct request {
     enum event_space space;
     uint32_t site; /* its number */
     struct event_by by;
-    uint32_t lanes, size;        /* shared memory: `at` of these */
-    uint64_t at[2 * MACH_WARP];  /*  of a matrix with .trans, both elements of each */
+    uint32_t lanes, size;                   /* shared memory: `at` of these */
+    uint64_t at[2 * MACH_WARP];             /*  of a matrix with .trans, both elements of each */
     struct stats_piece piece[TALLY_PIECES]; /* global memory, `pieces` */
     uint32_t pieces;
 };

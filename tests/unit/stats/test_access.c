@@ -85,17 +85,17 @@ static void sectors_of(uint32_t size, uint64_t first, int64_t stride, uint32_t n
 }
 
 static void table_of_sectors(void) {
-    sectors_of(4, 0x1000, 4, 32, 4, 128);        /* coalesced */
-    sectors_of(4, 0x107c, -4, 32, 4, 128);       /* the same from behind */
-    sectors_of(4, 0x1004, 4, 32, 5, 128);        /* not aligned */
-    sectors_of(4, 0x1000, 32, 32, 32, 128);      /* a sector each */
-    sectors_of(4, 0x1000, 8, 32, 8, 128);        /* every second word */
-    sectors_of(4, 0x1000, 0, 32, 1, 4);          /* all of them the same */
-    sectors_of(16, 0x1000, 16, 32, 16, 512);     /* 128 bits */
-    sectors_of(16, 0x1000, 4096, 32, 32, 512);   /*  a row each */
-    sectors_of(16, 0x1018, 0, 1, 2, 16);         /* over the edge */
-    sectors_of(8, 0x1000, 4, 2, 1, 12);          /* overlapping */
-    sectors_of(128, 0x1010, 96, 2, 8, 224);      /* overlapping, of several sectors */
+    sectors_of(4, 0x1000, 4, 32, 4, 128);      /* coalesced */
+    sectors_of(4, 0x107c, -4, 32, 4, 128);     /* the same from behind */
+    sectors_of(4, 0x1004, 4, 32, 5, 128);      /* not aligned */
+    sectors_of(4, 0x1000, 32, 32, 32, 128);    /* a sector each */
+    sectors_of(4, 0x1000, 8, 32, 8, 128);      /* every second word */
+    sectors_of(4, 0x1000, 0, 32, 1, 4);        /* all of them the same */
+    sectors_of(16, 0x1000, 16, 32, 16, 512);   /* 128 bits */
+    sectors_of(16, 0x1000, 4096, 32, 32, 512); /*  a row each */
+    sectors_of(16, 0x1018, 0, 1, 2, 16);       /* over the edge */
+    sectors_of(8, 0x1000, 4, 2, 1, 12);        /* overlapping */
+    sectors_of(128, 0x1010, 96, 2, 8, 224);    /* overlapping, of several sectors */
     sectors_of(4, 0x1000, 4, 0, 0, 0);
 }
 
