@@ -10,7 +10,7 @@
 
 /* The access of a warp instruction, which may be told in several events. */
 struct request {
-    bool open;
+    bool open, load;
     enum event_space space;
     uint32_t site; /* its number */
     struct event_by by;

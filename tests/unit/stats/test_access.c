@@ -1,5 +1,6 @@
 /* Wavefronts and sectors of hand-made accesses, a rule a row, and of random ones against a plain count. */
 #include "check.h"
+#include "silicon/wavefronts.h"
 #include "stats/access.h"
 
 enum { LANES = 32, BANKS = 32 };
@@ -51,7 +52,7 @@ static void table_of_banks(void) {
         uint64_t at[LANES];
         uint32_t least;
         fill(p, at);
-        if (!CHECK_EQ(stats_wavefronts(at, p->size, p->lanes, &least), p->wavefronts) || !CHECK_EQ(least, p->least))
+        if (!CHECK_EQ(stats_wavefronts(at, p->size, p->lanes, false, &least), p->wavefronts) || !CHECK_EQ(least, p->least))
             fprintf(stderr, "    %s\n", p->what);
     }
 }
@@ -70,6 +71,37 @@ static void matrices(void) {
         }
         CHECK_EQ(stats_portion(words, 4, LANES), rows[i].wavefronts);
         CHECK_EQ(stats_portion(halves, 2, 2 * LANES), rows[i].wavefronts);
+    }
+}
+
+/* What an H200 took. */
+static void silicon(void) {
+    uint32_t state = 1;
+    for (unsigned i = 0; i < WAVEFRONTS_ACCESSES; i++) {
+        const struct wavefronts_case c = wavefronts_access(&state, i);
+        uint64_t at[LANES];
+        uint32_t least;
+        for (uint32_t l = 0; l < LANES; l++)
+            at[l] = c.at[l];
+        if (!CHECK_EQ(stats_wavefronts(at, c.size, c.lanes, !c.store, &least), wavefronts_of_accesses[i]))
+            fprintf(stderr, "    access %u\n", i);
+        CHECK(least <= wavefronts_of_accesses[i]);
+    }
+    state = 1;
+    for (unsigned i = 0; i < WAVEFRONTS_MATRICES; i++) {
+        const struct wavefronts_case c = wavefronts_matrix(&state, i);
+        uint64_t words[LANES], at[LANES];
+        uint32_t sum = 0, least;
+        for (uint32_t m = 0; m < c.matrices; m++) {
+            for (uint32_t l = 0; l < LANES; l++)
+                words[l] = c.at[8 * m + l / 4] + l % 4 * 4;
+            sum += stats_portion(words, 4, LANES);
+        }
+        for (uint32_t l = 0; l < LANES; l++)
+            at[l] = c.at[l];
+        sum += c.matrices ? 0 : stats_wavefronts(at, c.size, c.lanes, false, &least);
+        if (c.kind != 7 && !CHECK_EQ(sum, wavefronts_of_matrices[i]))
+            fprintf(stderr, "    matrix %u\n", i);
     }
 }
 
@@ -140,7 +172,7 @@ static void random_banks(void) {
             want += n;
             portions += n != 0;
         }
-        CHECK_EQ(stats_wavefronts(at, size, lanes, &least), want);
+        CHECK_EQ(stats_wavefronts(at, size, lanes, false, &least), want);
         CHECK_EQ(least, portions);
     }
 }
@@ -173,6 +205,7 @@ static void random_sectors(void) {
 int main(void) {
     table_of_banks();
     matrices();
+    silicon();
     table_of_sectors();
     random_banks();
     random_sectors();
