@@ -52,7 +52,8 @@ static void table_of_banks(void) {
         uint64_t at[LANES];
         uint32_t least;
         fill(p, at);
-        if (!CHECK_EQ(stats_wavefronts(at, p->size, p->lanes, false, &least), p->wavefronts) || !CHECK_EQ(least, p->least))
+        if (!CHECK_EQ(stats_wavefronts(at, p->size, p->lanes, false, &least), p->wavefronts) ||
+            !CHECK_EQ(least, p->least))
             fprintf(stderr, "    %s\n", p->what);
     }
 }
