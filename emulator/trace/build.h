@@ -67,6 +67,7 @@ struct cta_track {
     uint32_t num_ops, cap_ops;
     uint32_t alloc, registers, completed; /* the latest LIFE_TMEM_*, or wait of a pair; LIFE_REGISTERS; OP_COMPLETED */
     uint32_t tiles;                       /* begun */
+    bool relinquished;                    /* the permit to allocate */
     bool accumulates;                     /* its latest tcgen05.mma does */
 };
 

@@ -469,11 +469,15 @@ static void on_wait(const struct listener *self, const struct event_wait *x) {
 
 static void on_step(const struct listener *self, const struct event_step *s) {
     struct cluster_track *t = track_of(self, s->by.cta);
-    if (!t || !s->by.lanes)
+    if (!t)
         return;
     struct warp_track *w = warp_of(t, &s->by);
     const struct site_seen *seen = track_seen(t, s->by.site);
     w->steps++;
+    if (!s->by.lanes) { /* it is issued all the same */
+        w->ran[seen->run] += w->ran[seen->run] < RUN_FULL;
+        return;
+    }
     if (w->now.lanes && !(w->now.lanes & s->by.lanes))
         w->other = w->now;
     w->now = (struct step){.lanes = s->by.lanes, .site = s->by.site, .at = w->steps};
@@ -547,10 +551,14 @@ static void note_life(const struct listener *self, struct cluster_track *t, cons
         c->alloc = number;
         break;
     case LIFE_TMEM_DEALLOC:
-        c->alloc = number; /* fallthrough */
     case LIFE_TMEM_RELINQUISH:
-    case LIFE_CTA_EXIT:
+        c->alloc = x->kind == LIFE_TMEM_DEALLOC ? number : c->alloc;
+        c->relinquished |= x->kind == LIFE_TMEM_RELINQUISH;
         l->sms[x->owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
+        break;
+    case LIFE_CTA_EXIT:
+        if (c->alloc && !c->relinquished) /* the permit comes free */
+            l->sms[x->owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
         break;
     case LIFE_LANES_EXIT:
         t->exited = warp_of(t, &x->by)->exit = number;

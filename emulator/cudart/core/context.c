@@ -256,6 +256,7 @@ static int create_gpu(struct rt_context *c) {
     if (c->gpu_refused)
         return RT_ERROR_NOT_INITIALIZED;
     int e = rt_then(read_options(c, &config), rt_report_open(c, &config));
+    e = rt_then(e, rt_trace_open(c, &config));
     e = rt_then(e, rt_statistics_open(c, &config));
     if (e != RT_SUCCESS) {
         c->gpu_refused = true;
@@ -279,12 +280,8 @@ static int create_gpu(struct rt_context *c) {
                                         : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);
+    rt_trace_attach(c);
     rt_statistics_attach(c);
-    e = rt_trace_open(c, &config);
-    if (e != RT_SUCCESS) {
-        c->gpu_refused = true;
-        return e;
-    }
     c->gpu->print = on_print;
     c->gpu->print_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)

@@ -250,8 +250,10 @@ void rt_statistics_tell(struct rt_context *c, int fault);
 
 /* --- trace.c ------------------------------------------------------------------------------------------------------ */
 
-/* A new device's launches are logged where --trace asks for it: into the file of the process, begun with its first. */
+/* Before the first device: begins the file of --trace. */
 int rt_trace_open(struct rt_context *c, const struct mach_config *config);
+/* A new device's launches are logged, where that is asked for. */
+void rt_trace_attach(struct rt_context *c);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */
 
