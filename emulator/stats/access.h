@@ -5,13 +5,13 @@
  * C++ Programming Guide, Compute Capabilities, "Shared Memory": 5.x, to which those after it refer). Once is a
  * wavefront, as Nsight Compute counts them.
  *
- * In which portions wider accesses are served the guide states for compute capability 2.x alone: 64-bit accesses by
- * half-warps, 128-bit ones by quarter-warps, each portion with conflicts of its own. A matrix of ldmatrix or stmatrix, 8
- * rows of 16 bytes, is a portion. Of loads two portions become one where every two lanes l and l ^ 1 that are active
- * have the same address, or every two lanes l and l ^ 2 (told by NVIDIA of compute capability 7.x:
- * forums.developer.nvidia.com/t/77228/2). All of this holds on an H200, wavefront by wavefront, for 380 patterns
- * (tests/silicon/wavefronts.h); no B200 was asked. Not counted: that an atom which returns a value takes more turns
- * where lanes have a word in common; red does not.
+ * In which portions wider accesses are served the guide stated for compute capability 2.x alone (CUDA 4): 64-bit
+ * accesses by half-warps, 128-bit ones by quarter-warps, each portion with conflicts of its own. A matrix of ldmatrix
+ * or stmatrix, 8 rows of 16 bytes, is a portion. Of loads two portions become one where every two lanes l and l ^ 1
+ * that are active have the same address, or every two lanes l and l ^ 2 (told by NVIDIA of compute capability 7.x:
+ * forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228). All of this holds on an H200, wavefront
+ * by wavefront, for 380 patterns (tests/silicon/wavefronts.h); no B200 was asked. Not counted: that an atom which
+ * returns a value takes more turns where lanes have a word in common; red does not.
  *
  * Global memory is accessed by sectors of 32 bytes, aligned, whatever part of them is asked for (CUDA C++ Best
  * Practices Guide, "Coalesced Access to Global Memory": the number of 32-byte transactions necessary to service all of

@@ -1,4 +1,4 @@
-/* stats/tally.h - what is counted while a launch runs: of each island by itself, as one host thread runs it at a time. */
+/* stats/tally.h - what is counted while a launch runs, of each island by itself: one host thread runs it at a time. */
 #ifndef STATS_TALLY_H
 #define STATS_TALLY_H
 

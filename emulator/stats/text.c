@@ -123,6 +123,11 @@ static void print_shared(const struct stats *s, const struct stats_site *all, FI
 static uint64_t conflicts(const struct stats_line *l) { return l->total.shared.wavefronts - l->total.shared.least; }
 static uint64_t scattered(const struct stats_line *l) { return l->total.global.sectors - l->total.global.least; }
 
+/* Of an opcode, before the place. */
+static const char *verb(const char *what) {
+    return strcmp(what, "st") == 0 ? "stored" : strcmp(what, "ld") == 0 ? "loaded" : what;
+}
+
 /* The lines of the most cost, the first of them where several cost the same. */
 static void print_worst(const struct stats_lines *l, uint64_t (*cost)(const struct stats_line *), bool shared,
                         FILE *f) {
@@ -145,10 +150,10 @@ static void print_worst(const struct stats_lines *l, uint64_t (*cost)(const stru
             fprintf(f, "  %s\n", shared ? "most bank conflicts" : "least coalesced");
         if (shared)
             fprintf(f, "    %5.2f times the wavefronts, %s more  %s at %s\n",
-                    ratio(t->shared.wavefronts, t->shared.least), N(most), t->what, l->line[best].where);
+                    ratio(t->shared.wavefronts, t->shared.least), N(most), verb(t->what), l->line[best].where);
         else
             fprintf(f, "    %5.2f times the sectors, %s more  %s at %s\n", ratio(t->global.sectors, t->global.least),
-                    N(most), t->what, l->line[best].where);
+                    N(most), verb(t->what), l->line[best].where);
         below = most;
         at = best;
     }

@@ -1,4 +1,4 @@
-/* wavefronts.h - accesses of a warp to shared memory, drawn by a generator, and how many wavefronts an H200 took for each.
+/* wavefronts.h - accesses of a warp to shared memory, drawn by a generator, and the wavefronts that an H200 took.
  *
  * wavefronts.cu has a kernel for each. The numbers are Nsight Compute's, of driver 580.159 and nvcc 13.0:
  *     ncu --clock-control none --metrics METRIC ./wavefronts

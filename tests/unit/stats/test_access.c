@@ -132,7 +132,7 @@ static void table_of_sectors(void) {
     sectors_of(4, 0x1000, 4, 0, 0, 0);
 }
 
-/* --- both against a plain count ------------------------------------------------------------------------------------ */
+/* --- both against a plain count ----------------------------------------------------------------------------------- */
 
 static uint64_t state = 0x9E3779B97F4A7C15;
 static uint32_t draw(uint32_t below) {
