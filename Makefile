@@ -258,7 +258,7 @@ $(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- tests
-KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu)
+KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 DRIVER_PROGRAMS := $(DRIVERS:%.c=$(PROGRAMS)/%)
 TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVER_PROGRAMS)
@@ -345,6 +345,17 @@ $(BUILD)/tests/bench_host: tests/bench/bench_host.c tests/bench/blas.h $(EMU)/fl
 
 bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
 	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) sh scripts/bench_emulator.sh $(BUILD) $(STEPS)
+
+# ---------------------------------------------------------------- the clock: what a B200 would take
+.PHONY: clock
+$(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+
+clock: all $(BUILD)/tests/clock/replay build/tests/clock/mainloop build/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md
+	@sh scripts/doctor.sh need python3
+	@python3 tests/clock/predict.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run
