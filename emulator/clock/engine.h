@@ -9,6 +9,7 @@
 
 #define CLOCK_RANKS 16u
 #define CLOCK_WARPS 64u
+#define CLOCK_STORES_AHEAD 64.0 /* cycles that an SM's stores may still take when their warp goes on */
 
 /* A cluster on its SMs: when what its warps wait for is there. */
 struct clock_place {

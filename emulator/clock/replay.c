@@ -128,7 +128,7 @@ static double thread(struct replay *r, struct live *l, uint32_t i) {
     if (reads)
         *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value));
     else if (e->class == TRACE_GLOBAL)
-        at = fmax(at, clock_thread_write(r->model, sm, at, e->value) - 64);
+        at = fmax(at, clock_thread_write(r->model, sm, at, e->value) - CLOCK_STORES_AHEAD);
     if (e->class == TRACE_STEP && e->kind == 1)
         r->r->doubts.timed++;
     if (forced_yes(r, l, i, at))

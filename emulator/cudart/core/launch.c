@@ -320,6 +320,8 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
     if (c->stats)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions, %llu steps\n", f->name, s,
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);
+    if (c->stats && c->clock)
+        fprintf(stderr, "sm100emu: %s: modelled: %.0f cycles\n", f->name, clock_online_cycles(c->clock));
     return fault;
 }
 
