@@ -159,7 +159,7 @@ static struct mach_cost cost(void *ctx, const struct diag_site *site) {
     const bool reads = k.run == RUN_GLOBAL && !strstr(text, "st.") && !strstr(text, "red.");
     return (struct mach_cost){.cycles = clock_class_cycles(&o->costs, k.run),
                               .registers = (k.run == RUN_ALU || k.run == RUN_CONTROL) && !k.timed,
-                              .needs_loads = k.run != RUN_SHARED && !reads};
+                              .needs_loads = k.run == RUN_ASYNC || k.timed || (k.run == RUN_GLOBAL && !reads)};
 }
 
 static double issue(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles,
