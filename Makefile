@@ -6,6 +6,7 @@
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
+#   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
@@ -33,6 +34,8 @@ BENCH_SIZE ?= 4096
 BENCH_RUNS ?= 3
 BENCH_MEMORY ?=
 SEEDS ?= 100
+TEXT ?=
+BREAK ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -69,8 +72,9 @@ STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
+WATCHES := $(NUMBERS:%=watch-%)
 
-.PHONY: help all test test-full doctor toolkit format lint layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) FORCE
+.PHONY: help all test test-full doctor toolkit format lint layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -136,7 +140,7 @@ $(EMU)/told: FORCE
 	$(call hold,$(VERSION) $(LIBRARIES))
 
 # -O3 for what takes most of an emulation's time: the loops over matrices in simd/, and the checks of order.
-$(EMU)/obj/simd/%.o $(EMU)/obj/check/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
+$(EMU)/obj/simd/%.o $(EMU)/obj/check/%.o $(EMU)/obj/stats/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
@@ -155,7 +159,7 @@ $(EMU)/obj/diag_ids.o: $(EMU)/diag_ids.c $(EMU)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -c $< -o $@
 
-$(EMU)/obj/cudart/core/sarif.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
+$(EMU)/obj/cudart/core/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
 $(EMU)/obj/cudart/core/sarif.o: $(EMU)/told
 
 # `q`, not `r`: two rooms may have a file of one name.
@@ -230,9 +234,13 @@ build/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): build/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
+	@echo "make watch-$(firstword $(subst _, ,$(1))) makes a page of what happens in it"
 
 check-$(firstword $(subst _, ,$(1))): build/$(1) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
+
+watch-$(firstword $(subst _, ,$(1))): build/$(1) emulator
+	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
 endef
 
 # Asked only where a step is about to run.
@@ -242,8 +250,12 @@ endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=build/%.d)
 
-run-% check-%:
+run-% check-% watch-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
+
+# Broken copies of a step: scripts/watch.sh makes their sources.
+$(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
@@ -333,6 +345,17 @@ $(BUILD)/tests/bench_host: tests/bench/bench_host.c tests/bench/blas.h $(EMU)/fl
 
 bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
 	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) sh scripts/bench_emulator.sh $(BUILD) $(STEPS)
+
+# ---------------------------------------------------------------- the clock: what a B200 would take
+.PHONY: clock
+$(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+
+clock: all $(BUILD)/tests/clock/replay build/tests/clock/mainloop build/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md
+	@sh scripts/doctor.sh need python3
+	@python3 tests/clock/predict.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run

@@ -52,8 +52,10 @@ static const char help_text[] =
     "[function-glob]]\n"
     "  --trace=FILE    write a log of every event, operation and wait to FILE; sm100emu-log shows it; %p is the\n"
     "                  process's id\n"
-    "  --trace-ctas=FIRST-LAST, --trace-tiles=FIRST-LAST\n"
-    "                  log only clusters with one of these CTAs, and while they make these of their tiles\n"
+    "  --trace-ctas=FIRST-LAST\n"
+    "                  log only clusters with one of these CTAs\n"
+    "  --trace-tiles=FIRST-LAST\n"
+    "                  log clusters only while they make these of their tiles\n"
     "  --umma=exact|fast\n"
     "                  exact: tcgen05.mma gives the same bits on every host; fast: f16 and tf32 are summed\n"
     "                  in another order by the CPU's matrix unit (AMX), where it has one (default: exact)\n"
@@ -67,7 +69,11 @@ static const char help_text[] =
     "  --memory=BYTES  what the process may take of the host's memory, device memory included; K, M, G, T are units\n"
     "                  (default: 80% of the smaller of physical memory and the cgroup's limit)\n"
     "  --verbose       reports leave nothing out: of a deadlock each warp is listed\n"
-    "  --stats         after each kernel its time and warp instructions, on stderr\n"
+    "  --time          after each kernel its time and warp instructions, on stderr\n"
+    "  --stats         the same, and exact counters: instructions and divergence, bytes by path, bank conflicts,\n"
+    "                  coalescing, UMMAs, mbarriers\n"
+    "  --stats-json=FILE\n"
+    "                  write the counters of every launch to FILE; %p in its name is the process's id\n"
     "  --explore=N     run the program under eager, lazy, and random and pct with the seeds 1 to N, and say which of\n"
     "                  them is the first to give another exit code, output or report than the default; exit code 3\n"
     "  --jobs=N        processes of --explore at a time (default: one for each CPU)\n"
@@ -129,6 +135,8 @@ static void check_explore(const struct explore *e) {
     for (const char *const *o = e->options; e->seeds != 0 && *o != NULL; o++)
         if (value_of(*o, "--schedule") != NULL)
             stop(WRONG_USE, "--explore chooses the schedules: leave %s out", *o);
+        else if (value_of(*o, "--stats-json") != NULL)
+            stop(WRONG_USE, "--explore runs many processes: leave %s out", *o);
 }
 
 /* A path that holds wherever the program goes. */
@@ -160,6 +168,10 @@ static void take_option(const char *arg) {
     if (strcmp(arg, "--version") == 0) {
         puts("sm100emu " VERSION);
         exit(0);
+    }
+    if (strcmp(arg, "--time") == 0) {
+        set_environment("SM100EMU_TIME", "1");
+        return;
     }
     if (strcmp(arg, "--stats") == 0) {
         set_environment("SM100EMU_STATS", "1");

@@ -34,7 +34,7 @@ options() {
     "$root/build/sm100emu" "$@" --version >/dev/null || die "options: $*"
     for option in "$@"; do
         case $option in --explore=* | --jobs=* | --ignore=*) die "options: $option is for a single command" ;; esac
-        name=${option%%=*} value=1 # --stats has no value
+        name=${option%%=*} value=1 # --time has no value
         [ "$name" = "$option" ] || value=${option#*=}
         environment "SM100EMU_$(printf %s "${name#--}" | tr 'a-z-' 'A-Z_')" "$value"
     done

@@ -22,11 +22,11 @@ failed() {
     exit 1
 }
 
-# whole COMMAND...: seconds and MiB of the program on the emulator, with its options in $options; what --stats says is in
+# whole COMMAND...: seconds and MiB of the program on the emulator, with its options in $options; what --time says is in
 # $stats
 options=
 whole() {
-    "$host" run "$build/sm100emu" --stats $options "$@" 2>"$stats" || failed "$1"
+    "$host" run "$build/sm100emu" --time $options "$@" 2>"$stats" || failed "$1"
 }
 
 # kernel: seconds and warp instructions of the kernels of the last whole()

@@ -47,12 +47,13 @@ def epoch():
 
 
 def binaries(build, stage):
-    """Name in the wheel: path, for the launcher and the libraries; made in the folder `stage`."""
+    """Name in the wheel: path, for the programs and the libraries; made in the folder `stage`."""
     shutil.rmtree(stage, ignore_errors=True)
     os.makedirs(stage)
     library = os.path.join(stage, "libsm100emu.so")
-    made = {"sm100emu/bin/sm100emu": os.path.join(stage, "sm100emu"), LIB + "libsm100emu.so": library}
-    shutil.copy(os.path.join(build, "sm100emu"), stage)
+    made = {LIB + "libsm100emu.so": library}
+    for name in "sm100emu", "sm100emu-log":
+        made["sm100emu/bin/" + name] = shutil.copy(os.path.join(build, name), stage)
     shutil.copy(os.path.join(build, "emulator", "libsm100emu.so"), stage)
     for name in NAMES:  # with the runtime's version nodes, which a program asks this very file for
         made[LIB + name] = os.path.join(stage, name)
@@ -88,8 +89,10 @@ def contents(build, version, tag, made):
     """Name in the wheel: bytes, all but RECORD."""
     info = "sm100emu-%s.dist-info/" % version
     files = {name: read(path) for name, path in made.items()}
-    for name in "__init__.py", "__main__.py":
+    for name in "__init__.py", "__main__.py", "watch.py":
         files["sm100emu/" + name] = read("python/sm100emu/" + name)
+    for name in os.listdir(os.path.join(ROOT, "python/sm100emu/page")):
+        files["sm100emu/page/" + name] = read("python/sm100emu/page/" + name)
     files["sm100emu/link/libcudart.so"] = b"/* a script of the linker */\nINPUT(libcudart.so.13)\n"
     files["sm100emu-%s.data/data/share/man/man1/sm100emu.1" % version] = read(os.path.join(build, "sm100emu.1"))
     files[info + "LICENSE"] = read("LICENSE")

@@ -38,16 +38,16 @@ struct clock_doubts {
 };
 
 struct clock_busy {
-    double tensor;     /* cycles that the tensor cores of all SMs worked, summed */
-    double tma, hbm;   /* the same of the TMAs; of HBM */
-    uint64_t l2_bytes; /* that L2 was asked for, */
+    double tensor;      /* cycles that the tensor cores of all SMs worked, summed */
+    double tma, hbm;    /* the same of the TMAs; of HBM */
+    uint64_t l2_bytes;  /* that L2 was asked for, */
     uint64_t hbm_bytes; /* and that came from, or went to, HBM */
 };
 
 struct clock_result {
     struct clock_cluster *clusters; /* as the log's */
     uint32_t num_clusters;
-    double cycles; /* from the end of a launch before it to its own end */
+    double cycles;  /* from the end of a launch before it to its own end */
     uint32_t fault; /* the log's: up to where the launch ended in an error */
     uint32_t sms;   /* that took part */
     struct clock_doubts doubts;
@@ -61,8 +61,8 @@ struct clock_options {
 
 /* False, with a sentence in `why`, for logs that are cut off or of another version, and where events wait for each other
  * in a circle. `options` may be NULL. */
-bool clock_replay_with(const struct trace_log *log, const struct clock_table *table, const struct clock_options *options,
-                       struct clock_result *r, char *why, size_t size);
+bool clock_replay_with(const struct trace_log *log, const struct clock_table *table,
+                       const struct clock_options *options, struct clock_result *r, char *why, size_t size);
 bool clock_replay(const struct trace_log *log, const struct clock_table *table, struct clock_result *r, char *why,
                   size_t size);
 void clock_result_free(struct clock_result *r, const struct trace_log *log);

@@ -40,7 +40,7 @@ static void start_load(struct clock_model *m, const struct clock_place *p, const
                        const double *leader, struct clock_start *s) {
     const struct clock_box box = box_of(op);
     s->there = leader ? *leader + m->costs->multicast : clock_fetch(m, sm_of(p, op->rank), s->at, &box);
-    s->done = clock_arrive(m, sm_of(p, op->to ? op->to - 1 : op->rank), s->there, op->bytes);
+    s->done = clock_arrive(m, sm_of(p, op->to ? op->to - 1 : op->rank), s->there, &box);
 }
 
 static void start_copy(struct clock_model *m, const struct clock_place *p, const struct trace_op *op,
@@ -50,7 +50,7 @@ static void start_copy(struct clock_model *m, const struct clock_place *p, const
         s->done = clock_store_write(m, s->at, &box);
     } else if (op->from && op->to) { /* from an SM to another */
         const double sent = clock_store_read(m, sm_of(p, op->from - 1), s->at, &box) + m->costs->arrive_remote;
-        s->done = clock_arrive(m, sm_of(p, op->to - 1), sent, op->bytes);
+        s->done = clock_arrive(m, sm_of(p, op->to - 1), sent, &box);
     } else if (op->from) {
         s->done = clock_store_read(m, sm_of(p, op->from - 1), s->at, &box);
     } else {

@@ -11,10 +11,10 @@
 
 /* What the pass keeps for a warp. All are numbers of events + 1. */
 struct warp_state {
-    uint32_t last[32];           /* by lane, in the order of the program */
-    uint32_t loads, stores;      /* tcgen05.ld and .st since the last wait: the latest operation + 1 of a list */
-    uint32_t bulk_open, open;    /* operations not yet in a group: bulk, cp.async */
-    uint32_t groups[2][GROUPS];  /* committed: the lists, the latest at [num - 1] */
+    uint32_t last[32];          /* by lane, in the order of the program */
+    uint32_t loads, stores;     /* tcgen05.ld and .st since the last wait: the latest operation + 1 of a list */
+    uint32_t bulk_open, open;   /* operations not yet in a group: bulk, cp.async */
+    uint32_t groups[2][GROUPS]; /* committed: the lists, the latest at [num - 1] */
     uint32_t num_groups[2];
 };
 struct raw_edge {

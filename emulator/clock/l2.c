@@ -111,8 +111,8 @@ double clock_l2_look(struct clock_model *m, double at, double asked, const struc
     }
     struct clock_line *line = insert(l2, key, (uint32_t)bytes, (uint64_t)t->l2_bytes);
     m->hbm_bytes += bytes;
-    line->ready = fmax(asked, clock_take(&m->hbm, at, (double)bytes / t->hbm_rate)) + t->hbm_latency +
-                  (double)rows * (double)((row + 127) / 128) * t->hbm_line;
+    line->ready =
+        fmax(asked, clock_take(&m->hbm, at, (double)bytes / t->hbm_rate)) + t->hbm_latency + (double)rows * t->hbm_row;
     return line->ready;
 }
 

@@ -43,12 +43,13 @@ static double by_columns(const struct clock_umma *u) {
 
 /* An UMMA reads its K of A's rows and B's columns, 32 bytes each, from shared memory; of a pair each CTA reads half of
  * A's rows and half of B's columns. */
-double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u) {
+double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u, double sharing) {
     const double row = 32, group = u->cta_group == 2 ? 2 : 1;
     const double bytes = ((u->a_in_tmem ? 0 : u->m / group) + u->n / group) * row;
-    const double smem = bytes / t->umma_smem + (group == 2 && u->m == 256 && !u->a_in_tmem ? t->umma_pair_smem : 0);
-    const double math = by_columns(u);
-    return (smem > math ? smem : math) * (u->tf32 ? t->tf32 : 1);
+    const double more = group == 2 && u->m == 256 && !u->a_in_tmem ? t->umma_pair_smem : 0;
+    const double smem = (bytes / t->umma_smem + more) * (1 + sharing * t->umma_sharing);
+    const double math = by_columns(u) * (u->tf32 ? t->tf32 : 1);
+    return smem > math ? smem : math;
 }
 
 double clock_umma_latency(const struct clock_table *t, const struct clock_umma *u) {
@@ -63,14 +64,26 @@ double clock_umma_latency(const struct clock_table *t, const struct clock_umma *
     return base + by_columns(u) - 2 * t->async - t->wake;
 }
 
+/* Which part of [from, to) sees bytes arrive. */
+static double arriving(const struct clock_sm *sm, double from, double to) {
+    double sum = 0;
+    for (uint32_t i = 0; i < CLOCK_ARRIVALS; i++) {
+        const double a = fmax(from, sm->arrives[i][0]), b = fmin(to, sm->arrives[i][1]);
+        sum += b > a ? b - a : 0;
+    }
+    return to > from ? sum / (to - from) : 0;
+}
+
 double clock_run_umma(struct clock_model *m, uint32_t sm, double at, const struct clock_umma *u, double *done) {
     struct clock_sm *own = &m->sm[sm], *peer = u->cta_group == 2 ? &m->sm[u->peer] : own;
-    const double interval = clock_umma_interval(m->costs, u);
     const double start = fmax(fmax(at, own->tensor.free), peer->tensor.free);
+    const double alone = clock_umma_interval(m->costs, u, 0);
+    const double sharing = fmax(arriving(own, start, start + alone), arriving(peer, start, start + alone));
+    const double interval = clock_umma_interval(m->costs, u, sharing);
     clock_take(&own->tensor, start, interval);
     if (peer != own)
         clock_take(&peer->tensor, start, interval);
-    *done = start + clock_umma_latency(m->costs, u);
+    *done = start + clock_umma_latency(m->costs, u) + interval - alone;
     return start;
 }
 
@@ -84,13 +97,16 @@ double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double 
 
 /* --- TMA ---------------------------------------------------------------------------------------------------------- */
 
-static double lines_of(const struct clock_box *box) {
-    const uint64_t row = box->row && box->row < box->bytes ? box->row : box->bytes;
-    return row ? (double)((row + 127) / 128) * (double)box->bytes / (double)row : 0;
+static uint64_t row_of(const struct clock_box *box) {
+    return box->row && box->row < box->bytes ? box->row : box->bytes;
 }
+static double rows_of(const struct clock_box *box) { return box->bytes ? (double)box->bytes / (double)row_of(box) : 0; }
+static double lines_of(const struct clock_box *box) { return rows_of(box) * (double)((row_of(box) + 127) / 128); }
 
 static double tma_asks(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
-    return clock_take(&m->sm[sm].tma, at + m->costs->tma_issue, m->costs->tma_box + lines_of(box) * m->costs->tma_line);
+    const struct clock_table *t = m->costs;
+    const double work = t->tma_box + rows_of(box) * t->tma_row + lines_of(box) * t->tma_line;
+    return clock_take(&m->sm[sm].tma, at + t->tma_issue, work);
 }
 
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
@@ -100,8 +116,14 @@ double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct c
     return fmax(sent, there) + m->costs->l2_latency;
 }
 
-double clock_arrive(struct clock_model *m, uint32_t sm, double at, uint64_t bytes) {
-    return clock_take(&m->sm[sm].port, at, (double)bytes / m->costs->tma_port);
+double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
+    struct clock_sm *to = &m->sm[sm];
+    const double work = (double)box->bytes / m->costs->tma_port + rows_of(box) * m->costs->tma_row;
+    const double end = clock_take(&to->port, at, work);
+    double *span = to->arrives[to->arrivals++ % CLOCK_ARRIVALS];
+    span[0] = end - work;
+    span[1] = end;
+    return end;
 }
 
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {

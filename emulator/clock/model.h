@@ -18,11 +18,15 @@ struct clock_server {
     double free, busy;
 };
 
+enum { CLOCK_ARRIVALS = 16 };
+
 struct clock_sm {
-    struct clock_server issue[4]; /* sub-partitions */
-    struct clock_server tmem[4];  /* and their way to tensor memory */
-    struct clock_server tma;      /* its requests */
-    struct clock_server port;     /* what arrives */
+    struct clock_server issue[4];      /* sub-partitions */
+    struct clock_server tmem[4];       /* and their way to tensor memory */
+    struct clock_server tma;           /* its requests */
+    struct clock_server port;          /* what arrives, */
+    double arrives[CLOCK_ARRIVALS][2]; /* the latest boxes, from when to when */
+    uint32_t arrivals;
     struct clock_server tensor;
     struct clock_server stores; /* of threads */
 };
@@ -70,8 +74,9 @@ struct clock_umma {
     bool tf32, a_in_tmem;
     uint32_t peer; /* the pair's other SM */
 };
-/* Cycles until the next may start, and from the start to the arrival of a commit behind it. */
-double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u);
+/* Cycles until the next may start, where bytes arrive in shared memory for a part `sharing` of that time; and from the
+ * start to the arrival of a commit behind it. */
+double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u, double sharing);
 double clock_umma_latency(const struct clock_table *t, const struct clock_umma *u);
 /* When the tensor core takes it up; *done: when its D is there. */
 double clock_run_umma(struct clock_model *m, uint32_t sm, double at, const struct clock_umma *u, double *done);
@@ -87,7 +92,7 @@ struct clock_box {
 };
 /* The TMA asks for it; when L2 has sent the last of it. To be passed on to each SM by clock_arrive. */
 double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
-double clock_arrive(struct clock_model *m, uint32_t sm, double at, uint64_t bytes);
+double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 /* The TMA has read a store's bytes; and they are in global memory. */
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box);

@@ -20,7 +20,7 @@ struct live {
     const struct trace_cluster *c;
     struct clock_graph graph;
     double begin, end;
-    double *order, *other; /* since when an event's program has come to it, and all else that it waits for */
+    double *order, *other;         /* since when an event's program has come to it, and all else that it waits for */
     uint32_t *order_by, *other_by; /* events + 1 */
     double *cycle;
     uint32_t *cause;
@@ -117,7 +117,8 @@ static double thread(struct replay *r, struct live *l, uint32_t i) {
         slots += e->ran[k];
         cycles += e->ran[k] * clock_class_cycles(r->costs, (enum trace_run)k);
     }
-    if (clock_is_test(e, false) && e->times > 1) { /* a run of polls: the wait that it stands for is told of by others */
+    if (clock_is_test(e, false) &&
+        e->times > 1) { /* a run of polls: the wait that it stands for is told of by others */
         slots /= e->times;
         cycles /= e->times;
     }
@@ -252,8 +253,7 @@ static void launch(struct replay *r) {
     memset(&r->r->doubts, 0, sizeof r->r->doubts);
     r->next = n < resident ? n : resident;
     r->end = r->costs->launch;
-    for (uint32_t i = 0, first = r->next; i < first; i++)
-    {
+    for (uint32_t i = 0, first = r->next; i < first; i++) {
         begin(r, i, r->costs->launch, r->log->clusters[i].sm);
         if (!r->live[i].left)
             end(r, i);
@@ -294,8 +294,8 @@ static bool refuse(const struct trace_log *log, char *why, size_t size) {
     return true;
 }
 
-bool clock_replay_with(const struct trace_log *log, const struct clock_table *table, const struct clock_options *options,
-                       struct clock_result *result, char *why, size_t size) {
+bool clock_replay_with(const struct trace_log *log, const struct clock_table *table,
+                       const struct clock_options *options, struct clock_result *result, char *why, size_t size) {
     *result = (struct clock_result){.num_clusters = log->num_clusters, .fault = log->fault};
     if (refuse(log, why, size))
         return false;

@@ -140,7 +140,7 @@ static void pass_on(const struct outcome *o) {
         n = strcspn(at, "\n");
         n += at[n] == '\n';
         uint64_t steps = 0;
-        if (getenv("SM100EMU_STATS") || !outcome_is_stats(at, n, &steps))
+        if (getenv("SM100EMU_TIME") || getenv("SM100EMU_STATS") || !outcome_is_time(at, n, &steps))
             fwrite(at, 1, n, stderr);
     }
 }

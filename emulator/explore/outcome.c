@@ -1,4 +1,4 @@
-/* explore/outcome.c - contract in outcome.h. The text that it reads is that of base/diag.c and of --stats. */
+/* explore/outcome.c - contract in outcome.h. The text that it reads is that of base/diag.c and of --time. */
 #include "explore/outcome.h"
 
 #include "base/heap.h"
@@ -140,7 +140,7 @@ static void sort_lines(struct words *w) {
     *w = sorted;
 }
 
-bool outcome_is_stats(const char *line, size_t len, uint64_t *steps) {
+bool outcome_is_time(const char *line, size_t len, uint64_t *steps) {
     static const char end[] = " steps", before[] = " warp instructions, ";
     char text[512];
     len -= len && line[len - 1] == '\n';
@@ -164,7 +164,7 @@ void outcome_judge(struct outcome *o, const regex_t *ignore) {
     size_t len;
     while (next_line(&at, o->err.s + o->err.len, &line, &len)) {
         char id[sizeof r.id];
-        if (outcome_is_stats(line, len, &o->steps))
+        if (outcome_is_time(line, len, &o->steps))
             continue;
         words_add(&err, line, len);
         words_add(&err, "\n", 1);

@@ -21,13 +21,13 @@ struct outcome {
     double seconds;        /* that it took */
     struct words out, err; /* standard output and standard error */
     struct words reports;  /* "id at place and place\n", sorted, each once: outcome_judge */
-    uint64_t steps;        /* most that --stats tells of a kernel, 0: nothing */
+    uint64_t steps;        /* most that --time tells of a kernel, 0: nothing */
 };
 #define OUTCOME_BYTES (UINT64_C(64) << 20) /* of either stream */
 
-/* Is it a line of --stats, "sm100emu: kernel: 0.5 s, N warp instructions, N steps"? Raises *steps to what it says. */
-bool outcome_is_stats(const char *line, size_t len, uint64_t *steps);
-/* Takes from the finished run's output what is compared: finds the reports, removes lines of --stats and, from the
+/* Is it a line of --time, "sm100emu: kernel: 0.5 s, N warp instructions, N steps"? Raises *steps to what it says. */
+bool outcome_is_time(const char *line, size_t len, uint64_t *steps);
+/* Takes from the finished run's output what is compared: finds the reports, removes lines of --time and, from the
  * output, what `ignore` (NULL: nothing) matches. */
 void outcome_judge(struct outcome *o, const regex_t *ignore);
 /* Adds to `why` a line for each way in which `o` differs from `base`. False: in none. */

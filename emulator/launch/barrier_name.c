@@ -6,36 +6,12 @@
  * the object whose member of that name it calls. Of the lines that the instruction was inlined from the innermost one
  * that says more than `this` counts. A file that is newer than the program is not asked.
  */
-#include "base/heap.h"
 #include "launch/stuck.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
-#define MAX_SOURCE (8l << 20) /* bytes; a longer file is not looked at */
-#define MAX_LINE 400u
-
 /* --- variables ---------------------------------------------------------------------------------------------------- */
-
-/* The last name in a C++ symbol (_ZZ4kernvE3bar: "bar"), or the symbol. */
-static void plain_name(const char *symbol, char *out, size_t size) {
-    const char *best = symbol;
-    size_t length = strlen(symbol);
-    for (const char *s = symbol; symbol[0] == '_' && symbol[1] == 'Z' && *s;) {
-        char *after;
-        const unsigned long n = isdigit((unsigned char)*s) ? strtoul(s, &after, 10) : 0;
-        if (n == 0 || n > strlen(after)) {
-            s++;
-            continue;
-        }
-        best = after;
-        length = n;
-        s = after + n;
-    }
-    snprintf(out, size, "%.*s", (int)(length < 48 ? length : 48), best);
-}
 
 static bool covers(const struct ptx_var *v, uint32_t at, uint32_t off) {
     return v->space == PTX_SPACE_SHARED && at && off >= at && off < at + v->size &&
@@ -57,7 +33,7 @@ static bool find_variable(const struct warp *w, uint32_t off, char *out, size_t 
                 found = m->ptx->funcs[f]->vars[i];
     if (!found)
         return false;
-    plain_name(found->name, out, size);
+    source_symbol(found->name, out, size);
     if (found->size > 8)
         snprintf(out + strlen(out), size - strlen(out), "[%u]", (off - at) / 8);
     return true;
@@ -65,109 +41,20 @@ static bool find_variable(const struct warp *w, uint32_t off, char *out, size_t 
 
 /* --- the source --------------------------------------------------------------------------------------------------- */
 
-/* Was the file changed after the program was made? Then its lines are others. */
-static bool is_newer(const char *path) {
-    struct stat source, program;
-    return stat(path, &source) != 0 || stat("/proc/self/exe", &program) != 0 || source.st_mtime > program.st_mtime;
-}
-
-static void read_source(struct stuck_names *names, const char *path) {
-    if (names->path && strcmp(names->path, path) == 0)
-        return;
-    xfree(names->text);
-    names->path = path;
-    names->text = NULL;
-    FILE *f = is_newer(path) ? NULL : fopen(path, "rb");
-    long n = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-    if (n > 0 && n < MAX_SOURCE && fseek(f, 0, SEEK_SET) == 0) {
-        names->text = xcalloc((size_t)n + 1, 1);
-        names->text[fread(names->text, 1, (size_t)n, f)] = 0;
-    }
-    if (f)
-        fclose(f);
-}
-
-/* Copies a line of a file; false where there is none. */
-static bool read_line(struct stuck_names *names, const char *path, uint32_t line, char out[MAX_LINE]) {
-    if (!path || !line)
-        return false;
-    read_source(names, path);
-    const char *s = names->text;
-    for (uint32_t i = 1; s && i < line; i++) {
-        s = strchr(s, '\n');
-        s += s != NULL;
-    }
-    if (!s)
-        return false;
-    snprintf(out, MAX_LINE, "%.*s", (int)strcspn(s, "\n"), s);
-    return true;
-}
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* Where the expression that begins at s ends: at a comma, or a bracket that it did not open. */
-static const char *end_of(const char *s) {
-    for (int depth = 0; *s && (depth || (*s != ',' && *s != ')' && *s != ']' && *s != ';')); s++)
-        depth += (*s == '(' || *s == '[') - (*s == ')' || *s == ']');
-    return s;
-}
-
-/* Where the object expression in front of s begins, as of a[i].b-> in front of init. */
-static const char *start_of(const char *line, const char *s) {
-    for (int depth = 0; s > line; s--) {
-        const char c = s[-1];
-        depth += (c == ')' || c == ']') - (c == '(' || c == '[');
-        if (depth < 0 || (!depth && !is_word(c) && c != '.' && c != '>' && c != '-' && c != '[' && c != '('))
-            break;
-    }
-    return s;
-}
-
-/* The last member that the expression names, without what is in front of it and without an index. */
-static bool last_member(const char *s, const char *end, char *out, size_t size) {
-    const char *amp = memchr(s, '&', (size_t)(end - s));
-    if (amp) {
-        s = amp + 1;
-        end = end_of(s);
-    }
-    for (int depth = 0; end > s && (depth || end[-1] == ']' || end[-1] == ' '); end--)
-        depth += (end[-1] == ']') - (end[-1] == '[');
-    const char *name = end;
-    while (name > s && is_word(name[-1]))
-        name--;
-    if (name == end || !(isalpha((unsigned char)*name) || *name == '_') || strncmp(s, "this", 4) == 0)
-        return false;
-    snprintf(out, size, "%.*s", (int)(end - name < 40 ? end - name : 40), name);
-    return true;
-}
-
-/* What the line initialises; false where that is not clear, or more than one thing. */
-static bool name_in(const char *line, char *out, size_t size) {
-    const char *call = NULL;
-    for (const char *s = strstr(line, "init"); s; s = strstr(s + 1, "init")) {
-        const char *open = s + 4 + strspn(s + 4, " ");
-        if (*open != '(')
-            continue;
-        if (call)
-            return false;
-        call = s;
-    }
-    if (!call)
-        return false;
-    const char *open = strchr(call, '(');
-    if (call > line + 1 && (call[-1] == '.' || (call[-1] == '>' && call[-2] == '-'))) {
-        const char *end = call - (call[-1] == '.' ? 1 : 2);
-        return last_member(start_of(line, end), end, out, size);
-    }
-    return last_member(open + 1, end_of(open + 1), out, size);
+/* When the program was made: a file that is newer has other lines. */
+static int64_t program_time(void) {
+    struct stat program;
+    return stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : 1;
 }
 
 /* The line that names the barrier: of the calls that the instruction was inlined from. */
 static const struct diag_inline *naming_call(struct stuck_names *names, const struct diag_site *init, char *out,
                                              size_t size) {
-    char line[MAX_LINE];
+    char line[SOURCE_LINE];
+    if (!names->files.newest)
+        names->files.newest = program_time();
     for (const struct diag_inline *call = init ? init->inlined : NULL; call; call = call->outer)
-        if (read_line(names, call->file, call->line, line) && name_in(line, out, size))
+        if (source_line(&names->files, call->file, call->line, line) && source_initialises(line, out, size, NULL))
             return call;
     return NULL;
 }
@@ -208,4 +95,4 @@ const char *stuck_barrier_name(struct stuck_names *names, const struct cta *cta,
     return n->text;
 }
 
-void stuck_forget_names(struct stuck_names *names) { xfree(names->text); }
+void stuck_forget_names(struct stuck_names *names) { source_free(&names->files); }

@@ -151,6 +151,8 @@ void launch_make_islands(struct launch_state *st) {
         if (gpu->config.schedule == MACH_SCHED_PCT)
             launch_pct_init(isl);
         isl->m.timed = gpu->config.schedule == MACH_SCHED_MODEL;
+        if (isl->m.timed && !gpu->timing)
+            diag_broken("MACH_SCHED_MODEL without a model");
     }
 }
 

@@ -3,6 +3,7 @@
 #ifndef LAUNCH_STUCK_H
 #define LAUNCH_STUCK_H
 
+#include "base/source.h"
 #include "launch/state.h"
 #include "machine/mbarrier.h"
 
@@ -23,15 +24,14 @@ static inline bool stuck_waits_within(enum event_wait_kind kind) {
     return kind == WAIT_WARP_SYNC || kind == WAIT_JOIN || kind == WAIT_ALIGNED;
 }
 
-/* Names of mbarriers that were found, and the source file that was read last. */
+/* Names of mbarriers that were found, and the source files that were read. */
 struct stuck_names {
     struct stuck_name {
         const struct diag_site *init;
         uint32_t off;
         char text[64];
     } known[64];
-    const char *path; /* NULL: none */
-    char *text;       /* NULL: it cannot be read */
+    struct source_files files;
 };
 
 /* The mbarrier at `off` of `cta` as the program calls it: the variable, else what the line that initialises it says,

@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "base/json.h"
+#include "view/names.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -166,7 +167,40 @@ static void put_dim(FILE *f, const char *name, struct diag_dim3 d) {
     fprintf(f, ", \"%s\": [%u, %u, %u]", name, d.x, d.y, d.z);
 }
 
-static void put_cluster(FILE *f, const struct texts *t, const struct trace_cluster *c) {
+static void put_strings(FILE *f, const char *const *list, uint32_t count) {
+    fputc('[', f);
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? ", " : "", f);
+        json_string(f, list[i]);
+    }
+    fputc(']', f);
+}
+
+static void put_ranges(FILE *f, const char *name, const struct names_range *list, uint32_t count) {
+    fprintf(f, ",\n \"%s\": [", name);
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(f, "%s[%u, %u, %u, ", i ? ", " : "", list[i].rank, list[i].from, list[i].to);
+        json_string(f, list[i].name);
+        fputc(']', f);
+    }
+    fputc(']', f);
+}
+
+static void put_names(FILE *f, const struct names_cluster *n, uint32_t objects) {
+    fputs(",\n\"names\": {\"objects\": ", f);
+    put_strings(f, n->objects, objects);
+    fputs(",\n \"warps\": [", f);
+    for (uint32_t r = 0; r < n->ctas; r++) {
+        fputs(r ? ", " : "", f);
+        put_strings(f, n->warps + (size_t)r * n->num_warps, n->num_warps);
+    }
+    fputc(']', f);
+    put_ranges(f, "smem", n->smem, n->num_smem);
+    put_ranges(f, "tmem", n->tmem, n->num_tmem);
+    fputc('}', f);
+}
+
+static void put_cluster(FILE *f, const struct texts *t, const struct trace_cluster *c, const struct names_cluster *n) {
     fputs("{\"number\": ", f);
     put_u64(f, c->number);
     put_dim(f, "id", c->id);
@@ -177,6 +211,7 @@ static void put_cluster(FILE *f, const struct texts *t, const struct trace_clust
     PUT_COLUMNS(f, t, c, object, objects, c->num_objects);
     PUT_COLUMNS(f, t, c, op, ops, c->num_ops);
     PUT_COLUMNS(f, t, c, event, events, c->num_events);
+    put_names(f, n, c->num_objects);
     fputs("}", f);
 }
 
@@ -189,8 +224,9 @@ static void put_texts(FILE *f, const struct trace_log *log) {
     fputs("]", f);
 }
 
-static void put_log(FILE *f, const struct trace_log *log) {
+static void put_log(FILE *f, const struct trace_log *log, int64_t newest) {
     struct texts t = texts_of(log);
+    struct names *names = names_make(log, newest);
     fputs("{\"kernel\": ", f);
     json_string(f, trace_string(log, log->kernel));
     fputs(", \"schedule\": ", f);
@@ -207,17 +243,18 @@ static void put_log(FILE *f, const struct trace_log *log) {
     fputs(",\n\"clusters\": [", f);
     for (uint32_t i = 0; i < log->num_clusters; i++) {
         fputs(i ? ",\n" : "", f);
-        put_cluster(f, &t, &log->clusters[i]);
+        put_cluster(f, &t, &log->clusters[i], names_of(names, i));
     }
     fputs("]}", f);
+    names_free(names);
     xfree(t.index);
 }
 
-bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count) {
+bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count, int64_t newest) {
     fprintf(file, "{\"version\": %u, \"logs\": [", TRACE_VERSION);
     for (uint32_t i = 0; i < count; i++) {
         fputs(i ? ",\n" : "\n", file);
-        put_log(file, logs[i]);
+        put_log(file, logs[i], newest);
     }
     fputs("\n]}\n", file);
     return fflush(file) == 0 && !ferror(file);

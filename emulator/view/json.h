@@ -4,7 +4,9 @@
  *     "cluster": ..., "smem": bytes, "resident": clusters, "instructions": n, "text": ["", ...],
  *     "sites": COLUMNS, "calls": COLUMNS,
  *     "clusters": [{"number": 0, "id": [x, y, z], "sm": [by rank], "complete": 1,
- *                   "objects": COLUMNS, "ops": COLUMNS, "events": COLUMNS}]}]}
+ *                   "objects": COLUMNS, "ops": COLUMNS, "events": COLUMNS,
+ *                   "names": {"objects": ["full[0]", ...], "warps": [["load", ...] by rank],
+ *                             "smem": [[rank, from, to, "A stage 0"], ...], "tmem": the same}}]}]}
  *
  * COLUMNS is an object with an array for each field of the structure in trace/log.h, by its name. Text is a place in
  * "text". An event's `ran` is five columns, ran_alu and so on. Numbers over 2^53 are strings of decimal digits.
@@ -16,7 +18,7 @@
 
 #include <stdio.h>
 
-/* False with errno when the file takes no more. */
-bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count);
+/* newest: of source files, as of names_make (view/names.h). False with errno when the file takes no more. */
+bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count, int64_t newest);
 
 #endif

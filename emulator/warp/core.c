@@ -41,7 +41,8 @@ static enum event_wait_end tell_executes(const struct warp *w, const struct insn
     if (!g->again)
         tell_step(w->gpu, &(struct event_step){.by = warp_by(w, in, mask),
                                                .family = (uint32_t)ptx_op_family(in->src->op),
-                                               .live = w->live});
+                                               .live = w->live,
+                                               .group = g->mask});
     g->again = false;
     return g->timed_out ? WAIT_TIMED_OUT : WAIT_MET;
 }

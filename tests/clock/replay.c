@@ -58,8 +58,10 @@ static void show_events(const struct job *job, const struct trace_log *log, cons
         const struct trace_event *e = &c->events[i];
         printf("%10.1f %6u <- %6u  class %u kind %2u rank %u warp %3u op %5u object %3u %s\n",
                r->clusters[job->events].cycle[i], i + 1, r->clusters[job->events].cause[i], e->class, e->kind, e->rank,
-               e->warp, e->op, e->object, e->op ? trace_string(log, c->ops[e->op - 1].name)
-                                           : e->site ? trace_string(log, log->sites[e->site - 1].text) : "");
+               e->warp, e->op, e->object,
+               e->op     ? trace_string(log, c->ops[e->op - 1].name)
+               : e->site ? trace_string(log, log->sites[e->site - 1].text)
+                         : "");
     }
 }
 
@@ -70,10 +72,10 @@ static void show(const struct job *job, uint32_t n) {
     if (!clock_replay_with(log, &job->table, &job->options, &r, why, sizeof why))
         stop(job->paths[n], why);
     clock_doubts_text(&r.doubts, doubts, sizeof doubts);
-    printf("%s %s: %.0f cycles%s, tensor cores busy %.1f %%, HBM %" PRIu64 " bytes, L2 %" PRIu64 "%s%s\n", job->paths[n],
-           trace_string(log, log->kernel), r.cycles, r.fault ? " up to the fault" : "",
-           100 * r.busy.tensor / (r.cycles * (r.sms ? r.sms : 1)), r.busy.hbm_bytes, r.busy.l2_bytes, *doubts ? "; " : "",
-           doubts);
+    printf("%s %s: %.0f cycles%s, tensor cores busy %.1f %%, HBM %" PRIu64 " bytes, L2 %" PRIu64 "%s%s\n",
+           job->paths[n], trace_string(log, log->kernel), r.cycles, r.fault ? " up to the fault" : "",
+           100 * r.busy.tensor / (r.cycles * (r.sms ? r.sms : 1)), r.busy.hbm_bytes, r.busy.l2_bytes,
+           *doubts ? "; " : "", doubts);
     if (job->events >= 0)
         show_events(job, log, &r);
     clock_result_free(&r, log);

@@ -31,6 +31,14 @@ def mainloop_log(row, path):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
+def tma_log(path, **options):
+    """The same of tma.cu."""
+    words = [os.path.join(BUILD, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/tma")]
+    for option, value in options.items():
+        words += ["--" + option] if value is True else ["--" + option, str(value)]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
 def replay(paths, lines, *options):
     """Cycles of each log, for each line of costs NAME=VALUE."""
     out = subprocess.run([os.path.join(BUILD, "tests/clock/replay"), "--fit", *options, *paths], check=True,

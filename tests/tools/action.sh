@@ -111,7 +111,7 @@ expect() {
 
 job
 build='cmake -S . -B out && cmake --build out && ctest --test-dir out --output-on-failure'
-action "run=$build" 'options=--schedule=lazy --gpc-sizes=74,74 --stats'
+action "run=$build" 'options=--schedule=lazy --gpc-sizes=74,74 --time'
 expect 0 '*emulator.forgotten_wait*Passed*100% tests passed*' "the example's tests in a job"
 in_job sh -e -c 'sm100emu --version; command -v nvcc; echo "$SM100EMU_SCHEDULE $SM100EMU_GPC_SIZES"; sm100emu out/one_umma'
 expect 0 "sm100emu *$nvcc

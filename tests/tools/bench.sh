@@ -93,7 +93,7 @@ echo "tensor core and interpreter"
 STAND_IN
 cat >build/tests/bench_host <<'STAND_IN'
 #!/bin/sh
-# bench_host sgemm N | run EMULATOR --stats [--umma=fast] PROGRAM ARGS
+# bench_host sgemm N | run EMULATOR --time [--umma=fast] PROGRAM ARGS
 [ "$4" != --umma=fast ] || echo "$*" >fast
 if [ "$1" = sgemm ]; then
     [ -e no_blas ] && exit 1

@@ -6,7 +6,7 @@ set -u
 emulator=$1 launch_ptx=$2 cc=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-unset SM100EMU_SCHEDULE SM100EMU_STATS SM100EMU_THREADS SM100EMU_TIMEOUT
+unset SM100EMU_SCHEDULE SM100EMU_TIME SM100EMU_STATS SM100EMU_THREADS SM100EMU_TIMEOUT
 bad=0
 
 failed() {
@@ -153,8 +153,8 @@ words='k block=1 buf:64 out:4'
 {
     emulate --explore=8 "$launch_ptx" "$scratch/right.ptx" $words
     expect 0 'a kernel with its waits' 'pct:8,3,2'
-    emulate --explore=8 --stats "$launch_ptx" "$scratch/right.ptx" $words
-    expect 0 'with --stats' 'warp instructions'
+    emulate --explore=8 --time "$launch_ptx" "$scratch/right.ptx" $words
+    expect 0 'with --time' 'warp instructions'
     emulate --explore=2 "$launch_ptx" "$scratch/told.ptx" k block=64
     expect 3 'a race under each schedule' '[shared-race]' 'it does what it does by default'
     emulate --explore=8 --check=off --jobs=3 "$launch_ptx" "$scratch/wrong.ptx" $words
@@ -163,7 +163,7 @@ words='k block=1 buf:64 out:4'
     command=$(sed -n 's/^    \(.*--schedule=.*\)/\1/p' "$scratch/err")
     emulate --explore=8 --check=off --jobs=1 "$launch_ptx" "$scratch/wrong.ptx" $words
     expect 3 'the same with one job' "sm100emu: $first does otherwise"
-    emulate --stats "$launch_ptx" "$scratch/wrong.ptx" $words
+    emulate --time "$launch_ptx" "$scratch/wrong.ptx" $words
     steps=$(sed -n 's/.*, \([0-9]*\) steps$/\1/p' "$scratch/err")
     # by hand: right under all that come before it, wrong with the command that was told
     i=0

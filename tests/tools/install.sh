@@ -26,6 +26,7 @@ found() {
     (cd "$1" && find . ! -type d | LC_ALL=C sort && find . -type d -name sm100emu | LC_ALL=C sort)
 }
 wanted='./bin/sm100emu
+./bin/sm100emu-log
 ./lib/sm100emu/libcuda.so.1
 ./lib/sm100emu/libcudart.so.12
 ./lib/sm100emu/libcudart.so.13

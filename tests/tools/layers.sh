@@ -63,7 +63,7 @@ breach emulator/trace/log.h '"machine/machine.h"' 'trace may not include machine
 breach emulator/check/race.c '"launch/state.h"' 'check may not include launch/state.h'
 breach emulator/num/fp8.c '"num.h"' 'write "num.h" from emulator/'
 breach emulator/num/fp8.c '"../base/diag.h"' 'write "../base/diag.h" from emulator/'
-breach emulator/clock/replay.c '"trace/log.h"' 'clock may not include trace/log.h'
+breach emulator/trace/record.c '"clock/clock.h"' 'trace may not include clock/clock.h'
 breach emulator/cudart/loader/elf.c '"cudart/core/context.h"' 'cudart/loader may not include cudart/core/context.h'
 breach emulator/cudart/loader/elf.c '"machine/machine.h"' 'cudart/loader may not include machine/machine.h'
 breach emulator/cudart/core/launch.c '"cudart/runtime/stubs.h"' 'cudart/core may not include cudart/runtime/stubs.h'

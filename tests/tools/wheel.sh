@@ -24,7 +24,7 @@ failed() {
 copy() {
     mkdir -p "$1/build"
     (cd "$root" && cp -a Makefile VERSION LICENSE emulator scripts python "$1")
-    (cd "$products" && cp -a emulator sm100emu sm100emu.d "$1/build")
+    (cd "$products" && cp -a emulator sm100emu sm100emu.d sm100emu-log sm100emu-log.d "$1/build")
 }
 # wheel DIR: makes the wheel of DIR; its path
 wheel() {
@@ -62,6 +62,10 @@ cd "$scratch" || exit 1
 code=$?
 [ $code -eq 127 ] || failed "a program that is not there: exit code $code"
 grep -q "sm100emu $version" "$scratch/venv/share/man/man1/sm100emu.1" || failed 'no man page, or of another version'
+
+# A page of a launch, by what the wheel has alone.
+"$bin/sm100emu" --trace=launch "$program" >/dev/null 2>&1 && PATH=/usr/bin:/bin "$bin/python" -m sm100emu.watch launch -o page >log 2>&1 &&
+    grep -q '<canvas\|id="data"' page/index.html || failed "sm100emu.watch: $(cat log)"
 
 # One emulator by all its names, found without any variable.
 cat >names.py <<'PYTHON'

@@ -256,6 +256,8 @@ static int create_gpu(struct rt_context *c) {
     if (c->gpu_refused)
         return RT_ERROR_NOT_INITIALIZED;
     int e = rt_then(read_options(c, &config), rt_report_open(c, &config));
+    e = rt_then(e, rt_trace_open(c, &config));
+    e = rt_then(e, rt_statistics_open(c, &config));
     if (e != RT_SUCCESS) {
         c->gpu_refused = true;
         return e;
@@ -271,8 +273,8 @@ static int create_gpu(struct rt_context *c) {
         return rt_say(c, RT_ERROR_MEMORY_ALLOCATION, "the host gives no memory, or no address space, for a device");
     findings_free(c->gpu->findings);
     c->gpu->findings = c->report.findings;
-    c->stats = getenv("SM100EMU_STATS") != NULL;
-    if (c->stats && config.umma == MACH_UMMA_FAST)
+    c->time = c->statistics.shown || getenv("SM100EMU_TIME") != NULL;
+    if (c->time && config.umma == MACH_UMMA_FAST)
         rt_say(c, 0, "--umma=fast: %s",
                simd_available(SIMD_AMX) ? "this CPU's matrix unit sums"
                                         : "this host has no matrix unit for bf16; sums are exact");
@@ -281,12 +283,11 @@ static int create_gpu(struct rt_context *c) {
     if (config.schedule == MACH_SCHED_MODEL) {
         const struct clock_table costs = clock_b200();
         c->clock = clock_online_attach(c->gpu, &costs);
+        if (c->clock == NULL)
+            diag_broken("no room for the listener of --schedule=model");
     }
-    e = rt_trace_open(c, &config);
-    if (e != RT_SUCCESS) {
-        c->gpu_refused = true;
-        return e;
-    }
+    rt_trace_attach(c);
+    rt_statistics_attach(c);
     c->gpu->print = on_print;
     c->gpu->print_ctx = c;
     if (c->limits[RT_LIMIT_STACK_SIZE] == 0)

@@ -31,6 +31,7 @@
 #include "launch/launch.h"
 #include "machine/events.h"
 #include "machine/suppress.h"
+#include "stats/stats.h"
 #include "trace/record.h"
 
 #include <stdbool.h>
@@ -112,6 +113,18 @@ struct rt_report {
     bool ended;       /* what is told once at the end was */
 };
 
+/* Counters of launches (stats/stats.h), and where they go. */
+struct rt_statistics {
+    bool shown;         /* on stderr, after each kernel */
+    char *json;         /* the file of --stats-json, NULL: none; owned */
+    long pid;           /* whose launches they are: a forked child tells of none */
+    long end;           /* where in it the next launch is written */
+    uint64_t launches;  /* in it */
+    bool json_lost;     /* that it cannot be written was said */
+    struct stats *last; /* of the launch that has ended */
+    struct stats_sink sink;
+};
+
 /* Where the logs of the process's launches go. */
 struct rt_trace {
     FILE *file; /* NULL: none is wanted */
@@ -131,10 +144,11 @@ struct rt_context {
     bool watches_fork, watches_exit;
 
     struct gpu *gpu;  /* NULL until the first call that needs it */
-    bool stats;       /* say after each kernel how long it took */
+    bool time;        /* say after each kernel how long it took */
     bool gpu_refused; /* options in the environment make no sense: every call fails */
     int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
     struct rt_report report;
+    struct rt_statistics statistics;
     struct rt_trace trace;
     struct clock_online *clock; /* --schedule=model; else NULL */
     size_t limits[RT_LIMIT_COUNT];
@@ -227,10 +241,21 @@ void rt_report_fork(struct rt_context *c);
  * has come since. */
 bool rt_report_end(struct rt_context *c);
 
+/* --- statistics.c ------------------------------------------------------------------------------------------------- */
+
+/* Reads what --stats and --stats-json ask for, before the device is made; begins the file. */
+int rt_statistics_open(struct rt_context *c, const struct mach_config *config);
+/* Attaches the counters to the device, where they were asked for. */
+void rt_statistics_attach(struct rt_context *c);
+/* A launch has ended: shows and writes its counters. `fault`: 0, or its cudaError_t. */
+void rt_statistics_tell(struct rt_context *c, int fault);
+
 /* --- trace.c ------------------------------------------------------------------------------------------------------ */
 
-/* A new device's launches are logged where --trace asks for it: into the file of the process, begun with its first. */
+/* Before the first device: begins the file of --trace. */
 int rt_trace_open(struct rt_context *c, const struct mach_config *config);
+/* A new device's launches are logged, where that is asked for. */
+void rt_trace_attach(struct rt_context *c);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */
 

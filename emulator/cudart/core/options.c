@@ -146,6 +146,11 @@ static bool parse_check_json(const char *text, struct mach_config *config) {
     return *text != 0;
 }
 
+static bool parse_stats_json(const char *text, struct mach_config *config) {
+    config->stats_json = text;
+    return *text != 0;
+}
+
 static bool parse_suppress(const char *text, struct mach_config *config) {
     config->suppress = text;
     return *text != 0;
@@ -186,6 +191,7 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "default, eager, lazy, model, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
     {"--check", "SM100EMU_CHECK", parse_check, false, "warn, strict, error or off"},
     {"--check-json", "SM100EMU_CHECK_JSON", parse_check_json, true, "the name of a file"},
+    {"--stats-json", "SM100EMU_STATS_JSON", parse_stats_json, true, "the name of a file"},
     {"--suppress", "SM100EMU_SUPPRESS", parse_suppress, true, "the name of a file"},
     {"--trace", "SM100EMU_TRACE", parse_trace, true, "the name of a file"},
     {"--trace-ctas", "SM100EMU_TRACE_CTAS", parse_trace_ctas, false,

@@ -70,5 +70,10 @@ int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
                                              .last_tile = config->trace_tiles[1],
                                              .bytes = MOST_BYTES},
                                   .schedule = t->schedule};
-    return trace_attach(c->gpu, &t->sink) ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "too many listeners");
+    return RT_SUCCESS;
+}
+
+void rt_trace_attach(struct rt_context *c) {
+    if (c->trace.file != NULL && !trace_attach(c->gpu, &c->trace.sink))
+        diag_broken("more than %u listeners", MACH_LISTENERS);
 }

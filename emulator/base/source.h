@@ -1,0 +1,46 @@
+/* base/source.h - lines of source files, and what they call things: for reports on what has no name in the program. */
+#ifndef BASE_SOURCE_H
+#define BASE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SOURCE_LINE 400 /* bytes of a line that are looked at, the NUL with them */
+
+struct source_file;
+/* Files that were read; zero-initialise. */
+struct source_files {
+    struct source_file *first;
+    /* Seconds since 1970: a file that was changed later is not asked, since its lines are others. 0: any file is. */
+    int64_t newest;
+};
+
+/* Copies line `line` of a file; false where there is none. A regular file of less than 8 MiB alone is read. */
+bool source_line(struct source_files *files, const char *path, uint32_t line, char out[SOURCE_LINE]);
+void source_free(struct source_files *files);
+
+/* An index as the source writes it: none, one that is to be worked out, or from 0 on its value. */
+enum { SOURCE_WITHOUT_INDEX = -1, SOURCE_SOME_INDEX = -2 };
+
+/* What the line initialises: the argument of a call whose name ends in `init`, or the object whose member of that name
+ * it calls, without what is in front of it: "full" of init(&s->full[i], 1). False where that is not clear, or more
+ * than one thing. *index may be NULL. */
+bool source_initialises(const char *line, char *out, size_t size, int32_t *index);
+
+/* The function that the line calls, not as an argument or in a condition: "load" of `if (ready(x)) load(y(z));`. False
+ * where it calls none. */
+bool source_calls(const char *line, char *out, size_t size);
+
+/* The last member that the first argument of the line's call names, without an index: "answer" of
+ * `ask(address(s->answer[i]), bar);`. False where that is not clear. */
+bool source_argument(const char *line, char *out, size_t size);
+
+/* The next word behind *at, of letters, digits and underscores, that is no number; NULL at the line's end or at what
+ * ends its code. *at is set behind it. */
+const char *source_word(const char **at, size_t *length);
+
+/* The last name in a C++ symbol (_ZZ4kernvE3bar: "bar"), or the symbol. */
+void source_symbol(const char *symbol, char *out, size_t size);
+
+#endif

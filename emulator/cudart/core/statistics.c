@@ -1,0 +1,94 @@
+/* cudart/core/statistics.c - where the counters of launches go: stderr (--stats) and a file (--stats-json); contract in
+ * context.h. */
+#include "base/diag.h"
+#include "base/heap.h"
+#include "cudart/core/context.h"
+#include "cudart/core/options.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TAIL "\n]}\n"
+
+/* The file is whole after every launch: the next one is written over the end of the list. */
+static bool write_launch(struct rt_statistics *t, int fault, char *why, size_t size) {
+    char to[PATH_MAX];
+    struct stat st;
+    rt_option_path(t->json, to, sizeof to);
+    if (stat(to, &st) == 0 && !S_ISREG(st.st_mode)) {
+        snprintf(why, size, "%s: no regular file", to);
+        return false;
+    }
+    FILE *f = fopen(to, t->end ? "r+e" : "we");
+    bool ok = f != NULL && fseek(f, t->end, SEEK_SET) == 0;
+    if (ok && t->end == 0)
+        fprintf(f, "{\"version\":%u,\"emulator\":\"sm100emu " VERSION "\",\"launches\":[", STATS_VERSION);
+    if (ok && t->last) {
+        fputs(t->launches++ ? ",\n" : "\n", f);
+        stats_json(t->last, fault, f);
+    }
+    const long end = ok ? ftell(f) : -1;
+    ok = end >= 0 && fputs(TAIL, f) >= 0 && !ferror(f);
+    if (f)
+        ok &= fclose(f) == 0;
+    if (ok)
+        t->end = end;
+    else
+        snprintf(why, size, "%s: %s", to, strerror(errno));
+    return ok;
+}
+
+/* That the file cannot be written is told once. */
+static bool write_json(struct rt_context *c, int fault) {
+    struct rt_statistics *t = &c->statistics;
+    char why[PATH_MAX + 256];
+    const bool ok = t->json == NULL || t->json_lost || write_launch(t, fault, why, sizeof why);
+    if (!ok)
+        diag_api(c->call, "--stats-json: %s", why);
+    t->json_lost |= !ok;
+    return ok;
+}
+
+int rt_statistics_open(struct rt_context *c, const struct mach_config *config) {
+    struct rt_statistics *t = &c->statistics;
+    t->shown = getenv("SM100EMU_STATS") != NULL;
+    t->pid = (long)getpid();
+    if (t->json != NULL || config->stats_json == NULL)
+        return RT_SUCCESS;
+    if ((t->json = rt_strdup(c, config->stats_json)) == NULL)
+        return RT_ERROR_MEMORY_ALLOCATION;
+    return write_json(c, 0) ? RT_SUCCESS : RT_ERROR_NOT_INITIALIZED;
+}
+
+static void take(void *ctx, struct stats *s) {
+    struct rt_statistics *t = ctx;
+    stats_free(t->last);
+    t->last = s;
+}
+
+void rt_statistics_attach(struct rt_context *c) {
+    struct rt_statistics *t = &c->statistics;
+    t->sink = (struct stats_sink){.take = take, .ctx = t};
+    if ((t->shown || t->json) && !stats_attach(c->gpu, &t->sink))
+        diag_broken("no room for the listener of --stats");
+}
+
+void rt_statistics_tell(struct rt_context *c, int fault) {
+    struct rt_statistics *t = &c->statistics;
+    if (!t->last)
+        return;
+    if (t->pid == (long)getpid()) {
+        if (t->shown)
+            stats_print(t->last, stderr);
+        write_json(c, fault);
+    }
+    stats_free(t->last);
+    t->last = NULL;
+}

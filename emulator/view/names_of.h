@@ -1,0 +1,41 @@
+/* view/names_of.h - what names.c and names_ranges.c share. */
+#ifndef VIEW_NAMES_OF_H
+#define VIEW_NAMES_OF_H
+
+#include "base/arena.h"
+#include "base/source.h"
+#include "view/names.h"
+
+#define NAMES_CHAIN 32 /* inlined calls around an instruction that are looked at */
+
+/* What the source says of an mbarrier.init. */
+struct names_init {
+    bool known;                  /* was looked for */
+    const char *text;            /* NULL: nothing */
+    int32_t index;               /* base/source.h */
+    const struct trace_call *at; /* the line, or NULL: the PTX */
+    uint32_t like;               /* a site that stands for all of the same line */
+};
+
+struct names {
+    const struct trace_log *log;
+    struct arena arena;
+    struct source_files files;
+    struct names_init *inits; /* by site, 0: none */
+    uint32_t *init_sites;     /* those that stand for others */
+    uint32_t num_init_sites, init_sites_cap;
+    uint32_t *site_roles; /* by site: a number from 1 in `roles`, 0: none */
+    const char **roles;
+    uint32_t num_roles, roles_cap;
+    const char **fills; /* by site: what the line of a copy calls what it fills or empties, or NULL */
+    bool fills_known;
+    struct names_cluster **clusters;
+};
+
+/* The calls around the instruction at `site` (0: none), the innermost first; how many. */
+uint32_t names_chain(const struct trace_log *log, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]);
+
+/* The ranges of a cluster whose objects have their names. */
+void names_find_ranges(struct names *names, const struct trace_cluster *c, struct names_cluster *n);
+
+#endif

@@ -1,0 +1,59 @@
+/* view/say.h - events of a log in words: who, what, why, and from which line. */
+#ifndef VIEW_SAY_H
+#define VIEW_SAY_H
+
+#include "view/names.h"
+
+/* When events happen by the clock, by cluster and event; `cause` numbers from 1, 0: none. Either may be NULL. */
+struct say_times {
+    const double *const *cycle;
+    const uint32_t *const *cause;
+};
+
+/* A cluster of a log; events, objects and operations are numbers from 1, as the log's references. */
+struct say {
+    const struct trace_log *log;
+    const struct trace_cluster *c;
+    const struct names_cluster *n;
+    struct names *names;
+    uint32_t cluster;       /* in log->clusters */
+    const double *cycle;    /* NULL: the order of events alone is known */
+    const uint32_t *causes; /* of the clock; NULL: those of the log */
+};
+
+struct say say_of(const struct trace_log *log, struct names *names, uint32_t cluster, const struct say_times *times);
+
+/* Text that does not fit is cut. Each returns buf. */
+
+/* "full[0]@cta1" */
+const char *say_object(const struct say *t, uint32_t object, char *buf, size_t size);
+/* What an operation is: "TMA load A stage 0 -> cta1", "UMMA 256x256x16, D columns 0-255" */
+const char *say_op(const struct say *t, uint32_t op, char *buf, size_t size);
+/* The whole instruction that it is one of: "TMA load A stage 0 -> cta0-3" */
+const char *say_instruction(const struct say *t, uint32_t op, char *buf, size_t size);
+/* The unit that carries it out: "TMA", "tensor core" */
+const char *say_unit(const struct trace_op *op);
+/* Whose doing an event is: "load", "TMA", of a completed phase the barrier's name */
+const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size);
+/* Where it happens: the CTA's rank; of a phase the object's. */
+uint32_t say_rank(const struct say *t, uint32_t event);
+/* What happens: "arrives at full[0]@cta0" */
+const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size);
+/* What made it happen here: "phase 3 of full[0]@cta0, completed by TMA load B stage 0 -> cta0"; empty: the thread's own
+ * course, or not known. */
+const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size);
+/* An event in a few words, as the cause of another: "cta1's TMA load B stage 0 -> cta1" */
+const char *say_brief(const struct say *t, uint32_t event, char *buf, size_t size);
+/* The file that the kernel stands in, without its folder; empty: not known. */
+const char *say_file(const struct say *t);
+/* The line that it stands in, in the file of the kernel: "05_persistent_warpspec.cu:211"; empty: not known. */
+const char *say_where(const struct say *t, uint32_t site, char *buf, size_t size);
+/* What a wait is for: "an mbarrier" */
+const char *say_wait(uint32_t kind);
+
+/* The event that made this one happen here: a number, 0: none, or another cluster's (say_why names it). */
+uint32_t say_cause(const struct say *t, uint32_t event);
+/* Has the phase of an mbarrier or barrier completed? */
+bool say_is_phase(const struct trace_event *e);
+
+#endif

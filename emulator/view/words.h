@@ -1,0 +1,46 @@
+/* view/words.h - text that is put together in a buffer of the caller's, and cut where it is full. */
+#ifndef VIEW_WORDS_H
+#define VIEW_WORDS_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct words {
+    char *s;
+    size_t size, len;
+};
+
+/* Empties buf, of `size` bytes, at least 1. */
+static inline struct words words_in(char *buf, size_t size) {
+    buf[0] = 0;
+    return (struct words){buf, size, 0};
+}
+
+__attribute__((format(printf, 2, 3))) static inline void words_put(struct words *w, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(w->s + w->len, w->size - w->len, format, args);
+    va_end(args);
+    w->len = n < 0 || (size_t)n >= w->size - w->len ? w->size - 1 : w->len + (size_t)n;
+}
+
+/* "1 byte", "2 bytes" */
+static inline void words_count(struct words *w, uint64_t n, const char *thing) {
+    words_put(w, "%llu %s%s", (unsigned long long)n, thing, n == 1 ? "" : "s");
+}
+
+/* The numbers of the bits that are set: "0,2,4-7" */
+static inline void words_bits(struct words *w, uint32_t bits) {
+    const char *comma = "";
+    for (uint32_t i = 0, end; i < 32; i = end + 1) {
+        for (end = i; end < 32 && bits >> end & 1; end++)
+            ;
+        if (end == i)
+            continue;
+        words_put(w, end == i + 1 ? "%s%u" : end == i + 2 ? "%s%u,%u" : "%s%u-%u", comma, i, end - 1);
+        comma = ",";
+    }
+}
+
+#endif

@@ -1,0 +1,359 @@
+/* tracks.js - draws the tracks of a Model on a canvas: what is visible, and of what is narrower than a pixel one for all. */
+
+const RULER = 22, HEAD = 20, ROW = 14, GAP = 5;
+
+class Tracks {
+    /* canvas lies in `scroller` and stays in its window */
+    constructor(canvas, scroller, model, theme) {
+        this.canvas = canvas;
+        this.scroller = scroller;
+        this.theme = theme;
+        this.arrows = true;
+        this.found = null;
+        this.open = new Set();
+        this.use(model);
+    }
+
+    use(model) {
+        this.m = model;
+        if (!this.open.size)
+            for (let rank = 0; rank < Math.min(model.c.ctas, model.c.ctas > 4 ? 2 : 4); rank++)
+                this.open.add(rank);
+        this.effects = null;
+        this.layout();
+        this.fit();
+    }
+
+    /* --- where things are ------------------------------------------------------------------------------------------ */
+
+    /* y and height of heads and tracks; tracks of a closed CTA lie on its head. */
+    layout() {
+        let y = RULER;
+        this.heads = [];
+        this.y = new Float64Array(this.m.tracks.length);
+        this.h = new Float64Array(this.m.tracks.length);
+        for (let rank = 0; rank < this.m.c.ctas; rank++) {
+            const head = { rank, y };
+            this.heads.push(head);
+            y += HEAD;
+            this.m.tracks.forEach((t, n) => {
+                if (t.rank !== rank)
+                    return;
+                if (!this.open.has(rank)) {
+                    this.y[n] = head.y + HEAD / 2 - ROW / 2;
+                    this.h[n] = 0;
+                    return;
+                }
+                this.y[n] = y;
+                this.h[n] = Math.max(1, t.rows.length) * ROW + GAP;
+                y += this.h[n];
+            });
+        }
+        this.height = y + GAP;
+    }
+
+    resize() {
+        const ratio = window.devicePixelRatio || 1;
+        this.width = this.canvas.clientWidth;
+        this.tall = this.canvas.clientHeight;
+        this.canvas.width = Math.max(1, Math.round(this.width * ratio));
+        this.canvas.height = Math.max(1, Math.round(this.tall * ratio));
+        this.g = this.canvas.getContext('2d', { alpha: false });
+        this.g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+
+    fit() {
+        this.from = 0;
+        this.to = this.m.end * 1.01 || 1;
+    }
+
+    x(time) {
+        return (time - this.from) / (this.to - this.from) * this.width;
+    }
+
+    timeAt(x) {
+        return this.from + x / this.width * (this.to - this.from);
+    }
+
+    /* Zooms by a factor about the pixel x. */
+    zoom(factor, x) {
+        const at = this.timeAt(x), whole = this.m.end * 1.01 || 1;
+        const span = Math.min(whole * 1.2, Math.max(this.m.clocked ? 2 : 4, (this.to - this.from) * factor));
+        this.from = at - x / this.width * span;
+        this.to = this.from + span;
+        this.keepInside();
+    }
+
+    pan(pixels) {
+        const move = pixels / this.width * (this.to - this.from);
+        this.from += move;
+        this.to += move;
+        this.keepInside();
+    }
+
+    keepInside() {
+        const span = this.to - this.from, whole = this.m.end * 1.01 || 1;
+        const low = Math.min(0, whole - span) - span * 0.1, high = Math.max(whole - span, 0) + span * 0.1;
+        this.from = Math.max(low, Math.min(high, this.from));
+        this.to = this.from + span;
+    }
+
+    /* Brings an event into the window. */
+    reveal(event) {
+        const t = this.m.time[event], span = this.to - this.from;
+        if (t < this.from + span * 0.08 || t > this.to - span * 0.08) {
+            this.from = t - span * 0.4;
+            this.to = this.from + span;
+            this.keepInside();
+        }
+        const track = this.m.home[event], y = this.eventY(event);
+        if (track >= 0 && (y < this.scroller.scrollTop + RULER || y > this.scroller.scrollTop + this.tall - ROW))
+            this.scroller.scrollTop = y - this.tall / 2;
+    }
+
+    eventY(event) {
+        const track = this.m.home[event];
+        if (track < 0)
+            return this.heads[this.m.c.e.rank[event]] ? this.heads[this.m.c.e.rank[event]].y + HEAD / 2 : RULER;
+        return this.y[track] + ROW / 2;
+    }
+
+    /* What lies at a pixel of the canvas: {track, event} or {head}, or null. */
+    hit(x, y) {
+        const at = y + this.scroller.scrollTop, t = this.timeAt(x), reach = 4 / this.width * (this.to - this.from);
+        const head = this.heads.find((h) => at >= h.y && at < h.y + HEAD);
+        if (head)
+            return { head: head.rank };
+        const n = this.m.tracks.findIndex((_, k) => this.h[k] && at >= this.y[k] && at < this.y[k] + this.h[k]);
+        if (n < 0)
+            return null;
+        const track = this.m.tracks[n], marks = track.marks, near = nearest(marks.x, t);
+        const row = track.rows[Math.min(track.rows.length - 1, Math.floor((at - this.y[n]) / ROW))];
+        const mark = near >= 0 && Math.abs(marks.x[near] - t) <= reach ? marks.event[near] : -1;
+        if (mark >= 0)
+            return { track, event: mark };
+        const s = row ? upper(row.x0, t) - 1 : -1;
+        if (s >= 0 && t <= row.x1[s] + reach)
+            return { track, event: row.event[s], label: row.label[s] };
+        return { track, event: -1 };
+    }
+
+    /* --- drawing --------------------------------------------------------------------------------------------------- */
+
+    draw(cursor) {
+        const g = this.g, top = this.scroller.scrollTop;
+        g.fillStyle = this.theme.canvas;
+        g.fillRect(0, 0, this.width, this.tall);
+        g.font = '11px ' + this.theme.font;
+        g.textBaseline = 'middle';
+        for (const head of this.heads)
+            this.drawHead(head, head.y - top);
+        this.m.tracks.forEach((track, n) => {
+            const y = this.y[n] - top;
+            if (this.h[n] && y < this.tall && y + this.h[n] > 0)
+                this.drawTrack(track, y, this.h[n]);
+        });
+        if (this.arrows)
+            this.drawWaits(top);
+        if (cursor > 0)
+            this.drawCursor(this.m.order[cursor - 1], top);
+        this.drawRuler();
+    }
+
+    drawHead(head, y) {
+        if (y > this.tall || y + HEAD < 0)
+            return;
+        this.g.fillStyle = this.theme.head;
+        this.g.fillRect(0, y, this.width, HEAD - 2);
+    }
+
+    drawTrack(track, y, h) {
+        const g = this.g;
+        g.fillStyle = this.theme.line;
+        g.fillRect(0, y + h - 2, this.width, 1);
+        track.rows.forEach((row, n) => this.drawRow(row, y + n * ROW));
+        this.drawMarks(track.marks, y, Math.max(1, track.rows.length) * ROW);
+        if (track.kind === 'barrier')
+            this.drawCounts(track.of, y);
+    }
+
+    drawRow(row, y) {
+        const g = this.g, { palette, ink, edge } = this.theme;
+        let i = Math.max(0, upper(row.x0, this.from) - 1);
+        while (i < row.x0.length && row.x0[i] <= this.to) {
+            const queued = Math.max(-2, this.x(row.queued[i])), b = Math.min(this.width + 2, this.x(row.x1[i]));
+            const a = Math.max(-2, this.x(row.x0[i]));
+            g.fillStyle = palette[row.color[i]];
+            if (a > queued) /* a line while it is queued */
+                g.fillRect(queued, y + ROW / 2 - 1, a - queued, 1);
+            g.fillRect(a, y, Math.max(1, b - a), ROW - 2);
+            if (b - a > 5) {
+                g.strokeStyle = edge;
+                g.strokeRect(a + 0.5, y + 0.5, b - a - 1, ROW - 3);
+            }
+            if (b - a > 34)
+                this.write(row.label[i], a, b, y, ink[row.color[i]]);
+            /* what ends within this pixel shows no more than it does */
+            i = b - a < 1 ? Math.max(i + 1, upper(row.x0, this.timeAt(a + 1)) - 1) : i + 1;
+        }
+    }
+
+    write(text, a, b, y, ink) {
+        const from = Math.max(a, 0) + 4, room = Math.floor((Math.min(b, this.width) - from - 2) / 6.2);
+        if (room < 3 || !text)
+            return;
+        this.g.fillStyle = ink;
+        this.g.fillText(text.length > room ? text.slice(0, room - 1) + '…' : text, from, y + ROW / 2 - 0.5);
+    }
+
+    drawMarks(marks, y, h) {
+        const g = this.g;
+        g.fillStyle = this.theme.mark;
+        for (let i = upper(marks.x, this.from - 1e-9); i < marks.x.length && marks.x[i] <= this.to;) {
+            const x = this.x(marks.x[i]);
+            g.fillRect(x, y + h - 5, 1, 4);
+            i = Math.max(i + 1, upper(marks.x, this.timeAt(x + 1)));
+        }
+    }
+
+    /* Of an mbarrier: the share of its arrivals that is still pending, as a line that falls. */
+    drawCounts(bar, y) {
+        const { place, value } = bar.state, m = this.m, g = this.g;
+        if (this.to - this.from > this.m.end / 2 && place.length > 2000)
+            return;
+        g.strokeStyle = this.theme.mark;
+        g.beginPath();
+        const low = Math.max(1, upper(place, this.placeAt(this.from)) - 1);
+        for (let n = low, drawn = 0; n < place.length && drawn < 1500; n++, drawn++) {
+            const s = value[n], x = this.x(m.time[m.order[place[n]]]);
+            if (x > this.width)
+                break;
+            const share = s && s.expected ? Math.max(0, Math.min(1, s.pending / s.expected)) : 0;
+            const next = n + 1 < place.length ? this.x(m.time[m.order[place[n + 1]]]) : this.width;
+            g.moveTo(x, y + (ROW - 3) * (1 - share) + 0.5);
+            g.lineTo(Math.min(next, this.width), y + (ROW - 3) * (1 - share) + 0.5);
+        }
+        g.stroke();
+    }
+
+    /* How many events have happened at a time, less one. */
+    placeAt(time) {
+        const m = this.m;
+        let low = 0, high = m.order.length;
+        while (low < high) {
+            const mid = (low + high) >> 1;
+            if (m.time[m.order[mid]] <= time)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        return low - 1;
+    }
+
+    /* An arrow from what ended each wait in the window to its end, where there are not too many. */
+    drawWaits(top) {
+        const m = this.m, ends = this.waitEnds();
+        const low = upper(ends.x, this.from), high = upper(ends.x, this.to);
+        if (high - low > 400)
+            return;
+        this.g.globalAlpha = 0.55;
+        for (let n = low; n < high; n++)
+            if (m.cause[ends.event[n]] && !m.c.e.cluster[ends.event[n]])
+                this.arrow(m.cause[ends.event[n]] - 1, ends.event[n], top, this.theme.arrow, 1);
+        this.g.globalAlpha = 1;
+    }
+
+    waitEnds() {
+        if (this.endsOf !== this.m) {
+            this.endsOf = this.m;
+            this.ends = this.m.points(this.m.waits.map((w) => w.end));
+        }
+        return this.ends;
+    }
+
+    arrow(from, to, top, color, width) {
+        const g = this.g, x0 = this.x(this.m.time[from]), x1 = this.x(this.m.time[to]);
+        const y0 = this.eventY(from) - top, y1 = this.eventY(to) - top;
+        if ((y0 < 0 && y1 < 0) || (y0 > this.tall && y1 > this.tall))
+            return;
+        const bend = Math.max(6, Math.min(40, Math.abs(x1 - x0) / 2));
+        g.strokeStyle = g.fillStyle = color;
+        g.lineWidth = width;
+        g.beginPath();
+        g.moveTo(x0, y0);
+        g.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
+        g.stroke();
+        g.beginPath();
+        g.moveTo(x1 + 1, y1);
+        g.lineTo(x1 - 6, y1 - 3.5);
+        g.lineTo(x1 - 6, y1 + 3.5);
+        g.fill();
+        g.lineWidth = 1;
+    }
+
+    /* The current event, the chain of causes that led to it, and what it caused. */
+    drawCursor(event, top) {
+        const g = this.g, x = this.x(this.m.time[event]);
+        g.fillStyle = this.theme.cursor;
+        g.fillRect(x - 0.5, RULER, 2, this.tall);
+        for (let at = event, depth = 0; depth < 8 && this.m.cause[at] && !this.m.c.e.cluster[at]; depth++) {
+            g.globalAlpha = 1 - depth / 9;
+            this.arrow(this.m.cause[at] - 1, at, top, this.theme.cursor, 2);
+            at = this.m.cause[at] - 1;
+        }
+        g.globalAlpha = 1;
+        for (const effect of this.effectsOf(event).slice(0, 24))
+            this.arrow(event, effect, top, this.theme.effect, 1.5);
+        g.strokeStyle = this.theme.cursor;
+        g.lineWidth = 2;
+        g.strokeRect(x - 4, this.eventY(event) - top - 6, 9, 12);
+        g.lineWidth = 1;
+    }
+
+    /* The events that have this one as their cause. */
+    effectsOf(event) {
+        if (!this.effects) {
+            this.effects = new Map();
+            this.m.cause.forEach((cause, i) => {
+                if (!cause || this.m.c.e.cluster[i])
+                    return;
+                if (!this.effects.has(cause - 1))
+                    this.effects.set(cause - 1, []);
+                this.effects.get(cause - 1).push(i);
+            });
+        }
+        return this.effects.get(event) || [];
+    }
+
+    drawRuler() {
+        const g = this.g, span = this.to - this.from, step = niceStep(span / Math.max(2, this.width / 90));
+        g.fillStyle = this.theme.canvas;
+        g.fillRect(0, 0, this.width, RULER - 2);
+        g.fillStyle = this.theme.text;
+        for (let t = Math.ceil(Math.max(0, this.from) / step) * step; t <= this.to; t += step) {
+            const x = this.x(t);
+            g.fillRect(x, RULER - 6, 1, 4);
+            g.fillText(number(Math.round(t)), x + 3, RULER / 2 - 1);
+        }
+        g.fillRect(0, RULER - 2, this.width, 1);
+        if (this.found)
+            for (const event of this.found.slice(0, 2000)) {
+                g.fillStyle = this.theme.cursor;
+                g.fillRect(this.x(this.m.time[event]), 0, 2, 5);
+            }
+    }
+}
+
+function niceStep(wanted) {
+    const power = Math.pow(10, Math.floor(Math.log10(Math.max(wanted, 1))));
+    return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted) || 10 * power;
+}
+
+function nearest(sorted, x) {
+    const n = upper(sorted, x);
+    if (!sorted.length)
+        return -1;
+    if (n === 0)
+        return 0;
+    return n < sorted.length && sorted[n] - x < x - sorted[n - 1] ? n : n - 1;
+}

@@ -1,0 +1,327 @@
+/* view.js - one run on the page: its launch and cluster, its tracks, the state and the event at its cursor. */
+
+class View {
+    constructor(app, run, index) {
+        this.app = app;
+        this.run = run;
+        this.index = index;
+        this.logs = run.logs.map((log) => log.clusters.map((cluster) => new Cluster(log, cluster)));
+        this.launch = this.cluster = 0;
+        this.clocked = true;
+        this.k = 1;
+        this.cta = 'follow';
+        this.shown = -1;
+        this.build();
+        this.choose();
+    }
+
+    get c() {
+        return this.m.c;
+    }
+
+    get event() {
+        return this.k > 0 ? this.m.order[this.k - 1] : -1;
+    }
+
+    /* --- elements -------------------------------------------------------------------------------------------------- */
+
+    build() {
+        const n = this.index, id = (name) => name + n;
+        this.canvas = el('canvas', { id: id('canvas'), tabindex: 0, role: 'application', 'aria-roledescription': 'timeline',
+            'aria-label': 'Timeline of ' + this.run.name, 'aria-describedby': id('sentence') });
+        this.labels = el('div', { class: 'labels' });
+        this.inner = el('div', { class: 'inner' }, this.labels, this.canvas);
+        this.scroller = el('div', { class: 'scroller' }, this.inner);
+        this.tip = el('div', { class: 'tip', hidden: true });
+        this.sentence = el('p', { id: id('sentence'), class: 'sentence', 'aria-live': 'polite' });
+        this.position = el('p', { class: 'position' });
+        this.state = el('div', { class: 'state' });
+        this.detail = el('div', { class: 'detail' });
+        this.table = el('details', { class: 'events' }, el('summary', {}, 'Events around the cursor, as a table'));
+        this.table.addEventListener('toggle', () => this.fillTable());
+        this.root = el('section', { class: 'run', 'aria-labelledby': id('title') },
+            el('h2', { id: id('title') }, this.run.name), this.banner(), this.pickers(),
+            el('div', { class: 'window' }, this.scroller, this.tip),
+            el('div', { class: 'now' }, this.sentence, this.position),
+            el('div', { class: 'panels' },
+                el('section', { class: 'panel', 'aria-label': 'State' }, this.stateHead(), this.state),
+                el('section', { class: 'panel', 'aria-label': 'Event' }, el('h2', {}, 'This event'), this.detail)),
+            this.table);
+        new Pointer(this);
+        this.scroller.addEventListener('scroll', () => this.app.redraw());
+    }
+
+    /* What the run ended with, and what does not fit the page. */
+    banner() {
+        const said = this.run.said, notes = [];
+        if (said)
+            notes.push(el('p', { class: 'said' }, el('b', {}, said.level + ': '), said.text + (said.rule ? ' [' + said.rule + ']' : ''),
+                said.at ? ' at ' + said.at + ':' + said.line : '', said.count > 1 ? '; ' + (said.count - 1) + ' more' : ''));
+        const faults = this.run.logs.filter((log) => log.fault);
+        if (faults.length)
+            notes.push(el('p', { class: 'said' }, 'The launch ended in a fault (' + faults[0].fault + '); what happened up to it is shown.'));
+        if (this.run.left_out)
+            notes.push(el('p', {}, plural(this.run.left_out, 'cluster') + ' of ' + plural(this.run.launches, 'launch', 'launches') +
+                ' did not fit this page.'));
+        if (this.run.logs.some((log) => log.cut))
+            notes.push(el('p', {}, 'The log is cut: a window was chosen, or there was no more room.'));
+        return notes.length ? el('div', { class: 'banner', role: 'note' }, ...notes) : null;
+    }
+
+    pickers() {
+        const select = (label, options, on) => {
+            const made = el('select', { onchange: () => on(made.selectedIndex) }, ...options.map((o) => el('option', {}, o)));
+            return el('label', options.length > 1 ? {} : { hidden: true }, label + ' ', made);
+        };
+        this.clusterPicker = el('span', {});
+        const launches = select('Launch', this.run.logs.map((log, i) => i + 1 + ': ' + log.kernel), (i) => {
+            this.launch = i;
+            this.cluster = 0;
+            this.makeClusterPicker(select);
+            this.choose();
+        });
+        this.makeClusterPicker(select);
+        this.facts = el('p', { class: 'faint facts' });
+        return el('div', { class: 'pickers' }, launches, this.clusterPicker, this.facts);
+    }
+
+    makeClusterPicker(select) {
+        const names = this.logs[this.launch].map((c) => c.number + ': CTA (' + c.id.join(', ') + ')' + (c.complete ? '' : ', cut off'));
+        this.clusterPicker.replaceChildren(select('Cluster', names, (i) => {
+            this.cluster = i;
+            this.choose();
+        }));
+    }
+
+    stateHead() {
+        this.ctaPicker = el('select', { onchange: () => {
+            this.cta = this.ctaPicker.value;
+            this.refresh();
+        } });
+        return el('div', { class: 'row' }, el('h2', {}, 'State'), el('label', {}, 'CTAs ', this.ctaPicker));
+    }
+
+    makeLabels() {
+        const made = [], t = this.tracks;
+        for (const head of t.heads) {
+            const open = t.open.has(head.rank);
+            const button = el('button', { type: 'button', class: 'ctahead', 'aria-expanded': String(open), onclick: () => this.fold(head.rank) },
+                (open ? '▾ ' : '▸ ') + 'CTA ' + head.rank + ', SM ' + this.smOf(head.rank));
+            button.style.top = head.y + 'px';
+            made.push(button);
+        }
+        this.m.tracks.forEach((track, n) => {
+            if (!t.h[n])
+                return;
+            const label = el('div', { class: 'label', title: track.label }, track.label);
+            label.style.top = t.y[n] + 'px';
+            made.push(label);
+        });
+        this.labels.replaceChildren(...made);
+        this.inner.style.height = t.height + 'px';
+        const tall = Math.round(Math.max(160, Math.min(t.height + 2, window.innerHeight * 0.55))) + 'px';
+        this.scroller.style.height = this.canvas.style.height = tall;
+    }
+
+    smOf(rank) {
+        return this.c.sm[rank];
+    }
+
+    /* --- what is shown --------------------------------------------------------------------------------------------- */
+
+    /* The chosen launch and cluster, on the chosen axis. */
+    choose() {
+        const cluster = this.logs[this.launch][this.cluster];
+        const kept = this.m && this.m.c === cluster ? this.event : -1;
+        this.m = new Model(cluster, this.clocked);
+        if (this.tracks) {
+            this.tracks.use(this.m);
+        } else {
+            this.tracks = new Tracks(this.canvas, this.scroller, this.m, this.app.theme);
+        }
+        const log = cluster.log;
+        this.facts.textContent = log.kernel + ', grid ' + log.grid.join(' x ') + ', clusters of ' + log.cluster.join(' x ') +
+            ' CTAs, schedule ' + log.schedule + ', ' + plural(cluster.size, 'event') + '; time: ' + this.axisName();
+        this.ctaPicker.replaceChildren(el('option', { value: 'follow' }, 'of the event'), el('option', { value: 'all' }, 'all'),
+            ...Array.from({ length: cluster.ctas }, (_, r) => el('option', { value: r }, String(r))));
+        this.ctaPicker.value = this.cta = 'follow';
+        this.makeLabels();
+        this.k = kept >= 0 ? this.m.place[kept] + 1 : Math.min(1, cluster.size);
+        this.shown = -1;
+        this.app.redraw();
+    }
+
+    axisName() {
+        return this.m.clocked ? 'model clock (cycles)' : 'order of events';
+    }
+
+    timeText(event) {
+        return this.m.clocked ? 'cycle ' + number(this.m.time[event].toFixed(1)) : 'event ' + number(this.m.place[event] + 1);
+    }
+
+    fold(rank) {
+        const open = this.tracks.open;
+        if (!open.delete(rank))
+            open.add(rank);
+        this.tracks.layout();
+        this.makeLabels();
+        const button = this.labels.querySelectorAll('.ctahead')[rank];
+        if (button)
+            button.focus();
+        this.app.redraw();
+    }
+
+    /* The state after k events. */
+    moveTo(k) {
+        this.k = Math.max(0, Math.min(this.c.size, k));
+        if (this.event >= 0)
+            this.tracks.reveal(this.event);
+        this.app.redraw();
+    }
+
+    goTo(event) {
+        this.app.move(this, this.m.place[event] + 1);
+    }
+
+    /* The next place, in a direction, of the sorted ones: k after it; or k where there is none. */
+    nextOf(places, direction) {
+        const now = this.k - 1, n = direction > 0 ? upper(places, now) : upper(places, now - 1) - 1;
+        return n >= 0 && n < places.length ? places[n] + 1 : this.k;
+    }
+
+    /* The next event of the same threads or engine. */
+    nextOfTrack(direction) {
+        const track = this.m.home[this.event];
+        if (track === undefined || track < 0)
+            return this.k;
+        const marks = this.m.tracks[track].marks.event;
+        const places = Array.from(marks, (i) => this.m.place[i]).sort((a, b) => a - b);
+        return this.nextOf(places, direction);
+    }
+
+    nextWait(direction) {
+        const places = this.m.waits.map((w) => this.m.place[w.end]).sort((a, b) => a - b);
+        return this.nextOf(places, direction);
+    }
+
+    draw() {
+        if (this.tracks.width !== this.canvas.clientWidth || this.tracks.tall !== this.canvas.clientHeight)
+            this.tracks.resize();
+        this.tracks.draw(this.k);
+    }
+
+    /* The panels, where the cursor has moved. */
+    refresh() {
+        const event = this.event, m = this.m;
+        this.shown = this.k;
+        this.sentence.textContent = event < 0 ? 'Before the first event.' : sentence(this.c, event, m) + '.';
+        this.position.textContent = number(this.k) + ' of ' + plural(this.c.size, 'event') +
+            (event < 0 ? '' : ', ' + this.timeText(event) + ', ' + this.axisName());
+        const ranks = this.cta === 'all' ? Array.from({ length: this.c.ctas }, (_, r) => r)
+            : this.cta === 'follow' ? (event < 0 ? [0] : concerned(m, event)) : [Number(this.cta)];
+        this.state.replaceChildren(...stateElements(m, this.k, ranks));
+        this.detail.replaceChildren(...(event < 0 ? [] : detailElements(m, event, this.run.lines, (i) => this.goTo(i))));
+        this.fillTable();
+    }
+
+    fillTable() {
+        const old = this.table.querySelector('.wide');
+        if (old)
+            old.remove();
+        if (!this.table.open)
+            return;
+        const rows = [], m = this.m, from = Math.max(0, this.k - 20), to = Math.min(this.c.size, this.k + 30);
+        for (let k = from; k < to; k++) {
+            const i = m.order[k], cause = m.cause[i];
+            rows.push(el('tr', { class: k === this.k - 1 ? 'now' : null, 'aria-current': k === this.k - 1 ? 'true' : null },
+                el('td', {}, el('button', { type: 'button', class: 'link', onclick: () => this.goTo(i) }, number(k + 1))),
+                el('td', {}, this.timeText(i)), el('td', {}, sentence(this.c, i, m)),
+                el('td', {}, !cause ? '' : this.c.e.cluster[i] ? 'another cluster' : 'event ' + number(m.place[cause - 1] + 1))));
+        }
+        const head = ['Event', 'Time', 'What', 'Cause'].map((h) => el('th', { scope: 'col' }, h));
+        this.table.append(el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Events' },
+            el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows))));
+    }
+}
+
+/* Mouse, wheel and fingers on the tracks of a view. */
+class Pointer {
+    constructor(view) {
+        this.v = view;
+        this.down = new Map();
+        const on = (name, f) => view.canvas.addEventListener(name, f.bind(this), { passive: false });
+        on('wheel', this.wheel);
+        on('pointerdown', this.press);
+        on('pointermove', this.moved);
+        on('pointerup', this.release);
+        on('pointercancel', this.release);
+        on('pointerleave', () => { view.tip.hidden = true; });
+    }
+
+    place(e) {
+        const box = this.v.canvas.getBoundingClientRect();
+        return [e.clientX - box.left, e.clientY - box.top];
+    }
+
+    /* Zooms; with Shift, or sideways, pans; with Alt scrolls. */
+    wheel(e) {
+        if (e.altKey)
+            return;
+        e.preventDefault();
+        const t = this.v.tracks, across = e.shiftKey ? e.deltaY || e.deltaX : e.deltaX;
+        if (Math.abs(across) > Math.abs(e.deltaY) || e.shiftKey)
+            t.pan(across);
+        else
+            t.zoom(Math.exp(Math.max(-60, Math.min(60, e.deltaY)) * (e.ctrlKey ? 0.01 : 0.004)), this.place(e)[0]);
+        this.v.app.linkWindows(this.v);
+    }
+
+    press(e) {
+        this.v.canvas.setPointerCapture(e.pointerId);
+        this.down.set(e.pointerId, this.place(e));
+        this.started = this.place(e);
+        this.dragged = this.down.size > 1;
+    }
+
+    moved(e) {
+        const at = this.place(e), before = this.down.get(e.pointerId);
+        if (!before) {
+            this.hover(at);
+            return;
+        }
+        const t = this.v.tracks, other = [...this.down].find(([id]) => id !== e.pointerId);
+        if (Math.hypot(at[0] - this.started[0], at[1] - this.started[1]) > 4)
+            this.dragged = true;
+        if (other) {
+            const gap = (a) => Math.max(12, Math.abs(a[0] - other[1][0]));
+            t.zoom(gap(before) / gap(at), (at[0] + other[1][0]) / 2);
+        } else if (this.dragged) {
+            t.pan(before[0] - at[0]);
+            this.v.scroller.scrollTop -= at[1] - before[1];
+        }
+        this.down.set(e.pointerId, at);
+        this.v.app.linkWindows(this.v);
+    }
+
+    release(e) {
+        const at = this.place(e);
+        this.down.delete(e.pointerId);
+        if (this.dragged || e.type === 'pointercancel')
+            return;
+        const hit = this.v.tracks.hit(...at);
+        if (hit && hit.head !== undefined)
+            this.v.fold(hit.head);
+        else if (hit && hit.event >= 0)
+            this.v.goTo(hit.event);
+    }
+
+    hover(at) {
+        const v = this.v, hit = v.tracks.hit(...at);
+        v.tip.hidden = !hit || hit.event === undefined || hit.event < 0;
+        if (v.tip.hidden)
+            return;
+        v.tip.textContent = v.timeText(hit.event) + ': ' + (hit.label ? hit.label + '. ' : '') + sentence(v.c, hit.event, v.m);
+        v.tip.style.left = Math.min(at[0] + 12, v.canvas.clientWidth - 260) + v.canvas.offsetLeft + 'px';
+        v.tip.style.top = at[1] + 18 + 'px';
+    }
+}

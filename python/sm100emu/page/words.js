@@ -1,0 +1,245 @@
+/* words.js - events in sentences. */
+
+const number = (n) => Number(n).toLocaleString('en');
+const ctas = (ranks) => (ranks.length === 1 ? 'CTA ' : 'CTAs ') + ranks.join(', ');
+const plural = (n, one, many = one + 's') => number(n) + ' ' + (Number(n) === 1 ? one : many);
+
+/* Bits of a mask, ascending. */
+function bits(mask) {
+    const found = [];
+    for (let i = 0; i < 32; i++)
+        if (mask >>> i & 1)
+            found.push(i);
+    return found;
+}
+
+function laneText(lanes) {
+    const list = bits(lanes);
+    if (list.length === 32 || !list.length)
+        return '';
+    return list.length === 1 ? ', lane ' + list[0] : ', ' + list.length + ' lanes';
+}
+
+/* 'full[0] of CTA 0' */
+function objectText(c, object) {
+    if (!object)
+        return 'a barrier';
+    const kind = c.o.kind[object - 1];
+    return c.objectName(object) + (kind === OBJECT.CLUSTER_BARRIER ? '' : ' of CTA ' + c.o.rank[object - 1]);
+}
+
+/* Who does event i: threads of a warp, or an operation. */
+function whoText(c, i) {
+    const e = c.e;
+    if (e.op[i])
+        return 'the ' + operationName(c, e.op[i] - 1) + ' that CTA ' + e.rank[i] + ' issued';
+    if (e.warp[i] === NOBODY)
+        return 'CTA ' + e.rank[i];
+    return 'CTA ' + e.rank[i] + ' ' + c.warpName(e.rank[i], e.warp[i]) + laneText(e.lanes[i]);
+}
+
+function operationName(c, i) {
+    const w = c.w, agent = w.agent[i], name = c.text(w.name[i]);
+    if (agent === AGENT.TMA)
+        return w.to[i] ? 'TMA load' : 'TMA store';
+    if (agent === AGENT.BULK)
+        return 'bulk copy';
+    if (agent === AGENT.TENSOR_CORE)
+        return 'UMMA';
+    return agent === AGENT.COMMIT && name === 'tcgen05.commit' ? 'commit' : name || 'operation';
+}
+
+/* 'UMMA 256x256x16', 'TMA load of 4,096 bytes' */
+function operationLabel(c, i) {
+    const w = c.w, name = operationName(c, i), agent = w.agent[i];
+    if (agent === AGENT.TENSOR_CORE)
+        return name + ' ' + w.m[i] + 'x' + w.n[i] + 'x' + w.k[i];
+    if (agent === AGENT.TENSOR_LDST || agent === AGENT.TENSOR_COPY)
+        return name + ' of ' + plural(w.n[i], 'column');
+    return Number(w.bytes[i]) ? name + ' of ' + plural(w.bytes[i], 'byte') : name;
+}
+
+/* Ranks that the instruction of operation i reaches: of a multicast all receivers, of a commit those that hear it. */
+function receivers(c, i) {
+    const w = c.w;
+    if (w.ctas[i])
+        return bits(w.ctas[i]);
+    const found = new Set(c.siblings(i + 1).map((n) => w.to[n - 1] - 1).filter((r) => r >= 0));
+    return [...found].sort((a, b) => a - b);
+}
+
+/* Ranks whose mbarriers the instruction of operation i signals. */
+function listeners(c, i) {
+    const w = c.w;
+    if (w.ctas[i])
+        return bits(w.ctas[i]);
+    const found = new Set(c.siblings(i + 1).map((n) => w.signals[n - 1] - 1).filter((r) => r >= 0));
+    return [...found].sort((a, b) => a - b);
+}
+
+/* What the instruction of operation i does, to whom, and who hears of it. */
+function operationText(c, i, event, m) {
+    const w = c.w, agent = w.agent[i], part = (list, all) => [...new Set(list.map((n) => all[n].name))].join(', ');
+    const touched = m ? m.touched(i) : { writes: [], reads: [] };
+    let text = operationLabel(c, i);
+    if (agent === AGENT.TMA || agent === AGENT.BULK || agent === AGENT.CP_ASYNC) {
+        if (touched.writes.length)
+            text += ' into ' + part(touched.writes, m.stages);
+        const to = receivers(c, i);
+        if (to.length)
+            text += (to.length > 1 ? ', multicast to ' : ' of ') + ctas(to);
+        if (Number(w.dims[i]) && w.coord[i])
+            text += ', box at (' + w.coord[i].slice(0, w.dims[i]).join(', ') + ')';
+    } else if (agent === AGENT.TENSOR_CORE) {
+        text += (w.cta_group[i] === 2 ? ' of the pair' : '') + (w.accumulate[i] ? ', adds to D' : ', writes D anew') + ' in columns ' +
+            (w.to_off[i] & 0xffff) + '-' + ((w.to_off[i] & 0xffff) + columnsOf(w, i) - 1);
+        if (touched.reads.length)
+            text += ', reads ' + part(touched.reads, m.stages);
+    }
+    const at = c.mbarrierAt(w.ctas[i] ? w.rank[i] : w.signals[i] - 1, w.signals_off[i], event);
+    const heard = listeners(c, i);
+    if (at && heard.length)
+        text += '; ' + c.objectName(at) + ' of ' + ctas(heard) + (heard.length > 1 ? ' hear' : ' hears') + ' of it';
+    return text;
+}
+
+function waitLabel(c, i) {
+    const e = c.e, what = e.what[i], value = e.value[i];
+    switch (what) {
+    case WAIT.MBARRIER: return 'waits for ' + (e.object[i] ? c.objectName(e.object[i]) : 'an mbarrier') + ' (parity ' + value + ')';
+    case WAIT.BARRIER: return 'waits at ' + (e.object[i] ? c.objectName(e.object[i]) : 'a barrier of the CTA');
+    case WAIT.CLUSTER: return 'waits at the cluster barrier';
+    case WAIT.WARP_SYNC: return 'waits for other lanes';
+    case WAIT.TMEM_ALLOC: return 'waits for ' + plural(value, 'column') + ' of tensor memory';
+    case WAIT.PAIR: return "waits for the pair's other CTA";
+    case WAIT.REGISTERS: return 'waits for registers';
+    case WAIT.TMEM_LDST: return 'waits for its tcgen05.ld or .st';
+    case WAIT.ASYNC: return 'waits for its copies';
+    case WAIT.JOIN: return 'waits where lanes join again';
+    case WAIT.ALIGNED: return 'waits at an .aligned instruction for other lanes';
+    case WAIT.RIDING: return "waits for its warp's instruction";
+    case WAIT.ROOM: return 'waits for room in a queue';
+    default: return 'waits';
+    }
+}
+
+function missing(c, i) {
+    const e = c.e, parts = [];
+    if (e.pending[i])
+        parts.push(plural(e.pending[i], 'arrival'));
+    if (e.tx[i])
+        parts.push(plural(e.tx[i], 'byte') + (e.tx[i] < 0 ? ' (more came than were expected)' : ''));
+    return parts.length ? 'still pending: ' + parts.join(' and ') : 'nothing is pending';
+}
+
+function syncText(c, i) {
+    const e = c.e, who = whoText(c, i), at = objectText(c, e.object[i]), phase = ' in phase ' + e.phase[i];
+    switch (e.kind[i]) {
+    case SYNC.MBAR_ARRIVE: return who + ' arrives at ' + at + phase + ' (' + plural(e.count[i], 'arrival') + '); ' + missing(c, i);
+    case SYNC.MBAR_DROP: return who + ' arrives at ' + at + phase + ' and drops out; ' + missing(c, i);
+    case SYNC.MBAR_EXPECT_TX: return who + ' has ' + at + ' expect ' + plural(e.value[i], 'byte') + phase + '; ' + missing(c, i);
+    case SYNC.MBAR_COMPLETE_TX: return who + ' brings ' + plural(e.value[i], 'byte') + ' to ' + at + phase + '; ' + missing(c, i);
+    case SYNC.MBAR_PENDING: return who + ' adds a pending arrival to ' + at + phase;
+    case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + at + ' is complete: the last that was awaited came from ' + who;
+    case SYNC.MBAR_TEST: return who + ' asks ' + at + ' for parity ' + e.what[i] + ': ' +
+        (e.count[i] ? 'yes, the phase is over' : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
+    case SYNC.BAR_ARRIVE: case SYNC.CLUSTER_ARRIVE: return who + ' arrives at ' + at;
+    case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' + at + ', ' + who + ' last';
+    case SYNC.BAR_PASS: case SYNC.CLUSTER_PASS: return who + ' passes ' + at;
+    case SYNC.WARP: return who + ' meets the other lanes of its warp';
+    case SYNC.FENCE: return who + ' passes a fence: ' + ['memory', 'sync_restrict', 'mbarrier_init', 'proxy.alias',
+        'proxy.async', 'proxy.async::generic', 'proxy.tensormap'][e.what[i]];
+    case SYNC.GROUP_COMMIT: return who + ' closes a group of ' + (e.what[i] & 1 ? 'bulk operations' : 'cp.async');
+    case SYNC.GROUP_WAIT: return who + ': all but its latest ' + plural(e.what[i] >> 2, 'group') +
+        (e.what[i] & 2 ? ' have read their sources' : ' are complete');
+    case SYNC.TCGEN05_LD: return who + ' issues a tcgen05.ld';
+    case SYNC.TCGEN05_WAIT_LD: return who + ' has all that its tcgen05.ld load';
+    case SYNC.TCGEN05_WAIT_ST: return who + ' has stored all of its tcgen05.st';
+    case SYNC.TCGEN05_USE: return who + ' uses a register that a tcgen05.ld loads';
+    case SYNC.TCGEN05_FENCE_BEFORE: return who + ': tcgen05.fence::before_thread_sync';
+    case SYNC.TCGEN05_FENCE_AFTER: return who + ': tcgen05.fence::after_thread_sync';
+    case SYNC.GRID_WAIT: return who + ' has waited for the grids before this one';
+    case SYNC.GRID_LAUNCH_DEPENDENTS: return who + ' lets dependent grids begin';
+    default: return who + ' synchronises';
+    }
+}
+
+function lifeText(c, i) {
+    const e = c.e, who = whoText(c, i), value = Number(e.value[i]), owner = e.pending[i];
+    const where = owner === e.rank[i] ? '' : ' of CTA ' + owner, columns = ' columns ' + value + '-' + (value + e.count[i] - 1);
+    switch (e.kind[i]) {
+    case LIFE.CLUSTER_START: return 'The cluster starts';
+    case LIFE.CLUSTER_END: return 'The cluster ends';
+    case LIFE.CTA_START: return 'CTA ' + owner + ' starts';
+    case LIFE.CTA_EXIT: return 'CTA ' + owner + ' has exited';
+    case LIFE.CTA_END: return 'CTA ' + owner + ' is gone';
+    case LIFE.LANES_EXIT: return who + ' exits';
+    case LIFE.TMEM_ALLOC: return who + ' is given' + columns + ' of tensor memory' + where;
+    case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory' + where + ', its peer has yet to';
+    case LIFE.TMEM_DEALLOC: return who + ' gives back' + columns + ' of tensor memory' + where;
+    case LIFE.TMEM_RELINQUISH: return who + ' will allocate no more tensor memory';
+    case LIFE.MBAR_INIT: return who + ' initialises ' + objectText(c, e.object[i]) + ' for ' +
+        plural(e.object[i] ? c.o.count[e.object[i] - 1] : e.count[i], 'arrival') + ' a phase';
+    case LIFE.MBAR_INVAL: return who + ' invalidates ' + objectText(c, e.object[i]);
+    case LIFE.HEAP_ALLOC: return who + ' allocates from the heap';
+    case LIFE.HEAP_FREE: return who + ' frees memory of the heap';
+    case LIFE.REGISTERS: return who + ' has ' + plural(e.count[i], 'register') + ' a thread from now on';
+    default: return who + ' changes its state';
+    }
+}
+
+/* What ended a wait, or a phase: the event that decided, in a clause. */
+function becauseText(c, cause) {
+    const e = c.e, i = cause - 1;
+    if (!cause)
+        return '';
+    if (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_PHASE)
+        return 'phase ' + e.phase[i] + ' of ' + objectText(c, e.object[i]) + ' is complete, by ' + whoText(c, i);
+    if (e.class[i] === CLASS.SYNC && (e.kind[i] === SYNC.BAR_PHASE || e.kind[i] === SYNC.CLUSTER_PHASE))
+        return 'all have arrived, ' + whoText(c, i) + ' last';
+    if (e.class[i] === CLASS.OP && e.op[i])
+        return 'the ' + operationLabel(c, e.op[i] - 1) + ' ' + ['was issued', 'has started', 'is complete'][e.kind[i]];
+    const text = sentence(c, i);
+    return text.charAt(0).toLowerCase() === 'c' && text.startsWith('CTA') ? text : text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function waitText(c, i, m) {
+    const e = c.e, who = whoText(c, i), label = waitLabel(c, i);
+    if (e.kind[i] === WAIT_END.BEGINS)
+        return who + ' ' + label;
+    if (e.kind[i] === WAIT_END.TIMED_OUT)
+        return who + ' ' + label + ': the time limit of try_wait has passed, the answer is no';
+    if (e.kind[i] === WAIT_END.RELEASED)
+        return who + ' ' + label + ': given up, the others do not come';
+    const cause = (m ? m.cause : e.cause)[i], why = cause ? becauseOf(c, i, cause) : '';
+    return who + ' waits no more, it ' + label.replace(/^waits/, 'waited') + (why ? ': ' + why : '');
+}
+
+/* The cause may be in another cluster. */
+function becauseOf(c, i, cause) {
+    const other = c.e.cluster[i];
+    return other ? 'event ' + cause + ' of cluster ' + (other - 1) : becauseText(c, cause);
+}
+
+/* Event i in a sentence, without its full stop. */
+function sentence(c, i, m) {
+    const e = c.e;
+    switch (e.class[i]) {
+    case CLASS.SYNC: return capital(syncText(c, i));
+    case CLASS.OP: {
+        const op = e.op[i] - 1;
+        if (op < 0)
+            return 'An operation';
+        const from = 'CTA ' + c.w.rank[op] + ' ' + c.warpName(c.w.rank[op], c.w.warp[op]);
+        return [from + ' issues ', 'Started, of ' + from + ': ', 'Complete, of ' + from + ': '][e.kind[i]] +
+            operationText(c, op, i, m);
+    }
+    case CLASS.WAIT: return waitText(c, i, m);
+    case CLASS.LIFE: return capital(lifeText(c, i));
+    case CLASS.GLOBAL: return whoText(c, i) + [' touches', ' reads', ' writes', ' reads and writes'][e.kind[i] & 3] +
+        ' global memory, ' + plural(e.value[i], 'sector') + ' of 32 bytes';
+    default: return whoText(c, i) + (e.kind[i] === 1 ? ' executes what depends on time or on other clusters' : ' goes on');
+    }
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,348 @@
+"""Makes a page to watch a launch by: DIR/index.html, one file that asks for nothing else, from a log of the emulator.
+
+    python3 -m sm100emu.watch LOG [LOG2] -o DIR [OPTIONS]
+
+LOG is what `sm100emu --trace=LOG PROGRAM` wrote, or what `sm100emu-log --json LOG` says of it. With LOG2 the page shows
+two runs side by side. With a log of the first kind DIR/trace.json holds the same for Perfetto.
+
+    --name TEXT, --name2 TEXT      what the runs are called
+    --said FILE, --said2 FILE      findings of the run in SARIF, as --check-json=FILE writes them: the page quotes the first
+    --title TEXT                   of the page
+    --root DIR, --root2 DIR        sources are named, and looked for, from here; else the current folder
+    --log-tool PATH                sm100emu-log, where it is not beside the launcher or on the PATH
+    --room BYTES                   of the page; launches and clusters that do not fit are left out, and the page says so
+
+Data is compressed (zlib) and stands in the page in base64; sources and PTX are there once, by reference.
+"""
+
+import argparse
+import base64
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PAGE = os.path.join(HERE, "page")
+SCRIPTS = ["log.js", "rules.js", "model.js", "words.js", "tracks.js", "state.js", "view.js", "app.js"]
+VERSION = 1
+AROUND = 3  # lines of source above and below one that is named
+ROOM = 1000000
+
+# enum event_agent (emulator/machine/async.h)
+CP_ASYNC, TMA, BULK, TENSOR_CORE, TENSOR_COPY = 1, 2, 3, 4, 5
+SHARED_WRITERS = (CP_ASYNC, TMA, BULK)
+DESCRIPTORS = (TENSOR_CORE, TENSOR_COPY)
+
+
+class Refused(Exception):
+    """What was given is not a log, or not one of this version; the reason."""
+
+
+# ---------------------------------------------------------------- what a log says
+
+
+def find_tool(given):
+    """The path of sm100emu-log: as given, in the package, or on the PATH."""
+    beside = os.path.join(HERE, "bin", "sm100emu-log")
+    tool = given or (beside if os.access(beside, os.X_OK) else shutil.which("sm100emu-log"))
+    if not tool:
+        raise Refused("sm100emu-log is neither beside the launcher nor on the PATH; --log-tool names it")
+    return tool
+
+
+def as_json(path, tool):
+    """The logs of a file, which is JSON already or becomes it by sm100emu-log."""
+    with open(path, "rb") as f:
+        text = f.read(1)
+        if text == b"{":
+            text += f.read()
+        else:
+            told = subprocess.run([find_tool(tool), "--json", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            if told.returncode:
+                raise Refused(told.stderr.decode(errors="replace").strip() or "%s: sm100emu-log failed" % path)
+            text = told.stdout
+    try:
+        data = json.loads(text)
+    except ValueError as bad:
+        raise Refused("%s: no JSON: %s" % (path, bad))
+    if not isinstance(data, dict) or data.get("version") != VERSION:
+        raise Refused("%s: not a log of version %d" % (path, VERSION))
+    return data["logs"]
+
+
+def findings(path):
+    """The first finding of a SARIF file, errors before warnings: {level, text, rule, at, count}, or None."""
+    if not path or not os.path.exists(path) or not os.path.getsize(path):
+        return None
+    with open(path, encoding="utf-8") as f:
+        results = [r for run in json.load(f)["runs"] for r in run.get("results", [])]
+    if not results:
+        return None
+    order = {"error": 0, "warning": 1, "note": 2}
+    r = min(results, key=lambda r: order.get(r.get("level"), 3))
+    at = (r.get("locations") or [{}])[0].get("physicalLocation", {})
+    return {"level": r.get("level", "warning"), "text": r["message"]["text"], "rule": r.get("ruleId", ""),
+            "at": at.get("artifactLocation", {}).get("uri", ""), "line": at.get("region", {}).get("startLine", 0),
+            "count": len(results)}
+
+
+# ---------------------------------------------------------------- sources
+
+
+class Sources:
+    """Lines of the files that the sites of a run name, kept once."""
+
+    def __init__(self, root):
+        self.root, self.files, self.lines = os.path.abspath(root), {}, {}
+
+    def name(self, path):
+        """As people call it: from the root, where it lies below it."""
+        full = os.path.normpath(os.path.join(self.root, path))
+        below = os.path.relpath(full, self.root)
+        return path if below.startswith("..") else below
+
+    def want(self, path, line):
+        """Keeps a line and those around it; a file that is not there has none."""
+        name = self.name(path)
+        if name not in self.files:
+            try:
+                with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as f:
+                    self.files[name] = f.read().splitlines()
+            except OSError:
+                self.files[name] = []
+        text = self.files[name]
+        kept = self.lines.setdefault(name, {})
+        if line <= len(text):
+            for n in range(max(1, line - AROUND), min(len(text), line + AROUND) + 1):
+                kept[n] = text[n - 1].expandtabs(4)
+
+
+def name_sources(log, sources):
+    """Renames the files of a log's sites and calls, and keeps the lines that they name."""
+    files = {}
+    for table in log["sites"], log["calls"]:
+        for number, line in zip(table["file"], table["line"]):
+            path = log["text"][number]
+            if path:
+                sources.want(path, line)
+                files[number] = sources.name(path)
+    for number, name in files.items():
+        log["text"][number] = name
+
+
+def plain(kernel):
+    """A kernel's name without its parameters, where the compiler mangled it."""
+    name, m = "", re.match(r"_ZN?", kernel)
+    rest = kernel[m.end():] if m else ""
+    while True:
+        m = re.match(r"\d+", rest)
+        if not m:
+            return name or kernel
+        part = rest[m.end():m.end() + int(m[0])]
+        name, rest = name + "::" * bool(name) + part, rest[m.end() + int(m[0]):] if kernel.startswith("_ZN") else ""
+
+
+# ---------------------------------------------------------------- clusters
+
+
+def start_address(descriptor, in_tmem):
+    """Where an operand begins: bits 0-13 of a shared memory descriptor, in units of 16 bytes (9.7.16.4.1)."""
+    d = int(descriptor)
+    return d & 0xffffffff if in_tmem else (d & 0x3fff) << 4
+
+
+def operands(ops):
+    """Adds the addresses of the operands of UMMAs and copies to tensor memory, and drops the descriptors' decimals."""
+    for operand in "ab":
+        told = ops[operand]
+        ops[operand + "_at"] = [
+            start_address(d, operand == "a" and t) if agent in DESCRIPTORS else 0
+            for d, t, agent in zip(told, ops["a_in_tmem"], ops["agent"])]
+        ops[operand] = [("0x%016x" % int(d)) if int(d) else 0 for d in told]
+    for name in "global", "map":
+        ops[name] = [("0x%x" % int(v)) if int(v) else 0 for v in ops[name]]
+
+
+def stages(cluster):
+    """[[rank, from, to, name]] of shared memory: as the log names them, else what the copies of a line fill that signal
+    one mbarrier, where the pieces lie side by side."""
+    named = cluster.get("names", {}).get("smem")
+    if named:
+        return sorted(named)
+    ops, pieces = cluster["ops"], {}
+    for i, agent in enumerate(ops["agent"]):
+        if agent in SHARED_WRITERS and ops["to"][i] and ops["bytes"][i]:
+            key = (ops["to"][i] - 1, ops["site"][i], ops["signals"][i], ops["signals_off"][i])
+            pieces.setdefault(key, set()).add((ops["to_off"][i], ops["to_off"][i] + ops["bytes"][i]))
+    found = set()
+    for (rank, *_), ranges in pieces.items():
+        joined = []
+        for low, high in sorted(ranges):
+            if joined and low <= joined[-1][1]:
+                joined[-1][1] = max(high, joined[-1][1])
+            else:
+                joined.append([low, high])
+        found.update((rank, low, high) for low, high in joined)
+    return [[rank, low, high, "bytes 0x%x-0x%x" % (low, high - 1)] for rank, low, high in sorted(found)]
+
+
+def relative(references):
+    """References backwards as distances, which compress well: reference r of event i becomes i + 1 - r; 0 stays 0, and
+    one to the event itself or forwards is negative, less 1."""
+    return [0 if not r else i + 1 - r if r <= i else i - r for i, r in enumerate(references)]
+
+
+def slim(cluster):
+    """A cluster as the page wants it: no column that says nothing, references as distances, cycles in tenths."""
+    operands(cluster["ops"])
+    made = {key: cluster[key] for key in ("number", "id", "sm", "complete")}
+    made["stages"] = stages(cluster)
+    made["names"] = {key: cluster.get("names", {}).get(key, []) for key in ("objects", "warps")}
+    made["num"] = {key: len(cluster[key]["kind" if key != "ops" else "name"]) for key in ("objects", "ops", "events")}
+    for table in "objects", "ops", "events":
+        made[table] = {name: column for name, column in cluster[table].items()
+                       if any(v != 0 and v != [0] * 5 and v != [0, 0, 0] for v in column)}
+    events = made["events"]
+    if "cause" in events:
+        events["cause"] = relative(events["cause"])
+    if "cycle" in cluster:
+        tenths = [round(10 * c) for c in cluster["cycle"]]
+        made["cycle"] = [b - a for a, b in zip([0] + tenths, tenths)]
+        made["blame"] = relative(cluster.get("blame", []))
+    return made
+
+
+def slim_log(log, sources):
+    """A launch as the page wants it, its clusters not yet among it."""
+    name_sources(log, sources)
+    keep = ("kernel", "schedule", "fault", "cut", "grid", "block", "cluster", "smem", "resident", "instructions", "text",
+            "sites", "calls")
+    made = {key: log[key] for key in keep}
+    made["kernel"] = plain(log["kernel"])
+    return made
+
+
+# ---------------------------------------------------------------- the page
+
+
+def pack(data):
+    return base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
+
+
+class Pages:
+    """Collects runs until there is no more room, of which each of `runs` has its share."""
+
+    def __init__(self, title, room, runs):
+        self.left = runs
+        self.room, self.runs, self.used, self.title = room, [], 0, title
+
+    def fits(self, part, share):
+        size = len(pack(part))
+        if self.used + size > share:
+            return False
+        self.used += size
+        return True
+
+    def add(self, logs, name, said, root):
+        """A run: launch by launch, cluster by cluster, as long as they fit; what does not is counted."""
+        sources = Sources(root)
+        run = {"name": name, "said": said, "logs": [], "launches": len(logs), "left_out": 0, "lines": sources.lines}
+        if said and said["at"]:
+            said["at"] = sources.name(os.path.abspath(said["at"]))
+        share = self.used + (self.room - self.used) // self.left
+        self.left -= 1
+        for log in logs:
+            made = slim_log(log, sources)
+            room = not run["left_out"] and self.fits(made, share)
+            made["clusters"] = []
+            for cluster in log["clusters"]:
+                slimmed = slim(cluster)
+                room = room and self.fits(slimmed, share)
+                if room:
+                    made["clusters"].append(slimmed)
+                else:
+                    run["left_out"] += 1
+            if made["clusters"]:
+                run["logs"].append(made)
+        self.runs.append(run)
+
+    def html(self):
+        data = {"title": self.title, "runs": self.runs}
+        scripts = "\n".join(text_of(name) for name in SCRIPTS)
+        parts = {"TITLE": html.escape(self.title), "STYLE": text_of("style.css"), "SCRIPT": scripts, "DATA": pack(data)}
+        return re.sub("@(TITLE|STYLE|SCRIPT|DATA)@", lambda m: parts[m[1]], text_of("index.html"))
+
+
+def text_of(name):
+    with open(os.path.join(PAGE, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def write(path, text):
+    """Whole, or not at all."""
+    with open(path + ".new", "w", encoding="utf-8") as f:
+        f.write(text)
+    os.replace(path + ".new", path)
+
+
+def perfetto(path, out, tool):
+    """DIR/trace.json of a log in the emulator's own form."""
+    with open(path, "rb") as f:
+        if f.read(1) == b"{":
+            return None
+    if "--perfetto" not in subprocess.run([find_tool(tool), "--help"], stdout=subprocess.PIPE).stdout.decode():
+        return None
+    target = os.path.join(out, "trace.json")
+    told = subprocess.run([find_tool(tool), "--perfetto=" + target, path], stderr=subprocess.PIPE)
+    if told.returncode:
+        raise Refused(told.stderr.decode(errors="replace").strip() or "%s: no trace for Perfetto" % path)
+    return target
+
+
+def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROOM):
+    """Writes the page of one or two logs into the folder `out`; the paths of what was written."""
+    os.makedirs(out, exist_ok=True)
+    overhead = sum(len(text_of(name)) for name in SCRIPTS + ["index.html", "style.css"])
+    pages = Pages(title, room - overhead - 40000, len(logs))  # lines of the sources take the rest
+    for i, path in enumerate(logs):
+        found = as_json(path, tool)
+        if not any(c["events"]["kind"] for log in found for c in log["clusters"]):
+            raise Refused("%s: there is no event in this log" % path)
+        name, told, root = [given[i] if i < len(given) else None for given in (names, said, roots)]
+        pages.add(found, name or os.path.basename(path), findings(told), root or ".")
+    pages.title = title or pages.runs[0]["name"]
+    written = [os.path.join(out, "index.html")]
+    write(written[0], pages.html())
+    trace = perfetto(logs[0], out, tool)
+    return written + ([trace] if trace else [])
+
+
+def main(argv=None):
+    head, _, options = __doc__.partition("\n\n")
+    p = argparse.ArgumentParser(prog="python3 -m sm100emu.watch", description=head, epilog=options,
+                                formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s LOG [LOG2] -o DIR")
+    p.add_argument("log", nargs="+", help=argparse.SUPPRESS)
+    p.add_argument("-o", dest="out", required=True, help=argparse.SUPPRESS)
+    for option in ("--name", "--name2", "--said", "--said2", "--root", "--root2", "--title", "--log-tool"):
+        p.add_argument(option, help=argparse.SUPPRESS)
+    p.add_argument("--room", type=int, default=ROOM, help=argparse.SUPPRESS)
+    a = p.parse_args(argv)
+    if len(a.log) > 2:
+        p.error("one log, or two to be compared")
+    try:
+        for path in make(a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool,
+                         a.room):
+            print(path)
+    except (Refused, OSError) as why:
+        print("watch: %s" % why, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

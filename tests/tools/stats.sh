@@ -1,0 +1,126 @@
+#!/bin/sh
+# stats.sh ROOT EMULATOR PROGRAMS: what --time, --stats and --stats-json say of whole programs. The line of --time comes
+# first and alone without --stats; the file is JSON as the man page has it, its sums agree with each other and with what
+# the steps do, it is whole after a fault, and has the same bytes on any number of host threads. SAN_LIB is preloaded
+# where it is set. Skipped (77) without python3.
+set -u
+command -v python3 >/dev/null || exit 77
+root=$1 emulator=$2 programs=$3
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+unset SM100EMU_TIME SM100EMU_STATS SM100EMU_STATS_JSON SM100EMU_THREADS SM100EMU_SCHEDULE
+bad=0
+failed() {
+    echo "FAILED: $1: exit code $code: $(cat "$tmp/err")"
+    bad=1
+}
+# run CODE WHAT COMMAND...: its output in $tmp/out and $tmp/err
+run() {
+    expected=$1 what=$2
+    shift 2
+    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" "$@" >"$tmp/out" 2>"$tmp/err"
+    code=$?
+    [ "$code" -eq "$expected" ] || failed "$what: expected $expected"
+}
+says() { grep -qE -e "$1" "$tmp/err" || failed "$what: it does not say $1"; }
+silent() { ! grep -qE -e "$1" "$tmp/err" || failed "$what: it says $1"; }
+
+# json EXPRESSION...: in python, of the whole file `d`, its first launch `x`, and that launch's `lines`
+json() {
+    python3 - "$tmp/stats.json" "$@" <<'P' || { bad=1; echo "FAILED: $what: --stats-json: $*"; }
+import json, sys
+
+d = json.load(open(sys.argv[1], encoding="utf-8"))
+assert d["version"] == 1 and d["emulator"].startswith("sm100emu ") and set(d) == {"version", "emulator", "launches"}
+LAUNCH = set("kernel fault grid block cluster static_shared_bytes dynamic_shared_bytes ctas warps instructions bytes "
+             "shared_accesses global_accesses ummas operations mbarriers barriers lines".split())
+COUNTS = "issued lanes no_lane part_of_warp split_branches".split()
+for l in d["launches"]:
+    assert set(l) == LAUNCH, set(l) ^ LAUNCH
+    i = l["instructions"]
+    assert sum(i["kinds"].values()) == i["issued"] and set(i) == set(COUNTS) | {"kinds"}
+    for key in COUNTS:
+        assert sum(line[key] for line in l["lines"]) == i[key], key
+    for kind in ("shared", "global"):
+        for key in l[kind + "_accesses"]:
+            assert sum(line.get(kind, {}).get(key, 0) for line in l["lines"]) == l[kind + "_accesses"][key], (kind, key)
+    for key in ("polls", "failed_polls", "waits"):
+        assert sum(line.get("mbarrier", {}).get(key, 0) for line in l["lines"]) == l["mbarriers"][key], key
+    assert l["shared_accesses"]["wavefronts"] >= l["shared_accesses"]["wavefronts_without_conflicts"]
+    assert l["global_accesses"]["sectors"] >= l["global_accesses"]["sectors_needed"]
+    for u in l["ummas"]:
+        assert u["flop"] == 2 * u["m"] * u["n"] * u["k"] * u["count"], u
+x = d["launches"][0] if d["launches"] else None
+lines = x["lines"] if x else []
+for e in sys.argv[2:]:
+    assert eval(e), e
+P
+}
+
+# ---- a kernel of 32 threads: each writes a row of 128 bytes, its first word, to shared memory: 32 ways
+{
+    printf '.version 9.0\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n'
+    printf '.shared .align 128 .b8 sm[4096];\n.reg .b32 %%r<4>;\n.reg .b64 %%d<2>;\n'
+    printf 'mov.u32 %%r1, %%tid.x;\nshl.b32 %%r2, %%r1, 7;\nmov.u32 %%r3, sm;\nadd.u32 %%r2, %%r2, %%r3;\n'
+    printf 'st.shared.u32 [%%r2], %%r1;\nld.param.u64 %%d1, [out];\nst.global.u32 [%%d1], 7;\nret;\n}\n'
+} >"$tmp/k.ptx"
+launch="$programs/tests/negative/launch_ptx"
+args="k block=32 out:4"
+line='^sm100emu: k: [0-9.]* s, 8 warp instructions, [0-9]* steps$'
+# shellcheck disable=SC2086
+{
+    run 0 'with --time' "$emulator" --time "$launch" "$tmp/k.ptx" $args
+    says "$line"
+    silent 'lanes active'
+    run 0 'with --stats' "$emulator" --check=off --stats "$launch" "$tmp/k.ptx" $args
+    head -n 1 "$tmp/err" | grep -qE "$line" || failed 'the first line of --stats'
+    says '^  warp instructions  *8  lanes active: 32.0 of 32'
+    says '^    threads.* 32  wavefronts; 1 without bank conflicts: 32.00 times'
+    says '^  most bank conflicts'
+    says '^    32.00 times the wavefronts, 31 more  st at .*k.ptx:13$'
+    run 0 'with --stats-json alone' "$emulator" --check=off --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
+    [ ! -s "$tmp/err" ] || failed "it says something"
+    json 'x["kernel"] == "k" and x["block"] == [32, 1, 1] and x["fault"] == 0 and len(d["launches"]) == 1' \
+        'x["instructions"]["issued"] == 8 and x["instructions"]["kinds"]["parameters"] == 1' \
+        'x["shared_accesses"] == {"requests": 1, "bytes": 128, "wavefronts": 32, "wavefronts_without_conflicts": 1}' \
+        'x["global_accesses"] == {"requests": 1, "bytes": 128, "sectors": 1, "sectors_needed": 1}' \
+        'x["bytes"]["global"] == {"threads": {"read": 0, "written": 128, "atomic": 0}}' \
+        'x["bytes"]["global_different_written"] == 32 and x["bytes"]["global_different_read"] == 0' \
+        '[(l["ptx_line"], l["text"]) for l in lines if "shared" in l] == [(13, "st.shared.u32 [%r2], %r1;")]'
+    run 0 'a process in the name' "$emulator" --check=off --stats-json="$tmp/of-%p" "$launch" "$tmp/k.ptx" $args
+    cmp -s "$tmp"/of-[0-9]* "$tmp/stats.json" || failed "the file with %p"
+    sed -i 's/\], 7;$/&\ntrap;/' "$tmp/k.ptx"
+    run 1 'a fault' "$emulator" --check=off --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
+    json 'x["fault"] not in (0, None) and x["instructions"]["issued"] == 8'
+    run 1 'a file that cannot be' "$emulator" --stats-json=/nowhere/at/all "$launch" "$tmp/k.ptx" $args
+    says '--stats-json: /nowhere/at/all: '
+    run 2 'many processes' "$emulator" --explore=2 --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
+    says 'leave --stats-json'
+}
+
+# ---- steps: M x N x K, and what that asks for
+# step NAME ARGS...
+step() {
+    name=$1 what="$*"
+    shift
+    run 0 "$what" "$emulator" --stats-json="$tmp/stats.json" --threads=1 "$programs/$name" "$@"
+    for threads in 2 5; do
+        run 0 "$what" "$emulator" --stats-json="$tmp/again.json" --threads=$threads "$programs/$name" "$@"
+        cmp -s "$tmp/stats.json" "$tmp/again.json" || failed "$what: $threads host threads count otherwise"
+    done
+}
+step 02_simple_umma --m 256 --n 512 --k 128
+json 'sum(u["flop"] for u in x["ummas"]) == 2 * 256 * 512 * 128' '[u["kind"] for u in x["ummas"]] == ["f16"]' \
+    'x["bytes"]["global"]["threads"] == {"read": 2 * (2 * 256 * 128 + 2 * 512 * 128) + 4 * 256 * 512, "written": 4 * 256 * 512 + 28, "atomic": 0}'
+step 03_tma_multicast
+json 'x["bytes"]["multicast_saved"] > 0' \
+    'x["bytes"]["shared"]["tma"]["written"] == x["bytes"]["global"]["tma"]["read"] + x["bytes"]["multicast_saved"]' \
+    'x["mbarriers"]["bytes"] == x["bytes"]["shared"]["tma"]["written"]'
+step 05_persistent_warpspec --m 512 --n 512 --k 256
+json 'sum(u["flop"] for u in x["ummas"]) == 2 * 512 * 512 * 256' \
+    '{(u["m"], u["n"], u["k"], u["cta_group"]) for u in x["ummas"]} == {(256, 256, 16, 2)}' \
+    'x["bytes"]["global_different_read"] == 2 * 512 * 256 * 2 + 4 * 512 * 512' \
+    'x["bytes"]["global_different_written"] == 4 * 512 * 512' \
+    'x["bytes"]["global"]["tma"] == {"read": 2 * 2 * 2 * 512 * 256 + 4 * 512 * 512, "written": 4 * 512 * 512, "atomic": 0}' \
+    'x["shared_accesses"]["wavefronts"] == x["shared_accesses"]["wavefronts_without_conflicts"]'
+exit $bad

@@ -1,0 +1,84 @@
+#!/bin/sh
+# trace.sh ROOT EMULATOR SM100EMU_LOG PROGRAMS: the logs of whole programs. A log has the same bytes whatever the number
+# of host threads; every wait that was met has a cause; step 05 at 4096 cubed stays under 256 MiB; what cannot be
+# written or read is said. SAN_LIB is preloaded where it is set; UNDER runs what was built for another machine. Skipped
+# (77) without python3.
+set -u
+command -v python3 >/dev/null || exit 77
+root=$1 emulator=$2 log=$3 programs=$4
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$root" || exit 2
+bad=0
+failed() {
+    echo "FAILED: $1: $(tail -5 "$tmp/out")"
+    bad=1
+}
+
+# run EXIT_CODE COMMAND...: its output in $tmp/out
+run() {
+    wanted=$1
+    shift
+    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" \
+        TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$@" >"$tmp/out" 2>&1
+    code=$?
+    [ "$code" -eq "$wanted" ] || failed "$*: exit code $code"
+}
+says() { grep -qE -e "$1" "$tmp/out" || failed "it does not say $1"; }
+
+# causes LOG: of every wait that was met and of every phase
+causes() {
+    # shellcheck disable=SC2086 # words on purpose
+    ${UNDER:-} "$log" --json "$1" >"$tmp/json" || failed "--json $1"
+    python3 - "$tmp/json" <<'END' || failed "causes in $1"
+import json
+import sys
+
+SYNC, OP, WAIT = 0, 1, 2
+MET, PHASE, STARTED, COMPLETED = 1, 5, 1, 2
+waits = 0
+for log in json.load(open(sys.argv[1]))["logs"]:
+    assert log["clusters"], "no cluster"
+    for c in log["clusters"]:
+        e = c["events"]
+        for i in range(len(e["class"])):
+            kind, cause = (e["class"][i], e["kind"][i]), e["cause"][i]
+            if kind in ((WAIT, MET), (SYNC, PHASE), (OP, STARTED), (OP, COMPLETED)):
+                assert cause, "event %d, %s, of cluster %d has no cause" % (i, kind, c["number"])
+                assert e["cluster"][i] or cause <= i, "event %d comes before its cause" % i
+            waits += kind == (WAIT, MET)
+assert waits, "nothing waited"
+END
+}
+
+for step in 01_tmem_alloc 02_simple_umma 03_tma_multicast 04_pair_umma 05_persistent_warpspec; do
+    for schedule in default eager random:7; do
+        run 0 "$emulator" --schedule=$schedule --threads=1 --trace="$tmp/one" "$programs/$step"
+        run 0 "$emulator" --schedule=$schedule --threads=3 --trace="$tmp/three" "$programs/$step"
+        cmp "$tmp/one" "$tmp/three" >"$tmp/out" 2>&1 || failed "$step, $schedule: other bytes with more threads"
+        [ $schedule != default ] || causes "$tmp/one"
+    done
+done
+
+run 0 "$emulator" --check=off --trace="$tmp/large" "$programs/05_persistent_warpspec" --m 4096 --n 4096 --k 4096 --verify none
+[ "$(wc -c <"$tmp/large")" -lt $((256 << 20)) ] || failed "4096 cubed: $(wc -c <"$tmp/large") bytes"
+rm -f "$tmp/large"
+
+run 0 "$emulator" --trace="$tmp/%p.log" "$programs/02_simple_umma"
+[ "$(find "$tmp" -name '[0-9]*.log' | wc -l)" -eq 1 ] || failed "%p"
+run 1 "$emulator" --trace="$tmp/no/such" "$programs/02_simple_umma"
+says 'no/such: No such file'
+run 0 "$emulator" --trace=/dev/full "$programs/02_simple_umma"
+says '--trace: the file takes no more'
+if [ -z "${UNDER:-}" ]; then
+    run 2 "$emulator" --trace-ctas=5-3 "$programs/02_simple_umma"
+    says 'expected a number of a CTA'
+    run 2 "$log" --no-such-option
+    says 'is no option'
+    run 1 "$log" --json "$root/README.md"
+    says 'not a log of sm100emu'
+    head -c 1000 "$tmp/one" >"$tmp/cut"
+    run 1 "$log" --json "$tmp/cut"
+    says 'cut off'
+fi
+exit $bad
