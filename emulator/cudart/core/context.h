@@ -25,6 +25,7 @@
 #ifndef CUDART_CORE_CONTEXT_H
 #define CUDART_CORE_CONTEXT_H
 
+#include "clock/online.h"
 #include "cudart/core/abi.h"
 #include "cudart/loader/fatbin.h"
 #include "launch/launch.h"
@@ -150,6 +151,7 @@ struct rt_context {
     struct rt_report report;
     struct rt_statistics statistics;
     struct rt_trace trace;
+    struct clock_online *clock; /* --schedule=model; else NULL */
     size_t limits[RT_LIMIT_COUNT];
 
     struct rt_module *modules;

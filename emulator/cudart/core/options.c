@@ -58,6 +58,8 @@ static bool parse_schedule(const char *text, struct mach_config *config) {
         config->schedule = MACH_SCHED_EAGER;
     else if (strcmp(text, "lazy") == 0)
         config->schedule = MACH_SCHED_LAZY;
+    else if (strcmp(text, "model") == 0)
+        config->schedule = MACH_SCHED_MODEL;
     else if (strncmp(text, "random:", 7) == 0 && read_number(text + 7, &config->seed))
         config->schedule = MACH_SCHED_RANDOM;
     else if (strncmp(text, "pct:", 4) == 0 && read_pct(text + 4, config))
@@ -194,7 +196,7 @@ static bool parse_follow(const char *text, struct mach_config *config) {
 
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, false,
-     "default, eager, lazy, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
+     "default, eager, lazy, model, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
     {"--check", "SM100EMU_CHECK", parse_check, false, "warn, strict, error or off"},
     {"--check-json", "SM100EMU_CHECK_JSON", parse_check_json, true, "the name of a file"},
     {"--stats-json", "SM100EMU_STATS_JSON", parse_stats_json, true, "the name of a file"},

@@ -19,7 +19,8 @@ static void name_schedule(const struct mach_config *config, char *text, size_t s
                                         [MACH_SCHED_EAGER] = "eager",
                                         [MACH_SCHED_LAZY] = "lazy",
                                         [MACH_SCHED_RANDOM] = "random",
-                                        [MACH_SCHED_PCT] = "pct"};
+                                        [MACH_SCHED_PCT] = "pct",
+                                        [MACH_SCHED_MODEL] = "model"};
     if (config->schedule == MACH_SCHED_RANDOM)
         snprintf(text, size, "random:%" PRIu64, config->seed);
     else if (config->schedule == MACH_SCHED_PCT)
