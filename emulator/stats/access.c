@@ -28,18 +28,28 @@ static uint32_t count_words(const uint64_t *word, uint32_t n) {
     return most;
 }
 
+/* Is no bank accessed twice? */
+static bool all_apart(const uint64_t *at, uint32_t size, uint32_t count) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bank = at[i] / WORD % BANKS, words = (uint32_t)((at[i] + size - 1) / WORD - at[i] / WORD + 1);
+        const uint32_t bits = (1u << words) - 1, here = bits << bank | (bank ? bits >> (BANKS - bank) : 0);
+        if (seen & here)
+            return false;
+        seen |= here;
+    }
+    return true;
+}
+
 uint32_t stats_portion(const uint64_t *at, uint32_t size, uint32_t count) {
     uint64_t word[MAX_WORDS];
-    uint32_t n = 0, banks = 0;
-    bool apart = true; /* no bank twice */
+    uint32_t n = 0;
+    if (all_apart(at, size, count))
+        return count > 0;
     for (uint32_t i = 0; i < count; i++)
-        for (uint64_t w = at[i] / WORD; w <= (at[i] + size - 1) / WORD && n < MAX_WORDS; w++) {
-            const uint32_t bank = 1u << w % BANKS;
-            apart = apart && !(banks & bank);
-            banks |= bank;
+        for (uint64_t w = at[i] / WORD; w <= (at[i] + size - 1) / WORD && n < MAX_WORDS; w++)
             word[n++] = w;
-        }
-    return apart ? n > 0 : count_words(word, n);
+    return count_words(word, n);
 }
 
 /* Have active lanes l and l ^ bit the same address? */
