@@ -4,7 +4,7 @@
 #define BANKS 32u
 #define LANES 32u
 #define WORD 4u
-#define MAX_WORDS (LANES * 4u + LANES) /* of a portion; unaligned ones touch one more */
+#define MAX_WORDS (LANES * 4u) /* of a portion */
 
 /* Different words of each bank, where a bank has several: the most of any. */
 static uint32_t count_words(const uint64_t *word, uint32_t n) {
@@ -32,8 +32,7 @@ static uint32_t count_words(const uint64_t *word, uint32_t n) {
 static bool all_apart(const uint64_t *at, uint32_t size, uint32_t count) {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t bank = at[i] / WORD % BANKS, words = (uint32_t)((at[i] + size - 1) / WORD - at[i] / WORD + 1);
-        const uint32_t bits = (1u << words) - 1, here = bits << bank | (bank ? bits >> (BANKS - bank) : 0);
+        const uint32_t here = ((1u << (size + WORD - 1) / WORD) - 1) << at[i] / WORD % BANKS;
         if (seen & here)
             return false;
         seen |= here;
@@ -47,7 +46,7 @@ uint32_t stats_portion(const uint64_t *at, uint32_t size, uint32_t count) {
     if (all_apart(at, size, count))
         return count > 0;
     for (uint32_t i = 0; i < count; i++)
-        for (uint64_t w = at[i] / WORD; w <= (at[i] + size - 1) / WORD && n < MAX_WORDS; w++)
+        for (uint64_t w = at[i] / WORD; w * WORD < at[i] + size && n < MAX_WORDS; w++)
             word[n++] = w;
     return count_words(word, n);
 }
