@@ -295,8 +295,12 @@ static void drop_tables(struct stats *s) {
 }
 
 void stats_free(struct stats *s) {
-    if (s)
+    if (s && s->cycles)
+        xfree(s->cycles->waits);
+    if (s) {
+        xfree(s->cycles);
         drop_tables(s);
+    }
     xfree(s);
 }
 
