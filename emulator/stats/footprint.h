@@ -1,6 +1,6 @@
 /* stats/footprint.h - which sectors of global memory a launch has touched: a bit for each of 32 bytes.
  *
- * All islands share one footprint; what each host thread finds in it it remembers in a view of its own, so that it locks
+ * All islands share one footprint. What a host thread finds in it, it remembers in a view of its own, so that it locks
  * only where it comes to a page for the first time.
  */
 #ifndef STATS_FOOTPRINT_H

@@ -1,5 +1,5 @@
-/* cudart/core/cycles.c - the modelled part of --stats: a launch's log, replayed on the clock, summed by who waited for what;
- * contract in cycles.h. */
+/* cudart/core/cycles.c - the modelled part of --stats: a launch's log, replayed on the clock, summed by who waited for
+ * what; contract in cycles.h. */
 #include "cudart/core/cycles.h"
 
 #include "base/heap.h"
