@@ -1,4 +1,5 @@
-/* tracks.js - draws the tracks of a Model on a canvas: what is visible, and of what is narrower than a pixel one for all. */
+/* tracks.js - draws the tracks of a Model on a canvas: what is visible, and of what is narrower than a pixel one for
+ * all. */
 
 const RULER = 22, HEAD = 20, ROW = 14, GAP = 5;
 
@@ -24,7 +25,7 @@ class Tracks {
         this.fit();
     }
 
-    /* --- where things are ------------------------------------------------------------------------------------------ */
+    /* --- where things are ----------------------------------------------------------------------------------------- */
 
     /* y and height of heads and tracks; tracks of a closed CTA lie on its head. */
     layout() {
@@ -138,7 +139,7 @@ class Tracks {
         return { track, event: -1 };
     }
 
-    /* --- drawing --------------------------------------------------------------------------------------------------- */
+    /* --- drawing -------------------------------------------------------------------------------------------------- */
 
     draw(cursor) {
         const g = this.g, top = this.scroller.scrollTop;
@@ -189,7 +190,8 @@ class Tracks {
             run = -1;
         };
         while (i < n && x0[i] <= this.to) {
-            const a = Math.max(-2, (x0[i] - this.from) * scale), b = Math.min(this.width + 2, (x1[i] - this.from) * scale);
+            const a = Math.max(-2, (x0[i] - this.from) * scale);
+            const b = Math.min(this.width + 2, (x1[i] - this.from) * scale);
             if (b - a < 2) { /* narrow ones of a colour that touch become one */
                 if (run !== color[i] || a > runTo + 1) {
                     flush();
@@ -375,7 +377,8 @@ function niceStep(wanted) {
     return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted) || 10 * power;
 }
 
-/* From the i-th of the sorted numbers on, the first behind i that is at least x: near ones by steps, far ones by halves. */
+/* From the i-th of the sorted numbers on, the first behind i that is at least x: near ones by steps, far ones by
+ * halves. */
 function skip(sorted, i, x) {
     for (let steps = 0; steps < 6; steps++)
         if (++i >= sorted.length || sorted[i] >= x)

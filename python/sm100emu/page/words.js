@@ -91,7 +91,8 @@ function operationText(c, i, event, m) {
         if (Number(w.dims[i]) && w.coord[i])
             text += ', box at (' + w.coord[i].slice(0, w.dims[i]).join(', ') + ')';
     } else if (agent === AGENT.TENSOR_CORE) {
-        text += (w.cta_group[i] === 2 ? ' of the pair' : '') + (w.accumulate[i] ? ', adds to D' : ', writes D anew') + ' in columns ' +
+        text += (w.cta_group[i] === 2 ? ' of the pair' : '') +
+            (w.accumulate[i] ? ', adds to D' : ', writes D anew') + ' in columns ' +
             (w.to_off[i] & 0xffff) + '-' + ((w.to_off[i] & 0xffff) + columnsOf(w, i) - 1);
         if (touched.reads.length)
             text += ', reads ' + part(touched.reads, m.stages);
@@ -106,7 +107,8 @@ function operationText(c, i, event, m) {
 function waitLabel(c, i) {
     const e = c.e, what = e.what[i], value = e.value[i];
     switch (what) {
-    case WAIT.MBARRIER: return 'waits for ' + (e.object[i] ? c.objectName(e.object[i]) : 'an mbarrier') + ' (parity ' + value + ')';
+    case WAIT.MBARRIER: return 'waits for ' + (e.object[i] ? c.objectName(e.object[i]) : 'an mbarrier') + ' (parity ' +
+        value + ')';
     case WAIT.BARRIER: return 'waits at ' + (e.object[i] ? c.objectName(e.object[i]) : 'a barrier of the CTA');
     case WAIT.CLUSTER: return 'waits at the cluster barrier';
     case WAIT.WARP_SYNC: return 'waits for other lanes';
@@ -135,14 +137,19 @@ function missing(c, i) {
 function syncText(c, i) {
     const e = c.e, who = whoText(c, i), at = objectText(c, e.object[i]), phase = ' in phase ' + e.phase[i];
     switch (e.kind[i]) {
-    case SYNC.MBAR_ARRIVE: return who + ' arrives at ' + at + phase + ' (' + plural(e.count[i], 'arrival') + '); ' + missing(c, i);
+    case SYNC.MBAR_ARRIVE: return who + ' arrives at ' + at + phase + ' (' + plural(e.count[i], 'arrival') + '); ' +
+        missing(c, i);
     case SYNC.MBAR_DROP: return who + ' arrives at ' + at + phase + ' and drops out; ' + missing(c, i);
-    case SYNC.MBAR_EXPECT_TX: return who + ' has ' + at + ' expect ' + plural(e.value[i], 'byte') + phase + '; ' + missing(c, i);
-    case SYNC.MBAR_COMPLETE_TX: return who + ' brings ' + plural(e.value[i], 'byte') + ' to ' + at + phase + '; ' + missing(c, i);
+    case SYNC.MBAR_EXPECT_TX: return who + ' has ' + at + ' expect ' + plural(e.value[i], 'byte') + phase + '; ' +
+        missing(c, i);
+    case SYNC.MBAR_COMPLETE_TX: return who + ' brings ' + plural(e.value[i], 'byte') + ' to ' + at + phase + '; ' +
+        missing(c, i);
     case SYNC.MBAR_PENDING: return who + ' adds a pending arrival to ' + at + phase;
-    case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + at + ' is complete: the last that was awaited came from ' + who;
+    case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + at +
+        ' is complete: the last that was awaited came from ' + who;
     case SYNC.MBAR_TEST: return who + ' asks ' + at + ' for parity ' + e.what[i] + ': ' +
-        (e.count[i] ? 'yes, the phase is over' : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
+        (e.count[i] ? 'yes, the phase is over'
+            : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
     case SYNC.BAR_ARRIVE: case SYNC.CLUSTER_ARRIVE: return who + ' arrives at ' + at;
     case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' + at + ', ' + who + ' last';
     case SYNC.BAR_PASS: case SYNC.CLUSTER_PASS: return who + ' passes ' + at;
@@ -166,7 +173,8 @@ function syncText(c, i) {
 
 function lifeText(c, i) {
     const e = c.e, who = whoText(c, i), value = Number(e.value[i]), owner = e.pending[i];
-    const where = owner === e.rank[i] ? '' : ' of CTA ' + owner, columns = ' columns ' + value + '-' + (value + e.count[i] - 1);
+    const where = owner === e.rank[i] ? '' : ' of CTA ' + owner;
+    const columns = ' columns ' + value + '-' + (value + e.count[i] - 1);
     switch (e.kind[i]) {
     case LIFE.CLUSTER_START: return 'The cluster starts';
     case LIFE.CLUSTER_END: return 'The cluster ends';
@@ -175,7 +183,8 @@ function lifeText(c, i) {
     case LIFE.CTA_END: return 'CTA ' + owner + ' is gone';
     case LIFE.LANES_EXIT: return who + ' exits';
     case LIFE.TMEM_ALLOC: return who + ' is given' + columns + ' of tensor memory' + where;
-    case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory' + where + ', its peer has yet to';
+    case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory' + where +
+        ', its peer has yet to';
     case LIFE.TMEM_DEALLOC: return who + ' gives back' + columns + ' of tensor memory' + where;
     case LIFE.TMEM_RELINQUISH: return who + ' will allocate no more tensor memory';
     case LIFE.MBAR_INIT: return who + ' initialises ' + objectText(c, e.object[i]) + ' for ' +
@@ -200,7 +209,7 @@ function becauseText(c, cause) {
     if (e.class[i] === CLASS.OP && e.op[i])
         return 'the ' + operationLabel(c, e.op[i] - 1) + ' ' + ['was issued', 'has started', 'is complete'][e.kind[i]];
     const text = sentence(c, i);
-    return text.charAt(0).toLowerCase() === 'c' && text.startsWith('CTA') ? text : text.charAt(0).toLowerCase() + text.slice(1);
+    return text.startsWith('CTA') ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 function waitText(c, i, m) {
@@ -238,7 +247,8 @@ function sentence(c, i, m) {
     case CLASS.LIFE: return capital(lifeText(c, i));
     case CLASS.GLOBAL: return whoText(c, i) + [' touches', ' reads', ' writes', ' reads and writes'][e.kind[i] & 3] +
         ' global memory, ' + plural(e.value[i], 'sector') + ' of 32 bytes';
-    default: return whoText(c, i) + (e.kind[i] === 1 ? ' executes what depends on time or on other clusters' : ' goes on');
+    default: return whoText(c, i) + (e.kind[i] === 1 ? ' executes what depends on time or on other clusters'
+        : ' goes on');
     }
 }
 
