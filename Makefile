@@ -185,12 +185,12 @@ $(BUILD)/sm100emu $(BUILD)/sm100emu-log: $(BUILD)/%: emulator/%.c $(EMU)/libsm10
 -include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d $(BUILD)/sm100emu-log.d
 
 # ---------------------------------------------------------------- the emulator on its way to other machines
-$(BUILD)/sm100emu.1: emulator/sm100emu.1 VERSION
+$(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1: $(BUILD)/%: emulator/% VERSION
 	@sed 's/@VERSION@/$(VERSION)/' $< >$@
 
 .PHONY: install uninstall dist wheel
 DIRS = DESTDIR='$(DESTDIR)' bindir='$(bindir)' libdir='$(libdir)' mandir='$(mandir)' docdir='$(docdir)'
-install: emulator $(BUILD)/sm100emu.1 ## the launcher, its libraries and its man page into PREFIX=/usr/local (DESTDIR, bindir, libdir, mandir)
+install: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the launcher, its libraries and its man page into PREFIX=/usr/local (DESTDIR, bindir, libdir, mandir)
 	@$(DIRS) sh scripts/install.sh put $(BUILD)
 
 uninstall: ## what install put there, and nothing else
@@ -199,7 +199,7 @@ uninstall: ## what install put there, and nothing else
 dist: ## the commit as build/sm100emu-VERSION.tar.gz, the same bytes wherever it is made
 	@sh scripts/dist.sh
 
-wheel: emulator $(BUILD)/sm100emu.1 ## the emulator as a Python wheel in build/: pip install build/sm100emu-*.whl
+wheel: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the emulator as a Python wheel in build/: pip install build/sm100emu-*.whl
 	@sh scripts/doctor.sh need python3 objdump strip
 	@CC='$(CC)' python3 scripts/wheel.py $(BUILD)
 
@@ -259,7 +259,7 @@ $(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- tests
-KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu)
+KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 DRIVER_PROGRAMS := $(DRIVERS:%.c=$(PROGRAMS)/%)
 TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVER_PROGRAMS)
@@ -346,6 +346,17 @@ $(BUILD)/tests/bench_host: tests/bench/bench_host.c tests/bench/blas.h $(EMU)/fl
 
 bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
 	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) sh scripts/bench_emulator.sh $(BUILD) $(STEPS)
+
+# ---------------------------------------------------------------- the clock: what a B200 would take
+.PHONY: clock
+$(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+
+clock: all $(BUILD)/tests/clock/replay build/tests/clock/mainloop build/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md
+	@sh scripts/doctor.sh need python3
+	@python3 tests/clock/predict.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run

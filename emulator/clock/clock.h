@@ -1,0 +1,73 @@
+/* clock/clock.h - when each event of a log takes place on a B200, in cycles of an SM from the launch on.
+ *
+ * The model (clock/model.h) is a set of agents, each with what it has to do next and since when it is free: warps'
+ * issue slots, the TMA, the tensor core, L2, HBM. They take their costs from one table (clock/table.def) and are asked
+ * in the order of time. Two drivers ask them:
+ *
+ * - Replay, here. A log (trace/log.h) says which event depends on which; a phase is complete with the last of its
+ *   arrivals and bytes *on the clock*, whichever came last in the emulator, and who waited for it goes on then. The
+ *   order of operations of a queue is that of their issue on the clock. What a program did is not replayed differently:
+ *   where it would have done something else at these times, `doubts` counts it.
+ *
+ * - Execution itself, --schedule=model, which is not built yet. The scheduler (launch/sched.c) would keep, for each
+ *   runnable group of lanes and each queue with work, the time at which the agent is next: of a warp clock_issue of
+ *   what it ran since it was last asked, of a queue what clock_umma, clock_tma_load ... answer at OP_STARTED. It takes
+ *   the earliest of all clusters, runs it up to its next event, and asks again; a barrier's completion sets its
+ *   waiters' time to clock_wake. %clock and %globaltimer answer that time. All clusters are then one order of time, so
+ *   the islands run on one host thread, and `sm100emu --schedule=model` needs no log: the same listener that makes one
+ *   passes each event to the model. That the agents know nothing of logs is for this: struct clock_model takes SMs,
+ *   shapes, addresses and times, no events.
+ */
+#ifndef CLOCK_CLOCK_H
+#define CLOCK_CLOCK_H
+
+#include "clock/table.h"
+#include "trace/log.h"
+
+struct clock_cluster {
+    double *cycle;   /* by event */
+    uint32_t *cause; /* the number + 1 of the event of the same cluster that decided it: the last that it had to wait
+                        for; 0: none */
+};
+
+/* What the replay cannot be trusted with. */
+struct clock_doubts {
+    uint64_t answers; /* of test_wait and try_wait that the clock would have given differently */
+    uint64_t timed;   /* instructions whose result depends on time: clocks read, work taken by atomics */
+    uint64_t clc;     /* answers of clusterlaunchcontrol.try_cancel, which depend on who asks first */
+};
+
+struct clock_busy {
+    double tensor;      /* cycles that the tensor cores of all SMs worked, summed */
+    double tma, hbm;    /* the same of the TMAs; of HBM */
+    uint64_t l2_bytes;  /* that L2 was asked for, */
+    uint64_t hbm_bytes; /* and that came from, or went to, HBM */
+};
+
+struct clock_result {
+    struct clock_cluster *clusters; /* as the log's */
+    uint32_t num_clusters;
+    double cycles;  /* from the end of a launch before it to its own end */
+    uint32_t fault; /* the log's: up to where the launch ended in an error */
+    uint32_t sms;   /* that took part */
+    struct clock_doubts doubts;
+    struct clock_busy busy;
+};
+
+struct clock_options {
+    uint32_t launches; /* of the same log one after the other, of which the last is told; what is in L2 stays. 0: 1 */
+    bool cycles_alone; /* no clusters in the result */
+};
+
+/* False, with a sentence in `why`, for logs that are cut off or of another version, and where events wait for each other
+ * in a circle. `options` may be NULL. */
+bool clock_replay_with(const struct trace_log *log, const struct clock_table *table,
+                       const struct clock_options *options, struct clock_result *r, char *why, size_t size);
+bool clock_replay(const struct trace_log *log, const struct clock_table *table, struct clock_result *r, char *why,
+                  size_t size);
+void clock_result_free(struct clock_result *r, const struct trace_log *log);
+
+/* "12 answers would differ; use --schedule=model", or "" where there is nothing to doubt. */
+void clock_doubts_text(const struct clock_doubts *doubts, char *text, size_t size);
+
+#endif

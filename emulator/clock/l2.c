@@ -1,0 +1,127 @@
+/* clock/l2.c - what L2 holds, and HBM behind it. Keys are addresses of boxes: the same bytes asked for in boxes of other
+ * shapes are not recognised. */
+#include "clock/model.h"
+
+#include "base/heap.h"
+
+#include <math.h>
+
+enum { MOST_ROWS = 256 };
+
+static uint32_t slot_of(const struct clock_l2 *l2, uint64_t key) {
+    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & l2->mask;
+}
+
+static void enlarge(struct clock_l2 *l2) {
+    const uint32_t cap = l2->cap ? 2 * l2->cap : 1024;
+    l2->lines = xrealloc_array(l2->lines, cap, sizeof *l2->lines);
+    xfree(l2->table);
+    l2->table = xcalloc(cap, sizeof *l2->table);
+    l2->cap = cap;
+    l2->mask = cap - 1;
+    for (uint32_t i = 0; i < l2->num; i++) {
+        uint32_t *head = &l2->table[slot_of(l2, l2->lines[i].key)];
+        l2->lines[i].next_hash = *head;
+        *head = i + 1;
+    }
+}
+
+static void take_out(struct clock_l2 *l2, struct clock_line *line) {
+    if (line->newer)
+        l2->lines[line->newer - 1].older = line->older;
+    else
+        l2->newest = line->older;
+    if (line->older)
+        l2->lines[line->older - 1].newer = line->newer;
+    else
+        l2->oldest = line->newer;
+}
+
+static void put_newest(struct clock_l2 *l2, uint32_t n) {
+    struct clock_line *line = &l2->lines[n - 1];
+    line->newer = 0;
+    line->older = l2->newest;
+    if (l2->newest)
+        l2->lines[l2->newest - 1].newer = n;
+    else
+        l2->oldest = n;
+    l2->newest = n;
+}
+
+static void unhash(struct clock_l2 *l2, uint32_t n) {
+    uint32_t *at = &l2->table[slot_of(l2, l2->lines[n - 1].key)];
+    while (*at != n)
+        at = &l2->lines[*at - 1].next_hash;
+    *at = l2->lines[n - 1].next_hash;
+}
+
+static uint32_t find(const struct clock_l2 *l2, uint64_t key) {
+    uint32_t n = l2->cap ? l2->table[slot_of(l2, key)] : 0;
+    while (n && l2->lines[n - 1].key != key)
+        n = l2->lines[n - 1].next_hash;
+    return n;
+}
+
+/* A line for `key`, in place of what was used longest ago when the bytes would be too many. */
+static struct clock_line *insert(struct clock_l2 *l2, uint64_t key, uint32_t bytes, uint64_t limit) {
+    while (l2->oldest && l2->bytes + bytes > limit) {
+        const uint32_t n = l2->oldest;
+        take_out(l2, &l2->lines[n - 1]);
+        unhash(l2, n);
+        l2->bytes -= l2->lines[n - 1].bytes;
+        l2->lines[n - 1].next_hash = l2->spare;
+        l2->lines[n - 1].bytes = 0;
+        l2->spare = n;
+    }
+    uint32_t n = l2->spare;
+    if (n)
+        l2->spare = l2->lines[n - 1].next_hash;
+    else {
+        if (l2->num == l2->cap)
+            enlarge(l2);
+        n = ++l2->num;
+    }
+    struct clock_line *line = &l2->lines[n - 1];
+    uint32_t *head = &l2->table[slot_of(l2, key)];
+    *line = (struct clock_line){.key = key, .bytes = bytes, .next_hash = *head};
+    *head = n;
+    l2->bytes += bytes;
+    put_newest(l2, n);
+    return line;
+}
+
+/* HBM is read in granules: rows shorter than one bring in the neighbouring box's bytes, too. Where a box has
+ * more rows than a dimension may have (5.5.1: 256), it has a third, and the neighbours are taken for its own. */
+double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
+    const struct clock_table *t = m->costs;
+    struct clock_l2 *l2 = &m->held;
+    const uint64_t granule = (uint64_t)t->hbm_granule;
+    const uint64_t row = box->row && box->row < box->bytes ? box->row : box->bytes;
+    const uint64_t key = box->address / granule, rows = row ? box->bytes / row : 0;
+    const bool narrow = row < granule && rows <= MOST_ROWS;
+    const uint64_t bytes = narrow ? rows * granule : box->bytes;
+    const uint32_t n = find(l2, key);
+    if (n && l2->lines[n - 1].bytes >= bytes) {
+        take_out(l2, &l2->lines[n - 1]);
+        put_newest(l2, n);
+        return fmax(asked, l2->lines[n - 1].ready);
+    }
+    if (n) { /* a larger box from here on */
+        take_out(l2, &l2->lines[n - 1]);
+        unhash(l2, n);
+        l2->bytes -= l2->lines[n - 1].bytes;
+        l2->lines[n - 1].next_hash = l2->spare;
+        l2->spare = n;
+    }
+    struct clock_line *line = insert(l2, key, (uint32_t)bytes, (uint64_t)t->l2_bytes);
+    m->hbm_bytes += bytes;
+    line->ready =
+        fmax(asked, clock_take(&m->hbm, at, (double)bytes / t->hbm_rate)) + t->hbm_latency + (double)rows * t->hbm_row;
+    return line->ready;
+}
+
+void clock_l2_free(struct clock_l2 *l2) {
+    xfree(l2->lines);
+    xfree(l2->table);
+    *l2 = (struct clock_l2){0};
+}

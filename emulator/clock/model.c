@@ -1,0 +1,158 @@
+/* clock/model.c - the agents: warps, tensor core, TMA. */
+#include "clock/model.h"
+
+#include "base/heap.h"
+
+#include <math.h>
+#include <string.h>
+
+struct clock_model *clock_model_create(const struct clock_table *costs) {
+    struct clock_model *m = xcalloc(1, sizeof *m);
+    m->costs = costs;
+    return m;
+}
+
+void clock_model_free(struct clock_model *m) {
+    if (m)
+        clock_l2_free(&m->held);
+    xfree(m);
+}
+
+void clock_model_rewind(struct clock_model *m) {
+    memset(m->sm, 0, sizeof m->sm);
+    memset(&m->l2, 0, sizeof m->l2);
+    memset(&m->hbm, 0, sizeof m->hbm);
+    m->l2_bytes = m->hbm_bytes = 0;
+    for (uint32_t i = 0; i < m->held.num; i++)
+        m->held.lines[i].ready = 0;
+}
+
+/* --- warps -------------------------------------------------------------------------------------------------------- */
+
+double clock_issue(struct clock_model *m, uint32_t sm, uint32_t warp, double at, double slots, double cycles) {
+    const double end = clock_take(&m->sm[sm].issue[warp % 4], at, slots);
+    return at + cycles > end ? at + cycles : end;
+}
+
+/* --- tensor core -------------------------------------------------------------------------------------------------- */
+
+/* Of half the rows or two CTAs' half of them, D's columns go by twice as fast: 128 rows of a pair are 64 of each. */
+static double by_columns(const struct clock_umma *u) {
+    return u->cta_group == 2 && u->m == 128 ? u->n / 4.0 : u->n / 2.0;
+}
+
+/* An UMMA reads its K of A's rows and B's columns, 32 bytes each, from shared memory; of a pair each CTA reads half of
+ * A's rows and half of B's columns. */
+double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u, double sharing) {
+    const double row = 32, group = u->cta_group == 2 ? 2 : 1;
+    const double bytes = ((u->a_in_tmem ? 0 : u->m / group) + u->n / group) * row;
+    const double more = group == 2 && u->m == 256 && !u->a_in_tmem ? t->umma_pair_smem : 0;
+    const double smem = (bytes / t->umma_smem + more) * (1 + sharing * t->umma_sharing);
+    const double math = by_columns(u) * (u->tf32 ? t->tf32 : 1);
+    return smem > math ? smem : math;
+}
+
+double clock_umma_latency(const struct clock_table *t, const struct clock_umma *u) {
+    double base;
+    if (u->cta_group == 2 && u->m == 128)
+        base = u->a_in_tmem ? t->umma_pair128_ts : t->umma_pair128;
+    else if (u->cta_group == 2)
+        base = u->a_in_tmem ? t->umma_pair_ts : t->umma_pair;
+    else
+        base = u->a_in_tmem ? t->umma_ts : u->m == 64 ? t->umma_a64 : t->umma_a;
+    /* as measured from issue to the end of a wait: without what the issuing and the waiting warp take of it */
+    return base + by_columns(u) - 2 * t->async - t->wake;
+}
+
+/* Which part of [from, to) sees bytes arrive. */
+static double arriving(const struct clock_sm *sm, double from, double to) {
+    double sum = 0;
+    for (uint32_t i = 0; i < CLOCK_ARRIVALS; i++) {
+        const double a = fmax(from, sm->arrives[i][0]), b = fmin(to, sm->arrives[i][1]);
+        sum += b > a ? b - a : 0;
+    }
+    return to > from ? sum / (to - from) : 0;
+}
+
+double clock_run_umma(struct clock_model *m, uint32_t sm, double at, const struct clock_umma *u, double *done) {
+    struct clock_sm *own = &m->sm[sm], *peer = u->cta_group == 2 ? &m->sm[u->peer] : own;
+    const double start = fmax(fmax(at, own->tensor.free), peer->tensor.free);
+    const double alone = clock_umma_interval(m->costs, u, 0);
+    const double sharing = fmax(arriving(own, start, start + alone), arriving(peer, start, start + alone));
+    const double interval = clock_umma_interval(m->costs, u, sharing);
+    clock_take(&own->tensor, start, interval);
+    if (peer != own)
+        clock_take(&peer->tensor, start, interval);
+    *done = start + clock_umma_latency(m->costs, u) + interval - alone;
+    return start;
+}
+
+double clock_run_cp(struct clock_model *m, uint32_t sm, double at, uint64_t bytes) {
+    return clock_take(&m->sm[sm].tensor, at, (double)bytes / m->costs->tcgen05_cp);
+}
+
+double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double at, uint32_t columns) {
+    return clock_take(&m->sm[sm].tmem[warp % 4], at, columns * m->costs->tmem_column) + m->costs->tmem_latency;
+}
+
+/* --- TMA ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t row_of(const struct clock_box *box) {
+    return box->row && box->row < box->bytes ? box->row : box->bytes;
+}
+static double rows_of(const struct clock_box *box) { return box->bytes ? (double)box->bytes / (double)row_of(box) : 0; }
+static double lines_of(const struct clock_box *box) { return rows_of(box) * (double)((row_of(box) + 127) / 128); }
+
+static double tma_asks(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
+    const struct clock_table *t = m->costs;
+    const double work = t->tma_box + rows_of(box) * t->tma_row + lines_of(box) * t->tma_line;
+    return clock_take(&m->sm[sm].tma, at + t->tma_issue, work);
+}
+
+double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
+    const double asked = tma_asks(m, sm, at, box), there = clock_l2_look(m, at, asked, box);
+    const double sent = clock_take(&m->l2, at, (double)box->bytes / m->costs->l2_rate);
+    m->l2_bytes += box->bytes;
+    return fmax(sent, there) + m->costs->l2_latency;
+}
+
+double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
+    struct clock_sm *to = &m->sm[sm];
+    const double work = (double)box->bytes / m->costs->tma_port + rows_of(box) * m->costs->tma_row;
+    const double end = clock_take(&to->port, at, work);
+    double *span = to->arrives[to->arrivals++ % CLOCK_ARRIVALS];
+    span[0] = end - work;
+    span[1] = end;
+    return end;
+}
+
+double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
+    return tma_asks(m, sm, at, box);
+}
+
+static void write_out(struct clock_model *m, double at, uint64_t bytes) {
+    clock_take(&m->l2, at, (double)bytes / m->costs->l2_rate);
+    clock_take(&m->hbm, at, (double)bytes / m->costs->hbm_rate); /* sooner or later */
+    m->l2_bytes += bytes;
+    m->hbm_bytes += bytes;
+}
+
+double clock_store_write(struct clock_model *m, double at, const struct clock_box *box) {
+    write_out(m, at, box->bytes);
+    return fmax(at, m->l2.free) + m->costs->tma_store;
+}
+
+/* --- threads' global memory --------------------------------------------------------------------------------------- */
+
+double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines) {
+    const double out = clock_take(&m->sm[sm].threads, at, lines * m->costs->thread_line);
+    const double sent = clock_take(&m->l2, at, (double)sectors * 32 / m->costs->l2_rate);
+    m->l2_bytes += sectors * 32;
+    return fmax(out, sent) + m->costs->l2_latency;
+}
+
+double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines) {
+    const double out = clock_take(&m->sm[sm].threads, at, lines * m->costs->thread_line);
+    write_out(m, at, sectors * 32);
+    return out;
+}

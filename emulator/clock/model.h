@@ -1,0 +1,108 @@
+/* clock/model.h - the agents of a B200: what each has to do, and since when it is free.
+ *
+ * Every function is asked at a time `at`, in the order of time, and answers when its work is done. Nothing here knows
+ * of logs: see clock/clock.h for who asks.
+ */
+#ifndef CLOCK_MODEL_H
+#define CLOCK_MODEL_H
+
+#include "clock/table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLOCK_MAX_SMS 256u
+
+/* Something that does one thing after the other. */
+struct clock_server {
+    double free, busy;
+};
+
+enum { CLOCK_ARRIVALS = 16 };
+
+struct clock_sm {
+    struct clock_server issue[4];      /* sub-partitions */
+    struct clock_server tmem[4];       /* and their way to tensor memory */
+    struct clock_server tma;           /* its requests */
+    struct clock_server port;          /* what arrives, */
+    double arrives[CLOCK_ARRIVALS][2]; /* the latest boxes, from when to when */
+    uint32_t arrivals;
+    struct clock_server tensor;
+    struct clock_server threads; /* their accesses to global memory */
+};
+
+/* What L2 holds, by the address of a box or a granule: least recently used goes first. */
+struct clock_line {
+    uint64_t key;
+    double ready; /* when its bytes are there */
+    uint32_t bytes;
+    uint32_t next_hash, newer, older; /* numbers from 1; 0: none */
+};
+struct clock_l2 {
+    struct clock_line *lines;
+    uint32_t *table;
+    uint32_t num, cap, mask, newest, oldest, spare;
+    uint64_t bytes;
+};
+
+struct clock_model {
+    const struct clock_table *costs;
+    struct clock_sm sm[CLOCK_MAX_SMS];
+    struct clock_server l2, hbm;
+    struct clock_l2 held;
+    uint64_t l2_bytes, hbm_bytes;
+};
+
+struct clock_model *clock_model_create(const struct clock_table *costs);
+void clock_model_free(struct clock_model *m);
+/* A launch is over: all agents are free at 0 again; what L2 holds stays. */
+void clock_model_rewind(struct clock_model *m);
+
+/* Takes `work` cycles of a server from `at` on; returns the end. Who shares a server asks for it in the order of time, so
+ * what is needed later than now is taken from now on: else it would block those who come in between. */
+static inline double clock_take(struct clock_server *s, double at, double work) {
+    s->free = (s->free > at ? s->free : at) + work;
+    s->busy += work;
+    return s->free;
+}
+
+/* A warp issues `slots` instructions of which each needs the one before, `cycles` in all. */
+double clock_issue(struct clock_model *m, uint32_t sm, uint32_t warp, double at, double slots, double cycles);
+
+struct clock_umma {
+    uint32_t m, n, k, cta_group;
+    bool tf32, a_in_tmem;
+    uint32_t peer; /* the pair's other SM */
+};
+/* Cycles until the next may start, where bytes arrive in shared memory for a part `sharing` of that time; and from the
+ * start to the arrival of a commit behind it. */
+double clock_umma_interval(const struct clock_table *t, const struct clock_umma *u, double sharing);
+double clock_umma_latency(const struct clock_table *t, const struct clock_umma *u);
+/* When the tensor core takes it up; *done: when its D is there. */
+double clock_run_umma(struct clock_model *m, uint32_t sm, double at, const struct clock_umma *u, double *done);
+/* Bytes from shared to tensor memory, in the tensor core's queue. */
+double clock_run_cp(struct clock_model *m, uint32_t sm, double at, uint64_t bytes);
+/* tcgen05.ld or .st of so many columns. */
+double clock_run_ldst(struct clock_model *m, uint32_t sm, uint32_t warp, double at, uint32_t columns);
+
+/* A box or a block of bytes in global memory. */
+struct clock_box {
+    uint64_t address, bytes;
+    uint32_t row; /* bytes one behind the other; 0: all of them */
+};
+/* The TMA asks for it; when L2 has sent the last of it. To be passed on to each SM by clock_arrive. */
+double clock_fetch(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
+double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
+/* The TMA has read a store's bytes; and they are in global memory. */
+double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
+double clock_store_write(struct clock_model *m, double at, const struct clock_box *box);
+/* Threads' accesses to global memory: so many 32-byte sectors in so many lines of 128 bytes. A read's answer; a write's
+ * way out of the SM. */
+double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines);
+double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines);
+
+/* Asks L2 for it at `asked`, as is known `at` an earlier time: when the bytes are in L2. */
+double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);
+void clock_l2_free(struct clock_l2 *l2);
+
+#endif

@@ -1,0 +1,350 @@
+/* clock/replay.c - the events of a log in the order of the clock.
+ *
+ * An event is due when all that it waits for (clock/graph.h) has taken place; of those that are due the earliest is
+ * next, of all clusters. It asks the agents (clock/model.h) for what it needs, and its time is known then. Clusters that
+ * were not resident at first start on the SMs of one that has ended.
+ */
+#include "clock/clock.h"
+
+#include "base/heap.h"
+#include "clock/engine.h"
+#include "clock/graph.h"
+#include "clock/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A cluster on its SMs. Arrays by event, by operation, by rank, or by rank and warp. */
+struct live {
+    const struct trace_cluster *c;
+    struct clock_graph graph;
+    double begin, end;
+    double *order, *other;         /* since when an event's program has come to it, and all else that it waits for */
+    uint32_t *order_by, *other_by; /* events + 1 */
+    double *cycle;
+    uint32_t *cause;
+    double *done, *there; /* operations: when complete; of a load, when L2 has sent it */
+    struct clock_place place;
+    uint32_t left;
+};
+struct due {
+    double at;
+    uint32_t cluster, event;
+};
+struct replay {
+    const struct trace_log *log;
+    const struct clock_table *costs;
+    struct clock_model *model;
+    struct clock_result *r;
+    struct live *live; /* by cluster */
+    struct due *heap;
+    uint32_t num_due, cap_due;
+    uint32_t next; /* cluster to start */
+    double end;
+};
+
+/* --- what is due -------------------------------------------------------------------------------------------------- */
+
+static bool sooner(const struct due *a, const struct due *b) {
+    if (a->at != b->at)
+        return a->at < b->at;
+    return a->cluster != b->cluster ? a->cluster < b->cluster : a->event < b->event;
+}
+
+static void push(struct replay *r, struct due d) {
+    r->heap = xgrow(r->heap, r->num_due, &r->cap_due, sizeof *r->heap);
+    uint32_t i = r->num_due++;
+    for (; i && sooner(&d, &r->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        r->heap[i] = r->heap[(i - 1) / 2];
+    r->heap[i] = d;
+}
+
+static struct due pop(struct replay *r) {
+    const struct due first = r->heap[0], last = r->heap[--r->num_due];
+    uint32_t i = 0;
+    for (uint32_t k = 1; k < r->num_due; k = 2 * i + 1) {
+        if (k + 1 < r->num_due && sooner(&r->heap[k + 1], &r->heap[k]))
+            k++;
+        if (!sooner(&r->heap[k], &last))
+            break;
+        r->heap[i] = r->heap[k];
+        i = k;
+    }
+    r->heap[i] = last;
+    return first;
+}
+
+static void push_event(struct replay *r, uint32_t cluster, uint32_t event) {
+    const struct live *l = &r->live[cluster];
+    push(r, (struct due){fmax(fmax(l->order[event], l->other[event]), l->begin), cluster, event});
+}
+
+/* --- engines ------------------------------------------------------------------------------------------------------ */
+
+/* Takes an operation up at `at`; returns its start, and l->done is its end. */
+static double start(struct replay *r, struct live *l, uint32_t number, double at) {
+    const struct trace_op *op = &l->c->ops[number - 1];
+    const bool copied = op->leader && op->leader != number; /* by multicast: asked for once */
+    const struct clock_start s = clock_start(r->model, &l->place, op, trace_string(r->log, op->name), at,
+                                             copied ? &l->there[op->leader - 1] : NULL);
+    l->there[number - 1] = s.there;
+    l->done[number - 1] = s.done;
+    r->r->doubts.clc += op->agent == AGENT_CLC;
+    return s.at;
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------ */
+
+/* The answer of a test_wait that does not wait for it: "yes" only because the log had it so. */
+static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i, double asked) {
+    const struct trace_event *e = &l->c->events[i];
+    if (!clock_is_test(e, true) || l->other[i] <= asked || !e->site ||
+        !strstr(trace_string(r->log, r->log->sites[e->site - 1].text), "test_wait"))
+        return false;
+    if (!l->order_by[i])
+        return true;
+    const struct trace_event *last = &l->c->events[l->order_by[i] - 1]; /* a loop of polls waits for its answer */
+    return !(clock_is_test(last, false) && last->object == e->object);
+}
+
+static double thread(struct replay *r, struct live *l, uint32_t i) {
+    const struct trace_event *e = &l->c->events[i];
+    double *const loads = &l->place.loads[clock_warp(e->rank, e->warp)];
+    const uint32_t sm = l->place.sm[e->rank % CLOCK_RANKS];
+    double slots = 0, cycles = 0, at = fmax(l->order[i], l->begin);
+    for (uint32_t k = 0; k < RUN_KINDS; k++) {
+        slots += e->ran[k];
+        cycles += e->ran[k] * clock_class_cycles(r->costs, (enum trace_run)k);
+    }
+    if (clock_is_test(e, false) &&
+        e->times > 1) { /* a run of polls: the wait that it stands for is told of by others */
+        slots /= e->times;
+        cycles /= e->times;
+    }
+    const bool reads = e->class == TRACE_GLOBAL && e->kind != EFFECT_WRITE;
+    if (!reads)
+        at = fmax(at, *loads);
+    at = clock_issue(r->model, sm, e->warp, at, slots, cycles);
+    if (reads)
+        *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)));
+    else if (e->class == TRACE_GLOBAL)
+        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)) -
+                          CLOCK_STORES_AHEAD);
+    if (e->class == TRACE_STEP && e->kind == 1)
+        r->r->doubts.timed++;
+    if (forced_yes(r, l, i, at))
+        r->r->doubts.answers++;
+    l->cause[i] = l->other[i] > at ? l->other_by[i] : l->order_by[i];
+    return fmax(at, l->other[i]);
+}
+
+/* --- clusters ----------------------------------------------------------------------------------------------------- */
+
+static void begin(struct replay *r, uint32_t cluster, double at, const uint32_t *sm) {
+    struct live *l = &r->live[cluster];
+    const struct trace_cluster *c = l->c = &r->log->clusters[cluster];
+    const size_t n = c->num_events + 1u;
+    clock_graph_make(&l->graph, r->log, c, r->costs);
+    l->begin = l->end = at;
+    l->order = xcalloc(2 * n, sizeof *l->order);
+    l->other = l->order + n;
+    l->order_by = xcalloc(2 * n, sizeof *l->order_by);
+    l->other_by = l->order_by + n;
+    l->cycle = xcalloc(n, sizeof *l->cycle);
+    l->cause = xcalloc(n, sizeof *l->cause);
+    l->done = xcalloc(2 * (c->num_ops + 1u), sizeof *l->done);
+    l->there = l->done + c->num_ops;
+    clock_place_init(&l->place, sm);
+    l->left = c->num_events;
+    for (uint32_t i = 0; i < c->num_events; i++)
+        if (!l->graph.pending[i])
+            push_event(r, cluster, i);
+}
+
+/* Tests answered "no" that the clock answers "yes", where the threads go on to something else than asking again. */
+static uint64_t forced_no(const struct live *l) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < l->c->num_events; i++) {
+        const struct trace_event *e = &l->c->events[i];
+        const uint32_t phase = l->graph.decides[i];
+        if (!clock_is_test(e, false) || !phase || l->cycle[phase - 1] > l->cycle[i])
+            continue;
+        bool again = false;
+        for (uint32_t k = l->graph.first[i]; k < l->graph.first[i + 1]; k++) {
+            const struct trace_event *next = &l->c->events[l->graph.edges[k].to];
+            again |= l->graph.edges[k].order && next->object == e->object &&
+                     (next->class == TRACE_WAIT || (next->class == TRACE_SYNC && next->kind == SYNC_MBAR_TEST));
+        }
+        n += !again;
+    }
+    return n;
+}
+
+static void release(struct replay *r, uint32_t cluster) {
+    struct live *l = &r->live[cluster];
+    r->r->doubts.answers += forced_no(l);
+    r->end = fmax(r->end, l->end);
+    clock_graph_free(&l->graph);
+    xfree(l->order);
+    xfree(l->order_by);
+    xfree(l->done);
+    clock_place_free(&l->place);
+    if (r->r->clusters)
+        r->r->clusters[cluster] = (struct clock_cluster){l->cycle, l->cause};
+    else {
+        xfree(l->cycle);
+        xfree(l->cause);
+    }
+}
+
+/* A cluster has ended: its SMs go to the next in which something happens. */
+static void end(struct replay *r, uint32_t cluster) {
+    const struct live *l = &r->live[cluster];
+    release(r, cluster);
+    while (r->next < r->log->num_clusters) {
+        const uint32_t next = r->next++;
+        begin(r, next, l->end + r->costs->cta_start, l->place.sm);
+        if (r->live[next].left)
+            return;
+        release(r, next);
+    }
+}
+
+/* Those who wait for event i know now when it takes place. */
+static void tell(struct replay *r, uint32_t cluster, uint32_t i) {
+    struct live *l = &r->live[cluster];
+    for (uint32_t k = l->graph.first[i]; k < l->graph.first[i + 1]; k++) {
+        const struct clock_edge *e = &l->graph.edges[k];
+        double *since = e->order ? l->order : l->other;
+        uint32_t *by = e->order ? l->order_by : l->other_by;
+        const double at = l->cycle[i] + e->lag;
+        if (!by[e->to] || at > since[e->to]) {
+            since[e->to] = at;
+            by[e->to] = i + 1;
+        }
+        if (--l->graph.pending[e->to] == 0)
+            push_event(r, cluster, e->to);
+    }
+}
+
+static void take_place(struct replay *r, const struct due *d) {
+    struct live *l = &r->live[d->cluster];
+    const uint32_t i = d->event;
+    const struct trace_event *e = &l->c->events[i];
+    if (clock_in_program(r->log, l->c, e))
+        l->cycle[i] = thread(r, l, i);
+    else {
+        l->cycle[i] = d->at;
+        if (e->class == TRACE_OP && e->kind == OP_STARTED)
+            l->cycle[i] = start(r, l, e->op, d->at);
+        else if (clock_by_op(e))
+            l->cycle[i] = fmax(d->at, l->done[e->op - 1]);
+        l->cause[i] = l->other[i] > l->order[i] || !l->order_by[i] ? l->other_by[i] : l->order_by[i];
+    }
+    l->end = fmax(l->end, l->cycle[i]);
+    tell(r, d->cluster, i);
+    if (--l->left == 0)
+        end(r, d->cluster);
+}
+
+static void launch(struct replay *r) {
+    const uint32_t n = r->log->num_clusters, resident = r->log->resident ? r->log->resident : n;
+    clock_model_rewind(r->model);
+    memset(&r->r->doubts, 0, sizeof r->r->doubts);
+    r->next = n < resident ? n : resident;
+    r->end = r->costs->launch;
+    for (uint32_t i = 0, first = r->next; i < first; i++) {
+        begin(r, i, r->costs->launch, r->log->clusters[i].sm);
+        if (!r->live[i].left)
+            end(r, i);
+    }
+    while (r->num_due) {
+        const struct due d = pop(r);
+        take_place(r, &d);
+    }
+    r->r->cycles = r->end;
+}
+
+static void sum_busy(const struct clock_model *m, struct clock_result *r) {
+    r->busy = (struct clock_busy){.hbm = m->hbm.busy, .l2_bytes = m->l2_bytes, .hbm_bytes = m->hbm_bytes};
+    for (uint32_t i = 0; i < CLOCK_MAX_SMS; i++) {
+        r->busy.tensor += m->sm[i].tensor.busy;
+        r->busy.tma += m->sm[i].tma.busy;
+        for (uint32_t k = 0; k < 4; k++)
+            if (m->sm[i].issue[k].free > 0) {
+                r->sms++;
+                break;
+            }
+    }
+}
+
+static bool refuse(const struct trace_log *log, char *why, size_t size) {
+    if (log->version != TRACE_VERSION)
+        snprintf(why, size, "the log is of version %u, this is %u", log->version, TRACE_VERSION);
+    else if (log->cut)
+        snprintf(why, size, "the log is cut off: a window was chosen, or there was no more room");
+    else {
+        for (uint32_t i = 0; i < log->num_clusters && !log->fault; i++)
+            if (!log->clusters[i].complete) {
+                snprintf(why, size, "cluster %u of the log is cut off", i);
+                return true;
+            }
+        return false;
+    }
+    return true;
+}
+
+bool clock_replay_with(const struct trace_log *log, const struct clock_table *table,
+                       const struct clock_options *options, struct clock_result *result, char *why, size_t size) {
+    *result = (struct clock_result){.num_clusters = log->num_clusters, .fault = log->fault};
+    if (refuse(log, why, size))
+        return false;
+    struct replay r = {.log = log, .costs = table, .model = clock_model_create(table), .r = result};
+    r.live = xcalloc(log->num_clusters + 1u, sizeof *r.live);
+    const uint32_t launches = options && options->launches ? options->launches : 1;
+    for (uint32_t i = 0; i < launches; i++) {
+        if (i + 1 == launches && !(options && options->cycles_alone))
+            result->clusters = xcalloc(log->num_clusters + 1u, sizeof *result->clusters);
+        memset(r.live, 0, (log->num_clusters + 1u) * sizeof *r.live);
+        launch(&r);
+    }
+    sum_busy(r.model, result);
+    clock_model_free(r.model);
+    xfree(r.live);
+    xfree(r.heap);
+    return true;
+}
+
+bool clock_replay(const struct trace_log *log, const struct clock_table *table, struct clock_result *r, char *why,
+                  size_t size) {
+    return clock_replay_with(log, table, NULL, r, why, size);
+}
+
+void clock_result_free(struct clock_result *r, const struct trace_log *log) {
+    for (uint32_t i = 0; r->clusters && i < log->num_clusters; i++) {
+        xfree(r->clusters[i].cycle);
+        xfree(r->clusters[i].cause);
+    }
+    xfree(r->clusters);
+    r->clusters = NULL;
+}
+
+void clock_doubts_text(const struct clock_doubts *d, char *text, size_t size) {
+    size_t n = 0;
+    const struct {
+        uint64_t count;
+        const char *one, *many;
+    } of[] = {
+        {d->answers, "answer of a barrier would differ", "answers of barriers would differ"},
+        {d->timed, "result depends on time", "results depend on time"},
+        {d->clc, "answer of try_cancel depends on who asks first", "answers of try_cancel depend on who asks first"},
+    };
+    snprintf(text, size, "%s", "");
+    for (size_t i = 0; i < sizeof of / sizeof of[0] && n < size; i++)
+        if (of[i].count)
+            n += (size_t)snprintf(text + n, size - n, "%s%llu %s", n ? ", " : "", (unsigned long long)of[i].count,
+                                  of[i].count == 1 ? of[i].one : of[i].many);
+    if (n && n < size)
+        snprintf(text + n, size - n, "; use --schedule=model");
+}

@@ -1,0 +1,54 @@
+"""rows.py - figures of tests/clock/figures, and logs of our kernels that stand for them."""
+import csv, os, re, subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(ROOT, "build")
+
+
+def cost(name):
+    """The value that emulator/clock/table.def has for it."""
+    with open(os.path.join(ROOT, "emulator/clock/table.def")) as f:
+        return float(re.search(rf"^COST\({name}, ([0-9.]+),", f.read(), re.M).group(1))
+
+
+GHZ = cost("clock")
+
+
+def figures(name):
+    with open(os.path.join(HERE, "figures", name)) as f:
+        return list(csv.DictReader(line for line in f if not line.startswith("#")))
+
+
+def mainloop_rows(name):
+    """Rows of cutlass_gemm_mainloop as numbers; `cycles` is of a launch."""
+    rows = []
+    for r in figures(name):
+        row = {k.lower(): int(r[k]) for k in ("TILE_M", "TILE_N", "TILE_K", "STAGES", "K")}
+        row["type"] = "bf16" if r["dtype"] == "BF16" else "e4m3"
+        row["cycles"] = float(r["time_ms"]) * 1e6 * GHZ
+        rows.append(row)
+    return rows
+
+
+def mainloop_log(row, path):
+    """Runs our kernel as the row says, on the emulator; its log is at `path`."""
+    words = [os.path.join(BUILD, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/mainloop")]
+    for option, key in (("m", "tile_m"), ("n", "tile_n"), ("tile-k", "tile_k"), ("stages", "stages"), ("type", "type"), ("k", "k")):
+        words += ["--" + option, str(row[key])]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def tma_log(path, **options):
+    """The same of tma.cu."""
+    words = [os.path.join(BUILD, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/tma")]
+    for option, value in options.items():
+        words += ["--" + option] if value is True else ["--" + option, str(value)]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def replay(paths, lines, *options):
+    """Cycles of each log, for each line of costs NAME=VALUE."""
+    out = subprocess.run([os.path.join(BUILD, "tests/clock/replay"), "--fit", *options, *paths], check=True,
+                         input="".join(line + "\n" for line in lines), capture_output=True, text=True).stdout
+    return [[float(x) for x in line.split()] for line in out.splitlines()]

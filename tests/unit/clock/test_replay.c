@@ -1,0 +1,321 @@
+/* The replay of logs made by hand, held to times worked out by hand. */
+#include "unit/clock/log.h"
+
+static struct clock_result replay_times(struct hand *h, const struct clock_table *t, uint32_t launches) {
+    struct clock_result r;
+    char why[256] = "";
+    for (uint32_t i = 0; i < h->log.num_clusters; i++) {
+        h->clusters[i].num_objects = LOG_MOST;
+        h->clusters[i].num_ops = LOG_MOST;
+    }
+    CHECK(clock_replay_with(&h->log, t, &(struct clock_options){launches, false}, &r, why, sizeof why));
+    CHECK_STR(why, "");
+    return r;
+}
+
+static double at(const struct clock_result *r, uint32_t event) { return r->clusters[0].cycle[event - 1]; }
+static uint32_t cause(const struct clock_result *r, uint32_t event) { return r->clusters[0].cause[event - 1]; }
+
+/* What a warp ran stands between its events: 3 instructions of 10 cycles each. */
+static void test_program(void) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 1, 1);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_FENCE, 0, 3);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_FENCE, 0, 1);
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, 1), 1000, 0);
+    CHECK_NEAR(at(&r, 2), 1030, 0);
+    CHECK_NEAR(at(&r, 3), 1040, 0);
+    CHECK_EQ(cause(&r, 3), 2);
+    CHECK_NEAR(r.cycles, 1040, 0);
+    clock_result_free(&r, &h.log);
+}
+
+/* Lane 1 waits for an arrival that comes late; lane 0 of the same warp is not behind it, until they meet. */
+static void test_divergence(void) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 1, 1);
+    hand_thread(&h, 0, TRACE_WAIT, WAIT_BEGINS, 1, 1)->lanes = 2;
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_ARRIVE, 1, 50);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_PHASE, 1, 0);
+    const uint32_t phase = hand_last(&h);
+    struct trace_event *met = hand_thread(&h, 0, TRACE_WAIT, WAIT_MET, 1, 0);
+    met->lanes = 2;
+    met->cause = phase;
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_FENCE, 0, 4);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_WARP, 0, 1)->lanes = 3;
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, phase + 1), 1508, 0);
+    CHECK_NEAR(at(&r, phase + 2), 1040, 0);
+    CHECK_NEAR(at(&r, phase + 3), 1518, 0);
+    clock_result_free(&r, &h.log);
+}
+
+/* Warps 0 and 4 share a sub-partition, which issues one instruction a cycle; warp 1 has one of its own. */
+static void test_issue_slots(void) {
+    struct hand h;
+    struct clock_table t = hand_costs();
+    t.alu = 1;
+    hand_open(&h, 1, 1);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_FENCE, 0, 100);
+    hand_thread(&h, 4, TRACE_SYNC, SYNC_FENCE, 0, 100);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_FENCE, 0, 100);
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, 2), 1100, 0);
+    CHECK_NEAR(at(&r, 3), 1200, 0);
+    CHECK_NEAR(at(&r, 4), 1100, 0);
+    clock_result_free(&r, &h.log);
+}
+
+/* Two arrivals complete a phase. In the log warp 1's is the last, on the clock warp 0's: 20 instructions against 2. The
+ * phase is complete at 1000 + 200 + 5, who waits goes on 3 later. */
+static void test_last_arrival(void) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 1, 1);
+    hand_thread(&h, 2, TRACE_WAIT, WAIT_BEGINS, 1, 1);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_MBAR_ARRIVE, 1, 20);
+    const uint32_t late = hand_last(&h);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_ARRIVE, 1, 2);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_PHASE, 1, 0)->cause = late + 1;
+    const uint32_t phase = hand_last(&h);
+    hand_thread(&h, 2, TRACE_SYNC, SYNC_MBAR_TEST, 1, 0)->count = 1;
+    h.events[0][hand_last(&h) - 1].cause = phase;
+    hand_thread(&h, 2, TRACE_WAIT, WAIT_MET, 1, 0)->cause = phase;
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_FENCE, 0, 1); /* warp 1 does not wait for the phase */
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, phase), 1205, 0);
+    CHECK_EQ(cause(&r, phase), late);
+    CHECK_NEAR(at(&r, phase + 1), 1208, 0);
+    CHECK_EQ(cause(&r, phase + 1), phase);
+    CHECK_NEAR(at(&r, phase + 2), 1208, 0);
+    CHECK_NEAR(at(&r, phase + 3), 1030, 0);
+    CHECK_EQ(r.doubts.answers, 0);
+    clock_result_free(&r, &h.log);
+}
+
+/* A bar.sync of two warps: passed with the later one, and 7 cycles. */
+static void test_cta_barrier(void) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 1, 1);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_BAR_ARRIVE, 1, 4);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_BAR_ARRIVE, 1, 1);
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_BAR_PHASE, 1, 0);
+    const uint32_t phase = hand_last(&h);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_BAR_PASS, 1, 0)->cause = phase;
+    hand_thread(&h, 1, TRACE_SYNC, SYNC_BAR_PASS, 1, 0)->cause = phase;
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, phase), 1047, 0);
+    CHECK_NEAR(at(&r, phase + 1), 1047, 0);
+    CHECK_NEAR(at(&r, phase + 2), 1047, 0);
+    clock_result_free(&r, &h.log);
+}
+
+/* Two UMMAs 128x256 one behind the other and a commit: the second starts 128 cycles after the first, and the arrival
+ * comes its latency after that: 136 + 128 as measured to the end of a wait, less 2 x 8 + 3 for issue and wake. */
+static void test_umma_chain(void) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 1, 1);
+    for (uint32_t i = 0; i < 2; i++)
+        h.ops[i] =
+            (struct trace_op){.agent = AGENT_TENSOR_CORE, .m = 128, .n = 256, .k = 16, .cta_group = 1, .leader = i + 1};
+    h.ops[2] = (struct trace_op){.agent = AGENT_COMMIT, .name = TEXT_COMMIT, .leader = 3};
+    for (uint32_t op = 1; op <= 3; op++)
+        hand_op(&h, 0, op, OP_ISSUED, 1);
+    for (uint32_t op = 1; op <= 2; op++) {
+        hand_op(&h, 0, op, OP_STARTED, 0);
+        hand_op(&h, 0, op, OP_COMPLETED, 0);
+    }
+    hand_op(&h, 0, 3, OP_STARTED, 0);
+    hand_signal(&h, 3, SYNC_MBAR_ARRIVE, 1);
+    hand_signal(&h, 3, SYNC_MBAR_PHASE, 1);
+    const uint32_t phase = hand_last(&h);
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, h.ops[0].started), 1010, 0);
+    CHECK_NEAR(at(&r, h.ops[1].started), 1138, 0);
+    CHECK_NEAR(at(&r, phase), 1138 + 264 - 19, 0);
+    CHECK_NEAR(r.busy.tensor, 256, 0);
+    clock_result_free(&r, &h.log);
+}
+
+static void load(struct hand *h) {
+    h->ops[0] = (struct trace_op){
+        .agent = AGENT_TMA, .leader = 1, .to = 1, .signals = 1, .bytes = 16384, .row = 128, .global = 0x10000};
+    hand_op(h, 0, 1, OP_ISSUED, 1);
+    hand_op(h, 0, 1, OP_STARTED, 0);
+    hand_signal(h, 1, SYNC_MBAR_COMPLETE_TX, 1);
+    hand_op(h, 0, 1, OP_COMPLETED, 0);
+}
+
+static struct clock_table load_costs(void) {
+    struct clock_table t = hand_costs();
+    t.tma_issue = 100;
+    t.tma_box = 20;
+    t.tma_row = 1;
+    t.tma_line = 2;
+    t.tma_port = 64;
+    t.l2_latency = 300;
+    t.l2_rate = t.hbm_rate = 1e9;
+    t.hbm_latency = 500;
+    t.hbm_row = 1;
+    return t;
+}
+
+/* 128 rows of one line: asked for at 1010 + 100 + 20 + 3 x 128; from HBM 500 + 128 later, on the way 300, in 256 + 128.
+ * The second launch finds them in L2. */
+static void test_load(void) {
+    struct hand h;
+    const struct clock_table t = load_costs();
+    hand_open(&h, 1, 1);
+    load(&h);
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 628 + 300 + 384, 1e-3);
+    CHECK_EQ(r.busy.hbm_bytes, 16384);
+    clock_result_free(&r, &h.log);
+    r = replay_times(&h, &t, 2);
+    CHECK_NEAR(at(&r, h.ops[0].completed), 1514 + 300 + 384, 1e-3);
+    CHECK_EQ(r.busy.hbm_bytes, 0);
+    CHECK_EQ(r.busy.l2_bytes, 16384);
+    clock_result_free(&r, &h.log);
+}
+
+/* A warp stores 16 bytes a lane: side by side they are 16 sectors in 4 lines, a row each 32 in 32. A store waits where
+ * more than 64 lines are before it. */
+static void test_stores(void) {
+    for (uint32_t apart = 0; apart < 2; apart++) {
+        struct hand h;
+        const struct clock_table t = hand_costs();
+        hand_open(&h, 1, 1);
+        for (uint32_t i = 0; i < 20; i++) {
+            struct trace_event *e = hand_thread(&h, 0, TRACE_GLOBAL, EFFECT_WRITE, 0, i == 0);
+            e->lanes = ~0u;
+            e->count = 16;
+            e->value = apart ? 32 : 16;
+        }
+        struct clock_result r = replay_times(&h, &t, 1);
+        CHECK_NEAR(at(&r, hand_last(&h)), 1010 + (apart ? 20 * 32 : 20 * 4) - 64, 0);
+        clock_result_free(&r, &h.log);
+    }
+}
+
+/* One cluster fits: the second starts 100 cycles after the first has ended. */
+static void test_resident(void) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 2, 1);
+    for (uint32_t c = 0; c < 2; c++)
+        hand_add(&h, c, (struct trace_event){.class = TRACE_SYNC, .kind = SYNC_FENCE, .lanes = 1, .ran = {5}});
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_NEAR(r.clusters[0].cycle[1], 1050, 0);
+    CHECK_NEAR(r.clusters[1].cycle[0], 1150, 0);
+    CHECK_NEAR(r.cycles, 1200, 0);
+    CHECK_EQ(r.sms, 1);
+    clock_result_free(&r, &h.log);
+    h.log.resident = 2;
+    r = replay_times(&h, &t, 1);
+    CHECK_NEAR(r.cycles, 1050, 0);
+    CHECK_EQ(r.sms, 2);
+    clock_result_free(&r, &h.log);
+}
+
+/* Warp 1 asks after `asked` instructions and goes on to something else; warp 0 arrives after `arrives`. In the log the
+ * answer was "no", or "yes" where `yes`. */
+static uint64_t answers(uint32_t asked, uint32_t arrives, bool yes, bool again) {
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    struct trace_event *test;
+    hand_open(&h, 1, 1);
+    if (!yes) {
+        hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_TEST, 1, asked)->site = SITE_TEST;
+        if (!again)
+            hand_thread(&h, 1, TRACE_SYNC, SYNC_FENCE, 0, 1);
+    }
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_MBAR_ARRIVE, 1, arrives);
+    hand_thread(&h, 0, TRACE_SYNC, SYNC_MBAR_PHASE, 1, 0);
+    const uint32_t phase = hand_last(&h);
+    if (yes || again) {
+        test = hand_thread(&h, 1, TRACE_SYNC, SYNC_MBAR_TEST, 1, yes ? asked : 1);
+        test->site = SITE_TEST;
+        test->count = 1;
+        test->cause = phase;
+    }
+    struct clock_result r = replay_times(&h, &t, 1);
+    const uint64_t n = r.doubts.answers;
+    clock_result_free(&r, &h.log);
+    return n;
+}
+
+static void test_doubts(void) {
+    char text[128];
+    CHECK_EQ(answers(1, 20, false, false), 0); /* no, and it is no on the clock */
+    CHECK_EQ(answers(20, 1, false, false), 1);
+    CHECK_EQ(answers(20, 1, false, true), 0); /* asks again: a wait */
+    CHECK_EQ(answers(1, 20, false, true), 0);
+    CHECK_EQ(answers(20, 1, true, false), 0);
+    CHECK_EQ(answers(1, 20, true, false), 1);
+    struct hand h;
+    const struct clock_table t = hand_costs();
+    hand_open(&h, 1, 1);
+    hand_thread(&h, 0, TRACE_STEP, 1, 0, 1);
+    hand_thread(&h, 0, TRACE_STEP, 0, 0, 1);
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_EQ(r.doubts.timed, 1);
+    clock_doubts_text(&r.doubts, text, sizeof text);
+    CHECK_STR(text, "1 result depends on time; use --schedule=model");
+    clock_result_free(&r, &h.log);
+    clock_doubts_text(&(struct clock_doubts){12, 0, 2}, text, sizeof text);
+    CHECK_STR(text, "12 answers of barriers would differ, 2 answers of try_cancel depend on who asks first; use "
+                    "--schedule=model");
+    clock_doubts_text(&(struct clock_doubts){0}, text, sizeof text);
+    CHECK_STR(text, "");
+}
+
+static void refused(struct hand *h, const char *part) {
+    struct clock_result r;
+    char why[256] = "";
+    const struct clock_table t = hand_costs();
+    CHECK(!clock_replay(&h->log, &t, &r, why, sizeof why));
+    CHECK_HAS(why, part);
+    clock_result_free(&r, &h->log);
+}
+
+static void test_refusals(void) {
+    struct hand h;
+    hand_open(&h, 1, 1);
+    h.log.cut = 1;
+    refused(&h, "cut off");
+    hand_open(&h, 1, 1);
+    h.clusters[0].complete = 0;
+    refused(&h, "cluster 0 of the log is cut off");
+    hand_open(&h, 1, 1);
+    h.log.version++;
+    refused(&h, "version");
+    hand_open(&h, 1, 1); /* up to the fault */
+    h.clusters[0].complete = 0;
+    h.log.fault = 700;
+    hand_thread(&h, 0, TRACE_WAIT, WAIT_BEGINS, 1, 2);
+    const struct clock_table t = hand_costs();
+    struct clock_result r = replay_times(&h, &t, 1);
+    CHECK_EQ(r.fault, 700);
+    CHECK_NEAR(r.cycles, 1020, 0);
+    clock_result_free(&r, &h.log);
+}
+
+int main(void) {
+    test_program();
+    test_divergence();
+    test_issue_slots();
+    test_last_arrival();
+    test_cta_barrier();
+    test_umma_chain();
+    test_load();
+    test_stores();
+    test_resident();
+    test_doubts();
+    test_refusals();
+    return check_report();
+}
