@@ -78,7 +78,7 @@ set -- "$folder/log"
 if [ -n "${BESIDE:-}" ]; then
     options=$BESIDE
     record "build/$step" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
-    set -- "$@" "$folder/log-beside" --name2 "$BESIDE" --said2 "$folder/findings-beside.sarif"
+    set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
 page "$@" -o "$folder" --name "$step${args:+ $args}" --said "$folder/findings.sarif" --title "$step"
 [ "$code" = 0 ] || echo "watch: the program ended with exit code $code; $folder/says.txt has what it printed" >&2
