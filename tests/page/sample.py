@@ -460,12 +460,17 @@ def run(c, ring, seed, limit):
 
 def clock(c):
     """Cycles that obey the causes, so not in the order of the events: cost by kind after cause and own last event."""
-    cycle, blame, last = [], [], {}
+    cycle, blame, last, came = [], [], {}, {}
     for i, e in enumerate(c.events):
         who = (e["rank"], e["warp"]) if e["warp"] != NOBODY else ("op", e["op"])
         queue = ("queue", e["object"]) if e["class"] == OP and e["kind"] in (STARTED, COMPLETED) else None
         issued = c.ops[e["op"] - 1]["issued"] if queue else 0
         before = [n for n in (e["cause"], last.get(who, 0), last.get(queue, 0), issued) if n]
+        phase = (e["object"], e["phase"])
+        if e["class"] == SYNC and e["kind"] in (ARRIVE, EXPECT, COMPLETE, CL_ARRIVE):
+            came.setdefault(phase, []).append(i + 1)
+        if e["class"] == SYNC and e["kind"] in (PHASE, CL_PHASE):  # whoever came last by the clock
+            before = came[phase]
         decided = max(before, key=lambda n: cycle[n - 1], default=0)
         cost = 0 if e["class"] == WAIT or e["kind"] == PHASE and e["class"] == SYNC else 4.5
         agent = c.ops[e["op"] - 1]["agent"] if e["op"] else 0

@@ -103,6 +103,32 @@ class Sample(Case):
         self.page.key("x")
         self.compare(log, False)
 
+    def test_sentences_follow_the_axis(self):
+        """What an mbarrier lacks, and who came last, is told by the order of events that is shown."""
+        log = sample.make(8, 2, 4)
+        self.show([log])
+        e = log["clusters"][0]["events"]
+        size = len(e["kind"])
+        for causes in log["clusters"][0]["blame"], e["cause"]:
+            rows = self.js(
+                "Array.from(watch.active.m.order, (i, k) => [i, sentence(watch.active.c, i, watch.active.m),"
+                " watch.active.m.stateAt(k + 1).barriers])"
+            )
+            bars = [n for n, kind in enumerate(log["clusters"][0]["objects"]["kind"]) if kind == 0]
+            checked = 0
+            for i, text, states in rows:
+                if e["class"][i] == 0 and e["kind"][i] in (0, 2, 3):
+                    _, _, _, pending, tx = states[bars.index(e["object"][i] - 1)]
+                    self.assertEqual("%d arrival" % pending in text.split(";")[1], pending > 0, text)
+                    self.assertEqual("{:,} bytes".format(tx) in text.split(";")[1], tx > 0, text)
+                    checked += 1
+                elif e["class"][i] == 0 and e["kind"][i] == 5:
+                    last = e["rank"][causes[i] - 1]
+                    self.assertRegex(text, "CTA %d (issued|warp)[^.]*$" % last)
+                    checked += 1
+            self.assertEqual((len(rows), checked > 60), (size, True))
+            self.page.key("x")
+
     def test_panel_shows_the_state(self):
         """What stands in the panel's table is the state, not only what stateAt says."""
         log = sample.make(with_clock=False)

@@ -402,6 +402,7 @@ async function begin() {
         if (!data.runs.some((run) => run.logs.length))
             throw new Error('no launch fits this page');
         window.watch = new App(data);
+        window.sentence = sentence;
         says.remove();
     } catch (why) {
         says.textContent = 'This page cannot be shown: ' + why.message;

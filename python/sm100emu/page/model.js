@@ -22,7 +22,7 @@ const ENGINES = [
     ['commits', [AGENT.COMMIT, AGENT.TENSOR_ALLOC, AGENT.CLC], COLOR.commit],
     ['tensor memory', [AGENT.TENSOR_LDST], COLOR.ldst],
 ];
-const MAX_ROWS = 6;
+const MAX_ROWS = 12;
 
 /* Values by place: add() in the order of places, at(k) after k events. */
 class Changes {
