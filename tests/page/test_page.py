@@ -160,6 +160,11 @@ class Sample(Case):
             self.assertGreater(min(cause for _, cause in ended), 0)
             self.page.key("x")
 
+    def test_barriers_say_what_a_phase_took(self):
+        self.show([sample.make()])
+        labels = self.js("watch.active.m.tracks.find(t => t.label === 'full[0]').rows[0].label")
+        self.assertEqual(labels[:2], ["phase 0: 1 arrival, 65,536 bytes", "phase 1: 1 arrival, 65,536 bytes"])
+
     def test_arrows_are_drawn(self):
         self.show([sample.make()])
         waits = self.js("watch.active.m.waits.length")

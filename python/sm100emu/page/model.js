@@ -94,7 +94,7 @@ class Model {
         const c = this.c;
         this.bars = Array.from(c.o.kind, (kind, i) => ({
             object: i + 1, kind, rank: c.o.rank[i], at: c.o.at[i], expected: c.o.count[i], drops: 0, phase: 0,
-            alive: false,
+            most: 0, alive: false,
             sums: new Map(), state: new Changes(null), slices: [], since: -1, marks: [],
         }));
         this.stages = c.stages.map(([rank, from, to, name]) => ({
@@ -206,7 +206,7 @@ class Model {
             return;
         b.alive = true;
         if (!b.sums.has(of))
-            b.sums.set(of, { came: 0, tx: 0 });
+            b.sums.set(of, { came: 0, tx: 0, bytes: 0 });
         const sum = b.sums.get(of), value = Number(e.value[i]);
         if (kind === SYNC.MBAR_ARRIVE || kind === SYNC.MBAR_DROP || kind === SYNC.BAR_ARRIVE ||
             kind === SYNC.CLUSTER_ARRIVE)
@@ -217,10 +217,12 @@ class Model {
             sum.came -= 1;
         if (kind === SYNC.MBAR_EXPECT_TX)
             sum.tx += value;
-        if (kind === SYNC.MBAR_COMPLETE_TX)
+        if (kind === SYNC.MBAR_COMPLETE_TX) {
             sum.tx -= value;
+            sum.bytes += value;
+        }
         if (kind === SYNC.MBAR_PHASE || kind === SYNC.BAR_PHASE || kind === SYNC.CLUSTER_PHASE) {
-            b.slices.push({ from: b.since, to: i, event: i, number: of });
+            b.slices.push({ from: b.since, to: i, event: i, number: of, came: sum.came, bytes: sum.bytes });
             b.since = i;
             b.sums.delete(of);
             b.phase = of + 1;
@@ -234,6 +236,7 @@ class Model {
 
     noteBarrier(b, k) {
         const sum = b.sums.get(b.phase) || { came: 0, tx: 0 };
+        b.most = Math.max(b.most, sum.tx);
         b.state.add(k, { phase: b.phase, pending: b.expected - sum.came, expected: b.expected, tx: sum.tx });
     }
 
@@ -477,7 +480,7 @@ class Model {
 
     barrierTrack(b) {
         const slices = b.slices.map((s) => ({
-            ...s, color: s.number % 2 ? COLOR.odd : COLOR.even, label: 'phase ' + s.number,
+            ...s, color: s.number % 2 ? COLOR.odd : COLOR.even, label: phaseLabel(b, s),
         }));
         slices.push({ from: b.since, to: -1, event: b.marks[b.marks.length - 1],
             color: b.phase % 2 ? COLOR.odd : COLOR.even, label: 'phase ' + b.phase });

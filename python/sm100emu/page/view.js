@@ -339,8 +339,10 @@ class Pointer {
         v.tip.hidden = !hit || hit.event === undefined || hit.event < 0;
         if (v.tip.hidden)
             return;
+        const bar = hit.track.kind === 'barrier' && hit.track.of.kind === OBJECT.MBARRIER ? hit.track.of : null;
+        const now = bar && bar.state.at(v.tracks.placeAt(v.tracks.timeAt(at[0])) + 1);
         v.tip.textContent = v.timeText(hit.event) + ': ' + (hit.label ? hit.label + '. ' : '') +
-            sentence(v.c, hit.event, v.m);
+            sentence(v.c, hit.event, v.m) + (now ? '. Here: ' + barrierText(now) : '');
         v.tip.style.left = Math.min(at[0] + 12, v.canvas.clientWidth - 260) + v.canvas.offsetLeft + 'px';
         v.tip.style.top = at[1] + 18 + 'px';
     }

@@ -104,6 +104,20 @@ function operationText(c, i, event, m) {
     return text;
 }
 
+/* 'phase 2: 1 arrival, 65,536 bytes' */
+function phaseLabel(b, slice) {
+    const parts = b.kind === OBJECT.MBARRIER && slice.came ? [plural(slice.came, 'arrival')] : [];
+    if (slice.bytes)
+        parts.push(plural(slice.bytes, 'byte'));
+    return 'phase ' + slice.number + (parts.length ? ': ' + parts.join(', ') : '');
+}
+
+/* Of an mbarrier: 'phase 2, 1 of 1 arrivals and 32,768 bytes pending' */
+function barrierText(s) {
+    return 'phase ' + s.phase + ', ' + s.pending + ' of ' + plural(s.expected, 'arrival') + ' and ' + plural(s.tx,
+        'byte') + ' pending';
+}
+
 function waitLabel(c, i) {
     const e = c.e, what = e.what[i], value = e.value[i];
     switch (what) {
@@ -162,7 +176,8 @@ function syncText(c, i, m) {
         (e.count[i] ? 'yes, the phase is over'
             : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
     case SYNC.BAR_ARRIVE: case SYNC.CLUSTER_ARRIVE: return who + ' arrives at ' + at;
-    case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' + at + ', ' + lastText(c, i, m) + ' last';
+    case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' + at + ', ' + lastText(c, i, m) +
+        ' last';
     case SYNC.BAR_PASS: case SYNC.CLUSTER_PASS: return who + ' passes ' + at;
     case SYNC.WARP: return who + ' meets the other lanes of its warp';
     case SYNC.FENCE: return who + ' passes a fence: ' + ['memory', 'sync_restrict', 'mbarrier_init', 'proxy.alias',
