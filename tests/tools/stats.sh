@@ -122,5 +122,12 @@ json 'sum(u["flop"] for u in x["ummas"]) == 2 * 512 * 512 * 256' \
     'x["bytes"]["global_different_read"] == 2 * 512 * 256 * 2 + 4 * 512 * 512' \
     'x["bytes"]["global_different_written"] == 4 * 512 * 512' \
     'x["bytes"]["global"]["tma"] == {"read": 2 * 2 * 2 * 512 * 256 + 4 * 512 * 512, "written": 4 * 512 * 512, "atomic": 0}' \
-    'x["shared_accesses"]["wavefronts"] == x["shared_accesses"]["wavefronts_without_conflicts"]'
+    'x["shared_accesses"]["wavefronts"] == x["shared_accesses"]["wavefronts_without_conflicts"]' \
+    'x["clock"]["refused"] == "" and x["clock"]["cycles"] > 0 and 0 < x["clock"]["tensor"] < 1' \
+    '{("mma", "full"), ("load", "empty"), ("epilogue", "acc_full")} <= {(w["role"], w["object"]) for w in x["clock"]["waits"]}' \
+    'all(0 < w["longest"] <= w["cycles"] <= w["count"] * x["clock"]["cycles"] for w in x["clock"]["waits"])' \
+    'sum(w["cycles"] for w in x["clock"]["waits"]) < x["warps"] * x["clock"]["cycles"]'
+run 0 'the clock' "$emulator" --stats "$programs/05_persistent_warpspec" --m 512 --n 512 --k 256
+says 'modelled cycles'
+says '^    mma +full '
 exit $bad
