@@ -33,7 +33,7 @@ import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 assert d["version"] == 1 and d["emulator"].startswith("sm100emu ") and set(d) == {"version", "emulator", "launches"}
 LAUNCH = set("kernel fault grid block cluster static_shared_bytes dynamic_shared_bytes ctas warps instructions bytes "
-             "shared_accesses global_accesses ummas operations mbarriers barriers lines".split())
+             "shared_accesses global_accesses ummas operations mbarriers barriers lines clock".split())
 COUNTS = "issued lanes no_lane part_of_warp split_branches".split()
 for l in d["launches"]:
     assert set(l) == LAUNCH, set(l) ^ LAUNCH
