@@ -28,6 +28,7 @@ struct clock_cluster {
     double *cycle;   /* by event */
     uint32_t *cause; /* the number + 1 of the event of the same cluster that decided it: the last that it had to wait
                         for; 0: none */
+    double *waited;  /* cycles that threads came to it too early: what they waited for was not there yet */
 };
 
 /* What the replay cannot be trusted with. */

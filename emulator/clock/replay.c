@@ -22,7 +22,7 @@ struct live {
     double begin, end;
     double *order, *other;         /* since when an event's program has come to it, and all else that it waits for */
     uint32_t *order_by, *other_by; /* events + 1 */
-    double *cycle;
+    double *cycle, *waited;
     uint32_t *cause;
     double *done, *there; /* operations: when complete; of a load, when L2 has sent it */
     struct clock_place place;
@@ -136,6 +136,7 @@ static double thread(struct replay *r, struct live *l, uint32_t i) {
     if (forced_yes(r, l, i, at))
         r->r->doubts.answers++;
     l->cause[i] = l->other[i] > at ? l->other_by[i] : l->order_by[i];
+    l->waited[i] = fmax(0, l->other[i] - at);
     return fmax(at, l->other[i]);
 }
 
@@ -153,6 +154,7 @@ static void begin(struct replay *r, uint32_t cluster, double at, const uint32_t 
     l->other_by = l->order_by + n;
     l->cycle = xcalloc(n, sizeof *l->cycle);
     l->cause = xcalloc(n, sizeof *l->cause);
+    l->waited = xcalloc(n, sizeof *l->waited);
     l->done = xcalloc(2 * (c->num_ops + 1u), sizeof *l->done);
     l->there = l->done + c->num_ops;
     clock_place_init(&l->place, sm);
@@ -191,10 +193,11 @@ static void release(struct replay *r, uint32_t cluster) {
     xfree(l->done);
     clock_place_free(&l->place);
     if (r->r->clusters)
-        r->r->clusters[cluster] = (struct clock_cluster){l->cycle, l->cause};
+        r->r->clusters[cluster] = (struct clock_cluster){l->cycle, l->cause, l->waited};
     else {
         xfree(l->cycle);
         xfree(l->cause);
+        xfree(l->waited);
     }
 }
 
@@ -325,6 +328,7 @@ void clock_result_free(struct clock_result *r, const struct trace_log *log) {
     for (uint32_t i = 0; r->clusters && i < log->num_clusters; i++) {
         xfree(r->clusters[i].cycle);
         xfree(r->clusters[i].cause);
+        xfree(r->clusters[i].waited);
     }
     xfree(r->clusters);
     r->clusters = NULL;

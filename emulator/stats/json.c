@@ -189,6 +189,6 @@ void stats_json(const struct stats *s, int fault, FILE *f) {
         put_line(&lines.line[i], f);
         fputs(i + 1 < lines.num ? ",\n" : "\n", f);
     }
-    fputs("]}", f);
+    fputs("]", f);
     stats_lines_free(&lines);
 }

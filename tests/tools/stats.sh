@@ -33,7 +33,7 @@ import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 assert d["version"] == 1 and d["emulator"].startswith("sm100emu ") and set(d) == {"version", "emulator", "launches"}
 LAUNCH = set("kernel fault grid block cluster static_shared_bytes dynamic_shared_bytes ctas warps instructions bytes "
-             "shared_accesses global_accesses ummas operations mbarriers barriers lines".split())
+             "shared_accesses global_accesses ummas operations mbarriers barriers lines clock".split())
 COUNTS = "issued lanes no_lane part_of_warp split_branches".split()
 for l in d["launches"]:
     assert set(l) == LAUNCH, set(l) ^ LAUNCH
@@ -122,5 +122,12 @@ json 'sum(u["flop"] for u in x["ummas"]) == 2 * 512 * 512 * 256' \
     'x["bytes"]["global_different_read"] == 2 * 512 * 256 * 2 + 4 * 512 * 512' \
     'x["bytes"]["global_different_written"] == 4 * 512 * 512' \
     'x["bytes"]["global"]["tma"] == {"read": 2 * 2 * 2 * 512 * 256 + 4 * 512 * 512, "written": 4 * 512 * 512, "atomic": 0}' \
-    'x["shared_accesses"]["wavefronts"] == x["shared_accesses"]["wavefronts_without_conflicts"]'
+    'x["shared_accesses"]["wavefronts"] == x["shared_accesses"]["wavefronts_without_conflicts"]' \
+    'x["clock"]["refused"] == "" and x["clock"]["cycles"] > 0 and 0 < x["clock"]["tensor"] < 1' \
+    '{("mma", "full"), ("load", "empty"), ("epilogue", "acc_full")} <= {(w["role"], w["object"]) for w in x["clock"]["waits"]}' \
+    'all(0 < w["longest"] <= w["cycles"] <= w["count"] * x["clock"]["cycles"] for w in x["clock"]["waits"])' \
+    'sum(w["cycles"] for w in x["clock"]["waits"]) < x["warps"] * x["clock"]["cycles"]'
+run 0 'the clock' "$emulator" --stats "$programs/05_persistent_warpspec" --m 512 --n 512 --k 256
+says 'modelled cycles'
+says '^    mma +full '
 exit $bad

@@ -256,8 +256,8 @@ static int create_gpu(struct rt_context *c) {
     if (c->gpu_refused)
         return RT_ERROR_NOT_INITIALIZED;
     int e = rt_then(read_options(c, &config), rt_report_open(c, &config));
-    e = rt_then(e, rt_trace_open(c, &config));
     e = rt_then(e, rt_statistics_open(c, &config));
+    e = rt_then(e, rt_trace_open(c, &config));
     if (e != RT_SUCCESS) {
         c->gpu_refused = true;
         return e;

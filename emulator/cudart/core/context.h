@@ -33,6 +33,7 @@
 #include "machine/suppress.h"
 #include "stats/stats.h"
 #include "trace/record.h"
+#include "view/waits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -115,18 +116,20 @@ struct rt_report {
 
 /* Counters of launches (stats/stats.h), and where they go. */
 struct rt_statistics {
-    bool shown;         /* on stderr, after each kernel */
-    char *json;         /* the file of --stats-json, NULL: none; owned */
-    long pid;           /* whose launches they are: a forked child tells of none */
-    long end;           /* where in it the next launch is written */
-    uint64_t launches;  /* in it */
-    bool json_lost;     /* that it cannot be written was said */
-    struct stats *last; /* of the launch that has ended */
+    bool shown;          /* on stderr, after each kernel */
+    char *json;          /* the file of --stats-json, NULL: none; owned */
+    long pid;            /* whose launches they are: a forked child tells of none */
+    long end;            /* where in it the next launch is written */
+    uint64_t launches;   /* in it */
+    bool json_lost;      /* that it cannot be written was said */
+    struct stats *last;  /* of the launch that has ended, */
+    struct waits *waits; /*  and what its warps waited for on the clock */
     struct stats_sink sink;
 };
 
 /* Where the logs of the process's launches go. */
 struct rt_trace {
+    bool wanted;      /* by --trace, --follow or --stats */
     FILE *file;       /* NULL: none is wanted */
     char follow[160]; /* whose events are shown after each launch; empty: nobody's */
     long pid;         /* whose launches they are: a forked child writes none */

@@ -5,6 +5,7 @@
 #include "cudart/core/context.h"
 #include "cudart/core/options.h"
 #include "stats/stats.h"
+#include "view/waits.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,6 +34,11 @@ static bool write_launch(struct rt_statistics *t, int fault, char *why, size_t s
     if (ok && t->last) {
         fputs(t->launches++ ? ",\n" : "\n", f);
         stats_json(t->last, fault, f);
+        if (t->waits) {
+            fputs(",\n", f);
+            waits_json(t->waits, f);
+        }
+        fputc('}', f);
     }
     const long end = ok ? ftell(f) : -1;
     ok = end >= 0 && fputs(TAIL, f) >= 0 && !ferror(f);
@@ -87,8 +93,12 @@ void rt_statistics_tell(struct rt_context *c, int fault) {
     if (t->pid == (long)getpid()) {
         if (t->shown)
             stats_print(t->last, stderr);
+        if (t->shown && t->waits)
+            waits_print(t->waits, stderr);
         write_json(c, fault);
     }
     stats_free(t->last);
+    waits_free(t->waits);
     t->last = NULL;
+    t->waits = NULL;
 }

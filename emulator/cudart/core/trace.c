@@ -3,6 +3,7 @@
 #include "cudart/core/options.h"
 #include "trace/file.h"
 #include "view/follow.h"
+#include "view/waits.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,12 +16,9 @@
 
 /* As in --schedule=. */
 static void name_schedule(const struct mach_config *config, char *text, size_t size) {
-    static const char *const names[] = {[MACH_SCHED_DEFAULT] = "default",
-                                        [MACH_SCHED_EAGER] = "eager",
-                                        [MACH_SCHED_LAZY] = "lazy",
-                                        [MACH_SCHED_RANDOM] = "random",
-                                        [MACH_SCHED_PCT] = "pct",
-                                        [MACH_SCHED_MODEL] = "model"};
+    static const char *const names[] = {
+        [MACH_SCHED_DEFAULT] = "default", [MACH_SCHED_EAGER] = "eager", [MACH_SCHED_LAZY] = "lazy",
+        [MACH_SCHED_RANDOM] = "random",   [MACH_SCHED_PCT] = "pct",     [MACH_SCHED_MODEL] = "model"};
     if (config->schedule == MACH_SCHED_RANDOM)
         snprintf(text, size, "random:%" PRIu64, config->seed);
     else if (config->schedule == MACH_SCHED_PCT)
@@ -29,13 +27,17 @@ static void name_schedule(const struct mach_config *config, char *text, size_t s
         snprintf(text, size, "%s", names[config->schedule]);
 }
 
-/* The events of --follow, on stderr. Source files that are newer than the program have other lines. */
+/* When the program was built: source files that are newer have other lines. */
+static int64_t program_time(void) {
+    struct stat program;
+    return stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1);
+}
+
+/* The events of --follow, on stderr. */
 static void show_followed(struct rt_context *c, const struct trace_log *log) {
     struct rows rows = rows_to(stderr);
-    struct stat program;
     char why[512];
-    struct names *names =
-        names_make(log, stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1));
+    struct names *names = names_make(log, program_time());
     if (!follow_print(&rows, log, names, NULL, c->trace.follow, why, sizeof why)) {
         rt_say(c, 0, "--follow: %s", why);
         follow_list(stderr, log, names, c->trace.follow);
@@ -57,6 +59,10 @@ static void on_log(void *ctx, struct trace_log *log) {
                MOST_BYTES >> 20);
         t->lost = true;
     }
+    if (mine && (c->statistics.shown || c->statistics.json)) {
+        waits_free(c->statistics.waits);
+        c->statistics.waits = waits_make(log, program_time());
+    }
     if (mine && t->follow[0])
         show_followed(c, log);
     if (mine && t->file != NULL && !trace_write(t->file, log) && !t->lost) {
@@ -69,8 +75,9 @@ static void on_log(void *ctx, struct trace_log *log) {
 int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
     struct rt_trace *t = &c->trace;
     char path[PATH_MAX];
-    if (config->trace == NULL && config->follow == NULL)
+    if (config->trace == NULL && config->follow == NULL && !c->statistics.shown && c->statistics.json == NULL)
         return RT_SUCCESS;
+    t->wanted = true;
     t->pid = (long)getpid();
     snprintf(t->follow, sizeof t->follow, "%s", config->follow ? config->follow : "");
     if (config->trace != NULL && t->file == NULL) {
@@ -94,6 +101,6 @@ int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
 }
 
 void rt_trace_attach(struct rt_context *c) {
-    if ((c->trace.file != NULL || c->trace.follow[0]) && !trace_attach(c->gpu, &c->trace.sink))
+    if (c->trace.wanted && !trace_attach(c->gpu, &c->trace.sink))
         diag_broken("more than %u listeners", MACH_LISTENERS);
 }

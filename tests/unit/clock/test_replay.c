@@ -48,6 +48,8 @@ static void test_divergence(void) {
     hand_thread(&h, 0, TRACE_SYNC, SYNC_WARP, 0, 1)->lanes = 3;
     struct clock_result r = replay_times(&h, &t, 1);
     CHECK_NEAR(at(&r, phase + 1), 1508, 0);
+    CHECK_NEAR(r.clusters[0].waited[phase], 498, 0); /* since 1010, when its wait began */
+    CHECK_NEAR(r.clusters[0].waited[phase + 1], 0, 0);
     CHECK_NEAR(at(&r, phase + 2), 1040, 0);
     CHECK_NEAR(at(&r, phase + 3), 1518, 0);
     clock_result_free(&r, &h.log);
