@@ -32,6 +32,7 @@ SCRIPTS = ["log.js", "rules.js", "model.js", "words.js", "tracks.js", "state.js"
 VERSION = 1
 AROUND = 3  # lines of source above and below one that is named
 ROOM = 1000000
+LAUNCH = "kernel schedule fault cut grid block cluster smem resident instructions text sites calls"
 
 # enum event_agent (emulator/machine/async.h)
 CP_ASYNC, TMA, BULK, TENSOR_CORE, TENSOR_COPY = 1, 2, 3, 4, 5
@@ -229,22 +230,7 @@ def slim(cluster):
 def slim_log(log, sources):
     """A launch as the page wants it, its clusters not yet among it."""
     name_sources(log, sources)
-    keep = (
-        "kernel",
-        "schedule",
-        "fault",
-        "cut",
-        "grid",
-        "block",
-        "cluster",
-        "smem",
-        "resident",
-        "instructions",
-        "text",
-        "sites",
-        "calls",
-    )
-    made = {key: log[key] for key in keep}
+    made = {key: log[key] for key in LAUNCH.split()}
     made["kernel"] = plain(log["kernel"])
     return made
 
@@ -279,10 +265,14 @@ class Pages:
         share = self.used + (self.room - self.used) // self.left
         self.left -= 1
         for log in logs:
+            clusters = [c for c in log["clusters"] if c["events"]["kind"]]  # of others nothing was traced
+            if run["left_out"]:
+                run["left_out"] += len(clusters)
+                continue
             made = slim_log(log, sources)
-            room = not run["left_out"] and self.fits(made, share)
+            room = self.fits(made, share)
             made["clusters"] = []
-            for cluster in log["clusters"]:
+            for cluster in clusters:
                 slimmed = slim(cluster) if room else None
                 room = room and self.fits(slimmed, share)
                 if room:
@@ -322,8 +312,6 @@ def perfetto(path, out, tool):
     with open(path, "rb") as f:
         if f.read(1) == b"{":
             return None
-    if "--perfetto" not in subprocess.run([find_tool(tool), "--help"], stdout=subprocess.PIPE).stdout.decode():
-        return None
     target = os.path.join(out, "trace.json")
     told = subprocess.run([find_tool(tool), "--perfetto=" + target, path], stderr=subprocess.PIPE)
     if told.returncode:
