@@ -375,6 +375,9 @@ class Two(Case):
         one, two = self.js("watch.views.map(v => v.root.querySelector('.sentence').textContent)")
         self.assertIn("expect 65,536 bytes", one)
         self.assertIn("expect 32,768 bytes", two)
+        spans = self.js("watch.views.map(v => v.tracks.to - v.tracks.from)")
+        self.assertAlmostEqual(*spans)
+        self.assertLess(spans[0], len(wrong["clusters"][0]["events"]["kind"]) / 2)
         self.assertIn(
             "never ended", self.js("JSON.stringify(watch.views[1].m.tracks.map(t => t.rows.map(r => r.label)))")
         )

@@ -309,6 +309,8 @@ class App {
         if (found[at] >= 0) {
             this.active = this.views[at];
             this.move(this.active, this.active.m.place[found[at]] + 1);
+            for (const v of this.views) /* both close enough to be compared */
+                v.tracks.around(v.event, Math.min(...this.views.map((w) => w.m.end)) * 0.3);
         }
     }
 

@@ -99,6 +99,13 @@ class Tracks {
         this.to = this.from + span;
     }
 
+    /* A window of `span` about an event. */
+    around(event, span) {
+        this.from = (event < 0 ? 0 : this.m.time[event]) - span / 2;
+        this.to = this.from + span;
+        this.keepInside();
+    }
+
     /* Brings an event into the window. */
     reveal(event) {
         const t = this.m.time[event], span = this.to - this.from;
