@@ -260,23 +260,26 @@ static uint32_t count_key(struct seen *seen, uint64_t key) {
     return ++seen->times[at];
 }
 
-/* Prints [from, end) of the runs, the rows of one tile. */
-static void put_tile(const struct rows *out, const struct draft *d, uint32_t from, uint32_t end) {
+#define MANY_HIDDEN 8u /* rows that are counted before that is said */
+
+/* Prints the rows of one tile; repeat: how often those of one sort. */
+static void put_tile(const struct rows *out, const struct draft *d, uint32_t repeat) {
     struct seen seen = {.places = 16};
     uint32_t hidden = 0;
-    while (seen.places < 2 * (end - from))
+    while (seen.places / 2 < d->count)
         seen.places *= 2;
     seen.key = xcalloc(seen.places, sizeof *seen.key);
     seen.times = xcalloc(seen.places, sizeof *seen.times);
-    for (uint32_t i = from; i < end; i++) {
+    for (uint32_t i = 0; i < d->count; i++) {
         const uint32_t times = count_key(&seen, d->runs[i].key);
-        if (d->t->repeat && times > d->t->repeat) {
+        if (repeat && times > repeat) {
             hidden++;
             continue;
         }
-        if (hidden)
+        if (hidden >= MANY_HIDDEN) {
             rows_note(out, "      ... %u more like those above", hidden);
-        hidden = 0;
+            hidden = 0;
+        }
         put_run(out, d->s, &d->runs[i]);
     }
     if (hidden)
@@ -336,7 +339,8 @@ bool timeline_print(struct rows *out, const struct trace_log *log, struct names 
         for (; at < s.c->num_events && say_when(&s, say_nth(&s, at)) < next; at++)
             take(&d, say_nth(&s, at));
         rows_note(out, "--- tile %u", tile);
-        put_tile(out, &d, 0, d.count);
+        /* behind the first tile the sorts are known */
+        put_tile(out, &d, tile == t->first_tile ? t->repeat : t->repeat > 1 ? 1 : t->repeat);
     }
     xfree(d.runs);
     xfree(d.waits);

@@ -3,6 +3,7 @@
 #include "cudart/core/options.h"
 #include "trace/file.h"
 #include "view/follow.h"
+#include "view/times.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,11 +34,15 @@ static void show_followed(struct rt_context *c, const struct trace_log *log) {
     char why[512];
     struct names *names =
         names_make(log, stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1));
-    if (!follow_print(&rows, log, names, NULL, c->trace.follow, why, sizeof why)) {
+    struct times times;
+    const bool clock = times_make(&times, log, why, sizeof why);
+    if (!follow_print(&rows, log, names, clock ? times.say : NULL, c->trace.follow, why, sizeof why)) {
         rt_say(c, 0, "--follow: %s", why);
         follow_list(stderr, log, names, c->trace.follow);
     }
     fflush(stderr);
+    if (clock)
+        times_free(&times, log);
     names_free(names);
 }
 

@@ -161,6 +161,11 @@ static void check_progress(const struct made *m) {
     CHECK_EQ(times.pending[phase], 2); /* of the next one */
     CHECK_EQ(times.order[m->cluster.num_events - 1], m->cluster.num_events);
     CHECK_EQ(times.order[1], bytes[0] + 1);
+    for (uint32_t i = phase + 1, left = 2; i < m->cluster.num_events; i++) { /* and so in the next one */
+        const struct trace_event *e = &m->events[i];
+        if (e->object == 1 && e->phase == 1 && e->class == TRACE_SYNC && e->kind == SYNC_MBAR_ARRIVE)
+            CHECK_EQ(times.pending[i], --left);
+    }
     times_free_cluster(&times);
     xfree(cycle);
 }
