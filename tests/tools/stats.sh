@@ -116,6 +116,9 @@ step() {
         cmp -s "$tmp/stats.json" "$tmp/again.json" || failed "$what: $threads host threads count otherwise"
     done
 }
+step 01_tmem_alloc
+launches=$("$emulator" --time "$programs/01_tmem_alloc" 2>&1 | grep -c ' warp instructions, ')
+json "len(d['launches']) == $launches > 1"
 step 02_simple_umma --m 256 --n 512 --k 128
 json 'sum(u["flop"] for u in x["ummas"]) == 2 * 256 * 512 * 128' '[u["kind"] for u in x["ummas"]] == ["f16"]' \
     'x["bytes"]["global"]["threads"] == {"read": 2 * (2 * 256 * 128 + 2 * 512 * 128) + 4 * 256 * 512, "written": 4 * 256 * 512 + 28, "atomic": 0}'

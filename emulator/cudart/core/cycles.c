@@ -133,10 +133,6 @@ struct stats_cycles *rt_cycles(const struct trace_log *log, int64_t newest) {
     const struct clock_table table = clock_b200();
     struct stats_cycles *s = xcalloc(1, sizeof *s);
     struct clock_result r = {0};
-    if (log->cut) {
-        snprintf(s->why, sizeof s->why, "the launch has more events than are kept");
-        return s;
-    }
     if (!clock_replay(log, &table, &r, s->why, sizeof s->why))
         return s;
     struct names *names = names_make(log, newest);
