@@ -1,5 +1,5 @@
-/* clock/graph.c - see clock/graph.h. One pass over the events in the log's order, which tells of an event after all that
- * it waits for. */
+/* clock/graph.c - see clock/graph.h. One pass over the events in the log's order, in which an event stands behind all
+ * that it waits for. */
 #include "clock/graph.h"
 
 #include "base/heap.h"

@@ -1,8 +1,8 @@
 /* clock/replay.c - the events of a log in the order of the clock.
  *
  * An event is due when all that it waits for (clock/graph.h) has taken place; of those that are due the earliest is
- * next, of all clusters. It asks the agents (clock/model.h) for what it needs, and its time is known then. Clusters that
- * were not resident at first start on the SMs of one that has ended.
+ * next, of all clusters. It asks the agents (clock/model.h) for what it needs, and its time is known then. Clusters
+ * that were not resident at first start on the SMs of one that has ended.
  */
 #include "clock/clock.h"
 
@@ -200,7 +200,7 @@ static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i,
  * than a sector fill all they touch they lie side by side, four sectors to a line; else each is taken for a line. */
 static double lines_touched(const struct trace_event *e) {
     const uint64_t asked = (uint64_t)__builtin_popcount(e->lanes) * e->count;
-    return e->count < 32 && e->value * 32 <= asked ? (double)((e->value + 3) / 4) : (double)e->value;
+    return e->count < 32 && e->value * 32 <= asked ? ceil((double)e->value / 4) : (double)e->value;
 }
 
 static double thread(struct replay *r, struct live *l, uint32_t i) {

@@ -19,7 +19,8 @@ def cycles(row, folder):
 def main():
     failed = 0
     with open(os.path.join(rows.HERE, "results/mainloop.csv")) as f:
-        results = {tuple(r[k] for k in ("type", "tile_m", "tile_n", "tile_k", "stages")): float(r["predicted"]) for r in csv.DictReader(f)}
+        results = {tuple(r[k] for k in ("type", "tile_m", "tile_n", "tile_k", "stages")): float(r["predicted"])
+                   for r in csv.DictReader(f)}
     with tempfile.TemporaryDirectory() as folder:
         for key in HELD:
             row = {"type": key[0], "tile_m": key[1], "tile_n": key[2], "tile_k": key[3], "stages": key[4], "k": 131072}
@@ -34,9 +35,11 @@ def main():
                     failed += 1
                     print(f"{row}: {got:.0f} cycles")
         log = os.path.join(folder, "step")
-        subprocess.run([os.path.join(rows.PRODUCTS, "sm100emu"), "--trace=" + log, os.path.join(rows.BUILD, "05_persistent_warpspec"),
-                        "--m", "512", "--n", "512", "--k", "512"], check=True, stdout=subprocess.DEVNULL)
-        said = subprocess.run([os.path.join(rows.PRODUCTS, "tests/clock/replay"), log], check=True, capture_output=True, text=True).stdout
+        step = os.path.join(rows.BUILD, "05_persistent_warpspec")
+        subprocess.run([os.path.join(rows.PRODUCTS, "sm100emu"), "--trace=" + log, step, "--m", "512", "--n", "512",
+                        "--k", "512"], check=True, stdout=subprocess.DEVNULL)
+        said = subprocess.run([os.path.join(rows.PRODUCTS, "tests/clock/replay"), log], check=True,
+                              capture_output=True, text=True).stdout
         if "would differ; use --schedule=model" not in said:
             failed += 1
             print("of step 05 nothing is doubted: " + said)

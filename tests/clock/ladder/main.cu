@@ -1,4 +1,4 @@
-/* main.cu - launches a kernel of learn-cuda's 02e_matmul_sm100 by name: ladder NAME SIZE. README.md says how to build. */
+/* main.cu - launches a kernel of learn-cuda's 02e_matmul_sm100 by name: ladder NAME SIZE. README.md: how to build. */
 #include <cuda_bf16.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include "../../../common/cuda_check.h"
 
 typedef void matmul(const nv_bfloat16 *a, const nv_bfloat16 *b, nv_bfloat16 *c, int m, int n, int k);
-matmul matmul_v1a, matmul_v1b, matmul_v2a, matmul_v2b, matmul_v3, matmul_v4, matmul_v5, matmul_v6, matmul_v7a, matmul_v7b,
-    matmul_v7c;
+matmul matmul_v1a, matmul_v1b, matmul_v2a, matmul_v2b, matmul_v3, matmul_v4, matmul_v5, matmul_v6, matmul_v7a,
+    matmul_v7b, matmul_v7c;
 
 static const struct {
     const char *name;
