@@ -58,8 +58,7 @@ static void start_copy(struct clock_model *m, const struct clock_place *p, const
     }
 }
 
-static void start_umma(struct clock_model *m, struct clock_place *p, const struct trace_op *op,
-                       struct clock_start *s) {
+static void start_umma(struct clock_model *m, struct clock_place *p, const struct trace_op *op, struct clock_start *s) {
     const struct clock_umma u = {
         .m = op->m,
         .n = op->n,

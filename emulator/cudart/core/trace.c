@@ -13,12 +13,9 @@
 
 /* As in --schedule=. */
 static void name_schedule(const struct mach_config *config, char *text, size_t size) {
-    static const char *const names[] = {[MACH_SCHED_DEFAULT] = "default",
-                                        [MACH_SCHED_EAGER] = "eager",
-                                        [MACH_SCHED_LAZY] = "lazy",
-                                        [MACH_SCHED_RANDOM] = "random",
-                                        [MACH_SCHED_PCT] = "pct",
-                                        [MACH_SCHED_MODEL] = "model"};
+    static const char *const names[] = {
+        [MACH_SCHED_DEFAULT] = "default", [MACH_SCHED_EAGER] = "eager", [MACH_SCHED_LAZY] = "lazy",
+        [MACH_SCHED_RANDOM] = "random",   [MACH_SCHED_PCT] = "pct",     [MACH_SCHED_MODEL] = "model"};
     if (config->schedule == MACH_SCHED_RANDOM)
         snprintf(text, size, "random:%" PRIu64, config->seed);
     else if (config->schedule == MACH_SCHED_PCT)

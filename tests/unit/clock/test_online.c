@@ -43,18 +43,19 @@ static const char text[] = RUN_HEADER
                  "ret; }\n"
     /* nobody arrives; nobody stops; lanes part for ever */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
-                  "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n"
-    HEAD("peeks") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
-                  "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n"
-    HEAD("endless") "top: add.u32 %r4, %r4, 1; bra top; }\n"
-    HEAD("spins") "top: ld.volatile.global.u64 %rd3, [%rd1]; setp.eq.u64 %p1, %rd3, 0; @%p1 bra top; ret; }\n";
+                  "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
+                      "peeks") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
+                               "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; "
+                               "}\n" HEAD("endless") "top: add.u32 %r4, %r4, 1; bra top; }\n" HEAD(
+                                   "spins") "top: ld.volatile.global.u64 %rd3, [%rd1]; setp.eq.u64 %p1, %rd3, 0; @%p1 "
+                                            "bra top; ret; }\n";
 
 /* Round ones in place of what was measured. */
 static struct clock_table round_costs(void) {
     static const struct {
         const char *name;
         double value;
-    } costs[] = {{"alu", 4},   {"control", 4}, {"global", 8}, {"async", 8},     {"arrive", 10},
+    } costs[] = {{"alu", 4},   {"control", 4},  {"global", 8}, {"async", 8},     {"arrive", 10},
                  {"wake", 20}, {"barrier", 20}, {"clock", 2},  {"launch", 1500}, {"cta_start", 500}};
     struct clock_table t = clock_b200();
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
