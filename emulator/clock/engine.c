@@ -23,6 +23,12 @@ double clock_class_cycles(const struct clock_table *t, enum trace_run class) {
     return cost[class];
 }
 
+/* Where lanes of less than a sector fill all they touch they lie side by side, four sectors to a line; else each is taken
+ * for a line. */
+double clock_lines(uint32_t lanes, uint32_t bytes, uint64_t sectors) {
+    return bytes < 32 && sectors * 32 <= (uint64_t)lanes * bytes ? (double)((sectors + 3) / 4) : (double)sectors;
+}
+
 /* --- operations --------------------------------------------------------------------------------------------------- */
 
 static uint32_t sm_of(const struct clock_place *p, uint32_t rank) { return p->sm[rank % CLOCK_RANKS]; }
@@ -97,7 +103,7 @@ struct clock_start clock_start(struct clock_model *m, struct clock_place *p, con
         s.done = fmax(at, strcmp(name, "tcgen05.commit") == 0 ? p->umma[rank] : *copies);
         break;
     case AGENT_CP_ASYNC:
-        s.done = clock_thread_read(m, sm, at, (op->bytes + 31) / 32);
+        s.done = clock_thread_read(m, sm, at, (op->bytes + 31) / 32, 1);
         *copies = fmax(*copies, s.done);
         break;
     case AGENT_CLC:

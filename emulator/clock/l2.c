@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+enum { MOST_ROWS = 256 };
+
 static uint32_t slot_of(const struct clock_l2 *l2, uint64_t key) {
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & l2->mask;
 }
@@ -88,14 +90,16 @@ static struct clock_line *insert(struct clock_l2 *l2, uint64_t key, uint32_t byt
     return line;
 }
 
-/* HBM is read in granules: rows shorter than one bring in the neighbouring box's bytes, too. */
+/* HBM is read in granules: rows shorter than one bring in the neighbouring box's bytes, too. Where a box has
+ * more rows than a dimension may have (5.5.1: 256), it has a third, and the neighbours are taken for its own. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box) {
     const struct clock_table *t = m->costs;
     struct clock_l2 *l2 = &m->held;
     const uint64_t granule = (uint64_t)t->hbm_granule;
     const uint64_t row = box->row && box->row < box->bytes ? box->row : box->bytes;
     const uint64_t key = box->address / granule, rows = row ? box->bytes / row : 0;
-    const uint64_t bytes = rows * ((row + granule - 1) / granule * granule);
+    const bool narrow = row < granule && rows <= MOST_ROWS;
+    const uint64_t bytes = narrow ? rows * granule : box->bytes;
     const uint32_t n = find(l2, key);
     if (n && l2->lines[n - 1].bytes >= bytes) {
         take_out(l2, &l2->lines[n - 1]);

@@ -144,15 +144,15 @@ double clock_store_write(struct clock_model *m, double at, const struct clock_bo
 
 /* --- threads' global memory --------------------------------------------------------------------------------------- */
 
-double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors) {
-    const double out = clock_take(&m->sm[sm].stores, at, (double)sectors * m->costs->store_sector);
-    const double sent = clock_take(&m->l2, out, (double)sectors * 32 / m->costs->l2_rate);
+double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines) {
+    const double out = clock_take(&m->sm[sm].threads, at, lines * m->costs->thread_line);
+    const double sent = clock_take(&m->l2, at, (double)sectors * 32 / m->costs->l2_rate);
     m->l2_bytes += sectors * 32;
-    return sent + m->costs->l2_latency;
+    return fmax(out, sent) + m->costs->l2_latency;
 }
 
-double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors) {
-    const double out = clock_take(&m->sm[sm].stores, at, (double)sectors * m->costs->store_sector);
-    write_out(m, out, sectors * 32);
+double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines) {
+    const double out = clock_take(&m->sm[sm].threads, at, lines * m->costs->thread_line);
+    write_out(m, at, sectors * 32);
     return out;
 }

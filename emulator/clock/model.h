@@ -28,7 +28,7 @@ struct clock_sm {
     double arrives[CLOCK_ARRIVALS][2]; /* the latest boxes, from when to when */
     uint32_t arrivals;
     struct clock_server tensor;
-    struct clock_server stores; /* of threads */
+    struct clock_server threads; /* their accesses to global memory */
 };
 
 /* What L2 holds, by the address of a box or a granule: least recently used goes first. */
@@ -96,9 +96,10 @@ double clock_arrive(struct clock_model *m, uint32_t sm, double at, const struct 
 /* The TMA has read a store's bytes; and they are in global memory. */
 double clock_store_read(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box);
 double clock_store_write(struct clock_model *m, double at, const struct clock_box *box);
-/* Threads' accesses to global memory: so many 32-byte sectors. A read's answer; a write's way out of the SM. */
-double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors);
-double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors);
+/* Threads' accesses to global memory: so many 32-byte sectors in so many lines of 128 bytes. A read's answer; a write's
+ * way out of the SM. */
+double clock_thread_read(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines);
+double clock_thread_write(struct clock_model *m, uint32_t sm, double at, uint64_t sectors, double lines);
 
 /* Asks L2 for it at `asked`, as is known `at` an earlier time: when the bytes are in L2. */
 double clock_l2_look(struct clock_model *m, double at, double asked, const struct clock_box *box);

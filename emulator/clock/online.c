@@ -138,11 +138,12 @@ static void on_access(const struct listener *self, const struct event_access *a)
     if (!cl || a->agent != AGENT_THREAD || !a->by.lanes || !a->size)
         return;
     const uint32_t rank = a->by.cta->rank, sm = cl->place.sm[rank % CLOCK_RANKS], sectors = trace_sectors(a);
+    const double lines = clock_lines((uint32_t)__builtin_popcount(a->by.lanes), a->size, sectors);
     double *loads = &cl->place.loads[clock_warp(rank, a->by.warp)];
     if (a->effect == EFFECT_WRITE)
-        timing_raise(&o->timing, clock_thread_write(o->model, sm, o->timing.now, sectors) - CLOCK_STORES_AHEAD);
+        timing_raise(&o->timing, clock_thread_write(o->model, sm, o->timing.now, sectors, lines) - CLOCK_STORES_AHEAD);
     else
-        *loads = fmax(*loads, clock_thread_read(o->model, sm, o->timing.now, sectors));
+        *loads = fmax(*loads, clock_thread_read(o->model, sm, o->timing.now, sectors, lines));
 }
 
 /* --- what the scheduler asks -------------------------------------------------------------------------------------- */

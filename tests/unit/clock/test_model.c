@@ -67,6 +67,23 @@ static void test_l2(void) {
     CHECK_NEAR(clock_l2_look(m, 1000, 1000, &narrow), 1100.25, 0);
     CHECK_NEAR(clock_l2_look(m, 1200, 1200, &next), 1200, 0);
     CHECK_NEAR(clock_l2_look(m, 1300, 1300, &other), 1400.25, 0);
+    const uint64_t before = m->hbm_bytes;
+    clock_l2_look(m, 2000, 2000, &(struct clock_box){0x10000, 512 * 16, 16}); /* 128 x 4 of 16 bytes */
+    CHECK_EQ(m->hbm_bytes - before, 512 * 16);
+    clock_model_free(m);
+}
+
+/* What a warp's access finds taken later does not hold back who asks now: SM 0 is busy with 1000 sectors. */
+static void test_threads(void) {
+    struct clock_table t = clock_b200();
+    t.thread_line = 1;
+    t.l2_latency = 100;
+    t.l2_rate = 32;
+    struct clock_model *m = clock_model_create(&t);
+    CHECK_NEAR(clock_thread_write(m, 0, 0, 1000, 1000), 1000, 0);
+    CHECK_NEAR(clock_thread_write(m, 0, 0, 10, 10), 1010, 0);
+    CHECK_NEAR(clock_thread_read(m, 1, 1500, 20, 20), 1620, 0);
+    CHECK_NEAR(clock_thread_read(m, 0, 1500, 20, 20), 1640, 0); /* 20 sectors more through L2 */
     clock_model_free(m);
 }
 
@@ -115,6 +132,7 @@ int main(void) {
     test_umma();
     test_pair();
     test_l2();
+    test_threads();
     test_l2_many();
     test_table();
     return check_report();

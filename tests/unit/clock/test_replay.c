@@ -183,6 +183,25 @@ static void test_load(void) {
     clock_result_free(&r, &h.log);
 }
 
+/* A warp stores 16 bytes a lane: side by side they are 16 sectors in 4 lines, a row each 32 in 32. A store waits where
+ * more than 64 lines are before it. */
+static void test_stores(void) {
+    for (uint32_t apart = 0; apart < 2; apart++) {
+        struct hand h;
+        const struct clock_table t = hand_costs();
+        hand_open(&h, 1, 1);
+        for (uint32_t i = 0; i < 20; i++) {
+            struct trace_event *e = hand_thread(&h, 0, TRACE_GLOBAL, EFFECT_WRITE, 0, i == 0);
+            e->lanes = ~0u;
+            e->count = 16;
+            e->value = apart ? 32 : 16;
+        }
+        struct clock_result r = replay_times(&h, &t, 1);
+        CHECK_NEAR(at(&r, hand_last(&h)), 1010 + (apart ? 20 * 32 : 20 * 4) - 64, 0);
+        clock_result_free(&r, &h.log);
+    }
+}
+
 /* One cluster fits: the second starts 100 cycles after the first has ended. */
 static void test_resident(void) {
     struct hand h;
@@ -294,6 +313,7 @@ int main(void) {
     test_cta_barrier();
     test_umma_chain();
     test_load();
+    test_stores();
     test_resident();
     test_doubts();
     test_refusals();

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""predict.py [--ladder=PROGRAM]: what the clock predicts of figures that its table was not fitted to, beside them.
+
+Main loops: our mainloop.cu runs on the emulator as each row of figures/held_mainloop.csv says, and the replay of its log
+is the prediction. The ladder: PROGRAM takes the name of a kernel of learn-cuda's 02e_matmul_sm100 and a size, and
+launches it; ladder/README.md says how to build it. Without PROGRAM the cycles in results/ladder.csv stand, of the table as
+it is named there. The steps: our own programs. Tables go to stdout and to docs/performance.md, between its marks."""
+import csv, os, subprocess, sys
+from math import log2
+sys.dont_write_bytecode = True
+import rows
+
+RESULTS = os.path.join(rows.HERE, "results")
+DOC = os.path.join(rows.ROOT, "docs", "performance.md")
+PEAK = rows.cost("sms") * 8192 * rows.GHZ / 1000  # TFLOPS
+LADDER_GHZ = rows.cost("clock_ladder")
+STEPS = (("02_simple_umma", 2048), ("03_tma_multicast", 2048), ("04_pair_umma", 2048), ("05_persistent_warpspec", 2048),
+         ("05_persistent_warpspec", 4096))
+
+
+def mean(errors):
+    errors = [abs(e) for e in errors]
+    return sum(errors) / len(errors) if errors else float("nan")
+
+
+def percent(x):
+    return f"{100 * x:.1f} %"
+
+
+# ---------------------------------------------------------------- main loops
+
+def width(row):
+    """Bytes of a tile along K: by these a row of FP8 is like one of BF16."""
+    return row["tile_k"] * (2 if row["type"] == "bf16" else 1)
+
+
+def interpolation(fit, power):
+    """The figures that may be used, interpolated without a model: by TILE_N along straight lines, then by STAGES, as a
+    power of it or along a line in 1 / STAGES. Cycles of a tile; a tile of FP8 is taken for one of BF16 as wide."""
+    known = {(r["tile_m"], width(r), r["tile_n"], r["stages"]): r["cycles"] * r["tile_k"] / r["k"] for r in fit}
+
+    def by_n(m, w, n, stages):
+        at = sorted(k[2] for k in known if k[0] == m and k[1] == w and k[3] == stages)
+        if n in at:
+            return known[m, w, n, stages]
+        if len(at) < 2:
+            return None
+        above = next((i for i, a in enumerate(at) if a > n), len(at) - 1)
+        a, b = at[max(above - 1, 0)], at[max(above, 1)]
+        ca, cb = known[m, w, a, stages], known[m, w, b, stages]
+        return ca + (cb - ca) * (n - a) / (b - a)
+
+    def cycles(row):
+        m, w, n, s = row["tile_m"], width(row), row["tile_n"], row["stages"]
+        two, four = by_n(m, w, n, 2), by_n(m, w, n, 4)
+        if s in (2, 4):
+            tile = two if s == 2 else four
+        elif two and four and power:
+            tile = two * (four / two) ** log2(s / 2)
+        elif two and four:
+            tile = four + (two - four) * (1 / s - 1 / 4) / (1 / 2 - 1 / 4)
+        else:
+            tile = None
+        return tile and tile * row["k"] / row["tile_k"]
+
+    return cycles
+
+
+GROUPS = (
+    ("BF16, other TILE_N, 2 or 4 stages", lambda r: r["type"] == "bf16" and r["stages"] in (2, 4)),
+    ("BF16, TILE_N of the fit, odd stages", lambda r: r["type"] == "bf16" and r["tile_n"] in (16, 64, 192) and r["stages"] % 2),
+    ("BF16, TILE_N of the fit, 6 or 8 stages", lambda r: r["type"] == "bf16" and r["tile_n"] in (16, 64, 192) and r["stages"] in (6, 8)),
+    ("BF16, other TILE_N, other stages", lambda r: r["type"] == "bf16" and r["tile_n"] not in (16, 64, 192) and r["stages"] not in (2, 4)),
+    ("FP8", lambda r: r["type"] == "e4m3"),
+    ("all", lambda r: True),
+)
+
+
+def name_of(row):
+    return "{type} {tile_m}x{tile_n}x{tile_k}, {stages} stages".format(**row)
+
+
+def predict_mainloops():
+    held = rows.mainloop_rows("held_mainloop.csv")
+    path = os.path.join(rows.BUILD, "clock", "held.log")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    for row in held:
+        rows.mainloop_log(row, path)
+        row["predicted"] = rows.replay([path], [""], "--launches=2")[0][0]
+    os.remove(path)
+    os.makedirs(RESULTS, exist_ok=True)
+    with open(os.path.join(RESULTS, "mainloop.csv"), "w") as f:
+        w = csv.writer(f, lineterminator="\n")
+        w.writerow(["type", "tile_m", "tile_n", "tile_k", "stages", "published", "predicted"])
+        for r in held:
+            w.writerow([r["type"], r["tile_m"], r["tile_n"], r["tile_k"], r["stages"], round(r["cycles"]), round(r["predicted"])])
+    return held
+
+
+def mainloop_table(held):
+    fit = rows.mainloop_rows("fit_mainloop.csv")
+    ways = [interpolation(fit, power) for power in (True, False)]
+    lines = ["| rows | how many | mean absolute error | worst | interpolation, on the rows where there is one | the clock on these |",
+             "|---|---|---|---|---|---|"]
+    for name, keep in GROUPS:
+        group = [r for r in held if keep(r)]
+        errors = [r["predicted"] / r["cycles"] - 1 for r in group]
+        worst = max(group, key=lambda r: abs(r["predicted"] / r["cycles"] - 1))
+        some = [r for r in group if ways[0](r)]
+        other = min(mean(way(r) / r["cycles"] - 1 for r in some) for way in ways) if some else None
+        lines.append(f"| {name} | {len(group)} | **{percent(mean(errors))}** | {name_of(worst)}: "
+                     f"{100 * (worst['predicted'] / worst['cycles'] - 1):+.0f} % | "
+                     + (f"{percent(other)} of {len(some)} | {percent(mean(r['predicted'] / r['cycles'] - 1 for r in some))} |"
+                        if some else "none | |"))
+    return lines
+
+
+# ---------------------------------------------------------------- the ladder
+
+def replay_one(words, path):
+    subprocess.run([os.path.join(rows.BUILD, "sm100emu"), "--check=off", "--trace=" + path, *words], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    out = subprocess.run([os.path.join(rows.BUILD, "tests/clock/replay"), path], check=True, capture_output=True, text=True).stdout
+    os.remove(path)
+    last = out.strip().splitlines()[-1]
+    cycles = float(last.split(": ")[1].split()[0])
+    return cycles, last.split("; ", 1)[1] if "; " in last else ""
+
+
+def predict_ladder(program):
+    path = os.path.join(rows.BUILD, "clock", "ladder.log")
+    os.makedirs(RESULTS, exist_ok=True)
+    with open(os.path.join(RESULTS, "ladder.csv"), "w") as f:
+        f.write("# cycles by the clock, of learn-cuda's kernels; made by predict.py --ladder\n")
+        w = csv.writer(f, lineterminator="\n")
+        w.writerow(["kernel", "size", "cycles"])
+        for r in rows.figures("held_ladder.csv"):
+            cycles, doubts = replay_one([program, r["kernel"], r["size"]], path)
+            w.writerow([r["kernel"], r["size"], round(cycles)])
+            print(r["kernel"], r["size"], round(cycles), doubts, flush=True)
+
+
+def ladder_table():
+    with open(os.path.join(RESULTS, "ladder.csv")) as f:
+        cycles = {(r["kernel"], r["size"]): int(r["cycles"]) for r in csv.DictReader(x for x in f if x[0] != "#")}
+    rungs = rows.figures("held_ladder.csv")
+    for r in rungs:
+        r["published"], r["cycles"] = float(r["TFLOPS"]), cycles[r["kernel"], r["size"]]
+        r["predicted"] = 2 * int(r["size"]) ** 3 / (r["cycles"] / LADDER_GHZ) / 1000
+    lines = ["| kernel | size | published | predicted, TFLOPS | error |", "|---|---|---|---|---|"]
+    for r in rungs:
+        lines.append(f"| {r['kernel']} | {r['size']} | {r['published']:.0f} | {r['predicted']:.0f} | {100 * (r['predicted'] / r['published'] - 1):+.0f} % |")
+    error = lambda ghz: mean(r["predicted"] * ghz / LADDER_GHZ / r["published"] - 1 for r in rungs)
+    worst = max(rungs, key=lambda r: abs(r["predicted"] / r["published"] - 1))
+    pairs = wrong = 0
+    for i, a in enumerate(rungs):
+        for b in rungs[i + 1:]:
+            if a["size"] == b["size"] and max(a["published"], b["published"]) / min(a["published"], b["published"]) > 1.03:
+                pairs += 1
+                wrong += (a["published"] > b["published"]) != (a["predicted"] > b["predicted"])
+    lines += ["", f"Mean absolute error {percent(error(LADDER_GHZ))} at {LADDER_GHZ} GHz, the clock of the frozen table"
+              f" ({percent(error(1.7))} at 1.7 GHz, {percent(error(1.965))} at 1.965); worst: {worst['kernel']} at {worst['size']},"
+              f" {100 * (worst['predicted'] / worst['published'] - 1):+.0f} %. Of {pairs} pairs of one size that lie 3 % or more apart,"
+              f" {wrong} are in the wrong order."]
+    return lines
+
+
+# ---------------------------------------------------------------- the steps
+
+def steps_table():
+    path = os.path.join(rows.BUILD, "clock", "step.log")
+    lines = ["| step | M = N = K | cycles | TFLOPS at 1.965 GHz | of the peak | what there is to doubt |", "|---|---|---|---|---|---|"]
+    for step, size in STEPS:
+        words = [os.path.join(rows.BUILD, step)]
+        for option in ("m", "n", "k"):
+            words += ["--" + option, str(size)]
+        cycles, doubts = replay_one(words, path)
+        tflops = 2 * size ** 3 / (cycles / rows.GHZ) / 1000
+        lines.append(f"| {step} | {size} | {cycles:.0f} | {tflops:.0f} | {100 * tflops / PEAK:.0f} % | {doubts.split(';')[0]} |")
+    return lines
+
+
+# ---------------------------------------------------------------- all
+
+def write(mark, lines):
+    begin, end = f"<!-- {mark}: make clock -->", f"<!-- {mark}: end -->"
+    print("\n".join(lines), flush=True)
+    text = open(DOC).read()
+    if begin in text:
+        text = text.split(begin)[0] + begin + "\n" + "\n".join(lines) + "\n" + end + text.split(end)[1]
+        open(DOC, "w").write(text)
+
+
+def main(args):
+    for a in args:
+        if not a.startswith("--ladder="):
+            sys.exit(__doc__)
+        predict_ladder(os.path.abspath(a.split("=", 1)[1]))
+    write("main loops", mainloop_table(predict_mainloops()))
+    write("ladder", ladder_table())
+    write("steps", steps_table())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
