@@ -41,7 +41,17 @@ static const char text[] = RUN_HEADER
                  "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra more;\n"
                  "mbarrier.arrive.shared::cta.b64 _, [%r3]; mov.u64 %rd3, %clock64; st.global.u64 [%rd1+16], %rd3;\n"
                  "ret; }\n"
-    /* nobody arrives; nobody stops; lanes part for ever */
+    /* CTA 1 arrives at CTA 0's mbarrier after 12000 cycles: when; and when CTA 0 is told, who asks all the time */
+    HEAD("remote") "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1;\n"
+                   "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra run;\n"
+                   "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask;\n"
+                   "mov.u64 %rd3, %clock64; st.global.u64 [%rd1], %rd3; bra end;\n"
+                   "run: mov.u32 %r4, 1000; mapa.shared::cluster.u32 %r5, %r3, 0;\n"
+                   "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra more;\n"
+                   "mov.u64 %rd3, %clock64; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];\n"
+                   "st.global.u64 [%rd1+8], %rd3;\n"
+                   "end: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; ret; }\n"
+    /* nobody arrives; nobody stops */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
                       "peeks") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
@@ -55,8 +65,9 @@ static struct clock_table round_costs(void) {
     static const struct {
         const char *name;
         double value;
-    } costs[] = {{"alu", 4},   {"control", 4},  {"global", 8}, {"async", 8},     {"arrive", 10},
-                 {"wake", 20}, {"barrier", 20}, {"clock", 2},  {"launch", 1500}, {"cta_start", 500}};
+    } costs[] = {{"alu", 4},     {"control", 4},         {"global", 8},     {"async", 8},
+                 {"arrive", 10}, {"arrive_remote", 200}, {"wake", 20},      {"barrier", 20},
+                 {"clock", 2},   {"launch", 1500},       {"cta_start", 500}};
     struct clock_table t = clock_b200();
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
         CHECK(clock_table_set(&t, costs[i].name, costs[i].value));
@@ -135,6 +146,18 @@ static void test_waits(void) {
     stop(&t);
 }
 
+/* An arrival in another CTA takes 200 cycles to come through: until then test_wait says no. It issues in 8, a round of
+ * test_wait and branch takes 12, the answer 20 from then on at the earliest, and the read of the clock 8. */
+static void test_remote(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        CHECK_EQ(run(&t, "remote", (struct run_shape){.grid = 2, .block = 1, .cluster = 2}), 0);
+        const uint64_t after = word(&t, 0) - word(&t, 1);
+        CHECK(word(&t, 1) > 12000 && after >= 208 + 20 && after <= 208 + 20 + 8 + 12);
+    }
+    stop(&t);
+}
+
 /* One CTA an SM; the last comes when the first has ended. */
 static void test_later_clusters(void) {
     struct timed_run t;
@@ -173,6 +196,7 @@ int main(void) {
     test_clock();
     test_queue();
     test_waits();
+    test_remote();
     test_later_clusters();
     test_reports();
     return check_report();
