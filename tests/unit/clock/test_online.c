@@ -41,16 +41,23 @@ static const char text[] = RUN_HEADER
                  "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra more;\n"
                  "mbarrier.arrive.shared::cta.b64 _, [%r3]; mov.u64 %rd3, %clock64; st.global.u64 [%rd1+16], %rd3;\n"
                  "ret; }\n"
-    /* CTA 1 arrives at CTA 0's mbarrier after 12000 cycles: when; and when CTA 0 is told, who asks all the time */
+    /* CTA 1 arrives at CTA 0's mbarrier after 12000 cycles: out[1], when. CTA 0 asks all the time: how often from out[3]
+     * on, out[2], and when it is told, out[0] */
     HEAD("remote") "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                    "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra run;\n"
-                   "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask;\n"
-                   "mov.u64 %rd3, %clock64; st.global.u64 [%rd1], %rd3; bra end;\n"
+                   "mov.u64 %rd6, 0; mov.u64 %rd5, %clock64;\n"
+                   "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; add.u64 %rd6, %rd6, 1;\n"
+                   "@!%p3 bra ask; mov.u64 %rd3, %clock64; st.global.u64 [%rd1], %rd3;\n"
+                   "st.global.u64 [%rd1+16], %rd6; st.global.u64 [%rd1+24], %rd5; bra end;\n"
                    "run: mov.u32 %r4, 1000; mapa.shared::cluster.u32 %r5, %r3, 0;\n"
                    "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra more;\n"
                    "mov.u64 %rd3, %clock64; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];\n"
                    "st.global.u64 [%rd1+8], %rd3;\n"
                    "end: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; ret; }\n"
+    /* lane 0 waits for lane 1, which waits for lane 0 where they would meet: it goes on alone */
+    HEAD("parted") "setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1; @!%p1 bra meet;\n"
+                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask;\n"
+                   "meet: @!%p1 mbarrier.arrive.shared::cta.b64 _, [%r3]; @%p1 st.global.u64 [%rd1], 1; ret; }\n"
     /* nobody arrives; nobody stops */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
@@ -146,14 +153,17 @@ static void test_waits(void) {
     stop(&t);
 }
 
-/* An arrival in another CTA takes 200 cycles to come through: until then test_wait says no. It issues in 8, a round of
- * test_wait and branch takes 12, the answer 20 from then on at the earliest, and the read of the clock 8. */
+/* An arrival in another CTA issues in 8 cycles and takes 200 to come through: until then test_wait says no. A round of
+ * test_wait, addition and branch takes 16; the answer 20 from when it came through, at least; the read of the clock 12. */
 static void test_remote(void) {
     struct timed_run t;
     if (start(&t, 10000000)) {
         CHECK_EQ(run(&t, "remote", (struct run_shape){.grid = 2, .block = 1, .cluster = 2}), 0);
-        const uint64_t after = word(&t, 0) - word(&t, 1);
-        CHECK(word(&t, 1) > 12000 && after >= 208 + 20 && after <= 208 + 20 + 8 + 12);
+        const uint64_t told = word(&t, 0), arrives = word(&t, 1) + 8, asked = word(&t, 2), since = word(&t, 3);
+        CHECK(arrives > 12000 && told >= arrives + 200 + 20 + 12 && told <= arrives + 200 + 20 + 12 + 16);
+        CHECK(asked >= (arrives + 200 - since) / 16 && asked <= (arrives + 200 - since) / 16 + 1);
+        CHECK_EQ(run(&t, "parted", (struct run_shape){.block = 2}), 0);
+        CHECK_EQ(word(&t, 0), 1);
     }
     stop(&t);
 }
