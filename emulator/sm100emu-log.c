@@ -31,7 +31,8 @@ static const char help_text[] =
     "  --perfetto=FILE write the log to FILE in the trace-event format, which https://ui.perfetto.dev opens\n"
     "  --json          all of it as JSON, on stdout: emulator/view/json.h says what is what\n"
     "\n"
-    "  --launch=N      the launch, in the order of the log (default: 1; --json: all)\n"
+    "  --launch=N      the launch, in the order of the log (default: the first with a tcgen05.mma, else 1; --json:\n"
+    "                  all)\n"
     "  --cluster=N     the timeline's cluster, by its number in the grid (default: the first of the log)\n"
     "  --ctas=FIRST-LAST\n"
     "                  the timeline's CTAs, by their ranks in the cluster (default: 0-1)\n"
@@ -58,7 +59,7 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void stop(int status, con
 struct options {
     bool json, text; /* text: --timeline */
     const char *follow, *perfetto, *path;
-    uint32_t launch; /* from 1 */
+    uint32_t launch; /* from 1; 0: not said */
     bool has_cluster, has_width;
     uint32_t cluster, width;
     struct timeline timeline;
@@ -196,7 +197,17 @@ static void write_perfetto(const char *path, const struct trace_log *log, struct
         stop(FAILED, "%s takes no more: %s", path, strerror(errno));
 }
 
+static bool has_umma(const struct trace_log *log) {
+    for (uint32_t c = 0; c < log->num_clusters; c++)
+        for (uint32_t i = 0; i < log->clusters[c].num_ops; i++)
+            if (log->clusters[c].ops[i].agent == AGENT_TENSOR_CORE)
+                return true;
+    return false;
+}
+
 static void show(struct options *o, struct trace_log **logs, uint32_t count) {
+    for (uint32_t i = count; i > 0 && !o->launch; i--)
+        o->launch = has_umma(logs[count - i]) ? count - i + 1 : i == 1 ? 1 : 0;
     if (o->launch > count)
         stop(FAILED, "--launch=%u: the log has %u launches", o->launch, count);
     const struct trace_log *log = logs[o->launch - 1];
@@ -209,7 +220,7 @@ static void show(struct options *o, struct trace_log **logs, uint32_t count) {
 }
 
 int main(int argc, char **argv) {
-    struct options o = {.launch = 1, .timeline = timeline_default()};
+    struct options o = {.timeline = timeline_default()};
     struct trace_log **logs;
     char why[512];
     for (int i = 1; i < argc; i++)

@@ -9,9 +9,14 @@
  *   order of operations of a queue is that of their issue on the clock. What a program did is not replayed differently:
  *   where it would have done something else at these times, `doubts` counts it.
  *
- * - Execution itself, clock/online.h: --schedule=model. The scheduler (launch/timed.c) keeps warps and queues in the
- *   order of their times and asks the agents as it runs them, so that what a program does may hang on time. Both drivers
- *   take what operations and instructions cost from clock/engine.h.
+ * - Execution itself, --schedule=model, which is not built yet. The scheduler (launch/sched.c) would keep, for each
+ *   runnable group of lanes and each queue with work, the time at which the agent is next: of a warp clock_issue of
+ *   what it ran since it was last asked, of a queue what clock_umma, clock_tma_load ... answer at OP_STARTED. It takes
+ *   the earliest of all clusters, runs it up to its next event, and asks again; a barrier's completion sets its
+ *   waiters' time to clock_wake. %clock and %globaltimer answer that time. All clusters are then one order of time, so
+ *   the islands run on one host thread, and `sm100emu --schedule=model` needs no log: the same listener that makes one
+ *   passes each event to the model. That the agents know nothing of logs is for this: struct clock_model takes SMs,
+ *   shapes, addresses and times, no events.
  */
 #ifndef CLOCK_CLOCK_H
 #define CLOCK_CLOCK_H

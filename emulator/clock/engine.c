@@ -18,15 +18,14 @@ void clock_place_free(struct clock_place *p) {
     p->loads = p->copies = NULL;
 }
 
+double clock_lines(uint32_t lanes, uint32_t bytes, uint64_t sectors) {
+    const uint64_t asked = (uint64_t)__builtin_popcount(lanes) * bytes;
+    return bytes < 32 && sectors * 32 <= asked ? (double)((sectors + 3) / 4) : (double)sectors;
+}
+
 double clock_class_cycles(const struct clock_table *t, enum trace_run class) {
     const double cost[RUN_KINDS] = {t->alu, t->control, t->shared, t->global, t->async};
     return cost[class];
-}
-
-/* Where lanes of less than a sector fill all they touch they lie side by side, four sectors to a line; else each is taken
- * for a line. */
-double clock_lines(uint32_t lanes, uint32_t bytes, uint64_t sectors) {
-    return bytes < 32 && sectors * 32 <= (uint64_t)lanes * bytes ? (double)((sectors + 3) / 4) : (double)sectors;
 }
 
 /* --- operations --------------------------------------------------------------------------------------------------- */

@@ -32,7 +32,9 @@ struct clock_start {
 struct clock_start clock_start(struct clock_model *m, struct clock_place *p, const struct trace_op *op,
                                const char *name, double at, const double *leader);
 
-/* Lines of 128 bytes that an access of so many lanes to global memory takes, one a cycle, by the sectors touched. */
+/* Lines of 128 bytes, one a cycle, that an access of threads to global memory touches: `lanes` of `bytes` each, in so
+ * many sectors. Where lanes of less than a sector fill all they touch they lie side by side, four sectors to a line;
+ * else each is taken for a line. */
 double clock_lines(uint32_t lanes, uint32_t bytes, uint64_t sectors);
 
 /* From the issue of an instruction to that of the next that needs it. */

@@ -138,7 +138,7 @@ static void on_access(const struct listener *self, const struct event_access *a)
     if (!cl || a->agent != AGENT_THREAD || !a->by.lanes || !a->size)
         return;
     const uint32_t rank = a->by.cta->rank, sm = cl->place.sm[rank % CLOCK_RANKS], sectors = trace_sectors(a);
-    const double lines = clock_lines((uint32_t)__builtin_popcount(a->by.lanes), a->size, sectors);
+    const double lines = clock_lines(a->by.lanes, a->size, sectors);
     double *loads = &cl->place.loads[clock_warp(rank, a->by.warp)];
     if (a->effect == EFFECT_WRITE)
         timing_raise(&o->timing, clock_thread_write(o->model, sm, o->timing.now, sectors, lines) - CLOCK_STORES_AHEAD);

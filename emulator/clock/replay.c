@@ -123,14 +123,14 @@ static double thread(struct replay *r, struct live *l, uint32_t i) {
         cycles /= e->times;
     }
     const bool reads = e->class == TRACE_GLOBAL && e->kind != EFFECT_WRITE;
-    const double lines = clock_lines((uint32_t)__builtin_popcount(e->lanes), e->count, e->value);
     if (!reads)
         at = fmax(at, *loads);
     at = clock_issue(r->model, sm, e->warp, at, slots, cycles);
     if (reads)
-        *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value, lines));
+        *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)));
     else if (e->class == TRACE_GLOBAL)
-        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, lines) - CLOCK_STORES_AHEAD);
+        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)) -
+                          CLOCK_STORES_AHEAD);
     if (e->class == TRACE_STEP && e->kind == 1)
         r->r->doubts.timed++;
     if (forced_yes(r, l, i, at))

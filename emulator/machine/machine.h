@@ -80,6 +80,7 @@ struct mach_config {
     const char *trace;                              /* the same, of the log: trace/record.h, and what it keeps: */
     bool trace_some_ctas, trace_some_tiles;
     uint32_t trace_ctas[2], trace_tiles[2]; /* first and last */
+    const char *follow;                     /* whose events are shown after each launch (view/follow.h); NULL: none */
 };
 struct mach_config mach_config_b200(void);
 

@@ -42,9 +42,18 @@ uint32_t stats_portion(const uint64_t *at, uint32_t size, uint32_t count) {
     return apart ? n > 0 : count_words(word, n);
 }
 
-uint32_t stats_wavefronts(const uint64_t *at, uint32_t size, uint32_t lanes, uint32_t *least) {
-    const uint32_t width = size <= 4 ? LANES : size <= 8 ? LANES / 2 : LANES / 4;
-    uint32_t sum = 0;
+/* Have active lanes l and l ^ bit the same address? */
+static bool in_pairs(const uint64_t *at, uint32_t lanes, uint32_t bit) {
+    for (uint32_t l = 0; l < LANES; l++)
+        if (lanes >> l & lanes >> (l ^ bit) & 1 && at[l] != at[l ^ bit])
+            return false;
+    return true;
+}
+
+uint32_t stats_wavefronts(const uint64_t *at, uint32_t size, uint32_t lanes, bool load, uint32_t *least) {
+    uint32_t sum = 0, width = size <= 4 ? LANES : size <= 8 ? LANES / 2 : LANES / 4;
+    if (load && size > 4 && (in_pairs(at, lanes, 1) || in_pairs(at, lanes, 2)))
+        width *= 2;
     *least = 0;
     for (uint32_t first = 0; first < LANES; first += width) {
         uint64_t some[LANES];

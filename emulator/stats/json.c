@@ -35,11 +35,16 @@ static void put_instructions(const struct stats *s, const struct stats_site *all
 /* {"thread":{"read":1,"written":2,"atomic":3},...} of those that touched any */
 static void put_bytes(const struct stats *s, const char *key, enum event_space space, FILE *f) {
     static const char *const keys[STATS_AGENTS] = {
-        [AGENT_THREAD] = "threads",           [AGENT_CP_ASYNC] = "cp_async",
-        [AGENT_TMA] = "tma",                  [AGENT_BULK] = "bulk",
-        [AGENT_TENSOR_CORE] = "tcgen05_mma",  [AGENT_TENSOR_COPY] = "tcgen05_cp",
-        [AGENT_TENSOR_LDST] = "tcgen05_ldst", [AGENT_TENSOR_ALLOC] = "tcgen05_alloc",
-        [AGENT_COMMIT] = "commit",            [AGENT_CLC] = "clc",
+        [AGENT_THREAD] = "threads",
+        [AGENT_CP_ASYNC] = "cp_async",
+        [AGENT_TMA] = "tma",
+        [AGENT_BULK] = "bulk",
+        [AGENT_TENSOR_CORE] = "tcgen05_mma",
+        [AGENT_TENSOR_COPY] = "tcgen05_cp",
+        [AGENT_TENSOR_LDST] = "tcgen05_ldst",
+        [AGENT_TENSOR_ALLOC] = "tcgen05_alloc",
+        [AGENT_COMMIT] = "commit",
+        [AGENT_CLC] = "clc",
     };
     const char *comma = "";
     fprintf(f, "\"%s\":{", key);
@@ -91,9 +96,9 @@ static void put_units(const struct stats *s, FILE *f) {
     fputs("\"ummas\":[", f);
     for (uint32_t i = 0; i < s->num_ummas; i++) {
         const struct stats_umma *u = &s->ummas[i];
-        fprintf(f, "%s{\"kind\":\"%.*s\",\"m\":%u,\"n\":%u,\"k\":%u,\"cta_group\":%u,\"count\":%" PRIu64
-                   ",\"flop\":%.17g}",
-                i ? "," : "", (int)u->kind_len, u->kind, u->m, u->n, u->k, u->cta_group, u->count, u->flop);
+        fprintf(
+            f, "%s{\"kind\":\"%.*s\",\"m\":%u,\"n\":%u,\"k\":%u,\"cta_group\":%u,\"count\":%" PRIu64 ",\"flop\":%.17g}",
+            i ? "," : "", (int)u->kind_len, u->kind, u->m, u->n, u->k, u->cta_group, u->count, u->flop);
     }
     fputs("],\n\"operations\":{", f);
     for (uint32_t i = 0; i < s->num_ops; i++) {

@@ -1,9 +1,9 @@
 /* stats/stats.h - exact counters of a launch: what its warps executed, which bytes took which path, and at what price.
  *
- * A listener counts (stats/count.c) and, when the launch has ended, hands the sums to whoever asked. They are counts of
- * what the kernel asked for, not of time: the same on any number of host threads, and the same run after run. Rules that
- * turn addresses into wavefronts and sectors are in stats/access.h. stats/text.c shows a launch to a person, stats/json.c
- * to a program.
+ * A listener counts (stats/count.c) and, when the launch has ended, hands the sums to whoever asked. They are counts
+ * of what the kernel asked for, not of time: the same on any number of host threads, and the same run after run. Rules
+ * that turn addresses into wavefronts and sectors are in stats/access.h. stats/text.c shows a launch to a person,
+ * stats/json.c to a program.
  */
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
@@ -73,9 +73,9 @@ struct stats {
 
     /* bytes by who touched them, where and how; of multicast copies a byte read counts once */
     uint64_t bytes[STATS_AGENTS][STATS_SPACES][STATS_EFFECTS];
-    uint64_t remote;           /* of those of threads in shared memory: in another CTA's */
-    uint64_t multicast_saved;  /* bytes of global memory that multicast copies brought without reading them again */
-    uint64_t footprint_read;   /* different sectors of global memory that were read, by whomever, in bytes, */
+    uint64_t remote;            /* of those of threads in shared memory: in another CTA's */
+    uint64_t multicast_saved;   /* bytes of global memory that multicast copies brought without reading them again */
+    uint64_t footprint_read;    /* different sectors of global memory that were read, by whomever, in bytes, */
     uint64_t footprint_written; /*  and written: what a memory behind a cache that forgets nothing has to move */
 
     uint64_t mbar_inits, mbar_phases, mbar_arrivals; /* arrivals: of threads */
@@ -96,7 +96,7 @@ struct stats_sink {
     void *ctx;
 };
 
-/* Attaches the listener, before the first launch; false when there are MACH_LISTENERS already. *sink outlives the gpu. */
+/* Attaches the listener, before the first launch; false when there are MACH_LISTENERS already. *sink outlives it. */
 bool stats_attach(struct gpu *gpu, const struct stats_sink *sink);
 void stats_free(struct stats *s);
 
@@ -132,7 +132,7 @@ enum stats_kind stats_kind_of(const struct stats_site *s);
 const char *stats_kind_name(enum stats_kind kind);
 const char *stats_kind_key(enum stats_kind kind);
 
-/* --- lines.c: the same by lines of the source ---------------------------------------------------------------------- */
+/* --- lines.c: the same by lines of the source --------------------------------------------------------------------- */
 
 /* All instructions of a line of the source with the same calls inlined around it; the PTX line where there is none. */
 struct stats_line {
@@ -146,7 +146,7 @@ struct stats_lines {
 struct stats_lines stats_lines_of(const struct stats *s);
 void stats_lines_free(struct stats_lines *l);
 
-/* --- text.c, json.c ------------------------------------------------------------------------------------------------ */
+/* --- text.c, json.c ----------------------------------------------------------------------------------------------- */
 
 void stats_print(const struct stats *s, FILE *f);
 /* One object, the element of "launches" (emulator/sm100emu.1, FILES). `fault`: as cudaError_t, or 0. */

@@ -48,7 +48,7 @@ struct stats_site *tally_site(struct tally *t, const struct diag_site *site, con
 
 static void count_shared(struct stats_shared *s, const struct request *r) {
     uint32_t least;
-    s->wavefronts += stats_wavefronts(r->at, r->size, r->lanes, &least);
+    s->wavefronts += stats_wavefronts(r->at, r->size, r->lanes, r->load, &least);
     s->least += least;
     s->requests++;
 }
@@ -129,6 +129,7 @@ void tally_access(struct tally *t, const struct event_access *e) {
         tally_close(t);
         r->open = true;
         r->space = e->space;
+        r->load = e->effect == EFFECT_READ;
         r->by = e->by;
         r->site = (uint32_t)(s - t->sum.sites);
     }

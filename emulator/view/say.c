@@ -521,6 +521,14 @@ const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size)
     struct words w = words_in(buf, size);
     const struct trace_event *e = event_at(t, event);
     const uint32_t cause = say_cause(t, event);
+    if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_TIMED_OUT) {
+        words_put(&w, "nothing else could run: its time limit");
+        return buf;
+    }
+    if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_RELEASED) {
+        words_put(&w, "they did not come");
+        return buf;
+    }
     if (!cause) {
         if (e->cause && e->cluster && e->cluster <= t->log->num_clusters) {
             const struct say other = say_of(t->log, t->names, e->cluster - 1, NULL);
@@ -552,7 +560,7 @@ const char *say_file(const struct say *t) {
     const struct trace_log *log = t->log;
     for (uint32_t i = 0; i < log->num_sites; i++) {
         const struct trace_call *chain[NAMES_CHAIN];
-        const uint32_t n = names_chain(log, i + 1, chain);
+        const uint32_t n = names_chain(t->names, i + 1, chain);
         if (n && n < NAMES_CHAIN && strcmp(trace_string(log, log->sites[i].func), trace_string(log, log->kernel)) == 0)
             return last_part(trace_string(log, chain[n - 1]->file));
     }
@@ -566,7 +574,7 @@ const char *say_where(const struct say *t, uint32_t number, char *buf, size_t si
         return buf;
     const struct trace_site *site = &log->sites[number - 1];
     const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = names_chain(log, number, chain);
+    const uint32_t n = names_chain(t->names, number, chain);
     trace_text file = site->file;
     uint32_t line = site->line;
     const char *own = n ? trace_string(log, chain[n - 1]->file) : "";

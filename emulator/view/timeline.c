@@ -95,7 +95,8 @@ static bool folds(const struct say *s, const struct trace_event *e) {
         return agent == AGENT_TENSOR_CORE || agent == AGENT_TENSOR_LDST || agent == AGENT_TENSOR_COPY ||
                agent == AGENT_CP_ASYNC;
     }
-    return e->class == TRACE_GLOBAL || (e->class == TRACE_LIFE && e->kind == LIFE_MBAR_INIT);
+    return e->class == TRACE_GLOBAL || (e->class == TRACE_LIFE && e->kind == LIFE_MBAR_INIT) ||
+           (e->class == TRACE_SYNC && e->kind == SYNC_MBAR_ARRIVE);
 }
 
 static uint64_t mix(uint64_t key, uint64_t n) { return (key ^ n) * UINT64_C(0x100000001B3); }
@@ -120,7 +121,7 @@ static uint64_t key_of(const struct say *s, uint32_t number) {
         key = mix(mix(mix(key, op->m), op->n), op->k);
         key = mix_text(key, trace_string(s->log, op->name), "");
         key = mix(key, op->agent == AGENT_TENSOR_CORE ? op->to_off : e->site);
-    } else if (e->object && !folds(s, e)) {
+    } else if (e->object && e->class != TRACE_LIFE) {
         key = mix_text(key, s->n->objects[e->object - 1], "[");
     }
     return e->class == TRACE_WAIT ? mix(key, e->what) : key;
@@ -154,7 +155,8 @@ static void add(struct draft *d, uint32_t number) {
     const struct trace_event *e = &s->c->events[number - 1];
     const uint64_t key = key_of(s, number);
     struct run *before = folds(s, e) ? run_before(d, e) : NULL;
-    if (before && before->key == key) {
+    const bool same = before && s->c->events[before->last - 1].object == e->object;
+    if (before && before->key == key && (same || e->class != TRACE_SYNC)) {
         before->last = number;
         before->count++;
         widen(before, s, number);
@@ -202,7 +204,7 @@ static void put_what(struct words *w, const struct say *s, const struct run *r) 
         words_put(w, "initialises %u mbarriers", r->count);
         return;
     }
-    words_put(w, "%s", say_what(s, r->first, text, sizeof text));
+    words_put(w, "%s", say_what(s, r->last, text, sizeof text));
     if (r->began && s->cycle)
         words_put(w, ", %.0f cycles", r->when - s->cycle[r->began - 1]);
     else if (r->began)

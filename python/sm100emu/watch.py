@@ -202,7 +202,7 @@ def slim(cluster):
     operands(cluster["ops"])
     made = {key: cluster[key] for key in ("number", "id", "sm", "complete")}
     made["stages"] = stages(cluster)
-    made["names"] = {key: cluster.get("names", {}).get(key, []) for key in ("objects", "warps")}
+    made["names"] = {key: cluster.get("names", {}).get(key, []) for key in ("objects", "warps", "tmem")}
     made["num"] = {key: len(cluster[key]["kind" if key != "ops" else "name"]) for key in ("objects", "ops", "events")}
     for table in "objects", "ops", "events":
         made[table] = {name: column for name, column in cluster[table].items()

@@ -229,10 +229,15 @@ class Sample(Case):
         bad = "<img src=x onerror=alert(1)></script><script>window.bad = 1</script>"
         log["kernel"] = bad
         log["text"] = [t and t + bad for t in log["text"]]
-        log["clusters"][0]["names"]["objects"] = [bad] * len(log["clusters"][0]["objects"]["kind"])
-        self.show([log], title=bad)
-        self.js("watch.move(watch.active, 200)")
-        self.page.settle()
+        names = log["clusters"][0]["names"]
+        names["objects"] = [bad] * len(log["clusters"][0]["objects"]["kind"])
+        names["warps"] = [[bad] * 3] * 2
+        names["smem"] = [[*row[:3], bad] for row in names["smem"]]
+        self.show([log], title=bad, names=[bad])
+        self.js("document.querySelector('details.events').open = true")
+        for k in range(60, 380, 40):
+            self.js("watch.move(watch.active, %d)" % k)
+            self.page.settle()
         self.quiet()
         self.assertEqual(self.js("[document.images.length, window.bad]"), [0, None])
         self.assertIn("<img", self.js("document.querySelector('h1').textContent"))

@@ -77,7 +77,7 @@ line='^sm100emu: k: [0-9.]* s, 8 warp instructions, [0-9]* steps$'
     says '^  warp instructions  *8  lanes active: 32.0 of 32'
     says '^    threads.* 32  wavefronts; 1 without bank conflicts: 32.00 times'
     says '^  most bank conflicts'
-    says '^    32.00 times the wavefronts, 31 more  st at .*k.ptx:13$'
+    says '^    32.00 times the wavefronts, 31 more  stored at .*k.ptx:13$'
     run 0 'with --stats-json alone' "$emulator" --check=off --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
     [ ! -s "$tmp/err" ] || failed "it says something"
     json 'x["kernel"] == "k" and x["block"] == [32, 1, 1] and x["fault"] == 0 and len(d["launches"]) == 1' \

@@ -128,8 +128,11 @@ def check_trace(trace):
             ended.add(e["id"])
     check(set(begun) == ended, "arrows to nowhere: %d" % (len(begun) - len(ended)))
     check(used <= named, "without a name: %s" % sorted(used - named)[:3])
-    check(any(e["ph"] == "X" for e in trace["traceEvents"]), "no slices")
     return trace
+
+
+def load(f):
+    return json.load(f, object_pairs_hook=unique, parse_constant=no_constant)
 
 
 def main():
@@ -137,7 +140,8 @@ def main():
     for path in sys.argv[1:]:
         try:
             with open(path, encoding="utf-8") as f:
-                trace = check_trace(json.load(f, object_pairs_hook=unique, parse_constant=no_constant))
+                trace = check_trace(load(f))
+            check(any(e["ph"] == "X" for e in trace["traceEvents"]), "no slices")
             count = {}
             for e in trace["traceEvents"]:
                 count[e["ph"]] = count.get(e["ph"], 0) + 1

@@ -127,9 +127,10 @@ struct rt_statistics {
 
 /* Where the logs of the process's launches go. */
 struct rt_trace {
-    FILE *file; /* NULL: none is wanted */
-    long pid;   /* whose launches they are: a forked child writes none */
-    bool lost;  /* that the file takes no more, or that a log is cut, was said */
+    FILE *file;       /* NULL: none is wanted */
+    char follow[160]; /* whose events are shown after each launch; empty: nobody's */
+    long pid;         /* whose launches they are: a forked child writes none */
+    bool lost;        /* that the file takes no more, or that a log is cut, was said */
     char schedule[48];
     struct trace_sink sink;
 };
@@ -252,7 +253,7 @@ void rt_statistics_tell(struct rt_context *c, int fault);
 
 /* --- trace.c ------------------------------------------------------------------------------------------------------ */
 
-/* Before the first device: begins the file of --trace. */
+/* Before the first device: begins the file of --trace, and notes what --follow shows. */
 int rt_trace_open(struct rt_context *c, const struct mach_config *config);
 /* A new device's launches are logged, where that is asked for. */
 void rt_trace_attach(struct rt_context *c);

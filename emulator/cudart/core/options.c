@@ -1,6 +1,8 @@
 /* Parsing of the options that launcher and library share; contract in options.h. */
 #include "cudart/core/options.h"
 
+#include "view/follow.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,6 +188,12 @@ static bool parse_trace_tiles(const char *text, struct mach_config *config) {
     return config->trace_some_tiles = read_range(text, config->trace_tiles);
 }
 
+static bool parse_follow(const char *text, struct mach_config *config) {
+    char why[256];
+    config->follow = text;
+    return follow_parse(text, why, sizeof why);
+}
+
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, false,
      "default, eager, lazy, model, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
@@ -198,6 +206,8 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "a number of a CTA, or the first and the last as 0-15"},
     {"--trace-tiles", "SM100EMU_TRACE_TILES", parse_trace_tiles, false,
      "a number of a tile, or the first and the last as 0-3"},
+    {"--follow", "SM100EMU_FOLLOW", parse_follow, false,
+     "a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, and behind it @cta1, @cluster2 or both"},
     {"--umma", "SM100EMU_UMMA", parse_umma, false, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, false, "a number of warp instructions, 1 or more"},
     {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, false, "a number of seconds, 0.001 to 1e9"},

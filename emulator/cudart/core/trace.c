@@ -1,12 +1,14 @@
-/* cudart/core/trace.c - the file of --trace; contract in context.h. */
+/* cudart/core/trace.c - the file of --trace, and what --follow shows; contract in context.h. */
 #include "cudart/core/context.h"
 #include "cudart/core/options.h"
 #include "trace/file.h"
+#include "view/follow.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_BYTES (UINT64_C(1) << 30) /* of a launch's events */
@@ -24,6 +26,21 @@ static void name_schedule(const struct mach_config *config, char *text, size_t s
         snprintf(text, size, "%s", names[config->schedule]);
 }
 
+/* The events of --follow, on stderr. Source files that are newer than the program have other lines. */
+static void show_followed(struct rt_context *c, const struct trace_log *log) {
+    struct rows rows = rows_to(stderr);
+    struct stat program;
+    char why[512];
+    struct names *names =
+        names_make(log, stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1));
+    if (!follow_print(&rows, log, names, NULL, c->trace.follow, why, sizeof why)) {
+        rt_say(c, 0, "--follow: %s", why);
+        follow_list(stderr, log, names, c->trace.follow);
+    }
+    fflush(stderr);
+    names_free(names);
+}
+
 /* A launch has ended, by a call that holds the context. */
 static void on_log(void *ctx, struct trace_log *log) {
     struct rt_context *c = ctx;
@@ -37,7 +54,9 @@ static void on_log(void *ctx, struct trace_log *log) {
                MOST_BYTES >> 20);
         t->lost = true;
     }
-    if (mine && !trace_write(t->file, log) && !t->lost) {
+    if (mine && t->follow[0])
+        show_followed(c, log);
+    if (mine && t->file != NULL && !trace_write(t->file, log) && !t->lost) {
         rt_say(c, 0, "--trace: the file takes no more: %s", strerror(errno));
         t->lost = true;
     }
@@ -47,14 +66,15 @@ static void on_log(void *ctx, struct trace_log *log) {
 int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
     struct rt_trace *t = &c->trace;
     char path[PATH_MAX];
-    if (config->trace == NULL)
+    if (config->trace == NULL && config->follow == NULL)
         return RT_SUCCESS;
-    if (t->file == NULL) {
+    t->pid = (long)getpid();
+    snprintf(t->follow, sizeof t->follow, "%s", config->follow ? config->follow : "");
+    if (config->trace != NULL && t->file == NULL) {
         rt_option_path(config->trace, path, sizeof path);
         t->file = fopen(path, "wbe");
         if (t->file == NULL)
             return rt_say(c, RT_ERROR_NOT_INITIALIZED, "--trace: %s: %s", path, strerror(errno));
-        t->pid = (long)getpid();
     }
     name_schedule(config, t->schedule, sizeof t->schedule);
     t->sink = (struct trace_sink){.take = on_log,
@@ -71,6 +91,6 @@ int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
 }
 
 void rt_trace_attach(struct rt_context *c) {
-    if (c->trace.file != NULL && !trace_attach(c->gpu, &c->trace.sink))
+    if ((c->trace.file != NULL || c->trace.follow[0]) && !trace_attach(c->gpu, &c->trace.sink))
         diag_broken("more than %u listeners", MACH_LISTENERS);
 }

@@ -98,7 +98,7 @@ class Model {
             rank, from, to, name, writing: 0, reading: 0, bytes: 0, seen: 0, state: new Changes(0), by: new Changes(0),
         }));
         this.tmem = this.tmemRanges().map(([rank, from, to]) => ({
-            rank, from, to, name: 'columns ' + from + '-' + (to - 1), owned: false, writing: 0, reading: 0, seen: 1,
+            rank, from, to, name: this.tmemName(rank, from, to), owned: false, writing: 0, reading: 0, seen: 1,
             state: new Changes(0), by: new Changes(0),
         }));
         this.warps = new Map();
@@ -129,6 +129,11 @@ class Model {
                 add(c.e.pending[i], Number(c.e.value[i]), c.e.count[i]);
         each((agent) => agent === AGENT.TENSOR_LDST || agent === AGENT.TENSOR_COPY);
         return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    }
+
+    tmemName(rank, from, to) {
+        const known = (this.c.names.tmem || []).find(([r, a, b]) => r === rank && a <= from && to <= b);
+        return (known ? known[3] + ' ' : '') + 'columns ' + from + '-' + (to - 1);
     }
 
     /* [[rank, first column, columns]] of tensor memory that operation i writes or reads. */

@@ -160,7 +160,13 @@ function phaseElements(m, event, go) {
     const e = m.c.e, b = m.bars[e.object[event] - 1];
     if (!b || b.kind !== OBJECT.MBARRIER || e.class[event] !== CLASS.SYNC || e.kind[event] === SYNC.MBAR_TEST)
         return [];
-    const took = b.marks.filter((i) => e.phase[i] === e.phase[event] && e.kind[i] !== SYNC.MBAR_PHASE).sort((x, y) => m.place[x] - m.place[y]);
+    if (!b.byPhase) {
+        b.byPhase = new Map();
+        for (const i of b.marks)
+            if (e.kind[i] !== SYNC.MBAR_PHASE)
+                b.byPhase.set(e.phase[i], [...(b.byPhase.get(e.phase[i]) || []), i]);
+    }
+    const took = b.byPhase.get(e.phase[event]) || [];
     const what = (i) => (e.kind[i] === SYNC.MBAR_EXPECT_TX ? 'expects ' + plural(e.value[i], 'byte')
         : e.kind[i] === SYNC.MBAR_COMPLETE_TX ? plural(e.value[i], 'byte') : plural(e.count[i], 'arrival'));
     return [el('h3', {}, 'Phase ' + e.phase[event] + ' of ' + objectText(m.c, b.object)), el('ol', { class: 'causes' },

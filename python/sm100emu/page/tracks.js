@@ -178,24 +178,44 @@ class Tracks {
     }
 
     drawRow(row, y) {
-        const g = this.g, { palette, ink, edge } = this.theme;
-        let i = Math.max(0, upper(row.x0, this.from) - 1);
-        while (i < row.x0.length && row.x0[i] <= this.to) {
-            const queued = Math.max(-2, this.x(row.queued[i])), b = Math.min(this.width + 2, this.x(row.x1[i]));
-            const a = Math.max(-2, this.x(row.x0[i]));
-            g.fillStyle = palette[row.color[i]];
-            if (a > queued) /* a line while it is queued */
-                g.fillRect(queued, y + ROW / 2 - 1, a - queued, 1);
-            g.fillRect(a, y, Math.max(1, b - a), ROW - 2);
+        const g = this.g, { palette, ink, edge } = this.theme, scale = this.width / (this.to - this.from);
+        const { x0, x1, queued, color } = row, n = x0.length;
+        let i = Math.max(0, upper(x0, this.from) - 1), run = -1, runFrom = 0, runTo = 0;
+        const flush = () => {
+            if (run >= 0) {
+                g.fillStyle = palette[run];
+                g.fillRect(runFrom, y, Math.max(1, runTo - runFrom), ROW - 2);
+            }
+            run = -1;
+        };
+        while (i < n && x0[i] <= this.to) {
+            const a = Math.max(-2, (x0[i] - this.from) * scale), b = Math.min(this.width + 2, (x1[i] - this.from) * scale);
+            if (b - a < 2) { /* narrow ones of a colour that touch become one */
+                if (run !== color[i] || a > runTo + 1) {
+                    flush();
+                    run = color[i];
+                    runFrom = a;
+                }
+                runTo = Math.max(a + 1, b);
+                i = skip(x0, i, this.from + (a + 1) / scale);
+                continue;
+            }
+            flush();
+            g.fillStyle = palette[color[i]];
+            if (queued[i] < x0[i]) { /* a line while it is queued */
+                const from = Math.max(-2, (queued[i] - this.from) * scale);
+                g.fillRect(from, y + ROW / 2 - 1, a - from, 1);
+            }
+            g.fillRect(a, y, b - a, ROW - 2);
             if (b - a > 5) {
                 g.strokeStyle = edge;
                 g.strokeRect(a + 0.5, y + 0.5, b - a - 1, ROW - 3);
             }
             if (b - a > 34)
-                this.write(row.label[i], a, b, y, ink[row.color[i]]);
-            /* what ends within this pixel shows no more than it does */
-            i = b - a < 1 ? Math.max(i + 1, upper(row.x0, this.timeAt(a + 1)) - 1) : i + 1;
+                this.write(row.label[i], a, b, y, ink[color[i]]);
+            i++;
         }
+        flush();
     }
 
     write(text, a, b, y, ink) {
@@ -207,13 +227,19 @@ class Tracks {
     }
 
     drawMarks(marks, y, h) {
-        const g = this.g;
+        const g = this.g, scale = this.width / (this.to - this.from), { x } = marks;
+        let from = -9, to = -9;
         g.fillStyle = this.theme.mark;
-        for (let i = upper(marks.x, this.from - 1e-9); i < marks.x.length && marks.x[i] <= this.to;) {
-            const x = this.x(marks.x[i]);
-            g.fillRect(x, y + h - 5, 1, 4);
-            i = Math.max(i + 1, upper(marks.x, this.timeAt(x + 1)));
+        for (let i = upper(x, this.from - 1e-9); i < x.length && x[i] <= this.to;) {
+            const at = Math.floor((x[i] - this.from) * scale);
+            if (at > to + 1) {
+                g.fillRect(from, y + h - 5, to - from + 1, 4);
+                from = at;
+            }
+            to = at;
+            i = skip(x, i, this.from + (at + 1) / scale);
         }
+        g.fillRect(from, y + h - 5, to - from + 1, 4);
     }
 
     /* Of an mbarrier: the share of its arrivals that is still pending, as a line that falls. */
@@ -347,6 +373,27 @@ class Tracks {
 function niceStep(wanted) {
     const power = Math.pow(10, Math.floor(Math.log10(Math.max(wanted, 1))));
     return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted) || 10 * power;
+}
+
+/* From the i-th of the sorted numbers on, the first behind i that is at least x: near ones by steps, far ones by halves. */
+function skip(sorted, i, x) {
+    for (let steps = 0; steps < 6; steps++)
+        if (++i >= sorted.length || sorted[i] >= x)
+            return i;
+    let stride = 8, low = i;
+    while (low + stride < sorted.length && sorted[low + stride] < x) {
+        low += stride;
+        stride *= 2;
+    }
+    let high = Math.min(sorted.length, low + stride);
+    while (low < high) {
+        const mid = (low + high) >> 1;
+        if (sorted[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 function nearest(sorted, x) {
