@@ -290,7 +290,7 @@ define cmake_tests
 endef
 
 .PHONY: tests
-tests: all $(TEST_PROGRAMS) ## build the tests, run none
+tests: all $(TEST_PROGRAMS) $(BUILD)/tests/clock/replay ## build the tests, run none
 	$(cmake_tests)
 
 test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan; SANITIZE=thread: TSan)
@@ -353,9 +353,9 @@ $(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/fl
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
 
-clock: all $(BUILD)/tests/clock/replay build/tests/clock/mainloop build/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md
+clock: all $(BUILD)/tests/clock/replay build/tests/clock/mainloop build/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md (LADDER=program: tests/clock/ladder/README.md)
 	@sh scripts/doctor.sh need python3
-	@python3 tests/clock/predict.py
+	@python3 tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run

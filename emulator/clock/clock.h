@@ -59,8 +59,8 @@ struct clock_options {
     bool cycles_alone; /* no clusters in the result */
 };
 
-/* False, with a sentence in `why`, for logs that are cut off or of another version, and where events wait for each other
- * in a circle. `options` may be NULL. */
+/* False, with a sentence in `why`, for logs that are cut off or of another version. A log that ends in a fault is
+ * replayed up to it. `options` may be NULL. */
 bool clock_replay_with(const struct trace_log *log, const struct clock_table *table,
                        const struct clock_options *options, struct clock_result *r, char *why, size_t size);
 bool clock_replay(const struct trace_log *log, const struct clock_table *table, struct clock_result *r, char *why,

@@ -1,5 +1,5 @@
-/* clock/graph.c - see clock/graph.h. One pass over the events in the log's order, which tells of an event after all that
- * it waits for. */
+/* clock/graph.c - see clock/graph.h. One pass over the events in the log's order, in which an event stands behind all
+ * that it waits for. */
 #include "clock/graph.h"
 
 #include "base/heap.h"
@@ -135,6 +135,8 @@ static void group_wait(struct pass *p, uint32_t i, const struct trace_event *e) 
 static void issued(struct pass *p, uint32_t i, const struct trace_event *e) {
     const struct trace_op *op = &p->c->ops[e->op - 1];
     struct warp_state *w = warp_of(p, op->rank, op->warp);
+    if (op->issued != i + 1) /* each is in one list, once */
+        return;
     if (op->follows) { /* the second half of a store belongs to the group of the first */
         edge(p, p->c->ops[op->follows - 1].started, i, 0, false);
         for (uint32_t bulk = 0; bulk < 2; bulk++)

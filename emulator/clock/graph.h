@@ -1,8 +1,8 @@
 /* clock/graph.h - which events of a cluster wait for which.
  *
- * Edges go from an event to a later one of the same cluster's log. Order edges are those of a thread's program: what its
- * warp ran in between is issued behind them. The others say what an event waits for beside that, and how long that takes
- * to come through.
+ * Edges go from an event to a later one of the same cluster's log. Order edges are those of a thread's program: what
+ * its warp ran in between is issued behind them. The others say what an event waits for beside that, and how long that
+ * takes to come through.
  */
 #ifndef CLOCK_GRAPH_H
 #define CLOCK_GRAPH_H

@@ -1,5 +1,5 @@
-/* clock/l2.c - what L2 holds, and HBM behind it. Keys are addresses of boxes: the same bytes asked for in boxes of other
- * shapes are not recognised. */
+/* clock/l2.c - what L2 holds, and HBM behind it. Keys are addresses of boxes: the same bytes asked for in boxes of
+ * other shapes are not recognised. */
 #include "clock/model.h"
 
 #include "base/heap.h"

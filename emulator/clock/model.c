@@ -101,7 +101,7 @@ static uint64_t row_of(const struct clock_box *box) {
     return box->row && box->row < box->bytes ? box->row : box->bytes;
 }
 static double rows_of(const struct clock_box *box) { return box->bytes ? (double)box->bytes / (double)row_of(box) : 0; }
-static double lines_of(const struct clock_box *box) { return rows_of(box) * (double)((row_of(box) + 127) / 128); }
+static double lines_of(const struct clock_box *box) { return rows_of(box) * ceil((double)row_of(box) / 128); }
 
 static double tma_asks(struct clock_model *m, uint32_t sm, double at, const struct clock_box *box) {
     const struct clock_table *t = m->costs;

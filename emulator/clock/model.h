@@ -58,8 +58,8 @@ void clock_model_free(struct clock_model *m);
 /* A launch is over: all agents are free at 0 again; what L2 holds stays. */
 void clock_model_rewind(struct clock_model *m);
 
-/* Takes `work` cycles of a server from `at` on; returns the end. Who shares a server asks for it in the order of time, so
- * what is needed later than now is taken from now on: else it would block those who come in between. */
+/* Takes `work` cycles of a server from `at` on; returns the end. Who shares a server asks for it in the order of time:
+ * what is needed later than now is taken from now on, or it would block those who come in between. */
 static inline double clock_take(struct clock_server *s, double at, double work) {
     s->free = (s->free > at ? s->free : at) + work;
     s->busy += work;

@@ -1,8 +1,8 @@
 /* clock/replay.c - the events of a log in the order of the clock.
  *
  * An event is due when all that it waits for (clock/graph.h) has taken place; of those that are due the earliest is
- * next, of all clusters. It asks the agents (clock/model.h) for what it needs, and its time is known then. Clusters that
- * were not resident at first start on the SMs of one that has ended.
+ * next, of all clusters. It asks the agents (clock/model.h) for what it needs, and its time is known then. Clusters
+ * that were not resident at first start on the SMs of one that has ended.
  */
 #include "clock/clock.h"
 

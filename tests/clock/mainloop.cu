@@ -1,8 +1,8 @@
 /* mainloop.cu - the loop that cutlass_gemm_mainloop times in figures/fit_mainloop.csv, for the clock's predictions.
  *
  * One CTA, one tile of D, a long K: a warp has the TMA bring tiles of A and B into a ring of stages, another multiplies
- * them and frees the stages. As there, a tile's rows are packed in swizzle spans of up to 128 bytes along K, a span of A
- * or B is one box, and all stages are asked for before the first is used.
+ * them and frees the stages. As there, a tile's rows are packed in swizzle spans of up to 128 bytes along K, a span of
+ * A or B is one box, and all stages are asked for before the first is used.
  *
  *     mainloop --m 128 --n 64 --tile-k 64 --stages 4 --type bf16 --k 131072
  */

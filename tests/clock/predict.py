@@ -118,9 +118,9 @@ def mainloop_table(held):
 # ---------------------------------------------------------------- the ladder
 
 def replay_one(words, path):
-    subprocess.run([os.path.join(rows.BUILD, "sm100emu"), "--check=off", "--trace=" + path, *words], check=True, stdout=subprocess.DEVNULL,
+    subprocess.run([os.path.join(rows.PRODUCTS, "sm100emu"), "--check=off", "--trace=" + path, *words], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
-    out = subprocess.run([os.path.join(rows.BUILD, "tests/clock/replay"), path], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run([os.path.join(rows.PRODUCTS, "tests/clock/replay"), path], check=True, capture_output=True, text=True).stdout
     os.remove(path)
     last = out.strip().splitlines()[-1]
     cycles = float(last.split(": ")[1].split()[0])

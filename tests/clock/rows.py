@@ -4,6 +4,7 @@ import csv, os, re, subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(ROOT, "build")
+PRODUCTS = os.environ.get("PRODUCTS", BUILD)  # the emulator's build folder
 
 
 def cost(name):
@@ -33,7 +34,7 @@ def mainloop_rows(name):
 
 def mainloop_log(row, path):
     """Runs our kernel as the row says, on the emulator; its log is at `path`."""
-    words = [os.path.join(BUILD, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/mainloop")]
+    words = [os.path.join(PRODUCTS, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/mainloop")]
     for option, key in (("m", "tile_m"), ("n", "tile_n"), ("tile-k", "tile_k"), ("stages", "stages"), ("type", "type"), ("k", "k")):
         words += ["--" + option, str(row[key])]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
@@ -41,7 +42,7 @@ def mainloop_log(row, path):
 
 def tma_log(path, **options):
     """The same of tma.cu."""
-    words = [os.path.join(BUILD, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/tma")]
+    words = [os.path.join(PRODUCTS, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/tma")]
     for option, value in options.items():
         words += ["--" + option] if value is True else ["--" + option, str(value)]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
@@ -49,6 +50,6 @@ def tma_log(path, **options):
 
 def replay(paths, lines, *options):
     """Cycles of each log, for each line of costs NAME=VALUE."""
-    out = subprocess.run([os.path.join(BUILD, "tests/clock/replay"), "--fit", *options, *paths], check=True,
+    out = subprocess.run([os.path.join(PRODUCTS, "tests/clock/replay"), "--fit", *options, *paths], check=True,
                          input="".join(line + "\n" for line in lines), capture_output=True, text=True).stdout
     return [[float(x) for x in line.split()] for line in out.splitlines()]

@@ -1,10 +1,10 @@
 /* tma.cu - the loops of the TMA's microbenchmarks in figures/fit_tma_latency.csv, fit_tma_throughput.csv and
  * fit_tma_sharing.csv, for the clock.
  *
- * One CTA an SM on 148 of them. A CTA has `warps` warps, and each has one thread that keeps `stages` boxes of 128 floats
- * by `rows` on their way; box after box, rounds in all. Boxes are its own, or those of a group of `share` CTAs that all
- * read the same, by themselves or (--multicast) as a cluster to which its first CTA sends them; all threads of the
- * cluster meet after each round where --meet.
+ * One CTA an SM on 148 of them. A CTA has `warps` warps, and each has one thread that keeps `stages` boxes of 128
+ * floats by `rows` on their way; box after box, `rounds` in all. Boxes are its own, or those of a group of `share` CTAs
+ * that all read the same, by themselves or (--multicast) as a cluster to which its first CTA sends them; all threads of
+ * the cluster meet after each round where --meet.
  */
 #include <stdint.h>
 #include <stdio.h>
