@@ -36,6 +36,7 @@ BENCH_MEMORY ?=
 SEEDS ?= 100
 TEXT ?=
 BREAK ?=
+BESIDE ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -240,7 +241,7 @@ check-$(firstword $(subst _, ,$(1))): build/$(1) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
 watch-$(firstword $(subst _, ,$(1))): build/$(1) emulator
-	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
+	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
 endef
 
 # Asked only where a step is about to run.

@@ -74,7 +74,7 @@ static const char help_text[] =
     "  --verbose       reports leave nothing out: of a deadlock each warp is listed\n"
     "  --time          after each kernel its time and warp instructions, on stderr\n"
     "  --stats         the same, and exact counters: instructions and divergence, bytes by path, bank conflicts,\n"
-    "                  coalescing, UMMAs, mbarriers\n"
+    "                  coalescing, UMMAs, mbarriers; and modelled cycles: who waited for what\n"
     "  --stats-json=FILE\n"
     "                  write the counters of every launch to FILE; %p in its name is the process's id\n"
     "  --explore=N     run the program under eager, lazy, and random and pct with the seeds 1 to N, and say which of\n"

@@ -92,7 +92,8 @@ def contents(build, version, tag, made):
     for name in "__init__.py", "__main__.py", "watch.py":
         files["sm100emu/" + name] = read("python/sm100emu/" + name)
     for name in os.listdir(os.path.join(ROOT, "python/sm100emu/page")):
-        files["sm100emu/page/" + name] = read("python/sm100emu/page/" + name)
+        if name.endswith((".html", ".css", ".js")):
+            files["sm100emu/page/" + name] = read("python/sm100emu/page/" + name)
     files["sm100emu/link/libcudart.so"] = b"/* a script of the linker */\nINPUT(libcudart.so.13)\n"
     for page in "sm100emu.1", "sm100emu-log.1":
         files["sm100emu-%s.data/data/share/man/man1/%s" % (version, page)] = read(os.path.join(build, page))

@@ -4,7 +4,7 @@
 #define BANKS 32u
 #define LANES 32u
 #define WORD 4u
-#define MAX_WORDS (LANES * 4u + LANES) /* of a portion; unaligned ones touch one more */
+#define MAX_WORDS (LANES * 4u) /* of a portion */
 
 /* Different words of each bank, where a bank has several: the most of any. */
 static uint32_t count_words(const uint64_t *word, uint32_t n) {
@@ -28,18 +28,27 @@ static uint32_t count_words(const uint64_t *word, uint32_t n) {
     return most;
 }
 
+/* Is no bank accessed twice? */
+static bool all_apart(const uint64_t *at, uint32_t size, uint32_t count) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t here = ((1u << (size + WORD - 1) / WORD) - 1) << at[i] / WORD % BANKS;
+        if (seen & here)
+            return false;
+        seen |= here;
+    }
+    return true;
+}
+
 uint32_t stats_portion(const uint64_t *at, uint32_t size, uint32_t count) {
     uint64_t word[MAX_WORDS];
-    uint32_t n = 0, banks = 0;
-    bool apart = true; /* no bank twice */
+    uint32_t n = 0;
+    if (all_apart(at, size, count))
+        return count > 0;
     for (uint32_t i = 0; i < count; i++)
-        for (uint64_t w = at[i] / WORD; w <= (at[i] + size - 1) / WORD && n < MAX_WORDS; w++) {
-            const uint32_t bank = 1u << w % BANKS;
-            apart = apart && !(banks & bank);
-            banks |= bank;
+        for (uint64_t w = at[i] / WORD; w * WORD < at[i] + size && n < MAX_WORDS; w++)
             word[n++] = w;
-        }
-    return apart ? n > 0 : count_words(word, n);
+    return count_words(word, n);
 }
 
 /* Have active lanes l and l ^ bit the same address? */

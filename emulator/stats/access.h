@@ -25,8 +25,8 @@
 
 #define STATS_SECTOR 32u
 
-/* Wavefronts of lanes `lanes` at at[l], `size` bytes each (up to 16), which are loaded or, `load` false, written or
- * updated; in *least how many without bank conflicts. */
+/* Wavefronts of lanes `lanes` at at[l], `size` bytes each (up to 16, and aligned to that), which are loaded or, `load`
+ * false, written or updated; in *least how many without bank conflicts. */
 uint32_t stats_wavefronts(const uint64_t *at, uint32_t size, uint32_t lanes, bool load, uint32_t *least);
 /* The same of one portion: `count` accesses at at[i]. */
 uint32_t stats_portion(const uint64_t *at, uint32_t size, uint32_t count);

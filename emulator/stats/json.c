@@ -130,6 +130,34 @@ static void put_barriers(const struct stats *s, FILE *f) {
     fputs("},\n", f);
 }
 
+static void put_real(FILE *f, const char *key, double value) { fprintf(f, "\"%s\":%.9g,", key, value); }
+
+static void put_cycles(const struct stats_cycles *c, FILE *f) {
+    fputs("\"model\":{", f);
+    put_text(f, "why_not", c->why);
+    put_text(f, "doubts", c->doubts);
+    put_real(f, "cycles", c->cycles);
+    put_real(f, "tensor_busy", c->tensor);
+    put_real(f, "tma_busy", c->tma);
+    put_real(f, "hbm_busy", c->hbm);
+    put(f, "sms", c->sms);
+    put(f, "l2_bytes", c->l2_bytes);
+    put(f, "hbm_bytes", c->hbm_bytes);
+    fputs("\"waits\":[", f);
+    for (uint32_t i = 0; i < c->num_waits; i++) {
+        const struct stats_wait *w = &c->waits[i];
+        fputs(i ? ",{" : "{", f);
+        put_text(f, "role", w->role);
+        put_text(f, "for", w->what);
+        put_real(f, "cycles", w->cycles);
+        put_real(f, "share", w->share);
+        put(f, "warps", w->warps);
+        put_last(f, "waits", w->waits);
+        fputc('}', f);
+    }
+    fputs("]},\n", f);
+}
+
 static void put_line(const struct stats_line *l, FILE *f) {
     const struct stats_site *t = &l->total;
     fputc('{', f);
@@ -184,6 +212,8 @@ void stats_json(const struct stats *s, int fault, FILE *f) {
     put_memory(s, &all, f);
     put_units(s, f);
     put_barriers(s, f);
+    if (s->cycles)
+        put_cycles(s->cycles, f);
     fputs("\"lines\":[\n", f);
     for (uint32_t i = 0; i < lines.num; i++) {
         put_line(&lines.line[i], f);

@@ -61,6 +61,25 @@ struct stats_op {
     uint64_t bytes;        /* that they move; 0: they move none, or it is not theirs to say */
 };
 
+/* Warps of one task waited for one thing: on the model's clock. */
+struct stats_wait {
+    char role[48], what[48]; /* "epilogue", "acc_full" */
+    uint64_t warps, waits;   /* so many of the task's warps, and waits */
+    double cycles, share;    /* in all; of the time from these warps' first event to their last */
+};
+
+/* What a launch took on a model of a B200. Not counted here: cudart/core fills it in, from the launch's log. */
+struct stats_cycles {
+    char why[256]; /* why there is no more than this; "": there is */
+    double cycles;
+    double tensor, tma, hbm; /* shares of them in which tensor cores and TMAs of `sms` SMs and HBM were busy */
+    uint32_t sms;
+    uint64_t l2_bytes, hbm_bytes; /* asked of L2, and of HBM */
+    char doubts[256];             /* what the model may have wrong, or "" */
+    struct stats_wait *waits;     /* most cycles first */
+    uint32_t num_waits, cap_waits;
+};
+
 enum { STATS_READ, STATS_WRITE, STATS_ATOMIC, STATS_EFFECTS };
 enum { STATS_SPACES = SPACE_GLOBAL + 1, STATS_AGENTS = AGENT_CLC + 1 };
 
@@ -83,9 +102,10 @@ struct stats {
     uint64_t mbar_waits, mbar_polls, mbar_failed, mbar_timed_out;
     uint64_t bar_phases, cluster_phases;
 
-    struct stats_umma *ummas; /* by kind and shape */
-    struct stats_op *ops;     /* by name */
-    struct stats_site *sites; /* by their lines in the PTX; those that were executed */
+    struct stats_cycles *cycles; /* NULL: not modelled */
+    struct stats_umma *ummas;    /* by kind and shape */
+    struct stats_op *ops;        /* by name */
+    struct stats_site *sites;    /* by their lines in the PTX; those that were executed */
     uint32_t num_ummas, cap_ummas, num_ops, cap_ops, num_sites, cap_sites;
 };
 

@@ -248,7 +248,6 @@ void tally_join(struct tally *t, const struct tally *from) {
         add_op(s, &f->ops[i]);
     for (uint32_t i = 0; i < f->num_sites; i++)
         stats_add_site(tally_site(t, f->sites[i].site, f->sites[i].what), &f->sites[i]);
-    footprint_join(&t->touched, &from->touched);
 }
 
 /* --- orders ------------------------------------------------------------------------------------------------------- */
@@ -283,8 +282,6 @@ void tally_finish(struct tally *t) {
         qsort(s->ops, s->num_ops, sizeof *s->ops, by_name);
     if (s->num_sites)
         qsort(s->sites, s->num_sites, sizeof *s->sites, by_line);
-    s->footprint_read = STATS_SECTOR * footprint_count(&t->touched, false);
-    s->footprint_written = STATS_SECTOR * footprint_count(&t->touched, true);
     const struct stats_site all = stats_total(s);
     s->mbar_waits = all.waits;
     s->mbar_polls = all.polls;
@@ -298,14 +295,17 @@ static void drop_tables(struct stats *s) {
 }
 
 void stats_free(struct stats *s) {
-    if (s)
+    if (s && s->cycles)
+        xfree(s->cycles->waits);
+    if (s) {
+        xfree(s->cycles);
         drop_tables(s);
+    }
     xfree(s);
 }
 
 void tally_free(struct tally *t) {
     drop_tables(&t->sum);
-    footprint_free(&t->touched);
     xfree(t->key);
     xfree(t->number);
     xfree(t);

@@ -24,8 +24,8 @@ struct tally {
     struct tally *next;
     const struct island *island;
     struct stats sum;
-    struct footprint touched;
-    const struct diag_site **key; /* of the sites: a hash table of `room` places, with their numbers */
+    struct footprint_view touched; /* global memory */
+    const struct diag_site **key;  /* of the sites: a hash table of `room` places, with their numbers */
     uint32_t *number;
     uint32_t room;
     struct request request;

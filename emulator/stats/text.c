@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORST = 5, NUMBER = 48 };
+enum { WORST = 5, WAITS = 12, NUMBER = 48 };
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
@@ -195,6 +195,22 @@ static void print_barriers(const struct stats *s, FILE *f) {
         fprintf(f, "  %-28s %15s  of CTAs, %s of clusters\n", "barriers", N(s->bar_phases), N(s->cluster_phases));
 }
 
+static void print_cycles(const struct stats_cycles *c, FILE *f) {
+    if (c->why[0]) {
+        fprintf(f, "  modelled cycles: none: %s\n", c->why);
+        return;
+    }
+    fprintf(f, "  %-28s %15s  on a model of a B200, %u SMs%s%s\n", "modelled cycles", N((uint64_t)(c->cycles + 0.5)),
+            c->sms, c->doubts[0] ? ": " : "", c->doubts);
+    fprintf(f, "    %-26s %13.1f %%  TMA %.1f %%, HBM %.1f %%; %s asked of L2, %s of HBM\n", "tensor cores busy",
+            100 * c->tensor, 100 * c->tma, 100 * c->hbm, B(c->l2_bytes), B(c->hbm_bytes));
+    for (uint32_t i = 0; i < c->num_waits && i < WAITS; i++) {
+        const struct stats_wait *w = &c->waits[i];
+        fprintf(f, "    %-26s %13.1f %%  for %s: %s waits of %s warps, %.0f cycles each\n", w->role, 100 * w->share,
+                w->what, N(w->waits), N(w->warps), w->cycles / (double)w->waits);
+    }
+}
+
 void stats_print(const struct stats *s, FILE *f) {
     const struct stats_site all = stats_total(s);
     struct stats_lines lines = stats_lines_of(s);
@@ -208,6 +224,8 @@ void stats_print(const struct stats *s, FILE *f) {
     print_ummas(s, f);
     print_ops(s, f);
     print_barriers(s, f);
+    if (s->cycles)
+        print_cycles(s->cycles, f);
     print_worst(&lines, conflicts, true, f);
     print_worst(&lines, scattered, false, f);
     stats_lines_free(&lines);

@@ -1,5 +1,7 @@
-"""bench.py [LOG.json...]: how fast the page draws in headless Chromium, without a GPU: frames while it zooms, pans and steps,
-over a log made by hand with 100,000 events, or over those given; and how long it takes to open. No time is a test.
+"""bench.py [LOG.json...]: how fast the page draws in headless Chromium, without a GPU.
+
+Frames while it zooms, pans and steps over a log made by hand with 100,000 events, or over those given; and how long it
+takes to open. No time is a test.
 
     python3 tests/page/bench.py
 """
@@ -31,8 +33,10 @@ def measure(path, log, scratch):
         got = page.js("watch.bench(%d)" % FRAMES)
         events = page.js("watch.active.c.size")
     print("%s: %d events, page of %.2f MB, shown after %.1f s" % (path, events, os.path.getsize(made) / 1e6, opened))
-    print("  %d frames: one every %.1f ms (%.0f a second), slowest %.1f ms; drawing and panels %.1f ms, slowest %.1f ms" % (
-        got["frames"], got["between"], 1000 / got["between"], got["worst"], got["drawing"], got["slowest"]))
+    print(
+        "  %d frames: one every %.1f ms (%.0f a second), slowest %.1f ms; drawing and panels %.1f ms, slowest %.1f ms"
+        % (got["frames"], got["between"], 1000 / got["between"], got["worst"], got["drawing"], got["slowest"])
+    )
 
 
 def main():

@@ -86,14 +86,15 @@ def check_causes(what, logs):
 def check_perfetto(what, emulator, log, launches):
     path = log + ".json"
     for n in range(1, launches + 1):
-        if ask(emulator, ["--perfetto=" + path, "--launch=%d" % n], log) is None:
-            fault(what, "no trace of launch %d" % n)
-            continue
-        try:
-            with open(path, encoding="utf-8") as f:
-                trace_event.check_trace(trace_event.load(f))
-        except (trace_event.Fault, ValueError) as wrong:
-            fault(what, wrong)
+        for order in [], ["--order"]:
+            if ask(emulator, ["--perfetto=" + path, "--launch=%d" % n] + order, log) is None:
+                fault(what, "no trace of launch %d" % n)
+                continue
+            try:
+                with open(path, encoding="utf-8") as f:
+                    trace_event.check_trace(trace_event.load(f))
+            except (trace_event.Fault, ValueError) as wrong:
+                fault(what, wrong)
 
 
 def same(what, name, wanted, found):
@@ -109,6 +110,16 @@ def check_names(what, cluster, wanted):
     same(what, "buffers", wanted[3], [r[3] for r in names["smem"] if r[0] == 0])
 
 
+def check_clock(what, log):
+    """Every event has a time, and none comes before what decided it."""
+    for c in log["clusters"]:
+        if not len(c["cycle"]) == len(c["blame"]) == len(c["events"]["class"]):
+            fault(what, "times of %d events, not of %d" % (len(c["cycle"]), len(c["events"]["class"])))
+        late = [i for i, b in enumerate(c["blame"]) if b and c["cycle"][b - 1] > c["cycle"][i]]
+        if late or not any(c["cycle"]):
+            fault(what, "events of cluster %d before their causes: %s" % (c["number"], late[:5]))
+
+
 def check_step(emulator, programs, step, folder):
     wanted, log = STEPS[step], os.path.join(folder, step)
     code = trace(emulator, [os.path.join(programs, step)] + wanted[0], [], log)
@@ -120,13 +131,14 @@ def check_step(emulator, programs, step, folder):
     if check_causes(step, logs) == 0:
         fault(step, "no waits")
     check_names(step, logs[0]["clusters"][0], wanted)
+    check_clock(step, logs[0])
     check_perfetto(step, emulator, log, len(logs) if step[:2] != "01" else 1)
     lines, follow, story = SHOWN.get(step, ([], None, None))
-    shown = ask(emulator, ["--timeline", "--width=0"], log) or ""
+    shown = ask(emulator, ["--timeline", "--order", "--width=0"], log) or ""
     for line in lines + ["--- tile 0" if step[:2] != "01" else ""]:
         if line not in shown:
             fault(step, "not in the timeline: %s" % line)
-    if follow and not re.search(story, ask(emulator, ["--follow=" + follow, "--width=0"], log) or ""):
+    if follow and not re.search(story, ask(emulator, ["--follow=" + follow, "--order", "--width=0"], log) or ""):
         fault(step, "not in the story of %s: %s" % (follow, story))
     if follow:
         check_follow(emulator, [os.path.join(programs, step)] + wanted[0], follow, log)
@@ -135,7 +147,7 @@ def check_step(emulator, programs, step, folder):
 def check_follow(emulator, command, follow, log):
     """sm100emu --follow shows what sm100emu-log does, and for an unknown name those that there are."""
     for name in follow, "nobody@cta0":
-        shown = subprocess.run([emulator + "-log", "--follow=" + name, log], stdout=subprocess.PIPE,
+        shown = subprocess.run([emulator + "-log", "--order", "--follow=" + name, log], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
         run = subprocess.run([emulator, "--follow=" + name] + command, env=environment(), stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)

@@ -123,6 +123,8 @@ struct rt_statistics {
     bool json_lost;     /* that it cannot be written was said */
     struct stats *last; /* of the launch that has ended */
     struct stats_sink sink;
+    struct trace_log *log; /* of the same launch */
+    struct trace_sink log_sink;
 };
 
 /* Where the logs of the process's launches go. */

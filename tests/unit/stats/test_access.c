@@ -36,7 +36,6 @@ static const struct pattern patterns[] = {
     {"128 bits, a chunk of every row", 16, 128, UINT32_MAX, false, 32, 4},
     {"128 bits, a chunk of every row, swizzled", 16, 128, UINT32_MAX, true, 4, 4},
     {"128 bits, rows with a chunk of padding", 16, 144, UINT32_MAX, false, 4, 4},
-    {"64 bits over two words each and one more", 8, 4, UINT32_MAX, false, 2, 2},
 };
 
 static void fill(const struct pattern *p, uint64_t *at) {

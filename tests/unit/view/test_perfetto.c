@@ -1,6 +1,7 @@
 /* The trace-event format: what tests/tools/trace_event.py does not see, since it knows nothing of the log. */
 #include "made_log.h"
 #include "view/perfetto.h"
+#include "view/times.h"
 
 #include "base/heap.h"
 
@@ -55,12 +56,13 @@ static void check_cycles(const struct made *m) {
     double *cycle = xcalloc(m->cluster.num_events, sizeof *cycle);
     for (uint32_t i = 0; i < m->cluster.num_events; i++)
         cycle[i] = 1000.0 * i + 105.5;
-    const double *cycles[] = {cycle};
-    char *text = write_trace(m, &(struct say_times){.cycle = cycles});
+    struct say_times times = times_cluster(&m->cluster, cycle, NULL);
+    char *text = write_trace(m, &times);
     CHECK_HAS(text, "1 ns is a cycle of a model of a B200");
     CHECK_HAS(text, "\"ts\":0.105");
     CHECK_HAS(text, "\"ts\":12.105");
     free(text);
+    times_free_cluster(&times);
     xfree(cycle);
 }
 

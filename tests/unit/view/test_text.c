@@ -2,6 +2,7 @@
 #include "made_log.h"
 #include "view/follow.h"
 #include "view/timeline.h"
+#include "view/times.h"
 
 #include "base/heap.h"
 
@@ -110,8 +111,7 @@ static void check_times(const struct made *m, struct names *names) {
     double *cycle = xcalloc(m->cluster.num_events, sizeof *cycle);
     for (uint32_t i = 0; i < m->cluster.num_events; i++)
         cycle[i] = 10.0 * (m->cluster.num_events - i);
-    const double *cycles[] = {cycle};
-    const struct say_times times = {.cycle = cycles};
+    struct say_times times = times_cluster(&m->cluster, cycle, NULL);
     struct timeline t = timeline_default();
     struct shown s;
     char why[200];
@@ -123,6 +123,68 @@ static void check_times(const struct made *m, struct names *names) {
     CHECK_HAS(s.text, " cycles  <- ");
     CHECK(strstr(s.text, "commit -> empty[0]") < strstr(s.text, "expects 256 bytes at full[0], phase 0"));
     free(s.text);
+    open_rows(&s);
+    CHECK(follow_print(&s.rows, &m->log, names, &times, "full[0]", why, sizeof why));
+    close_rows(&s);
+    CHECK(strstr(s.text, "phase 1 complete") < strstr(s.text, "phase 0 complete"));
+    free(s.text);
+    times_free_cluster(&times);
+    xfree(cycle);
+}
+
+/* What an mbarrier lacks is counted in the order of time, phase by phase. */
+static void check_progress(const struct made *m) {
+    double *cycle = xcalloc(m->cluster.num_events, sizeof *cycle);
+    uint32_t bytes[4], n = 0, arrivals[2], k = 0, phase = 0;
+    for (uint32_t i = 0; i < m->cluster.num_events; i++) {
+        const struct trace_event *e = &m->events[i];
+        cycle[i] = i;
+        if (e->object != 1 || e->phase != 0 || e->class != TRACE_SYNC)
+            continue;
+        if (e->kind == SYNC_MBAR_COMPLETE_TX && n < 4)
+            bytes[n++] = i;
+        else if (e->kind == SYNC_MBAR_ARRIVE && k < 2)
+            arrivals[k++] = i;
+        phase = e->kind == SYNC_MBAR_PHASE ? i : phase;
+    }
+    CHECK_EQ(n, 4);
+    CHECK_EQ(k, 2);
+    cycle[bytes[0]] = 0.5; /* the first bytes come before they are announced, and the second arrival before the first */
+    cycle[arrivals[1]] = arrivals[0] - 0.5;
+    struct say_times times = times_cluster(&m->cluster, cycle, NULL);
+    CHECK_EQ(times.tx[bytes[0]], -(MADE_STAGE / 2));
+    CHECK_EQ(times.tx[bytes[3]], 0);
+    CHECK_EQ(times.pending[bytes[0]], 2);
+    CHECK_EQ(times.pending[arrivals[1]], 1);
+    CHECK_EQ(times.pending[arrivals[0]], 0);
+    CHECK_EQ(times.pending[bytes[3]], 0);
+    CHECK_EQ(times.pending[phase], 2); /* of the next one */
+    CHECK_EQ(times.order[m->cluster.num_events - 1], m->cluster.num_events);
+    CHECK_EQ(times.order[1], bytes[0] + 1);
+    times_free_cluster(&times);
+    xfree(cycle);
+}
+
+/* The clock's cause counts, but not where it is what the warp itself did before. */
+static void check_causes(const struct made *m, struct names *names) {
+    uint32_t *causes = xcalloc(m->cluster.num_events, sizeof *causes), met = 0;
+    double *cycle = xcalloc(m->cluster.num_events, sizeof *cycle);
+    for (uint32_t i = 1; i <= m->cluster.num_events && !met; i++)
+        if (m->events[i - 1].class == TRACE_WAIT && m->events[i - 1].kind == WAIT_MET)
+            met = i;
+    struct say_times times = times_cluster(&m->cluster, cycle, causes);
+    const struct say s = say_of(&m->log, names, 0, &times);
+    CHECK_EQ(say_cause(&s, met), m->events[met - 1].cause);
+    causes[met - 1] = m->ops[1].completed;
+    CHECK_EQ(say_cause(&s, met), m->ops[1].completed);
+    for (uint32_t i = 1; i < met; i++)
+        if (m->events[i - 1].class == TRACE_WAIT && m->events[i - 1].warp == m->events[met - 1].warp)
+            causes[met - 1] = i;
+    CHECK_EQ(say_cause(&s, met), m->events[met - 1].cause);
+    causes[met - 1] = 9999;
+    CHECK_EQ(say_cause(&s, met), m->events[met - 1].cause);
+    times_free_cluster(&times);
+    xfree(causes);
     xfree(cycle);
 }
 
@@ -211,6 +273,8 @@ int main(void) {
     check_words(&m, names);
     check_timeline(&m, names);
     check_times(&m, names);
+    check_progress(&m);
+    check_causes(&m, names);
     check_follow(&m, names);
     check_unknown(&m, names);
     names_free(names);
