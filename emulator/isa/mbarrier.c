@@ -12,6 +12,9 @@
  * A parity names the current phase and the one before it alone (9.7.13.15.16), so a poll that comes after two phases
  * have completed misses the first. Under the default schedule one that is suspended does not: it is answered as if it
  * had been asked in between.
+ *
+ * Under MACH_SCHED_MODEL polls take time: a try_wait is suspended until its phase is over, a test_wait answers by what
+ * has come through to it by then.
  */
 #include "machine/mbarrier.h"
 #include "isa/tell.h"

@@ -54,8 +54,8 @@ static enum warp_status mov_pred_sreg(struct warp *w, const struct insn *in, uin
 /* --- special registers that change (10.26 - 10.29) ---------------------------------------------------------------- */
 
 /* The clock counts issued warp instructions of the launch; %globaltimer is the same count taken as nanoseconds. Under
- * MACH_SCHED_MODEL they are the model's cycles and nanoseconds. The
- * fourth component of a vector special register reads as 0. False: a register without a value here. */
+ * MACH_SCHED_MODEL they are the model's cycles and nanoseconds. The fourth component of a vector special register reads
+ * as 0. False: a register without a value here. */
 static bool dynamic_value(uint32_t sreg, uint64_t clock, uint64_t *v) {
     switch (sreg) {
     case PTX_SREG_clock:

@@ -47,7 +47,7 @@ struct launch_island {
     /* MACH_SCHED_PCT: launch/pct.c */
     uint64_t change[MACH_MAX_DEPTH - 1]; /* steps before which the agent that is to run gets a low priority; 0: none */
     uint64_t lowest;                     /* priority given so far */
-    struct timed *timed; /* MACH_SCHED_MODEL: launch/timed.c */
+    struct timed *timed;                 /* MACH_SCHED_MODEL: launch/timed.c */
     bool asked_aligned; /* groups at .aligned instructions were resumed, and nothing has happened since */
 };
 

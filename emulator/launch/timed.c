@@ -237,6 +237,8 @@ static void run_warp(struct launch_island *isl, struct warp *w) {
         if (g->state == GROUP_READY && (!first || g->time.at < first->time.at))
             first = g;
     }
+    if (!first)
+        diag_broken("a warp is next, and none of its groups");
     if (first->time.issued)
         run_now(isl, w, first);
     else

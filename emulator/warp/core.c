@@ -55,8 +55,7 @@ static struct group *new_group(struct warp *w, uint32_t mask, uint32_t pc, uint3
         if (g->state != GROUP_FREE)
             continue;
         const struct warp_time time = {.at = w->g->time.at, .cycles = w->g->time.cycles};
-        *g = (struct group){
-            .mask = mask, .pc = pc, .frame = frame, .join = join, .state = GROUP_READY, .time = time};
+        *g = (struct group){.mask = mask, .pc = pc, .frame = frame, .join = join, .state = GROUP_READY, .time = time};
         if (i >= w->num_groups)
             w->num_groups = i + 1;
         return g;

@@ -80,13 +80,13 @@ struct warp {
     struct gpu *gpu;
     struct island *island;
     struct warp_grid *grid;
-    uint32_t index;    /* warp in CTA */
-    uint32_t lanes;    /* threads that the block gives it, */
-    uint32_t live;     /*  and those of them that have not exited */
-    uint64_t priority; /* MACH_SCHED_PCT */
+    uint32_t index;          /* warp in CTA */
+    uint32_t lanes;          /* threads that the block gives it, */
+    uint32_t live;           /*  and those of them that have not exited */
+    uint64_t priority;       /* MACH_SCHED_PCT */
     struct mach_agent agent; /* MACH_SCHED_MODEL */
-    bool yielded;      /* its last turn ended with WARP_YIELD */
-    bool ended;        /* all lanes exited and the CTA has counted it (launch/sched.c) */
+    bool yielded;            /* its last turn ended with WARP_YIELD */
+    bool ended;              /* all lanes exited and the CTA has counted it (launch/sched.c) */
     /* current group, valid while a handler runs */
     struct group *g;
     const struct warp_func *func;

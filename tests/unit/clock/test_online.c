@@ -41,21 +41,40 @@ static const char text[] = RUN_HEADER
                  "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra more;\n"
                  "mbarrier.arrive.shared::cta.b64 _, [%r3]; mov.u64 %rd3, %clock64; st.global.u64 [%rd1+16], %rd3;\n"
                  "ret; }\n"
-    /* nobody arrives; nobody stops; lanes part for ever */
+    /* CTA 1 arrives at CTA 0's mbarrier after 12000 cycles: out[1], when. CTA 0 asks all the time: how often from out[3]
+     * on, out[2], and when it is told, out[0] */
+    HEAD("remote") "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1;\n"
+                   "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra run;\n"
+                   "mov.u64 %rd6, 0; mov.u64 %rd5, %clock64;\n"
+                   "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; add.u64 %rd6, %rd6, 1;\n"
+                   "@!%p3 bra ask; mov.u64 %rd3, %clock64; st.global.u64 [%rd1], %rd3;\n"
+                   "st.global.u64 [%rd1+16], %rd6; st.global.u64 [%rd1+24], %rd5; bra end;\n"
+                   "run: mov.u32 %r4, 1000; mapa.shared::cluster.u32 %r5, %r3, 0;\n"
+                   "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra more;\n"
+                   "mov.u64 %rd3, %clock64; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];\n"
+                   "st.global.u64 [%rd1+8], %rd3;\n"
+                   "end: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; ret; }\n"
+    /* lane 0 waits for lane 1, which waits for lane 0 where they would meet: it goes on alone */
+    HEAD("parted") "setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1; @!%p1 bra meet;\n"
+                   "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask;\n"
+                   "meet: @!%p1 mbarrier.arrive.shared::cta.b64 _, [%r3]; @%p1 st.global.u64 [%rd1], 1; ret; }\n"
+    /* nobody arrives; nobody stops */
     HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
-                  "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n"
-    HEAD("peeks") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
-                  "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n"
-    HEAD("endless") "top: add.u32 %r4, %r4, 1; bra top; }\n"
-    HEAD("spins") "top: ld.volatile.global.u64 %rd3, [%rd1]; setp.eq.u64 %p1, %rd3, 0; @%p1 bra top; ret; }\n";
+                  "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n" HEAD(
+                      "peeks") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
+                               "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; "
+                               "}\n" HEAD("endless") "top: add.u32 %r4, %r4, 1; bra top; }\n" HEAD(
+                                   "spins") "top: ld.volatile.global.u64 %rd3, [%rd1]; setp.eq.u64 %p1, %rd3, 0; @%p1 "
+                                            "bra top; ret; }\n";
 
 /* Round ones in place of what was measured. */
 static struct clock_table round_costs(void) {
     static const struct {
         const char *name;
         double value;
-    } costs[] = {{"alu", 4},   {"control", 4}, {"global", 8}, {"async", 8},     {"arrive", 10},
-                 {"wake", 20}, {"barrier", 20}, {"clock", 2},  {"launch", 1500}, {"cta_start", 500}};
+    } costs[] = {{"alu", 4},     {"control", 4},         {"global", 8},     {"async", 8},
+                 {"arrive", 10}, {"arrive_remote", 200}, {"wake", 20},      {"barrier", 20},
+                 {"clock", 2},   {"launch", 1500},       {"cta_start", 500}};
     struct clock_table t = clock_b200();
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
         CHECK(clock_table_set(&t, costs[i].name, costs[i].value));
@@ -134,6 +153,21 @@ static void test_waits(void) {
     stop(&t);
 }
 
+/* An arrival in another CTA issues in 8 cycles and takes 200 to come through: until then test_wait says no. A round of
+ * test_wait, addition and branch takes 16; the answer 20 from when it came through, at least; the read of the clock 12. */
+static void test_remote(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        CHECK_EQ(run(&t, "remote", (struct run_shape){.grid = 2, .block = 1, .cluster = 2}), 0);
+        const uint64_t told = word(&t, 0), arrives = word(&t, 1) + 8, asked = word(&t, 2), since = word(&t, 3);
+        CHECK(arrives > 12000 && told >= arrives + 200 + 20 + 12 && told <= arrives + 200 + 20 + 12 + 16);
+        CHECK(asked >= (arrives + 200 - since) / 16 && asked <= (arrives + 200 - since) / 16 + 1);
+        CHECK_EQ(run(&t, "parted", (struct run_shape){.block = 2}), 0);
+        CHECK_EQ(word(&t, 0), 1);
+    }
+    stop(&t);
+}
+
 /* One CTA an SM; the last comes when the first has ended. */
 static void test_later_clusters(void) {
     struct timed_run t;
@@ -172,6 +206,7 @@ int main(void) {
     test_clock();
     test_queue();
     test_waits();
+    test_remote();
     test_later_clusters();
     test_reports();
     return check_report();
