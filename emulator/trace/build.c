@@ -8,54 +8,6 @@
 
 /* --- instructions ------------------------------------------------------------------------------------------------- */
 
-static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
-/* The opcode, behind a guard. */
-static const char *opcode(const char *text) {
-    if (text[0] != '@')
-        return text;
-    text += strcspn(text, " ");
-    return text + strspn(text, " ");
-}
-
-static bool of_shared(const char *op) {
-    const char *space = strchr(op, '.');
-    for (; space && *space == '.'; space += 1 + strcspn(space + 1, ". "))
-        if (begins(space, ".shared") || begins(space, ".local"))
-            return true;
-    return false;
-}
-
-static enum trace_run run_of(const char *op) {
-    static const char *const async[] = {"mbarrier", "barrier", "bar.", "fence", "membar", "tcgen05", "cp.", "wgmma"};
-    static const char *const control[] = {"bra",   "brx",   "call",       "ret",  "exit",     "vote",
-                                          "elect", "match", "activemask", "setp", "nanosleep"};
-    static const char *const memory[] = {"ld", "st", "atom", "red", "ldmatrix", "stmatrix"};
-    const size_t word = strcspn(op, ". ;");
-    for (size_t i = 0; i < sizeof async / sizeof *async; i++)
-        if (begins(op, async[i]))
-            return RUN_ASYNC;
-    for (size_t i = 0; i < sizeof control / sizeof *control; i++)
-        if (word == strlen(control[i]) && begins(op, control[i]))
-            return RUN_CONTROL;
-    if (begins(op, "ld.param") || begins(op, "ld.const"))
-        return RUN_ALU;
-    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        if (word == strlen(memory[i]) && begins(op, memory[i]))
-            return of_shared(op) || word > 4 ? RUN_SHARED : RUN_GLOBAL;
-    return RUN_ALU;
-}
-
-/* Does what it gives depend on time, or on what other clusters have done? */
-static bool is_timed(const char *op) {
-    return strstr(op, "%clock") || strstr(op, "%globaltimer") || (begins(op, "atom.") && !of_shared(op));
-}
-
-struct trace_kind trace_kind_of(const struct diag_site *site) {
-    const char *op = opcode(site->ptx_text ? site->ptx_text : "");
-    return (struct trace_kind){run_of(op), is_timed(op)};
-}
-
 static uint32_t hash(const struct diag_site *site) {
     const uint64_t v = (uint64_t)(uintptr_t)site * UINT64_C(0x9E3779B97F4A7C15);
     return (uint32_t)(v >> 32);

@@ -53,8 +53,11 @@ struct merge {
     struct trace_log *log;
     uint32_t cap_text, cap_sites, cap_calls;
     uint32_t *texts, num_texts, text_places; /* open addressing: offsets; 0 is free */
-    const struct diag_site **sites;          /* beside log->sites */
-    uint32_t cap_seen, *site_at, site_places;
+    struct site_entry {
+        const struct diag_site *site; /* NULL: free */
+        uint32_t number;
+    } * site_at; /* the same of instructions */
+    uint32_t site_places;
 };
 
 static uint64_t mix(const void *bytes, size_t n) {
@@ -116,28 +119,32 @@ static uint32_t put_calls(struct merge *m, const struct diag_inline *call) {
     return log->num_calls;
 }
 
-static uint32_t *site_place(const struct merge *m, const struct diag_site *site) {
-    uint32_t at = (uint32_t)mix(&site, sizeof site) & (m->site_places - 1);
-    while (m->site_at[at] && m->sites[m->site_at[at] - 1] != site)
-        at = (at + 1) & (m->site_places - 1);
-    return &m->site_at[at];
+static struct site_entry *site_place(struct site_entry *table, uint32_t places, const struct diag_site *site) {
+    uint32_t at = (uint32_t)mix(&site, sizeof site) & (places - 1);
+    while (table[at].site && table[at].site != site)
+        at = (at + 1) & (places - 1);
+    return &table[at];
+}
+
+static void more_sites(struct merge *m) {
+    const uint32_t places = m->site_at ? 2 * m->site_places : 1024;
+    struct site_entry *table = xcalloc(places, sizeof *table);
+    for (uint32_t i = 0; m->site_at && i < m->site_places; i++)
+        if (m->site_at[i].site)
+            *site_place(table, places, m->site_at[i].site) = m->site_at[i];
+    xfree(m->site_at);
+    m->site_at = table;
+    m->site_places = places;
 }
 
 static uint32_t put_site(struct merge *m, const struct diag_site *s) {
     struct trace_log *log = m->log;
-    if (2 * (log->num_sites + 1) > m->site_places) {
-        xfree(m->site_at);
-        m->site_places = m->site_places ? 2 * m->site_places : 1024;
-        m->site_at = xcalloc(m->site_places, sizeof *m->site_at);
-        for (uint32_t i = 0; i < log->num_sites; i++)
-            *site_place(m, m->sites[i]) = i + 1;
-    }
-    uint32_t *place = site_place(m, s);
-    if (*place)
-        return *place;
+    if (!m->site_at || 2 * (log->num_sites + 1) > m->site_places)
+        more_sites(m);
+    struct site_entry *place = site_place(m->site_at, m->site_places, s);
+    if (place->site)
+        return place->number;
     log->sites = xgrow(log->sites, log->num_sites, &m->cap_sites, sizeof *log->sites);
-    m->sites = xgrow(m->sites, log->num_sites, &m->cap_seen, sizeof *m->sites);
-    m->sites[log->num_sites] = s;
     log->sites[log->num_sites] = (struct trace_site){.file = put_text(m, s->src_file),
                                                      .line = s->src_line,
                                                      .column = s->src_column,
@@ -146,7 +153,8 @@ static uint32_t put_site(struct merge *m, const struct diag_site *s) {
                                                      .text = put_text(m, s->ptx_text),
                                                      .func = put_text(m, s->func),
                                                      .inlined = put_calls(m, s->inlined)};
-    return *place = ++log->num_sites;
+    *place = (struct site_entry){s, ++log->num_sites};
+    return log->num_sites;
 }
 
 /* --- clusters ----------------------------------------------------------------------------------------------------- */
@@ -208,7 +216,6 @@ void track_merge(struct launch_track *l, const struct gpu *gpu) {
     for (uint32_t i = 0; i < m.log->num_clusters; i++)
         m.log->cut |= !m.log->clusters[i].complete && !m.log->fault;
     xfree(m.texts);
-    xfree(m.sites);
     xfree(m.site_at);
     l->sink->take(l->sink->ctx, m.log);
     xfree(l->clusters);

@@ -60,15 +60,16 @@ static struct mbar_track *mbar_at(struct cluster_track *t, const struct cta *own
 }
 
 /* A new object at this place. */
-static struct mbar_track *mbar_begin(struct cluster_track *t, const struct event_life *e, uint32_t site) {
-    struct cta_track *c = &t->ctas[e->owner->rank];
+static struct mbar_track *mbar_begin(struct cluster_track *t, const struct cta *owner, const struct event_life *e,
+                                     uint32_t site) {
+    struct cta_track *c = &t->ctas[owner->rank];
     c->mbars = xgrow(c->mbars, c->num_mbars, &c->cap_mbars, sizeof *c->mbars);
     struct mbar_track *m = &c->mbars[c->num_mbars++];
     *m = (struct mbar_track){
         .object = track_object(
             t,
             &(struct trace_object){
-                .kind = OBJECT_MBARRIER, .rank = e->owner->rank, .at = e->off, .count = e->count, .site = site},
+                .kind = OBJECT_MBARRIER, .rank = owner->rank, .at = e->off, .count = e->count, .site = site},
             "mbarrier")};
     c->mbar_at[e->off / 8] = c->num_mbars;
     return m;
@@ -227,59 +228,6 @@ static struct queue_track *queue_at(struct cluster_track *t, const struct async_
     return &c->queues[c->num_queues++];
 }
 
-static uint32_t rank_of(const struct cta *cta) { return cta ? cta->rank + 1 : 0; }
-
-/* Tells maps by their 128 bytes (5.5.8): FNV-1a. */
-static uint64_t map_key(const uint8_t *map) {
-    uint64_t key = map ? UINT64_C(0xCBF29CE484222325) : 0;
-    for (unsigned i = 0; map && i < 128; i++)
-        key = (key ^ map[i]) * UINT64_C(0x100000001B3);
-    return key;
-}
-
-static struct event_work describe(const struct async_op *op) {
-    struct event_work k = {0};
-    if (op->kind->describe)
-        op->kind->describe(op, &k);
-    return k;
-}
-
-struct trace_op trace_describe(const struct async_op *op, struct event_work *k) {
-    *k = describe(op);
-    struct trace_op o = {
-        .agent = op->kind->agent,
-        .rank = op->cta->rank,
-        .warp = op->origin.thread.warp,
-        .m = k->m,
-        .n = k->n,
-        .k = k->k,
-        .cta_group = k->cta_group,
-        .kind = k->kind,
-        .from = rank_of(k->from),
-        .from_off = k->from_off,
-        .to = rank_of(k->to),
-        .to_off = k->to_off,
-        .signals = rank_of(k->signals),
-        .signals_off = k->signals_off,
-        .ctas = k->ctas,
-        .accumulate = k->accumulate,
-        .a_in_tmem = k->a_in_tmem,
-        .taken = k->taken,
-        .sfa = k->sfa,
-        .sfb = k->sfb,
-        .row = k->row,
-        .dims = k->coord ? k->rank : 0,
-        .bytes = k->bytes,
-        .a = k->a,
-        .b = k->b,
-        .global = k->global,
-        .map = map_key(k->map),
-        .first = k->first,
-    };
-    memcpy(o.coord, k->coord ? k->coord : o.coord, o.dims * sizeof *o.coord);
-    return o;
-}
-
 /* A tile begins: trace/record.h. */
 static void count_tiles(struct cluster_track *t, const struct trace_op *o) {
     struct cta_track *c = &t->ctas[o->rank];
@@ -336,7 +284,8 @@ static void note_completed(struct cluster_track *t, const struct async_op *op, s
         w->copied = event;
     if (o->agent != AGENT_CLC)
         return;
-    const struct event_work k = describe(op); /* it knows now what it took */
+    struct event_work k = {0}; /* it knows now what it took */
+    trace_describe(op, &k);
     o->taken = k.taken;
     o->first = k.first;
 }
@@ -490,22 +439,6 @@ static void on_step(const struct listener *self, const struct event_step *s) {
     w->now.event = put(t, &s->by, &e);
 }
 
-uint32_t trace_sectors(const struct event_access *a) {
-    uint64_t list[2 * MACH_WARP];
-    uint32_t n = 0;
-    for (uint32_t lanes = a->by.lanes; lanes; lanes &= lanes - 1) {
-        const uint64_t at = a->at[__builtin_ctz(lanes)];
-        for (uint64_t s = at / 32; s <= (at + a->size - 1) / 32; s++) {
-            uint32_t i = n;
-            while (i && list[i - 1] != s)
-                i--;
-            if (!i && n < 2 * MACH_WARP)
-                list[n++] = s;
-        }
-    }
-    return n;
-}
-
 static void on_access(const struct listener *self, const struct event_access *a) {
     struct cluster_track *t = track_of(self, a->by.cta);
     if (!t || !a->by.lanes || !a->size || a->agent != AGENT_THREAD)
@@ -542,8 +475,8 @@ static void cluster_ends(const struct listener *self, const struct cta *first) {
     *event_watch(self, &first->cluster->cta[0]) = NULL;
 }
 
-static void note_life(const struct listener *self, struct cluster_track *t, const struct event_life *x,
-                      uint32_t number) {
+static void note_life(const struct listener *self, struct cluster_track *t, const struct cta *owner,
+                      const struct event_life *x, uint32_t number) {
     struct cta_track *c = &t->ctas[x->by.cta->rank];
     struct launch_track *l = *event_launch_watch(self, x->by.cta->gpu);
     switch (x->kind) {
@@ -555,11 +488,11 @@ static void note_life(const struct listener *self, struct cluster_track *t, cons
     case LIFE_TMEM_RELINQUISH:
         c->alloc = x->kind == LIFE_TMEM_DEALLOC ? number : c->alloc;
         c->relinquished |= x->kind == LIFE_TMEM_RELINQUISH;
-        l->sms[x->owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
+        l->sms[owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
         break;
     case LIFE_CTA_EXIT:
         if (c->alloc && !c->relinquished) /* the permit comes free */
-            l->sms[x->owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
+            l->sms[owner->sm->id] = (struct sm_track){.cluster = t->out.number + 1, .event = number};
         break;
     case LIFE_LANES_EXIT:
         t->exited = warp_of(t, &x->by)->exit = number;
@@ -582,20 +515,21 @@ static void on_life(const struct listener *self, const struct event_life *x) {
     if (!t || x->kind == LIFE_CLUSTER_END || x->kind == LIFE_CTA_END || x->kind == LIFE_CTA_START ||
         x->kind == LIFE_HEAP_ALLOC || x->kind == LIFE_HEAP_FREE)
         return;
+    const struct cta *owner = x->owner ? x->owner : x->by.cta;
     struct trace_event e = event_of(self, t, &x->by, TRACE_LIFE, x->kind);
     e.count = x->kind == LIFE_MBAR_INIT || x->kind == LIFE_REGISTERS ? x->count : x->columns;
     e.value = x->column;
-    e.pending = x->owner ? x->owner->rank : 0;
+    e.pending = owner->rank;
     struct mbar_track *m = NULL;
     if (x->kind == LIFE_MBAR_INIT)
-        m = mbar_begin(t, x, e.site);
+        m = mbar_begin(t, owner, x, e.site);
     else if (x->kind == LIFE_MBAR_INVAL)
-        m = mbar_at(t, x->owner, x->off);
+        m = mbar_at(t, owner, x->off);
     e.object = m ? m->object : 0;
     const uint32_t number = put(t, &x->by, &e);
     if (m)
         m->changed = m->init = number;
-    note_life(self, t, x, number);
+    note_life(self, t, owner, x, number);
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
