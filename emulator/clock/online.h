@@ -1,8 +1,8 @@
 /* clock/online.h - the clock within execution: --schedule=model.
  *
  * A listener of the machine's events and a struct mach_timing over the agents of clock/model.h. The scheduler
- * (launch/timed.c) asks it what instructions and operations cost, at the times that this gives; what clock/replay.c does
- * with a log happens here as the program runs, by the same costs.
+ * (launch/timed.c) asks it what instructions and operations cost, at the times that this gives; what clock/replay.c
+ * does with a log happens here as the program runs, by the same costs.
  */
 #ifndef CLOCK_ONLINE_H
 #define CLOCK_ONLINE_H

@@ -289,3 +289,10 @@ const char *tmap_replace(uint8_t map[TMAP_BYTES], enum tmap_field field, uint32_
     relaxed_store(map + f->at + f->bytes * ord, f->bytes, value);
     return NULL;
 }
+
+void tmap_pack6(const uint8_t from[16], uint8_t to[12]) {
+    memset(to, 0, 12);
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned b = 0; b < 6; b++)
+            to[(6 * i + b) / 8] |= (uint8_t)((from[i] >> b & 1) << (6 * i + b) % 8);
+}

@@ -89,4 +89,7 @@ const char *tmap_type_name(uint32_t type);
 /* Bytes of shared memory in which the swizzle moves things: 32, 64, 96, 128; 0 without swizzle. */
 unsigned tmap_swizzle_span(uint32_t swizzle);
 
+/* Sixteen values of 6 bits, each in a byte of its own, become 12 bytes: .b6p2x16 of 5.5.1.1. */
+void tmap_pack6(const uint8_t from[16], uint8_t to[12]);
+
 #endif

@@ -471,14 +471,6 @@ static void describe_write(const struct async_op *op, struct event_work *work) {
 
 static const struct async_kind write_kind = {AGENT_TMA, run_write, describe_write};
 
-/* Sixteen values of 6 bits, each in a byte of its own, become 12 bytes: .b6p2x16 of 5.5.1.1. */
-static void pack6(const uint8_t from[16], uint8_t to[12]) {
-    memset(to, 0, 12);
-    for (unsigned i = 0; i < 16; i++)
-        for (unsigned b = 0; b < 6; b++)
-            to[(6 * i + b) / 8] |= (uint8_t)((from[i] >> b & 1) << (6 * i + b) % 8);
-}
-
 /* Are the bytes of the row's chunk [to, to + unit) that the tensor gets written? `used`: the row lies inside. */
 static bool chunk_written(const struct tile_store *s, const struct tile *t, bool used, uint32_t to, uint32_t from,
                           bool flip) {
@@ -506,7 +498,7 @@ static bool gather_row(const struct tile_store *s, const struct tile *t, uint32_
         if (!clean && !chunk_written(s, t, used, to, from, flip))
             return false;
         if (t->unit == 12)
-            pack6(smem + from, row + to);
+            tmap_pack6(smem + from, row + to);
         else if (flip) {
             memcpy(row + to, smem + from + 8, 8);
             memcpy(row + to + 8, smem + from, 8);

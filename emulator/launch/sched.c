@@ -4,8 +4,8 @@
  * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
  * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
  * after each instruction), `lazy` only when no warp of the island can run, or none has completed for LAZY_ROUNDS,
- * `random` draws every choice from the seed, `pct` the agents' priorities (launch/pct.c), `model` takes all in the order
- * of their times (launch/timed.c).
+ * `random` draws every choice from the seed, `pct` the agents' priorities (launch/pct.c), `model` takes all in the
+ * order of their times (launch/timed.c).
  */
 #include "engines/tc.h"
 #include "launch/state.h"

@@ -103,8 +103,8 @@ void async_op_free(struct async_op *op);
 /* Appends; ownership passes to the queue, which frees the operation after it ran. */
 void async_issue(struct async_queue *q, struct async_op *op);
 /* Runs the head of the queue, or of an unordered one under MACH_SCHED_RANDOM any operation, under MACH_SCHED_PCT that
- * of the highest priority, under MACH_SCHED_MODEL that which is due first. True when an operation completed. Counts as progress and, unless it was silent, wakes the
- * issuer's CTA. */
+ * of the highest priority, under MACH_SCHED_MODEL that which is due first. True when an operation completed. Counts as
+ * progress and, unless it was silent, wakes the issuer's CTA. */
 bool async_step(struct async_queue *q);
 /* MACH_SCHED_PCT: the priority of what async_step would run; NULL: nothing. */
 uint64_t *async_priority(struct async_queue *q);

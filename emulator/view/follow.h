@@ -1,7 +1,7 @@
 /* view/follow.h - the events of one object of a log alone.
  *
- * What is followed: WHAT[@ctaN][@clusterM], N being a rank in its cluster and M the cluster's number; without them those
- * of rank 0 and of the first cluster of the log. In a grid without clusters ctaN is the CTA of that number.
+ * What is followed: WHAT[@ctaN][@clusterM], N being a rank in its cluster and M the cluster's number; without them
+ * those of rank 0 and of the first cluster of the log. In a grid without clusters ctaN is the CTA of that number.
  *
  *   full[0]          an mbarrier, a barrier of the CTA, a queue, or a buffer, by its name (view/names.h)
  *   0x418            a shared address: the mbarrier there, or what copies, UMMAs and stores touch there

@@ -586,15 +586,13 @@ const char *say_where(const struct say *t, uint32_t number, char *buf, size_t si
     const struct trace_site *site = &log->sites[number - 1];
     const struct trace_call *chain[NAMES_CHAIN];
     const uint32_t n = names_chain(t->names, number, chain);
-    trace_text file = site->file;
-    uint32_t line = site->line;
     const char *own = n ? trace_string(log, chain[n - 1]->file) : "";
-    for (uint32_t i = 0; i < n && strcmp(trace_string(log, file), own) != 0; i++) {
-        file = chain[i]->file;
-        line = chain[i]->line;
-    }
-    if (*trace_string(log, file))
-        words_put(&w, "%s:%u", last_part(trace_string(log, file)), line);
+    const struct trace_call *at = NULL;
+    for (uint32_t i = 0; i < n && strcmp(trace_string(log, at ? at->file : site->file), own) != 0; i++)
+        at = chain[i];
+    const char *file = trace_string(log, at ? at->file : site->file);
+    if (*file)
+        words_put(&w, "%s:%u", last_part(file), at ? at->line : site->line);
     else if (*trace_string(log, site->ptx))
         words_put(&w, "%s:%u", last_part(trace_string(log, site->ptx)), site->ptx_line);
     return buf;

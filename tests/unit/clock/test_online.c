@@ -41,8 +41,8 @@ static const char text[] = RUN_HEADER
                  "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra more;\n"
                  "mbarrier.arrive.shared::cta.b64 _, [%r3]; mov.u64 %rd3, %clock64; st.global.u64 [%rd1+16], %rd3;\n"
                  "ret; }\n"
-    /* CTA 1 arrives at CTA 0's mbarrier after 12000 cycles: out[1], when. CTA 0 asks all the time: how often from out[3]
-     * on, out[2], and when it is told, out[0] */
+    /* CTA 1 arrives at CTA 0's mbarrier after 12000 cycles: out[1], when. CTA 0 asks all the time: how often from
+     * out[3] on, out[2], and when it is told, out[0] */
     HEAD("remote") "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1;\n"
                    "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; @!%p1 bra run;\n"
                    "mov.u64 %rd6, 0; mov.u64 %rd5, %clock64;\n"
@@ -154,7 +154,8 @@ static void test_waits(void) {
 }
 
 /* An arrival in another CTA issues in 8 cycles and takes 200 to come through: until then test_wait says no. A round of
- * test_wait, addition and branch takes 16; the answer 20 from when it came through, at least; the read of the clock 12. */
+ * test_wait, addition and branch takes 16; the answer 20 from when it came through, at least; the read of the clock
+ * 12. */
 static void test_remote(void) {
     struct timed_run t;
     if (start(&t, 10000000)) {

@@ -79,7 +79,8 @@ static void copies(void) {
                                   "cp.async.bulk.wait_group 0; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group "
                                   "[%rd5, {8, 5}], [%r20];\n"
                                   "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n" LOG_END,
-              "cp.async.bulk.tensor to shared memory 0#1 issued bytes 128 to 0:400 global 4090 coord 4 coord 2 signals 0:2300\n"
+              "cp.async.bulk.tensor to shared memory 0#1 issued bytes 128 to 0:400 global 4090 coord 4 coord 2 "
+              "signals 0:2300\n"
               "cp.async.bulk.tensor to shared memory 0#1 started\n"
               "cp.async.bulk.tensor to shared memory 0#1 completed\n"
               "cp.async.bulk to global memory 0#2 issued bytes 64 from 0:440 global 400\n"

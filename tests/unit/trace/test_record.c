@@ -160,7 +160,8 @@ static void meetings(void) {
           WARP, "0/0 warp_sync met < exit 0/0\n");
 }
 
-/* Of two CTAs on one SM the second gets columns when the first has given back columns and permit, which waits until the second asks. */
+/* Of two CTAs on one SM the second gets columns when the first has given back columns and permit, which waits until the
+ * second asks. */
 static void tensor_memory(void) {
     static const char ptx[] =
         LOG_HEAD "mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 148; and.pred %p2, %p1, %p8;\n"

@@ -1,7 +1,7 @@
 /* made_log.h - a log made by hand: two CTAs, a ring of two stages, two tiles; and its source.
  *
- * Each CTA's load warp (1) brings A into a stage of both; the leader's MMA warp (0) makes UMMAs of it and commits; warps 2
- * and 3 of the leader are its epilogue. Event numbers stand beside what the tests ask for.
+ * Each CTA's load warp (1) brings A into a stage of both; the leader's MMA warp (0) makes UMMAs of it and commits;
+ * warps 2 and 3 of the leader are its epilogue. Event numbers stand beside what the tests ask for.
  */
 #ifndef TESTS_MADE_LOG_H
 #define TESTS_MADE_LOG_H
@@ -56,7 +56,7 @@ static inline uint32_t made_call(struct made *m, uint32_t line, uint32_t outer) 
     return ++m->log.num_calls;
 }
 
-/* An instruction in a wrapper that the source calls at `line`, in what the kernel calls at `task` (0: in the kernel). */
+/* An instruction in a wrapper that the source calls at `line`, in what the kernel calls at `task` (0: the kernel). */
 static inline uint32_t made_site(struct made *m, uint32_t line, uint32_t task, const char *text) {
     const uint32_t outer = task ? made_call(m, task, 0) : 0;
     m->sites[m->log.num_sites] = (struct trace_site){
