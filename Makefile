@@ -36,6 +36,7 @@ BENCH_MEMORY ?=
 SEEDS ?= 100
 TEXT ?=
 BREAK ?=
+BESIDE ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -184,12 +185,12 @@ $(BUILD)/sm100emu $(BUILD)/sm100emu-log: $(BUILD)/%: emulator/%.c $(EMU)/libsm10
 -include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d $(BUILD)/sm100emu-log.d
 
 # ---------------------------------------------------------------- the emulator on its way to other machines
-$(BUILD)/sm100emu.1: emulator/sm100emu.1 VERSION
+$(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1: $(BUILD)/%: emulator/% VERSION
 	@sed 's/@VERSION@/$(VERSION)/' $< >$@
 
 .PHONY: install uninstall dist wheel
 DIRS = DESTDIR='$(DESTDIR)' bindir='$(bindir)' libdir='$(libdir)' mandir='$(mandir)' docdir='$(docdir)'
-install: emulator $(BUILD)/sm100emu.1 ## the launcher, its libraries and its man page into PREFIX=/usr/local (DESTDIR, bindir, libdir, mandir)
+install: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the launcher, its libraries and its man page into PREFIX=/usr/local (DESTDIR, bindir, libdir, mandir)
 	@$(DIRS) sh scripts/install.sh put $(BUILD)
 
 uninstall: ## what install put there, and nothing else
@@ -198,7 +199,7 @@ uninstall: ## what install put there, and nothing else
 dist: ## the commit as build/sm100emu-VERSION.tar.gz, the same bytes wherever it is made
 	@sh scripts/dist.sh
 
-wheel: emulator $(BUILD)/sm100emu.1 ## the emulator as a Python wheel in build/: pip install build/sm100emu-*.whl
+wheel: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the emulator as a Python wheel in build/: pip install build/sm100emu-*.whl
 	@sh scripts/doctor.sh need python3 objdump strip
 	@CC='$(CC)' python3 scripts/wheel.py $(BUILD)
 
@@ -240,7 +241,7 @@ check-$(firstword $(subst _, ,$(1))): build/$(1) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
 watch-$(firstword $(subst _, ,$(1))): build/$(1) emulator
-	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
+	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
 endef
 
 # Asked only where a step is about to run.

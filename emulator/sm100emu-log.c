@@ -10,6 +10,7 @@
 #include "view/json.h"
 #include "view/perfetto.h"
 #include "view/timeline.h"
+#include "view/times.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -31,13 +32,16 @@ static const char help_text[] =
     "  --perfetto=FILE write the log to FILE in the trace-event format, which https://ui.perfetto.dev opens\n"
     "  --json          all of it as JSON, on stdout: emulator/view/json.h says what is what\n"
     "\n"
-    "  --launch=N      the launch, in the order of the log (default: 1; --json: all)\n"
+    "  --order         the order of the events alone; else times are cycles on a model of a B200, where it can tell\n"
+    "  --launch=N      the launch, in the order of the log (default: the first with a tcgen05.mma, else 1; --json:\n"
+    "                  all)\n"
     "  --cluster=N     the timeline's cluster, by its number in the grid (default: the first of the log)\n"
     "  --ctas=FIRST-LAST\n"
     "                  the timeline's CTAs, by their ranks in the cluster (default: 0-1)\n"
     "  --tiles=FIRST-LAST\n"
     "                  the timeline's tiles (default: 0-1)\n"
-    "  --repeat=N      how often the timeline shows what repeats in a tile before it counts only; 0: always\n"
+    "  --repeat=N      how often the timeline shows what repeats in the first tile, and once in those behind; 0: "
+    "always\n"
     "                  (default: 2)\n"
     "  --width=N       columns of a line; 0: as long as it is (default: the terminal's, else 160)\n"
     "  --version       version of the emulator\n"
@@ -56,9 +60,9 @@ __attribute__((format(printf, 2, 3))) static _Noreturn void stop(int status, con
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 struct options {
-    bool json, text; /* text: --timeline */
+    bool json, text, order; /* text: --timeline */
     const char *follow, *perfetto, *path;
-    uint32_t launch; /* from 1 */
+    uint32_t launch; /* from 1; 0: not said */
     bool has_cluster, has_width;
     uint32_t cluster, width;
     struct timeline timeline;
@@ -145,6 +149,8 @@ static void take(const char *arg, struct options *o) {
         o->json = true;
     else if (strcmp(arg, "--timeline") == 0)
         o->text = true;
+    else if (strcmp(arg, "--order") == 0)
+        o->order = true;
     else if (arg[0] == '-' && arg[1] && !take_value(arg, o))
         stop(WRONG_USE, "%s is no option; --help lists them", arg);
     else if (arg[0] != '-' && o->path)
@@ -170,11 +176,12 @@ static void find_cluster(const struct options *o, const struct trace_log *log, s
              log->num_clusters);
 }
 
-static void show_text(struct options *o, const struct trace_log *log, struct names *names) {
+static void show_text(struct options *o, const struct trace_log *log, struct names *names,
+                      const struct say_times *times) {
     struct rows rows = rows_to(stdout);
     char why[512];
     rows.width = o->has_width ? o->width : rows.width;
-    if (o->follow && !follow_print(&rows, log, names, NULL, o->follow, why, sizeof why)) {
+    if (o->follow && !follow_print(&rows, log, names, times, o->follow, why, sizeof why)) {
         fflush(stdout);
         fprintf(stderr, "sm100emu-log: --follow: %s\n", why);
         follow_list(stderr, log, names, o->follow);
@@ -183,33 +190,54 @@ static void show_text(struct options *o, const struct trace_log *log, struct nam
     if (o->follow && !o->text)
         return;
     find_cluster(o, log, &o->timeline);
-    if (!timeline_print(&rows, log, names, NULL, &o->timeline, why, sizeof why))
+    if (!timeline_print(&rows, log, names, times, &o->timeline, why, sizeof why))
         stop(FAILED, "%s", why);
 }
 
-static void write_perfetto(const char *path, const struct trace_log *log, struct names *names) {
+static void write_perfetto(const char *path, const struct trace_log *log, struct names *names,
+                           const struct say_times *times) {
     FILE *f = fopen(path, "wbe");
     if (!f)
         stop(FAILED, "%s: %s", path, strerror(errno));
-    const bool ok = perfetto_write(f, log, names, NULL);
+    const bool ok = perfetto_write(f, log, names, times);
     if ((fclose(f) != 0) | !ok)
         stop(FAILED, "%s takes no more: %s", path, strerror(errno));
 }
 
+static bool has_umma(const struct trace_log *log) {
+    for (uint32_t c = 0; c < log->num_clusters; c++)
+        for (uint32_t i = 0; i < log->clusters[c].num_ops; i++)
+            if (log->clusters[c].ops[i].agent == AGENT_TENSOR_CORE)
+                return true;
+    return false;
+}
+
 static void show(struct options *o, struct trace_log **logs, uint32_t count) {
+    for (uint32_t i = count; i > 0 && !o->launch; i--)
+        o->launch = has_umma(logs[count - i]) ? count - i + 1 : i == 1 ? 1 : 0;
     if (o->launch > count)
         stop(FAILED, "--launch=%u: the log has %u launches", o->launch, count);
     const struct trace_log *log = logs[o->launch - 1];
     struct names *names = names_make(log, time_of(o->path));
+    struct times times;
+    char why[256] = "";
+    const bool text = o->text || o->follow || !(o->json || o->perfetto);
+    const bool clock = !o->order && (text || o->perfetto) && times_make(&times, log, why, sizeof why);
+    if (*why)
+        fprintf(stderr, "sm100emu-log: the order of events, without cycles: %s\n", why);
+    else if (clock && *times.doubts)
+        fprintf(stderr, "sm100emu-log: %s\n", times.doubts);
     if (o->perfetto)
-        write_perfetto(o->perfetto, log, names);
-    if (o->text || o->follow || !(o->json || o->perfetto))
-        show_text(o, log, names);
+        write_perfetto(o->perfetto, log, names, clock ? times.say : NULL);
+    if (text)
+        show_text(o, log, names, clock ? times.say : NULL);
+    if (clock)
+        times_free(&times, log);
     names_free(names);
 }
 
 int main(int argc, char **argv) {
-    struct options o = {.launch = 1, .timeline = timeline_default()};
+    struct options o = {.timeline = timeline_default()};
     struct trace_log **logs;
     char why[512];
     for (int i = 1; i < argc; i++)
@@ -222,7 +250,7 @@ int main(int argc, char **argv) {
     if (!count)
         stop(FAILED, "%s", why);
     show(&o, logs, count);
-    if (o.json && !view_json(stdout, logs, count, time_of(o.path)))
+    if (o.json && !view_json(stdout, logs, count, time_of(o.path), !o.order))
         stop(FAILED, "stdout takes no more: %s", strerror(errno));
     if (fflush(stdout) != 0)
         stop(FAILED, "stdout takes no more: %s", strerror(errno));

@@ -9,5 +9,5 @@ for step in "$@"; do
     printf '  %-11s %s\n' "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
 done
 printf '  %-11s %s\n' "check-NN" "a step on the emulator under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
-printf '  %-11s %s\n' "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy)"
+printf '  %-11s %s\n' "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; BESIDE=--schedule=lazy: beside another schedule)"
 awk '/^[a-z0-9-]+:.*## / { name = $1; sub(/:.*/, "", name); sub(/.*## /, ""); printf "  %-11s %s\n", name, $0 }' Makefile

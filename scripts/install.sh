@@ -34,6 +34,7 @@ for link in libcudart.so.12 libcudart.so.13 libcuda.so.1; do
     place "$library" $link ln -s libsm100emu.so
 done
 place "$DESTDIR$mandir/man1" sm100emu.1 install -m 644 "$build/sm100emu.1"
+place "$DESTDIR$mandir/man1" sm100emu-log.1 install -m 644 "$build/sm100emu-log.1"
 place "$doc" LICENSE install -m 644 LICENSE
 place "$DESTDIR$bindir" sm100emu-log install -m 755 "$build/sm100emu-log"
 place "$DESTDIR$bindir" sm100emu install -m 755 "$build/sm100emu"

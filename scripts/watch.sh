@@ -1,11 +1,12 @@
 #!/bin/sh
-# watch.sh BUILD STEP: runs a step on the emulator with --trace and makes BUILD/watch/NN/index.html and trace.json of its log.
+# watch.sh BUILD STEP: runs a step on the emulator with --trace, and makes BUILD/watch/NN/index.html and trace.json.
 #
 #   ARGS      of the program, and instead of what the step is watched with otherwise
 #   TEXT=1    a timeline on the terminal in place of the page
-#   BREAK=N   the N-th patch of STEP/breaks/ is applied to a copy in BUILD/watch/NN/break-N, and the page, there too, shows
-#             both runs side by side: as it is, and broken. The first lines of a patch, up to its ---, say what it does, and
-#             may hold `Options:` of the emulator and `Arguments:` of the program, for both.
+#   BESIDE=   options of the emulator: the page shows a second run with them side by side (BESIDE=--schedule=lazy)
+#   BREAK=N   the N-th patch of STEP/breaks/ is applied to a copy in BUILD/watch/NN/break-N, and the page, there too,
+#             shows both runs side by side: as it is, and broken. The first lines of a patch, up to its ---, say what it
+#             does, and may hold `Options:` of the emulator and `Arguments:` of the program, for both.
 #
 # SAN_LIB as in run.sh. MAKE builds the copy.
 set -eu
@@ -62,8 +63,9 @@ if [ -n "${BREAK:-}" ]; then
     record "build/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
     record "$folder/source/$step/$step" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$patch"
-    page "$folder/log" "$folder/log-broken" -o "$folder" --name "$step" --said "$folder/findings.sarif" \
-        --root2 "$folder/source" --name2 "broken: $(sed 1q "$patch")" --said2 "$folder/findings-broken.sarif" --title "$step, BREAK=$BREAK"
+    page "$folder/log" "$folder/log-broken" -o "$folder" --title "$step, BREAK=$BREAK" \
+        --name "$step" --said "$folder/findings.sarif" \
+        --name2 "broken: $(sed 1q "$patch")" --said2 "$folder/findings-broken.sarif" --root2 "$folder/source"
     exit 0
 fi
 
@@ -72,5 +74,11 @@ if [ -n "${TEXT:-}" ]; then
     exec "$build/sm100emu-log" --timeline "$folder/log"
 fi
 sh scripts/doctor.sh need python3
-page "$folder/log" -o "$folder" --name "$step${args:+ $args}" --said "$folder/findings.sarif" --title "$step"
+set -- "$folder/log"
+if [ -n "${BESIDE:-}" ]; then
+    options=$BESIDE
+    record "build/$step" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
+    set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
+fi
+page "$@" -o "$folder" --name "$step${args:+ $args}" --said "$folder/findings.sarif" --title "$step"
 [ "$code" = 0 ] || echo "watch: the program ended with exit code $code; $folder/says.txt has what it printed" >&2

@@ -92,9 +92,11 @@ def contents(build, version, tag, made):
     for name in "__init__.py", "__main__.py", "watch.py":
         files["sm100emu/" + name] = read("python/sm100emu/" + name)
     for name in os.listdir(os.path.join(ROOT, "python/sm100emu/page")):
-        files["sm100emu/page/" + name] = read("python/sm100emu/page/" + name)
+        if name.endswith((".html", ".css", ".js")):
+            files["sm100emu/page/" + name] = read("python/sm100emu/page/" + name)
     files["sm100emu/link/libcudart.so"] = b"/* a script of the linker */\nINPUT(libcudart.so.13)\n"
-    files["sm100emu-%s.data/data/share/man/man1/sm100emu.1" % version] = read(os.path.join(build, "sm100emu.1"))
+    for page in "sm100emu.1", "sm100emu-log.1":
+        files["sm100emu-%s.data/data/share/man/man1/%s" % (version, page)] = read(os.path.join(build, page))
     files[info + "LICENSE"] = read("LICENSE")
     files[info + "METADATA"] = metadata(version).encode()
     files[info + "WHEEL"] = ("Wheel-Version: 1.0\nGenerator: sm100emu (%s)\nRoot-Is-Purelib: false\nTag: py3-none-%s\n"

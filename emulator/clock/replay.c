@@ -7,14 +7,13 @@
 #include "clock/clock.h"
 
 #include "base/heap.h"
+#include "clock/engine.h"
 #include "clock/graph.h"
 #include "clock/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MAX_WARPS 64u
 
 /* A cluster on its SMs. Arrays by event, by operation, by rank, or by rank and warp. */
 struct live {
@@ -25,10 +24,8 @@ struct live {
     uint32_t *order_by, *other_by; /* events + 1 */
     double *cycle;
     uint32_t *cause;
-    double *done, *there;   /* operations: when complete; of a load, when L2 has sent it */
-    double umma[16];        /* latest completion of an UMMA, */
-    double *loads, *copies; /* of threads' reads, and of cp.async */
-    uint32_t sm[16];
+    double *done, *there; /* operations: when complete; of a load, when L2 has sent it */
+    struct clock_place place;
     uint32_t left;
 };
 struct due {
@@ -85,101 +82,16 @@ static void push_event(struct replay *r, uint32_t cluster, uint32_t event) {
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t sm_of(const struct live *l, uint32_t rank) { return l->sm[rank % 16]; }
-
-static struct clock_box box_of(const struct trace_op *op) {
-    /* where the address is not known the coordinates tell boxes of a map apart */
-    uint64_t address = op->global;
-    if (!address)
-        for (uint32_t i = 0, n = op->dims < 5 ? op->dims : 5; i <= n; i++)
-            address = (address ^ (i ? (uint64_t)(uint32_t)op->coord[i - 1] : op->map)) * UINT64_C(0x100000001b3);
-    return (struct clock_box){address, op->bytes, op->row};
-}
-
-static double start_load(struct replay *r, struct live *l, uint32_t number, double at) {
-    const struct trace_op *op = &l->c->ops[number - 1];
-    const struct clock_box box = box_of(op);
-    const bool copied = op->leader && op->leader != number; /* by multicast: asked for once */
-    if (copied)
-        l->there[number - 1] = l->there[op->leader - 1] + r->costs->multicast;
-    else
-        l->there[number - 1] = clock_fetch(r->model, sm_of(l, op->rank), at, &box);
-    l->done[number - 1] = clock_arrive(r->model, sm_of(l, op->to ? op->to - 1 : op->rank), l->there[number - 1], &box);
-    return at;
-}
-
-static double start_copy(struct replay *r, struct live *l, uint32_t number, double at) {
-    const struct trace_op *op = &l->c->ops[number - 1];
-    const struct clock_box box = box_of(op);
-    if (op->follows) {
-        l->done[number - 1] = clock_store_write(r->model, at, &box);
-        return at;
-    }
-    if (op->from && op->to) { /* from an SM to another */
-        const double sent = clock_store_read(r->model, sm_of(l, op->from - 1), at, &box) + r->costs->arrive_remote;
-        l->done[number - 1] = clock_arrive(r->model, sm_of(l, op->to - 1), sent, &box);
-        return at;
-    }
-    if (op->from) {
-        l->done[number - 1] = clock_store_read(r->model, sm_of(l, op->from - 1), at, &box);
-        return at;
-    }
-    return start_load(r, l, number, at);
-}
-
-static double start_umma(struct replay *r, struct live *l, uint32_t number, double at) {
-    const struct trace_op *op = &l->c->ops[number - 1];
-    const struct clock_umma u = {
-        .m = op->m,
-        .n = op->n,
-        .k = op->k,
-        .cta_group = op->cta_group,
-        .tf32 = op->k == 8, /* 32 bytes of 4 along K */
-        .a_in_tmem = op->a_in_tmem != 0,
-        .peer = sm_of(l, op->rank ^ 1),
-    };
-    const double start = clock_run_umma(r->model, sm_of(l, op->rank), at, &u, &l->done[number - 1]);
-    l->umma[op->rank % 16] = fmax(l->umma[op->rank % 16], l->done[number - 1]);
-    return start;
-}
-
 /* Takes an operation up at `at`; returns its start, and l->done is its end. */
 static double start(struct replay *r, struct live *l, uint32_t number, double at) {
     const struct trace_op *op = &l->c->ops[number - 1];
-    const uint32_t rank = op->rank % 16, sm = sm_of(l, rank);
-    double *done = &l->done[number - 1];
-    switch (op->agent) {
-    case AGENT_TMA:
-    case AGENT_BULK:
-        return start_copy(r, l, number, at);
-    case AGENT_TENSOR_CORE:
-        return start_umma(r, l, number, at);
-    case AGENT_TENSOR_COPY:
-        *done = clock_run_cp(r->model, sm, at, op->bytes);
-        l->umma[rank] = fmax(l->umma[rank], *done);
-        return at;
-    case AGENT_TENSOR_LDST:
-        *done = clock_run_ldst(r->model, sm, op->warp, at, op->n);
-        return at;
-    case AGENT_COMMIT: {
-        const bool copies = strcmp(trace_string(r->log, op->name), "tcgen05.commit") != 0;
-        *done = fmax(at, copies ? l->copies[rank * MAX_WARPS + op->warp % MAX_WARPS] : l->umma[rank]);
-        return at;
-    }
-    case AGENT_CP_ASYNC: {
-        double *copies = &l->copies[rank * MAX_WARPS + op->warp % MAX_WARPS];
-        *done = clock_thread_read(r->model, sm, at, (op->bytes + 31) / 32, 1);
-        *copies = fmax(*copies, *done);
-        return at;
-    }
-    case AGENT_CLC:
-        *done = at + r->costs->clc;
-        r->r->doubts.clc++;
-        return at;
-    default:
-        *done = at;
-        return at;
-    }
+    const bool copied = op->leader && op->leader != number; /* by multicast: asked for once */
+    const struct clock_start s = clock_start(r->model, &l->place, op, trace_string(r->log, op->name), at,
+                                             copied ? &l->there[op->leader - 1] : NULL);
+    l->there[number - 1] = s.there;
+    l->done[number - 1] = s.done;
+    r->r->doubts.clc += op->agent == AGENT_CLC;
+    return s.at;
 }
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
@@ -196,22 +108,14 @@ static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i,
     return !(clock_is_test(last, false) && last->object == e->object);
 }
 
-/* Lines of 128 bytes, one a cycle, that an access to global memory touches; the log tells sectors. Where lanes of less
- * than a sector fill all they touch they lie side by side, four sectors to a line; else each is taken for a line. */
-static double lines_touched(const struct trace_event *e) {
-    const uint64_t asked = (uint64_t)__builtin_popcount(e->lanes) * e->count;
-    return e->count < 32 && e->value * 32 <= asked ? ceil((double)e->value / 4) : (double)e->value;
-}
-
 static double thread(struct replay *r, struct live *l, uint32_t i) {
     const struct trace_event *e = &l->c->events[i];
-    const struct clock_table *t = r->costs;
-    const uint32_t warp = (e->rank % 16u) * MAX_WARPS + e->warp % MAX_WARPS, sm = sm_of(l, e->rank);
-    const double cost[RUN_KINDS] = {t->alu, t->control, t->shared, t->global, t->async};
+    double *const loads = &l->place.loads[clock_warp(e->rank, e->warp)];
+    const uint32_t sm = l->place.sm[e->rank % CLOCK_RANKS];
     double slots = 0, cycles = 0, at = fmax(l->order[i], l->begin);
     for (uint32_t k = 0; k < RUN_KINDS; k++) {
         slots += e->ran[k];
-        cycles += e->ran[k] * cost[k];
+        cycles += e->ran[k] * clock_class_cycles(r->costs, (enum trace_run)k);
     }
     if (clock_is_test(e, false) &&
         e->times > 1) { /* a run of polls: the wait that it stands for is told of by others */
@@ -220,12 +124,13 @@ static double thread(struct replay *r, struct live *l, uint32_t i) {
     }
     const bool reads = e->class == TRACE_GLOBAL && e->kind != EFFECT_WRITE;
     if (!reads)
-        at = fmax(at, l->loads[warp]);
+        at = fmax(at, *loads);
     at = clock_issue(r->model, sm, e->warp, at, slots, cycles);
     if (reads)
-        l->loads[warp] = fmax(l->loads[warp], clock_thread_read(r->model, sm, at, e->value, lines_touched(e)));
+        *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)));
     else if (e->class == TRACE_GLOBAL)
-        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, lines_touched(e)) - 64);
+        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)) -
+                          CLOCK_STORES_AHEAD);
     if (e->class == TRACE_STEP && e->kind == 1)
         r->r->doubts.timed++;
     if (forced_yes(r, l, i, at))
@@ -250,10 +155,7 @@ static void begin(struct replay *r, uint32_t cluster, double at, const uint32_t 
     l->cause = xcalloc(n, sizeof *l->cause);
     l->done = xcalloc(2 * (c->num_ops + 1u), sizeof *l->done);
     l->there = l->done + c->num_ops;
-    l->loads = xcalloc((size_t)2 * 16 * MAX_WARPS, sizeof *l->loads);
-    l->copies = l->loads + (size_t)16 * MAX_WARPS;
-    for (uint32_t i = 0; i < 16; i++)
-        l->sm[i] = sm[i] % CLOCK_MAX_SMS;
+    clock_place_init(&l->place, sm);
     l->left = c->num_events;
     for (uint32_t i = 0; i < c->num_events; i++)
         if (!l->graph.pending[i])
@@ -287,7 +189,7 @@ static void release(struct replay *r, uint32_t cluster) {
     xfree(l->order);
     xfree(l->order_by);
     xfree(l->done);
-    xfree(l->loads);
+    clock_place_free(&l->place);
     if (r->r->clusters)
         r->r->clusters[cluster] = (struct clock_cluster){l->cycle, l->cause};
     else {
@@ -302,7 +204,7 @@ static void end(struct replay *r, uint32_t cluster) {
     release(r, cluster);
     while (r->next < r->log->num_clusters) {
         const uint32_t next = r->next++;
-        begin(r, next, l->end + r->costs->cta_start, l->sm);
+        begin(r, next, l->end + r->costs->cta_start, l->place.sm);
         if (r->live[next].left)
             return;
         release(r, next);

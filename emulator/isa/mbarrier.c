@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #define POLL_LIMIT 16u
+#define POLL_LIMIT_TIMED 1024u /* under MACH_SCHED_MODEL, where they take time */
 #define PEEK_TURNS 8u
 
 struct mbar_form {
@@ -306,7 +307,7 @@ static void tell_polls(struct warp *w, const struct insn *in, uint32_t mask, uin
  * a warp has to wait in it: who asks once, rather than until the answer is yes, is seen. A bit stands for several in
  * long functions. */
 static bool comes_back(struct warp *w, const struct insn *in) {
-    if (in->num_opnds > 3) /* suspendTimeHint */
+    if (in->num_opnds > 3 || w->island->timed) /* suspendTimeHint; MACH_SCHED_MODEL: the limit is long */
         return false;
     const uint64_t bit = UINT64_C(1) << (in - w->func->code) % 64;
     const bool first = !(w->came_back & bit);
@@ -321,6 +322,22 @@ static bool looks_again(struct warp *w) {
     return w->gpu->config.schedule == MACH_SCHED_DEFAULT && turn != 0 && turn <= PEEK_TURNS;
 }
 
+/* MACH_SCHED_MODEL: of the lanes whose phase is over, those to which that has come through. */
+static uint32_t seen(struct warp *w, const struct insn *in, uint32_t done) {
+    const struct mach_timing *t = w->gpu->timing;
+    uint32_t seen = 0;
+    WARP_FOR_LANES(l, done) {
+        struct cta *cta;
+        uint32_t off;
+        if (locate(w, in, in->data, l, &cta, &off) && t->sees(t->ctx, cta, off))
+            seen |= 1u << l;
+    }
+    return seen;
+}
+
+/* How many test_wait in a row say no before they suspend. */
+static uint32_t poll_limit(const struct warp *w) { return w->island->timed ? POLL_LIMIT_TIMED : POLL_LIMIT; }
+
 static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct mbar_form *f = in->data;
     struct group *g = w->g;
@@ -330,6 +347,8 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
     if (!warp_known(w, in, mask, f->value, f->parity ? "the phase parity" : "the state") ||
         !test_lanes(w, in, mask, &done, &wait))
         return WARP_FAULT;
+    if (done && !f->is_try && w->island->timed)
+        done = seen(w, in, done);
     if (done) {
         g->polls = 0;
         if (!f->is_try)
@@ -348,7 +367,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
         if (g->epoch != w->cta->epoch)
             g->polls = 0;
         g->epoch = w->cta->epoch;
-        if (++g->polls > POLL_LIMIT && !limit)
+        if (++g->polls > poll_limit(w) && !limit && wait.kind != WAIT_NONE)
             return warp_isolate(w, in, mask) ? WARP_JUMP : warp_wait(w, in, &wait);
     }
     if (events_wanted(w->gpu, WANT_POLL))

@@ -53,7 +53,8 @@ static enum warp_status mov_pred_sreg(struct warp *w, const struct insn *in, uin
 
 /* --- special registers that change (10.26 - 10.29) ---------------------------------------------------------------- */
 
-/* The clock counts issued warp instructions of the launch; %globaltimer is the same count taken as nanoseconds. The
+/* The clock counts issued warp instructions of the launch; %globaltimer is the same count taken as nanoseconds. Under
+ * MACH_SCHED_MODEL they are the model's cycles and nanoseconds. The
  * fourth component of a vector special register reads as 0. False: a register without a value here. */
 static bool dynamic_value(uint32_t sreg, uint64_t clock, uint64_t *v) {
     switch (sreg) {
@@ -82,9 +83,16 @@ static bool dynamic_value(uint32_t sreg, uint64_t clock, uint64_t *v) {
     }
 }
 
+static uint64_t clock_of(const struct warp *w, uint32_t sreg) {
+    const struct mach_timing *t = w->gpu->timing;
+    const bool timer =
+        sreg == PTX_SREG_globaltimer || sreg == PTX_SREG_globaltimer_lo || sreg == PTX_SREG_globaltimer_hi;
+    return w->island->timed ? t->read(t->ctx, timer) : w->island->clock;
+}
+
 static enum warp_status mov_sreg(struct warp *w, const struct insn *in, uint32_t mask) {
     uint64_t v = 0;
-    dynamic_value(in->o[1].more->src->sreg, w->island->clock, &v);
+    dynamic_value(in->o[1].more->src->sreg, clock_of(w, in->o[1].more->src->sreg), &v);
     if (in->o[0].bits == 64) {
         uint64_t *d = warp_dst64(w, in->o[0].slot);
         ALU_LANES(mask, d[l] = v);

@@ -2,7 +2,8 @@
  *
  * CTAs become resident as launch/place.h says, in the order of their numbers; one costs host memory only once it has
  * run. The islands (machine/island.h) are what the kernel's clusters cannot leave: an SM, a TPC or a GPC, by their
- * size. A kernel whose clusters may see one another (launch/shares.c) has one island.
+ * size. A kernel whose clusters may see one another (launch/shares.c) has one island, and so has every kernel under
+ * MACH_SCHED_MODEL.
  */
 #include "base/heap.h"
 #include "engines/tc.h"
@@ -132,7 +133,7 @@ void launch_make_islands(struct launch_state *st) {
     const uint32_t sms = gpu->config.num_sms;
     const struct diag_dim3 dim = st->grid.cluster;
     const uint32_t ctas = dim.x * dim.y * dim.z;
-    st->shares = launch_kernel_shares(st->grid.kernel);
+    st->shares = launch_kernel_shares(st->grid.kernel) || gpu->config.schedule == MACH_SCHED_MODEL;
     st->island_of = xcalloc(sms, sizeof *st->island_of);
     uint32_t first, count;
     for (uint32_t g = 0; !st->shares && ctas > 2 && mach_gpc(&gpu->config, g, &first, &count); g++)
@@ -149,6 +150,9 @@ void launch_make_islands(struct launch_state *st) {
         isl->resident_tail = &isl->resident;
         if (gpu->config.schedule == MACH_SCHED_PCT)
             launch_pct_init(isl);
+        isl->m.timed = gpu->config.schedule == MACH_SCHED_MODEL;
+        if (isl->m.timed && !gpu->timing)
+            diag_broken("MACH_SCHED_MODEL without a model");
     }
 }
 
@@ -156,6 +160,7 @@ void launch_close_islands(struct launch_state *st) {
     for (uint32_t i = 0; i < st->num_islands; i++) {
         st->islands[i].m.worker = &st->grid.gpu->workers[0];
         launch_reap(&st->islands[i], true);
+        launch_timed_free(&st->islands[i]);
         island_close(&st->islands[i].m);
     }
     xfree(st->islands);

@@ -4,7 +4,8 @@
  * every asynchronous queue of the cluster completes one operation, and the next cluster of the island runs when this
  * one can do nothing more. `eager` completes an operation when it is issued (island.crowded, of which warp/core.c asks
  * after each instruction), `lazy` only when no warp of the island can run, or none has completed for LAZY_ROUNDS,
- * `random` draws every choice from the seed, `pct` the agents' priorities (launch/pct.c).
+ * `random` draws every choice from the seed, `pct` the agents' priorities (launch/pct.c), `model` takes all in the order
+ * of their times (launch/timed.c).
  */
 #include "engines/tc.h"
 #include "launch/state.h"
@@ -66,7 +67,7 @@ static bool step_queues(struct cluster *cl, bool *woke) {
 }
 
 /* The island's turn is over: it faulted, or one did that comes before it, or it has run long enough. */
-static bool turn_over(struct launch_island *isl) {
+bool launch_turn_over(struct launch_island *isl) {
     return isl->m.fault || island_late(&isl->m) || isl->m.clock + isl->m.starts >= isl->limit ||
            isl->m.said_bytes > MACH_SAID || isl->order > atomic_load_explicit(&isl->st->stop, memory_order_relaxed);
 }
@@ -92,7 +93,7 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
         any = true;
     }
     bool ask = true; /* false: no warp could go on, and nothing has happened to change that */
-    for (uint32_t round = 0; round < rounds && !turn_over(isl); round++) {
+    for (uint32_t round = 0; round < rounds && !launch_turn_over(isl); round++) {
         bool busy = false;
         const bool ran = ask && run_warps(cl, QUANTUM, &busy);
         any |= ran;
@@ -110,7 +111,7 @@ static bool run_cluster(struct launch_island *isl, struct cluster *cl) {
 
 static bool run_all(struct launch_island *isl) {
     bool any = false;
-    for (struct cluster *cl = isl->resident; cl && !turn_over(isl); cl = cl->next)
+    for (struct cluster *cl = isl->resident; cl && !launch_turn_over(isl); cl = cl->next)
         any |= run_cluster(isl, cl);
     return any;
 }
@@ -188,7 +189,7 @@ static bool release_one(struct warp *w, struct group *g) {
 /* Nothing can run. Groups at an .aligned instruction look again where their lanes are, once before each of the other
  * attempts: they wait on while these may come. Instructions that may time out do; then lanes parked at a reconvergence
  * point go on alone; when neither helps it is a deadlock. */
-static bool unstick(struct launch_island *isl) {
+bool launch_unstick(struct launch_island *isl) {
     if (isl->stuck_progress != isl->m.progress) {
         isl->stuck_progress = isl->m.progress;
         isl->stuck_rounds = 0;
@@ -229,8 +230,10 @@ static void stop_later(struct launch_island *isl) {
 void launch_take_turn(struct launch_island *isl) {
     struct launch_state *st = isl->st;
     const enum mach_schedule schedule = st->grid.gpu->config.schedule;
+    if (schedule == MACH_SCHED_MODEL)
+        launch_take_timed_turn(isl);
     const bool draws = schedule == MACH_SCHED_RANDOM || schedule == MACH_SCHED_PCT;
-    while (isl->resident && !turn_over(isl)) {
+    while (schedule != MACH_SCHED_MODEL && isl->resident && !launch_turn_over(isl)) {
         bool any = draws ? choose(isl) : run_all(isl);
         /* where clusters may wait for later ones, these come in as soon as there is room */
         if (launch_reap(isl, false)) {
@@ -239,11 +242,11 @@ void launch_take_turn(struct launch_island *isl) {
                 return;
             continue;
         }
-        if (any || turn_over(isl) || step_one(isl))
+        if (any || launch_turn_over(isl) || step_one(isl))
             continue;
         if (isl->wants_grid)
             return;
-        if (!unstick(isl)) {
+        if (!launch_unstick(isl)) {
             isl->idle = true;
             return;
         }

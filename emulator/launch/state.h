@@ -21,7 +21,7 @@ struct launch_state {
     uint32_t static_smem;  /* bytes */
     uint32_t regs;         /* per thread, for residency */
     uint64_t next_cluster, num_clusters;
-    bool shares;                   /* launch_kernel_shares: there is one island */
+    bool shares;                   /* launch_kernel_shares, or MACH_SCHED_MODEL: there is one island */
     bool grid_free;                /* next_cluster may be taken: no other island runs */
     struct launch_island *islands; /* in the order of their SMs */
     uint32_t num_islands;
@@ -47,6 +47,7 @@ struct launch_island {
     /* MACH_SCHED_PCT: launch/pct.c */
     uint64_t change[MACH_MAX_DEPTH - 1]; /* steps before which the agent that is to run gets a low priority; 0: none */
     uint64_t lowest;                     /* priority given so far */
+    struct timed *timed; /* MACH_SCHED_MODEL: launch/timed.c */
     bool asked_aligned; /* groups at .aligned instructions were resumed, and nothing has happened since */
 };
 
@@ -102,6 +103,13 @@ static inline uint64_t launch_steps(const struct launch_island *isl) {
  * `late`: whoever that is gives way first, since nothing has ended for long. launch/pct.c */
 void launch_pct_init(struct launch_island *isl);
 bool launch_run_pct(struct launch_island *isl, bool late);
+
+/* Is the island's turn over? And when nothing in it can run: true when it has found something that can. */
+bool launch_turn_over(struct launch_island *isl);
+bool launch_unstick(struct launch_island *isl);
+/* MACH_SCHED_MODEL: a turn; and what hangs on the island for it. launch/timed.c */
+void launch_take_timed_turn(struct launch_island *isl);
+void launch_timed_free(struct launch_island *isl);
 
 /* Reports (launch/deadlock.c). */
 void launch_report_deadlock(struct launch_state *st);

@@ -47,11 +47,25 @@ static void tell_stage(const struct async_queue *q, const struct async_op *op, e
 
 static uint64_t held_by(const struct async_op *op) { return (uint64_t)op->bytes + op->src_bytes; }
 
+/* MACH_SCHED_MODEL: its engine says when it is complete, of an ordered queue not before the one before it. */
+static void take_up(struct async_queue *q, struct async_op *op, const struct async_op *before) {
+    struct island *isl = q->cta->island;
+    op->due = isl->gpu->timing->take_up(isl->gpu->timing->ctx, op);
+    if (before && before->due > op->due)
+        op->due = before->due;
+    if (q->listed)
+        return;
+    q->listed = true;
+    q->next_issued = isl->issued;
+    isl->issued = q;
+}
+
 void async_issue(struct async_queue *q, struct async_op *op) {
     struct cta *cta = q->cta;
     struct island *isl = cta->island;
     if (op->silent && q->unordered)
         diag_broken("%s: nothing follows it in its queue", op->name);
+    const struct async_op *before = q->unordered ? NULL : q->tail;
     op->next = NULL;
     if (q->tail)
         q->tail->next = op;
@@ -69,6 +83,8 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     isl->async_pending++;
     isl->progress++;
     tell_stage(q, op, OP_ISSUED);
+    if (isl->timed)
+        take_up(q, op, before);
 }
 
 void async_lands(struct async_op *op, struct cta *dst, uint32_t off, uint64_t bytes) {
@@ -101,8 +117,14 @@ const struct async_op *async_landing(const struct cta *cta, uint32_t off, uint32
 static struct async_op **next_op(struct async_queue *q) {
     const enum mach_schedule schedule = q->cta->gpu->config.schedule;
     struct async_op **at = &q->head;
-    if (!q->unordered || (schedule != MACH_SCHED_RANDOM && schedule != MACH_SCHED_PCT))
+    if (!q->unordered || (schedule != MACH_SCHED_RANDOM && schedule != MACH_SCHED_PCT && schedule != MACH_SCHED_MODEL))
         return at;
+    if (schedule == MACH_SCHED_MODEL) {
+        for (struct async_op **p = at; *p; p = &(*p)->next)
+            if ((*p)->due < (*at)->due)
+                at = p;
+        return at;
+    }
     if (schedule == MACH_SCHED_PCT) {
         for (struct async_op **p = at; *p; p = &(*p)->next)
             if ((*p)->priority > (*at)->priority)
@@ -119,6 +141,8 @@ uint64_t *async_priority(struct async_queue *q) {
         return NULL;
     return q->unordered ? &(*next_op(q))->priority : &q->priority;
 }
+
+double async_due(struct async_queue *q) { return (*next_op(q))->due; }
 
 bool async_step(struct async_queue *q) {
     struct async_op **at = next_op(q), *op = *at;
@@ -148,8 +172,14 @@ bool async_step(struct async_queue *q) {
 }
 
 void async_make_room(struct cta *cta) {
+    struct island *isl = cta->island;
     for (struct async_queue *q = cta->queues; q; q = q->next)
-        while (q->head && !cta->island->fault && !island_late(cta->island) && async_step(q))
-            ;
+        while (q->head && !isl->fault && !island_late(isl)) {
+            const double due = isl->timed ? async_due(q) : 0;
+            if (!async_step(q))
+                break;
+            if (isl->timed)
+                timing_raise(isl->gpu->timing, due);
+        }
     cta->island->crowded = false;
 }

@@ -3,8 +3,8 @@
  * TMA copies, UMMAs, commits, tcgen05.ld/st/cp and bulk stores are issued into queues. Operations of one queue run in
  * issue order (but see `unordered`); queues are independent of each other, and the scheduler (launch/sched.c) decides
  * when each runs its next operation: at once (eager), only when no warp can run (lazy), in a fixed interleaving
- * (default), by a seed (random), or by priorities that a seed draws (pct). An operation reads its operands when it
- * runs, not when it is issued.
+ * (default), by a seed (random), by priorities that a seed draws (pct), or at the times of a model (machine/timing.h).
+ * An operation reads its operands when it runs, not when it is issued.
  *
  * A unit takes up so many operations and no more: a warp that issues one to a CTA whose operations in flight have
  * reached a bound gives way until they have run, under any schedule, and goes on then. None of them waits for a warp,
@@ -62,6 +62,7 @@ struct async_op {
     uint32_t src_off, src_bytes;
     uint32_t bytes;              /* of the whole operation */
     uint64_t priority;           /* MACH_SCHED_PCT, in an unordered queue */
+    double due;                  /* MACH_SCHED_MODEL: when it is complete */
     void *watch[MACH_LISTENERS]; /* what each listener keeps for it: machine/events.h */
     /* the operation's own data follows in the enclosing struct */
 };
@@ -72,8 +73,12 @@ struct async_queue {
     const char *name; /* "tensor core", "bulk copy to shared memory", ... */
     struct async_op *head, *tail;
     uint32_t count;
-    uint64_t priority; /* MACH_SCHED_PCT, of an ordered queue */
-    bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM and _PCT run any of them next */
+    uint64_t priority;               /* MACH_SCHED_PCT, of an ordered queue */
+    struct mach_agent agent;         /* MACH_SCHED_MODEL, */
+    struct async_queue *next_issued; /*  and its place in its island's list, where `listed` */
+    bool listed;
+    bool unordered; /* its operations have no order among themselves: MACH_SCHED_RANDOM and _PCT run any of them next,
+                       MACH_SCHED_MODEL the one that is due first */
 };
 
 /* A new, empty queue of a CTA; lives until cluster_release. */
@@ -98,11 +103,13 @@ void async_op_free(struct async_op *op);
 /* Appends; ownership passes to the queue, which frees the operation after it ran. */
 void async_issue(struct async_queue *q, struct async_op *op);
 /* Runs the head of the queue, or of an unordered one under MACH_SCHED_RANDOM any operation, under MACH_SCHED_PCT that
- * of the highest priority. True when an operation completed. Counts as progress and, unless it was silent, wakes the
+ * of the highest priority, under MACH_SCHED_MODEL that which is due first. True when an operation completed. Counts as progress and, unless it was silent, wakes the
  * issuer's CTA. */
 bool async_step(struct async_queue *q);
 /* MACH_SCHED_PCT: the priority of what async_step would run; NULL: nothing. */
 uint64_t *async_priority(struct async_queue *q);
+/* MACH_SCHED_MODEL: when what async_step would run is due; the queue is not empty. */
+double async_due(struct async_queue *q);
 /* Runs what the CTA has in flight; to be called where island.crowded is set, between two instructions. */
 void async_make_room(struct cta *cta);
 

@@ -157,6 +157,11 @@ static void cta_release(struct cta *cta) {
 }
 
 void cluster_release(struct cluster *cl) {
+    for (struct cta **at = &cl->island->woken; *at;)
+        if ((*at)->cluster == cl)
+            *at = (*at)->next_woken;
+        else
+            at = &(*at)->next_woken;
     for (uint32_t r = 0; r < cl->num_ctas; r++)
         cta_release(&cl->cta[r]);
     xfree(cl->cta);

@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "machine/island.h"
 #include "machine/memory.h"
+#include "machine/timing.h"
 #include "machine/worker.h"
 
 #include <stdatomic.h>
@@ -61,6 +62,7 @@ struct mach_config {
         MACH_SCHED_LAZY,
         MACH_SCHED_RANDOM,
         MACH_SCHED_PCT,
+        MACH_SCHED_MODEL,
     } schedule;
     uint64_t seed;    /* MACH_SCHED_RANDOM and _PCT */
     uint32_t depth;   /* MACH_SCHED_PCT: 1 to MACH_MAX_DEPTH; one less is the number of changes of priority */
@@ -75,9 +77,10 @@ struct mach_config {
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
     const char *check_json, *stats_json, *suppress; /* names of files, for who makes the gpu; NULL: none */
-    const char *trace;                 /* the same, of the log: trace/record.h, and what it keeps: */
+    const char *trace;                              /* the same, of the log: trace/record.h, and what it keeps: */
     bool trace_some_ctas, trace_some_tiles;
     uint32_t trace_ctas[2], trace_tiles[2]; /* first and last */
+    const char *follow;                     /* whose events are shown after each launch (view/follow.h); NULL: none */
 };
 struct mach_config mach_config_b200(void);
 
@@ -156,6 +159,8 @@ struct cta {
     uint64_t ops_bytes;          /* and what these hold or will hold */
     struct warp *warps;          /* warp/: num_warps of them, NULL until the CTA has started */
     void *watch[MACH_LISTENERS]; /* what each listener keeps for this CTA */
+    struct cta *next_woken;      /* MACH_SCHED_MODEL: in its island's list of those whose epoch was bumped, */
+    bool woken;                  /*  where it is in it */
 };
 
 struct cluster {
@@ -210,6 +215,9 @@ struct gpu {
      * launch/, or NULL. */
     bool (*explain)(const struct cta *cta, uint32_t off, uint32_t bytes, struct mach_story *story);
 
+    /* MACH_SCHED_MODEL: who knows how long things take; set before the first launch by who makes the gpu */
+    struct mach_timing *timing;
+
     /* of the running launch, looked at by the threads of all islands: island_late */
     uint64_t deadline;          /* by now_ns; 0: none */
     _Atomic uint64_t memory_at; /* when the host is asked next how much the process has in memory */
@@ -249,8 +257,14 @@ void mach_fault_unwritten(struct cta *cta, uint32_t off, uint32_t bytes, const s
 
 /* Something changed that warps of this CTA may wait for. Also counts as progress. */
 static inline void mach_wake(struct cta *cta) {
+    struct island *isl = cta->island;
     cta->epoch++;
-    cta->island->progress++;
+    isl->progress++;
+    if (!isl->timed || cta->woken)
+        return;
+    cta->woken = true;
+    cta->next_woken = isl->woken;
+    isl->woken = cta;
 }
 
 /* The peer of a CTA in its pair (rank ^ 1), or NULL when the cluster has no such CTA (9.7.16.5.1). */

@@ -4,7 +4,7 @@
 #define BANKS 32u
 #define LANES 32u
 #define WORD 4u
-#define MAX_WORDS (LANES * 4u + LANES) /* of a portion; unaligned ones touch one more */
+#define MAX_WORDS (LANES * 4u) /* of a portion */
 
 /* Different words of each bank, where a bank has several: the most of any. */
 static uint32_t count_words(const uint64_t *word, uint32_t n) {
@@ -28,23 +28,41 @@ static uint32_t count_words(const uint64_t *word, uint32_t n) {
     return most;
 }
 
-uint32_t stats_portion(const uint64_t *at, uint32_t size, uint32_t count) {
-    uint64_t word[MAX_WORDS];
-    uint32_t n = 0, banks = 0;
-    bool apart = true; /* no bank twice */
-    for (uint32_t i = 0; i < count; i++)
-        for (uint64_t w = at[i] / WORD; w <= (at[i] + size - 1) / WORD && n < MAX_WORDS; w++) {
-            const uint32_t bank = 1u << w % BANKS;
-            apart = apart && !(banks & bank);
-            banks |= bank;
-            word[n++] = w;
-        }
-    return apart ? n > 0 : count_words(word, n);
+/* Is no bank accessed twice? */
+static bool all_apart(const uint64_t *at, uint32_t size, uint32_t count) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t here = ((1u << (size + WORD - 1) / WORD) - 1) << at[i] / WORD % BANKS;
+        if (seen & here)
+            return false;
+        seen |= here;
+    }
+    return true;
 }
 
-uint32_t stats_wavefronts(const uint64_t *at, uint32_t size, uint32_t lanes, uint32_t *least) {
-    const uint32_t width = size <= 4 ? LANES : size <= 8 ? LANES / 2 : LANES / 4;
-    uint32_t sum = 0;
+uint32_t stats_portion(const uint64_t *at, uint32_t size, uint32_t count) {
+    uint64_t word[MAX_WORDS];
+    uint32_t n = 0;
+    if (all_apart(at, size, count))
+        return count > 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint64_t w = at[i] / WORD; w * WORD < at[i] + size && n < MAX_WORDS; w++)
+            word[n++] = w;
+    return count_words(word, n);
+}
+
+/* Have active lanes l and l ^ bit the same address? */
+static bool in_pairs(const uint64_t *at, uint32_t lanes, uint32_t bit) {
+    for (uint32_t l = 0; l < LANES; l++)
+        if (lanes >> l & lanes >> (l ^ bit) & 1 && at[l] != at[l ^ bit])
+            return false;
+    return true;
+}
+
+uint32_t stats_wavefronts(const uint64_t *at, uint32_t size, uint32_t lanes, bool load, uint32_t *least) {
+    uint32_t sum = 0, width = size <= 4 ? LANES : size <= 8 ? LANES / 2 : LANES / 4;
+    if (load && size > 4 && (in_pairs(at, lanes, 1) || in_pairs(at, lanes, 2)))
+        width *= 2;
     *least = 0;
     for (uint32_t first = 0; first < LANES; first += width) {
         uint64_t some[LANES];

@@ -10,6 +10,7 @@
 struct counting {
     pthread_mutex_t lock;
     struct tally *tallies;
+    struct footprint touched;
 };
 
 static struct tally *tally_of(const struct listener *self, struct cta *cta) { return *event_watch(self, cta); }
@@ -19,6 +20,7 @@ static struct tally *tally_of(const struct listener *self, struct cta *cta) { re
 static void begin(const struct listener *self, const struct event_host *e) {
     struct counting *c = xcalloc(1, sizeof *c);
     pthread_mutex_init(&c->lock, NULL);
+    footprint_init(&c->touched);
     *event_launch_watch(self, e->gpu) = c;
 }
 
@@ -33,10 +35,13 @@ static void end(const struct listener *self, const struct event_host *e) {
         tally_join(all, t);
         tally_free(t);
     }
+    tally_finish(all);
+    all->sum.footprint_read = STATS_SECTOR * footprint_count(&c->touched, false);
+    all->sum.footprint_written = STATS_SECTOR * footprint_count(&c->touched, true);
+    footprint_free(&c->touched);
     pthread_mutex_destroy(&c->lock);
     xfree(c);
     *event_launch_watch(self, e->gpu) = NULL;
-    tally_finish(all);
     struct stats *s = xcalloc(1, sizeof *s);
     *s = all->sum;
     all->sum = (struct stats){0};
@@ -66,6 +71,7 @@ static void cta_starts(const struct listener *self, struct cta *cta) {
     if (!t) {
         t = xcalloc(1, sizeof *t);
         t->island = cta->island;
+        t->touched.of = &c->touched;
         t->next = c->tallies;
         c->tallies = t;
     }

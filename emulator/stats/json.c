@@ -35,11 +35,16 @@ static void put_instructions(const struct stats *s, const struct stats_site *all
 /* {"thread":{"read":1,"written":2,"atomic":3},...} of those that touched any */
 static void put_bytes(const struct stats *s, const char *key, enum event_space space, FILE *f) {
     static const char *const keys[STATS_AGENTS] = {
-        [AGENT_THREAD] = "threads",           [AGENT_CP_ASYNC] = "cp_async",
-        [AGENT_TMA] = "tma",                  [AGENT_BULK] = "bulk",
-        [AGENT_TENSOR_CORE] = "tcgen05_mma",  [AGENT_TENSOR_COPY] = "tcgen05_cp",
-        [AGENT_TENSOR_LDST] = "tcgen05_ldst", [AGENT_TENSOR_ALLOC] = "tcgen05_alloc",
-        [AGENT_COMMIT] = "commit",            [AGENT_CLC] = "clc",
+        [AGENT_THREAD] = "threads",
+        [AGENT_CP_ASYNC] = "cp_async",
+        [AGENT_TMA] = "tma",
+        [AGENT_BULK] = "bulk",
+        [AGENT_TENSOR_CORE] = "tcgen05_mma",
+        [AGENT_TENSOR_COPY] = "tcgen05_cp",
+        [AGENT_TENSOR_LDST] = "tcgen05_ldst",
+        [AGENT_TENSOR_ALLOC] = "tcgen05_alloc",
+        [AGENT_COMMIT] = "commit",
+        [AGENT_CLC] = "clc",
     };
     const char *comma = "";
     fprintf(f, "\"%s\":{", key);
@@ -91,9 +96,9 @@ static void put_units(const struct stats *s, FILE *f) {
     fputs("\"ummas\":[", f);
     for (uint32_t i = 0; i < s->num_ummas; i++) {
         const struct stats_umma *u = &s->ummas[i];
-        fprintf(f, "%s{\"kind\":\"%.*s\",\"m\":%u,\"n\":%u,\"k\":%u,\"cta_group\":%u,\"count\":%" PRIu64
-                   ",\"flop\":%.17g}",
-                i ? "," : "", (int)u->kind_len, u->kind, u->m, u->n, u->k, u->cta_group, u->count, u->flop);
+        fprintf(
+            f, "%s{\"kind\":\"%.*s\",\"m\":%u,\"n\":%u,\"k\":%u,\"cta_group\":%u,\"count\":%" PRIu64 ",\"flop\":%.17g}",
+            i ? "," : "", (int)u->kind_len, u->kind, u->m, u->n, u->k, u->cta_group, u->count, u->flop);
     }
     fputs("],\n\"operations\":{", f);
     for (uint32_t i = 0; i < s->num_ops; i++) {
@@ -123,6 +128,34 @@ static void put_barriers(const struct stats *s, FILE *f) {
     put(f, "cta_phases", s->bar_phases);
     put_last(f, "cluster_phases", s->cluster_phases);
     fputs("},\n", f);
+}
+
+static void put_real(FILE *f, const char *key, double value) { fprintf(f, "\"%s\":%.9g,", key, value); }
+
+static void put_cycles(const struct stats_cycles *c, FILE *f) {
+    fputs("\"model\":{", f);
+    put_text(f, "why_not", c->why);
+    put_text(f, "doubts", c->doubts);
+    put_real(f, "cycles", c->cycles);
+    put_real(f, "tensor_busy", c->tensor);
+    put_real(f, "tma_busy", c->tma);
+    put_real(f, "hbm_busy", c->hbm);
+    put(f, "sms", c->sms);
+    put(f, "l2_bytes", c->l2_bytes);
+    put(f, "hbm_bytes", c->hbm_bytes);
+    fputs("\"waits\":[", f);
+    for (uint32_t i = 0; i < c->num_waits; i++) {
+        const struct stats_wait *w = &c->waits[i];
+        fputs(i ? ",{" : "{", f);
+        put_text(f, "role", w->role);
+        put_text(f, "for", w->what);
+        put_real(f, "cycles", w->cycles);
+        put_real(f, "share", w->share);
+        put(f, "warps", w->warps);
+        put_last(f, "waits", w->waits);
+        fputc('}', f);
+    }
+    fputs("]},\n", f);
 }
 
 static void put_line(const struct stats_line *l, FILE *f) {
@@ -179,6 +212,8 @@ void stats_json(const struct stats *s, int fault, FILE *f) {
     put_memory(s, &all, f);
     put_units(s, f);
     put_barriers(s, f);
+    if (s->cycles)
+        put_cycles(s->cycles, f);
     fputs("\"lines\":[\n", f);
     for (uint32_t i = 0; i < lines.num; i++) {
         put_line(&lines.line[i], f);

@@ -1,9 +1,9 @@
 /* stats/stats.h - exact counters of a launch: what its warps executed, which bytes took which path, and at what price.
  *
- * A listener counts (stats/count.c) and, when the launch has ended, hands the sums to whoever asked. They are counts of
- * what the kernel asked for, not of time: the same on any number of host threads, and the same run after run. Rules that
- * turn addresses into wavefronts and sectors are in stats/access.h. stats/text.c shows a launch to a person, stats/json.c
- * to a program.
+ * A listener counts (stats/count.c) and, when the launch has ended, hands the sums to whoever asked. They are counts
+ * of what the kernel asked for, not of time: the same on any number of host threads, and the same run after run. Rules
+ * that turn addresses into wavefronts and sectors are in stats/access.h. stats/text.c shows a launch to a person,
+ * stats/json.c to a program.
  */
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
@@ -61,6 +61,25 @@ struct stats_op {
     uint64_t bytes;        /* that they move; 0: they move none, or it is not theirs to say */
 };
 
+/* Warps of one task waited for one thing: on the model's clock. */
+struct stats_wait {
+    char role[48], what[48]; /* "epilogue", "acc_full" */
+    uint64_t warps, waits;   /* so many of the task's warps, and waits */
+    double cycles, share;    /* in all; of the time from these warps' first event to their last */
+};
+
+/* What a launch took on a model of a B200. Not counted here: cudart/core fills it in, from the launch's log. */
+struct stats_cycles {
+    char why[256]; /* why there is no more than this; "": there is */
+    double cycles;
+    double tensor, tma, hbm; /* shares of them in which tensor cores and TMAs of `sms` SMs and HBM were busy */
+    uint32_t sms;
+    uint64_t l2_bytes, hbm_bytes; /* asked of L2, and of HBM */
+    char doubts[256];             /* what the model may have wrong, or "" */
+    struct stats_wait *waits;     /* most cycles first */
+    uint32_t num_waits, cap_waits;
+};
+
 enum { STATS_READ, STATS_WRITE, STATS_ATOMIC, STATS_EFFECTS };
 enum { STATS_SPACES = SPACE_GLOBAL + 1, STATS_AGENTS = AGENT_CLC + 1 };
 
@@ -73,9 +92,9 @@ struct stats {
 
     /* bytes by who touched them, where and how; of multicast copies a byte read counts once */
     uint64_t bytes[STATS_AGENTS][STATS_SPACES][STATS_EFFECTS];
-    uint64_t remote;           /* of those of threads in shared memory: in another CTA's */
-    uint64_t multicast_saved;  /* bytes of global memory that multicast copies brought without reading them again */
-    uint64_t footprint_read;   /* different sectors of global memory that were read, by whomever, in bytes, */
+    uint64_t remote;            /* of those of threads in shared memory: in another CTA's */
+    uint64_t multicast_saved;   /* bytes of global memory that multicast copies brought without reading them again */
+    uint64_t footprint_read;    /* different sectors of global memory that were read, by whomever, in bytes, */
     uint64_t footprint_written; /*  and written: what a memory behind a cache that forgets nothing has to move */
 
     uint64_t mbar_inits, mbar_phases, mbar_arrivals; /* arrivals: of threads */
@@ -83,9 +102,10 @@ struct stats {
     uint64_t mbar_waits, mbar_polls, mbar_failed, mbar_timed_out;
     uint64_t bar_phases, cluster_phases;
 
-    struct stats_umma *ummas; /* by kind and shape */
-    struct stats_op *ops;     /* by name */
-    struct stats_site *sites; /* by their lines in the PTX; those that were executed */
+    struct stats_cycles *cycles; /* NULL: not modelled */
+    struct stats_umma *ummas;    /* by kind and shape */
+    struct stats_op *ops;        /* by name */
+    struct stats_site *sites;    /* by their lines in the PTX; those that were executed */
     uint32_t num_ummas, cap_ummas, num_ops, cap_ops, num_sites, cap_sites;
 };
 
@@ -96,7 +116,7 @@ struct stats_sink {
     void *ctx;
 };
 
-/* Attaches the listener, before the first launch; false when there are MACH_LISTENERS already. *sink outlives the gpu. */
+/* Attaches the listener, before the first launch; false when there are MACH_LISTENERS already. *sink outlives it. */
 bool stats_attach(struct gpu *gpu, const struct stats_sink *sink);
 void stats_free(struct stats *s);
 
@@ -132,7 +152,7 @@ enum stats_kind stats_kind_of(const struct stats_site *s);
 const char *stats_kind_name(enum stats_kind kind);
 const char *stats_kind_key(enum stats_kind kind);
 
-/* --- lines.c: the same by lines of the source ---------------------------------------------------------------------- */
+/* --- lines.c: the same by lines of the source --------------------------------------------------------------------- */
 
 /* All instructions of a line of the source with the same calls inlined around it; the PTX line where there is none. */
 struct stats_line {
@@ -146,7 +166,7 @@ struct stats_lines {
 struct stats_lines stats_lines_of(const struct stats *s);
 void stats_lines_free(struct stats_lines *l);
 
-/* --- text.c, json.c ------------------------------------------------------------------------------------------------ */
+/* --- text.c, json.c ----------------------------------------------------------------------------------------------- */
 
 void stats_print(const struct stats *s, FILE *f);
 /* One object, the element of "launches" (emulator/sm100emu.1, FILES). `fault`: as cudaError_t, or 0. */

@@ -48,7 +48,7 @@ struct stats_site *tally_site(struct tally *t, const struct diag_site *site, con
 
 static void count_shared(struct stats_shared *s, const struct request *r) {
     uint32_t least;
-    s->wavefronts += stats_wavefronts(r->at, r->size, r->lanes, &least);
+    s->wavefronts += stats_wavefronts(r->at, r->size, r->lanes, r->load, &least);
     s->least += least;
     s->requests++;
 }
@@ -129,6 +129,7 @@ void tally_access(struct tally *t, const struct event_access *e) {
         tally_close(t);
         r->open = true;
         r->space = e->space;
+        r->load = e->effect == EFFECT_READ;
         r->by = e->by;
         r->site = (uint32_t)(s - t->sum.sites);
     }
@@ -247,7 +248,6 @@ void tally_join(struct tally *t, const struct tally *from) {
         add_op(s, &f->ops[i]);
     for (uint32_t i = 0; i < f->num_sites; i++)
         stats_add_site(tally_site(t, f->sites[i].site, f->sites[i].what), &f->sites[i]);
-    footprint_join(&t->touched, &from->touched);
 }
 
 /* --- orders ------------------------------------------------------------------------------------------------------- */
@@ -282,8 +282,6 @@ void tally_finish(struct tally *t) {
         qsort(s->ops, s->num_ops, sizeof *s->ops, by_name);
     if (s->num_sites)
         qsort(s->sites, s->num_sites, sizeof *s->sites, by_line);
-    s->footprint_read = STATS_SECTOR * footprint_count(&t->touched, false);
-    s->footprint_written = STATS_SECTOR * footprint_count(&t->touched, true);
     const struct stats_site all = stats_total(s);
     s->mbar_waits = all.waits;
     s->mbar_polls = all.polls;
@@ -297,14 +295,17 @@ static void drop_tables(struct stats *s) {
 }
 
 void stats_free(struct stats *s) {
-    if (s)
+    if (s && s->cycles)
+        xfree(s->cycles->waits);
+    if (s) {
+        xfree(s->cycles);
         drop_tables(s);
+    }
     xfree(s);
 }
 
 void tally_free(struct tally *t) {
     drop_tables(&t->sum);
-    footprint_free(&t->touched);
     xfree(t->key);
     xfree(t->number);
     xfree(t);

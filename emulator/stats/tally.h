@@ -1,4 +1,4 @@
-/* stats/tally.h - what is counted while a launch runs: of each island by itself, as one host thread runs it at a time. */
+/* stats/tally.h - what is counted while a launch runs, of each island by itself: one host thread runs it at a time. */
 #ifndef STATS_TALLY_H
 #define STATS_TALLY_H
 
@@ -10,12 +10,12 @@
 
 /* The access of a warp instruction, which may be told in several events. */
 struct request {
-    bool open;
+    bool open, load;
     enum event_space space;
     uint32_t site; /* its number */
     struct event_by by;
-    uint32_t lanes, size;        /* shared memory: `at` of these */
-    uint64_t at[2 * MACH_WARP];  /*  of a matrix with .trans, both elements of each */
+    uint32_t lanes, size;                   /* shared memory: `at` of these */
+    uint64_t at[2 * MACH_WARP];             /*  of a matrix with .trans, both elements of each */
     struct stats_piece piece[TALLY_PIECES]; /* global memory, `pieces` */
     uint32_t pieces;
 };
@@ -24,8 +24,8 @@ struct tally {
     struct tally *next;
     const struct island *island;
     struct stats sum;
-    struct footprint touched;
-    const struct diag_site **key; /* of the sites: a hash table of `room` places, with their numbers */
+    struct footprint_view touched; /* global memory */
+    const struct diag_site **key;  /* of the sites: a hash table of `room` places, with their numbers */
     uint32_t *number;
     uint32_t room;
     struct request request;

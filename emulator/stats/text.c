@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORST = 5, NUMBER = 48 };
+enum { WORST = 5, WAITS = 12, NUMBER = 48 };
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
@@ -60,18 +60,24 @@ static void print_instructions(const struct stats *s, const struct stats_site *a
             ratio(all->lanes, all->issued));
     print_kinds(s, all->issued, f);
     fprintf(f, "  %-28s %15s  branches that split a warp\n", "divergence", N(all->splits));
-    fprintf(f, "    %-26s %15s  %5.1f %%\n", "a part of the live lanes", N(all->partial), share(all->partial, all->issued));
+    fprintf(f, "    %-26s %15s  %5.1f %%\n", "a part of the live lanes", N(all->partial),
+            share(all->partial, all->issued));
     fprintf(f, "    %-26s %15s  %5.1f %%\n", "no lane: guard false", N(all->idle), share(all->idle, all->issued));
 }
 
 /* --- bytes -------------------------------------------------------------------------------------------------------- */
 
 static const char *const agents[STATS_AGENTS] = {
-    [AGENT_THREAD] = "threads",         [AGENT_CP_ASYNC] = "cp.async",
-    [AGENT_TMA] = "TMA tensor copies",  [AGENT_BULK] = "bulk copies",
-    [AGENT_TENSOR_CORE] = "tcgen05.mma", [AGENT_TENSOR_COPY] = "tcgen05.cp, .shift",
-    [AGENT_TENSOR_LDST] = "tcgen05.ld, .st", [AGENT_TENSOR_ALLOC] = "tcgen05.alloc",
-    [AGENT_COMMIT] = "commits",         [AGENT_CLC] = "CLC answers",
+    [AGENT_THREAD] = "threads",
+    [AGENT_CP_ASYNC] = "cp.async",
+    [AGENT_TMA] = "TMA tensor copies",
+    [AGENT_BULK] = "bulk copies",
+    [AGENT_TENSOR_CORE] = "tcgen05.mma",
+    [AGENT_TENSOR_COPY] = "tcgen05.cp, .shift",
+    [AGENT_TENSOR_LDST] = "tcgen05.ld, .st",
+    [AGENT_TENSOR_ALLOC] = "tcgen05.alloc",
+    [AGENT_COMMIT] = "commits",
+    [AGENT_CLC] = "CLC answers",
 };
 
 static void print_bytes(const struct stats *s, const char *name, enum event_space space, FILE *f) {
@@ -98,8 +104,8 @@ static void print_global(const struct stats *s, const struct stats_site *all, FI
         fprintf(f, "    %-26s %-20s read %11s   written %11s\n", "HBM at the least", "different sectors",
                 B(s->footprint_read), B(s->footprint_written));
     if (g->requests)
-        fprintf(f, "    %-26s %15s  sectors of 32 bytes; %s would hold the bytes: %.0f %% used\n",
-                "threads' accesses", N(g->sectors), N(g->least), share(g->least, g->sectors));
+        fprintf(f, "    %-26s %15s  sectors of 32 bytes; %s would hold the bytes: %.0f %% used\n", "threads' accesses",
+                N(g->sectors), N(g->least), share(g->least, g->sectors));
 }
 
 static void print_shared(const struct stats *s, const struct stats_site *all, FILE *f) {
@@ -116,6 +122,11 @@ static void print_shared(const struct stats *s, const struct stats_site *all, FI
 
 static uint64_t conflicts(const struct stats_line *l) { return l->total.shared.wavefronts - l->total.shared.least; }
 static uint64_t scattered(const struct stats_line *l) { return l->total.global.sectors - l->total.global.least; }
+
+/* Of an opcode, before the place. */
+static const char *verb(const char *what) {
+    return strcmp(what, "st") == 0 ? "stored" : strcmp(what, "ld") == 0 ? "loaded" : what;
+}
 
 /* The lines of the most cost, the first of them where several cost the same. */
 static void print_worst(const struct stats_lines *l, uint64_t (*cost)(const struct stats_line *), bool shared,
@@ -139,10 +150,10 @@ static void print_worst(const struct stats_lines *l, uint64_t (*cost)(const stru
             fprintf(f, "  %s\n", shared ? "most bank conflicts" : "least coalesced");
         if (shared)
             fprintf(f, "    %5.2f times the wavefronts, %s more  %s at %s\n",
-                    ratio(t->shared.wavefronts, t->shared.least), N(most), t->what, l->line[best].where);
+                    ratio(t->shared.wavefronts, t->shared.least), N(most), verb(t->what), l->line[best].where);
         else
             fprintf(f, "    %5.2f times the sectors, %s more  %s at %s\n", ratio(t->global.sectors, t->global.least),
-                    N(most), t->what, l->line[best].where);
+                    N(most), verb(t->what), l->line[best].where);
         below = most;
         at = best;
     }
@@ -184,6 +195,22 @@ static void print_barriers(const struct stats *s, FILE *f) {
         fprintf(f, "  %-28s %15s  of CTAs, %s of clusters\n", "barriers", N(s->bar_phases), N(s->cluster_phases));
 }
 
+static void print_cycles(const struct stats_cycles *c, FILE *f) {
+    if (c->why[0]) {
+        fprintf(f, "  modelled cycles: none: %s\n", c->why);
+        return;
+    }
+    fprintf(f, "  %-28s %15s  on a model of a B200, %u SMs%s%s\n", "modelled cycles", N((uint64_t)(c->cycles + 0.5)),
+            c->sms, c->doubts[0] ? ": " : "", c->doubts);
+    fprintf(f, "    %-26s %13.1f %%  TMA %.1f %%, HBM %.1f %%; %s asked of L2, %s of HBM\n", "tensor cores busy",
+            100 * c->tensor, 100 * c->tma, 100 * c->hbm, B(c->l2_bytes), B(c->hbm_bytes));
+    for (uint32_t i = 0; i < c->num_waits && i < WAITS; i++) {
+        const struct stats_wait *w = &c->waits[i];
+        fprintf(f, "    %-26s %13.1f %%  for %s: %s waits of %s warps, %.0f cycles each\n", w->role, 100 * w->share,
+                w->what, N(w->waits), N(w->warps), w->cycles / (double)w->waits);
+    }
+}
+
 void stats_print(const struct stats *s, FILE *f) {
     const struct stats_site all = stats_total(s);
     struct stats_lines lines = stats_lines_of(s);
@@ -197,6 +224,8 @@ void stats_print(const struct stats *s, FILE *f) {
     print_ummas(s, f);
     print_ops(s, f);
     print_barriers(s, f);
+    if (s->cycles)
+        print_cycles(s->cycles, f);
     print_worst(&lines, conflicts, true, f);
     print_worst(&lines, scattered, false, f);
     stats_lines_free(&lines);

@@ -2,6 +2,7 @@
 #include "trace/build.h"
 
 #include "base/heap.h"
+#include "trace/describe.h"
 
 #include <string.h>
 
@@ -50,6 +51,11 @@ static bool is_timed(const char *op) {
     return strstr(op, "%clock") || strstr(op, "%globaltimer") || (begins(op, "atom.") && !of_shared(op));
 }
 
+struct trace_kind trace_kind_of(const struct diag_site *site) {
+    const char *op = opcode(site->ptx_text ? site->ptx_text : "");
+    return (struct trace_kind){run_of(op), is_timed(op)};
+}
+
 static uint32_t hash(const struct diag_site *site) {
     const uint64_t v = (uint64_t)(uintptr_t)site * UINT64_C(0x9E3779B97F4A7C15);
     return (uint32_t)(v >> 32);
@@ -59,8 +65,8 @@ struct site_seen *track_seen(struct cluster_track *t, const struct diag_site *si
     struct site_seen *s = &t->seen[hash(site) & (TRACE_SEEN - 1)];
     if (s->site == site)
         return s;
-    const char *op = opcode(site->ptx_text ? site->ptx_text : "");
-    *s = (struct site_seen){.site = site, .run = run_of(op), .timed = is_timed(op)};
+    const struct trace_kind k = trace_kind_of(site);
+    *s = (struct site_seen){.site = site, .run = k.run, .timed = k.timed};
     return s;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/heap.h"
 #include "trace/build.h"
+#include "trace/describe.h"
 
 #include <string.h>
 
@@ -243,7 +244,8 @@ static struct event_work describe(const struct async_op *op) {
     return k;
 }
 
-static struct trace_op row_of(const struct async_op *op, const struct event_work *k) {
+struct trace_op trace_describe(const struct async_op *op, struct event_work *k) {
+    *k = describe(op);
     struct trace_op o = {
         .agent = op->kind->agent,
         .rank = op->cta->rank,
@@ -299,8 +301,8 @@ static uint32_t leader_of(struct warp_track *w, uint32_t number) {
 static uint32_t op_begin(const struct listener *self, struct cluster_track *t, const struct event_op *e) {
     const struct async_op *op = e->by.op;
     struct cta_track *c = &t->ctas[op->cta->rank];
-    const struct event_work k = describe(op);
-    struct trace_op o = row_of(op, &k);
+    struct event_work k;
+    struct trace_op o = trace_describe(op, &k);
     o.follows = op_by_number(t, o.rank, k.follows);
     o.site = track_site(t, e->by.site);
     o.queue = queue_at(t, e->queue)->object;
@@ -488,8 +490,7 @@ static void on_step(const struct listener *self, const struct event_step *s) {
     w->now.event = put(t, &s->by, &e);
 }
 
-/* 32-byte sectors that the lanes touch. */
-static uint32_t sectors_of(const struct event_access *a) {
+uint32_t trace_sectors(const struct event_access *a) {
     uint64_t list[2 * MACH_WARP];
     uint32_t n = 0;
     for (uint32_t lanes = a->by.lanes; lanes; lanes &= lanes - 1) {
@@ -511,12 +512,12 @@ static void on_access(const struct listener *self, const struct event_access *a)
         return;
     struct warp_track *w = warp_of(t, &a->by);
     if (w->global && w->global == w->last && w->global_at == w->steps) {
-        t->out.events[w->global - 1].value += sectors_of(a);
+        t->out.events[w->global - 1].value += trace_sectors(a);
         return;
     }
     struct trace_event e = event_of(self, t, &a->by, TRACE_GLOBAL, a->effect);
     e.count = a->size;
-    e.value = sectors_of(a);
+    e.value = trace_sectors(a);
     w->global = put(t, &a->by, &e);
     w->global_at = w->steps;
 }

@@ -343,7 +343,8 @@ bool follow_print(struct rows *r, const struct trace_log *log, struct names *nam
     struct marks m = {.objects = xcalloc((size_t)s.c->num_objects + 1, sizeof *m.objects),
                       .ops = xcalloc((size_t)s.c->num_ops + 1, sizeof *m.ops)};
     mark(&s, &m, &t);
-    for (uint32_t i = 1; i <= s.c->num_events; i++) {
+    for (uint32_t n = 0; n < s.c->num_events; n++) {
+        const uint32_t i = say_nth(&s, n);
         if (!is_shown(&m, &s.c->events[i - 1], i))
             continue;
         if (!shown++)

@@ -4,6 +4,7 @@
 #include "base/heap.h"
 #include "base/json.h"
 #include "view/names.h"
+#include "view/times.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -200,7 +201,19 @@ static void put_names(FILE *f, const struct names_cluster *n, uint32_t objects) 
     fputc('}', f);
 }
 
-static void put_cluster(FILE *f, const struct texts *t, const struct trace_cluster *c, const struct names_cluster *n) {
+static void put_times(FILE *f, const struct clock_cluster *times, uint32_t count) {
+    fputs(",\n\"cycle\": [", f);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(f, "%s%.1f", i ? "," : "", times->cycle[i]);
+    fputs("],\n\"blame\": [", f);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(f, "%s%u", i ? "," : "", times->cause[i]);
+    fputc(']', f);
+}
+
+/* times: NULL: none are known */
+static void put_cluster(FILE *f, const struct texts *t, const struct trace_cluster *c, const struct names_cluster *n,
+                        const struct clock_cluster *times) {
     fputs("{\"number\": ", f);
     put_u64(f, c->number);
     put_dim(f, "id", c->id);
@@ -212,6 +225,8 @@ static void put_cluster(FILE *f, const struct texts *t, const struct trace_clust
     PUT_COLUMNS(f, t, c, op, ops, c->num_ops);
     PUT_COLUMNS(f, t, c, event, events, c->num_events);
     put_names(f, n, c->num_objects);
+    if (times)
+        put_times(f, times, c->num_events);
     fputs("}", f);
 }
 
@@ -224,9 +239,12 @@ static void put_texts(FILE *f, const struct trace_log *log) {
     fputs("]", f);
 }
 
-static void put_log(FILE *f, const struct trace_log *log, int64_t newest) {
+static void put_log(FILE *f, const struct trace_log *log, int64_t newest, bool clock) {
     struct texts t = texts_of(log);
     struct names *names = names_make(log, newest);
+    struct times times;
+    char why[256] = "";
+    clock = clock && times_make(&times, log, why, sizeof why);
     fputs("{\"kernel\": ", f);
     json_string(f, trace_string(log, log->kernel));
     fputs(", \"schedule\": ", f);
@@ -237,24 +255,30 @@ static void put_log(FILE *f, const struct trace_log *log, int64_t newest) {
     put_dim(f, "cluster", log->cluster);
     fprintf(f, ", \"smem\": %u, \"resident\": %u, \"instructions\": ", log->smem, log->resident);
     put_u64(f, log->instructions);
+    if (*why || (clock && *times.doubts)) {
+        fprintf(f, ", \"%s\": ", *why ? "untimed" : "doubts");
+        json_string(f, *why ? why : times.doubts);
+    }
     put_texts(f, log);
     PUT_COLUMNS(f, &t, log, site, sites, log->num_sites);
     PUT_COLUMNS(f, &t, log, call, calls, log->num_calls);
     fputs(",\n\"clusters\": [", f);
     for (uint32_t i = 0; i < log->num_clusters; i++) {
         fputs(i ? ",\n" : "", f);
-        put_cluster(f, &t, &log->clusters[i], names_of(names, i));
+        put_cluster(f, &t, &log->clusters[i], names_of(names, i), clock ? &times.result.clusters[i] : NULL);
     }
     fputs("]}", f);
+    if (clock)
+        times_free(&times, log);
     names_free(names);
     xfree(t.index);
 }
 
-bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count, int64_t newest) {
+bool view_json(FILE *file, struct trace_log *const *logs, uint32_t count, int64_t newest, bool clock) {
     fprintf(file, "{\"version\": %u, \"logs\": [", TRACE_VERSION);
     for (uint32_t i = 0; i < count; i++) {
         fputs(i ? ",\n" : "\n", file);
-        put_log(file, logs[i], newest);
+        put_log(file, logs[i], newest, clock);
     }
     fputs("\n]}\n", file);
     return fflush(file) == 0 && !ferror(file);

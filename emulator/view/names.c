@@ -16,11 +16,19 @@ static const struct trace_call *call_of(const struct trace_log *log, uint32_t ca
     return call && call <= log->num_calls ? &log->calls[call - 1] : NULL;
 }
 
-uint32_t names_chain(const struct trace_log *log, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]) {
+/* All of them, and no more than there is room for. */
+static uint32_t whole_chain(const struct trace_log *log, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]) {
     uint32_t n = 0;
     for (const struct trace_call *c = site ? call_of(log, log->sites[site - 1].inlined) : NULL; c && n < NAMES_CHAIN;
          c = call_of(log, c->outer))
         chain[n++] = c;
+    return n;
+}
+
+uint32_t names_chain(const struct names *names, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]) {
+    uint32_t n = whole_chain(names->log, site, chain);
+    while (n > 1 && names->trampolines[chain[n - 1] - names->log->calls])
+        n--;
     return n;
 }
 
@@ -54,7 +62,7 @@ static bool symbol_in(const char *ptx, char *out, size_t size, int32_t *index) {
 static struct names_init init_of(struct names *names, uint32_t site) {
     const struct trace_log *log = names->log;
     const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = names_chain(log, site, chain);
+    const uint32_t n = names_chain(names, site, chain);
     struct names_init init = {.index = SOURCE_WITHOUT_INDEX};
     char line[SOURCE_LINE], text[64];
     for (uint32_t i = 0; i < n && !init.text; i++)
@@ -100,7 +108,7 @@ static uint32_t role_of(struct names *names, uint32_t number) {
     const struct trace_log *log = names->log;
     const struct trace_site *site = &log->sites[number - 1];
     const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = names_chain(log, number, chain);
+    const uint32_t n = names_chain(names, number, chain);
     char line[SOURCE_LINE], text[64];
     if (*trace_string(log, site->func) && !same_text(log, site->func, log->kernel)) {
         source_symbol(trace_string(log, site->func), text, sizeof text);
@@ -123,7 +131,7 @@ static bool same_init(const struct names *names, uint32_t a, uint32_t b) {
     if (!x->at || !y->at || !same_call(names->log, x->at, y->at))
         return false;
     const struct trace_call *p[NAMES_CHAIN], *q[NAMES_CHAIN];
-    const uint32_t n = names_chain(names->log, a, p), m = names_chain(names->log, b, q);
+    const uint32_t n = names_chain(names, a, p), m = names_chain(names, b, q);
     uint32_t i = 1;
     while (i <= n && i <= m && p[n - i] != x->at && q[m - i] != y->at && same_call(names->log, p[n - i], q[m - i]))
         i++;
@@ -296,12 +304,46 @@ const char *names_warp(const struct names_cluster *n, uint32_t rank, uint32_t wa
     return buf;
 }
 
+/* --- trampolines -------------------------------------------------------------------------------------------------- */
+
+#define MANY 8u /* sites */
+
+/* What is known of a source file. */
+struct file_facts {
+    uint32_t line;  /* of its calls */
+    bool several;   /* lines */
+    uint32_t sites; /* that it is the outermost one of */
+};
+
+static void find_trampolines(struct names *names) {
+    const struct trace_log *log = names->log;
+    struct file_facts *files = xcalloc(log->text_bytes, sizeof *files); /* by the place of the name */
+    for (uint32_t i = 0; i < log->num_calls; i++) {
+        struct file_facts *f = &files[log->calls[i].file];
+        f->several |= f->line && f->line != log->calls[i].line;
+        f->line = log->calls[i].line;
+    }
+    for (uint32_t site = 1; site <= log->num_sites; site++) {
+        const struct trace_call *chain[NAMES_CHAIN];
+        const uint32_t n = whole_chain(log, site, chain);
+        if (n > 1 && n < NAMES_CHAIN)
+            files[chain[n - 1]->file].sites++;
+    }
+    names->trampolines = arena_array(&names->arena, (size_t)log->num_calls + 1, sizeof *names->trampolines);
+    for (uint32_t i = 0; i < log->num_calls; i++) {
+        const struct file_facts *f = &files[log->calls[i].file];
+        names->trampolines[i] = !f->several && f->sites >= MANY;
+    }
+    xfree(files);
+}
+
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
 struct names *names_make(const struct trace_log *log, int64_t newest) {
     struct names *names = xcalloc(1, sizeof *names);
     names->log = log;
     names->files.newest = newest;
+    find_trampolines(names);
     names->inits = arena_array(&names->arena, (size_t)log->num_sites + 1, sizeof *names->inits);
     names->site_roles = arena_array(&names->arena, (size_t)log->num_sites + 1, sizeof *names->site_roles);
     names->clusters = arena_array(&names->arena, (size_t)log->num_clusters + 1, sizeof *names->clusters);

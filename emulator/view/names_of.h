@@ -30,10 +30,13 @@ struct names {
     const char **fills; /* by site: what the line of a copy calls what it fills or empties, or NULL */
     bool fills_known;
     struct names_cluster **clusters;
+    /* By call: it is a trampoline, the one call in a file that many instructions come through, as of a kernel that only
+     * calls another function. It says nothing of them. */
+    bool *trampolines;
 };
 
-/* The calls around the instruction at `site` (0: none), the innermost first; how many. */
-uint32_t names_chain(const struct trace_log *log, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]);
+/* The calls around the instruction at `site` (0: none), the innermost first, without trampolines; how many. */
+uint32_t names_chain(const struct names *names, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]);
 
 /* The ranges of a cluster whose objects have their names. */
 void names_find_ranges(struct names *names, const struct trace_cluster *c, struct names_cluster *n);

@@ -45,14 +45,14 @@ static void add_fill(struct fills *f, const struct trace_op *op) {
 }
 
 /* Do copies of another map come from the call's line, too? */
-static bool is_shared(const struct trace_log *log, const struct fills *f, const struct fill *own,
+static bool is_shared(const struct names *names, const struct fills *f, const struct fill *own,
                       const struct trace_call *call) {
     const struct trace_call *chain[NAMES_CHAIN];
     for (uint32_t i = 0; i < f->count; i++) {
         const struct fill *other = &f->list[i];
         if (other == own || (other->map == own->map && !other->mixed))
             continue;
-        const uint32_t n = names_chain(log, other->site, chain);
+        const uint32_t n = names_chain(names, other->site, chain);
         for (uint32_t j = 0; j < n; j++)
             if (chain[j]->line == call->line && chain[j]->file == call->file)
                 return true;
@@ -62,9 +62,9 @@ static bool is_shared(const struct trace_log *log, const struct fills *f, const 
 
 static void find_line(struct names *names, const struct fills *f, struct fill *own) {
     const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = own->mixed ? 0 : names_chain(names->log, own->site, chain);
+    const uint32_t n = own->mixed ? 0 : names_chain(names, own->site, chain);
     for (uint32_t i = 0; i < n && !own->has_line; i++)
-        if (!own->map || !is_shared(names->log, f, own, chain[i]))
+        if (!own->map || !is_shared(names, f, own, chain[i]))
             own->has_line =
                 source_line(&names->files, trace_string(names->log, chain[i]->file), chain[i]->line, own->line);
 }
@@ -212,7 +212,7 @@ static struct names_range *merge(struct names *names, struct pieces *p, uint32_t
         }
         add_range(names, &list, count, &cap, &whole);
     }
-    if (*count)
+    if (list)
         qsort(list, *count, sizeof *list, by_place);
     return list;
 }
@@ -280,7 +280,7 @@ static void find_tmem(struct names *names, const struct trace_cluster *c, struct
         n->tmem[n->num_tmem++] =
             (struct names_range){at->rank, at->from, at->to, arena_strndup(&names->arena, text, strlen(text))};
     }
-    if (n->num_tmem)
+    if (n->tmem)
         qsort(n->tmem, n->num_tmem, sizeof *n->tmem, by_place);
     xfree(p.list);
 }

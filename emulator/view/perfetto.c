@@ -68,7 +68,7 @@ struct out {
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t time_of(const struct picture *p, uint32_t event) {
-    const double cycle = p->s.cycle ? p->s.cycle[event - 1] : event;
+    const double cycle = say_when(&p->s, event);
     return cycle > 0 && cycle < 1e15 ? (uint64_t)cycle : 0;
 }
 
@@ -442,12 +442,14 @@ static void put_counter(struct out *o, const struct item *i) {
     const struct trace_event *e = &p->s.c->events[i->number - 1];
     const struct trace_object *object = &p->s.c->objects[e->object - 1];
     const bool init = e->class == TRACE_LIFE;
+    const uint32_t pending = p->s.times ? p->s.times->pending[i->number - 1] : e->pending;
+    const int32_t tx = p->s.times ? p->s.times->tx[i->number - 1] : e->tx;
     put_begin(o, "C");
     fprintf(o->f, ",\"pid\":%u", pid_of(i->picture, object->rank));
     put_time(o, "ts", i->at);
     put_argument(o, ",", "name", p->s.n->objects[e->object - 1]);
-    fprintf(o->f, ",\"args\":{\"arrivals to come\":%u,\"bytes to come\":%d}}", init ? object->count : e->pending,
-            init ? 0 : e->tx);
+    fprintf(o->f, ",\"args\":{\"arrivals to come\":%u,\"bytes to come\":%d}}", init ? object->count : pending,
+            init ? 0 : tx);
 }
 
 static void put_metadata(struct out *o, const char *kind, uint32_t pid, uint32_t tid, const char *name, uint32_t sort) {
@@ -509,7 +511,7 @@ static void put_items(struct out *o) {
 bool perfetto_write(FILE *file, const struct trace_log *log, struct names *names, const struct say_times *times) {
     struct out o = {.f = file, .num_pictures = log->num_clusters};
     o.pictures = xcalloc((size_t)log->num_clusters + 1, sizeof *o.pictures);
-    put_head(&o, log, times && times->cycle);
+    put_head(&o, log, times != NULL);
     for (uint32_t i = 0; i < log->num_clusters; i++) {
         o.pictures[i].s = say_of(log, names, i, times);
         add_tracks(&o.pictures[i]);

@@ -83,8 +83,8 @@ void rows_put(const struct rows *r, const struct row *row) {
 void rows_event(const struct rows *r, const struct say *s, uint32_t event) {
     char who[80], what[320], why[400], where[160];
     const struct trace_event *e = &s->c->events[event - 1];
-    rows_put(r, &(struct row){.when = s->cycle ? s->cycle[event - 1] : event,
-                              .clock = s->cycle != NULL,
+    rows_put(r, &(struct row){.when = say_when(s, event),
+                              .clock = s->times != NULL,
                               .rank = say_rank(s, event),
                               .milestone = say_is_phase(e),
                               .who = say_who(s, event, who, sizeof who),
@@ -106,7 +106,7 @@ void rows_note(const struct rows *r, const char *format, ...) {
 
 void rows_head(struct rows *r, const struct say *s) {
     r->file = say_file(s);
-    if (s->cycle)
+    if (s->times)
         rows_note(
             r, "    cycle  where  who           what, and <- what made it happen then  (cycles of a model of a B200)");
     else

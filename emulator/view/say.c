@@ -13,8 +13,7 @@ struct say say_of(const struct trace_log *log, struct names *names, uint32_t clu
         .n = names_of(names, cluster),
         .names = names,
         .cluster = cluster,
-        .cycle = times && times->cycle ? times->cycle[cluster] : NULL,
-        .causes = times && times->cause ? times->cause[cluster] : NULL,
+        .times = times ? &times[cluster] : NULL,
     };
 }
 
@@ -240,12 +239,15 @@ const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size)
 /* --- what --------------------------------------------------------------------------------------------------------- */
 
 /* What the phase lacks. */
-static void put_state(struct words *w, const struct trace_event *e) {
+static void put_state(struct words *w, const struct say *t, const struct trace_event *e) {
+    const uint32_t i = (uint32_t)(e - t->c->events);
+    const uint32_t pending = t->times ? t->times->pending[i] : e->pending;
+    const int32_t tx = t->times ? t->times->tx[i] : e->tx;
     words_put(w, ", phase %u: ", e->phase);
-    if (e->pending || e->tx <= 0)
-        words_count(w, e->pending, "arrival");
-    if (e->tx)
-        words_put(w, "%s%d bytes", e->pending || e->tx <= 0 ? " and " : "", e->tx);
+    if (pending || tx <= 0)
+        words_count(w, pending, "arrival");
+    if (tx)
+        words_put(w, "%s%d bytes", pending || tx <= 0 ? " and " : "", tx);
     words_put(w, " to come");
 }
 
@@ -276,7 +278,7 @@ static void put_mbar(struct words *w, const struct say *t, const struct trace_ev
         break;
     }
     put_own_object(w, t, e);
-    put_state(w, e);
+    put_state(w, t, e);
 }
 
 static void put_test(struct words *w, const struct say *t, const struct trace_event *e) {
@@ -480,10 +482,15 @@ const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size
 /* --- why ---------------------------------------------------------------------------------------------------------- */
 
 uint32_t say_cause(const struct say *t, uint32_t event) {
-    const uint32_t cause = t->causes ? t->causes[event - 1] : 0;
-    if (cause && cause <= t->c->num_events)
-        return cause;
-    return event_at(t, event)->cluster ? 0 : event_at(t, event)->cause;
+    const struct trace_event *e = event_at(t, event);
+    const uint32_t cause = t->times && t->times->causes ? t->times->causes[event - 1] : 0;
+    if (cause && cause <= t->c->num_events) {
+        const struct trace_event *by = event_at(t, cause);
+        const bool of_unit = by->op && !(by->class == TRACE_OP && by->kind == OP_ISSUED);
+        if (of_unit || say_is_phase(by) || by->rank != e->rank || by->warp != e->warp)
+            return cause;
+    }
+    return e->cluster ? 0 : e->cause;
 }
 
 /* An event as the cause of another. */
@@ -499,6 +506,10 @@ static void put_brief(struct words *w, const struct say *t, uint32_t event) {
         words_put(w, "%scta%u's ", e->class == TRACE_OP && e->kind == OP_ISSUED ? "the issue of " : "",
                   t->c->ops[e->op - 1].rank);
         put_op(w, t, e->op, false);
+        return;
+    }
+    if (e->class == TRACE_LIFE && e->warp == TRACE_NO_WARP) {
+        words_put(w, "%s", say_what(t, event, text, sizeof text));
         return;
     }
     put_warp(w, t, e);
@@ -521,6 +532,14 @@ const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size)
     struct words w = words_in(buf, size);
     const struct trace_event *e = event_at(t, event);
     const uint32_t cause = say_cause(t, event);
+    if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_TIMED_OUT) {
+        words_put(&w, "nothing else could run: its time limit");
+        return buf;
+    }
+    if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_RELEASED) {
+        words_put(&w, "they did not come");
+        return buf;
+    }
     if (!cause) {
         if (e->cause && e->cluster && e->cluster <= t->log->num_clusters) {
             const struct say other = say_of(t->log, t->names, e->cluster - 1, NULL);
@@ -552,7 +571,7 @@ const char *say_file(const struct say *t) {
     const struct trace_log *log = t->log;
     for (uint32_t i = 0; i < log->num_sites; i++) {
         const struct trace_call *chain[NAMES_CHAIN];
-        const uint32_t n = names_chain(log, i + 1, chain);
+        const uint32_t n = names_chain(t->names, i + 1, chain);
         if (n && n < NAMES_CHAIN && strcmp(trace_string(log, log->sites[i].func), trace_string(log, log->kernel)) == 0)
             return last_part(trace_string(log, chain[n - 1]->file));
     }
@@ -566,7 +585,7 @@ const char *say_where(const struct say *t, uint32_t number, char *buf, size_t si
         return buf;
     const struct trace_site *site = &log->sites[number - 1];
     const struct trace_call *chain[NAMES_CHAIN];
-    const uint32_t n = names_chain(log, number, chain);
+    const uint32_t n = names_chain(t->names, number, chain);
     trace_text file = site->file;
     uint32_t line = site->line;
     const char *own = n ? trace_string(log, chain[n - 1]->file) : "";

@@ -4,10 +4,14 @@
 
 #include "view/names.h"
 
-/* When events happen by the clock, by cluster and event; `cause` numbers from 1, 0: none. Either may be NULL. */
+/* When the events of a cluster happen by the clock; view/times.h makes them. */
 struct say_times {
-    const double *const *cycle;
-    const uint32_t *const *cause;
+    const double *cycle;    /* by event */
+    const uint32_t *causes; /* numbers of the events that decided it, 0: none; NULL: those of the log */
+    const uint32_t *order;  /* the numbers of all events, in the order of time */
+    const uint32_t
+        *pending; /* by event, of an mbarrier after it: arrivals and bytes of the phase that are still to come */
+    const int32_t *tx;
 };
 
 /* A cluster of a log; events, objects and operations are numbers from 1, as the log's references. */
@@ -16,12 +20,19 @@ struct say {
     const struct trace_cluster *c;
     const struct names_cluster *n;
     struct names *names;
-    uint32_t cluster;       /* in log->clusters */
-    const double *cycle;    /* NULL: the order of events alone is known */
-    const uint32_t *causes; /* of the clock; NULL: those of the log */
+    uint32_t cluster;              /* in log->clusters */
+    const struct say_times *times; /* NULL: the order of events alone is known */
 };
 
+/* times: by cluster, or NULL. */
 struct say say_of(const struct trace_log *log, struct names *names, uint32_t cluster, const struct say_times *times);
+
+/* When an event happens: the cycle, or without a clock its number. */
+static inline double say_when(const struct say *s, uint32_t event) {
+    return s->times ? s->times->cycle[event - 1] : event;
+}
+/* The number of the n-th event, from 0, in the order of time. */
+static inline uint32_t say_nth(const struct say *s, uint32_t n) { return s->times ? s->times->order[n] : n + 1; }
 
 /* Text that does not fit is cut. Each returns buf. */
 
@@ -51,7 +62,8 @@ const char *say_where(const struct say *t, uint32_t site, char *buf, size_t size
 /* What a wait is for: "an mbarrier" */
 const char *say_wait(uint32_t kind);
 
-/* The event that made this one happen here: a number, 0: none, or another cluster's (say_why names it). */
+/* The event that made this one happen here: a number, 0: none, or another cluster's (say_why names it). By the clock it
+ * may be the warp's own last one, which had nothing to wait for: then what the log says. */
 uint32_t say_cause(const struct say *t, uint32_t event);
 /* Has the phase of an mbarrier or barrier completed? */
 bool say_is_phase(const struct trace_event *e);

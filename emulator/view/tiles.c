@@ -18,11 +18,3 @@ uint32_t *tiles_of(const struct trace_cluster *c) {
     }
     return tiles;
 }
-
-uint32_t tiles_begin(const struct trace_cluster *c, const uint32_t *tiles, uint32_t tile) {
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < c->num_ops; i++)
-        if (tiles[i] == tile && c->ops[i].issued && (!first || c->ops[i].issued < first))
-            first = c->ops[i].issued;
-    return first;
-}

@@ -13,7 +13,4 @@
 /* By operation, number - 1; TILES_NONE for what is no tcgen05.mma. To be freed with xfree. */
 uint32_t *tiles_of(const struct trace_cluster *c);
 
-/* The event with which the first CTA begins `tile`: the issue of an operation; 0: none does. */
-uint32_t tiles_begin(const struct trace_cluster *c, const uint32_t *tiles, uint32_t tile);
-
 #endif

@@ -10,7 +10,7 @@
 #include "view/tiles.h"
 #include "view/words.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 /* Events of one sort, next to each other in what their warp does. */
@@ -95,7 +95,8 @@ static bool folds(const struct say *s, const struct trace_event *e) {
         return agent == AGENT_TENSOR_CORE || agent == AGENT_TENSOR_LDST || agent == AGENT_TENSOR_COPY ||
                agent == AGENT_CP_ASYNC;
     }
-    return e->class == TRACE_GLOBAL || (e->class == TRACE_LIFE && e->kind == LIFE_MBAR_INIT);
+    return e->class == TRACE_GLOBAL || (e->class == TRACE_LIFE && e->kind == LIFE_MBAR_INIT) ||
+           (e->class == TRACE_SYNC && e->kind == SYNC_MBAR_ARRIVE);
 }
 
 static uint64_t mix(uint64_t key, uint64_t n) { return (key ^ n) * UINT64_C(0x100000001B3); }
@@ -120,7 +121,7 @@ static uint64_t key_of(const struct say *s, uint32_t number) {
         key = mix(mix(mix(key, op->m), op->n), op->k);
         key = mix_text(key, trace_string(s->log, op->name), "");
         key = mix(key, op->agent == AGENT_TENSOR_CORE ? op->to_off : e->site);
-    } else if (e->object && !folds(s, e)) {
+    } else if (e->object && e->class != TRACE_LIFE) {
         key = mix_text(key, s->n->objects[e->object - 1], "[");
     }
     return e->class == TRACE_WAIT ? mix(key, e->what) : key;
@@ -154,7 +155,8 @@ static void add(struct draft *d, uint32_t number) {
     const struct trace_event *e = &s->c->events[number - 1];
     const uint64_t key = key_of(s, number);
     struct run *before = folds(s, e) ? run_before(d, e) : NULL;
-    if (before && before->key == key) {
+    const bool same = before && s->c->events[before->last - 1].object == e->object;
+    if (before && before->key == key && (same || e->class != TRACE_SYNC)) {
         before->last = number;
         before->count++;
         widen(before, s, number);
@@ -162,17 +164,20 @@ static void add(struct draft *d, uint32_t number) {
     }
     d->runs = xgrow(d->runs, d->count, &d->cap, sizeof *d->runs);
     struct run *r = &d->runs[d->count++];
-    *r = (struct run){
-        .first = number, .last = number, .count = 1, .key = key, .when = s->cycle ? s->cycle[number - 1] : number};
+    *r = (struct run){.first = number, .last = number, .count = 1, .key = key, .when = say_when(s, number)};
     if (e->class == TRACE_WAIT)
         r->began = d->waits[e->rank * 256u + e->warp];
     widen(r, s, number);
 }
 
-static void take(struct draft *d, uint32_t number) {
+static void note_wait(struct draft *d, uint32_t number) {
     const struct trace_event *e = &d->s->c->events[number - 1];
     if (e->class == TRACE_WAIT && e->kind == WAIT_BEGINS)
         d->waits[e->rank * 256u + e->warp] = number;
+}
+
+static void take(struct draft *d, uint32_t number) {
+    note_wait(d, number);
     if (shows(d, number))
         add(d, number);
 }
@@ -202,9 +207,9 @@ static void put_what(struct words *w, const struct say *s, const struct run *r) 
         words_put(w, "initialises %u mbarriers", r->count);
         return;
     }
-    words_put(w, "%s", say_what(s, r->first, text, sizeof text));
-    if (r->began && s->cycle)
-        words_put(w, ", %.0f cycles", r->when - s->cycle[r->began - 1]);
+    words_put(w, "%s", say_what(s, r->last, text, sizeof text));
+    if (r->began && s->times)
+        words_put(w, ", %.0f cycles", r->when - say_when(s, r->began));
     else if (r->began)
         words_put(w, ", since %u", r->began);
     if (r->count > 1)
@@ -231,20 +236,13 @@ static void put_run(const struct rows *out, const struct say *s, const struct ru
     struct words w = words_in(what, sizeof what);
     put_what(&w, s, r);
     rows_put(out, &(struct row){.when = r->when,
-                                .clock = s->cycle != NULL,
+                                .clock = s->times != NULL,
                                 .rank = say_rank(s, r->first),
                                 .milestone = say_is_phase(e),
                                 .who = say_who(s, r->first, who, sizeof who),
                                 .what = what,
                                 .why = put_why(s, r->first, why, sizeof why),
                                 .where = say_where(s, e->site, where, sizeof where)});
-}
-
-static int by_time(const void *a, const void *b) {
-    const struct run *p = a, *q = b;
-    if (p->when != q->when)
-        return p->when < q->when ? -1 : 1;
-    return (p->first > q->first) - (p->first < q->first);
 }
 
 /* How often each key was seen: open addressing, a power of two of places. */
@@ -262,23 +260,26 @@ static uint32_t count_key(struct seen *seen, uint64_t key) {
     return ++seen->times[at];
 }
 
-/* Prints [from, end) of the runs, the rows of one tile. */
-static void put_tile(const struct rows *out, const struct draft *d, uint32_t from, uint32_t end) {
+#define MANY_HIDDEN 8u /* rows that are counted before that is said */
+
+/* Prints the rows of one tile; repeat: how often those of one sort. */
+static void put_tile(const struct rows *out, const struct draft *d, uint32_t repeat) {
     struct seen seen = {.places = 16};
     uint32_t hidden = 0;
-    while (seen.places < 2 * (end - from))
+    while (seen.places / 2 < d->count)
         seen.places *= 2;
     seen.key = xcalloc(seen.places, sizeof *seen.key);
     seen.times = xcalloc(seen.places, sizeof *seen.times);
-    for (uint32_t i = from; i < end; i++) {
+    for (uint32_t i = 0; i < d->count; i++) {
         const uint32_t times = count_key(&seen, d->runs[i].key);
-        if (d->t->repeat && times > d->t->repeat) {
+        if (repeat && times > repeat) {
             hidden++;
             continue;
         }
-        if (hidden)
+        if (hidden >= MANY_HIDDEN) {
             rows_note(out, "      ... %u more like those above", hidden);
-        hidden = 0;
+            hidden = 0;
+        }
         put_run(out, d->s, &d->runs[i]);
     }
     if (hidden)
@@ -300,6 +301,15 @@ static void put_head(struct rows *out, const struct say *s, const struct timelin
     rows_head(out, s);
 }
 
+/* When the first CTA begins a tile. */
+static double tile_time(const struct say *s, const uint32_t *tiles, uint32_t tile) {
+    double first = HUGE_VAL;
+    for (uint32_t i = 0; i < s->c->num_ops; i++)
+        if (tiles[i] == tile && s->c->ops[i].issued && say_when(s, s->c->ops[i].issued) < first)
+            first = say_when(s, s->c->ops[i].issued);
+    return first;
+}
+
 static bool check(const struct trace_log *log, const struct timeline *t, char *why, size_t size) {
     if (t->cluster >= log->num_clusters) {
         snprintf(why, size, "there is no cluster %u: the log has %u", t->cluster, log->num_clusters);
@@ -314,29 +324,26 @@ bool timeline_print(struct rows *out, const struct trace_log *log, struct names 
         return false;
     const struct say s = say_of(log, names, t->cluster, times);
     struct draft d = {.t = t, .s = &s, .waits = xcalloc(256 * 256, sizeof *d.waits)};
-    uint32_t *tiles = tiles_of(s.c);
-    const uint32_t first = t->first_tile ? tiles_begin(s.c, tiles, t->first_tile) : 1;
-    if (!first) {
-        xfree(d.waits);
+    uint32_t *tiles = tiles_of(s.c), at = 0;
+    const bool has_first = t->first_tile == 0 || tile_time(&s, tiles, t->first_tile) < HUGE_VAL;
+    if (has_first)
+        put_head(out, &s, t);
+    else
         snprintf(why, size, "cluster %u has no tile %u in the log", t->cluster, t->first_tile);
-        xfree(tiles);
-        return false;
-    }
-    put_head(out, &s, t);
-    uint32_t at = first;
-    for (uint32_t tile = t->first_tile; at && tile <= t->last_tile; tile++) {
-        const uint32_t next = tiles_begin(s.c, tiles, tile + 1), end = next ? next - 1 : s.c->num_events;
+    while (has_first && t->first_tile && at < s.c->num_events &&
+           say_when(&s, say_nth(&s, at)) < tile_time(&s, tiles, t->first_tile))
+        note_wait(&d, say_nth(&s, at++));
+    for (uint32_t tile = t->first_tile; has_first && at < s.c->num_events && tile <= t->last_tile; tile++) {
+        const double next = tile_time(&s, tiles, tile + 1);
         d.count = 0;
-        for (uint32_t i = at; i <= end; i++)
-            take(&d, i);
-        if (d.count)
-            qsort(d.runs, d.count, sizeof *d.runs, by_time);
+        for (; at < s.c->num_events && say_when(&s, say_nth(&s, at)) < next; at++)
+            take(&d, say_nth(&s, at));
         rows_note(out, "--- tile %u", tile);
-        put_tile(out, &d, 0, d.count);
-        at = next;
+        /* behind the first tile the sorts are known */
+        put_tile(out, &d, tile == t->first_tile ? t->repeat : t->repeat > 1 ? 1 : t->repeat);
     }
     xfree(d.runs);
     xfree(d.waits);
     xfree(tiles);
-    return true;
+    return has_first;
 }

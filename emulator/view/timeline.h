@@ -8,7 +8,7 @@ struct timeline {
     uint32_t cluster; /* in log->clusters */
     uint32_t first_tile, last_tile;
     uint32_t ctas;   /* ranks that are shown: bits */
-    uint32_t repeat; /* how often a tile's rows of one sort are shown; 0: always */
+    uint32_t repeat; /* how often rows of one sort are shown in the first tile, and once in those behind; 0: always */
 };
 
 /* The first two tiles of the first cluster, in its first two CTAs. */

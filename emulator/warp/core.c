@@ -54,7 +54,9 @@ static struct group *new_group(struct warp *w, uint32_t mask, uint32_t pc, uint3
         struct group *g = &w->groups[i];
         if (g->state != GROUP_FREE)
             continue;
-        *g = (struct group){.mask = mask, .pc = pc, .frame = frame, .join = join, .state = GROUP_READY};
+        const struct warp_time time = {.at = w->g->time.at, .cycles = w->g->time.cycles};
+        *g = (struct group){
+            .mask = mask, .pc = pc, .frame = frame, .join = join, .state = GROUP_READY, .time = time};
         if (i >= w->num_groups)
             w->num_groups = i + 1;
         return g;
@@ -85,20 +87,25 @@ static int32_t join_of(struct warp *w, struct group *g) {
     return g->join;
 }
 
+static double later(double a, double b) { return a > b ? a : b; }
+
 /* All lanes that take part have arrived or exited: they go on together. */
 static void join_complete(struct warp *w, int32_t index) {
     struct warp_join *j = &w->joins[index];
     uint32_t mask = j->arrived;
+    struct warp_time last = {.at = w->g->time.at};
     for (unsigned i = 0; i < MACH_WARP; i++) {
         struct group *g = &w->groups[i];
         if (g->state != GROUP_WAITING || g->wait.kind != WAIT_JOIN || g->join != index)
             continue;
         tell_goes_on(w, g, WAIT_MET);
         g->state = GROUP_FREE;
+        last.slots += g->time.slots;
+        last.at = later(last.at, g->time.at + g->time.cycles);
     }
     j->used = false;
     if (mask)
-        new_group(w, mask, j->pc, j->frame, j->parent);
+        new_group(w, mask, j->pc, j->frame, j->parent)->time = last;
 }
 
 /* Parks the group at its reconvergence point; it is gone from the caller's view. */
@@ -206,6 +213,7 @@ static bool waits_for_lanes(const struct group *g) {
 static void absorb(struct warp *w, struct group *o) {
     struct group *g = w->g;
     g->mask |= o->mask;
+    g->time.at = later(g->time.at, o->time.at);
     tell_goes_on(w, o, WAIT_MET);
     if (o->join == g->join && o->frame == g->frame && o->pc == g->pc) {
         o->state = GROUP_FREE;
@@ -225,6 +233,7 @@ static void unride(struct warp *w, bool done) {
         if (o->state == GROUP_WAITING && o->wait.kind == WAIT_RIDING) {
             o->state = GROUP_READY;
             o->pc += done;
+            o->time = (struct warp_time){.at = w->g->time.at, .issued = !done};
         }
     }
 }
@@ -366,6 +375,22 @@ bool warp_runnable(struct warp *w) {
     return false;
 }
 
+bool warp_resume(struct warp *w, double now) {
+    bool any = false;
+    for (unsigned i = 0; w->live && i < w->num_groups; i++) {
+        struct group *g = &w->groups[i];
+        if (g->state != GROUP_WAITING || !group_runnable(w, g))
+            continue;
+        g->state = GROUP_READY;
+        if (g->time.at + g->time.cycles < now) {
+            g->time.at = now;
+            g->time.cycles = 0;
+        }
+        any = true;
+    }
+    return any;
+}
+
 /* The next group after the one that ran last. */
 static struct group *next_group(struct warp *w) {
     unsigned start = w->g ? (unsigned)(w->g - w->groups) : 0;
@@ -391,8 +416,7 @@ static inline uint32_t guarded(struct warp *w, const struct insn *in, enum warp_
     return mask & (in->guard_neg ? ~p : p);
 }
 
-static uint32_t join_pc(const struct warp *w) {
-    const struct group *g = w->g;
+static uint32_t join_pc(const struct warp *w, const struct group *g) {
     if (g->join < 0 || w->joins[g->join].frame != g->frame)
         return UINT32_MAX;
     return w->joins[g->join].pc;
@@ -407,7 +431,7 @@ static uint64_t run_group(struct warp *w, uint64_t budget) {
 reload:
     warp_load_frame(w);
     const struct insn *code = w->func->code;
-    const uint32_t stop = join_pc(w);
+    const uint32_t stop = join_pc(w, g);
     while (ran < budget) {
         if (g->pc == stop) {
             park(w, g);
@@ -458,6 +482,17 @@ reload:
         }
     }
     return ran;
+}
+
+const struct insn *warp_next(const struct warp *w, const struct group *g) {
+    return g->pc == join_pc(w, g) ? NULL : &w->frames[g->frame].func->code[g->pc];
+}
+
+void warp_step(struct warp *w, struct group *g) {
+    w->yielded = false;
+    w->g = g;
+    g->state = GROUP_READY;
+    run_group(w, 1);
 }
 
 uint64_t warp_run(struct warp *w, uint64_t budget) {

@@ -64,6 +64,14 @@ uint64_t warp_run(struct warp *w, uint64_t budget);
 /* Has the warp a group that would do something? */
 bool warp_runnable(struct warp *w);
 
+/* MACH_SCHED_MODEL: groups are run by their times. Groups whose wait may be over become ready at `now`; true when there
+ * was one. */
+bool warp_resume(struct warp *w, double now);
+/* The instruction of a ready group; NULL: it parks at a reconvergence point. */
+const struct insn *warp_next(const struct warp *w, const struct group *g);
+/* Runs it, or parks. */
+void warp_step(struct warp *w, struct group *g);
+
 void warp_create(struct warp *w, struct warp_grid *grid, struct cta *cta, uint32_t index);
 /* Frees what the warp's core holds; the families' part comes first (isa_warp_destroy). */
 void warp_destroy(struct warp *w);

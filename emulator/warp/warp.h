@@ -26,6 +26,13 @@ struct warp_wait {
     const struct insn *in;
 };
 
+/* MACH_SCHED_MODEL: when lanes are next. */
+struct warp_time {
+    double at;
+    bool issued;          /* their next instruction is, and takes effect at `at` */
+    double slots, cycles; /* else: of instructions that ran ahead of `at` and are not issued yet */
+};
+
 /* Lanes that execute together. */
 struct group {
     uint32_t mask;
@@ -39,6 +46,7 @@ struct group {
     uint64_t epoch; /* cta->epoch when it was suspended */
     uint32_t polls; /* failing test_wait in a row without any progress of the CTA */
     struct warp_wait wait;
+    struct warp_time time;
 };
 
 struct warp_join {
@@ -76,6 +84,7 @@ struct warp {
     uint32_t lanes;    /* threads that the block gives it, */
     uint32_t live;     /*  and those of them that have not exited */
     uint64_t priority; /* MACH_SCHED_PCT */
+    struct mach_agent agent; /* MACH_SCHED_MODEL */
     bool yielded;      /* its last turn ended with WARP_YIELD */
     bool ended;        /* all lanes exited and the CTA has counted it (launch/sched.c) */
     /* current group, valid while a handler runs */

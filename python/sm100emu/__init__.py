@@ -3,6 +3,7 @@
     sm100emu PROGRAM [ARGS]                     runs a program; `sm100emu --help` lists the options
     python -m sm100emu PROGRAM [ARGS]           the same
     sm100emu-nvcc PROG.cu -o PROG               compiles one, with the compiler that `sm100emu[cuda]` brings
+    python -m sm100emu.watch LOG -o DIR         a page of what happened, from the log that --trace=LOG wrote
 
 The program is the very file that a B200 would run: it carries PTX for sm_100f or sm_100a and uses the shared CUDA
 runtime. What the PTX ISA forbids is reported with the source line and the rule. Linux with glibc; no GPU, no root.

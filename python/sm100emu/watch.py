@@ -6,7 +6,7 @@ LOG is what `sm100emu --trace=LOG PROGRAM` wrote, or what `sm100emu-log --json L
 two runs side by side. With a log of the first kind DIR/trace.json holds the same for Perfetto.
 
     --name TEXT, --name2 TEXT      what the runs are called
-    --said FILE, --said2 FILE      findings of the run in SARIF, as --check-json=FILE writes them: the page quotes the first
+    --said FILE, --said2 FILE      findings of the run in SARIF, as --check-json=FILE writes them: the page quotes one
     --title TEXT                   of the page
     --root DIR, --root2 DIR        sources are named, and looked for, from here; else the current folder
     --log-tool PATH                sm100emu-log, where it is not beside the launcher or on the PATH
@@ -32,6 +32,7 @@ SCRIPTS = ["log.js", "rules.js", "model.js", "words.js", "tracks.js", "state.js"
 VERSION = 1
 AROUND = 3  # lines of source above and below one that is named
 ROOM = 1000000
+LAUNCH = "kernel schedule fault cut grid block cluster smem resident instructions text sites calls"
 
 # enum event_agent (emulator/machine/async.h)
 CP_ASYNC, TMA, BULK, TENSOR_CORE, TENSOR_COPY = 1, 2, 3, 4, 5
@@ -86,9 +87,14 @@ def findings(path):
     order = {"error": 0, "warning": 1, "note": 2}
     r = min(results, key=lambda r: order.get(r.get("level"), 3))
     at = (r.get("locations") or [{}])[0].get("physicalLocation", {})
-    return {"level": r.get("level", "warning"), "text": r["message"]["text"], "rule": r.get("ruleId", ""),
-            "at": at.get("artifactLocation", {}).get("uri", ""), "line": at.get("region", {}).get("startLine", 0),
-            "count": len(results)}
+    return {
+        "level": r.get("level", "warning"),
+        "text": r["message"]["text"],
+        "rule": r.get("ruleId", ""),
+        "at": at.get("artifactLocation", {}).get("uri", ""),
+        "line": at.get("region", {}).get("startLine", 0),
+        "count": len(results),
+    }
 
 
 # ---------------------------------------------------------------- sources
@@ -138,13 +144,13 @@ def name_sources(log, sources):
 def plain(kernel):
     """A kernel's name without its parameters, where the compiler mangled it."""
     name, m = "", re.match(r"_ZN?", kernel)
-    rest = kernel[m.end():] if m else ""
+    rest = kernel[m.end() :] if m else ""
     while True:
         m = re.match(r"\d+", rest)
         if not m:
             return name or kernel
-        part = rest[m.end():m.end() + int(m[0])]
-        name, rest = name + "::" * bool(name) + part, rest[m.end() + int(m[0]):] if kernel.startswith("_ZN") else ""
+        part = rest[m.end() : m.end() + int(m[0])]
+        name, rest = name + "::" * bool(name) + part, rest[m.end() + int(m[0]) :] if kernel.startswith("_ZN") else ""
 
 
 # ---------------------------------------------------------------- clusters
@@ -153,7 +159,7 @@ def plain(kernel):
 def start_address(descriptor, in_tmem):
     """Where an operand begins: bits 0-13 of a shared memory descriptor, in units of 16 bytes (9.7.16.4.1)."""
     d = int(descriptor)
-    return d & 0xffffffff if in_tmem else (d & 0x3fff) << 4
+    return d & 0xFFFFFFFF if in_tmem else (d & 0x3FFF) << 4
 
 
 def operands(ops):
@@ -162,7 +168,8 @@ def operands(ops):
         told = ops[operand]
         ops[operand + "_at"] = [
             start_address(d, operand == "a" and t) if agent in DESCRIPTORS else 0
-            for d, t, agent in zip(told, ops["a_in_tmem"], ops["agent"])]
+            for d, t, agent in zip(told, ops["a_in_tmem"], ops["agent"])
+        ]
         ops[operand] = [("0x%016x" % int(d)) if int(d) else 0 for d in told]
     for name in "global", "map":
         ops[name] = [("0x%x" % int(v)) if int(v) else 0 for v in ops[name]]
@@ -202,11 +209,14 @@ def slim(cluster):
     operands(cluster["ops"])
     made = {key: cluster[key] for key in ("number", "id", "sm", "complete")}
     made["stages"] = stages(cluster)
-    made["names"] = {key: cluster.get("names", {}).get(key, []) for key in ("objects", "warps")}
+    made["names"] = {key: cluster.get("names", {}).get(key, []) for key in ("objects", "warps", "tmem")}
     made["num"] = {key: len(cluster[key]["kind" if key != "ops" else "name"]) for key in ("objects", "ops", "events")}
     for table in "objects", "ops", "events":
-        made[table] = {name: column for name, column in cluster[table].items()
-                       if any(v != 0 and v != [0] * 5 and v != [0, 0, 0] for v in column)}
+        made[table] = {
+            name: column
+            for name, column in cluster[table].items()
+            if any(v != 0 and v != [0] * 5 and v != [0, 0, 0] for v in column)
+        }
     events = made["events"]
     if "cause" in events:
         events["cause"] = relative(events["cause"])
@@ -220,9 +230,7 @@ def slim(cluster):
 def slim_log(log, sources):
     """A launch as the page wants it, its clusters not yet among it."""
     name_sources(log, sources)
-    keep = ("kernel", "schedule", "fault", "cut", "grid", "block", "cluster", "smem", "resident", "instructions", "text",
-            "sites", "calls")
-    made = {key: log[key] for key in keep}
+    made = {key: log[key] for key in LAUNCH.split()}
     made["kernel"] = plain(log["kernel"])
     return made
 
@@ -257,11 +265,15 @@ class Pages:
         share = self.used + (self.room - self.used) // self.left
         self.left -= 1
         for log in logs:
+            clusters = [c for c in log["clusters"] if c["events"]["kind"]]  # of others nothing was traced
+            if run["left_out"]:
+                run["left_out"] += len(clusters)
+                continue
             made = slim_log(log, sources)
-            room = not run["left_out"] and self.fits(made, share)
+            room = self.fits(made, share)
             made["clusters"] = []
-            for cluster in log["clusters"]:
-                slimmed = slim(cluster)
+            for cluster in clusters:
+                slimmed = slim(cluster) if room else None
                 room = room and self.fits(slimmed, share)
                 if room:
                     made["clusters"].append(slimmed)
@@ -269,6 +281,11 @@ class Pages:
                     run["left_out"] += 1
             if made["clusters"]:
                 run["logs"].append(made)
+        if not run["logs"]:
+            raise Refused(
+                "%s: its first cluster alone does not fit a page of this size; trace less of it "
+                "(sm100emu --trace-ctas, --trace-tiles), or give it more room (--room=BYTES)" % name
+            )
         self.runs.append(run)
 
     def html(self):
@@ -295,8 +312,6 @@ def perfetto(path, out, tool):
     with open(path, "rb") as f:
         if f.read(1) == b"{":
             return None
-    if "--perfetto" not in subprocess.run([find_tool(tool), "--help"], stdout=subprocess.PIPE).stdout.decode():
-        return None
     target = os.path.join(out, "trace.json")
     told = subprocess.run([find_tool(tool), "--perfetto=" + target, path], stderr=subprocess.PIPE)
     if told.returncode:
@@ -324,8 +339,13 @@ def make(logs, out, names=(), said=(), title=None, roots=(), tool=None, room=ROO
 
 def main(argv=None):
     head, _, options = __doc__.partition("\n\n")
-    p = argparse.ArgumentParser(prog="python3 -m sm100emu.watch", description=head, epilog=options,
-                                formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s LOG [LOG2] -o DIR")
+    p = argparse.ArgumentParser(
+        prog="python3 -m sm100emu.watch",
+        description=head,
+        epilog=options,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="%(prog)s LOG [LOG2] -o DIR",
+    )
     p.add_argument("log", nargs="+", help=argparse.SUPPRESS)
     p.add_argument("-o", dest="out", required=True, help=argparse.SUPPRESS)
     for option in ("--name", "--name2", "--said", "--said2", "--root", "--root2", "--title", "--log-tool"):
@@ -335,8 +355,9 @@ def main(argv=None):
     if len(a.log) > 2:
         p.error("one log, or two to be compared")
     try:
-        for path in make(a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool,
-                         a.room):
+        for path in make(
+            a.log, a.out, (a.name, a.name2), (a.said, a.said2), a.title, (a.root, a.root2), a.log_tool, a.room
+        ):
             print(path)
     except (Refused, OSError) as why:
         print("watch: %s" % why, file=sys.stderr)

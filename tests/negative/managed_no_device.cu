@@ -3,7 +3,7 @@
 // Rule: the host's access to a managed variable cannot answer an error; it must not crash for that, and the next call
 // tells.
 //
-// EXPECT: SM100EMU_SCHEDULE=sometimes: expected default, eager, lazy, random:SEED, pct:SEED,DEPTH
+// EXPECT: SM100EMU_SCHEDULE=sometimes: expected default, eager, lazy, model, random:SEED, pct:SEED,DEPTH
 // EXPECT: ^0, then cudaErrorInitializationError$
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
-# breaks.sh ROOT N...: every patch of a lesson's breaks/ applies and says what the emulator tells of it; of lesson 04 the
-# N-th, built and run by `make watch-04 BREAK=N`, is told by that diagnostic, the lesson beside it by none, and the page of
-# both is there.
+# breaks.sh ROOT N...: every patch of a lesson's breaks/ applies and says what the emulator tells of it. Of lesson 04
+# the N-th, built and run by `make watch-04 BREAK=N`, is told by that diagnostic, the lesson beside it by none, and the page
+# of both is there.
 set -u
 root=$1
 shift
@@ -21,7 +21,8 @@ failed() {
 for patch in [0-9][0-9]_*/breaks/*.patch; do
     patch --dry-run -s -p1 <"$patch" || failed "$patch does not apply"
     sed '/^--- /,$d' "$patch" | grep -q '^Tells: [a-z0-9-]*$' || failed "$patch does not say what the emulator tells"
-    [ "$(grep -c "^| $(basename "$patch" | cut -d- -f1) |" "${patch%/*}/README.md")" = 1 ] || failed "$patch is not in the README"
+    n=${patch##*/}
+    [ "$(grep -c "^| ${n%%-*} |" "${patch%/*}/README.md")" = 1 ] || failed "$patch is not in the README"
 done
 for n in "$@"; do
     folder=build/watch/04/break-$n

@@ -1,5 +1,6 @@
-"""reference.py - how barriers, stages, tensor memory, warps and engines of a logged cluster stand after every event, told
-from the JSON of `sm100emu-log` alone, to be compared with what the page shows.
+"""reference.py - how barriers, stages, tensor memory, warps and engines of a logged cluster stand after every event.
+
+Told from the JSON of `sm100emu-log` alone, to be compared with what the page shows.
 
 In the order of the events an mbarrier's counts are those that the log records; by the clock they are counted.
 """
@@ -41,7 +42,7 @@ class Replay:
         rank = (w["to"][i] or w["from"][i] or w["rank"][i] + 1) - 1
         at = w["from_off"][i] if agent == LDST and w["from"][i] else w["to_off"][i]
         ranks = [rank, rank ^ 1] if pair and agent != LDST else [rank]
-        return [(r, at & 0xffff, (at & 0xffff) + n) for r in ranks]
+        return [(r, at & 0xFFFF, (at & 0xFFFF) + n) for r in ranks]
 
     def accumulators(self):
         found = []
@@ -72,16 +73,18 @@ class Replay:
         w, agent = self.w, self.w["agent"][i]
         if agent in COPIES:
             size = int(w["bytes"][i]) or 1
-            return (self.shared(w["to"][i] - 1, w["to_off"][i], w["to_off"][i] + size) if w["to"][i] else [],
-                    self.shared(w["from"][i] - 1, w["from_off"][i], w["from_off"][i] + size) if w["from"][i] else [])
+            return (
+                self.shared(w["to"][i] - 1, w["to_off"][i], w["to_off"][i] + size) if w["to"][i] else [],
+                self.shared(w["from"][i] - 1, w["from_off"][i], w["from_off"][i] + size) if w["from"][i] else [],
+            )
         read = []
         if agent in (CORE, CP):
             for rank in [w["rank"][i], w["rank"][i] ^ 1] if w["cta_group"][i] == 2 else [w["rank"][i]]:
                 if not w["a_in_tmem"][i]:
-                    at = (int(w["a"][i]) & 0x3fff) * 16
+                    at = (int(w["a"][i]) & 0x3FFF) * 16
                     read += self.shared(rank, at, at + 1)
                 if agent == CORE:
-                    at = (int(w["b"][i]) & 0x3fff) * 16
+                    at = (int(w["b"][i]) & 0x3FFF) * 16
                     read += self.shared(rank, at, at + 1)
         return [], read
 
@@ -173,8 +176,11 @@ class Replay:
 
     def state(self, everyone):
         return {
-            "barriers": [[self.o["rank"][n], *self.bar[n]] if self.bar[n] else None
-                         for n in range(len(self.bar)) if self.o["kind"][n] == 0],
+            "barriers": [
+                [self.o["rank"][n], *self.bar[n]] if self.bar[n] else None
+                for n in range(len(self.bar))
+                if self.o["kind"][n] == 0
+            ],
             "stages": [[name, rank, self.stage_word(n)] for n, (rank, _, _, name) in enumerate(self.stages)],
             "tmem": [[a, b, r, self.tmem_word(n)] for n, (r, a, b) in enumerate(self.ranges)],
             "warps": [[*key, list(self.waits.get(key, {}).values())] for key in everyone],
@@ -185,8 +191,13 @@ class Replay:
 def states(log, cluster, stages, by_clock=False, every=1):
     """The state after 0, every, 2 every ... events, and after all."""
     r, e = Replay(log, cluster, stages, by_clock), cluster["events"]
-    everyone = sorted({(e["rank"][i], e["warp"][i]) for i in range(len(e["kind"]))
-                       if e["warp"][i] != NOBODY and e["class"][i] != OP and not e["op"][i]})
+    everyone = sorted(
+        {
+            (e["rank"][i], e["warp"][i])
+            for i in range(len(e["kind"]))
+            if e["warp"][i] != NOBODY and e["class"][i] != OP and not e["op"][i]
+        }
+    )
     made = [r.state(everyone)]
     for k, i in enumerate(r.order, 1):
         r.take(i)

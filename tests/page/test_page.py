@@ -1,6 +1,6 @@
 """test_page.py ROOT [PRODUCTS PROGRAM...]: the page that sm100emu.watch makes, in headless Chromium.
 
-A log made by hand (sample.py), alone, beside a broken run, and of real runs: of each PROGRAM, on the emulator in PRODUCTS.
+A log made by hand (sample.py), alone and beside a broken run; and of each PROGRAM, on the emulator in PRODUCTS.
 Exit code 77 where there is no Chromium.
 """
 
@@ -25,12 +25,6 @@ import sample  # noqa: E402
 from sm100emu import watch  # noqa: E402
 
 LIMIT = 1000000  # bytes of a page
-STYLE = os.path.join(ROOT, "python", "sm100emu", "page", "style.css")
-
-
-def read(*path):
-    with open(os.path.join(ROOT, *path), encoding="utf-8") as f:
-        return f.read()
 
 
 class Case(unittest.TestCase):
@@ -80,9 +74,9 @@ class Case(unittest.TestCase):
         places = list(range(0, size + 1, every)) + ([size] if size % every else [])
         self.assertEqual(self.js("watch.active.c.size"), size)
         for start in range(0, len(places), 200):
-            part = places[start:start + 200]
+            part = places[start : start + 200]
             got = json.loads(self.js("JSON.stringify(%s.map(k => watch.active.m.stateAt(k)))" % json.dumps(part)))
-            for k, state, want in zip(part, got, wanted[start:start + 200]):
+            for k, state, want in zip(part, got, wanted[start : start + 200]):
                 state["barriers"] = [b and b[1:] for b in state["barriers"]]
                 for key in want:
                     self.assertEqual(state[key], json.loads(json.dumps(want[key])), "%s after %d events" % (key, k))
@@ -109,6 +103,32 @@ class Sample(Case):
         self.page.key("x")
         self.compare(log, False)
 
+    def test_sentences_follow_the_axis(self):
+        """What an mbarrier lacks, and who came last, is told by the order of events that is shown."""
+        log = sample.make(8, 2, 4)
+        self.show([log])
+        e = log["clusters"][0]["events"]
+        size = len(e["kind"])
+        for causes in log["clusters"][0]["blame"], e["cause"]:
+            rows = self.js(
+                "Array.from(watch.active.m.order, (i, k) => [i, sentence(watch.active.c, i, watch.active.m),"
+                " watch.active.m.stateAt(k + 1).barriers])"
+            )
+            bars = [n for n, kind in enumerate(log["clusters"][0]["objects"]["kind"]) if kind == 0]
+            checked = 0
+            for i, text, states in rows:
+                if e["class"][i] == 0 and e["kind"][i] in (0, 2, 3):
+                    _, _, _, pending, tx = states[bars.index(e["object"][i] - 1)]
+                    self.assertEqual("%d arrival" % pending in text.split(";")[1], pending > 0, text)
+                    self.assertEqual("{:,} bytes".format(tx) in text.split(";")[1], tx > 0, text)
+                    checked += 1
+                elif e["class"][i] == 0 and e["kind"][i] == 5:
+                    last = e["rank"][causes[i] - 1]
+                    self.assertRegex(text, "CTA %d (issued|warp)[^.]*$" % last)
+                    checked += 1
+            self.assertEqual((len(rows), checked > 60), (size, True))
+            self.page.key("x")
+
     def test_panel_shows_the_state(self):
         """What stands in the panel's table is the state, not only what stateAt says."""
         log = sample.make(with_clock=False)
@@ -118,9 +138,13 @@ class Sample(Case):
             self.js("watch.move(watch.active, %d)" % k)
             self.page.settle()
             want = [b for b in self.js("watch.active.m.stateAt(%d).barriers" % k) if b]
-            rows = self.js("[...document.querySelectorAll('.state tbody tr')].filter(r => r.cells.length == 5 && "
-                           "!r.closest('.mask')).map(r => [...r.cells].map(c => c.textContent))")
-            got = [[r[0], int(r[1]), int(r[2].split()[0]), int(r[3].split()[0]), int(r[4].replace(",", ""))] for r in rows]
+            rows = self.js(
+                "[...document.querySelectorAll('.state tbody tr')].filter(r => r.cells.length == 5 && "
+                "!r.closest('.mask')).map(r => [...r.cells].map(c => c.textContent))"
+            )
+            got = [
+                [r[0], int(r[1]), int(r[2].split()[0]), int(r[3].split()[0]), int(r[4].replace(",", ""))] for r in rows
+            ]
             self.assertEqual(got, want)
             boxes = self.js("[...document.querySelectorAll('.boxes:not(.columns) .box')].map(b => b.textContent)")
             self.assertEqual(boxes, ["%s %s" % (s[0], s[2]) for s in self.js("watch.active.m.stateAt(%d).stages" % k)])
@@ -136,11 +160,19 @@ class Sample(Case):
             self.assertGreater(min(cause for _, cause in ended), 0)
             self.page.key("x")
 
+    def test_barriers_say_what_a_phase_took(self):
+        self.show([sample.make()])
+        labels = self.js("watch.active.m.tracks.find(t => t.label === 'full[0]').rows[0].label")
+        self.assertEqual(labels[:2], ["phase 0: 1 arrival, 65,536 bytes", "phase 1: 1 arrival, 65,536 bytes"])
+
     def test_arrows_are_drawn(self):
         self.show([sample.make()])
         waits = self.js("watch.active.m.waits.length")
-        count = "(() => { const t = watch.active.tracks, f = t.arrow; let n = 0; t.arrow = (...a) => { n++; f.apply(t, a); };" \
-                "t.draw(0); t.arrow = f; return n; })()"
+        count = (
+            "(() => { const t = watch.active.tracks, f = t.arrow; let n = 0;"
+            "t.arrow = (...a) => { n++; f.apply(t, a); };"
+            "t.draw(0); t.arrow = f; return n; })()"
+        )
         self.assertEqual(self.js(count), waits)
         self.page.key("a")
         self.assertEqual(self.js(count), 0)
@@ -191,8 +223,10 @@ class Sample(Case):
     def test_click_and_hover(self):
         self.show([sample.make(with_clock=False)])
         x, y, event = self.js(
-            "(() => { const v = watch.active, m = v.m, e = m.phases[3], i = m.order[e], t = v.tracks, b = v.canvas.getBoundingClientRect();"
-            " return [b.left + t.x(m.time[i]) + 1, b.top + t.eventY(i) - v.scroller.scrollTop, i]; })()")
+            "(() => { const v = watch.active, m = v.m, e = m.phases[3], i = m.order[e], t = v.tracks;"
+            " const b = v.canvas.getBoundingClientRect();"
+            " return [b.left + t.x(m.time[i]) + 1, b.top + t.eventY(i) - v.scroller.scrollTop, i]; })()"
+        )
         self.page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         self.page.settle()
         self.assertFalse(self.js("document.querySelector('.tip').hidden"))
@@ -214,14 +248,27 @@ class Sample(Case):
         path = self.file("src.json", {"version": 1, "logs": [log]})
         self.page.open(watch.make([path], os.path.join(self.scratch.name, "out"), roots=(folder,))[0])
         e, w = log["clusters"][0]["events"], log["clusters"][0]["ops"]
-        commit = next(i for i in range(len(e["kind"])) if e["class"][i] == 1 and log["text"][w["name"][e["op"][i] - 1]] == "tcgen05.commit")
+        commit = next(
+            i
+            for i in range(len(e["kind"]))
+            if e["class"][i] == 1 and log["text"][w["name"][e["op"][i] - 1]] == "tcgen05.commit"
+        )
         self.js("watch.active.goTo(%d)" % commit)
         self.page.settle()
         detail = self.js("document.querySelector('.detail').textContent")
-        for want in "line 32 <b>of</b> the kernel", "line 29 <b>", "line 35 <b>", "sample.cu:32", "tcgen05.commit.cta_group::2", "9.7.16.12.1":
+        for want in (
+            "line 32 <b>of</b> the kernel",
+            "line 29 <b>",
+            "line 35 <b>",
+            "sample.cu:32",
+            "tcgen05.commit.cta_group::2",
+            "9.7.16.12.1",
+        ):
             self.assertIn(want, detail)
         self.assertNotIn("line 36 ", detail)
-        self.assertEqual(self.js("document.querySelector('.detail .here').textContent").split()[:3], ["32", "line", "32"])
+        self.assertEqual(
+            self.js("document.querySelector('.detail .here').textContent").split()[:3], ["32", "line", "32"]
+        )
         self.assertIn("heard by 0x0003", self.js("document.querySelector('.state').textContent"))
 
     def test_text_is_never_markup(self):
@@ -229,10 +276,15 @@ class Sample(Case):
         bad = "<img src=x onerror=alert(1)></script><script>window.bad = 1</script>"
         log["kernel"] = bad
         log["text"] = [t and t + bad for t in log["text"]]
-        log["clusters"][0]["names"]["objects"] = [bad] * len(log["clusters"][0]["objects"]["kind"])
-        self.show([log], title=bad)
-        self.js("watch.move(watch.active, 200)")
-        self.page.settle()
+        names = log["clusters"][0]["names"]
+        names["objects"] = [bad] * len(log["clusters"][0]["objects"]["kind"])
+        names["warps"] = [[bad] * 3] * 2
+        names["smem"] = [[*row[:3], bad] for row in names["smem"]]
+        self.show([log], title=bad, names=[bad])
+        self.js("document.querySelector('details.events').open = true")
+        for k in range(60, 380, 40):
+            self.js("watch.move(watch.active, %d)" % k)
+            self.page.settle()
         self.quiet()
         self.assertEqual(self.js("[document.images.length, window.bad]"), [0, None])
         self.assertIn("<img", self.js("document.querySelector('h1').textContent"))
@@ -242,7 +294,10 @@ class Sample(Case):
         self.show(logs)
         sizes = [[len(c["events"]["kind"]) for c in log["clusters"]] for log in logs]
         self.assertEqual(self.js("watch.active.logs.map(l => l.map(c => c.size))"), sizes)
-        pick = "(() => { const s = document.querySelectorAll('.pickers select')[%d]; s.selectedIndex = 1; s.dispatchEvent(new Event('change')); })()"
+        pick = (
+            "(() => { const s = document.querySelectorAll('.pickers select')[%d];"
+            " s.selectedIndex = 1; s.dispatchEvent(new Event('change')); })()"
+        )
         self.js(pick % 1)
         self.page.settle()
         self.assertEqual(self.js("watch.active.c.number"), 1)
@@ -255,9 +310,14 @@ class Sample(Case):
         path = self.show(logs, room=300000)
         self.assertLess(os.path.getsize(path), 300000)
         shown = self.js("watch.active.logs.length")
+        with self.assertRaisesRegex(watch.Refused, "does not fit"):
+            self.show(logs, room=150000)
         self.assertLess(shown, 8)
         self.assertGreater(shown, 0)
-        self.assertIn("%d clusters of 8 launches did not fit" % (8 - shown), self.js("document.querySelector('.banner').textContent"))
+        self.assertIn(
+            "%d clusters of 8 launches did not fit" % (8 - shown),
+            self.js("document.querySelector('.banner').textContent"),
+        )
 
 
 class Two(Case):
@@ -281,10 +341,31 @@ class Two(Case):
 
     def test_broken_run(self):
         right, wrong = sample.make(with_clock=False), sample.make(broken=True, with_clock=False)
-        said = self.file("said.json", {"runs": [{"results": [
-            {"level": "warning", "ruleId": "w", "message": {"text": "a warning"}},
-            {"level": "error", "ruleId": "tcgen05-smem-in-flight", "message": {"text": "still being written"},
-             "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.cu"}, "region": {"startLine": 7}}}]}]}]})
+        said = self.file(
+            "said.json",
+            {
+                "runs": [
+                    {
+                        "results": [
+                            {"level": "warning", "ruleId": "w", "message": {"text": "a warning"}},
+                            {
+                                "level": "error",
+                                "ruleId": "tcgen05-smem-in-flight",
+                                "message": {"text": "still being written"},
+                                "locations": [
+                                    {
+                                        "physicalLocation": {
+                                            "artifactLocation": {"uri": "a.cu"},
+                                            "region": {"startLine": 7},
+                                        }
+                                    }
+                                ],
+                            },
+                        ]
+                    }
+                ]
+            },
+        )
         self.show([right], [wrong], said=(None, said), names=("as it is", "broken"))
         banner = self.js("[...document.querySelectorAll('.banner')].map(b => b.textContent)")
         self.assertEqual(len(banner), 1)
@@ -294,7 +375,12 @@ class Two(Case):
         one, two = self.js("watch.views.map(v => v.root.querySelector('.sentence').textContent)")
         self.assertIn("expect 65,536 bytes", one)
         self.assertIn("expect 32,768 bytes", two)
-        self.assertIn("never ended", self.js("JSON.stringify(watch.views[1].m.tracks.map(t => t.rows.map(r => r.label)))"))
+        spans = self.js("watch.views.map(v => v.tracks.to - v.tracks.from)")
+        self.assertAlmostEqual(*spans)
+        self.assertLess(spans[0], len(wrong["clusters"][0]["events"]["kind"]) / 2)
+        self.assertIn(
+            "never ended", self.js("JSON.stringify(watch.views[1].m.tracks.map(t => t.rows.map(r => r.label)))")
+        )
 
 
 class Everyone(Case):
@@ -307,8 +393,10 @@ class Everyone(Case):
             self.page.resize(360, 740)
             self.page.settle()
             self.assertLessEqual(self.js("document.documentElement.scrollWidth"), 360)
-            wide = self.js("[...document.querySelectorAll('body *')].filter(e => !e.closest('.wide, pre, .scroller, dialog') && "
-                           "e.getBoundingClientRect().right > 361).map(e => e.tagName + '.' + e.className)")
+            wide = self.js(
+                "[...document.querySelectorAll('body *')].filter(e => !e.closest('.wide, pre, .scroller, dialog') && "
+                "e.getBoundingClientRect().right > 361).map(e => e.tagName + '.' + e.className)"
+            )
             self.assertEqual(wide, [])
             self.assertGreater(self.js("watch.active.canvas.clientWidth"), 200)
 
@@ -317,17 +405,37 @@ class Everyone(Case):
         self.js("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         self.page.settle()
         nodes = self.page.call("Accessibility.getFullAXTree")["nodes"]
-        shown = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes if not n.get("ignored") and "role" in n]
-        acting = [s for s in shown if s[0] in ("button", "combobox", "searchbox", "textbox", "application", "link", "toolbar", "table")]
+        shown = [
+            (n["role"]["value"], n.get("name", {}).get("value", ""))
+            for n in nodes
+            if not n.get("ignored") and "role" in n
+        ]
+        acting = [
+            s
+            for s in shown
+            if s[0] in ("button", "combobox", "searchbox", "textbox", "application", "link", "toolbar", "table")
+        ]
         self.assertGreater(len(acting), 30)
         self.assertEqual([s for s in acting if s[0] != "table" and not s[1].strip()], [])
         roles = {role for role, _ in shown}
         for role in "banner", "main", "heading", "toolbar", "application", "table", "columnheader":
             self.assertIn(role, roles)
         self.assertEqual(self.js("document.documentElement.lang"), "en")
-        self.assertEqual(self.js("[...document.querySelectorAll('[id]')].length - new Set([...document.querySelectorAll('[id]')].map(e => e.id)).size"), 0)
-        self.assertEqual(self.js("[...document.querySelectorAll('[aria-labelledby], [aria-describedby]')].filter(e => "
-                                 "!document.getElementById(e.getAttribute('aria-labelledby') || e.getAttribute('aria-describedby'))).length"), 0)
+        self.assertEqual(
+            self.js(
+                "(() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id);"
+                " return ids.length - new Set(ids).size; })()"
+            ),
+            0,
+        )
+        self.assertEqual(
+            self.js(
+                "[...document.querySelectorAll('[aria-labelledby], [aria-describedby]')].filter(e => "
+                "!document.getElementById(e.getAttribute('aria-labelledby') ||"
+                " e.getAttribute('aria-describedby'))).length"
+            ),
+            0,
+        )
         self.assertEqual(self.js("[...document.querySelectorAll('[aria-live]')].length"), 2)
 
     def test_keyboard_alone(self):
@@ -336,10 +444,17 @@ class Everyone(Case):
         reached = set()
         for _ in range(60):
             self.page.key("Tab")
-            reached.add(self.js("(() => { const e = document.activeElement, o = getComputedStyle(e); return e === document.body ? '' :"
-                                " e.tagName + ':' + (e.getAttribute('aria-label') || e.textContent).slice(0, 30) + ':' + o.outlineStyle; })()"))
-        wanted = self.js("[...document.querySelectorAll('header button, header input, canvas, .ctahead, summary')]"
-                         ".map(e => e.tagName + ':' + (e.getAttribute('aria-label') || e.textContent).slice(0, 30))")
+            reached.add(
+                self.js(
+                    "(() => { const e = document.activeElement, o = getComputedStyle(e);"
+                    " const name = (e.getAttribute('aria-label') || e.textContent).slice(0, 30);"
+                    " return e === document.body ? '' : e.tagName + ':' + name + ':' + o.outlineStyle; })()"
+                )
+            )
+        wanted = self.js(
+            "[...document.querySelectorAll('header button, header input, canvas, .ctahead, summary')]"
+            ".map(e => e.tagName + ':' + (e.getAttribute('aria-label') || e.textContent).slice(0, 30))"
+        )
         self.assertEqual([w for w in wanted if not any(r.startswith(w) for r in reached)], [])
         self.assertEqual([r for r in reached if r.endswith(":none")], [])
         self.js("watch.active.canvas.focus()")
@@ -351,7 +466,10 @@ class Everyone(Case):
         self.assertEqual(self.js("[watch.dialog.open, document.activeElement.tagName]"), [False, "CANVAS"])
         self.js("document.querySelector('.ctahead').focus()")
         self.page.key("Enter")
-        self.assertEqual(self.js("[document.activeElement.getAttribute('aria-expanded'), watch.active.tracks.open.has(0)]"), ["false", False])
+        self.assertEqual(
+            self.js("[document.activeElement.getAttribute('aria-expanded'), watch.active.tracks.open.has(0)]"),
+            ["false", False],
+        )
 
     def test_table_instead_of_tracks(self):
         log = sample.make(with_clock=False)
@@ -380,90 +498,6 @@ class Everyone(Case):
         self.page.call("Emulation.setEmulatedMedia", features=[])
 
 
-class Rules(unittest.TestCase):
-    """What the page says without a browser."""
-
-    def test_contrast(self):
-        for name, colors in palettes().items():
-            ink = [("text", "page"), ("text", "panel"), ("faint", "page"), ("faint", "panel"), ("link", "page"), ("link", "panel"),
-                   ("said", "page"), ("text", "now"), ("link", "now"), ("text", "head"), ("text", "canvas")]
-            ink += [("i%d" % n, "c%d" % n) for n in range(10)]
-            for front, back in ink:
-                self.assertGreaterEqual(contrast(colors[front], colors[back]), 4.5, (name, front, back))
-            for front in "mark", "arrow", "cursor", "effect", "edge":
-                self.assertGreaterEqual(contrast(colors[front], colors["canvas"]), 3, (name, front))
-            self.assertGreaterEqual(contrast(colors["border"], colors["page"]), 3, name)
-
-    def test_themes_agree(self):
-        dark = re.findall(r"\{([^{}]*--page: #0f1317[^{}]*)\}", read(STYLE))
-        self.assertEqual(len(dark), 2)
-        self.assertEqual(*[sorted(re.findall(r"--\w+: [^;]+", d)) for d in dark])
-
-    def test_sections(self):
-        """Each section is the one that the emulator's table of opcodes has."""
-        table = dict(re.findall(r'^OP\(\w+, "([^"]+)", "([^"]+)"', read("emulator", "ptx", "opcodes.def"), re.M))
-        rows = re.findall(r"^\s+\['([^']+)', '([\d.]+)'", read("python", "sm100emu", "page", "rules.js"), re.M)
-        self.assertGreater(len(rows), 35)
-        for start, section in rows:
-            known = [s for name, s in table.items() if name == start] or [s for name, s in table.items() if name.startswith(start)]
-            self.assertTrue(any(section in s.split(", ") for s in known), (start, section, known))
-
-    def test_enumerators(self):
-        """The numbers in log.js are those of the headers."""
-        script = read("python", "sm100emu", "page", "log.js")
-        headers = {"SYNC_": "events.h", "WAIT_END": "", "LIFE_": "events.h", "AGENT_": "async.h", "OBJECT_": "trace/log.h"}
-        text = "".join(read("emulator", *p) for p in (("machine", "events.h"), ("machine", "async.h"), ("trace", "log.h")))
-        del headers["WAIT_END"]
-        for prefix in [*headers, "WAIT_", "OP_", "TRACE_"]:
-            block = {"OP_": "STAGE", "TRACE_": "CLASS"}.get(prefix, prefix[:-1])
-            told = dict(re.findall(r"(\w+): (\d+)", re.search(r"const %s = \{(.*?)\};" % block, script, re.S)[1]))
-            self.assertGreater(len(told), 2, block)
-            for name, value in told.items():
-                self.assertEqual(enumerator(text, prefix + name), int(value), prefix + name)
-
-    def test_refusals(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "log")
-            for text, why in ('{"version": 2, "logs": []}', "not a log of version 1"), ('{"version"', "no JSON"), \
-                    ('{"version": 1, "logs": []}', "no event"):
-                with open(path, "w") as f:
-                    f.write(text)
-                with self.assertRaisesRegex(watch.Refused, why):
-                    watch.make([path], folder)
-
-    def test_names_of_kernels(self):
-        self.assertEqual(watch.plain("_Z9pair_umma14CUtensorMap_stS_4gemmP7witness"), "pair_umma")
-        self.assertEqual(watch.plain("_ZN3foo3barEv"), "foo::bar")
-        self.assertEqual(watch.plain("ring"), "ring")
-
-
-def enumerator(text, name):
-    """The value of an enumerator in C text without explicit values but 0."""
-    for body in re.findall(r"enum \w+ \{(.*?)\}", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.S):
-        names = [re.sub(r"\s*=.*", "", n.strip()) for n in body.split(",") if n.strip()]
-        if name in names:
-            return names.index(name)
-    return None
-
-
-def palettes():
-    """Variables by theme, from the style sheet."""
-    text = read(STYLE)
-    light = dict(re.findall(r"--(\w+): (#\w{6})", re.search(r":root \{(.*?)\n\}", text, re.S)[1]))
-    dark = dict(re.findall(r"--(\w+): (#\w{6})", re.search(r':root\[data-theme="dark"\] \{(.*?)\n\}', text, re.S)[1]))
-    return {"light": light, "dark": {**light, **dark}}
-
-
-def contrast(a, b):
-    """WCAG 2's contrast ratio of two colours."""
-    def light(c):
-        parts = [int(c[n:n + 2], 16) / 255 for n in (1, 3, 5)]
-        r, g, b = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b
-    high, low = sorted((light(a), light(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
 class Steps(Case):
     """Real runs."""
 
@@ -474,7 +508,9 @@ class Steps(Case):
 
     def one(self, command):
         log, tool = os.path.join(self.scratch.name, "log"), os.path.join(PRODUCTS, "sm100emu-log")
-        subprocess.run([os.path.join(PRODUCTS, "sm100emu"), "--trace=" + log, *command], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [os.path.join(PRODUCTS, "sm100emu"), "--trace=" + log, *command], check=True, stdout=subprocess.DEVNULL
+        )
         path = watch.make([log], os.path.join(self.scratch.name, "out"), roots=(ROOT,), tool=tool)[0]
         self.assertLess(os.path.getsize(path), LIMIT)
         self.page.complaints.clear()
@@ -488,7 +524,13 @@ class Steps(Case):
         e = told[0]["clusters"][0]["events"]
         ended = sum(1 for i in range(size) if e["class"][i] == 2 and e["kind"][i] == 1)
         self.assertEqual(self.js("watch.active.m.waits.filter(w => watch.active.c.e.kind[w.end] === 1).length"), ended)
-        self.assertEqual(self.js("watch.active.m.waits.filter(w => watch.active.c.e.kind[w.end] === 1 && !watch.active.m.cause[w.end]).length"), 0)
+        self.assertEqual(
+            self.js(
+                "watch.active.m.waits.filter(w => watch.active.c.e.kind[w.end] === 1 &&"
+                " !watch.active.m.cause[w.end]).length"
+            ),
+            0,
+        )
 
 
 if __name__ == "__main__":

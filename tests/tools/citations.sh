@@ -7,7 +7,7 @@
 #                   from: a:1, b:2, c:3        each line calls the function that the line before it is in;
 #                                              the last one is in KERNEL
 #   within a line   ... at a:1 (from b:2)      the statement at a:1 holds an instruction that the line names, or is an
-#                                              assignment where it says `stored at`; b:2 calls its function
+#                                              assignment where it says `stored at` or `loaded at`; b:2 calls its function
 #   in prose        `file:line` `text`         the line holds the text
 #   a link          [`text`](path#L12)         the same, the path seen from the page
 # `line 12` alone says of no file what it is: refused. Lines of PTX are those of a program that the page had broken, and
@@ -129,7 +129,7 @@ function cited(file, line, before, after,   text) {
         if (after !~ /^, / && before !~ /\(/ && !nested) in_kernel(file, line)
     } else if (before ~ / at $/) {
         nested = 1
-        if (before ~ /stored at $/ ? !stored(file, line) : !named($0, file, line))
+        if (before ~ /(stored|loaded) at $/ ? !stored(file, line) : !named($0, file, line))
             breach(file ":" line " is nothing that this line names")
     } else {
         text = after

@@ -12,7 +12,7 @@ chmod 755 "$scratch"
 tree="$scratch/the tree"
 mkdir -p "$tree/build"
 (cd "$root" && cp -a Makefile VERSION LICENSE emulator scripts "$tree")
-(cd "$products" && cp -a emulator sm100emu sm100emu.d "$tree/build")
+(cd "$products" && cp -a emulator sm100emu sm100emu.d sm100emu-log sm100emu-log.d "$tree/build")
 cp "$program" "$scratch/program"
 cd "$tree" || exit 1
 bad=0
@@ -32,6 +32,7 @@ wanted='./bin/sm100emu
 ./lib/sm100emu/libcudart.so.13
 ./lib/sm100emu/libsm100emu.so
 ./share/doc/sm100emu/LICENSE
+./share/man/man1/sm100emu-log.1
 ./share/man/man1/sm100emu.1
 ./lib/sm100emu
 ./share/doc/sm100emu'

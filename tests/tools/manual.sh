@@ -1,7 +1,7 @@
 #!/bin/sh
 # manual.sh ROOT EMULATOR: the man page has the options of `EMULATOR --help` and no other, each but --help, --version and
 # those of --explore with its variable of the environment, the launcher says the version in VERSION, and mandoc and
-# groff, where they are installed, have nothing to warn of.
+# groff, where they are installed, have nothing to warn of. The same of sm100emu-log, which has no such variables.
 set -u
 page=$1/emulator/sm100emu.1
 bad=0
@@ -19,11 +19,14 @@ same 'the options of the man page' "$helped" "$(sed -n 's/^\.It Fl -\([a-z-]*\).
 same "the man page's variables" \
     "$(printf '%s\n' "$helped" | grep -vx -e help -e version -e explore -e jobs -e ignore | tr 'a-z-' 'A-Z_' | sed 's/^/SM100EMU_/')" \
     "$(sed -n 's/^\.It Ev \(SM100EMU_[A-Z_]*\)$/\1/p' "$page" | sort)"
+same 'the options of the man page of sm100emu-log' "$("$2-log" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | sort)" \
+    "$(sed -n 's/^\.It Fl -\([a-z-]*\).*/\1/p' "$1/emulator/sm100emu-log.1" | sort)"
+same 'the version of sm100emu-log' "sm100emu-log $(cat "$1/VERSION")" "$("$2-log" --version)"
 same 'the version' "sm100emu $(cat "$1/VERSION")" "$("$2" --version)"
 if command -v mandoc >/dev/null; then
-    same mandoc '' "$(mandoc -Tlint -Wwarning "$page")"
+    same mandoc '' "$(mandoc -Tlint -Wwarning "$page" "${page%.1}-log.1")"
 fi
 if command -v groff >/dev/null; then
-    same groff '' "$(groff -mandoc -Tascii -ww -z "$page" 2>&1)"
+    same groff '' "$(groff -mandoc -Tascii -ww -z "$page" "${page%.1}-log.1" 2>&1)"
 fi
 exit $bad

@@ -33,7 +33,8 @@ import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
 assert d["version"] == 1 and d["emulator"].startswith("sm100emu ") and set(d) == {"version", "emulator", "launches"}
 LAUNCH = set("kernel fault grid block cluster static_shared_bytes dynamic_shared_bytes ctas warps instructions bytes "
-             "shared_accesses global_accesses ummas operations mbarriers barriers lines".split())
+             "shared_accesses global_accesses ummas operations mbarriers barriers model lines".split())
+WAIT = set("role for cycles share warps waits".split())
 COUNTS = "issued lanes no_lane part_of_warp split_branches".split()
 for l in d["launches"]:
     assert set(l) == LAUNCH, set(l) ^ LAUNCH
@@ -50,6 +51,12 @@ for l in d["launches"]:
     assert l["global_accesses"]["sectors"] >= l["global_accesses"]["sectors_needed"]
     for u in l["ummas"]:
         assert u["flop"] == 2 * u["m"] * u["n"] * u["k"] * u["count"], u
+    m = l["model"]
+    assert set(m) == set("why_not doubts cycles tensor_busy tma_busy hbm_busy sms l2_bytes hbm_bytes waits".split())
+    for w in m["waits"]:
+        assert set(w) == WAIT and 0 < w["share"] <= 1 and w["waits"] > 0 and 0 < w["cycles"] <= m["cycles"] * w["warps"], w
+    assert [w["cycles"] for w in m["waits"]] == sorted((w["cycles"] for w in m["waits"]), reverse=True)
+    assert len({(w["role"], w["for"]) for w in m["waits"]}) == len(m["waits"])
 x = d["launches"][0] if d["launches"] else None
 lines = x["lines"] if x else []
 for e in sys.argv[2:]:
@@ -77,7 +84,7 @@ line='^sm100emu: k: [0-9.]* s, 8 warp instructions, [0-9]* steps$'
     says '^  warp instructions  *8  lanes active: 32.0 of 32'
     says '^    threads.* 32  wavefronts; 1 without bank conflicts: 32.00 times'
     says '^  most bank conflicts'
-    says '^    32.00 times the wavefronts, 31 more  st at .*k.ptx:13$'
+    says '^    32.00 times the wavefronts, 31 more  stored at .*k.ptx:13$'
     run 0 'with --stats-json alone' "$emulator" --check=off --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
     [ ! -s "$tmp/err" ] || failed "it says something"
     json 'x["kernel"] == "k" and x["block"] == [32, 1, 1] and x["fault"] == 0 and len(d["launches"]) == 1' \
@@ -109,9 +116,14 @@ step() {
         cmp -s "$tmp/stats.json" "$tmp/again.json" || failed "$what: $threads host threads count otherwise"
     done
 }
+step 01_tmem_alloc
+launches=$("$emulator" --time "$programs/01_tmem_alloc" 2>&1 | grep -c ' warp instructions, ')
+json "len(d['launches']) == $launches > 1"
 step 02_simple_umma --m 256 --n 512 --k 128
 json 'sum(u["flop"] for u in x["ummas"]) == 2 * 256 * 512 * 128' '[u["kind"] for u in x["ummas"]] == ["f16"]' \
     'x["bytes"]["global"]["threads"] == {"read": 2 * (2 * 256 * 128 + 2 * 512 * 128) + 4 * 256 * 512, "written": 4 * 256 * 512 + 28, "atomic": 0}'
+json '(x["model"]["why_not"], x["model"]["sms"]) == ("", 4) and x["model"]["cycles"] > 1000' \
+    '{w["for"] for w in x["model"]["waits"]} == {"done", "CTA barrier 0", "tcgen05.ld"}'
 step 03_tma_multicast
 json 'x["bytes"]["multicast_saved"] > 0' \
     'x["bytes"]["shared"]["tma"]["written"] == x["bytes"]["global"]["tma"]["read"] + x["bytes"]["multicast_saved"]' \
@@ -122,5 +134,7 @@ json 'sum(u["flop"] for u in x["ummas"]) == 2 * 512 * 512 * 256' \
     'x["bytes"]["global_different_read"] == 2 * 512 * 256 * 2 + 4 * 512 * 512' \
     'x["bytes"]["global_different_written"] == 4 * 512 * 512' \
     'x["bytes"]["global"]["tma"] == {"read": 2 * 2 * 2 * 512 * 256 + 4 * 512 * 512, "written": 4 * 512 * 512, "atomic": 0}' \
-    'x["shared_accesses"]["wavefronts"] == x["shared_accesses"]["wavefronts_without_conflicts"]'
+    'x["shared_accesses"]["wavefronts"] == x["shared_accesses"]["wavefronts_without_conflicts"]' \
+    '{("mma", "full"), ("load", "empty"), ("epilogue", "acc_full"), ("c", "c_empty")} <= {(w["role"], w["for"]) for w in x["model"]["waits"]}' \
+    '0 < x["model"]["tensor_busy"] < 1 and x["model"]["hbm_bytes"] >= 2 * 512 * 256 * 2 + 4 * 512 * 512'
 exit $bad

@@ -280,6 +280,12 @@ static int create_gpu(struct rt_context *c) {
                                         : "this host has no matrix unit for bf16; sums are exact");
     if (config.check != MACH_CHECK_OFF)
         check_attach(c->gpu);
+    if (config.schedule == MACH_SCHED_MODEL) {
+        const struct clock_table costs = clock_b200();
+        c->clock = clock_online_attach(c->gpu, &costs);
+        if (c->clock == NULL)
+            diag_broken("no room for the listener of --schedule=model");
+    }
     rt_trace_attach(c);
     rt_statistics_attach(c);
     c->gpu->print = on_print;
@@ -348,6 +354,8 @@ void rt_reset(struct rt_context *c) {
         c->gpu->findings = NULL; /* the report keeps them */
     gpu_destroy(c->gpu);
     c->gpu = NULL;
+    clock_online_free(c->clock);
+    c->clock = NULL;
     c->gpu_refused = false;
     c->sticky = RT_SUCCESS;
     c->has_printed = false;

@@ -25,6 +25,7 @@
 #ifndef CUDART_CORE_CONTEXT_H
 #define CUDART_CORE_CONTEXT_H
 
+#include "clock/online.h"
 #include "cudart/core/abi.h"
 #include "cudart/loader/fatbin.h"
 #include "launch/launch.h"
@@ -122,13 +123,16 @@ struct rt_statistics {
     bool json_lost;     /* that it cannot be written was said */
     struct stats *last; /* of the launch that has ended */
     struct stats_sink sink;
+    struct trace_log *log; /* of the same launch */
+    struct trace_sink log_sink;
 };
 
 /* Where the logs of the process's launches go. */
 struct rt_trace {
-    FILE *file; /* NULL: none is wanted */
-    long pid;   /* whose launches they are: a forked child writes none */
-    bool lost;  /* that the file takes no more, or that a log is cut, was said */
+    FILE *file;       /* NULL: none is wanted */
+    char follow[160]; /* whose events are shown after each launch; empty: nobody's */
+    long pid;         /* whose launches they are: a forked child writes none */
+    bool lost;        /* that the file takes no more, or that a log is cut, was said */
     char schedule[48];
     struct trace_sink sink;
 };
@@ -149,6 +153,7 @@ struct rt_context {
     struct rt_report report;
     struct rt_statistics statistics;
     struct rt_trace trace;
+    struct clock_online *clock; /* --schedule=model; else NULL */
     size_t limits[RT_LIMIT_COUNT];
 
     struct rt_module *modules;
@@ -250,7 +255,7 @@ void rt_statistics_tell(struct rt_context *c, int fault);
 
 /* --- trace.c ------------------------------------------------------------------------------------------------------ */
 
-/* Before the first device: begins the file of --trace. */
+/* Before the first device: begins the file of --trace, and notes what --follow shows. */
 int rt_trace_open(struct rt_context *c, const struct mach_config *config);
 /* A new device's launches are logged, where that is asked for. */
 void rt_trace_attach(struct rt_context *c);

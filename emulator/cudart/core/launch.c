@@ -320,6 +320,8 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
     if (c->time)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions, %llu steps\n", f->name, s,
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);
+    if (c->time && c->clock)
+        fprintf(stderr, "sm100emu: %s: modelled: %.0f cycles\n", f->name, clock_online_cycles(c->clock));
     rt_statistics_tell(c, fault);
     return fault;
 }

@@ -1,6 +1,8 @@
 /* Parsing of the options that launcher and library share; contract in options.h. */
 #include "cudart/core/options.h"
 
+#include "view/follow.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +58,8 @@ static bool parse_schedule(const char *text, struct mach_config *config) {
         config->schedule = MACH_SCHED_EAGER;
     else if (strcmp(text, "lazy") == 0)
         config->schedule = MACH_SCHED_LAZY;
+    else if (strcmp(text, "model") == 0)
+        config->schedule = MACH_SCHED_MODEL;
     else if (strncmp(text, "random:", 7) == 0 && read_number(text + 7, &config->seed))
         config->schedule = MACH_SCHED_RANDOM;
     else if (strncmp(text, "pct:", 4) == 0 && read_pct(text + 4, config))
@@ -184,9 +188,15 @@ static bool parse_trace_tiles(const char *text, struct mach_config *config) {
     return config->trace_some_tiles = read_range(text, config->trace_tiles);
 }
 
+static bool parse_follow(const char *text, struct mach_config *config) {
+    char why[256];
+    config->follow = text;
+    return follow_parse(text, why, sizeof why);
+}
+
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
     {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, false,
-     "default, eager, lazy, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
+     "default, eager, lazy, model, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
     {"--check", "SM100EMU_CHECK", parse_check, false, "warn, strict, error or off"},
     {"--check-json", "SM100EMU_CHECK_JSON", parse_check_json, true, "the name of a file"},
     {"--stats-json", "SM100EMU_STATS_JSON", parse_stats_json, true, "the name of a file"},
@@ -196,6 +206,8 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "a number of a CTA, or the first and the last as 0-15"},
     {"--trace-tiles", "SM100EMU_TRACE_TILES", parse_trace_tiles, false,
      "a number of a tile, or the first and the last as 0-3"},
+    {"--follow", "SM100EMU_FOLLOW", parse_follow, false,
+     "a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, and behind it @cta1, @cluster2 or both"},
     {"--umma", "SM100EMU_UMMA", parse_umma, false, "exact or fast"},
     {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, false, "a number of warp instructions, 1 or more"},
     {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, false, "a number of seconds, 0.001 to 1e9"},

@@ -14,7 +14,7 @@ struct rt_option {
     bool is_path;        /* the launcher hands it on from the root, as programs change their directory */
     const char *expects; /* what its values are, to be put behind "expected: " */
 };
-#define RT_NUM_OPTIONS 14u
+#define RT_NUM_OPTIONS 15u
 extern const struct rt_option rt_options[RT_NUM_OPTIONS];
 
 /* The name of a file as an option gives it, "%p" replaced by the process's id. Cut to `size`. */

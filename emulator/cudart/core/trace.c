@@ -1,29 +1,49 @@
-/* cudart/core/trace.c - the file of --trace; contract in context.h. */
+/* cudart/core/trace.c - the file of --trace, and what --follow shows; contract in context.h. */
 #include "cudart/core/context.h"
 #include "cudart/core/options.h"
 #include "trace/file.h"
+#include "view/follow.h"
+#include "view/times.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_BYTES (UINT64_C(1) << 30) /* of a launch's events */
 
 /* As in --schedule=. */
 static void name_schedule(const struct mach_config *config, char *text, size_t size) {
-    static const char *const names[] = {[MACH_SCHED_DEFAULT] = "default",
-                                        [MACH_SCHED_EAGER] = "eager",
-                                        [MACH_SCHED_LAZY] = "lazy",
-                                        [MACH_SCHED_RANDOM] = "random",
-                                        [MACH_SCHED_PCT] = "pct"};
+    static const char *const names[] = {
+        [MACH_SCHED_DEFAULT] = "default", [MACH_SCHED_EAGER] = "eager", [MACH_SCHED_LAZY] = "lazy",
+        [MACH_SCHED_RANDOM] = "random",   [MACH_SCHED_PCT] = "pct",     [MACH_SCHED_MODEL] = "model"};
     if (config->schedule == MACH_SCHED_RANDOM)
         snprintf(text, size, "random:%" PRIu64, config->seed);
     else if (config->schedule == MACH_SCHED_PCT)
         snprintf(text, size, "pct:%" PRIu64 ",%u", config->seed, config->depth);
     else
         snprintf(text, size, "%s", names[config->schedule]);
+}
+
+/* The events of --follow, on stderr. Source files that are newer than the program have other lines. */
+static void show_followed(struct rt_context *c, const struct trace_log *log) {
+    struct rows rows = rows_to(stderr);
+    struct stat program;
+    char why[512];
+    struct names *names =
+        names_make(log, stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1));
+    struct times times;
+    const bool clock = times_make(&times, log, why, sizeof why);
+    if (!follow_print(&rows, log, names, clock ? times.say : NULL, c->trace.follow, why, sizeof why)) {
+        rt_say(c, 0, "--follow: %s", why);
+        follow_list(stderr, log, names, c->trace.follow);
+    }
+    fflush(stderr);
+    if (clock)
+        times_free(&times, log);
+    names_free(names);
 }
 
 /* A launch has ended, by a call that holds the context. */
@@ -39,7 +59,9 @@ static void on_log(void *ctx, struct trace_log *log) {
                MOST_BYTES >> 20);
         t->lost = true;
     }
-    if (mine && !trace_write(t->file, log) && !t->lost) {
+    if (mine && t->follow[0])
+        show_followed(c, log);
+    if (mine && t->file != NULL && !trace_write(t->file, log) && !t->lost) {
         rt_say(c, 0, "--trace: the file takes no more: %s", strerror(errno));
         t->lost = true;
     }
@@ -49,14 +71,15 @@ static void on_log(void *ctx, struct trace_log *log) {
 int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
     struct rt_trace *t = &c->trace;
     char path[PATH_MAX];
-    if (config->trace == NULL)
+    if (config->trace == NULL && config->follow == NULL)
         return RT_SUCCESS;
-    if (t->file == NULL) {
+    t->pid = (long)getpid();
+    snprintf(t->follow, sizeof t->follow, "%s", config->follow ? config->follow : "");
+    if (config->trace != NULL && t->file == NULL) {
         rt_option_path(config->trace, path, sizeof path);
         t->file = fopen(path, "wbe");
         if (t->file == NULL)
             return rt_say(c, RT_ERROR_NOT_INITIALIZED, "--trace: %s: %s", path, strerror(errno));
-        t->pid = (long)getpid();
     }
     name_schedule(config, t->schedule, sizeof t->schedule);
     t->sink = (struct trace_sink){.take = on_log,
@@ -73,6 +96,6 @@ int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
 }
 
 void rt_trace_attach(struct rt_context *c) {
-    if (c->trace.file != NULL && !trace_attach(c->gpu, &c->trace.sink))
+    if ((c->trace.file != NULL || c->trace.follow[0]) && !trace_attach(c->gpu, &c->trace.sink))
         diag_broken("more than %u listeners", MACH_LISTENERS);
 }

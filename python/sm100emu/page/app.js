@@ -49,7 +49,7 @@ class App {
         this.redraw();
     }
 
-    /* --- light and dark -------------------------------------------------------------------------------------------- */
+    /* --- light and dark ------------------------------------------------------------------------------------------- */
 
     readTheme() {
         const root = document.documentElement, choice = THEMES[this.themeChoice];
@@ -65,17 +65,20 @@ class App {
         this.redraw();
     }
 
-    /* --- elements -------------------------------------------------------------------------------------------------- */
+    /* --- elements ------------------------------------------------------------------------------------------------- */
 
     toolbar() {
-        const button = (text, label, on) => el('button', { type: 'button', onclick: on, title: label, 'aria-label': label }, text);
+        const button = (text, label, on) =>
+            el('button', { type: 'button', onclick: on, title: label, 'aria-label': label }, text);
         const press = (key) => () => this.command(key, false);
         const two = this.views.length > 1;
         this.themeButton = button('Theme: system', 'Theme: system', press('t'));
         this.linkButton = two ? button('Linked: same event', 'Linked: same event', press('l')) : null;
-        this.axisButton = this.views.some((v) => v.c.clocked) ? button('Time: model clock', 'Time: model clock', press('x')) : null;
+        const clocked = this.views.some((v) => v.c.clocked);
+        this.axisButton = clocked ? button('Time: model clock', 'Time: model clock', press('x')) : null;
         this.playButton = button('Play', 'Play', press('p'));
-        this.searchField = el('input', { type: 'search', 'aria-label': 'Search events', placeholder: 'Search', onkeydown: (e) => {
+        this.searchField = el('input', { type: 'search', 'aria-label': 'Search events', placeholder: 'Search',
+            onkeydown: (e) => {
             if (e.key === 'Enter') {
                 this.search(this.searchField.value, e.shiftKey ? -1 : 1);
                 e.preventDefault();
@@ -86,11 +89,13 @@ class App {
         } });
         this.searchSays = el('span', { class: 'faint', role: 'status' });
         document.getElementById('toolbar').replaceChildren(...[
-            button('|◀', 'Before the first event', press('Home')), button('◀ phase', 'Previous phase of a barrier', press('[')),
+            button('|◀', 'Before the first event', press('Home')),
+            button('◀ phase', 'Previous phase of a barrier', press('[')),
             button('◀', 'Previous event', press('ArrowLeft')), button('▶', 'Next event', press('ArrowRight')),
             button('phase ▶', 'Next phase of a barrier', press(']')), button('▶|', 'Last event', press('End')),
             this.playButton, button('Cause', 'To the cause', press('c')), button('−', 'Zoom out', press('-')),
-            button('+', 'Zoom in', press('+')), button('All', 'All of the time', press('0')), this.axisButton, this.linkButton,
+            button('+', 'Zoom in', press('+')), button('All', 'All of the time', press('0')),
+            this.axisButton, this.linkButton,
             two ? button('First difference', 'First difference of the runs', press('d')) : null,
             this.searchField, this.searchSays, this.themeButton, button('?', 'Keys', press('?')),
         ].filter(Boolean));
@@ -100,7 +105,8 @@ class App {
         this.dialog = document.getElementById('help');
         const rows = KEYS.map(([key, text]) => el('tr', {}, el('th', { scope: 'row' }, key), el('td', {}, text)));
         this.dialog.replaceChildren(el('h2', { id: 'helptitle' }, 'Keys'), el('table', {}, el('tbody', {}, ...rows)),
-            el('p', {}, 'Wheel or two fingers: zoom. Drag, or Shift and wheel: pan. Alt and wheel, or the wheel on the names: scroll. ' +
+            el('p', {}, 'Wheel or two fingers: zoom. Drag, or Shift and wheel: pan. Alt and wheel, or the wheel on ' +
+                'the names: scroll. ' +
                 'Click: that event. The tracks can be read as a table below each run.'),
             el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close'));
     }
@@ -113,7 +119,7 @@ class App {
         button.setAttribute('aria-label', text);
     }
 
-    /* --- moving ---------------------------------------------------------------------------------------------------- */
+    /* --- moving --------------------------------------------------------------------------------------------------- */
 
     redraw() {
         if (this.frame)
@@ -180,14 +186,16 @@ class App {
         step();
     }
 
-    /* --- keys ------------------------------------------------------------------------------------------------------ */
+    /* --- keys ----------------------------------------------------------------------------------------------------- */
 
     key(e) {
-        if (e.ctrlKey || e.metaKey || e.altKey || this.dialog.open || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName))
+        if (e.ctrlKey || e.metaKey || e.altKey || this.dialog.open ||
+            /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName))
             return;
         if ((e.key === ' ' || e.key === 'Enter') && e.target.tagName !== 'CANVAS')
             return;
-        if (/^(Arrow|Home|End|Page)/.test(e.key) && e.target.closest('pre, .wide, .scroller') && e.target.tagName !== 'CANVAS')
+        if (/^(Arrow|Home|End|Page)/.test(e.key) && e.target.closest('pre, .wide, .scroller') &&
+            e.target.tagName !== 'CANVAS')
             return;
         if (this.command(e.key, e.shiftKey))
             e.preventDefault();
@@ -198,19 +206,24 @@ class App {
         const v = this.active, t = v.tracks, middle = t.x(v.event >= 0 ? v.m.time[v.event] : 0);
         const centre = middle > 0 && middle < t.width ? middle : t.width / 2;
         const moves = {
-            ArrowRight: () => v.k + 1, ArrowLeft: () => v.k - 1, ']': () => v.nextOf(v.m.phases, 1), '[': () => v.nextOf(v.m.phases, -1),
-            ArrowDown: () => v.nextOfTrack(1), ArrowUp: () => v.nextOfTrack(-1), w: () => v.nextWait(1), W: () => v.nextWait(-1),
+            ArrowRight: () => v.k + 1, ArrowLeft: () => v.k - 1,
+            ']': () => v.nextOf(v.m.phases, 1), '[': () => v.nextOf(v.m.phases, -1),
+            ArrowDown: () => v.nextOfTrack(1), ArrowUp: () => v.nextOfTrack(-1),
+            w: () => v.nextWait(1), W: () => v.nextWait(-1),
             Home: () => 0, End: () => v.c.size, c: () => this.causeOf(v), e: () => this.effectOf(v),
         };
         const acts = {
-            '+': () => t.zoom(0.7, centre), '=': () => t.zoom(0.7, centre), '-': () => t.zoom(1 / 0.7, centre), 0: () => t.fit(),
+            '+': () => t.zoom(0.7, centre), '=': () => t.zoom(0.7, centre), '-': () => t.zoom(1 / 0.7, centre),
+            0: () => t.fit(),
             a: () => this.views.forEach((w) => { w.tracks.arrows = !w.tracks.arrows; }),
         };
         const rest = {
-            p: () => this.play(), x: () => this.switchAxis(), '/': () => this.searchField.focus(), n: () => this.nextMatch(1),
-            N: () => this.nextMatch(-1), d: () => this.firstDifference(), l: () => this.switchLink(), t: () => this.switchTheme(),
+            p: () => this.play(), x: () => this.switchAxis(), d: () => this.firstDifference(),
+            '/': () => this.searchField.focus(), n: () => this.nextMatch(1), N: () => this.nextMatch(-1),
+            l: () => this.switchLink(), t: () => this.switchTheme(),
             '?': () => this.dialog.showModal(),
-            PageDown: () => { v.scroller.scrollTop += t.tall * 0.8; }, PageUp: () => { v.scroller.scrollTop -= t.tall * 0.8; },
+            PageDown: () => { v.scroller.scrollTop += t.tall * 0.8; },
+            PageUp: () => { v.scroller.scrollTop -= t.tall * 0.8; },
         };
         if (shift && (key === 'ArrowRight' || key === 'ArrowLeft')) {
             t.pan((key === 'ArrowRight' ? 1 : -1) * t.width / 5);
@@ -256,7 +269,7 @@ class App {
         this.readTheme();
     }
 
-    /* --- search ---------------------------------------------------------------------------------------------------- */
+    /* --- search --------------------------------------------------------------------------------------------------- */
 
     /* Events whose sentence, place or PTX has the words; then the next one. */
     search(text, direction) {
@@ -282,7 +295,7 @@ class App {
         this.redraw();
     }
 
-    /* --- two runs -------------------------------------------------------------------------------------------------- */
+    /* --- two runs ------------------------------------------------------------------------------------------------- */
 
     /* The first event of this run that the other has not, or with other numbers. Waits and polls differ with every
      * schedule, and so they do not count. */
@@ -296,6 +309,8 @@ class App {
         if (found[at] >= 0) {
             this.active = this.views[at];
             this.move(this.active, this.active.m.place[found[at]] + 1);
+            for (const v of this.views) /* both close enough to be compared */
+                v.tracks.around(v.event, Math.min(...this.views.map((w) => w.m.end)) * 0.3);
         }
     }
 
@@ -317,7 +332,8 @@ class App {
             drawing.push(performance.now() - begun);
         }
         const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
-        return { frames, between: mean(between), worst: Math.max(...between), drawing: mean(drawing), slowest: Math.max(...drawing) };
+        return { frames, between: mean(between), worst: Math.max(...between), drawing: mean(drawing),
+            slowest: Math.max(...drawing) };
     }
 }
 
@@ -327,7 +343,7 @@ function haystack(v, i) {
     return (sentence(v.c, i, v.m) + ' ' + (site ? site.file + ':' + site.line + ' ' + site.text : '')).toLowerCase();
 }
 
-/* --- the same event in another run ------------------------------------------------------------------------------------ */
+/* --- the same event in another run -------------------------------------------------------------------------------- */
 
 function aboutWhat(c, i) {
     const object = c.e.object[i];
@@ -370,7 +386,8 @@ function counterpart(v, other, i) {
 function firstWithout(v, other) {
     const e = v.c.e, f = other.c.e;
     for (const i of v.m.order) {
-        if ([CLASS.WAIT, CLASS.STEP, CLASS.GLOBAL].includes(e.class[i]) || (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_TEST))
+        const poll = e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_TEST;
+        if (poll || [CLASS.WAIT, CLASS.STEP, CLASS.GLOBAL].includes(e.class[i]))
             continue;
         const there = counterpart(v, other, i);
         if (there < 0 || Number(e.value[i]) !== Number(f.value[there]) || e.count[i] !== f.count[there] ||
@@ -387,6 +404,7 @@ async function begin() {
         if (!data.runs.some((run) => run.logs.length))
             throw new Error('no launch fits this page');
         window.watch = new App(data);
+        window.sentence = sentence;
         says.remove();
     } catch (why) {
         says.textContent = 'This page cannot be shown: ' + why.message;

@@ -7,14 +7,16 @@
 const CLASS = { SYNC: 0, OP: 1, WAIT: 2, LIFE: 3, GLOBAL: 4, STEP: 5 };
 const SYNC = {
     MBAR_ARRIVE: 0, MBAR_DROP: 1, MBAR_EXPECT_TX: 2, MBAR_COMPLETE_TX: 3, MBAR_PENDING: 4, MBAR_PHASE: 5, MBAR_TEST: 6,
-    BAR_ARRIVE: 7, BAR_PHASE: 8, BAR_PASS: 9, CLUSTER_ARRIVE: 10, CLUSTER_PHASE: 11, CLUSTER_PASS: 12, WARP: 13, FENCE: 14,
+    BAR_ARRIVE: 7, BAR_PHASE: 8, BAR_PASS: 9, CLUSTER_ARRIVE: 10, CLUSTER_PHASE: 11, CLUSTER_PASS: 12, WARP: 13,
+    FENCE: 14,
     GROUP_COMMIT: 15, GROUP_WAIT: 16, TCGEN05_LD: 17, TCGEN05_WAIT_LD: 18, TCGEN05_WAIT_ST: 19, TCGEN05_USE: 20,
     TCGEN05_FENCE_BEFORE: 21, TCGEN05_FENCE_AFTER: 22, GRID_WAIT: 23, GRID_LAUNCH_DEPENDENTS: 24,
 };
 const STAGE = { ISSUED: 0, STARTED: 1, COMPLETED: 2 };
 const WAIT_END = { BEGINS: 0, MET: 1, TIMED_OUT: 2, RELEASED: 3 };
 const LIFE = {
-    CLUSTER_START: 0, CLUSTER_END: 1, CTA_START: 2, CTA_EXIT: 3, CTA_END: 4, LANES_EXIT: 5, TMEM_ALLOC: 6, TMEM_CLOSING: 7,
+    CLUSTER_START: 0, CLUSTER_END: 1, CTA_START: 2, CTA_EXIT: 3, CTA_END: 4, LANES_EXIT: 5, TMEM_ALLOC: 6,
+    TMEM_CLOSING: 7,
     TMEM_DEALLOC: 8, TMEM_RELINQUISH: 9, MBAR_INIT: 10, MBAR_INVAL: 11, HEAP_ALLOC: 12, HEAP_FREE: 13, REGISTERS: 14,
 };
 const AGENT = {
@@ -23,7 +25,8 @@ const AGENT = {
 };
 const OBJECT = { MBARRIER: 0, BARRIER: 1, CLUSTER_BARRIER: 2, QUEUE: 3 };
 const WAIT = {
-    NONE: 0, MBARRIER: 1, BARRIER: 2, CLUSTER: 3, WARP_SYNC: 4, TMEM_ALLOC: 5, PAIR: 6, REGISTERS: 7, TMEM_LDST: 8, ASYNC: 9,
+    NONE: 0, MBARRIER: 1, BARRIER: 2, CLUSTER: 3, WARP_SYNC: 4, TMEM_ALLOC: 5, PAIR: 6, REGISTERS: 7, TMEM_LDST: 8,
+    ASYNC: 9,
     JOIN: 10, ALIGNED: 11, RIDING: 12, ROOM: 13,
 };
 const NOBODY = 255;
@@ -49,7 +52,7 @@ function typed(table, n, kinds) {
     const made = {};
     for (const [kind, names] of kinds)
         for (const name of names)
-            made[name] = table[name] && kind ? kind.from(table[name]) : table[name] || (kind ? new kind(n) : new Uint8Array(n));
+            made[name] = table[name] && kind ? kind.from(table[name]) : table[name] || new (kind || Uint8Array)(n);
     return made;
 }
 
@@ -69,10 +72,13 @@ class Cluster {
             [Int32Array, ['tx']], [null, ['value']],
         ]);
         this.e.cause = absolute(data.events.cause, this.size);
-        this.o = typed(data.objects, data.num.objects, [[Uint32Array, ['kind', 'rank', 'at', 'count', 'site', 'name']]]);
+        this.o = typed(data.objects, data.num.objects, [
+            [Uint32Array, ['kind', 'rank', 'at', 'count', 'site', 'name']],
+        ]);
         this.w = typed(data.ops, data.num.ops, [
             [Uint32Array, ['name', 'agent', 'rank', 'warp', 'site', 'queue', 'leader', 'follows', 'issued', 'started',
-                'completed', 'm', 'n', 'k', 'cta_group', 'kind', 'from', 'from_off', 'to', 'to_off', 'signals', 'signals_off',
+                'completed', 'm', 'n', 'k', 'cta_group', 'kind', 'from', 'from_off', 'to', 'to_off', 'signals',
+                'signals_off',
                 'ctas', 'accumulate', 'a_in_tmem', 'taken', 'dims', 'a_at', 'b_at']],
             [null, ['bytes', 'coord', 'a', 'b', 'global', 'map', 'first']],
         ]);

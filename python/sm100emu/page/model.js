@@ -1,16 +1,18 @@
-/* model.js - what the log of a cluster means: how each barrier, stage of shared memory, range of tensor memory, warp and
- * engine stands after any number of events, and the tracks that show it over time.
+/* model.js - what the log of a cluster means: how each barrier, stage of shared memory, range of tensor memory, warp
+ * and engine stands after any number of events, and the tracks that show it over time.
  *
- * Events are taken in one of two orders: as the emulator ran them, or by the cycles of the model clock, equal ones as they
- * ran. `order` lists events, `place` is where each stands in it. A state is a Changes: columns of values and the place
- * from which each holds; the state after k events is the last change at a place below k.
+ * Events are taken in one of two orders: as the emulator ran them, or by the cycles of the model clock, equal ones as
+ * they ran. `order` lists events, `place` is where each stands in it. A state is a Changes: columns of values and the
+ * place from which each holds; the state after k events is the last change at a place below k.
  *
  * mbarriers are counted by phase, from what arrives, not copied from the log's `pending` and `tx`, which tell of the
  * emulator's order alone.
  */
 
-const STAGE_STATE = ['empty', 'being filled', 'filled', 'being read', 'read', 'filled while being read', 'partly filled'];
-const TMEM_STATE = ['not allocated', 'allocated', 'being written', 'written', 'being read', 'read', 'written while being read'];
+const STAGE_STATE = ['empty', 'being filled', 'filled', 'being read', 'read', 'filled while being read',
+    'partly filled'];
+const TMEM_STATE = ['not allocated', 'allocated', 'being written', 'written', 'being read', 'read',
+    'written while being read'];
 const COLOR = { wait: 0, load: 1, core: 2, commit: 3, ldst: 4, even: 5, odd: 6, full: 7, bad: 8, other: 9 };
 const STAGE_COLOR = [null, COLOR.load, COLOR.full, COLOR.core, null, COLOR.bad, COLOR.load];
 const TMEM_COLOR = [null, COLOR.even, COLOR.core, COLOR.full, COLOR.ldst, COLOR.even, COLOR.bad];
@@ -20,7 +22,7 @@ const ENGINES = [
     ['commits', [AGENT.COMMIT, AGENT.TENSOR_ALLOC, AGENT.CLC], COLOR.commit],
     ['tensor memory', [AGENT.TENSOR_LDST], COLOR.ldst],
 ];
-const MAX_ROWS = 6;
+const MAX_ROWS = 12;
 
 /* Values by place: add() in the order of places, at(k) after k events. */
 class Changes {
@@ -91,14 +93,15 @@ class Model {
     findParts() {
         const c = this.c;
         this.bars = Array.from(c.o.kind, (kind, i) => ({
-            object: i + 1, kind, rank: c.o.rank[i], at: c.o.at[i], expected: c.o.count[i], drops: 0, phase: 0, alive: false,
+            object: i + 1, kind, rank: c.o.rank[i], at: c.o.at[i], expected: c.o.count[i], drops: 0, phase: 0,
+            most: 0, alive: false,
             sums: new Map(), state: new Changes(null), slices: [], since: -1, marks: [],
         }));
         this.stages = c.stages.map(([rank, from, to, name]) => ({
             rank, from, to, name, writing: 0, reading: 0, bytes: 0, seen: 0, state: new Changes(0), by: new Changes(0),
         }));
         this.tmem = this.tmemRanges().map(([rank, from, to]) => ({
-            rank, from, to, name: 'columns ' + from + '-' + (to - 1), owned: false, writing: 0, reading: 0, seen: 1,
+            rank, from, to, name: this.tmemName(rank, from, to), owned: false, writing: 0, reading: 0, seen: 1,
             state: new Changes(0), by: new Changes(0),
         }));
         this.warps = new Map();
@@ -129,6 +132,11 @@ class Model {
                 add(c.e.pending[i], Number(c.e.value[i]), c.e.count[i]);
         each((agent) => agent === AGENT.TENSOR_LDST || agent === AGENT.TENSOR_COPY);
         return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    }
+
+    tmemName(rank, from, to) {
+        const known = (this.c.names.tmem || []).find(([r, a, b]) => r === rank && a <= from && to <= b);
+        return (known ? known[3] + ' ' : '') + 'columns ' + from + '-' + (to - 1);
     }
 
     /* [[rank, first column, columns]] of tensor memory that operation i writes or reads. */
@@ -198,9 +206,10 @@ class Model {
             return;
         b.alive = true;
         if (!b.sums.has(of))
-            b.sums.set(of, { came: 0, tx: 0 });
+            b.sums.set(of, { came: 0, tx: 0, bytes: 0 });
         const sum = b.sums.get(of), value = Number(e.value[i]);
-        if (kind === SYNC.MBAR_ARRIVE || kind === SYNC.MBAR_DROP || kind === SYNC.BAR_ARRIVE || kind === SYNC.CLUSTER_ARRIVE)
+        if (kind === SYNC.MBAR_ARRIVE || kind === SYNC.MBAR_DROP || kind === SYNC.BAR_ARRIVE ||
+            kind === SYNC.CLUSTER_ARRIVE)
             sum.came += e.count[i];
         if (kind === SYNC.MBAR_DROP)
             b.drops += e.count[i];
@@ -208,10 +217,12 @@ class Model {
             sum.came -= 1;
         if (kind === SYNC.MBAR_EXPECT_TX)
             sum.tx += value;
-        if (kind === SYNC.MBAR_COMPLETE_TX)
+        if (kind === SYNC.MBAR_COMPLETE_TX) {
             sum.tx -= value;
+            sum.bytes += value;
+        }
         if (kind === SYNC.MBAR_PHASE || kind === SYNC.BAR_PHASE || kind === SYNC.CLUSTER_PHASE) {
-            b.slices.push({ from: b.since, to: i, event: i, number: of });
+            b.slices.push({ from: b.since, to: i, event: i, number: of, came: sum.came, bytes: sum.bytes });
             b.since = i;
             b.sums.delete(of);
             b.phase = of + 1;
@@ -225,6 +236,7 @@ class Model {
 
     noteBarrier(b, k) {
         const sum = b.sums.get(b.phase) || { came: 0, tx: 0 };
+        b.most = Math.max(b.most, sum.tx);
         b.state.add(k, { phase: b.phase, pending: b.expected - sum.came, expected: b.expected, tx: sum.tx });
     }
 
@@ -321,7 +333,8 @@ class Model {
     takeWarp(i, k) {
         const e = this.c.e, key = e.rank[i] * 64 + e.warp[i];
         if (!this.warps.has(key))
-            this.warps.set(key, { rank: e.rank[i], warp: e.warp[i], open: new Map(), state: new Changes([]), marks: [], slices: [] });
+            this.warps.set(key, { rank: e.rank[i], warp: e.warp[i], open: new Map(), state: new Changes([]), marks: [],
+                slices: [] });
         const warp = this.warps.get(key);
         warp.marks.push(i);
         if (e.class[i] !== CLASS.WAIT)
@@ -339,7 +352,11 @@ class Model {
         warp.state.add(k, [...warp.open.values()]);
     }
 
-    /* --- states ---------------------------------------------------------------------------------------------------- */
+    /* --- states --------------------------------------------------------------------------------------------------- */
+
+    sortedWarps() {
+        return [...this.warps.values()].sort((a, b) => a.rank - b.rank || a.warp - b.warp);
+    }
 
     /* How everything stands after k events, in words and numbers alone. */
     stateAt(k) {
@@ -351,20 +368,19 @@ class Model {
             }),
             stages: this.stages.map((s) => [s.name, s.rank, STAGE_STATE[s.state.at(k)]]),
             tmem: this.tmem.map((t) => [t.from, t.to, t.rank, TMEM_STATE[t.state.at(k)]]),
-            warps: [...this.warps.values()].sort((a, b) => a.rank - b.rank || a.warp - b.warp)
-                .map((w) => [w.rank, w.warp, w.state.at(k)]),
+            warps: this.sortedWarps().map((w) => [w.rank, w.warp, w.state.at(k)]),
             flying: this.engines.map((g) => g.state.at(k)),
         };
     }
 
-    /* --- tracks ---------------------------------------------------------------------------------------------------- */
+    /* --- tracks --------------------------------------------------------------------------------------------------- */
 
     /* From top to bottom, CTA by CTA: each {label, rank, rows of slices, marks}; where each event is shown. */
     makeTracks() {
         this.tracks = [];
         this.home = new Int32Array(this.c.size).fill(-1);
         for (let rank = 0; rank < this.c.ctas; rank++) {
-            for (const w of [...this.warps.values()].filter((w) => w.rank === rank).sort((a, b) => a.warp - b.warp))
+            for (const w of this.sortedWarps().filter((w) => w.rank === rank))
                 this.warpTrack(w);
             for (const g of this.engines.filter((g) => g.rank === rank))
                 this.engineTrack(g);
@@ -413,7 +429,8 @@ class Model {
     warpTrack(w) {
         const c = this.c, slices = w.slices.map((s) => ({ ...s, color: COLOR.wait, label: waitLabel(c, s.from) }));
         for (const begin of w.open.values())
-            slices.push({ from: begin, to: -1, event: begin, color: COLOR.bad, label: waitLabel(c, begin) + ', never ended' });
+            slices.push({ from: begin, to: -1, event: begin, color: COLOR.bad,
+                label: waitLabel(c, begin) + ', never ended' });
         const track = this.add('warp', w.rank, c.warpName(w.rank, w.warp), slices, w.marks, w);
         for (const i of w.marks)
             this.home[i] = track;
@@ -433,7 +450,8 @@ class Model {
                 s.from = begun >= 0 && this.time[begun] < this.time[s.from] ? begun : s.from;
             } else {
                 groups.set(leader, {
-                    queued: w.issued[i] - 1, from: begun < 0 ? w.issued[i] - 1 : begun, to, event: w.issued[i] - 1, color: led ? g.color : COLOR.other,
+                    queued: w.issued[i] - 1, from: begun < 0 ? w.issued[i] - 1 : begun, to, event: w.issued[i] - 1,
+                    color: led ? g.color : COLOR.other,
                     label: operationLabel(c, i) + (led ? '' : ', led by CTA ' + w.rank[i]),
                 });
             }
@@ -462,7 +480,7 @@ class Model {
 
     barrierTrack(b) {
         const slices = b.slices.map((s) => ({
-            ...s, color: s.number % 2 ? COLOR.odd : COLOR.even, label: 'phase ' + s.number,
+            ...s, color: s.number % 2 ? COLOR.odd : COLOR.even, label: phaseLabel(b, s),
         }));
         slices.push({ from: b.since, to: -1, event: b.marks[b.marks.length - 1],
             color: b.phase % 2 ? COLOR.odd : COLOR.even, label: 'phase ' + b.phase });

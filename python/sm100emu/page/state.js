@@ -31,8 +31,10 @@ function concerned(m, i) {
 function stateElements(m, k, ranks) {
     const event = k > 0 ? m.order[k - 1] : -1;
     return [
-        section('Shared memory', ranks.map((rank) => stageRow(m, k, rank)).filter(Boolean), 'no copy writes to it in this log'),
-        section('Tensor memory', ranks.map((rank) => tmemRow(m, k, rank)).filter(Boolean), 'none is allocated in this log'),
+        section('Shared memory', ranks.map((rank) => stageRow(m, k, rank)).filter(Boolean),
+            'no copy writes to it in this log'),
+        section('Tensor memory', ranks.map((rank) => tmemRow(m, k, rank)).filter(Boolean),
+            'none is allocated in this log'),
         section('Barriers', [barrierTable(m, k, ranks, event)].filter(Boolean), 'no mbarrier'),
         event >= 0 && m.c.e.op[event] ? section('Who is reached', [masks(m.c, m.c.e.op[event] - 1)]) : null,
         section('Warps', [warpList(m, k, ranks)].filter(Boolean), 'none'),
@@ -51,7 +53,8 @@ function stageRow(m, k, rank) {
         const state = s.state.at(k), op = s.by.at(k);
         const title = s.name + ': ' + STAGE_STATE[state] + (op ? ', last by ' + operationLabel(m.c, op - 1) : '') +
             ', bytes 0x' + s.from.toString(16) + ' to 0x' + (s.to - 1).toString(16);
-        return el('li', { class: 'box ' + boxClass(STAGE_COLOR[state]), title }, el('b', {}, s.name), ' ', STAGE_STATE[state]);
+        return el('li', { class: 'box ' + boxClass(STAGE_COLOR[state]), title }, el('b', {}, s.name), ' ',
+            STAGE_STATE[state]);
     });
     return el('div', { class: 'ofcta' }, el('h4', {}, 'CTA ' + rank), el('ul', { class: 'boxes' }, ...boxes));
 }
@@ -88,7 +91,8 @@ function barrierTable(m, k, ranks, event) {
         return null;
     const head = ['Barrier', 'CTA', 'Current phase', 'Arrivals pending', 'Bytes pending'];
     return el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Barriers' },
-        el('table', {}, el('thead', {}, el('tr', {}, ...head.map((h) => el('th', { scope: 'col' }, h)))), el('tbody', {}, ...rows)));
+        el('table', {}, el('thead', {}, el('tr', {}, ...head.map((h) => el('th', { scope: 'col' }, h)))),
+            el('tbody', {}, ...rows)));
 }
 
 /* The CTAs of the cluster as a grid, x down and y to the right as the lessons draw it: who receives, who hears. */
@@ -99,7 +103,8 @@ function masks(c, i) {
         for (let rank = x; rank < c.ctas && cells.length < ny * c.log.cluster[2]; rank += nx) {
             const words = [rank === c.w.rank[i] ? 'issues' : '', to.includes(rank) && !c.w.ctas[i] ? 'receives' : '',
                 heard.includes(rank) ? 'hears' : ''].filter(Boolean);
-            cells.push(el('td', { class: words.length ? 'reached' : null }, el('b', {}, String(rank)), ' ' + (words.join(', ') || '-')));
+            cells.push(el('td', { class: words.length ? 'reached' : null }, el('b', {}, String(rank)),
+                ' ' + (words.join(', ') || '-')));
         }
         rows.push(el('tr', {}, el('th', { scope: 'row' }, 'x ' + x), ...cells));
     }
@@ -111,7 +116,7 @@ function masks(c, i) {
 }
 
 function warpList(m, k, ranks) {
-    const warps = [...m.warps.values()].filter((w) => ranks.includes(w.rank)).sort((a, b) => a.rank - b.rank || a.warp - b.warp);
+    const warps = m.sortedWarps().filter((w) => ranks.includes(w.rank));
     if (!warps.length)
         return null;
     return el('ul', { class: 'warps' }, ...warps.map((w) => {
@@ -121,7 +126,7 @@ function warpList(m, k, ranks) {
     }));
 }
 
-/* --- the panel of one event: where, what, why ------------------------------------------------------------------------ */
+/* --- the panel of one event: where, what, why --------------------------------------------------------------------- */
 
 /* view: what is told to go to an event; lines: sources of the page */
 function detailElements(m, event, lines, go) {
@@ -147,7 +152,8 @@ function causeElements(m, event, go) {
             list.push(el('li', {}, 'event ' + (cause + 1) + ' of cluster ' + (other - 1)));
             break;
         }
-        list.push(el('li', {}, el('button', { type: 'button', class: 'link', onclick: () => go(cause) }, sentence(m.c, cause, m))));
+        list.push(el('li', {}, el('button', { type: 'button', class: 'link', onclick: () => go(cause) },
+            sentence(m.c, cause, m))));
         at = cause;
     }
     if (!list.length)
@@ -160,12 +166,18 @@ function phaseElements(m, event, go) {
     const e = m.c.e, b = m.bars[e.object[event] - 1];
     if (!b || b.kind !== OBJECT.MBARRIER || e.class[event] !== CLASS.SYNC || e.kind[event] === SYNC.MBAR_TEST)
         return [];
-    const took = b.marks.filter((i) => e.phase[i] === e.phase[event] && e.kind[i] !== SYNC.MBAR_PHASE).sort((x, y) => m.place[x] - m.place[y]);
+    if (!b.byPhase) {
+        b.byPhase = new Map();
+        for (const i of b.marks)
+            if (e.kind[i] !== SYNC.MBAR_PHASE)
+                b.byPhase.set(e.phase[i], [...(b.byPhase.get(e.phase[i]) || []), i]);
+    }
+    const took = b.byPhase.get(e.phase[event]) || [];
     const what = (i) => (e.kind[i] === SYNC.MBAR_EXPECT_TX ? 'expects ' + plural(e.value[i], 'byte')
         : e.kind[i] === SYNC.MBAR_COMPLETE_TX ? plural(e.value[i], 'byte') : plural(e.count[i], 'arrival'));
     return [el('h3', {}, 'Phase ' + e.phase[event] + ' of ' + objectText(m.c, b.object)), el('ol', { class: 'causes' },
-        ...took.map((i) => el('li', {}, el('button', { type: 'button', class: 'link', 'aria-current': i === event ? 'true' : null,
-            onclick: () => go(i) }, what(i) + ': ' + whoText(m.c, i)))))];
+        ...took.map((i) => el('li', {}, el('button', { type: 'button', class: 'link',
+            'aria-current': i === event ? 'true' : null, onclick: () => go(i) }, what(i) + ': ' + whoText(m.c, i)))))];
 }
 
 function sourceElements(site, lines) {
@@ -175,7 +187,8 @@ function sourceElements(site, lines) {
         for (let n = line - 3; n <= line + 3; n++)
             if (kept[n] !== undefined)
                 shown.push(el('span', { class: n === line ? 'here' : null }, String(n).padStart(5) + '  ' + kept[n]));
-        made.push(el('p', { class: 'faint' }, (made.length > 1 ? 'from ' : '') + file + ':' + line + (shown.length ? '' : ' (not found)')));
+        made.push(el('p', { class: 'faint' },
+            (made.length > 1 ? 'from ' : '') + file + ':' + line + (shown.length ? '' : ' (not found)')));
         if (shown.length)
             made.push(el('pre', { tabindex: 0 }, el('code', {}, ...shown)));
     }

@@ -1,4 +1,5 @@
-/* tracks.js - draws the tracks of a Model on a canvas: what is visible, and of what is narrower than a pixel one for all. */
+/* tracks.js - draws the tracks of a Model on a canvas: what is visible, and of what is narrower than a pixel one for
+ * all. */
 
 const RULER = 22, HEAD = 20, ROW = 14, GAP = 5;
 
@@ -24,7 +25,7 @@ class Tracks {
         this.fit();
     }
 
-    /* --- where things are ------------------------------------------------------------------------------------------ */
+    /* --- where things are ----------------------------------------------------------------------------------------- */
 
     /* y and height of heads and tracks; tracks of a closed CTA lie on its head. */
     layout() {
@@ -98,6 +99,13 @@ class Tracks {
         this.to = this.from + span;
     }
 
+    /* A window of `span` about an event. */
+    around(event, span) {
+        this.from = (event < 0 ? 0 : this.m.time[event]) - span / 2;
+        this.to = this.from + span;
+        this.keepInside();
+    }
+
     /* Brings an event into the window. */
     reveal(event) {
         const t = this.m.time[event], span = this.to - this.from;
@@ -138,7 +146,7 @@ class Tracks {
         return { track, event: -1 };
     }
 
-    /* --- drawing --------------------------------------------------------------------------------------------------- */
+    /* --- drawing -------------------------------------------------------------------------------------------------- */
 
     draw(cursor) {
         const g = this.g, top = this.scroller.scrollTop;
@@ -178,24 +186,45 @@ class Tracks {
     }
 
     drawRow(row, y) {
-        const g = this.g, { palette, ink, edge } = this.theme;
-        let i = Math.max(0, upper(row.x0, this.from) - 1);
-        while (i < row.x0.length && row.x0[i] <= this.to) {
-            const queued = Math.max(-2, this.x(row.queued[i])), b = Math.min(this.width + 2, this.x(row.x1[i]));
-            const a = Math.max(-2, this.x(row.x0[i]));
-            g.fillStyle = palette[row.color[i]];
-            if (a > queued) /* a line while it is queued */
-                g.fillRect(queued, y + ROW / 2 - 1, a - queued, 1);
-            g.fillRect(a, y, Math.max(1, b - a), ROW - 2);
+        const g = this.g, { palette, ink, edge } = this.theme, scale = this.width / (this.to - this.from);
+        const { x0, x1, queued, color } = row, n = x0.length;
+        let i = Math.max(0, upper(x0, this.from) - 1), run = -1, runFrom = 0, runTo = 0;
+        const flush = () => {
+            if (run >= 0) {
+                g.fillStyle = palette[run];
+                g.fillRect(runFrom, y, Math.max(1, runTo - runFrom), ROW - 2);
+            }
+            run = -1;
+        };
+        while (i < n && x0[i] <= this.to) {
+            const a = Math.max(-2, (x0[i] - this.from) * scale);
+            const b = Math.min(this.width + 2, (x1[i] - this.from) * scale);
+            if (b - a < 2) { /* narrow ones of a colour that touch become one */
+                if (run !== color[i] || a > runTo + 1) {
+                    flush();
+                    run = color[i];
+                    runFrom = a;
+                }
+                runTo = Math.max(a + 1, b);
+                i = skip(x0, i, this.from + (a + 1) / scale);
+                continue;
+            }
+            flush();
+            g.fillStyle = palette[color[i]];
+            if (queued[i] < x0[i]) { /* a line while it is queued */
+                const from = Math.max(-2, (queued[i] - this.from) * scale);
+                g.fillRect(from, y + ROW / 2 - 1, a - from, 1);
+            }
+            g.fillRect(a, y, b - a, ROW - 2);
             if (b - a > 5) {
                 g.strokeStyle = edge;
                 g.strokeRect(a + 0.5, y + 0.5, b - a - 1, ROW - 3);
             }
             if (b - a > 34)
-                this.write(row.label[i], a, b, y, ink[row.color[i]]);
-            /* what ends within this pixel shows no more than it does */
-            i = b - a < 1 ? Math.max(i + 1, upper(row.x0, this.timeAt(a + 1)) - 1) : i + 1;
+                this.write(row.label[i], a, b, y, ink[color[i]]);
+            i++;
         }
+        flush();
     }
 
     write(text, a, b, y, ink) {
@@ -207,31 +236,44 @@ class Tracks {
     }
 
     drawMarks(marks, y, h) {
-        const g = this.g;
+        const g = this.g, scale = this.width / (this.to - this.from), { x } = marks;
+        let from = -9, to = -9;
         g.fillStyle = this.theme.mark;
-        for (let i = upper(marks.x, this.from - 1e-9); i < marks.x.length && marks.x[i] <= this.to;) {
-            const x = this.x(marks.x[i]);
-            g.fillRect(x, y + h - 5, 1, 4);
-            i = Math.max(i + 1, upper(marks.x, this.timeAt(x + 1)));
+        for (let i = upper(x, this.from - 1e-9); i < x.length && x[i] <= this.to;) {
+            const at = Math.floor((x[i] - this.from) * scale);
+            if (at > to + 1) {
+                g.fillRect(from, y + h - 5, to - from + 1, 4);
+                from = at;
+            }
+            to = at;
+            i = skip(x, i, this.from + (at + 1) / scale);
         }
+        g.fillRect(from, y + h - 5, to - from + 1, 4);
     }
 
-    /* Of an mbarrier: the share of its arrivals that is still pending, as a line that falls. */
+    /* Of an mbarrier: the share of its arrivals that is pending, as a line that falls, and under it that of its bytes.
+     * */
     drawCounts(bar, y) {
-        const { place, value } = bar.state, m = this.m, g = this.g;
-        if (this.to - this.from > this.m.end / 2 && place.length > 2000)
+        const { place, value } = bar.state;
+        if (bar.kind !== OBJECT.MBARRIER || (this.to - this.from > this.m.end / 2 && place.length > 2000))
             return;
-        g.strokeStyle = this.theme.mark;
+        this.drawShare(bar, y, this.theme.mark, (s) => s.pending / (s.expected || 1));
+        if (bar.most)
+            this.drawShare(bar, y, this.theme.cursor, (s) => s.tx / bar.most);
+    }
+
+    drawShare({ state: { place, value } }, y, color, share) {
+        const g = this.g, m = this.m, low = Math.max(1, upper(place, this.placeAt(this.from)) - 1);
+        g.strokeStyle = color;
         g.beginPath();
-        const low = Math.max(1, upper(place, this.placeAt(this.from)) - 1);
         for (let n = low, drawn = 0; n < place.length && drawn < 1500; n++, drawn++) {
-            const s = value[n], x = this.x(m.time[m.order[place[n]]]);
+            const x = this.x(m.time[m.order[place[n]]]), part = value[n] ? Math.max(0, Math.min(1, share(value[n])))
+                : 0;
             if (x > this.width)
                 break;
-            const share = s && s.expected ? Math.max(0, Math.min(1, s.pending / s.expected)) : 0;
             const next = n + 1 < place.length ? this.x(m.time[m.order[place[n + 1]]]) : this.width;
-            g.moveTo(x, y + (ROW - 3) * (1 - share) + 0.5);
-            g.lineTo(Math.min(next, this.width), y + (ROW - 3) * (1 - share) + 0.5);
+            g.moveTo(x, y + (ROW - 3) * (1 - part) + 0.5);
+            g.lineTo(Math.min(next, this.width), y + (ROW - 3) * (1 - part) + 0.5);
         }
         g.stroke();
     }
@@ -250,16 +292,20 @@ class Tracks {
         return low - 1;
     }
 
-    /* An arrow from what ended each wait in the window to its end, where there are not too many. */
+    /* An arrow from what ended each wait in the window to its end; of those that end in the same few pixels of a track,
+     * one. */
     drawWaits(top) {
-        const m = this.m, ends = this.waitEnds();
-        const low = upper(ends.x, this.from), high = upper(ends.x, this.to);
-        if (high - low > 400)
-            return;
-        this.g.globalAlpha = 0.55;
-        for (let n = low; n < high; n++)
-            if (m.cause[ends.event[n]] && !m.c.e.cluster[ends.event[n]])
-                this.arrow(m.cause[ends.event[n]] - 1, ends.event[n], top, this.theme.arrow, 1);
+        const m = this.m, ends = this.waitEnds(), drawn = new Set();
+        const low = upper(ends.x, this.from), high = upper(ends.x, this.to), crowded = high - low > 300;
+        this.g.globalAlpha = crowded ? 0.35 : 0.55;
+        for (let n = low; n < high && drawn.size < 600;) {
+            const end = ends.event[n], x = Math.floor(this.x(ends.x[n]) / 8), key = x * 4096 + m.home[end];
+            if (m.cause[end] && !m.c.e.cluster[end] && !(crowded && drawn.has(key))) {
+                drawn.add(key);
+                this.arrow(m.cause[end] - 1, end, top, this.theme.arrow, 1);
+            }
+            n = high - low > 20000 ? skip(ends.x, n, this.timeAt(x * 8 + 1)) : n + 1;
+        }
         this.g.globalAlpha = 1;
     }
 
@@ -347,6 +393,28 @@ class Tracks {
 function niceStep(wanted) {
     const power = Math.pow(10, Math.floor(Math.log10(Math.max(wanted, 1))));
     return [1, 2, 5, 10].map((n) => n * power).find((n) => n >= wanted) || 10 * power;
+}
+
+/* From the i-th of the sorted numbers on, the first behind i that is at least x: near ones by steps, far ones by
+ * halves. */
+function skip(sorted, i, x) {
+    for (let steps = 0; steps < 6; steps++)
+        if (++i >= sorted.length || sorted[i] >= x)
+            return i;
+    let stride = 8, low = i;
+    while (low + stride < sorted.length && sorted[low + stride] < x) {
+        low += stride;
+        stride *= 2;
+    }
+    let high = Math.min(sorted.length, low + stride);
+    while (low < high) {
+        const mid = (low + high) >> 1;
+        if (sorted[mid] < x)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 function nearest(sorted, x) {

@@ -23,11 +23,12 @@ class View {
         return this.k > 0 ? this.m.order[this.k - 1] : -1;
     }
 
-    /* --- elements -------------------------------------------------------------------------------------------------- */
+    /* --- elements ------------------------------------------------------------------------------------------------- */
 
     build() {
         const n = this.index, id = (name) => name + n;
-        this.canvas = el('canvas', { id: id('canvas'), tabindex: 0, role: 'application', 'aria-roledescription': 'timeline',
+        this.canvas = el('canvas', { id: id('canvas'), tabindex: 0, role: 'application',
+            'aria-roledescription': 'timeline',
             'aria-label': 'Timeline of ' + this.run.name, 'aria-describedby': id('sentence') });
         this.labels = el('div', { class: 'labels' });
         this.inner = el('div', { class: 'inner' }, this.labels, this.canvas);
@@ -55,14 +56,16 @@ class View {
     banner() {
         const said = this.run.said, notes = [];
         if (said)
-            notes.push(el('p', { class: 'said' }, el('b', {}, said.level + ': '), said.text + (said.rule ? ' [' + said.rule + ']' : ''),
-                said.at ? ' at ' + said.at + ':' + said.line : '', said.count > 1 ? '; ' + (said.count - 1) + ' more' : ''));
+            notes.push(el('p', { class: 'said' }, el('b', {}, said.level + ': '), said.text,
+                said.rule ? ' [' + said.rule + ']' : '', said.at ? ' at ' + said.at + ':' + said.line : '',
+                said.count > 1 ? '; ' + (said.count - 1) + ' more' : ''));
         const faults = this.run.logs.filter((log) => log.fault);
         if (faults.length)
-            notes.push(el('p', { class: 'said' }, 'The launch ended in a fault (' + faults[0].fault + '); what happened up to it is shown.'));
+            notes.push(el('p', { class: 'said' }, 'The launch ended in a fault (' + faults[0].fault +
+                '); what happened up to it is shown.'));
         if (this.run.left_out)
-            notes.push(el('p', {}, plural(this.run.left_out, 'cluster') + ' of ' + plural(this.run.launches, 'launch', 'launches') +
-                ' did not fit this page.'));
+            notes.push(el('p', {}, plural(this.run.left_out, 'cluster') + ' of ' +
+                plural(this.run.launches, 'launch', 'launches') + ' did not fit this page.'));
         if (this.run.logs.some((log) => log.cut))
             notes.push(el('p', {}, 'The log is cut: a window was chosen, or there was no more room.'));
         return notes.length ? el('div', { class: 'banner', role: 'note' }, ...notes) : null;
@@ -70,7 +73,8 @@ class View {
 
     pickers() {
         const select = (label, options, on) => {
-            const made = el('select', { onchange: () => on(made.selectedIndex) }, ...options.map((o) => el('option', {}, o)));
+            const made = el('select', { onchange: () => on(made.selectedIndex) },
+                ...options.map((o) => el('option', {}, o)));
             return el('label', options.length > 1 ? {} : { hidden: true }, label + ' ', made);
         };
         this.clusterPicker = el('span', {});
@@ -86,7 +90,8 @@ class View {
     }
 
     makeClusterPicker(select) {
-        const names = this.logs[this.launch].map((c) => c.number + ': CTA (' + c.id.join(', ') + ')' + (c.complete ? '' : ', cut off'));
+        const names = this.logs[this.launch].map((c) =>
+            c.number + ': CTA (' + c.id.join(', ') + ')' + (c.complete ? '' : ', cut off'));
         this.clusterPicker.replaceChildren(select('Cluster', names, (i) => {
             this.cluster = i;
             this.choose();
@@ -105,7 +110,8 @@ class View {
         const made = [], t = this.tracks;
         for (const head of t.heads) {
             const open = t.open.has(head.rank);
-            const button = el('button', { type: 'button', class: 'ctahead', 'aria-expanded': String(open), onclick: () => this.fold(head.rank) },
+            const button = el('button', { type: 'button', class: 'ctahead', 'aria-expanded': String(open),
+                onclick: () => this.fold(head.rank) },
                 (open ? '▾ ' : '▸ ') + 'CTA ' + head.rank + ', SM ' + this.smOf(head.rank));
             button.style.top = head.y + 'px';
             made.push(button);
@@ -127,7 +133,7 @@ class View {
         return this.c.sm[rank];
     }
 
-    /* --- what is shown --------------------------------------------------------------------------------------------- */
+    /* --- what is shown -------------------------------------------------------------------------------------------- */
 
     /* The chosen launch and cluster, on the chosen axis. */
     choose() {
@@ -140,9 +146,11 @@ class View {
             this.tracks = new Tracks(this.canvas, this.scroller, this.m, this.app.theme);
         }
         const log = cluster.log;
-        this.facts.textContent = log.kernel + ', grid ' + log.grid.join(' x ') + ', clusters of ' + log.cluster.join(' x ') +
-            ' CTAs, schedule ' + log.schedule + ', ' + plural(cluster.size, 'event') + '; time: ' + this.axisName();
-        this.ctaPicker.replaceChildren(el('option', { value: 'follow' }, 'of the event'), el('option', { value: 'all' }, 'all'),
+        this.facts.textContent = log.kernel + ', grid ' + log.grid.join(' x ') +
+            ', clusters of ' + log.cluster.join(' x ') + ' CTAs, schedule ' + log.schedule + ', ' +
+            plural(cluster.size, 'event') + '; time: ' + this.axisName();
+        this.ctaPicker.replaceChildren(
+            el('option', { value: 'follow' }, 'of the event'), el('option', { value: 'all' }, 'all'),
             ...Array.from({ length: cluster.ctas }, (_, r) => el('option', { value: r }, String(r))));
         this.ctaPicker.value = this.cta = 'follow';
         this.makeLabels();
@@ -156,7 +164,8 @@ class View {
     }
 
     timeText(event) {
-        return this.m.clocked ? 'cycle ' + number(this.m.time[event].toFixed(1)) : 'event ' + number(this.m.place[event] + 1);
+        return this.m.clocked ? 'cycle ' + number(this.m.time[event].toFixed(1))
+            : 'event ' + number(this.m.place[event] + 1);
     }
 
     fold(rank) {
@@ -220,7 +229,8 @@ class View {
         const ranks = this.cta === 'all' ? Array.from({ length: this.c.ctas }, (_, r) => r)
             : this.cta === 'follow' ? (event < 0 ? [0] : concerned(m, event)) : [Number(this.cta)];
         this.state.replaceChildren(...stateElements(m, this.k, ranks));
-        this.detail.replaceChildren(...(event < 0 ? [] : detailElements(m, event, this.run.lines, (i) => this.goTo(i))));
+        const go = (i) => this.goTo(i);
+        this.detail.replaceChildren(...(event < 0 ? [] : detailElements(m, event, this.run.lines, go)));
         this.fillTable();
     }
 
@@ -232,11 +242,12 @@ class View {
             return;
         const rows = [], m = this.m, from = Math.max(0, this.k - 20), to = Math.min(this.c.size, this.k + 30);
         for (let k = from; k < to; k++) {
-            const i = m.order[k], cause = m.cause[i];
-            rows.push(el('tr', { class: k === this.k - 1 ? 'now' : null, 'aria-current': k === this.k - 1 ? 'true' : null },
-                el('td', {}, el('button', { type: 'button', class: 'link', onclick: () => this.goTo(i) }, number(k + 1))),
-                el('td', {}, this.timeText(i)), el('td', {}, sentence(this.c, i, m)),
-                el('td', {}, !cause ? '' : this.c.e.cluster[i] ? 'another cluster' : 'event ' + number(m.place[cause - 1] + 1))));
+            const i = m.order[k], cause = m.cause[i], now = k === this.k - 1;
+            const why = cause ? 'event ' + number(m.place[cause - 1] + 1) : '';
+            const jump = el('button', { type: 'button', class: 'link', onclick: () => this.goTo(i) }, number(k + 1));
+            rows.push(el('tr', { class: now ? 'now' : null, 'aria-current': now ? 'true' : null },
+                el('td', {}, jump), el('td', {}, this.timeText(i)), el('td', {}, sentence(this.c, i, m)),
+                el('td', {}, this.c.e.cluster[i] ? 'another cluster' : why)));
         }
         const head = ['Event', 'Time', 'What', 'Cause'].map((h) => el('th', { scope: 'col' }, h));
         this.table.append(el('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Events' },
@@ -297,10 +308,18 @@ class Pointer {
             t.zoom(gap(before) / gap(at), (at[0] + other[1][0]) / 2);
         } else if (this.dragged) {
             t.pan(before[0] - at[0]);
-            this.v.scroller.scrollTop -= at[1] - before[1];
+            this.scroll(before[1] - at[1]);
         }
         this.down.set(e.pointerId, at);
         this.v.app.linkWindows(this.v);
+    }
+
+    /* The tracks, and where they are at an end the page. */
+    scroll(pixels) {
+        const s = this.v.scroller, before = s.scrollTop;
+        s.scrollTop += pixels;
+        if (s.scrollTop === before)
+            window.scrollBy(0, pixels);
     }
 
     release(e) {
@@ -320,7 +339,10 @@ class Pointer {
         v.tip.hidden = !hit || hit.event === undefined || hit.event < 0;
         if (v.tip.hidden)
             return;
-        v.tip.textContent = v.timeText(hit.event) + ': ' + (hit.label ? hit.label + '. ' : '') + sentence(v.c, hit.event, v.m);
+        const bar = hit.track.kind === 'barrier' && hit.track.of.kind === OBJECT.MBARRIER ? hit.track.of : null;
+        const now = bar && bar.state.at(v.tracks.placeAt(v.tracks.timeAt(at[0])) + 1);
+        v.tip.textContent = v.timeText(hit.event) + ': ' + (hit.label ? hit.label + '. ' : '') +
+            sentence(v.c, hit.event, v.m) + (now ? '. Here: ' + barrierText(now) : '');
         v.tip.style.left = Math.min(at[0] + 12, v.canvas.clientWidth - 260) + v.canvas.offsetLeft + 'px';
         v.tip.style.top = at[1] + 18 + 'px';
     }

@@ -80,7 +80,7 @@ function listeners(c, i) {
 /* What the instruction of operation i does, to whom, and who hears of it. */
 function operationText(c, i, event, m) {
     const w = c.w, agent = w.agent[i], part = (list, all) => [...new Set(list.map((n) => all[n].name))].join(', ');
-    const touched = m ? m.touched(i) : { writes: [], reads: [] };
+    const touched = m.touched(i);
     let text = operationLabel(c, i);
     if (agent === AGENT.TMA || agent === AGENT.BULK || agent === AGENT.CP_ASYNC) {
         if (touched.writes.length)
@@ -91,7 +91,8 @@ function operationText(c, i, event, m) {
         if (Number(w.dims[i]) && w.coord[i])
             text += ', box at (' + w.coord[i].slice(0, w.dims[i]).join(', ') + ')';
     } else if (agent === AGENT.TENSOR_CORE) {
-        text += (w.cta_group[i] === 2 ? ' of the pair' : '') + (w.accumulate[i] ? ', adds to D' : ', writes D anew') + ' in columns ' +
+        text += (w.cta_group[i] === 2 ? ' of the pair' : '') +
+            (w.accumulate[i] ? ', adds to D' : ', writes D anew') + ' in columns ' +
             (w.to_off[i] & 0xffff) + '-' + ((w.to_off[i] & 0xffff) + columnsOf(w, i) - 1);
         if (touched.reads.length)
             text += ', reads ' + part(touched.reads, m.stages);
@@ -103,10 +104,25 @@ function operationText(c, i, event, m) {
     return text;
 }
 
+/* 'phase 2: 1 arrival, 65,536 bytes' */
+function phaseLabel(b, slice) {
+    const parts = b.kind === OBJECT.MBARRIER && slice.came ? [plural(slice.came, 'arrival')] : [];
+    if (slice.bytes)
+        parts.push(plural(slice.bytes, 'byte'));
+    return 'phase ' + slice.number + (parts.length ? ': ' + parts.join(', ') : '');
+}
+
+/* Of an mbarrier: 'phase 2, 1 of 1 arrivals and 32,768 bytes pending' */
+function barrierText(s) {
+    return 'phase ' + s.phase + ', ' + s.pending + ' of ' + plural(s.expected, 'arrival') + ' and ' + plural(s.tx,
+        'byte') + ' pending';
+}
+
 function waitLabel(c, i) {
     const e = c.e, what = e.what[i], value = e.value[i];
     switch (what) {
-    case WAIT.MBARRIER: return 'waits for ' + (e.object[i] ? c.objectName(e.object[i]) : 'an mbarrier') + ' (parity ' + value + ')';
+    case WAIT.MBARRIER: return 'waits for ' + (e.object[i] ? c.objectName(e.object[i]) : 'an mbarrier') + ' (parity ' +
+        value + ')';
     case WAIT.BARRIER: return 'waits at ' + (e.object[i] ? c.objectName(e.object[i]) : 'a barrier of the CTA');
     case WAIT.CLUSTER: return 'waits at the cluster barrier';
     case WAIT.WARP_SYNC: return 'waits for other lanes';
@@ -123,28 +139,45 @@ function waitLabel(c, i) {
     }
 }
 
-function missing(c, i) {
-    const e = c.e, parts = [];
-    if (e.pending[i])
-        parts.push(plural(e.pending[i], 'arrival'));
-    if (e.tx[i])
-        parts.push(plural(e.tx[i], 'byte') + (e.tx[i] < 0 ? ' (more came than were expected)' : ''));
-    return parts.length ? 'still pending: ' + parts.join(' and ') : 'nothing is pending';
+/* What the phase lacks after event i, in the model's order of events. */
+function missing(c, i, m) {
+    const s = m.bars[c.e.object[i] - 1].state.at(m.place[i] + 1), parts = [];
+    if (!s || s.phase !== c.e.phase[i])
+        return 'the phase is over';
+    if (s.pending)
+        parts.push(plural(s.pending, 'arrival'));
+    if (s.tx > 0)
+        parts.push(plural(s.tx, 'byte'));
+    const more = s.tx < 0 ? plural(-s.tx, 'byte') + ' came that nobody has expected yet' : '';
+    return [parts.length ? 'still pending: ' + parts.join(' and ') : more ? '' : 'nothing is pending', more]
+        .filter(Boolean).join('; ');
 }
 
-function syncText(c, i) {
+/* Who came last to the phase that event i completes. */
+function lastText(c, i, m) {
+    const cause = m.cause[i];
+    return whoText(c, cause && !c.e.cluster[i] && c.e.class[cause - 1] === CLASS.SYNC ? cause - 1 : i);
+}
+
+function syncText(c, i, m) {
     const e = c.e, who = whoText(c, i), at = objectText(c, e.object[i]), phase = ' in phase ' + e.phase[i];
     switch (e.kind[i]) {
-    case SYNC.MBAR_ARRIVE: return who + ' arrives at ' + at + phase + ' (' + plural(e.count[i], 'arrival') + '); ' + missing(c, i);
-    case SYNC.MBAR_DROP: return who + ' arrives at ' + at + phase + ' and drops out; ' + missing(c, i);
-    case SYNC.MBAR_EXPECT_TX: return who + ' has ' + at + ' expect ' + plural(e.value[i], 'byte') + phase + '; ' + missing(c, i);
-    case SYNC.MBAR_COMPLETE_TX: return who + ' brings ' + plural(e.value[i], 'byte') + ' to ' + at + phase + '; ' + missing(c, i);
+    case SYNC.MBAR_ARRIVE: return who + ' arrives at ' + at + phase + ' (' + plural(e.count[i], 'arrival') + '); ' +
+        missing(c, i, m);
+    case SYNC.MBAR_DROP: return who + ' arrives at ' + at + phase + ' and drops out; ' + missing(c, i, m);
+    case SYNC.MBAR_EXPECT_TX: return who + ' has ' + at + ' expect ' + plural(e.value[i], 'byte') + phase + '; ' +
+        missing(c, i, m);
+    case SYNC.MBAR_COMPLETE_TX: return who + ' brings ' + plural(e.value[i], 'byte') + ' to ' + at + phase + '; ' +
+        missing(c, i, m);
     case SYNC.MBAR_PENDING: return who + ' adds a pending arrival to ' + at + phase;
-    case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + at + ' is complete: the last that was awaited came from ' + who;
+    case SYNC.MBAR_PHASE: return 'Phase ' + e.phase[i] + ' of ' + at +
+        ' is complete: the last that was awaited came from ' + lastText(c, i, m);
     case SYNC.MBAR_TEST: return who + ' asks ' + at + ' for parity ' + e.what[i] + ': ' +
-        (e.count[i] ? 'yes, the phase is over' : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
+        (e.count[i] ? 'yes, the phase is over'
+            : 'not yet' + (e.times[i] > 1 ? ', ' + number(e.times[i]) + ' times in a row' : ''));
     case SYNC.BAR_ARRIVE: case SYNC.CLUSTER_ARRIVE: return who + ' arrives at ' + at;
-    case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' + at + ', ' + who + ' last';
+    case SYNC.BAR_PHASE: case SYNC.CLUSTER_PHASE: return 'All have arrived at ' + at + ', ' + lastText(c, i, m) +
+        ' last';
     case SYNC.BAR_PASS: case SYNC.CLUSTER_PASS: return who + ' passes ' + at;
     case SYNC.WARP: return who + ' meets the other lanes of its warp';
     case SYNC.FENCE: return who + ' passes a fence: ' + ['memory', 'sync_restrict', 'mbarrier_init', 'proxy.alias',
@@ -166,7 +199,8 @@ function syncText(c, i) {
 
 function lifeText(c, i) {
     const e = c.e, who = whoText(c, i), value = Number(e.value[i]), owner = e.pending[i];
-    const where = owner === e.rank[i] ? '' : ' of CTA ' + owner, columns = ' columns ' + value + '-' + (value + e.count[i] - 1);
+    const where = owner === e.rank[i] ? '' : ' of CTA ' + owner;
+    const columns = ' columns ' + value + '-' + (value + e.count[i] - 1);
     switch (e.kind[i]) {
     case LIFE.CLUSTER_START: return 'The cluster starts';
     case LIFE.CLUSTER_END: return 'The cluster ends';
@@ -175,7 +209,8 @@ function lifeText(c, i) {
     case LIFE.CTA_END: return 'CTA ' + owner + ' is gone';
     case LIFE.LANES_EXIT: return who + ' exits';
     case LIFE.TMEM_ALLOC: return who + ' is given' + columns + ' of tensor memory' + where;
-    case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory' + where + ', its peer has yet to';
+    case LIFE.TMEM_CLOSING: return who + " gives back the pair's" + columns + ' of tensor memory' + where +
+        ', its peer has yet to';
     case LIFE.TMEM_DEALLOC: return who + ' gives back' + columns + ' of tensor memory' + where;
     case LIFE.TMEM_RELINQUISH: return who + ' will allocate no more tensor memory';
     case LIFE.MBAR_INIT: return who + ' initialises ' + objectText(c, e.object[i]) + ' for ' +
@@ -189,18 +224,18 @@ function lifeText(c, i) {
 }
 
 /* What ended a wait, or a phase: the event that decided, in a clause. */
-function becauseText(c, cause) {
+function becauseText(c, cause, m) {
     const e = c.e, i = cause - 1;
     if (!cause)
         return '';
     if (e.class[i] === CLASS.SYNC && e.kind[i] === SYNC.MBAR_PHASE)
-        return 'phase ' + e.phase[i] + ' of ' + objectText(c, e.object[i]) + ' is complete, by ' + whoText(c, i);
+        return 'phase ' + e.phase[i] + ' of ' + objectText(c, e.object[i]) + ' is complete, by ' + lastText(c, i, m);
     if (e.class[i] === CLASS.SYNC && (e.kind[i] === SYNC.BAR_PHASE || e.kind[i] === SYNC.CLUSTER_PHASE))
-        return 'all have arrived, ' + whoText(c, i) + ' last';
+        return 'all have arrived, ' + lastText(c, i, m) + ' last';
     if (e.class[i] === CLASS.OP && e.op[i])
         return 'the ' + operationLabel(c, e.op[i] - 1) + ' ' + ['was issued', 'has started', 'is complete'][e.kind[i]];
-    const text = sentence(c, i);
-    return text.charAt(0).toLowerCase() === 'c' && text.startsWith('CTA') ? text : text.charAt(0).toLowerCase() + text.slice(1);
+    const text = sentence(c, i, m);
+    return text.startsWith('CTA') ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 function waitText(c, i, m) {
@@ -211,21 +246,21 @@ function waitText(c, i, m) {
         return who + ' ' + label + ': the time limit of try_wait has passed, the answer is no';
     if (e.kind[i] === WAIT_END.RELEASED)
         return who + ' ' + label + ': given up, the others do not come';
-    const cause = (m ? m.cause : e.cause)[i], why = cause ? becauseOf(c, i, cause) : '';
+    const cause = m.cause[i], why = cause ? becauseOf(c, i, cause, m) : '';
     return who + ' waits no more, it ' + label.replace(/^waits/, 'waited') + (why ? ': ' + why : '');
 }
 
 /* The cause may be in another cluster. */
-function becauseOf(c, i, cause) {
+function becauseOf(c, i, cause, m) {
     const other = c.e.cluster[i];
-    return other ? 'event ' + cause + ' of cluster ' + (other - 1) : becauseText(c, cause);
+    return other ? 'event ' + cause + ' of cluster ' + (other - 1) : becauseText(c, cause, m);
 }
 
 /* Event i in a sentence, without its full stop. */
 function sentence(c, i, m) {
     const e = c.e;
     switch (e.class[i]) {
-    case CLASS.SYNC: return capital(syncText(c, i));
+    case CLASS.SYNC: return capital(syncText(c, i, m));
     case CLASS.OP: {
         const op = e.op[i] - 1;
         if (op < 0)
@@ -238,7 +273,8 @@ function sentence(c, i, m) {
     case CLASS.LIFE: return capital(lifeText(c, i));
     case CLASS.GLOBAL: return whoText(c, i) + [' touches', ' reads', ' writes', ' reads and writes'][e.kind[i] & 3] +
         ' global memory, ' + plural(e.value[i], 'sector') + ' of 32 bytes';
-    default: return whoText(c, i) + (e.kind[i] === 1 ? ' executes what depends on time or on other clusters' : ' goes on');
+    default: return whoText(c, i) + (e.kind[i] === 1 ? ' executes what depends on time or on other clusters'
+        : ' goes on');
     }
 }
 

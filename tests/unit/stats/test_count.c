@@ -119,6 +119,7 @@ static void shared(void) {
                "st.shared.u32 [%r5], 1;\n"
                "st.shared.u32 [%r6], 1;\n"
                "st.shared.v4.u32 [%r7], {%r1, %r1, %r1, %r1};\n"
+               "@%p8 st.shared.u32 [%r20], 1;\n"
                "ld.shared.u32 %r8, [%r20];\n" LOG_END);
     const struct stats_shared plain = count_of(&c, "st", 0).shared, two = count_of(&c, "st", 1).shared,
                               eight = count_of(&c, "st", 2).shared, one = count_of(&c, "ld", 1).shared;
@@ -131,11 +132,12 @@ static void shared(void) {
     CHECK_EQ(eight.least, 4);
     CHECK_EQ(eight.bytes, 512);
     CHECK_EQ(eight.requests, 1);
+    CHECK_EQ(count_of(&c, "st", 3).shared.wavefronts, 1); /* of one lane */
     CHECK_EQ(one.wavefronts, 1);
-    CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_SHARED][STATS_WRITE], 128 + 128 + 512);
+    CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_SHARED][STATS_WRITE], 128 + 128 + 512 + 4);
     CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_SHARED][STATS_READ], 128);
-    CHECK_EQ(stats_total(c.s).shared.wavefronts, 36);
-    CHECK_EQ(count_kind(&c, STATS_LD_ST_SHARED), 4);
+    CHECK_EQ(stats_total(c.s).shared.wavefronts, 37);
+    CHECK_EQ(count_kind(&c, STATS_LD_ST_SHARED), 5);
     count_free(&c);
 }
 
@@ -175,6 +177,8 @@ static void others(void) {
     CHECK_EQ(far.requests, 0);
     CHECK_EQ(far.bytes, 256);
     CHECK_EQ(c.s->remote, 256);
+    CHECK_EQ(count_of(&c, "st.bulk", 0).shared.requests, 0);
+    CHECK_EQ(count_of(&c, "atom", 0).shared.requests, 2);
     CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_SHARED][STATS_WRITE], 256 + 2 * 1024);
     CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_SHARED][STATS_ATOMIC], 256);
     CHECK_EQ(c.s->cluster_phases, 2);
@@ -213,29 +217,36 @@ static void global(void) {
     CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_GLOBAL][STATS_READ], 128 + 8);
     CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_GLOBAL][STATS_WRITE], 128 + 32 * 28);
     CHECK_EQ(c.s->bytes[AGENT_THREAD][SPACE_GLOBAL][STATS_ATOMIC], 128);
-    CHECK_EQ(c.s->footprint_read, 128);            /* the word that red updates is among them */
+    CHECK_EQ(c.s->remote, 0);
+    CHECK_EQ(c.s->footprint_read, 128);             /* the word that red updates is among them */
     CHECK_EQ(c.s->footprint_written, 32 * 32 + 32); /* its sector is not among those */
     count_free(&c);
 }
 
-/* cp.async: one request for lanes that copy all and lane 0, that copies less; what they write is bytes. */
+/* cp.async: one request for lanes that copy all and lane 0, that copies less; what they write is bytes. Twice. */
 static void copies_of_threads(void) {
+    struct mach_config config = mach_config_b200();
     struct counted c;
-    count(&c, WARP,
-          MINE "shl.b32 %r6, %r1, 4; add.u32 %r7, %r20, %r6; mul.wide.u32 %rd3, %r1, 32; add.u64 %rd3, %rd1, %rd3;\n"
-               "selp.b32 %r8, 4, 16, %p8;\n"
-               "cp.async.cg.shared.global [%r7], [%rd3], 16, %r8;\n"
-               "cp.async.wait_all;\n" LOG_END);
+    config.schedule = MACH_SCHED_LAZY; /* both run when the threads wait for them */
+    count_under(&c, WARP,
+                MINE
+                "shl.b32 %r6, %r1, 4; add.u32 %r7, %r20, %r6; mul.wide.u32 %rd3, %r1, 32; add.u64 %rd3, %rd1, %rd3;\n"
+                "selp.b32 %r8, 4, 16, %p8; mov.u32 %r9, 0;\n"
+                "more: cp.async.cg.shared.global [%r7], [%rd3], 16, %r8;\n"
+                "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 2; @%p1 bra more;\n"
+                "cp.async.wait_all;\n" LOG_END,
+                &config);
     const struct stats_site copy = count_of(&c, "cp.async", 0);
-    CHECK_EQ(copy.global.requests, 1);
-    CHECK_EQ(copy.global.sectors, 32);
-    CHECK_EQ(copy.global.bytes, 31 * 16 + 4);
-    CHECK_EQ(copy.global.least, (31 * 16 + 4 + 31) / 32);
-    CHECK_EQ(copy.shared.bytes, 512);
+    CHECK_EQ(copy.global.requests, 2);
+    CHECK_EQ(copy.global.sectors, 2 * 32);
+    CHECK_EQ(copy.global.bytes, 2 * (31 * 16 + 4));
+    CHECK_EQ(copy.global.least, 2 * ((31 * 16 + 4 + 31) / 32));
+    CHECK_EQ(copy.shared.bytes, 2 * 512);
     CHECK_EQ(copy.shared.requests, 0);
-    CHECK_EQ(c.s->bytes[AGENT_CP_ASYNC][SPACE_SHARED][STATS_WRITE], 512);
-    CHECK_EQ(c.s->bytes[AGENT_CP_ASYNC][SPACE_GLOBAL][STATS_READ], 31 * 16 + 4);
-    CHECK_EQ(count_op(&c, "cp.async").count, 1);
+    CHECK_EQ(c.s->bytes[AGENT_CP_ASYNC][SPACE_SHARED][STATS_WRITE], 2 * 512);
+    CHECK_EQ(c.s->bytes[AGENT_CP_ASYNC][SPACE_GLOBAL][STATS_READ], 2 * (31 * 16 + 4));
+    CHECK_EQ(count_op(&c, "cp.async").instructions, 2);
+    CHECK_EQ(count_op(&c, "cp.async").count, 2);
     count_free(&c);
 }
 
@@ -252,11 +263,13 @@ static void multicast(void) {
           MINE INIT "mov.b16 %h1, 3; add.u64 %rd5, %rd1, 8192; " EXPECT("128") LOG_CLUSTER_SYNC
           "setp.eq.u32 %p1, %r2, 0; and.pred %p1, %p1, %p8;\n"
           "@%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-          "[%r20], [%rd5, {0, 0}], [%r21], %h1;\n" LOG_WAIT("w", "%r21", "0") EXPECT("128")
-          "@%p8 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r20], [%rd5, {0, 0}], "
-          "[%r21];\n" LOG_WAIT("v", "%r21", "1")
-          "@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd5, {8, 8}], [%r20];\n"
-          "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n" LOG_CLUSTER_SYNC LOG_END);
+          "[%r20], [%rd5, {0, 0}], [%r21], %h1;\n" LOG_WAIT("w", "%r21", "0") EXPECT(
+              "128") "@%p8 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%r20], [%rd5, "
+                     "{0, 0}], "
+                     "[%r21];\n" LOG_WAIT(
+                         "v", "%r21",
+                         "1") "@%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd5, {8, 8}], [%r20];\n"
+                              "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n" LOG_CLUSTER_SYNC LOG_END);
     const struct stats_op loads = count_op(&c, "cp.async.bulk.tensor to shared memory"),
                           stores = count_op(&c, "cp.async.bulk.tensor to global memory");
     CHECK_EQ(loads.instructions, 3);
@@ -278,6 +291,22 @@ static void multicast(void) {
     CHECK_EQ(c.s->mbar_op_arrivals, 0);
     CHECK_EQ(c.s->mbar_bytes, 512);
     CHECK_EQ(count_kind(&c, STATS_COPY), 2 * 5);
+    count_free(&c);
+}
+
+/* The same instruction again is no multicast. */
+static void repeated(void) {
+    struct counted c;
+    count(&c, WARP,
+          MINE INIT "mov.u32 %r9, 0; " EXPECT(
+              "512") "more: @%p8 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r20], [%rd1], 256, "
+                     "[%r21];\n"
+                     "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 2; @%p1 bra more;\n" LOG_WAIT("w", "%r21", "0")
+                         LOG_END);
+    CHECK_EQ(count_op(&c, "cp.async.bulk to shared memory").instructions, 2);
+    CHECK_EQ(c.s->multicast_saved, 0);
+    CHECK_EQ(c.s->bytes[AGENT_BULK][SPACE_GLOBAL][STATS_READ], 512);
+    CHECK_EQ(c.s->footprint_read, 256);
     count_free(&c);
 }
 
@@ -349,6 +378,7 @@ int main(void) {
     global();
     copies_of_threads();
     multicast();
+    repeated();
     tensor_core();
     polls();
     return check_report();

@@ -1,0 +1,280 @@
+/* clock/online.c - see clock/online.h.
+ *
+ * The machine's state changes when an instruction runs, or an operation does; what takes longer to come through, an
+ * arrival, is held back from who asks: a thread that finds its phase over goes on when it would have been told, and
+ * test_wait answers by that time.
+ */
+#include "clock/online.h"
+
+#include "base/heap.h"
+#include "clock/engine.h"
+#include "trace/describe.h"
+
+#include <math.h>
+#include <string.h>
+
+/* When the arrivals of a barrier's phase that runs have come through, and when its latest phase was over. */
+struct barrier_time {
+    double arrived, over;
+};
+struct mbar_time {
+    uint32_t off; /* 0: none */
+    struct barrier_time t;
+};
+struct online_cta {
+    struct mbar_time *mbars; /* open addressing: `places` of them, a power of two */
+    uint32_t num, places;
+    struct barrier_time bar[MACH_BARRIERS];
+};
+struct online_cluster {
+    struct clock_place place;
+    struct barrier_time barrier;
+    uint32_t num_ctas;
+    struct leader { /* by clock_warp: what its latest instruction that loads has asked for */
+        uint64_t step;
+        double there;
+    } * leaders;
+    struct online_cta cta[]; /* by rank */
+};
+
+struct clock_online {
+    struct mach_timing timing;
+    struct clock_table costs;
+    struct clock_model *model;
+    const struct listener *listener;
+    struct gpu *gpu;
+    double cycles;
+};
+
+static struct online_cluster *cluster_of(const struct listener *self, const struct cta *cta) {
+    return cta ? *event_watch(self, &cta->cluster->cta[0]) : NULL;
+}
+
+/* --- barriers ----------------------------------------------------------------------------------------------------- */
+
+static struct mbar_time *mbar_find(const struct online_cta *c, uint32_t off) {
+    uint32_t i = off / 8 * UINT32_C(0x9E3779B1) & (c->places - 1);
+    while (c->mbars[i].off && c->mbars[i].off != off)
+        i = (i + 1) & (c->places - 1);
+    return &c->mbars[i];
+}
+
+static struct barrier_time *mbar_at(struct online_cta *c, uint32_t off) {
+    if (2 * (c->num + 1) > c->places) {
+        struct online_cta more = {.places = c->places ? 2 * c->places : 16};
+        more.mbars = xcalloc(more.places, sizeof *more.mbars);
+        for (uint32_t i = 0; i < c->places; i++)
+            if (c->mbars[i].off)
+                *mbar_find(&more, c->mbars[i].off) = c->mbars[i];
+        xfree(c->mbars);
+        c->mbars = more.mbars;
+        c->places = more.places;
+    }
+    struct mbar_time *m = mbar_find(c, off);
+    c->num += !m->off;
+    m->off = off;
+    return &m->t;
+}
+
+static void arrives(const struct clock_online *o, struct barrier_time *b, double lag) {
+    b->arrived = fmax(b->arrived, o->timing.now + lag);
+}
+
+static void is_over(const struct clock_online *o, struct barrier_time *b) {
+    b->over = fmax(b->arrived, o->timing.now);
+    b->arrived = 0;
+}
+
+static void on_mbarrier(struct clock_online *o, struct online_cluster *cl, const struct event_sync *s) {
+    struct barrier_time *b = mbar_at(&cl->cta[s->owner->rank], s->off);
+    const bool own = s->by.cta->rank == s->owner->rank;
+    if (s->kind == SYNC_MBAR_PHASE)
+        is_over(o, b);
+    else if (s->kind != SYNC_MBAR_TEST)
+        arrives(o, b, s->by.op ? 0 : own ? o->costs.arrive : o->costs.arrive_remote);
+    else if (s->done)
+        timing_raise(&o->timing, b->over + o->costs.wake);
+}
+
+static void on_sync(const struct listener *self, const struct event_sync *s) {
+    struct clock_online *o = self->ctx;
+    struct online_cluster *cl = cluster_of(self, s->by.cta);
+    if (!cl)
+        return;
+    if (s->kind <= SYNC_MBAR_TEST) {
+        on_mbarrier(o, cl, s);
+        return;
+    }
+    if (s->kind > SYNC_CLUSTER_PASS)
+        return;
+    const bool of_cta = s->kind < SYNC_CLUSTER_ARRIVE;
+    struct barrier_time *b = of_cta ? &cl->cta[s->owner->rank].bar[s->number % MACH_BARRIERS] : &cl->barrier;
+    if (s->kind == SYNC_BAR_ARRIVE || s->kind == SYNC_CLUSTER_ARRIVE)
+        arrives(o, b, of_cta ? o->costs.barrier : o->costs.cluster_barrier);
+    else if (s->kind == SYNC_BAR_PHASE || s->kind == SYNC_CLUSTER_PHASE)
+        is_over(o, b);
+    else
+        timing_raise(&o->timing, b->over);
+}
+
+/* Who waited for an async-group is told a little later. */
+static void on_wait(const struct listener *self, const struct event_wait *w) {
+    struct clock_online *o = self->ctx;
+    if (w->kind == WAIT_ASYNC && w->end == WAIT_MET)
+        timing_raise(&o->timing, o->timing.now + o->costs.wake);
+}
+
+static bool sees(void *ctx, struct cta *cta, uint32_t off) {
+    const struct clock_online *o = ctx;
+    struct online_cluster *cl = cluster_of(o->listener, cta);
+    return !cl || mbar_at(&cl->cta[cta->rank], off)->over <= o->timing.now;
+}
+
+/* --- global memory ------------------------------------------------------------------------------------------------ */
+
+static void on_access(const struct listener *self, const struct event_access *a) {
+    struct clock_online *o = self->ctx;
+    struct online_cluster *cl = cluster_of(self, a->by.cta);
+    if (!cl || a->agent != AGENT_THREAD || !a->by.lanes || !a->size)
+        return;
+    const uint32_t rank = a->by.cta->rank, sm = cl->place.sm[rank % CLOCK_RANKS], sectors = trace_sectors(a);
+    const double lines = clock_lines(a->by.lanes, a->size, sectors);
+    double *loads = &cl->place.loads[clock_warp(rank, a->by.warp)];
+    if (a->effect == EFFECT_WRITE)
+        timing_raise(&o->timing, clock_thread_write(o->model, sm, o->timing.now, sectors, lines) - CLOCK_STORES_AHEAD);
+    else
+        *loads = fmax(*loads, clock_thread_read(o->model, sm, o->timing.now, sectors, lines));
+}
+
+/* --- what the scheduler asks -------------------------------------------------------------------------------------- */
+
+static double begin(void *ctx) {
+    const struct clock_online *o = ctx;
+    return o->timing.now > 0 ? o->timing.now + o->costs.cta_start : o->costs.launch;
+}
+
+static struct mach_cost cost(void *ctx, const struct diag_site *site) {
+    const struct clock_online *o = ctx;
+    const struct trace_kind k = trace_kind_of(site);
+    const char *text = site->ptx_text ? site->ptx_text : "";
+    const bool reads = k.run == RUN_GLOBAL && !strstr(text, "st.") && !strstr(text, "red.");
+    return (struct mach_cost){.cycles = clock_class_cycles(&o->costs, k.run),
+                              .registers = (k.run == RUN_ALU || k.run == RUN_CONTROL) && !k.timed,
+                              .needs_loads = k.run == RUN_ASYNC || k.timed || (k.run == RUN_GLOBAL && !reads)};
+}
+
+static double issue(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles,
+                    bool needs_loads) {
+    struct clock_online *o = ctx;
+    const struct online_cluster *cl = cluster_of(o->listener, cta);
+    if (needs_loads)
+        at = fmax(at, cl->place.loads[clock_warp(cta->rank, warp)]);
+    return clock_issue(o->model, cl->place.sm[cta->rank % CLOCK_RANKS], warp, at, slots, cycles);
+}
+
+static double take_up(void *ctx, const struct async_op *op) {
+    struct clock_online *o = ctx;
+    struct online_cluster *cl = cluster_of(o->listener, op->cta);
+    struct event_work work;
+    struct trace_op t = trace_describe(op, &work);
+    struct leader *l = &cl->leaders[clock_warp(t.rank, t.warp)];
+    const bool copied = !work.follows && l->step == o->timing.steps && (t.agent == AGENT_TMA || t.agent == AGENT_BULK);
+    t.follows = work.follows != 0;
+    const struct clock_start s =
+        clock_start(o->model, &cl->place, &t, op->name, o->timing.now, copied ? &l->there : NULL);
+    if (!copied && !work.follows)
+        *l = (struct leader){o->timing.steps, s.there};
+    return s.done;
+}
+
+static uint64_t read_clock(void *ctx, bool nanoseconds) {
+    const struct clock_online *o = ctx;
+    return (uint64_t)(nanoseconds ? o->timing.now / o->costs.clock : o->timing.now);
+}
+
+static double cycles_of(void *ctx, double nanoseconds) {
+    const struct clock_online *o = ctx;
+    return nanoseconds * o->costs.clock;
+}
+
+/* --- lifetimes ---------------------------------------------------------------------------------------------------- */
+
+static void cluster_begins(const struct listener *self, struct cluster *cl) {
+    struct online_cluster *c = xcalloc(1, sizeof *c + cl->num_ctas * sizeof *c->cta);
+    uint32_t sm[CLOCK_RANKS] = {0};
+    for (uint32_t r = 0; r < cl->num_ctas; r++)
+        sm[r] = cl->cta[r].sm->id;
+    clock_place_init(&c->place, sm);
+    c->num_ctas = cl->num_ctas;
+    c->leaders = xcalloc((size_t)CLOCK_RANKS * CLOCK_WARPS, sizeof *c->leaders);
+    *event_watch(self, &cl->cta[0]) = c;
+}
+
+static void cluster_ends(const struct listener *self, struct cluster *cl) {
+    struct online_cluster *c = *event_watch(self, &cl->cta[0]);
+    *event_watch(self, &cl->cta[0]) = NULL;
+    if (!c)
+        return;
+    for (uint32_t r = 0; r < c->num_ctas; r++)
+        xfree(c->cta[r].mbars);
+    clock_place_free(&c->place);
+    xfree(c->leaders);
+    xfree(c);
+}
+
+static void on_life(const struct listener *self, const struct event_life *x) {
+    struct online_cluster *cl = x->by.cta ? cluster_of(self, x->by.cta) : NULL;
+    if (x->kind == LIFE_CLUSTER_START)
+        cluster_begins(self, x->owner->cluster);
+    else if (x->kind == LIFE_CLUSTER_END)
+        cluster_ends(self, x->owner->cluster);
+    else if (x->kind == LIFE_MBAR_INIT && cl)
+        *mbar_at(&cl->cta[x->owner->rank], x->off) = (struct barrier_time){0};
+}
+
+static void on_host(const struct listener *self, const struct event_host *h) {
+    struct clock_online *o = self->ctx;
+    if (h->kind == HOST_LAUNCH) {
+        o->listener = self;
+        o->timing.now = 0;
+        clock_model_rewind(o->model);
+    } else if (h->kind == HOST_LAUNCH_END) {
+        o->cycles = o->timing.now;
+    }
+}
+
+struct clock_online *clock_online_attach(struct gpu *gpu, const struct clock_table *costs) {
+    struct clock_online *o = xcalloc(1, sizeof *o);
+    o->costs = *costs;
+    o->model = clock_model_create(&o->costs);
+    o->timing = (struct mach_timing){.ctx = o,
+                                     .begin = begin,
+                                     .cost = cost,
+                                     .issue = issue,
+                                     .take_up = take_up,
+                                     .sees = sees,
+                                     .read = read_clock,
+                                     .cycles = cycles_of};
+    if (events_attach(gpu, &(struct listener){.name = "clock",
+                                              .wants = WANT_MBARRIER | WANT_POLL | WANT_BARRIER | WANT_WAIT |
+                                                       WANT_GLOBAL | WANT_LIFE | WANT_HOST,
+                                              .ctx = o,
+                                              .access = on_access,
+                                              .sync = on_sync,
+                                              .wait = on_wait,
+                                              .life = on_life,
+                                              .host = on_host})) {
+        gpu->timing = &o->timing;
+        return o;
+    }
+    clock_online_free(o);
+    return NULL;
+}
+
+void clock_online_free(struct clock_online *o) {
+    if (o)
+        clock_model_free(o->model);
+    xfree(o);
+}
+
+double clock_online_cycles(const struct clock_online *o) { return o->cycles; }

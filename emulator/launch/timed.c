@@ -1,0 +1,301 @@
+/* launch/timed.c - MACH_SCHED_MODEL: warps and queues of all clusters in the order of the times of a model.
+ *
+ * Each is an agent with the time at which it is next (machine/timing.h). The earliest comes first; of those of one time
+ * that of the lower cluster, rank, and number, warps before queues. Times are the model's alone, so every run of every
+ * machine is the same.
+ *
+ * A warp runs ahead of its time through instructions that touch registers alone, since nobody can tell. At the next of
+ * another sort it asks when all of these are issued, and runs it when that time has come; what others did meanwhile is
+ * done then. An operation is given its end when it is issued, and runs at that time.
+ */
+#include "base/heap.h"
+#include "engines/tc.h"
+#include "launch/state.h"
+
+#include <math.h>
+
+#define AHEAD 256u /* instructions that a warp runs ahead at a time */
+#define LOOK 64u   /* agents between two looks at whether the turn is over */
+#define KNOWN 4096u
+
+/* What is known of an instruction. */
+struct known {
+    const struct insn *in;
+    struct mach_cost cost;
+    bool registers; /* it touches registers alone */
+};
+
+struct timed {
+    struct mach_agent **heap;
+    uint32_t num, cap;
+    struct known known[KNOWN]; /* by a hash */
+};
+
+/* --- agents in the order of their times --------------------------------------------------------------------------- */
+
+static bool sooner(const struct mach_agent *a, const struct mach_agent *b) {
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void put_at(struct timed *t, struct mach_agent *a, uint32_t place) {
+    t->heap[place - 1] = a;
+    a->place = place;
+}
+
+/* The agent's time has changed: moves it to where it belongs. */
+static void move(struct timed *t, struct mach_agent *a) {
+    uint32_t i = a->place;
+    for (; i > 1 && sooner(a, t->heap[i / 2 - 1]); i /= 2)
+        put_at(t, t->heap[i / 2 - 1], i);
+    for (uint32_t k = 2 * i; k <= t->num; i = k, k = 2 * i) {
+        if (k < t->num && sooner(t->heap[k], t->heap[k - 1]))
+            k++;
+        if (!sooner(t->heap[k - 1], a))
+            break;
+        put_at(t, t->heap[k - 1], i);
+    }
+    put_at(t, a, i);
+}
+
+static void next_at(struct timed *t, struct mach_agent *a, double at) {
+    a->at = at;
+    if (!a->place) {
+        t->heap = xgrow(t->heap, t->num, &t->cap, sizeof *t->heap);
+        put_at(t, a, ++t->num);
+    }
+    move(t, a);
+}
+
+static void take_out(struct timed *t, struct mach_agent *a) {
+    const uint32_t place = a->place;
+    if (!place)
+        return;
+    struct mach_agent *last = t->heap[--t->num];
+    a->place = 0;
+    if (last == a)
+        return;
+    put_at(t, last, place);
+    move(t, last);
+}
+
+static uint64_t order_of(const struct cta *cta, bool queue, uint64_t number) {
+    return cta->cluster->number << 16 | (uint64_t)cta->rank << 12 | (uint64_t)queue << 11 | number;
+}
+
+/* The warp is next when the first of its groups is. */
+static void place_warp(struct timed *t, struct warp *w) {
+    double at = INFINITY;
+    for (unsigned i = 0; w->live && i < w->num_groups; i++)
+        if (w->groups[i].state == GROUP_READY)
+            at = fmin(at, w->groups[i].time.at);
+    if (at < INFINITY)
+        next_at(t, &w->agent, at);
+    else
+        take_out(t, &w->agent);
+}
+
+static void place_queue(struct timed *t, struct async_queue *q) {
+    if (!q->agent.q) {
+        uint64_t number = 0;
+        for (const struct async_queue *o = q->cta->queues; o != q; o = o->next)
+            number++;
+        q->agent.q = q;
+        q->agent.order = order_of(q->cta, true, number);
+    }
+    if (q->head)
+        next_at(t, &q->agent, async_due(q));
+    else
+        take_out(t, &q->agent);
+}
+
+/* --- clusters ----------------------------------------------------------------------------------------------------- */
+
+static struct mach_timing *timing_of(const struct launch_island *isl) { return isl->m.gpu->timing; }
+
+/* Starts the clusters that have become resident. */
+static void start_clusters(struct launch_island *isl) {
+    const double at = timing_of(isl)->begin(timing_of(isl)->ctx);
+    for (struct cluster *cl = isl->resident; cl; cl = cl->next) {
+        if (launch_started(cl))
+            continue;
+        launch_start_cluster(isl->st, cl);
+        for (uint32_t r = 0; r < cl->num_ctas; r++)
+            for (uint32_t i = 0; i < cl->cta[r].num_warps; i++) {
+                struct warp *w = &cl->cta[r].warps[i];
+                w->agent = (struct mach_agent){.order = order_of(w->cta, false, i), .w = w};
+                w->g->time.at = at;
+                place_warp(isl->timed, w);
+            }
+    }
+}
+
+/* What has changed: queues have got operations, and warps may go on. */
+static void look_at_changes(struct launch_island *isl) {
+    struct island *m = &isl->m;
+    for (struct async_queue *q; (q = m->issued); place_queue(isl->timed, q)) {
+        m->issued = q->next_issued;
+        q->listed = false;
+    }
+    for (struct cta *cta; (cta = m->woken);) {
+        m->woken = cta->next_woken;
+        cta->woken = false;
+        for (uint32_t i = 0; cta->warps && i < cta->num_warps; i++)
+            if (warp_resume(&cta->warps[i], timing_of(isl)->now))
+                place_warp(isl->timed, &cta->warps[i]);
+    }
+}
+
+static bool has_ended(const struct cluster *cl) {
+    for (uint32_t r = 0; r < cl->num_ctas && !cl->live_ctas; r++)
+        for (const struct async_queue *q = cl->cta[r].queues; q; q = q->next)
+            if (q->head)
+                return false;
+    return !cl->live_ctas;
+}
+
+/* The next clusters come as soon as there is room. */
+static void end_clusters(struct launch_island *isl) {
+    if (!launch_reap(isl, false))
+        return;
+    look_at_changes(isl);
+    while (launch_admit(isl->st))
+        ;
+    start_clusters(isl);
+}
+
+/* --- warps -------------------------------------------------------------------------------------------------------- */
+
+static bool of_registers(const struct insn *in) {
+    switch (ptx_op_family(in->src->op)) {
+    case PTX_FAMILY_arithmetic:
+    case PTX_FAMILY_integer:
+    case PTX_FAMILY_carry:
+    case PTX_FAMILY_float:
+    case PTX_FAMILY_compare:
+    case PTX_FAMILY_select:
+    case PTX_FAMILY_logic:
+    case PTX_FAMILY_move:
+    case PTX_FAMILY_permute:
+    case PTX_FAMILY_address:
+    case PTX_FAMILY_convert:
+    case PTX_FAMILY_mma:
+        return true;
+    case PTX_FAMILY_control:
+        return in->src->op == PTX_OP_bra || in->src->op == PTX_OP_brx_idx;
+    case PTX_FAMILY_memory:
+        return ptx_has(in->src, PTX_MOD_param) || ptx_has(in->src, PTX_MOD_const);
+    default:
+        return false;
+    }
+}
+
+static const struct known *know(struct launch_island *isl, const struct insn *in) {
+    struct known *k = &isl->timed->known[((uintptr_t)in / sizeof *in) % KNOWN];
+    if (k->in == in)
+        return k;
+    const struct mach_cost cost = timing_of(isl)->cost(timing_of(isl)->ctx, &in->src->site);
+    *k = (struct known){in, cost, cost.registers && of_registers(in)};
+    return k;
+}
+
+/* Instructions that nobody can tell the time of; then all of them are issued, with the one behind them. */
+static void run_ahead(struct launch_island *isl, struct warp *w, struct group *g) {
+    struct mach_timing *t = timing_of(isl);
+    const struct known *k = NULL;
+    for (uint32_t n = 0; n < AHEAD; n++) {
+        const struct insn *in = warp_next(w, g);
+        k = in ? know(isl, in) : NULL;
+        if (k && !k->registers)
+            break;
+        if (k && !g->again) {
+            g->time.slots++;
+            g->time.cycles += k->cost.cycles;
+        }
+        warp_step(w, g);
+        if (!k || g->state != GROUP_READY || isl->m.fault)
+            return;
+        k = NULL;
+    }
+    const double slots = g->time.slots + (k ? 1 : 0), cycles = g->time.cycles + (k ? k->cost.cycles : 0);
+    g->time = (struct warp_time){
+        .at = t->issue(t->ctx, w->cta, w->index, g->time.at, slots, cycles, k && k->cost.needs_loads),
+        .issued = k != NULL};
+}
+
+/* An instruction takes effect. */
+static void run_now(struct launch_island *isl, struct warp *w, struct group *g) {
+    struct mach_timing *t = timing_of(isl);
+    t->goes_on = t->now;
+    warp_step(w, g);
+    g->time = (struct warp_time){.at = fmax(g->time.at, t->goes_on), .issued = g->again};
+}
+
+static void run_warp(struct launch_island *isl, struct warp *w) {
+    struct group *first = NULL;
+    for (unsigned i = 0; i < w->num_groups; i++) {
+        struct group *g = &w->groups[i];
+        if (g->state == GROUP_READY && (!first || g->time.at < first->time.at))
+            first = g;
+    }
+    if (first->time.issued)
+        run_now(isl, w, first);
+    else
+        run_ahead(isl, w, first);
+    launch_note_exit(w);
+    place_warp(isl->timed, w);
+}
+
+/* --- turns -------------------------------------------------------------------------------------------------------- */
+
+static void run_agent(struct launch_island *isl, struct mach_agent *a) {
+    struct mach_timing *t = timing_of(isl);
+    struct cluster *cl = a->w ? a->w->cta->cluster : a->q->cta->cluster;
+    t->now = fmax(t->now, a->at);
+    t->steps++;
+    if (a->w)
+        run_warp(isl, a->w);
+    else if (async_step(a->q))
+        place_queue(isl->timed, a->q);
+    else
+        take_out(isl->timed, a); /* it asks the grid, which always answers here */
+    look_at_changes(isl);
+    if (has_ended(cl))
+        end_clusters(isl);
+}
+
+/* Groups that launch_unstick has resumed go on now. */
+static void place_all(struct launch_island *isl) {
+    for (struct cluster *cl = isl->resident; cl; cl = cl->next)
+        for (uint32_t r = 0; r < cl->num_ctas; r++)
+            for (uint32_t i = 0; i < cl->cta[r].num_warps; i++) {
+                struct warp *w = &cl->cta[r].warps[i];
+                for (unsigned k = 0; k < w->num_groups; k++)
+                    w->groups[k].time.at = fmax(w->groups[k].time.at, timing_of(isl)->now);
+                place_warp(isl->timed, w);
+            }
+}
+
+void launch_take_timed_turn(struct launch_island *isl) {
+    if (!isl->timed)
+        isl->timed = xcalloc(1, sizeof *isl->timed);
+    start_clusters(isl);
+    for (uint32_t n = 0; isl->resident; n++) {
+        if (isl->m.fault || (n % LOOK == 0 && launch_turn_over(isl)))
+            return;
+        if (isl->timed->num)
+            run_agent(isl, isl->timed->heap[0]);
+        else if (launch_unstick(isl))
+            place_all(isl);
+        else {
+            isl->idle = true;
+            return;
+        }
+    }
+}
+
+void launch_timed_free(struct launch_island *isl) {
+    if (isl->timed)
+        xfree(isl->timed->heap);
+    xfree(isl->timed);
+    isl->timed = NULL;
+}

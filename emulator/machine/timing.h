@@ -1,0 +1,61 @@
+/* machine/timing.h - when things take place, under MACH_SCHED_MODEL.
+ *
+ * Whoever knows what takes how long (clock/online.h) gives the gpu a struct mach_timing before a launch. The scheduler
+ * (launch/timed.c) keeps warps and queues as agents in the order of their times, asks it what each costs, and sets
+ * `now`: all clusters of a launch are in one order of time. Times are cycles of an SM since the launch before ended.
+ */
+#ifndef MACHINE_TIMING_H
+#define MACHINE_TIMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct async_op;
+struct async_queue;
+struct cta;
+struct diag_site;
+struct warp;
+
+/* Who does one thing after the other: a warp or a queue. */
+struct mach_agent {
+    double at;      /* when it is next */
+    uint64_t order; /* among those of the same time */
+    uint32_t place; /* in the scheduler's heap, from 1; 0: not there */
+    struct warp *w; /* or NULL: */
+    struct async_queue *q;
+};
+
+/* What an instruction is to time. */
+struct mach_cost {
+    double cycles;    /* from its issue to that of the next that needs it */
+    bool registers;   /* nobody but its own warp can tell when it runs, and it cannot tell itself */
+    bool needs_loads; /* it waits for what its warp has read of global memory */
+};
+
+struct mach_timing {
+    void *ctx;
+    double now;     /* in the running launch; 0 before the first event */
+    double goes_on; /* the warp of the running instruction issues no more before; those who are told of it raise it */
+    uint64_t steps; /* instructions and operations run: what is issued at one number is one instruction's */
+
+    /* A cluster becomes resident now: when its warps begin. */
+    double (*begin)(void *ctx);
+    struct mach_cost (*cost)(void *ctx, const struct diag_site *site);
+    /* The warp issues `slots` instructions from `at` on, of which the last is needed `cycles` later: when that is. */
+    double (*issue)(void *ctx, struct cta *cta, uint32_t warp, double at, double slots, double cycles,
+                    bool needs_loads);
+    /* An operation is issued now: when it will be complete. */
+    double (*take_up)(void *ctx, const struct async_op *op);
+    /* Has it come through to the threads of its CTA by now that the mbarrier's latest phase is over? */
+    bool (*sees)(void *ctx, struct cta *cta, uint32_t off);
+    /* %globaltimer, in nanoseconds, or %clock64 */
+    uint64_t (*read)(void *ctx, bool nanoseconds);
+    double (*cycles)(void *ctx, double nanoseconds);
+};
+
+static inline void timing_raise(struct mach_timing *t, double at) {
+    if (t->goes_on < at)
+        t->goes_on = at;
+}
+
+#endif

@@ -1,0 +1,134 @@
+"""test_rules.py ROOT: what the page says, held to the emulator's own tables, and its colours; without a browser."""
+
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+from sm100emu import watch  # noqa: E402
+
+STYLE = os.path.join(ROOT, "python", "sm100emu", "page", "style.css")
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as f:
+        return f.read()
+
+
+class Rules(unittest.TestCase):
+    """What the page says without a browser."""
+
+    def test_contrast(self):
+        for name, colors in palettes().items():
+            ink = [
+                ("text", "page"),
+                ("text", "panel"),
+                ("faint", "page"),
+                ("faint", "panel"),
+                ("link", "page"),
+                ("link", "panel"),
+                ("said", "page"),
+                ("text", "now"),
+                ("link", "now"),
+                ("text", "head"),
+                ("text", "canvas"),
+            ]
+            ink += [("i%d" % n, "c%d" % n) for n in range(10)]
+            for front, back in ink:
+                self.assertGreaterEqual(contrast(colors[front], colors[back]), 4.5, (name, front, back))
+            for front in "mark", "arrow", "cursor", "effect", "edge":
+                self.assertGreaterEqual(contrast(colors[front], colors["canvas"]), 3, (name, front))
+            self.assertGreaterEqual(contrast(colors["border"], colors["page"]), 3, name)
+
+    def test_themes_agree(self):
+        dark = re.findall(r"\{([^{}]*--page: #0f1317[^{}]*)\}", read(STYLE))
+        self.assertEqual(len(dark), 2)
+        self.assertEqual(*[sorted(re.findall(r"--\w+: [^;]+", d)) for d in dark])
+
+    def test_sections(self):
+        """Each section is the one that the emulator's table of opcodes has."""
+        table = dict(re.findall(r'^OP\(\w+, "([^"]+)", "([^"]+)"', read("emulator", "ptx", "opcodes.def"), re.M))
+        rows = re.findall(r"^\s+\['([^']+)', '([\d.]+)'", read("python", "sm100emu", "page", "rules.js"), re.M)
+        self.assertGreater(len(rows), 35)
+        for start, section in rows:
+            known = [s for name, s in table.items() if name == start] or [
+                s for name, s in table.items() if name.startswith(start)
+            ]
+            self.assertTrue(any(section in s.split(", ") for s in known), (start, section, known))
+
+    def test_enumerators(self):
+        """The numbers in log.js are those of the headers."""
+        script = read("python", "sm100emu", "page", "log.js")
+        headers = {
+            "SYNC_": "events.h",
+            "WAIT_END": "",
+            "LIFE_": "events.h",
+            "AGENT_": "async.h",
+            "OBJECT_": "trace/log.h",
+        }
+        text = "".join(
+            read("emulator", *p) for p in (("machine", "events.h"), ("machine", "async.h"), ("trace", "log.h"))
+        )
+        del headers["WAIT_END"]
+        for prefix in [*headers, "WAIT_", "OP_", "TRACE_"]:
+            block = {"OP_": "STAGE", "TRACE_": "CLASS"}.get(prefix, prefix[:-1])
+            told = dict(re.findall(r"(\w+): (\d+)", re.search(r"const %s = \{(.*?)\};" % block, script, re.S)[1]))
+            self.assertGreater(len(told), 2, block)
+            for name, value in told.items():
+                self.assertEqual(enumerator(text, prefix + name), int(value), prefix + name)
+
+    def test_refusals(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "log")
+            for text, why in (
+                ('{"version": 2, "logs": []}', "not a log of version 1"),
+                ('{"version"', "no JSON"),
+                ('{"version": 1, "logs": []}', "no event"),
+            ):
+                with open(path, "w") as f:
+                    f.write(text)
+                with self.assertRaisesRegex(watch.Refused, why):
+                    watch.make([path], folder)
+
+    def test_names_of_kernels(self):
+        self.assertEqual(watch.plain("_Z9pair_umma14CUtensorMap_stS_4gemmP7witness"), "pair_umma")
+        self.assertEqual(watch.plain("_ZN3foo3barEv"), "foo::bar")
+        self.assertEqual(watch.plain("ring"), "ring")
+
+
+def enumerator(text, name):
+    """The value of an enumerator in C text without explicit values but 0."""
+    for body in re.findall(r"enum \w+ \{(.*?)\}", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.S):
+        names = [re.sub(r"\s*=.*", "", n.strip()) for n in body.split(",") if n.strip()]
+        if name in names:
+            return names.index(name)
+    return None
+
+
+def palettes():
+    """Variables by theme, from the style sheet."""
+    text = read(STYLE)
+    light = dict(re.findall(r"--(\w+): (#\w{6})", re.search(r":root \{(.*?)\n\}", text, re.S)[1]))
+    dark = dict(re.findall(r"--(\w+): (#\w{6})", re.search(r':root\[data-theme="dark"\] \{(.*?)\n\}', text, re.S)[1]))
+    return {"light": light, "dark": {**light, **dark}}
+
+
+def contrast(a, b):
+    """WCAG 2's contrast ratio of two colours."""
+
+    def light(c):
+        parts = [int(c[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+        r, g, b = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    high, low = sorted((light(a), light(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,178 @@
+/* The schedule model: programs whose control flow depends on time, at the times of the clock. The numbers are derived
+ * from the table's costs by hand: an instruction on registers or a branch is 4 cycles. */
+#include "clock/online.h"
+#include "unit/run_ptx.h"
+
+#define HEAD(name)                                                                                                     \
+    ".visible .entry " name "(.param .u64 out) {\n"                                                                    \
+    ".reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .pred %p<8>; .shared .align 128 .b8 sm[1024];\n"                        \
+    "ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mov.u32 %r3, sm;\n"                         \
+    "mul.wide.u32 %rd2, %r1, 32; add.u64 %rd2, %rd1, %rd2;\n"
+
+static const char text[] = RUN_HEADER
+    /* out[0]: rounds until 20000 cycles have passed; out[1]: the cycles; out[2]: the nanoseconds */
+    HEAD("until") "mov.u64 %rd3, %globaltimer; mov.u64 %rd4, %clock64; mov.u64 %rd6, 0;\n"
+                  "top: add.u64 %rd6, %rd6, 1; mov.u64 %rd5, %clock64; sub.u64 %rd5, %rd5, %rd4;\n"
+                  "setp.lt.u64 %p1, %rd5, 20000; @%p1 bra top; mov.u64 %rd7, %globaltimer; sub.u64 %rd7, %rd7, %rd3;\n"
+                  "st.global.u64 [%rd1], %rd6; st.global.u64 [%rd1+8], %rd5; st.global.u64 [%rd1+16], %rd7; ret; }\n"
+    /* 110 items by an atomic; CTA 1 takes ten times as long for one. out[4 * CTA + 1]: those it took */
+    HEAD("queue") "mov.u64 %rd6, 0; setp.eq.u32 %p2, %r1, 1; selp.u32 %r5, 1000, 100, %p2;\n"
+                  "take: atom.global.add.u64 %rd3, [%rd1], 1; setp.ge.u64 %p1, %rd3, 110; @%p1 bra out;\n"
+                  "add.u64 %rd6, %rd6, 1; mov.u32 %r4, %r5;\n"
+                  "work: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra work; bra take;\n"
+                  "out: st.global.u64 [%rd2+8], %rd6; ret; }\n"
+    /* warp 1 arrives after 1000 rounds of 12 cycles; out[0]: how often warp 0 is told "no" before */
+    HEAD("peek") "setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1; bar.sync 0; mov.u64 %rd6, 0;\n"
+                 "setp.eq.u32 %p2, %r2, 32; @%p1 bra ask; @%p2 bra run; ret;\n"
+                 "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; add.u64 %rd6, %rd6, 1;\n"
+                 "@!%p3 bra ask; st.global.u64 [%rd1], %rd6; ret;\n"
+                 "run: mov.u32 %r4, 1000;\n"
+                 "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra more;\n"
+                 "mbarrier.arrive.shared::cta.b64 _, [%r3]; ret; }\n"
+    /* when each CTA begins and ends, and between the two, behind a sleep of 1000 ns */
+    HEAD("spans") "mov.u64 %rd3, %clock64; nanosleep.u32 1000; mov.u64 %rd4, %clock64; st.global.u64 [%rd2], %rd3;\n"
+                  "st.global.u64 [%rd2+8], %rd4; ret; }\n"
+    /* who asks once is told when the phase is over, and not before */
+    HEAD("once") "setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared::cta.b64 [%r3], 1; bar.sync 0;\n"
+                 "setp.eq.u32 %p2, %r2, 32; @%p1 bra ask; @%p2 bra run; ret;\n"
+                 "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; mov.u64 %rd3, %clock64;\n"
+                 "selp.u64 %rd4, 1, 0, %p3; st.global.u64 [%rd1], %rd4; st.global.u64 [%rd1+8], %rd3; ret;\n"
+                 "run: mov.u32 %r4, 1000;\n"
+                 "more: sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra more;\n"
+                 "mbarrier.arrive.shared::cta.b64 _, [%r3]; mov.u64 %rd3, %clock64; st.global.u64 [%rd1+16], %rd3;\n"
+                 "ret; }\n"
+    /* nobody arrives; nobody stops; lanes part for ever */
+    HEAD("stuck") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
+                  "ask: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n"
+    HEAD("peeks") "mbarrier.init.shared::cta.b64 [%r3], 1;\n"
+                  "ask: mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r3], 0; @!%p3 bra ask; ret; }\n"
+    HEAD("endless") "top: add.u32 %r4, %r4, 1; bra top; }\n"
+    HEAD("spins") "top: ld.volatile.global.u64 %rd3, [%rd1]; setp.eq.u64 %p1, %rd3, 0; @%p1 bra top; ret; }\n";
+
+/* Round ones in place of what was measured. */
+static struct clock_table round_costs(void) {
+    static const struct {
+        const char *name;
+        double value;
+    } costs[] = {{"alu", 4},   {"control", 4}, {"global", 8}, {"async", 8},     {"arrive", 10},
+                 {"wake", 20}, {"barrier", 20}, {"clock", 2},  {"launch", 1500}, {"cta_start", 500}};
+    struct clock_table t = clock_b200();
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        CHECK(clock_table_set(&t, costs[i].name, costs[i].value));
+    return t;
+}
+
+struct timed_run {
+    struct run r;
+    struct clock_online *clock;
+    uint64_t out;
+};
+
+static bool start(struct timed_run *t, uint64_t watchdog) {
+    struct mach_config c = mach_config_b200();
+    c.schedule = MACH_SCHED_MODEL;
+    c.watchdog = watchdog;
+    c.threads = 3;
+    if (!run_open_config(&t->r, text, &c))
+        return false;
+    const struct clock_table costs = round_costs();
+    t->clock = clock_online_attach(t->r.gpu, &costs);
+    t->out = run_alloc(&t->r, 32 * 1024);
+    return CHECK(t->clock != NULL);
+}
+
+static void stop(struct timed_run *t) {
+    run_close(&t->r);
+    clock_online_free(t->clock);
+}
+
+static uint64_t word(struct timed_run *t, uint32_t i) { return run_u64(&t->r, t->out, i); }
+
+static int run(struct timed_run *t, const char *kernel, struct run_shape shape) {
+    memset(run_at(&t->r, t->out, 32 * 1024), 0, 32 * 1024);
+    return run_kernel(&t->r, kernel, shape, 1, &t->out);
+}
+
+/* A round reads the clock once: 5 instructions of 4 cycles. */
+static void test_clock(void) {
+    struct timed_run t;
+    if (start(&t, 1000000)) {
+        CHECK_EQ(run(&t, "until", (struct run_shape){.block = 32}), 0);
+        CHECK_EQ(word(&t, 0), 1001); /* the first is 12 cycles behind the read before the loop, */
+        CHECK_EQ(word(&t, 1), 20012);
+        CHECK_EQ(word(&t, 2), 10016); /*  that of %globaltimer 4 cycles before it, and the last 16 behind; 2 GHz */
+        const double cycles = clock_online_cycles(t.clock);
+        CHECK_EQ(run(&t, "until", (struct run_shape){.block = 32}), 0);
+        CHECK_EQ(clock_online_cycles(t.clock) == cycles, 1);
+    }
+    stop(&t);
+}
+
+/* An item takes CTA 0 so much longer than 100 rounds of 12 cycles as the answer of the atomic does. */
+static void test_queue(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        CHECK_EQ(run(&t, "queue", (struct run_shape){.grid = 2}), 0);
+        const uint64_t fast = word(&t, 1), slow = word(&t, 5);
+        CHECK_EQ(fast + slow, 110);
+        CHECK(fast > 4 * slow && fast < 11 * slow);
+    }
+    stop(&t);
+}
+
+static void test_waits(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        /* 12000 cycles; a round is a test_wait of 8, an addition and a branch of 4 */
+        CHECK_EQ(run(&t, "peek", (struct run_shape){.block = 64}), 0);
+        CHECK(word(&t, 0) > 735 && word(&t, 0) < 765);
+        CHECK_EQ(run(&t, "once", (struct run_shape){.block = 64}), 0);
+        CHECK_EQ(word(&t, 0), 1);
+        /* the arrival takes 10 cycles to come through, the waiting warp 20 to go on; %clock is read 4 behind each */
+        CHECK_EQ(word(&t, 1) - word(&t, 2), 30);
+    }
+    stop(&t);
+}
+
+/* One CTA an SM; the last comes when the first has ended. */
+static void test_later_clusters(void) {
+    struct timed_run t;
+    if (start(&t, 10000000)) {
+        const struct clock_table costs = round_costs();
+        CHECK_EQ(run(&t, "spans", (struct run_shape){.grid = 149, .block = 32, .smem = 200 << 10}), 0);
+        uint64_t first = UINT64_MAX;
+        for (uint32_t i = 0; i < 148; i++) {
+            CHECK(word(&t, 4 * i) >= (uint64_t)costs.launch && word(&t, 4 * i) < (uint64_t)costs.launch + 100);
+            const uint64_t slept = word(&t, 4 * i + 1) - word(&t, 4 * i);
+            CHECK(slept >= 2000 && slept < 2000 + 20);
+            first = word(&t, 4 * i + 1) < first ? word(&t, 4 * i + 1) : first;
+        }
+        const uint64_t last = word(&t, (uint32_t)4 * 148);
+        CHECK(last > first + (uint64_t)costs.cta_start && last < first + (uint64_t)costs.cta_start + 200);
+        CHECK(clock_online_cycles(t.clock) >= (double)last + 2000);
+    }
+    stop(&t);
+}
+
+static void fails(const char *kernel, const char *id) {
+    struct timed_run t;
+    if (start(&t, 200000))
+        run_faults(&t.r, kernel, (struct run_shape){.block = 1}, 1, &t.out, id);
+    stop(&t);
+}
+
+static void test_reports(void) {
+    fails("stuck", "deadlock");
+    fails("peeks", "deadlock");
+    fails("endless", "watchdog");
+    fails("spins", "watchdog");
+}
+
+int main(void) {
+    test_clock();
+    test_queue();
+    test_waits();
+    test_later_clusters();
+    test_reports();
+    return check_report();
+}
