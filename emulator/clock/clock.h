@@ -9,13 +9,8 @@
  *   order of operations of a queue is that of their issue on the clock. What a program did is not replayed differently:
  *   where it would have done something else at these times, `doubts` counts it.
  *
- * - Execution itself, --schedule=model, which is not built yet. The scheduler (launch/sched.c) would keep, for each
- *   runnable group of lanes and each queue with work, the time at which the agent is next: of a warp clock_issue of
- *   what it ran since it was last asked, of a queue what clock_umma, clock_tma_load ... answer at OP_STARTED. It takes
- *   the earliest of all clusters, runs it up to its next event, and asks again; a barrier's completion sets its
- *   waiters' time to clock_wake. %clock and %globaltimer answer that time. All clusters are then one order of time, so
- *   the islands run on one host thread, and `sm100emu --schedule=model` needs no log: the same listener that makes one
- *   passes each event to the model. That the agents know nothing of logs is for this: struct clock_model takes SMs,
+ * - Execution itself, --schedule=model (clock/online.h): the scheduler asks the same agents who is earliest, and what
+ *   runs is what a program does at these times. For this the agents know nothing of logs: struct clock_model takes SMs,
  *   shapes, addresses and times, no events.
  */
 #ifndef CLOCK_CLOCK_H

@@ -20,8 +20,7 @@ void clock_place_free(struct clock_place *p) {
 
 double clock_lines(uint32_t lanes, uint32_t bytes, uint64_t sectors) {
     const uint64_t asked = (uint64_t)__builtin_popcount(lanes) * bytes;
-    const uint64_t full = (sectors + 3) / 4;
-    return (double)(bytes < 32 && sectors * 32 <= asked ? full : sectors);
+    return bytes < 32 && sectors * 32 <= asked ? ceil((double)sectors / 4) : (double)sectors;
 }
 
 double clock_class_cycles(const struct clock_table *t, enum trace_run class) {

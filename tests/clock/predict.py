@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """predict.py [--ladder=PROGRAM]: what the clock predicts of figures that its table was not fitted to, beside them.
 
-Main loops: our mainloop.cu runs on the emulator as each row of figures/held_mainloop.csv says, and the replay of its log
-is the prediction. The ladder: PROGRAM takes the name of a kernel of learn-cuda's 02e_matmul_sm100 and a size, and
-launches it; ladder/README.md says how to build it. Without PROGRAM the cycles in results/ladder.csv stand, of the table as
-it is named there. The steps: our own programs. Tables go to stdout and to docs/performance.md, between its marks."""
+Main loops: our mainloop.cu runs on the emulator as each row of figures/held_mainloop.csv says, and the replay of its
+log is the prediction. The ladder: PROGRAM takes the name of a kernel of learn-cuda's 02e_matmul_sm100 and a size, and
+launches it; ladder/README.md says how to build it. Without PROGRAM the cycles in results/ladder.csv stand. The steps: our own
+programs. Tables go to stdout and to docs/performance.md, between its marks."""
 import csv, os, subprocess, sys
 from math import log2
 sys.dont_write_bytecode = True
@@ -66,11 +66,15 @@ def interpolation(fit, power):
     return cycles
 
 
+def bf16(row, fitted_n):
+    return row["type"] == "bf16" and (row["tile_n"] in (16, 64, 192)) == fitted_n
+
+
 GROUPS = (
-    ("BF16, other TILE_N, 2 or 4 stages", lambda r: r["type"] == "bf16" and r["stages"] in (2, 4)),
-    ("BF16, TILE_N of the fit, odd stages", lambda r: r["type"] == "bf16" and r["tile_n"] in (16, 64, 192) and r["stages"] % 2),
-    ("BF16, TILE_N of the fit, 6 or 8 stages", lambda r: r["type"] == "bf16" and r["tile_n"] in (16, 64, 192) and r["stages"] in (6, 8)),
-    ("BF16, other TILE_N, other stages", lambda r: r["type"] == "bf16" and r["tile_n"] not in (16, 64, 192) and r["stages"] not in (2, 4)),
+    ("BF16, other TILE_N, 2 or 4 stages", lambda r: bf16(r, False) and r["stages"] in (2, 4)),
+    ("BF16, TILE_N of the fit, odd stages", lambda r: bf16(r, True) and r["stages"] % 2),
+    ("BF16, TILE_N of the fit, 6 or 8 stages", lambda r: bf16(r, True) and r["stages"] in (6, 8)),
+    ("BF16, other TILE_N, other stages", lambda r: bf16(r, False) and r["stages"] not in (2, 4)),
     ("FP8", lambda r: r["type"] == "e4m3"),
     ("all", lambda r: True),
 )
@@ -93,14 +97,16 @@ def predict_mainloops():
         w = csv.writer(f, lineterminator="\n")
         w.writerow(["type", "tile_m", "tile_n", "tile_k", "stages", "published", "predicted"])
         for r in held:
-            w.writerow([r["type"], r["tile_m"], r["tile_n"], r["tile_k"], r["stages"], round(r["cycles"]), round(r["predicted"])])
+            w.writerow([r["type"], r["tile_m"], r["tile_n"], r["tile_k"], r["stages"], round(r["cycles"]),
+                        round(r["predicted"])])
     return held
 
 
 def mainloop_table(held):
     fit = rows.mainloop_rows("fit_mainloop.csv")
     ways = [interpolation(fit, power) for power in (True, False)]
-    lines = ["| rows | how many | mean absolute error | worst | interpolation, on the rows where there is one | the clock on these |",
+    lines = ["| rows | how many | mean absolute error | worst | interpolation, on the rows where there is one"
+             " | the clock on these |",
              "|---|---|---|---|---|---|"]
     for name, keep in GROUPS:
         group = [r for r in held if keep(r)]
@@ -110,17 +116,18 @@ def mainloop_table(held):
         other = min(mean(way(r) / r["cycles"] - 1 for r in some) for way in ways) if some else None
         lines.append(f"| {name} | {len(group)} | **{percent(mean(errors))}** | {name_of(worst)}: "
                      f"{100 * (worst['predicted'] / worst['cycles'] - 1):+.0f} % | "
-                     + (f"{percent(other)} of {len(some)} | {percent(mean(r['predicted'] / r['cycles'] - 1 for r in some))} |"
-                        if some else "none | |"))
+                     + (f"{percent(other)} of {len(some)} |"
+                        f" {percent(mean(r['predicted'] / r['cycles'] - 1 for r in some))} |" if some else "none | |"))
     return lines
 
 
 # ---------------------------------------------------------------- the ladder
 
 def replay_one(words, path):
-    subprocess.run([os.path.join(rows.PRODUCTS, "sm100emu"), "--check=off", "--trace=" + path, *words], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    out = subprocess.run([os.path.join(rows.PRODUCTS, "tests/clock/replay"), path], check=True, capture_output=True, text=True).stdout
+    subprocess.run([os.path.join(rows.PRODUCTS, "sm100emu"), "--check=off", "--trace=" + path, *words], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    out = subprocess.run([os.path.join(rows.PRODUCTS, "tests/clock/replay"), path], check=True, capture_output=True,
+                         text=True).stdout
     os.remove(path)
     last = out.strip().splitlines()[-1]
     cycles = float(last.split(": ")[1].split()[0])
@@ -149,19 +156,21 @@ def ladder_table():
         r["predicted"] = 2 * int(r["size"]) ** 3 / (r["cycles"] / LADDER_GHZ) / 1000
     lines = ["| kernel | size | published | predicted, TFLOPS | error |", "|---|---|---|---|---|"]
     for r in rungs:
-        lines.append(f"| {r['kernel']} | {r['size']} | {r['published']:.0f} | {r['predicted']:.0f} | {100 * (r['predicted'] / r['published'] - 1):+.0f} % |")
-    error = lambda ghz: mean(r["predicted"] * ghz / LADDER_GHZ / r["published"] - 1 for r in rungs)
+        error = 100 * (r["predicted"] / r["published"] - 1)
+        lines.append(f"| {r['kernel']} | {r['size']} | {r['published']:.0f} | {r['predicted']:.0f} | {error:+.0f} % |")
+    at = lambda ghz: mean(r["predicted"] * ghz / LADDER_GHZ / r["published"] - 1 for r in rungs)
     worst = max(rungs, key=lambda r: abs(r["predicted"] / r["published"] - 1))
     pairs = wrong = 0
     for i, a in enumerate(rungs):
         for b in rungs[i + 1:]:
-            if a["size"] == b["size"] and max(a["published"], b["published"]) / min(a["published"], b["published"]) > 1.03:
+            low, high = sorted((a["published"], b["published"]))
+            if a["size"] == b["size"] and high / low > 1.03:
                 pairs += 1
                 wrong += (a["published"] > b["published"]) != (a["predicted"] > b["predicted"])
-    lines += ["", f"Mean absolute error {percent(error(LADDER_GHZ))} at {LADDER_GHZ} GHz, the clock of the frozen table"
-              f" ({percent(error(1.7))} at 1.7 GHz, {percent(error(1.965))} at 1.965); worst: {worst['kernel']} at {worst['size']},"
-              f" {100 * (worst['predicted'] / worst['published'] - 1):+.0f} %. Of {pairs} pairs of one size that lie 3 % or more apart,"
-              f" {wrong} are in the wrong order."]
+    lines += ["", f"Mean absolute error {percent(at(LADDER_GHZ))} at {LADDER_GHZ} GHz, the clock of the frozen table"
+              f" ({percent(at(1.7))} at 1.7 GHz, {percent(at(1.965))} at 1.965); worst: {worst['kernel']} at"
+              f" {worst['size']}, {100 * (worst['predicted'] / worst['published'] - 1):+.0f} %. Pairs of one size that"
+              f" lie 3 % or more apart: {pairs}; in the wrong order: {wrong}."]
     return lines
 
 
@@ -169,14 +178,16 @@ def ladder_table():
 
 def steps_table():
     path = os.path.join(rows.BUILD, "clock", "step.log")
-    lines = ["| step | M = N = K | cycles | TFLOPS at 1.965 GHz | of the peak | what there is to doubt |", "|---|---|---|---|---|---|"]
+    lines = ["| step | M = N = K | cycles | TFLOPS at 1.965 GHz | of the peak | what there is to doubt |",
+             "|---|---|---|---|---|---|"]
     for step, size in STEPS:
         words = [os.path.join(rows.BUILD, step)]
         for option in ("m", "n", "k"):
             words += ["--" + option, str(size)]
         cycles, doubts = replay_one(words, path)
         tflops = 2 * size ** 3 / (cycles / rows.GHZ) / 1000
-        lines.append(f"| {step} | {size} | {cycles:.0f} | {tflops:.0f} | {100 * tflops / PEAK:.0f} % | {doubts.split(';')[0]} |")
+        lines.append(f"| {step} | {size} | {cycles:.0f} | {tflops:.0f} | {100 * tflops / PEAK:.0f} % |"
+                     f" {doubts.split(';')[0]} |")
     return lines
 
 

@@ -10,8 +10,12 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "figures")
 COMMITS = {"SemiAnalysisAI/microbench-blackwell": "9a068d8", "gau-nernst/learn-cuda": "1454f8b"}
 
 
-def show(git, commit, path):
-    return subprocess.run(["git", "-C", git, "show", f"{commit}:{path}"], check=True, capture_output=True, text=True).stdout
+def git(folder, *words):
+    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout
+
+
+def show(folder, commit, path):
+    return git(folder, "show", f"{commit}:{path}")
 
 
 def is_fit(row):
@@ -34,15 +38,17 @@ def pick(text, columns, keep):
 
 def main(bench, learn):
     repo = "SemiAnalysisAI/microbench-blackwell"
-    commit = subprocess.run(["git", "-C", bench, "rev-parse", COMMITS[repo]], check=True, capture_output=True, text=True).stdout.strip()
+    commit = git(bench, "rev-parse", COMMITS[repo]).strip()
 
     def reduced(name, path, columns, keep, *more):
         put(name, [f"{repo}, commit {commit}, {path}", "B200, 148 SMs; 1.965 GHz: 1993 cycles are 1014.2 ns in"
-                   " tma2d_latency/tma2d_lat_results.csv", *more], columns, pick(show(bench, commit, path), columns, keep))
+                   " tma2d_latency/tma2d_lat_results.csv", *more],
+            columns, pick(show(bench, commit, path), columns, keep))
 
     reduced("fit_umma.csv", "umma_latency/fit_results.csv",
             ["Format", "ABLayout", "CTAGroup", "M", "N", "K", "Latency", "a (II)", "b", "Overhead"], lambda r: True,
-            "cycles; D UMMAs in a row and one commit take a * D + b; Latency: one and its commit, to the end of the wait")
+            "cycles; D UMMAs in a row and one commit take a * D + b; Latency: one and its commit, to the end of the"
+            " wait")
     reduced("fit_tma_latency.csv", "tma2d_latency/tma2d_lat_results.csv",
             ["SmemWidth", "SmemHeight", "TileBytes", "LatencyCyclesMedian", "LatencyCyclesMin"], lambda r: True,
             "one load a CTA, one CTA an SM on all SMs, from memory that is not in L2; 4-byte elements")
@@ -61,7 +67,7 @@ def main(bench, learn):
     reduced("held_mainloop.csv", path, columns, lambda r: ran(r) and not is_fit(r), told)
 
     repo = "gau-nernst/learn-cuda"
-    commit = subprocess.run(["git", "-C", learn, "rev-parse", COMMITS[repo]], check=True, capture_output=True, text=True).stdout.strip()
+    commit = git(learn, "rev-parse", COMMITS[repo]).strip()
     path = "02e_matmul_sm100/README.md"
     text, rows = show(learn, commit, path), []
     for name, tflops in re.findall(r"^(v[1-6][ab]?) \([^|]*\| *([0-9.]+)$", text, re.M):

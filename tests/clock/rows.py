@@ -35,7 +35,8 @@ def mainloop_rows(name):
 def mainloop_log(row, path):
     """Runs our kernel as the row says, on the emulator; its log is at `path`."""
     words = [os.path.join(PRODUCTS, "sm100emu"), "--trace=" + path, os.path.join(BUILD, "tests/clock/mainloop")]
-    for option, key in (("m", "tile_m"), ("n", "tile_n"), ("tile-k", "tile_k"), ("stages", "stages"), ("type", "type"), ("k", "k")):
+    options = {"m": "tile_m", "n": "tile_n", "tile-k": "tile_k", "stages": "stages", "type": "type", "k": "k"}
+    for option, key in options.items():
         words += ["--" + option, str(row[key])]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
