@@ -134,7 +134,9 @@ class Page:
         self.requests.clear()
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         until = time.monotonic() + self.limit
-        while not self.js("!!window.watch || !!document.body && /cannot be shown/.test(document.body.textContent)"):
+        shown = "window.watch && watch.views.every(v => v.tracks.width > 0)"  # it has been laid out
+        refused = "document.body && /cannot be shown/.test(document.body.textContent)"
+        while not self.js("!!(%s || %s)" % (shown, refused)):
             if time.monotonic() > until:
                 raise Broken("the page does not finish")
             time.sleep(0.05)
