@@ -21,6 +21,7 @@ struct live {
     struct clock_graph graph;
     double begin, end;
     double *order, *other;         /* since when an event's program has come to it, and all else that it waits for */
+    double *issued;                /* of threads: when its instruction was, 0: not yet */
     uint32_t *order_by, *other_by; /* events + 1 */
     double *cycle;
     uint32_t *cause;
@@ -108,11 +109,10 @@ static bool forced_yes(const struct replay *r, const struct live *l, uint32_t i,
     return !(clock_is_test(last, false) && last->object == e->object);
 }
 
-static double thread(struct replay *r, struct live *l, uint32_t i) {
+/* The warp issues what it ran since its last event, this event's instruction the last of it, from `at` on. */
+static double issue(struct replay *r, const struct live *l, uint32_t i, double at) {
     const struct trace_event *e = &l->c->events[i];
-    double *const loads = &l->place.loads[clock_warp(e->rank, e->warp)];
-    const uint32_t sm = l->place.sm[e->rank % CLOCK_RANKS];
-    double slots = 0, cycles = 0, at = fmax(l->order[i], l->begin);
+    double slots = 0, cycles = 0;
     for (uint32_t k = 0; k < RUN_KINDS; k++) {
         slots += e->ran[k];
         cycles += e->ran[k] * clock_class_cycles(r->costs, (enum trace_run)k);
@@ -122,21 +122,50 @@ static double thread(struct replay *r, struct live *l, uint32_t i) {
         slots /= e->times;
         cycles /= e->times;
     }
-    const bool reads = e->class == TRACE_GLOBAL && e->kind != EFFECT_WRITE;
-    if (!reads)
-        at = fmax(at, *loads);
-    at = clock_issue(r->model, sm, e->warp, at, slots, cycles);
-    if (reads)
-        *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)));
+    return clock_issue(r->model, l->place.sm[e->rank % CLOCK_RANKS], e->warp, at, slots, cycles);
+}
+
+/* An event of threads, whose instruction has been issued at `at`. */
+static double thread(struct replay *r, struct live *l, uint32_t i, double at) {
+    const struct trace_event *e = &l->c->events[i];
+    double *const loads = &l->place.loads[clock_warp(e->rank, e->warp)];
+    const uint32_t sm = l->place.sm[e->rank % CLOCK_RANKS];
+    const double lines = clock_lines(e->lanes, e->count, e->value);
+    if (e->class == TRACE_GLOBAL && e->kind != EFFECT_WRITE)
+        *loads = fmax(*loads, clock_thread_read(r->model, sm, at, e->value, lines));
     else if (e->class == TRACE_GLOBAL)
-        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, clock_lines(e->lanes, e->count, e->value)) -
-                          CLOCK_STORES_AHEAD);
+        at = fmax(at, clock_thread_write(r->model, sm, at, e->value, lines) - CLOCK_STORES_AHEAD);
     if (e->class == TRACE_STEP && e->kind == 1)
         r->r->doubts.timed++;
     if (forced_yes(r, l, i, at))
         r->r->doubts.answers++;
     l->cause[i] = l->other[i] > at ? l->other_by[i] : l->order_by[i];
     return fmax(at, l->other[i]);
+}
+
+/* When an event of threads takes place; false: the agents that it asks next are to be asked later, and it is due again
+ * then. They are asked in the order of time: a warp that has waited for what it read issues when that is there, and the
+ * access to global memory behind it goes out when it has been issued. */
+static bool in_program(struct replay *r, struct live *l, const struct due *d, double *at) {
+    const struct trace_event *e = &l->c->events[d->event];
+    const bool global = e->class == TRACE_GLOBAL;
+    double *const issued = &l->issued[d->event];
+    if (!*issued) {
+        double from = fmax(l->order[d->event], l->begin);
+        if (!global || e->kind == EFFECT_WRITE)
+            from = fmax(from, l->place.loads[clock_warp(e->rank, e->warp)]);
+        if (from > d->at) {
+            push(r, (struct due){from, d->cluster, d->event});
+            return false;
+        }
+        *issued = issue(r, l, d->event, from);
+        if (global && *issued > d->at) {
+            push(r, (struct due){*issued, d->cluster, d->event});
+            return false;
+        }
+    }
+    *at = thread(r, l, d->event, *issued);
+    return true;
 }
 
 /* --- clusters ----------------------------------------------------------------------------------------------------- */
@@ -147,8 +176,9 @@ static void begin(struct replay *r, uint32_t cluster, double at, const uint32_t 
     const size_t n = c->num_events + 1u;
     clock_graph_make(&l->graph, r->log, c, r->costs);
     l->begin = l->end = at;
-    l->order = xcalloc(2 * n, sizeof *l->order);
+    l->order = xcalloc(3 * n, sizeof *l->order);
     l->other = l->order + n;
+    l->issued = l->other + n;
     l->order_by = xcalloc(2 * n, sizeof *l->order_by);
     l->other_by = l->order_by + n;
     l->cycle = xcalloc(n, sizeof *l->cycle);
@@ -232,9 +262,10 @@ static void take_place(struct replay *r, const struct due *d) {
     struct live *l = &r->live[d->cluster];
     const uint32_t i = d->event;
     const struct trace_event *e = &l->c->events[i];
-    if (clock_in_program(r->log, l->c, e))
-        l->cycle[i] = thread(r, l, i);
-    else {
+    if (clock_in_program(r->log, l->c, e)) {
+        if (!in_program(r, l, d, &l->cycle[i]))
+            return;
+    } else {
         l->cycle[i] = d->at;
         if (e->class == TRACE_OP && e->kind == OP_STARTED)
             l->cycle[i] = start(r, l, e->op, d->at);

@@ -136,6 +136,7 @@ def replay_one(words, path):
 
 def predict_ladder(program):
     path = os.path.join(rows.BUILD, "clock", "ladder.log")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     os.makedirs(RESULTS, exist_ok=True)
     with open(os.path.join(RESULTS, "ladder.csv"), "w") as f:
         f.write("# cycles by the clock, of learn-cuda's kernels; made by predict.py --ladder\n")
@@ -178,6 +179,7 @@ def ladder_table():
 
 def steps_table():
     path = os.path.join(rows.BUILD, "clock", "step.log")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     lines = ["| step | M = N = K | cycles | TFLOPS at 1.965 GHz | of the peak | what there is to doubt |",
              "|---|---|---|---|---|---|"]
     for step, size in STEPS:
