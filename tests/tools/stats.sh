@@ -117,7 +117,8 @@ step() {
     done
 }
 step 01_tmem_alloc
-launches=$("$emulator" --time "$programs/01_tmem_alloc" 2>&1 | grep -c ' warp instructions, ')
+run 0 'the launches' "$emulator" --time "$programs/01_tmem_alloc"
+launches=$(grep -c ' warp instructions, ' "$tmp/err")
 json "len(d['launches']) == $launches > 1"
 step 02_simple_umma --m 256 --n 512 --k 128
 json 'sum(u["flop"] for u in x["ummas"]) == 2 * 256 * 512 * 128' '[u["kind"] for u in x["ummas"]] == ["f16"]' \
