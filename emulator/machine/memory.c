@@ -45,8 +45,9 @@ static void want_huge_pages(const struct devmem *m, uint64_t at, uint64_t bytes)
         madvise(first, (bytes - lost) & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
 }
 
-/* Where device addresses begin if the host has room there: the same in every run, so that logs of one program are. */
-#define WISH ((void *)(uintptr_t)0x200000000000u)
+/* Where device addresses begin if the host has room there: the same in every run, so that logs of one program are. The
+ * place is one that ThreadSanitizer, too, leaves to programs. */
+#define WISH ((void *)(uintptr_t)0x7e9000000000u)
 
 struct devmem *mem_create(uint64_t capacity) {
     capacity = (capacity + PAGE - 1) & ~(PAGE - 1);
