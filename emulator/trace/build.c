@@ -91,7 +91,6 @@ struct cluster_track *track_open(const struct launch_track *l, const struct clus
     struct cluster_track *t = xcalloc(1, sizeof *t);
     const uint32_t threads = cl->block.x * cl->block.y * cl->block.z;
     t->window = &l->sink->window;
-    t->cl = cl;
     t->outside = t->window->tiles && t->window->first_tile > 0;
     t->max_events = l->window_events;
     t->warps_each = (threads + MACH_WARP - 1) / MACH_WARP;
@@ -124,5 +123,4 @@ void track_close(struct cluster_track *t) {
     xfree(t->site_at);
     t->ctas = NULL;
     t->site_at = NULL;
-    t->cl = NULL;
 }

@@ -74,7 +74,6 @@ struct cta_track {
 struct cluster_track {
     struct trace_cluster out;
     const struct trace_window *window;
-    const struct cluster *cl;
     uint32_t warps_each;
     uint64_t max_events;
     struct cta_track *ctas;

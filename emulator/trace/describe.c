@@ -65,15 +65,10 @@ static uint64_t map_key(const uint8_t *map) {
     return key;
 }
 
-static struct event_work describe(const struct async_op *op) {
-    struct event_work k = {0};
-    if (op->kind->describe)
-        op->kind->describe(op, &k);
-    return k;
-}
-
 struct trace_op trace_describe(const struct async_op *op, struct event_work *k) {
-    *k = describe(op);
+    *k = (struct event_work){0};
+    if (op->kind->describe)
+        op->kind->describe(op, k);
     struct trace_op o = {
         .agent = op->kind->agent,
         .rank = op->cta->rank,

@@ -284,7 +284,7 @@ static void note_completed(struct cluster_track *t, const struct async_op *op, s
         w->copied = event;
     if (o->agent != AGENT_CLC)
         return;
-    struct event_work k = {0}; /* it knows now what it took */
+    struct event_work k; /* it knows now what it took */
     trace_describe(op, &k);
     o->taken = k.taken;
     o->first = k.first;

@@ -123,8 +123,7 @@ struct rt_statistics {
     bool json_lost;     /* that it cannot be written was said */
     struct stats *last; /* of the launch that has ended */
     struct stats_sink sink;
-    struct trace_log *log; /* of the same launch */
-    struct trace_sink log_sink;
+    struct trace_log *log; /* of the same launch, as --trace and --follow have it */
 };
 
 /* Where the logs of the process's launches go. */
@@ -259,6 +258,8 @@ void rt_statistics_tell(struct rt_context *c, int fault);
 int rt_trace_open(struct rt_context *c, const struct mach_config *config);
 /* A new device's launches are logged, where that is asked for. */
 void rt_trace_attach(struct rt_context *c);
+/* When the program was built, as of names_make (view/names.h): source files that are newer have other lines. */
+int64_t rt_program_time(void);
 
 /* --- module.c ----------------------------------------------------------------------------------------------------- */
 

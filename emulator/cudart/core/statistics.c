@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_BYTES (UINT64_C(1) << 30) /* of a launch's events, for its cycles */
 #define TAIL "\n]}\n"
 
 /* The file is whole after every launch: the next one is written over the end of the list. */
@@ -76,29 +75,19 @@ static void take(void *ctx, struct stats *s) {
     t->last = s;
 }
 
-static void take_log(void *ctx, struct trace_log *log) {
-    struct rt_statistics *t = ctx;
-    if (t->log)
-        trace_free(t->log);
-    t->log = log;
-}
-
 void rt_statistics_attach(struct rt_context *c) {
     struct rt_statistics *t = &c->statistics;
     t->sink = (struct stats_sink){.take = take, .ctx = t};
-    t->log_sink =
-        (struct trace_sink){.take = take_log, .ctx = t, .window = {.bytes = MOST_BYTES}, .schedule = "default"};
-    if ((t->shown || t->json) && !(stats_attach(c->gpu, &t->sink) && trace_attach(c->gpu, &t->log_sink)))
+    if ((t->shown || t->json) && !stats_attach(c->gpu, &t->sink))
         diag_broken("no room for the listener of --stats");
 }
 
 void rt_statistics_tell(struct rt_context *c, int fault) {
     struct rt_statistics *t = &c->statistics;
-    struct stat program;
     if (!t->last)
         return;
     if (t->log) {
-        t->last->cycles = rt_cycles(t->log, stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : 1);
+        t->last->cycles = rt_cycles(t->log, rt_program_time());
         trace_free(t->log);
         t->log = NULL;
     }

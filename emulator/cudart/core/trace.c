@@ -27,13 +27,16 @@ static void name_schedule(const struct mach_config *config, char *text, size_t s
         snprintf(text, size, "%s", names[config->schedule]);
 }
 
-/* The events of --follow, on stderr. Source files that are newer than the program have other lines. */
+int64_t rt_program_time(void) {
+    struct stat program;
+    return stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1);
+}
+
+/* The events of --follow, on stderr. */
 static void show_followed(struct rt_context *c, const struct trace_log *log) {
     struct rows rows = rows_to(stderr);
-    struct stat program;
     char why[512];
-    struct names *names =
-        names_make(log, stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1));
+    struct names *names = names_make(log, rt_program_time());
     struct times times;
     const bool clock = times_make(&times, log, why, sizeof why);
     if (!follow_print(&rows, log, names, clock ? times.say : NULL, c->trace.follow, why, sizeof why)) {
@@ -46,13 +49,17 @@ static void show_followed(struct rt_context *c, const struct trace_log *log) {
     names_free(names);
 }
 
+/* Counters come with the cycles that a log gives. */
+static bool wants_cycles(const struct rt_context *c) { return c->statistics.shown || c->statistics.json != NULL; }
+
 /* A launch has ended, by a call that holds the context. */
 static void on_log(void *ctx, struct trace_log *log) {
     struct rt_context *c = ctx;
     struct rt_trace *t = &c->trace;
     const bool windowed = t->sink.window.ctas || t->sink.window.tiles;
     const bool mine = t->pid == (long)getpid();
-    if (mine && log->cut && !windowed && !t->lost) {
+    const bool shown = t->file != NULL || t->follow[0];
+    if (mine && shown && log->cut && !windowed && !t->lost) {
         rt_say(c, 0,
                "--trace: the log is cut: it has more than %" PRIu64 " MiB of events; --trace-ctas and "
                "--trace-tiles choose a window",
@@ -65,14 +72,15 @@ static void on_log(void *ctx, struct trace_log *log) {
         rt_say(c, 0, "--trace: the file takes no more: %s", strerror(errno));
         t->lost = true;
     }
-    trace_free(log);
+    trace_free(c->statistics.log);
+    c->statistics.log = wants_cycles(c) ? log : NULL;
+    if (!wants_cycles(c))
+        trace_free(log);
 }
 
 int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
     struct rt_trace *t = &c->trace;
     char path[PATH_MAX];
-    if (config->trace == NULL && config->follow == NULL)
-        return RT_SUCCESS;
     t->pid = (long)getpid();
     snprintf(t->follow, sizeof t->follow, "%s", config->follow ? config->follow : "");
     if (config->trace != NULL && t->file == NULL) {
@@ -96,6 +104,7 @@ int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
 }
 
 void rt_trace_attach(struct rt_context *c) {
-    if ((c->trace.file != NULL || c->trace.follow[0]) && !trace_attach(c->gpu, &c->trace.sink))
+    const bool wanted = c->trace.file != NULL || c->trace.follow[0] || wants_cycles(c);
+    if (wanted && !trace_attach(c->gpu, &c->trace.sink))
         diag_broken("more than %u listeners", MACH_LISTENERS);
 }
