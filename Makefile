@@ -37,6 +37,12 @@ SEEDS ?= 100
 TEXT ?=
 BREAK ?=
 BESIDE ?=
+RUNG ?=
+SEED ?=
+HINT ?=
+EXERCISE ?=
+GRADE ?=
+SUBMISSIONS ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -256,6 +262,35 @@ run-% check-% watch-%:
 
 # Broken copies of a step: scripts/watch.sh makes their sources.
 $(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
+
+# ---------------------------------------------------------------- the course: experiments, exercises, marks, pictures, pages
+# break-NN-N: the N-th patch of the step's breaks/ on a copy, which is run; fails where the emulator does not tell it.
+break-%: emulator $(TOOL)
+	@SAN_LIB='$(SAN_LIB)' MAKE='$(MAKE)' sh scripts/break.sh $(BUILD) $*
+
+exercise-%: $(TOOL)
+	@sh scripts/doctor.sh need python3
+	@python3 -B course/exercise.py --build $(BUILD) --seed '$(SEED)' $*
+
+grade-%: all
+	@sh scripts/doctor.sh need python3
+	@python3 -B course/grade.py --build $(BUILD) --seed '$(SEED)' --hint '$(HINT)' --exercise '$(EXERCISE)' --format '$(GRADE)' $*
+
+.PHONY: grade-all docs site
+grade-all: all
+	@sh scripts/doctor.sh need python3
+	@python3 -B course/grade_all.py --build $(BUILD) --format '$(GRADE)' '$(SUBMISSIONS)'
+
+docs: all
+	@sh scripts/doctor.sh need python3
+	@PYTHONPATH=python python3 -B docs/figures/draw.py --build $(BUILD)
+
+site: all
+	@sh scripts/site.sh $(BUILD)
+
+# Broken copies, as of watch-NN BREAK=N.
+build/break/%: build/break/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- tests

@@ -1,0 +1,42 @@
+"""model.py - what an exercise is, for those who write it out (exercise.py) and those who mark it (grade.py).
+
+Three kinds. *fill*: a kernel with a hole in it; *repair*: a kernel with one mistake in its synchronisation, taken from the
+mutants by a seed; *predict*: questions with short answers. Kernels are the steps' own, cut at the line where the host's
+part begins, so that they cannot drift from the lessons.
+"""
+
+from dataclasses import dataclass, field
+
+FILL, REPAIR, PREDICT = "fill", "repair", "predict"
+KERNEL = "kernel.cuh"  # the one file of a fill or repair exercise that is marked
+ANSWERS = "answers.txt"  # of a predict exercise
+TASK = "TASK.md"  # what is asked, beside it
+
+
+@dataclass(frozen=True)
+class Question:
+    """One line of answers.txt: `key = answer`."""
+
+    key: str
+    text: str
+    answer: str  # as the reference gives it: worked out or run, not written down twice
+    form: str  # number, hex, word: how two answers are compared
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. The name is lesson, kind and a word: 04-fill-commit-mask; a repair's word hides the mutant's name."""
+
+    name: str
+    lesson: str  # "04"
+    kind: str
+    title: str
+    text: str  # the task, Markdown
+    step: str = ""  # folder of the program that the kernel belongs to
+    start: str = ""  # the file that the student gets
+    solution: str = ""  # the file that gets full marks
+    first: int = 0  # line of `start` at which the hole or mistake begins; last: at which it ends
+    last: int = 0
+    rules: tuple[str, ...] = ()  # ids of the diagnostics that may tell the mistake
+    timed: bool = False  # modelled cycles count
+    questions: tuple[Question, ...] = field(default=())
