@@ -19,7 +19,7 @@ step=$(find . -maxdepth 1 -name "${number}_*" | sed 's|^\./||')
     exit 2
 }
 find_patch "$step" "$n"
-folder=build/break/$number-$n
+folder=${PROGRAMS:-build}/break/$number-$n
 broken_copy "$step" "$patch" "$folder"
 
 options=$(said "$patch" Options) args=$(said "$patch" Arguments) tells=$(said "$patch" Tells)

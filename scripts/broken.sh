@@ -31,16 +31,18 @@ sentence() {
 broken_copy() {
     sh scripts/doctor.sh need patch
     fresh=$3.$$
-    mkdir -p "$fresh" "$3"
-    cp -R "$1" common "$fresh"
+    for file in $(find "$1" common -name '*.cu' -o -name '*.cuh' -o -name '*.h'); do
+        mkdir -p "$fresh/${file%/*}" "$3/${file%/*}"
+        cp "$file" "$fresh/$file"
+        chmod u+w "$fresh/$file"
+    done
     patch -s -p1 -d "$fresh" <"$2" || {
         echo "$2 does not apply" >&2
         exit 2
     }
     for file in $(cd "$fresh" && find . -name '*.cu' -o -name '*.cuh' -o -name '*.h'); do
         cmp -s "$fresh/$file" "$3/$file" && continue
-        mkdir -p "$3/${file%/*}"
-        cp "$fresh/$file" "$3/$file"
+        cp -f "$fresh/$file" "$3/$file"
     done
     rm -rf "$fresh"
     ${MAKE:-make} -s "$3/$1/$1" >/dev/null

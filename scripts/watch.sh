@@ -12,8 +12,9 @@ set -eu
 # shellcheck source=scripts/broken.sh
 . scripts/broken.sh
 build=$1 step=$2
+[ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 number=${step%%_*}
-folder=$build/watch/$number
+folder=$build/watch/$number programs=${PROGRAMS:-build}
 
 # record PROGRAM LOG FINDINGS SAYS: what it prints goes to SAYS. A program that fails has a log all the same.
 record() {
@@ -42,13 +43,13 @@ mkdir -p "$folder"
 if [ -n "${BREAK:-}" ]; then
     find_patch "$step" "$BREAK"
     sh scripts/doctor.sh need python3
-    copy=build/break/$number-$BREAK
+    copy=$programs/break/$number-$BREAK
     broken_copy "$step" "$patch" "$copy"
     [ -n "${ARGS:-}" ] || args=$(said "$patch" Arguments)
     options=$(said "$patch" Options)
     folder=$folder/break-$BREAK
     mkdir -p "$folder"
-    record "build/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
+    record "$programs/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
     record "$copy/$step/$step" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sentence "$patch"
     page "$folder/log" "$folder/log-broken" -o "$folder" --title "$step, BREAK=$BREAK" \
@@ -57,7 +58,7 @@ if [ -n "${BREAK:-}" ]; then
     exit 0
 fi
 
-record "build/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
+record "$programs/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
 if [ -n "${TEXT:-}" ]; then
     exec "$build/sm100emu-log" --timeline "$folder/log"
 fi
@@ -65,7 +66,7 @@ sh scripts/doctor.sh need python3
 set -- "$folder/log"
 if [ -n "${BESIDE:-}" ]; then
     options=$BESIDE
-    record "build/$step" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
+    record "$programs/$step" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
     set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
 page "$@" -o "$folder" --name "$step${args:+ $args}" --said "$folder/findings.sarif" --title "$step"
