@@ -65,9 +65,9 @@ class Runs:
         return json.loads(text)["logs"][-1]
 
     @functools.lru_cache(None)
-    def log(self, step, *args):
+    def log(self, step, *args, schedule="default"):
         """The log of a step's last launch: a Log."""
-        return Log(self.log_of([os.path.join(self.programs, step), *args]))
+        return Log(self.log_of([os.path.join(self.programs, step), *args], ["--schedule=" + schedule]))
 
     @functools.lru_cache(None)
     def negative(self, name):

@@ -11,7 +11,7 @@ its box, or lie on another, is an error here, not a flaw in the figure (Bad).
 
 import os
 import re
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 STYLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python/sm100emu/page/style.css")
 MARGIN = 14
@@ -48,7 +48,7 @@ def width_of(text, size, mono=False, bold=False):
     units = 0.0
     for c in text:
         units += 0.32 if c in NARROW else 0.85 if c in WIDE else 0.68 if c.isupper() else 0.4 if c in "frt()[]-/" else 0.6
-    return units * size * (1.07 if bold else 1)
+    return units * size * (1.13 if bold else 1)
 
 
 def number(v):
@@ -184,6 +184,3 @@ class Drawing:
             "<style>%s</style>\n<defs>%s</defs>\n" % (
                 self.width, height, self.width, height, escape(title), escape(desc), style, heads)
             + '<rect width="%d" height="%d" rx="6" class="bg"/>\n' % (self.width, height) + sized + "\n</svg>\n")
-
-
-__all__ = ["Bad", "Drawing", "MARGIN", "quoteattr", "width_of"]
