@@ -116,9 +116,10 @@ def rewrite(root, found, new):
 
 
 def locks(commands):
-    """What two tests may not use at the same time: folders that make writes into."""
+    """What two tests may not use at the same time: the pages of watch, and the copies of a lesson's experiments."""
     words = " ".join(c.text for c in commands)
-    return ["watch"] if "make watch-" in words else []
+    copies = sorted(set(re.findall(r"make break-(\d\d)-|make watch-(\d\d).*BREAK=", words)))
+    return ["watch"] * ("make watch-" in words) + ["lessons." + (a or b) for a, b in copies]
 
 
 def show_tests(root):
