@@ -92,6 +92,8 @@ def check(root, path, commands, update):
         if code != command.code:
             last = "".join(f"\n    {line}" for line in compare.trimmed(printed)[-5:])
             bad.append(f"{where}: `{command.text}` ends with {code}, not {command.code} (<!-- exit: {code} -->){last}")
+        if isinstance(command, page.Numbers) and command.complaint(printed):
+            bad.append(f"{where}: {command.complaint(printed)}")
         if not command.shown:
             continue
         complaint = difference(root, path, command, printed)
