@@ -10,7 +10,7 @@ with it:
   <!-- needs: command -->     only where the command ends with exit code 0
   <!-- exit: N -->            its last command ends with exit code N instead of 0
 
-A number in prose that a command gives is held to it by a comment on a line before its paragraph, item or table:
+A number in prose that a command gives is held to it by a comment before its paragraph, item or table, on lines of its own:
   <!-- numbers 568, 1,665: command -->     each stands in the lines from there to an empty one, and in what it prints
 Slow and needs hold for it, too.
 """
@@ -20,7 +20,7 @@ import re
 
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(.*?)\s*$")
 NOTE = re.compile(r"^\s*<!--\s*(slow|not run|needs|exit)(?::\s*(.*?))?\s*-->\s*$")
-NUMBERS = re.compile(r"^\s*<!--\s*numbers ([^:]+): (.*?)\s*-->\s*$")
+NUMBERS = re.compile(r"^\s*<!--\s*numbers ([^:]+): (.*?)\s*-->\s*$", re.S)
 LEFT_OUT = {".toolkit", ".git", "exercises", "node_modules"}
 
 
@@ -93,7 +93,7 @@ class Page:
             self.text = f.read()
         self.lines = self.text.split("\n")
         self.blocks, self.prose, self.numbers, self.open = [], [], [], None
-        notes, block, fence, held = {}, None, "", []
+        notes, block, fence, held, comment = {}, None, "", [], ""
         for number, line in enumerate(self.lines, 1):
             found = FENCE.match(line)
             if block is None and found:
@@ -106,7 +106,11 @@ class Page:
                 block.lines.append(line[len(block.indent) :] if line.startswith(block.indent) else line.lstrip())
             else:
                 self.prose.append((number, line))
-                note, numbers = NOTE.match(line), NUMBERS.match(line)
+                if comment or re.match(r"\s*<!--\s*numbers ", line):
+                    comment += line + "\n"
+                    if "-->" not in line:
+                        continue
+                note, numbers, comment = NOTE.match(line), NUMBERS.match(comment), ""
                 if numbers:
                     held.append(Numbers(number, numbers[1], numbers[2], notes))
                     self.numbers.append(held[-1])

@@ -58,7 +58,8 @@ $ false
 ```
 
 <!-- numbers 1,234, 5.6: echo 1234 and 5.6. -->
-<!-- numbers 7: seq 7 -->
+<!-- numbers 7: seq 7 |
+     cat -->
 There are 1,234 of them,
 5.6 %, and 7.
 
@@ -138,11 +139,11 @@ class Runs(unittest.TestCase):
         self.breaks("There are 1,234", "There are 1,235", "page.md:47: the page says no 1,234")
         self.breaks("echo 1234", "echo 12345", "page.md:47: the command prints no 1,234")
         self.breaks("5.6 %", "5.61 %", "page.md:47: the page says no 5.6")
-        self.breaks("and 7", "and 17", "page.md:48: the page says no 7")
-        self.breaks("numbers 7", "numbers 9", "page.md:48: the command prints no 9")
+        self.breaks("and 7", "and 17", "page.md:49: the page says no 7")
+        self.breaks("numbers 7", "numbers 9", "page.md:49: the command prints no 9")
         self.breaks("\nThere", "\n\nThere", "the page says no 1,234")
-        self.breaks("of 8", "of 9", "page.md:54: the page says no 8")
-        self.breaks("seq 7", "seq 7; exit 1", "page.md:48: `seq 7; exit 1` ends with 1")
+        self.breaks("of 8", "of 9", "page.md:55: the page says no 8")
+        self.breaks("cat -->", "cat; exit 1 -->", "cat; exit 1` ends with 1")
 
     def test_environment(self):
         os.environ.update({"MAKEFLAGS": "-n", "SM100EMU_CHECK": "off", "BACKEND": "gpu"})
