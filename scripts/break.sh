@@ -10,6 +10,7 @@ case $1 in
 /*) build=$1 ;;
 *) build=$PWD/$1 ;;
 esac
+[ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 number=${2%%-*}
 n=${2#"$number"}
 n=${n#-}

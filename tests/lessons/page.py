@@ -7,6 +7,7 @@ A command that ends in a backslash goes on in the next line. Comments on the lin
 with it:
   <!-- slow -->               in the long suite alone
   <!-- not run: reason -->    not at all
+  <!-- needs: command -->     only where the command ends with exit code 0
   <!-- exit: N -->            its last command ends with exit code N instead of 0
 """
 
@@ -14,7 +15,7 @@ import os
 import re
 
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(.*?)\s*$")
-NOTE = re.compile(r"^\s*<!--\s*(slow|not run|exit)(?::\s*(.*?))?\s*-->\s*$")
+NOTE = re.compile(r"^\s*<!--\s*(slow|not run|needs|exit)(?::\s*(.*?))?\s*-->\s*$")
 LEFT_OUT = {".toolkit", ".git", "exercises", "node_modules"}
 
 

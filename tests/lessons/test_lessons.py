@@ -42,12 +42,22 @@ $ false
 never
 ```
 
+<!-- needs: exit 1 -->
+```console
+$ false
+never
+```
+
+<!-- needs: exit 0 -->
+```console
+$ true
+```
+
 ```
 $ false
 ```
 """
-
-
+SKIPPED = "page.md:34: not run, as `exit 1` fails\n"
 FOLDERS = []
 
 
@@ -81,11 +91,11 @@ class Runs(unittest.TestCase):
             self.assertIn(text, says)
 
     def test_right(self):
-        self.assertEqual(Tree(PAGE).says("--slow"), (0, "lessons: 4 commands do what the pages say\n"))
-        self.assertEqual(Tree(PAGE).says("page"), (0, "lessons: 3 commands do what the pages say\n"))
+        self.assertEqual(Tree(PAGE).says("--slow"), (0, SKIPPED + "lessons: 6 commands do what the pages say\n"))
+        self.assertEqual(Tree(PAGE).says("page"), (0, SKIPPED + "lessons: 5 commands do what the pages say\n"))
 
     def test_list(self):
-        self.assertEqual(Tree(PAGE).says("--tests"), (0, "page page.md 3 1 -\n"))
+        self.assertEqual(Tree(PAGE).says("--tests"), (0, "page page.md 5 1 -\n"))
         self.assertIn("page.md:8: echo one two three", Tree(PAGE).says("--list")[1])
         self.assertEqual(Tree(PAGE).says("other")[0], 2)
 
@@ -111,6 +121,9 @@ class Runs(unittest.TestCase):
         self.breaks("slow and long", "slow and short", "page.md:16:")
         self.assertEqual(Tree(PAGE.replace("slow and long", "slow and short")).says()[0], 0)
 
+    def test_needs(self):
+        self.breaks("needs: exit 1", "needs: exit 0", "page.md:34: `false` ends with 1")
+
     def test_environment(self):
         os.environ.update({"MAKEFLAGS": "-n", "SM100EMU_CHECK": "off", "BACKEND": "gpu"})
         says = Tree("```console\n$ env\nno\n```\n").says()[1]
@@ -123,7 +136,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(lessons.run(".", "echo begun; sleep 20 & wait", 0.5), (None, ["begun", ""]))
 
     def test_what_make_says(self):
-        self.assertEqual(lessons.run(".", "echo '  NVCC  a/b.cu'; echo '  NVCC is made'", 10), (0, ["  NVCC is made", ""]))
+        self.assertEqual(lessons.run(".", "echo '  building; V=1 shows the commands'; echo 'building a'", 10), (0, ["building a", ""]))
 
     def test_update(self):
         tree = Tree(PAGE.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
@@ -146,6 +159,13 @@ class Comparisons(unittest.TestCase):
             ("(1, ...)", "(1, 2)", None), ("...|b|...", "a|b", None), ("...|b|...", "a|c", (1, 0)),
         ]:
             self.assertEqual(compare.differs(shown.split("|"), printed.split("|")), where, (shown, printed))
+
+    def test_compilers(self):
+        one = "ptx: k.sm_100f.ptx:508   tcgen05.mma [%r52], %rd3, p; (ptx line 7: x)"
+        other = "ptx: k.sm_100f.ptx:9   tcgen05.mma [%r1], %rd44, p; (ptx line 70: x)"
+        self.assertEqual(compare.differs([one], [other]), (0, 0))
+        self.assertEqual(compare.unnumbered([one]), compare.unnumbered([other]))
+        self.assertNotEqual(compare.unnumbered([one]), compare.unnumbered([other.replace("mma", "ld")]))
 
     def test_merged(self):
         for shown, printed, result in [
