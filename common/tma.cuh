@@ -97,10 +97,18 @@ static __device__ __forceinline__ void tma_prefetch_map(const CUtensorMap *map) 
 
 /* ---------------------------------------------------------------- two dimensions, one CTA
  *
- * tma_load_3d() and tma_store_3d() of a matrix that is alone. */
+ * tma_load_3d(), tma_load_3d_pair() and tma_store_3d() of a matrix that is alone. */
 
 static __device__ __forceinline__ void tma_load_2d(uint32_t to, const CUtensorMap *map, int x, int y, uint32_t bar) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tma_load_2d_pair(uint32_t to, const CUtensorMap *map, int x, int y,
+                                                        uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2"
                  " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
                  "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar)
                  : "memory");

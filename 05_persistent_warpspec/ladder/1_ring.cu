@@ -83,8 +83,16 @@ static __device__ __forceinline__ struct place find_place(const struct gemm *g) 
 
 /* ---------------------------------------------------------------- the K loop, one thread of each CTA */
 
-/* Our slices of our halves of K tile `kt` into a stage that is empty, of all who need them. The bytes are reported to
- * the leaders. */
+/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
+                                                uint32_t x, uint32_t y) {
+    if (ctas & (ctas - 1))
+        tma_load_2d_multicast_pair(to, map, x, y, full, ctas);
+    else
+        tma_load_2d_pair(to, map, x, y, full);
+}
+
+/* Our slices of our halves of K tile `kt` into a stage that is empty, of all who need them. */
 static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const struct place *p,
                                                    struct shared_storage *s, const CUtensorMap *a, const CUtensorMap *b,
                                                    uint32_t kt, struct ring *stage) {
@@ -96,9 +104,8 @@ static __device__ __forceinline__ void load_k_tile(const struct gemm *g, const s
     mbarrier_wait_cluster(smem_address(&s->empty[stage->at]), stage->parity);
     if (p->leads)
         mbarrier_arrive_expect_tx(full, PAIR_BYTES); /* ours and the peer's */
-    tma_load_2d_multicast_pair(to + a_slice * TILE_K_BYTES, a, kt * g->tile_k, a_row, pair_leader_address(full), p->a);
-    tma_load_2d_multicast_pair(to + A_BYTES + b_slice * TILE_K_BYTES, b, kt * g->tile_k, b_row,
-                               pair_leader_address(full), p->b);
+    load_box(a, to + a_slice * TILE_K_BYTES, pair_leader_address(full), p->a, kt * g->tile_k, a_row);
+    load_box(b, to + A_BYTES + b_slice * TILE_K_BYTES, pair_leader_address(full), p->b, kt * g->tile_k, b_row);
     ring_next(stage, g->stages);
 }
 

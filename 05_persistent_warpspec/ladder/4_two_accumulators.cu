@@ -123,6 +123,15 @@ static __device__ __forceinline__ void work_next(const struct gemm *g, const str
 
 /* ---------------------------------------------------------------- load warp: A and B, one thread of each CTA */
 
+/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
+                                                uint32_t x, uint32_t y) {
+    if (ctas & (ctas - 1))
+        tma_load_2d_multicast_pair(to, map, x, y, full, ctas);
+    else
+        tma_load_2d_pair(to, map, x, y, full);
+}
+
 static __device__ __forceinline__ void load_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
                                                  const CUtensorMap *a, const CUtensorMap *b) {
     /* our slices of our halves: cluster_n CTAs share A, every other one of cluster_m B */
@@ -141,8 +150,8 @@ static __device__ __forceinline__ void load_role(const struct gemm *g, const str
                 mbarrier_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
             if (p->leads)
                 mbarrier_arrive_expect_tx(full, PAIR_BYTES); /* ours and the peer's */
-            tma_load_2d_multicast_pair(to_a + at, a, kt * g->tile_k, a_row, pair_leader_address(full), p->a);
-            tma_load_2d_multicast_pair(to_b + at, b, kt * g->tile_k, b_row, pair_leader_address(full), p->b);
+            load_box(a, to_a + at, pair_leader_address(full), p->a, kt * g->tile_k, a_row);
+            load_box(b, to_b + at, pair_leader_address(full), p->b, kt * g->tile_k, b_row);
             ring_next(&stage, g->stages);
             is_empty = mbarrier_test_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
         }

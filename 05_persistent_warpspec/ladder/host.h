@@ -48,7 +48,7 @@ struct gemm {
     enum umma_kind kind;
     uint32_t idesc;
     float alpha, beta;
-    uint32_t n; /* columns of C and D, which are reached by pointers in rungs 1 to 4 */
+    uint32_t n; /* columns of C and D, which are reached by pointers in rungs 0 to 4 */
     const float *c;
     float *d;
     struct raster raster; /* from rung 3 on: work item to place in D, */
@@ -63,6 +63,7 @@ struct rung {
     const void *kernel; /* (a, b, g), or (a, b, c, d, g) with tma_epilogue: tensor maps, struct gemm */
     int threads;
     int accumulators;
+    int stages;       /* 0: as many as fit, or as --stages says */
     int persistent;   /* 1: as many clusters as fit, each makes many tiles; 0: one cluster for each tile of a cluster */
     int tma_epilogue; /* 1: buffers of C and D in shared memory, this many of each, in front of the stages */
 };
@@ -78,17 +79,21 @@ struct ladder_options {
 static const char *const ladder_clusters[] = {"2x1", "2x2", "4x1", "4x2", NULL};
 
 static inline struct ladder_options ladder_read_options(int argc, char **argv, const struct rung *r) {
-    struct ladder_options o = {.p = gemm_default(r->name), .clusters = 4, .stages = MAX_STAGES};
+    struct ladder_options o = {.p = gemm_default(r->name), .clusters = 4, .stages = r->stages ? r->stages : MAX_STAGES};
     int cluster = 0;
     o.p.m = o.p.n = 1024;
     o.p.k = 512;
     const struct cl_option own[] = {
         cl_choice("cluster", &cluster, "CTAs along M x along N", ladder_clusters),
+        /* and of those that have it: */
         cl_int("stages", &o.stages, "K tiles in shared memory, at most", MIN_STAGES, MAX_STAGES, 1),
         cl_int("clusters", &o.clusters, "at most so many run; 0: as many as fit", 0, 1 << 20, 1),
     };
     o.tile_k = gemm_options(argc, argv, "D = alpha A B^T + beta C, a rung of the ladder to step 05", &o.p,
-                            ", whole clusters of tiles", own, r->persistent ? 3 : 2);
+                            ", whole clusters of tiles", own,
+                            r->stages       ? 1
+                            : r->persistent ? 3
+                                            : 2);
     o.cluster_m = ladder_clusters[cluster][0] - '0';
     o.cluster_n = ladder_clusters[cluster][2] - '0';
     gemm_require_multiple(r->name, "m", o.p.m, CTA_M * o.cluster_m, "a cluster of tiles");
@@ -127,6 +132,15 @@ static inline struct gemm ladder_plan(const struct rung *r, const struct ladder_
     return g;
 }
 
+/* Bytes of shared memory to ask for. Where there are few stages it is more than they take: so much that an SM, which has
+ * 228 KB and keeps 1 KB a CTA, holds no more CTAs than have room in tensor memory. tcgen05.alloc must not wait here (step
+ * 04). */
+static inline uint32_t ladder_shared(const struct rung *r, const struct gemm *g) {
+    const uint32_t ctas = TMEM_COLUMNS / (uint32_t)(r->accumulators * TILE_N);
+    const uint32_t needed = g->ab_at + g->stages * STAGE_BYTES, least = 228 * 1024 / (ctas + 1);
+    return needed > least ? needed : least;
+}
+
 /* How many clusters the GPU runs at the same time. */
 static inline uint32_t ladder_resident(const struct rung *r, const struct ladder_options *o, uint32_t used) {
     const unsigned ctas = (unsigned)(o->cluster_m * o->cluster_n);
@@ -159,7 +173,7 @@ static inline void ladder_print(const struct rung *r, const struct ladder_option
            TILE_N * g->cluster_n, g->raster.tiles_m, g->raster.tiles_n);
     printf("  K loop    %u tiles of 128 bytes (%u %s), %d UMMAs of %dx%dx%u each\n", g->k_tiles, g->tile_k,
            elem_names[o->p.type], UMMAS_PER_TILE, 2 * CTA_M, TILE_N, umma_k(g->kind));
-    printf("  shared    %u stages x %d bytes", g->stages, STAGE_BYTES);
+    printf("  shared    %u stage%s x %d bytes", g->stages, g->stages > 1 ? "s" : "", STAGE_BYTES);
     if (r->tma_epilogue)
         printf(", %d + %d subtiles of C and D x %d", g->beta != 0 ? r->tma_epilogue : 0, r->tma_epilogue,
                SUBTILE_BYTES);
@@ -177,7 +191,7 @@ static inline void ladder_run(const struct rung *r, const struct ladder_options 
     CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     struct gemm g = ladder_plan(r, o, x, (uint32_t)shared);
-    const uint32_t used = g.ab_at + g.stages * STAGE_BYTES, ctas = g.cluster_m * g.cluster_n;
+    const uint32_t used = ladder_shared(r, &g), ctas = g.cluster_m * g.cluster_n;
     ladder_print(r, o, &g, used, (uint32_t)shared);
 
     dim3 grid((unsigned)(p->m / CTA_M), (unsigned)(p->n / TILE_N)), cluster(g.cluster_m, g.cluster_n);
