@@ -35,7 +35,7 @@ class Runs:
 
     def call(self, command, codes=(0,)):
         env = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", ""))
-        if os.environ.get("SAN_LIB") and "sm100emu" in os.path.basename(command[0]):
+        if os.environ.get("SAN_LIB") and os.path.basename(command[0]) == "sm100emu":
             env["LD_PRELOAD"] = os.environ["SAN_LIB"]
         for name in [n for n in env if n.startswith("SM100EMU_")]:
             del env[name]
