@@ -25,6 +25,12 @@ class Failed(Exception):
     """A run that a figure needs did not end as it must; what it said."""
 
 
+def claim(holds, words):
+    """What a caption says must hold of the run that it is drawn from."""
+    if not holds:
+        raise Failed("the run does not show that " + words)
+
+
 class Runs:
     """Programs of the repository on the emulator. build: where make has put programs and emulator."""
 
