@@ -185,7 +185,7 @@ def roles(runs):
     y = bottom + 24
     y = d.legend(MARGIN, y, [(TILES[t], "tile %d" % t) for t in range(len(made))])
     claim(
-        all(bars["load"][t + 1][0] < bars["MMA"][t][1] for t in (0, 1)) and overlap(bars, 1, 0) > 0,
+        all(bars["load"][t + 1][0] < joined(bars["MMA"])[t][1] for t in (0, 1)) and overlap(bars, 1, 0) > 0,
         "loads are ahead and the epilogue of tile 0 runs beside the UMMAs of tile 1",
     )
     busy = sum(e - b for b, e, _ in bars["MMA"])
