@@ -7,6 +7,7 @@
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
 #   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of
+#   build/break/NN-N/          a copy of a step with its N-th experiment applied (make break-NN-N)
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
@@ -278,10 +279,6 @@ run-% check-% watch-%:
 run check watch break exercise grade:
 	@echo "make $@: which step? $(foreach n,$(NUMBERS),make $@-$(n)$(if $(filter break,$@),-1))" >&2; exit 2
 
-# Broken copies of a step: scripts/watch.sh makes their sources.
-$(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
-	$(call nvcc,$<,$@)
-
 # ---------------------------------------------------------------- the course: experiments, exercises, marks, pictures, pages
 # break-NN-N: the N-th patch of the step's breaks/ on a copy, which is run; fails where the emulator does not tell it.
 break-%: emulator $(TOOL)
@@ -307,9 +304,10 @@ docs: all
 site: all
 	@sh scripts/site.sh $(BUILD)
 
-# Broken copies, as of watch-NN BREAK=N.
-$(BUILD)/break/%: $(BUILD)/break/%.cu $(TOOL) Makefile
+# Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
+$(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
+-include $(wildcard $(PROGRAMS)/break/*/*/*.d)
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
@@ -354,6 +352,12 @@ test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSa
 
 test-full: tests ## the tests and the long suites
 	@$(CTEST)
+
+.PHONY: lessons
+LESSONS ?=
+lessons: all ## every command of the lessons and pages is run, and what they show compared with what it prints (LESSONS='01 docs.watching --update')
+	@sh scripts/doctor.sh need python3 patch
+	@python3 -B tests/lessons/lessons.py --slow $(LESSONS)
 
 # qemu keeps a record of every page that a program reserves; with 8 GiB to reserve the emulator makes do with less device
 # memory.

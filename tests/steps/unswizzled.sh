@@ -1,6 +1,6 @@
 #!/bin/sh
 # unswizzled.sh ROOT TOOLKIT_ENV EMULATOR STEP_02: lesson 02's layouts, counted. With the swizzle no store of a tile has bank
-# conflicts; 02_simple_umma/unswizzled.patch applies, its program passes, and each of them takes eight turns. The
+# conflicts; 02_simple_umma/breaks/6-unswizzled.patch applies, its program passes, and each of them takes eight turns. The
 # lesson's README shows these very lines.
 set -eu
 root=$1 toolkit=$2 emulator=$3 program=$4
@@ -39,7 +39,7 @@ shows() {
 counts "$program" "$scratch/swizzled"
 shows "$scratch/swizzled" 24,640
 cp -r "$root/common" "$root/02_simple_umma" "$scratch"
-patch -s -p1 -d "$scratch" <"$root/02_simple_umma/unswizzled.patch"
+patch -s -p1 -d "$scratch" <"$root/02_simple_umma/breaks/6-unswizzled.patch"
 LIBRARY_PATH=$LINK_DIR "$NVCC" -O3 -std=c++17 -lineinfo -gencode 'arch=compute_100f,code=[sm_100f,compute_100f]' \
     -cudart shared -o "$scratch/program" "$scratch/02_simple_umma/02_simple_umma.cu" || {
     echo "FAILED: the patched lesson does not compile"
