@@ -92,6 +92,8 @@ def check(root, path, commands, update):
         if code != command.code:
             last = "".join(f"\n    {line}" for line in compare.trimmed(printed)[-5:])
             bad.append(f"{where}: `{command.text}` ends with {code}, not {command.code} (<!-- exit: {code} -->){last}")
+        if isinstance(command, page.Numbers) and command.complaint(printed):
+            bad.append(f"{where}: {command.complaint(printed)}")
         if not command.shown:
             continue
         complaint = difference(root, path, command, printed)
@@ -116,9 +118,10 @@ def rewrite(root, found, new):
 
 
 def locks(commands):
-    """What two tests may not use at the same time: folders that make writes into."""
+    """What two tests may not use at the same time: the pages of watch, and the copies of a lesson's experiments."""
     words = " ".join(c.text for c in commands)
-    return ["watch"] if "make watch-" in words else []
+    copies = sorted(set(re.findall(r"make break-(\d\d)-|make watch-(\d\d).*BREAK=", words)))
+    return ["watch"] * ("make watch-" in words) + ["lessons." + (a or b) for a, b in copies]
 
 
 def show_tests(root):

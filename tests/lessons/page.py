@@ -9,6 +9,10 @@ with it:
   <!-- not run: reason -->    not at all
   <!-- needs: command -->     only where the command ends with exit code 0
   <!-- exit: N -->            its last command ends with exit code N instead of 0
+
+A number in prose that a command gives is held to it by a comment before its paragraph, item or table, on lines of its own:
+  <!-- numbers 568, 1,665: command -->     each stands in the lines from there to an empty one, and in what it prints
+Slow and needs hold for it, too.
 """
 
 import os
@@ -16,6 +20,7 @@ import re
 
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(.*?)\s*$")
 NOTE = re.compile(r"^\s*<!--\s*(slow|not run|needs|exit)(?::\s*(.*?))?\s*-->\s*$")
+NUMBERS = re.compile(r"^\s*<!--\s*numbers ([^:]+): (.*?)\s*-->\s*$", re.S)
 LEFT_OUT = {".toolkit", ".git", "exercises", "node_modules"}
 
 
@@ -26,6 +31,28 @@ class Command:
         self.line, self.text, self.block, self.shown = line, text, block, []
         self.last = line  # the page's last line of the command itself
         self.code = 0
+
+
+class Numbers:
+    """A comment that holds numbers of the prose behind it to a command. block: what page.commands() asks of a block."""
+
+    def __init__(self, line, words, text, notes):
+        self.line, self.text, self.notes, self.prose = line, text, notes, ""
+        self.numbers = [word.strip() for word in re.split(r",\s+", words)]
+        self.block, self.code, self.shown = self, 0, []
+
+    def complaint(self, printed):
+        """The first number that does not stand in both, or None."""
+        for number in self.numbers:
+            for place, text in [("the command prints no", "\n".join(printed)), ("the page says no", self.prose)]:
+                if not re.search(rf"(?<![\d.]){re.escape(plain(number))}(?!\d|[.,]\d)", plain(text)):
+                    return f"{place} {number}: `{self.text}`"
+        return None
+
+
+def plain(text):
+    """The text with thousands not parted."""
+    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
 
 
 class Block:
@@ -65,8 +92,8 @@ class Page:
         with open(os.path.join(root, path), encoding="utf-8") as f:
             self.text = f.read()
         self.lines = self.text.split("\n")
-        self.blocks, self.prose, self.open = [], [], None
-        notes, block, fence = {}, None, ""
+        self.blocks, self.prose, self.numbers, self.open = [], [], [], None
+        notes, block, fence, held, comment = {}, None, "", [], ""
         for number, line in enumerate(self.lines, 1):
             found = FENCE.match(line)
             if block is None and found:
@@ -79,17 +106,30 @@ class Page:
                 block.lines.append(line[len(block.indent) :] if line.startswith(block.indent) else line.lstrip())
             else:
                 self.prose.append((number, line))
-                note = NOTE.match(line)
-                if note:
+                if comment or re.match(r"\s*<!--\s*numbers ", line):
+                    comment += line + "\n"
+                    if "-->" not in line:
+                        continue
+                note, numbers, comment = NOTE.match(line), NUMBERS.match(comment), ""
+                if numbers:
+                    held.append(Numbers(number, numbers[1], numbers[2], notes))
+                    self.numbers.append(held[-1])
+                    notes = {}
+                elif note:
                     notes[note[1]] = note[2] or ""
                 elif line.strip():
                     notes = {}
+                    for each in held:
+                        each.prose += line + "\n"
+                else:
+                    held = []
         self.open = block
 
     def commands(self, slow):
-        """Those that are run: without the slow ones, or all."""
-        blocks = [b for b in self.blocks if b.info == "console" and "not run" not in b.notes]
-        return [c for b in blocks if slow or "slow" not in b.notes for c in b.commands()]
+        """Those that are run, and the Numbers between them: without the slow ones, or all."""
+        found = [c for b in self.blocks if b.info == "console" and "not run" not in b.notes for c in b.commands()]
+        found = sorted(found + self.numbers, key=lambda c: c.line)
+        return [c for c in found if slow or "slow" not in c.block.notes]
 
     def has_slow(self):
         return len(self.commands(True)) > len(self.commands(False))

@@ -6,7 +6,8 @@
 Links        [text](path), [text](path#heading), [text](path#L12): the file, the heading, the line exist; what stands in back
              quotes in the text of a link to a line stands in that line. ![...](picture) as well.
 Citations    `file.cu:12` `text`, or file.cu:12-20: the text stands there. The file is named from the root, from the page's
-             folder, or by a name that only one file has. `line 12` of no file is refused.
+             folder, or by a name that only one file has; `name()` stands for any arguments. `line 12` of no file is
+             refused.
 Quoted code  in blocks of kind c stands in one file, white space aside; ... leaves out. Sketches are of kind `c sketch`.
 Outputs      reports, results and commands with a prompt stand in blocks of kind console, where lessons.py runs them.
 Commands     in indented and console blocks and in back quotes: make's targets and variables, the options of the emulator and
@@ -103,7 +104,7 @@ class Rules:
         if not 0 < first <= last <= count:
             self.breach(found, number, f"{path} has {count} lines, not {last}")
             first = last = 0
-        quotes = [squeezed(q.replace("\\|", "|")) for q in quotes]
+        quotes = [squeezed(re.sub(r"\(\)$", "(", q.replace("\\|", "|"))) for q in quotes]
         if first and any(in_order(squeezed(" ".join(lines[first - 1 : last])), q) for q in quotes):
             return
         places = [n for n, text in enumerate(lines, 1) if quotes and in_order(squeezed(text), quotes[0])]
@@ -140,7 +141,7 @@ class Rules:
             starts.append((at, number))
             at += len(line) + 1
         # code with a link's signs in it is no link
-        text = re.sub(r"`[^`\n]*\]\([^`\n]*`", lambda m: m[0].replace("](", "] "), text)
+        text = re.sub(r"`[^`\n]*`", lambda m: m[0].replace("](", "]_"), text)
         for match in LINK.finditer(text):
             number = max(n for start, n in starts if start <= match.start())
             for inner in LINK.finditer(match[1]):

@@ -56,6 +56,17 @@ $ true
 ```
 $ false
 ```
+
+<!-- numbers 1,234, 5.6: echo 1234 and 5.6. -->
+<!-- numbers 7: seq 7 |
+     cat -->
+There are 1,234 of them,
+5.6 %, and 7.
+
+- item <!-- is no comment of its own -->
+  <!-- slow -->
+  <!-- numbers 8: echo 8 -->
+  of 8.
 """
 SKIPPED = "page.md:34: not run, as `exit 1` fails\n"
 FOLDERS = []
@@ -91,11 +102,11 @@ class Runs(unittest.TestCase):
             self.assertIn(text, says)
 
     def test_right(self):
-        self.assertEqual(Tree(PAGE).says("--slow"), (0, SKIPPED + "lessons: 6 commands do what the pages say\n"))
-        self.assertEqual(Tree(PAGE).says("page"), (0, SKIPPED + "lessons: 5 commands do what the pages say\n"))
+        self.assertEqual(Tree(PAGE).says("--slow"), (0, SKIPPED + "lessons: 9 commands do what the pages say\n"))
+        self.assertEqual(Tree(PAGE).says("page"), (0, SKIPPED + "lessons: 7 commands do what the pages say\n"))
 
     def test_list(self):
-        self.assertEqual(Tree(PAGE).says("--tests"), (0, "page page.md 5 1 -\n"))
+        self.assertEqual(Tree(PAGE).says("--tests"), (0, "page page.md 7 2 -\n"))
         self.assertIn("page.md:8: echo one two three", Tree(PAGE).says("--list")[1])
         self.assertEqual(Tree(PAGE).says("other")[0], 2)
 
@@ -123,6 +134,16 @@ class Runs(unittest.TestCase):
 
     def test_needs(self):
         self.breaks("needs: exit 1", "needs: exit 0", "page.md:34: `false` ends with 1")
+
+    def test_numbers(self):
+        self.breaks("There are 1,234", "There are 1,235", "page.md:47: the page says no 1,234")
+        self.breaks("echo 1234", "echo 12345", "page.md:47: the command prints no 1,234")
+        self.breaks("5.6 %", "5.61 %", "page.md:47: the page says no 5.6")
+        self.breaks("and 7", "and 17", "page.md:49: the page says no 7")
+        self.breaks("numbers 7", "numbers 9", "page.md:49: the command prints no 9")
+        self.breaks("\nThere", "\n\nThere", "the page says no 1,234")
+        self.breaks("of 8", "of 9", "page.md:55: the page says no 8")
+        self.breaks("cat -->", "cat; exit 1 -->", "cat; exit 1` ends with 1")
 
     def test_environment(self):
         os.environ.update({"MAKEFLAGS": "-n", "SM100EMU_CHECK": "off", "BACKEND": "gpu"})

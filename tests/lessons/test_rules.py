@@ -19,7 +19,7 @@ FILES = {
 
 See `common/a.cuh:3` `asm("alloc")`, `k.cu:2-3` `tmem_alloc(1); *p = 1;`, [`*p = 1`](k.cu#L3) and
 [the rule](../docs/diagnostics.md#deadlock), [here](#a-step-its-idea), ![a ring](../docs/figures/ring.svg).
-A map `m[k](x)` is no link. | `a.cuh:2` `tmem_alloc(...) {` | `k.cu:3` `one \\| two` |
+A map `m[k](x)` is no link. | `a.cuh:2` `tmem_alloc(...) {` | [`k()`](k.cu#L1) `k.cu:3` `one \\| two` |
 
 ```c
 __global__ void k(int *p) {
@@ -64,7 +64,7 @@ class Rules(unittest.TestCase):
 
     def test_right(self):
         code, says, _ = self.says(FILES)
-        self.assertEqual((code, says), (0, "rules: 14 citations, links, quotes, commands and experiments in 2 pages\n"))
+        self.assertEqual((code, says), (0, "rules: 16 citations, links, quotes, commands and experiments in 2 pages\n"))
 
     def test_empty(self):
         self.assertEqual(self.says({"01_step/README.md": "", "01_step/x.cu": ""})[0], 1)
