@@ -297,9 +297,9 @@ grade-all: all
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/grade_all.py --build $(BUILD) --format '$(GRADE)' '$(SUBMISSIONS)'
 
-docs: all
+docs: all $(PROGRAMS)/tests/negative/launch_ptx
 	@sh scripts/doctor.sh need python3
-	@PYTHONPATH=python python3 -B docs/figures/draw.py --build $(BUILD)
+	@python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
 site: all
 	@sh scripts/site.sh $(BUILD)

@@ -4,7 +4,7 @@ FIGURES = {}
 
 
 class Figure:
-    """make(runs) gives (Drawing, title, desc). timed: it shows an order or a time that depends on the compiler's code."""
+    """make(runs) gives (Drawing, title, desc). timed: it shows an order or a time that the compiler's code decides."""
 
     def __init__(self, name, make, timed):
         self.name, self.make, self.timed = name, make, timed

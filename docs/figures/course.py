@@ -46,16 +46,23 @@ def raster(runs):
         d.text(x, y + 26 + 5 * 44 + 38, "and %d columns of B: %d tiles" % (b, a + b), 13)
         said.append("In groups of %d rows the first eight tiles read %d rows of A and %d columns of B." % (group, a, b))
     y += 26 + 5 * 44 + 62
-    d.wrap(MARGIN, y, "Tiles that run at the same time (here 0 to 7, filled) should share what is in L2. They are walked down the "
-           "rows of a group, then to the next column, then to the next group.")
+    d.wrap(
+        MARGIN,
+        y,
+        "Tiles that run at the same time (here 0 to 7, filled) should share what is in L2. They are walked down the "
+        "rows of a group, then to the next column, then to the next group.",
+    )
     return d, "The order of tiles for two sizes of group", " ".join(said)
 
 
 def numbers(runs, *names):
     """Constants of step 05's sizes.h."""
     prints = "".join('printf("%%d\\n", (int)(%s));' % n for n in names)
-    source = ('#include <stdio.h>\n#include <stdint.h>\n#define __host__\n#define __device__\n#define __forceinline__ inline\n'
-              "%s\nint main(void) { %s return 0; }\n" % (enums("05_persistent_warpspec/sizes.h"), prints))
+    source = (
+        "#include <stdio.h>\n#include <stdint.h>\n#define __host__\n#define __device__\n#define __forceinline__ "
+        "inline\n"
+        "%s\nint main(void) { %s return 0; }\n" % (enums("05_persistent_warpspec/sizes.h"), prints)
+    )
     return [int(v) for v in runs.compute(source)]
 
 
@@ -75,11 +82,21 @@ def slab(runs):
         top = y + 26 + w * 62
         d.box(MARGIN, top, 116, 58, ["slab of warp %d" % w, "%d x %d" % (rows // warps, columns)], GROUPS[w], 13)
         d.text(MARGIN + 124, top + 14, "row %d: thread %d" % (w * rows // warps, w * rows // warps), 12, "f")
-        d.text(MARGIN + 124, top + 54, "row %d: thread %d" % ((w + 1) * rows // warps - 1, (w + 1) * rows // warps - 1), 12, "f")
+        d.text(
+            MARGIN + 124,
+            top + 54,
+            "row %d: thread %d" % ((w + 1) * rows // warps - 1, (w + 1) * rows // warps - 1),
+            12,
+            "f",
+        )
     x, at = 292, y + 4
-    chain = [("c4", "tensor memory", "tcgen05.ld, wait::ld"), ("c0", "%d registers of a thread" % columns, "wait_group.read: the buffer is free"),
-             ("c7", "buffer 0 or 1 of D, shared", "fence.proxy.async, __syncwarp()"), ("c1", "TMA store, by one lane", "commit_group"),
-             ("c6", "D in global memory", None)]
+    chain = [
+        ("c4", "tensor memory", "tcgen05.ld, wait::ld"),
+        ("c0", "%d registers of a thread" % columns, "wait_group.read: the buffer is free"),
+        ("c7", "buffer 0 or 1 of D, shared", "fence.proxy.async, __syncwarp()"),
+        ("c1", "TMA store, by one lane", "commit_group"),
+        ("c6", "D in global memory", None),
+    ]
     for fill, name, between in chain:
         d.box(x, at, 234, 28, name, fill, 13)
         if between:
@@ -87,12 +104,22 @@ def slab(runs):
             d.text(x + 24, at + 46, between, 12, "f", room=214)
         at += 56
     y = max(y + 26 + warps * 62, at) + 14
-    d.wrap(MARGIN, y, "A warp writes, fences and stores its own slab: the %d warps never wait for each other. With %d buffers the "
-           "store of one subtile runs while the next is written." % (warps, buffers))
-    return d, "A subtile of D, cut into four slabs, and its way to global memory", (
-        "A subtile of %d rows and %d columns is cut into %d slabs of %d rows, one a warp, a row a thread. Its way: tensor memory, "
-        "registers, one of %d buffers in shared memory, a TMA store by one lane, global memory."
-        % (rows, columns, warps, rows // warps, buffers))
+    d.wrap(
+        MARGIN,
+        y,
+        "A warp writes, fences and stores its own slab: the %d warps never wait for each other. With %d buffers the "
+        "store of one subtile runs while the next is written." % (warps, buffers),
+    )
+    return (
+        d,
+        "A subtile of D, cut into four slabs, and its way to global memory",
+        (
+            "A subtile of %d rows and %d columns is cut into %d slabs of %d rows, one a warp, a row a thread. Its "
+            "way: tensor memory, "
+            "registers, one of %d buffers in shared memory, a TMA store by one lane, global memory."
+            % (rows, columns, warps, rows // warps, buffers)
+        ),
+    )
 
 
 STEPS = [
@@ -117,7 +144,9 @@ def rungs():
 @figure("course-map")
 def course_map(runs):
     d = Drawing(540)
-    y = d.heading("The course: five steps, one idea each", "in the order to read; each step is one program and one lesson")
+    y = d.heading(
+        "The course: five steps, one idea each", "in the order to read; each step is one program and one lesson"
+    )
     found, said = rungs(), []
     for i, (folder, name, lines) in enumerate(STEPS):
         assert os.path.isfile(os.path.join(ROOT, folder, folder + ".cu"))
@@ -136,9 +165,13 @@ def course_map(runs):
                 d.arrow(MARGIN + 23, y - 2, MARGIN + 23, y + 14)
             y += 18
     y += 22
-    for word, meaning in (("make run-03", "build and run a step"), ("make watch-03", "see it: warps, TMA, tensor core, barriers"),
-                          ("make break-03-1", "break a copy; the rule is named"), ("make exercise-03", "fill, repair, predict"),
-                          ("make grade-03", "a mark, and why")):
+    for word, meaning in (
+        ("make run-03", "build and run a step"),
+        ("make watch-03", "see it: warps, TMA, tensor core, barriers"),
+        ("make break-03-1", "break a copy; the rule is named"),
+        ("make exercise-03", "fill, repair, predict"),
+        ("make grade-03", "a mark, and why"),
+    ):
         d.text(MARGIN, y, word, 13, mono=True)
         d.text(MARGIN + 170, y, meaning, 13)
         y += 20

@@ -67,8 +67,13 @@ def verdict(figure, text, old):
 
 def main(argv=None):
     head, _, options = __doc__.partition("\n\n")
-    p = argparse.ArgumentParser(prog="draw.py", description=head, epilog=options, usage="draw.py --build DIR [OPTIONS]",
-                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        prog="draw.py",
+        description=head,
+        epilog=options,
+        usage="draw.py --build DIR [OPTIONS]",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     p.add_argument("--build", default="build", help=argparse.SUPPRESS)
     p.add_argument("--programs", help=argparse.SUPPRESS)
     p.add_argument("--out", default=HERE, help=argparse.SUPPRESS)

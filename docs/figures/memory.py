@@ -12,8 +12,10 @@ def windows(lines):
     """[(first lane, last lane, warps, map)] and [(letter, columns, base)] as step 01 prints them."""
     rows = [re.match(r"     lanes +(\d+)- *(\d+) warp (\S+)  (\S{64})$", x) for x in lines]
     blocks = [re.match(r"     ([A-Z]) +(\d+) columns at (0x\w+): lane 0, column (\d+)", x) for x in lines]
-    return ([(int(r[1]), int(r[2]), r[3], r[4]) for r in rows if r],
-            [(b[1], int(b[2]), int(b[4])) for b in blocks if b])
+    return (
+        [(int(r[1]), int(r[2]), r[3], r[4]) for r in rows if r],
+        [(b[1], int(b[2]), int(b[4])) for b in blocks if b],
+    )
 
 
 @figure("tmem-windows")
@@ -39,12 +41,23 @@ def tmem_windows(runs):
     for letter, columns, base in blocks:
         d.text(MARGIN, y, "%s: %d columns from column %d" % (letter, columns, base), 13)
         y += 20
-    d.wrap(MARGIN, y + 4, "What is allocated are columns, all 128 lanes of each. Warp w of a CTA reaches the 32 lanes from "
-           "32 (w mod 4) on, and no others: to touch all lanes takes four warps.")
-    return d, "Tensor memory with the windows of the warps", (
-        "A grid of 128 lanes by 512 columns. Four bands of 32 lanes: " + "; ".join(
-            "lanes %d to %d for warps %s" % r[:3] for r in rows) + ". Allocated: " + ", ".join(
-            "%s %d columns from %d" % b for b in blocks) + "; the columns behind are free.")
+    d.wrap(
+        MARGIN,
+        y + 4,
+        "What is allocated are columns, all 128 lanes of each. Warp w of a CTA reaches the 32 lanes from "
+        "32 (w mod 4) on, and no others: to touch all lanes takes four warps.",
+    )
+    return (
+        d,
+        "Tensor memory with the windows of the warps",
+        (
+            "A grid of 128 lanes by 512 columns. Four bands of 32 lanes: "
+            + "; ".join("lanes %d to %d for warps %s" % r[:3] for r in rows)
+            + ". Allocated: "
+            + ", ".join("%s %d columns from %d" % b for b in blocks)
+            + "; the columns behind are free."
+        ),
+    )
 
 
 @figure("tmem-shapes")
@@ -58,7 +71,10 @@ def tmem_shapes(runs):
         elif row and shapes:
             shapes[-1][1].append((row[1], [re.match(r"t(\d+)\.r(\d+)", c).groups() for c in row[2].split()]))
     d = Drawing(540)
-    y = d.heading("Who gets which cell: the five shapes of tcgen05.ld", "some lanes, as step 01 found them; t2.r1: thread 2, register 1")
+    y = d.heading(
+        "Who gets which cell: the five shapes of tcgen05.ld",
+        "some lanes, as step 01 found them; t2.r1: thread 2, register 1",
+    )
     for name, rows in shapes:
         d.text(MARGIN, y + 14, name, 14, bold=True, mono=True)
         y += 22
@@ -69,11 +85,24 @@ def tmem_shapes(runs):
             y += 22
         y += 10
     y = d.legend(MARGIN, y + 12, [(STEPS[i], "register %d" % i) for i in range(4)])
-    d.wrap(MARGIN, y + 4, "Columns go to the right. In 32x32b a thread has a row: what an epilogue wants. 16x256b puts the "
-           "cells where mma.sync has its 16 x 8 accumulator.")
-    return d, "Which thread and register holds which cell of tensor memory, for five shapes", " ".join(
-        "%s: %s." % (name, "; ".join("lane %s: %s" % (lane, " ".join("t%s.r%s" % c for c in cells))
-                                     for lane, cells in rows[:3])) for name, rows in shapes)
+    d.wrap(
+        MARGIN,
+        y + 4,
+        "Columns go to the right. In 32x32b a thread has a row: what an epilogue wants. 16x256b puts the "
+        "cells where mma.sync has its 16 x 8 accumulator.",
+    )
+    return (
+        d,
+        "Which thread and register holds which cell of tensor memory, for five shapes",
+        " ".join(
+            "%s: %s."
+            % (
+                name,
+                "; ".join("lane %s: %s" % (lane, " ".join("t%s.r%s" % c for c in cells)) for lane, cells in rows[:3]),
+            )
+            for name, rows in shapes
+        ),
+    )
 
 
 SWIZZLE = r"""
@@ -98,7 +127,9 @@ def swizzle_atom(runs):
     placed = [int(v) for v in placed.split()]
     stored = {to // 16: i for i, to in enumerate(placed)}
     d = Drawing(540)
-    y = d.heading("The 128-byte swizzle: 8 rows x 8 chunks of 16 bytes", "places by umma_swizzle_offset() of common/descriptors.h")
+    y = d.heading(
+        "The 128-byte swizzle: 8 rows x 8 chunks of 16 bytes", "places by umma_swizzle_offset() of common/descriptors.h"
+    )
     side = 28
     for k, (x, name) in enumerate(((34, "as the matrix has it"), (292, "as shared memory has it"))):
         d.text(x, y + 12, name, 14, bold=True)
@@ -116,13 +147,24 @@ def swizzle_atom(runs):
         d.text(x + 8 * side, y + 24 + 8 * side + 18, "banks 28-31", 12, "f", "end")
     y += 24 + 8 * side + 46
     y = d.legend(MARGIN + 20, y, [(STEPS[i], "UMMA %d: from %s" % (i, s)) for i, s in enumerate(starts.split())])
-    d.wrap(MARGIN, y + 6, "Chunk c of row r lies at place c XOR r. Down a column of the matrix the eight chunks lie in eight "
-           "different groups of banks. A step along K adds 32 bytes to the descriptor's start address; the hardware adds "
-           "first and permutes then, so all four start in row 0 of the same atom.")
-    return d, "The swizzle atom of 8 rows by 128 bytes, with the K step inside", (
-        "Left, the eight 16-byte chunks of each of eight rows in order. Right, where they lie: row by row "
-        + "; ".join(" ".join(str(stored[r * 8 + c] % 8) for c in range(8)) for r in range(8))
-        + ". Each UMMA takes two chunks of each row; the four start at " + starts.strip().replace(" ", ", ") + ".")
+    d.wrap(
+        MARGIN,
+        y + 6,
+        "Chunk c of row r lies at place c XOR r. Down a column of the matrix the eight chunks lie in eight "
+        "different groups of banks. A step along K adds 32 bytes to the descriptor's start address; the hardware adds "
+        "first and permutes then, so all four start in row 0 of the same atom.",
+    )
+    return (
+        d,
+        "The swizzle atom of 8 rows by 128 bytes, with the K step inside",
+        (
+            "Left, the eight 16-byte chunks of each of eight rows in order. Right, where they lie: row by row "
+            + "; ".join(" ".join(str(stored[r * 8 + c] % 8) for c in range(8)) for r in range(8))
+            + ". Each UMMA takes two chunks of each row; the four start at "
+            + starts.strip().replace(" ", ", ")
+            + "."
+        ),
+    )
 
 
 @figure("descriptor-k-steps")
@@ -138,7 +180,9 @@ def descriptor(runs):
         fields.append((int(m[1]), int(m[2] or m[1]), m[3], m[4], m[5]))
     starts = runs.compute(SWIZZLE)[1].split()
     d = Drawing(540)
-    y = d.heading("64 bits that say where a tile lies, and how", "the descriptor of A as step 02 prints it: 0x%016x" % value)
+    y = d.heading(
+        "64 bits that say where a tile lies, and how", "the descriptor of A as step 02 prints it: 0x%016x" % value
+    )
     x, bit = MARGIN, 16
     colours = ["c1", "c7", "c4", "c9", "c5", "c6", "c3"]
     for i in range(64):
@@ -161,8 +205,20 @@ def descriptor(runs):
     for i, start in enumerate(starts):
         d.box(x + i * 127, y, 122, 40, ["UMMA %d" % i, start], STEPS[i], 13)
     y += 62
-    d.wrap(MARGIN, y, "Start and offsets are stored in units of 16 bytes. The stride byte offset leads from 8 rows to the next 8; "
-           "a step along K is 32 bytes, 2 units.")
-    return d, "The shared memory descriptor of a tile, field by field, and its four K steps", (
-        "Descriptor 0x%016x. " % value + "; ".join("bits %d to %d: %s %s %s" % f for f in fields)
-        + ". The four UMMAs of a K tile start at " + ", ".join(starts) + ".")
+    d.wrap(
+        MARGIN,
+        y,
+        "Start and offsets are stored in units of 16 bytes. The stride byte offset leads from 8 rows to the next 8; "
+        "a step along K is 32 bytes, 2 units.",
+    )
+    return (
+        d,
+        "The shared memory descriptor of a tile, field by field, and its four K steps",
+        (
+            "Descriptor 0x%016x. " % value
+            + "; ".join("bits %d to %d: %s %s %s" % f for f in fields)
+            + ". The four UMMAs of a K tile start at "
+            + ", ".join(starts)
+            + "."
+        ),
+    )

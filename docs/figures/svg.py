@@ -47,7 +47,9 @@ def width_of(text, size, mono=False, bold=False):
         return 0.605 * size * len(text)
     units = 0.0
     for c in text:
-        units += 0.32 if c in NARROW else 0.85 if c in WIDE else 0.68 if c.isupper() else 0.4 if c in "frt()[]-/" else 0.6
+        units += (
+            0.32 if c in NARROW else 0.85 if c in WIDE else 0.68 if c.isupper() else 0.4 if c in "frt()[]-/" else 0.6
+        )
     return units * size * (1.13 if bold else 1)
 
 
@@ -75,8 +77,10 @@ class Drawing:
         more = ' stroke-dasharray="4 3"' if dash else ""
         more += ' rx="%s"' % number(round) if round else ""
         more += ' stroke-width="%s"' % number(thick) if edge and thick != 1 else ""
-        self.parts.append('<rect x="%s" y="%s" width="%s" height="%s" class="%s"%s/>' % (
-            number(x), number(y), number(w), number(h), kind, more))
+        self.parts.append(
+            '<rect x="%s" y="%s" width="%s" height="%s" class="%s"%s/>'
+            % (number(x), number(y), number(w), number(h), kind, more)
+        )
         self.reach(y + h)
 
     def line(self, points, edge="a", dash=False, arrow=False, thick=1.5):
@@ -110,8 +114,9 @@ class Drawing:
         kind = " ".join(filter(None, [ink, "m" if mono else "", "b" if bold else ""]))
         more = "" if anchor == "start" else ' text-anchor="%s"' % anchor
         more += "" if size == 14 else ' font-size="%s"' % number(size)
-        self.parts.append('<text x="%s" y="%s" class="%s"%s>%s</text>' % (
-            number(x), number(y), kind, more, escape(text)))
+        self.parts.append(
+            '<text x="%s" y="%s" class="%s"%s>%s</text>' % (number(x), number(y), kind, more, escape(text))
+        )
         self.reach(y + 0.25 * size)
 
     def box(self, x, y, w, h, lines=(), fill="panel", size=14, edge="e", dash=False, mono=False, bold=False, ink=None):
@@ -172,15 +177,25 @@ class Drawing:
         height = int(self.bottom + MARGIN)
         heads = "".join(
             '<marker id="h%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
-            '<path d="M0 0L10 5L0 10z" class="%sh"/></marker>' % (e, e) for e in sorted(self.defs))
-        style = ("text{font:14px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}"
-                 ".m{font-family:ui-monospace,'DejaVu Sans Mono',monospace}.b{font-weight:600}"
-                 ".n,.l{fill:none}.l{stroke-width:1.5}" + rules(light)
-                 + "@media(prefers-color-scheme:dark){" + rules(dark) + "}")
+            '<path d="M0 0L10 5L0 10z" class="%sh"/></marker>' % (e, e)
+            for e in sorted(self.defs)
+        )
+        style = (
+            "text{font:14px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}"
+            ".m{font-family:ui-monospace,'DejaVu Sans Mono',monospace}.b{font-weight:600}"
+            ".n,.l{fill:none}.l{stroke-width:1.5}"
+            + rules(light)
+            + "@media(prefers-color-scheme:dark){"
+            + rules(dark)
+            + "}"
+        )
         sized = re.sub(r' font-size="([\d.]+)"', r' style="font-size:\1px"', "\n".join(self.parts))
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" '
             'aria-labelledby="title desc">\n<title id="title">%s</title>\n<desc id="desc">%s</desc>\n'
-            "<style>%s</style>\n<defs>%s</defs>\n" % (
-                self.width, height, self.width, height, escape(title), escape(desc), style, heads)
-            + '<rect width="%d" height="%d" rx="6" class="bg"/>\n' % (self.width, height) + sized + "\n</svg>\n")
+            "<style>%s</style>\n<defs>%s</defs>\n"
+            % (self.width, height, self.width, height, escape(title), escape(desc), style, heads)
+            + '<rect width="%d" height="%d" rx="6" class="bg"/>\n' % (self.width, height)
+            + sized
+            + "\n</svg>\n"
+        )

@@ -82,12 +82,19 @@ def async_umma(runs):
     wait = waits(c, 0, 0, "done")[0]
     first, last = issued[0] - 60, wait[1] + 120
     d = Drawing(540)
-    y = d.heading("One thread issues, and waits for the commit",
-                  "the first K tile of a run of step 02; cycles of the model's clock")
+    y = d.heading(
+        "One thread issues, and waits for the commit",
+        "the first K tile of a run of step 02; cycles of the model's clock",
+    )
     axis = Axis(d, 124, 396, first, last)
     bottom = y + 212
     axis.ticks(y + 10, 100 if last - first < 900 else 200, bottom)
-    rows = [("thread 0", "warp 0"), ("tensor core", "of the SM"), ("commit", "to `done`"), ("warps 1 to 3", "96 threads")]
+    rows = [
+        ("thread 0", "warp 0"),
+        ("tensor core", "of the SM"),
+        ("commit", "to `done`"),
+        ("warps 1 to 3", "96 threads"),
+    ]
     for i, (name, more) in enumerate(rows):
         d.text(MARGIN, y + 38 + i * 48, name, 13, bold=True)
         d.text(MARGIN, y + 54 + i * 48, more, 12, "f")
@@ -105,19 +112,33 @@ def async_umma(runs):
         axis.bar(top + shift, c.cycle(o["started"]), c.cycle(o["completed"]), "c2", "UMMA %d" % i, 16)
     d.rect(axis.at(done) - 3, top + 96, 6, 22, "c3", "e", round=1)
     d.text(axis.at(done) - 8, top + 112, "phase 0 complete", 12, anchor="end")
-    axis.bar(top + 144, *waits(c, 0, 1, "done")[0], "c0", "wait for `done`, too", 22) if waits(c, 0, 1, "done") else None
+    (
+        axis.bar(top + 144, *waits(c, 0, 1, "done")[0], "c0", "wait for `done`, too", 22)
+        if waits(c, 0, 1, "done")
+        else None
+    )
     y = d.legend(MARGIN, bottom + 26, [("c2", "UMMA"), ("c3", "commit"), ("c0", "waiting")])
-    d.wrap(MARGIN, y + 4, "The four UMMAs are issued within %.0f cycles and take the tensor core %.0f. The commit arrives at "
-           "`done` when all of them are complete; nothing else tells when the accumulator may be read."
-           % (issued[-1] - issued[0], c.cycle(work[-1]["completed"]) - c.cycle(work[0]["started"])))
-    return d, "One thread issues four UMMAs and waits for their commit", (
-        "On the model's clock: UMMAs issued at cycles %s, run by the tensor core from %.0f to %.0f; the commit completes "
-        "phase 0 of the barrier done at %.0f, which ends the wait of thread 0."
-        % (", ".join("%.0f" % v for v in issued), c.cycle(work[0]["started"]), c.cycle(work[-1]["completed"]), done))
+    d.wrap(
+        MARGIN,
+        y + 4,
+        "The four UMMAs are issued within %.0f cycles and take the tensor core %.0f. The commit arrives at "
+        "`done` when all of them are complete; nothing else tells when the accumulator may be read."
+        % (issued[-1] - issued[0], c.cycle(work[-1]["completed"]) - c.cycle(work[0]["started"])),
+    )
+    return (
+        d,
+        "One thread issues four UMMAs and waits for their commit",
+        (
+            "On the model's clock: UMMAs issued at cycles %s, run by the tensor core from %.0f to %.0f; the commit "
+            "completes "
+            "phase 0 of the barrier done at %.0f, which ends the wait of thread 0."
+            % (", ".join("%.0f" % v for v in issued), c.cycle(work[0]["started"]), c.cycle(work[-1]["completed"]), done)
+        ),
+    )
 
 
 def role_bars(c, umma_tiles):
-    """{role: [(begin, end, tile)]} of CTA 0: copies of A and B, UMMAs, loads of tensor memory and stores, copies of C."""
+    """{role: [(begin, end, tile)]} of CTA 0: copies of A and B, UMMAs, the epilogue, copies of C."""
     found = {"load": [], "MMA": [], "C": [], "epilogue": []}
     per_tile = len(umma_tiles[0]) // 4 * 2  # copies of A and B
     ab = [o for o in c.ops if o["agent"] == TMA and o["rank"] == 0 and o["warp"] == 5]
@@ -132,8 +153,9 @@ def role_bars(c, umma_tiles):
     reads = [o for o in c.ops if o["agent"] in (TENSOR_LDST, TMA) and o["rank"] == 0 and o["warp"] < 4]
     for t in range(len(umma_tiles)):
         mine = reads[t * len(reads) // len(umma_tiles) : (t + 1) * len(reads) // len(umma_tiles)]
-        found["epilogue"].append((min(c.cycle(o["issued"]) for o in mine),
-                                  max(c.cycle(o["completed"]) for o in mine), t))
+        found["epilogue"].append(
+            (min(c.cycle(o["issued"]) for o in mine), max(c.cycle(o["completed"]) for o in mine), t)
+        )
     return found
 
 
@@ -145,8 +167,10 @@ def roles(runs):
     first = min(b[0] for row in bars.values() for b in row)
     last = max(b[1] for row in bars.values() for b in row)
     d = Drawing(540)
-    y = d.heading("The roles of a leader CTA, four tiles long",
-                  "a run of step 05: %d tiles, K %s; cycles of the model's clock" % (len(made), FOUR_TILES[6]))
+    y = d.heading(
+        "The roles of a leader CTA, four tiles long",
+        "a run of step 05: %d tiles, K %s; cycles of the model's clock" % (len(made), FOUR_TILES[6]),
+    )
     axis = Axis(d, 106, 414, first - 200, last + 200)
     bottom = y + 204
     axis.ticks(y + 10, 10000, bottom)
@@ -162,18 +186,31 @@ def roles(runs):
     y = d.legend(MARGIN, y, [(TILES[t], "tile %d" % t) for t in range(len(made))])
     busy = sum(e - b for b, e, _ in bars["MMA"])
     whole = bars["MMA"][-1][1] - bars["MMA"][0][0]
-    d.wrap(MARGIN, y + 4, "Loads run ahead by as many stages as there are; the UMMAs of tile %d run while the epilogue works "
-           "on tile %d. From its first UMMA to its last the tensor core is busy %.0f%% of the time."
-           % (1, 0, 100 * busy / whole))
-    return d, "Who works on which tile when, in a CTA of step 05", "; ".join(
-        "%s: %s" % (name, ", ".join("tile %d from cycle %.0f to %.0f" % (t, b, e) for b, e, t in joined(bars[name])))
-        for name in bars) + "."
+    d.wrap(
+        MARGIN,
+        y + 4,
+        "Loads run ahead by as many stages as there are; the UMMAs of tile %d run while the epilogue works "
+        "on tile %d. From its first UMMA to its last the tensor core is busy %.0f%% of the time."
+        % (1, 0, 100 * busy / whole),
+    )
+    return (
+        d,
+        "Who works on which tile when, in a CTA of step 05",
+        "; ".join(
+            "%s: %s"
+            % (name, ", ".join("tile %d from cycle %.0f to %.0f" % (t, b, e) for b, e, t in joined(bars[name])))
+            for name in bars
+        )
+        + ".",
+    )
 
 
 def joined(bars):
     """One span a tile."""
-    return [(min(b for b, _, u in bars if u == t), max(e for _, e, u in bars if u == t), t)
-            for t in sorted({t for _, _, t in bars})]
+    return [
+        (min(b for b, _, u in bars if u == t), max(e for _, e, u in bars if u == t), t)
+        for t in sorted({t for _, _, t in bars})
+    ]
 
 
 @figure("accumulators", timed=True)
@@ -189,8 +226,10 @@ def accumulators(runs):
     begin = [c.cycle(ops[0]["started"]) for ops in made]
     last = max(empty.values())
     d = Drawing(540)
-    y = d.heading("Two accumulators: one is filled while the other is read",
-                  "columns of tensor memory in a run of step 05; cycles of the model's clock")
+    y = d.heading(
+        "Two accumulators: one is filled while the other is read",
+        "columns of tensor memory in a run of step 05; cycles of the model's clock",
+    )
     axis = Axis(d, 118, 402, begin[0] - 400, last + 200)
     bottom = y + 128
     axis.ticks(y + 10, 10000, bottom)
@@ -204,12 +243,23 @@ def accumulators(runs):
             axis.bar(top, full[t], empty[t], "c4", "read %d" % t, 34)
     y = d.legend(MARGIN, bottom + 24, [("c2", "UMMAs fill tile n"), ("c4", "the epilogue reads tile n")])
     hidden = [min(full[t + 1], empty[t]) - full[t] for t in range(len(made) - 1)]
-    d.wrap(MARGIN, y + 4, "From the commit that fills acc_full to the last arrival on acc_empty an accumulator belongs to the "
-           "epilogue. While tile 0 is read, %.0f cycles of tile 1's products go into the other one; tile 2 begins in the "
-           "first when it has been read." % max(0, hidden[0]))
-    return d, "Two accumulators, filled and read in turns", "; ".join(
-        "tile %d in accumulator %d: filled from cycle %.0f to %.0f, read until %.0f" % (t, t % 2, begin[t], full[t], empty[t])
-        for t in range(len(made))) + "."
+    d.wrap(
+        MARGIN,
+        y + 4,
+        "From the commit that fills acc_full to the last arrival on acc_empty an accumulator belongs to the "
+        "epilogue. While tile 0 is read, %.0f cycles of tile 1's products go into the other one; tile 2 begins in the "
+        "first when it has been read." % max(0, hidden[0]),
+    )
+    return (
+        d,
+        "Two accumulators, filled and read in turns",
+        "; ".join(
+            "tile %d in accumulator %d: filled from cycle %.0f to %.0f, read until %.0f"
+            % (t, t % 2, begin[t], full[t], empty[t])
+            for t in range(len(made))
+        )
+        + ".",
+    )
 
 
 def stage_rounds(c, stage):
@@ -222,14 +272,17 @@ def stage_rounds(c, stage):
 
 @figure("ring", timed=True)
 def ring(runs):
-    c = runs.log("05_persistent_warpspec", "--m", "256", "--n", "256", "--k", "960", "--clusters", "1",
-                 schedule="model").clusters[0]
+    c = runs.log(
+        "05_persistent_warpspec", "--m", "256", "--n", "256", "--k", "960", "--clusters", "1", schedule="model"
+    ).clusters[0]
     stages = sum(1 for o, name in zip(c.objects, c.names["objects"]) if name.startswith("full[") and not o["rank"])
     rounds = [stage_rounds(c, s) for s in range(stages)]
     first, last = rounds[0][0][0], max(r[-1][2] for r in rounds)
     d = Drawing(540)
-    y = d.heading("A ring of %d stages: filled, read, filled again" % stages,
-                  "the K loop of one tile in step 05; cycles of the model's clock")
+    y = d.heading(
+        "A ring of %d stages: filled, read, filled again" % stages,
+        "the K loop of one tile in step 05; cycles of the model's clock",
+    )
     axis = Axis(d, 74, 450, first - 100, last + 100)
     bottom = y + 22 + stages * 34
     axis.ticks(y + 10, 2000, bottom)
@@ -239,7 +292,9 @@ def ring(runs):
         for n, (promise, full, empty) in enumerate(rounds[s]):
             axis.bar(top, promise, full, "c1", str(n * stages + s), 26)
             axis.bar(top, full, empty, "c2", str(n * stages + s), 26)
-    y = d.legend(MARGIN, bottom + 24, [("c1", "being filled: expect_tx to `full`"), ("c2", "full: UMMAs read, to `empty`")])
+    y = d.legend(
+        MARGIN, bottom + 24, [("c1", "being filled: expect_tx to `full`"), ("c2", "full: UMMAs read, to `empty`")]
+    )
     y += 8
     d.text(MARGIN, y, "round", 13, "f")
     for n in range(len(rounds[0])):
@@ -249,8 +304,24 @@ def ring(runs):
         for n in range(len(rounds[0])):
             d.text(MARGIN + 250 + n * 90, y + 22 + row * 20, str(n + shift & 1), 13, bold=True)
     y += 66
-    d.wrap(MARGIN, y, "The number in a bar is the K tile. Both roles go round the same ring and flip their parity at its end. The "
-           "load begins with 1: the phase before the first counts as over, so the first round waits for nobody.")
-    return d, "A ring of %d stages in time" % stages, " ".join(
-        "Stage %d: %s." % (s, "; ".join("K tile %d filled from %.0f to %.0f, read until %.0f" % (n * stages + s, *r)
-                                        for n, r in enumerate(rounds[s]))) for s in range(stages))
+    d.wrap(
+        MARGIN,
+        y,
+        "The number in a bar is the K tile. Both roles go round the same ring and flip their parity at its end. The "
+        "load begins with 1: the phase before the first counts as over, so the first round waits for nobody.",
+    )
+    return (
+        d,
+        "A ring of %d stages in time" % stages,
+        " ".join(
+            "Stage %d: %s."
+            % (
+                s,
+                "; ".join(
+                    "K tile %d filled from %.0f to %.0f, read until %.0f" % (n * stages + s, *r)
+                    for n, r in enumerate(rounds[s])
+                ),
+            )
+            for s in range(stages)
+        ),
+    )
