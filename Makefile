@@ -2,6 +2,7 @@
 #
 # What is built where:
 #   build/NN_name              a step, by nvcc: SASS for B200 and B300, and PTX
+#   build/ladder/N_name        a rung of the ladder to step 05, likewise
 #   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
@@ -89,6 +90,8 @@ endif
 STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
 STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
+LADDER := 05_persistent_warpspec/ladder
+RUNGS := $(sort $(patsubst $(LADDER)/%.cu,%,$(wildcard $(LADDER)/*.cu)))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
@@ -98,7 +101,7 @@ WATCHES := $(NUMBERS:%=watch-%)
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
 
-all: $(STEPS:%=$(PROGRAMS)/%) emulator ## every step, the emulator and its launcher
+all: $(STEPS:%=$(PROGRAMS)/%) $(RUNGS:%=$(PROGRAMS)/ladder/%) emulator ## every step, the ladder's rungs, the emulator and its launcher
 	$(said)
 
 # ---------------------------------------------------------------- the emulator: C11, no CUDA needed
@@ -249,19 +252,39 @@ define nvcc
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 
+# RUNG=N: run-05, check-05 and watch-05 are of that rung of the ladder.
+ifneq ($(RUNG),)
+ifneq ($(filter run-% check-% watch-%,$(filter-out %-05,$(MAKECMDGOALS))),)
+$(error RUNG=$(RUNG) is for step 05, which alone has a ladder: make run-05 RUNG=$(RUNG))
+endif
+ifeq ($(filter $(RUNG)_%,$(RUNGS)),)
+$(error RUNG=$(RUNG) is no rung of the ladder; there are: $(RUNGS))
+endif
+ifneq ($(BREAK),)
+$(error RUNG=$(RUNG) and BREAK=$(BREAK) do not go together: the patches are of the steps)
+endif
+endif
+# $(call program,STEP): of a step, or of its rung.
+program = $(PROGRAMS)/$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1))
+
+$(PROGRAMS)/ladder/%: $(LADDER)/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
+-include $(RUNGS:%=$(PROGRAMS)/ladder/%.d)
+
 define step_rules
 $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 	$$(call nvcc,$$<,$$@)
 
-run-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
+run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	@echo "make watch-$(firstword $(subst _, ,$(1))) makes a page of what happens in it"
+	@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it"
 
-check-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) emulator
+check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
-watch-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) emulator
-	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
+watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
+	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' \
+	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(RUNG),$$<)
 endef
 
 # Asked only where a step is about to run.
