@@ -320,9 +320,9 @@ grade-all: all
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/grade_all.py --build $(BUILD) --format '$(GRADE)' '$(SUBMISSIONS)'
 
-docs: all $(PROGRAMS)/tests/negative/launch_ptx
+docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
 	@sh scripts/doctor.sh need python3
-	@python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
+	@SAN_LIB='$(SAN_LIB)' python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
 site: all
 	@sh scripts/site.sh $(BUILD)
