@@ -90,8 +90,8 @@ endif
 STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
 STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
-LADDER := 05_persistent_warpspec/ladder
-RUNGS := $(sort $(patsubst $(LADDER)/%.cu,%,$(wildcard $(LADDER)/*.cu)))
+RUNG_SOURCES := 05_persistent_warpspec/ladder
+RUNGS := $(sort $(patsubst $(RUNG_SOURCES)/%.cu,%,$(wildcard $(RUNG_SOURCES)/*.cu)))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
@@ -267,7 +267,7 @@ endif
 # $(call program,STEP): of a step, or of its rung.
 program = $(PROGRAMS)/$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1))
 
-$(PROGRAMS)/ladder/%: $(LADDER)/%.cu $(TOOL) Makefile
+$(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 -include $(RUNGS:%=$(PROGRAMS)/ladder/%.d)
 
@@ -445,6 +445,7 @@ $(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/fl
 clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRAMS)/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md (LADDER=program: tests/clock/ladder/README.md)
 	@sh scripts/doctor.sh need python3
 	@python3 tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
+	@python3 tests/clock/rungs.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run
