@@ -56,6 +56,7 @@ def cut(step, text):
     if at < 0:
         raise ValueError(f"{source_path(step)}: no line begins with `{HOST}`")
     text = re.sub(r'#include ([<"])([^>"]+)[>"]\n', included(step), text[:at])
+    text = re.sub(r'(#include ".*"\n)+', lambda found: "".join(sorted(found[0].splitlines(True))), text, count=1)
     text = re.sub(r"^ \* README\.md walks through it\..*\n", "", text, flags=re.M)
     text = re.sub(r"\n \*\n \*/", "\n */", text, count=1)
     return text.rstrip() + "\n"
