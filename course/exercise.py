@@ -83,9 +83,10 @@ def answers(e):
 def makefile(e):
     """What `make run` does in the exercise's folder."""
     words = " ".join(e.run)
-    target = "grade" if e.kind == PREDICT else "run check watch grade"
-    args = f" ARGS='{words}'" if words else ""
-    return f"{target}:; @$(MAKE) -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}\n.PHONY: {target}\n"
+    targets = "grade" if e.kind == PREDICT else "run check grade"
+    args = f" ARGS='$(or $(ARGS),{words})'" if words else ""
+    return (f"# In this folder: {targets.replace(' ', ', ')}.\n"
+            f"{targets}: ; @MAKELEVEL= $(MAKE) --no-print-directory -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}\n")
 
 
 def files(e):
