@@ -264,8 +264,8 @@ ifneq ($(BREAK),)
 $(error RUNG=$(RUNG) and BREAK=$(BREAK) do not go together: the patches are of the steps)
 endif
 endif
-# $(call program,STEP): of a step, or of its rung.
-program = $(PROGRAMS)/$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1))
+# $(call program,STEP): of a step, or of its rung, or with the kernel of the exercise that EXERCISE names.
+program = $(PROGRAMS)/$(if $(EXERCISE),exercises/$(EXERCISE),$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1)))
 
 $(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
@@ -277,7 +277,7 @@ $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it"
+	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it")
 
 check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
@@ -289,7 +289,7 @@ endef
 
 # Asked only where a step is about to run.
 ifneq ($(filter run-%,$(MAKECMDGOALS)),)
-RUN_ON := $(or $(BACKEND),$(shell sh scripts/doctor.sh backend))
+RUN_ON := $(or $(if $(EXERCISE),emulator),$(BACKEND),$(shell sh scripts/doctor.sh backend))
 endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=$(PROGRAMS)/%.d)
@@ -306,6 +306,18 @@ run check watch break exercise grade:
 # break-NN-N: the N-th patch of the step's breaks/ on a copy, which is run; fails where the emulator does not tell it.
 break-%: emulator $(TOOL)
 	@SAN_LIB='$(SAN_LIB)' MAKE='$(MAKE)' sh scripts/break.sh $(BUILD) $*
+
+# The program of an exercise is the step's with the student's kernels in its PTX: it is for the emulator alone.
+ifneq ($(and $(EXERCISE),$(filter run-% check-%,$(MAKECMDGOALS))),)
+ifeq ($(wildcard exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh),)
+$(error there is no exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh to run: make exercise-NN writes them)
+endif
+EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
+$(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(PROGRAMS)/$(EXERCISE_STEP) FORCE
+	$(call say,NVCC,$<)
+	@sh scripts/doctor.sh need python3
+	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(EXERCISE_STEP) $@
+endif
 
 exercise-%: $(TOOL)
 	@sh scripts/doctor.sh need python3
