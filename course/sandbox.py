@@ -27,16 +27,19 @@ def tail(path):
     return "".join(c for c in text if c == "\n" or c.isprintable())
 
 
+def environment(folder):
+    return {"PATH": PATH, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C"}
+
+
 def run(command, folder, *, seconds, cpu_seconds, file_mb=64, memory_mb=None):
     """Runs `command` in `folder`; what it says goes to files there, which a limit bounds."""
     limits = [f"ulimit -t {cpu_seconds}", f"ulimit -f {file_mb * 2048}", "ulimit -c 0"]
     if memory_mb:
         limits.append(f"ulimit -v {memory_mb * 1024}")
-    environment = {"PATH": PATH, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C"}
     names = [os.path.join(folder, f"said-{os.urandom(6).hex()}") for _ in range(2)]
     with open(names[0], "wb") as out, open(names[1], "wb") as err:
         process = subprocess.Popen(["/bin/sh", "-c", "; ".join(limits) + '; exec "$@"', "sh", *command], cwd=folder,
-                                   env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   env=environment(folder), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                    start_new_session=True)
         try:
             code = process.wait(seconds)

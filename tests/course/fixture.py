@@ -34,9 +34,12 @@ EARLY = Exercise(name="04-repair-a", lesson="04", kind=REPAIR, title="one mistak
                  rules=("copy-overwrites", "tcgen05-smem-in-flight", "tcgen05-operand-overwritten"))
 PRODUCT = Exercise(name="02-fill-product", lesson="02", kind=FILL, title="one product", text="", step="02_simple_umma",
                    solution=SIMPLE, start=changed(SIMPLE, "__global__ void", "/* TODO */ __global__ void"))
+FENCE = "        fence_proxy_async_shared(); /* each writer: my generic stores, before the tensor core's async reads */\n"
+PROXY = Exercise(name="02-repair-a", lesson="02", kind=REPAIR, title="one mistake", text="", step="02_simple_umma",
+                 solution=SIMPLE, start=changed(SIMPLE, FENCE, ""), rules=("missing-proxy-fence", ))
 MASKS = Exercise(name="03-predict-masks", lesson="03", kind=PREDICT, title="masks", text="", questions=(
     Question("mask.a", "the mask of A in CTA 5 of a cluster of 2 x 4", "0x00aa", "hex"),
     Question("arrivals", "arrivals that free a tile", "5", "number"),
     Question("leader", "who issues", "even CTA", "word"),
     Question("bytes", "expected", "49152", "number")))
-ALL = [ARRIVALS, EARLY, PRODUCT, MASKS]
+ALL = [ARRIVALS, EARLY, PRODUCT, PROXY, MASKS]
