@@ -37,14 +37,8 @@ def options(argv):
 
 
 def seed_of(work, lesson, given):
-    """The seed of the command line, or that with which `make exercise-NN` made the folder, or 1."""
-    if given:
-        return int(given)
-    try:
-        with open(os.path.join(work, lesson, ".seed"), encoding="ascii") as f:
-            return int(f.read())
-    except (OSError, ValueError):
-        return 1
+    """The seed of the command line, or that with which `make exercise-NN` wrote the folder, or exercise.py's own."""
+    return given or exercises.seed_of(os.path.join(work, lesson)) or exercises.SEED
 
 
 def file_of(exercise):
@@ -75,10 +69,10 @@ def show(mark, lines, seconds):
 
 def main(argv):
     o = options(argv)
-    try:
-        seed = seed_of(o.work, o.lesson, o.seed)
-    except ValueError:
-        sys.exit(f"grade: SEED={o.seed} is not a number")
+    if o.lesson not in exercises.lessons(ROOT):
+        print(f"grade: there is no lesson {o.lesson}; there are: {' '.join(exercises.lessons(ROOT))}", file=sys.stderr)
+        return 2
+    seed = seed_of(o.work, o.lesson, o.seed)
     found = chosen(exercises.load(ROOT, o.lesson, seed), o.exercise)
     if not found:
         print(f"grade: there is no exercise {o.exercise or 'of lesson ' + o.lesson}", file=sys.stderr)

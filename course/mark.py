@@ -172,14 +172,21 @@ def read_answers(text):
     return {left.strip(): right.strip() for left, equals, right in pairs if equals}
 
 
+def number(text, form):
+    """17, 0x11, 0b10001; a hex answer may lack its 0x."""
+    text = text.replace("_", "").replace(" ", "").lower()
+    for base in (16,) if form == "hex" else (10, 0):
+        try:
+            return int(text, base)
+        except ValueError:
+            pass
+    return None
+
+
 def same(form, given, wanted):
     """Whether two answers are one: numbers by value, in whatever base; words by their letters."""
     if form in ("number", "hex"):
-        try:
-            base = 16 if form == "hex" else 0
-            return int(given.replace("_", "").replace(" ", ""), base) == int(wanted.replace("_", ""), base)
-        except ValueError:
-            return False
+        return number(given, form) is not None and number(given, form) == number(wanted, form)
     return " ".join(given.lower().split()) == " ".join(wanted.lower().split()) and given != ""
 
 
