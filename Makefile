@@ -43,6 +43,10 @@ HINT ?=
 EXERCISE ?=
 GRADE ?=
 SUBMISSIONS ?=
+DRAW ?=
+RESULTS ?=
+STUDENTS ?=
+SHARD ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -275,12 +279,14 @@ exercise-%: $(TOOL)
 
 grade-%: all
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade.py --build $(BUILD) --seed '$(SEED)' --hint '$(HINT)' --exercise '$(EXERCISE)' --format '$(GRADE)' $*
+	@python3 -B course/grade.py --build $(BUILD) --seed '$(SEED)' --hint '$(HINT)' --exercise '$(EXERCISE)' --format '$(GRADE)' \
+	    --output '$(RESULTS)' --draw '$(DRAW)' $*
 
 .PHONY: grade-all docs site
 grade-all: all
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade_all.py --build $(BUILD) --format '$(GRADE)' '$(SUBMISSIONS)'
+	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
+	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
 docs: all
 	@sh scripts/doctor.sh need python3

@@ -88,7 +88,7 @@ def main(argv):
     total = sum(mark.points for mark in marks)
     begun = sum(mark.state != "not begun" for mark in marks)
     print(f"  {'total':40} {total:5g}   of {100 * len(marks)}; {begun} of {len(marks)} begun")
-    if any(0 <= m.points < 100 and m.state != "not begun" for m in marks) and not o.hint:
+    if any(0 <= m.points < 100 and m.state != "not begun" for m in marks) and not int(o.hint or 0):
         print("  HINT=1 names the rules that fell, HINT=2 the lines, HINT=3 shows the difference to the solution")
     if o.format:
         path = o.output or os.path.join(o.build, "grade", f"{o.format}-{o.lesson}.json")
