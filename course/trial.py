@@ -55,7 +55,7 @@ def places(result):
 def finding(result, rules, folder):
     rule = rules.get(result["ruleId"], {})
     properties = result.get("properties", {})
-    told = [(uri.removeprefix("file://").removeprefix(folder + "/"), line) for uri, line in places(result)]
+    told = [(uri.removeprefix("file://").removeprefix(folder + "/").removeprefix("./"), line) for uri, line in places(result)]
     lines = [line for path, line in told if os.path.basename(path) == "kernel.cuh"]
     message = result["message"]["text"].replace(folder + "/", "")
     return Finding(result["ruleId"], result["level"], rule.get("shortDescription", {}).get("text", ""),
