@@ -22,7 +22,10 @@ endif
 
 V ?=
 Q := $(if $(V),,@)
-say = @$(if $(V),:,printf '  %-5s %s\n' $(1) '$(2)')
+# $(call say,WHAT,FILE): what is being built. On a terminal all of it shares one line, which the next thing printed there
+# clears ($(said)); elsewhere a line says once that something is built. V=1: the commands instead.
+say = @$(if $(V),:,if [ -t 1 ]; then printf '  %-5s %s\033[K\r' $(1) '$(notdir $(2))'$(if $(SAID),,; else echo '  building; V=1 shows the commands')$(eval SAID := 1); fi)
+said = @if [ -t 1 ]; then printf '\033[K'; fi
 
 # ---------------------------------------------------------------- variables to set
 ARGS ?=
@@ -57,7 +60,7 @@ libdir = $(exec_prefix)/lib
 datarootdir = $(prefix)/share
 mandir = $(datarootdir)/man
 docdir = $(datarootdir)/doc/sm100emu
-export CC WHEELS NVCC CUDA_HOME
+export CC WHEELS NVCC CUDA_HOME PROGRAMS TOOLKIT_DIR
 
 ifeq ($(origin CC),default)
 CC := $(firstword $(foreach c,cc gcc clang,$(if $(shell command -v $(c) 2>/dev/null),$(c))) cc)
@@ -77,7 +80,15 @@ endif
 
 # ---------------------------------------------------------------- what there is
 BUILD := build$(if $(SANITIZE),$(if $(filter thread,$(SANITIZE)),-tsan,-asan))
-PROGRAMS := build
+# What nvcc makes is the same with and without sanitizers.
+PROGRAMS := $(if $(filter command,$(origin BUILD)),$(BUILD),build)
+# The fetched toolkit; beside the programs where the checkout cannot be written to.
+TOOLKIT_DIR := $(if $(or $(wildcard .toolkit),$(shell test -w . && echo yes)),$(CURDIR)/.toolkit,$(abspath $(PROGRAMS))/toolkit)
+ifneq ($(filter-out help doctor layers clean distclean,$(or $(MAKECMDGOALS),help)),)
+ifeq ($(shell mkdir -p '$(BUILD)' '$(PROGRAMS)' 2>/dev/null && test -w '$(BUILD)' && echo yes),)
+$(error $(abspath $(BUILD)) cannot be written to: say BUILD=dir, a folder to build in (make BUILD=/tmp/sm100 $(MAKECMDGOALS)))
+endif
+endif
 STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
 STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
@@ -90,7 +101,8 @@ WATCHES := $(NUMBERS:%=watch-%)
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
 
-all: $(STEPS:%=build/%) emulator ## every step, the emulator and its launcher
+all: $(STEPS:%=$(PROGRAMS)/%) emulator ## every step, the emulator and its launcher
+	$(said)
 
 # ---------------------------------------------------------------- the emulator: C11, no CUDA needed
 EMU := $(BUILD)/emulator
@@ -126,6 +138,7 @@ EMU_LIBS := -ldl -lm -lpthread
 
 .PHONY: emulator
 emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(BUILD)/sm100emu $(BUILD)/sm100emu-log ## the emulator and its launcher alone
+	$(said)
 
 # $(call hold,TEXT): the target is a file of TEXT, which is younger only where TEXT is another.
 define hold
@@ -219,7 +232,7 @@ wheel: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the emulator as a
 NVCC_FLAGS := -O3 -std=c++17 -lineinfo
 NVCC_TARGET := -gencode arch=compute_100f,code=[sm_100f,compute_100f] -cudart shared --no-compress
 NVCC_CHECK := -Xptxas -v,-warn-spills -Xcompiler -Wall
-TOOL := build/toolkit.env
+TOOL := $(PROGRAMS)/toolkit.env
 
 toolkit: $(TOOL) ## find nvcc 12.9 or later, or fetch it from PyPI into .toolkit/ (WHEELS=dir: from there)
 	@sh scripts/toolkit.sh show $(TOOL)
@@ -233,24 +246,24 @@ $(TOOL): FORCE
 define nvcc
 	$(call say,NVCC,$(1))
 	@mkdir -p $(dir $(2))
-	$(Q). ./$(TOOL); set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
+	$(Q). $(abspath $(TOOL)); set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
 	if "$$NVCC" $(NVCC_FLAGS) -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags $${target:-$(NVCC_TARGET)} \
 	    $(NVCC_CHECK) -MMD -MP -MF $(2).d -o $(2) $(1) -L"$$LINK_DIR" >$(2).log 2>&1; \
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 
 define step_rules
-build/$(1): $(1)/$(1).cu $(TOOL) Makefile
+$(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 	$$(call nvcc,$$<,$$@)
 
-run-$(firstword $(subst _, ,$(1))): build/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
+run-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
 	@echo "make watch-$(firstword $(subst _, ,$(1))) makes a page of what happens in it"
 
-check-$(firstword $(subst _, ,$(1))): build/$(1) emulator
+check-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
-watch-$(firstword $(subst _, ,$(1))): build/$(1) emulator
+watch-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) emulator
 	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
 endef
 
@@ -259,10 +272,15 @@ ifneq ($(filter run-%,$(MAKECMDGOALS)),)
 RUN_ON := $(or $(BACKEND),$(shell sh scripts/doctor.sh backend))
 endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
--include $(STEPS:%=build/%.d)
+-include $(STEPS:%=$(PROGRAMS)/%.d)
 
 run-% check-% watch-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make run-01, ...)" >&2; exit 2
+
+# Without a number: which there are.
+.PHONY: run check watch break exercise grade
+run check watch break exercise grade:
+	@echo "make $@: which step? $(foreach n,$(NUMBERS),make $@-$(n)$(if $(filter break,$@),-1))" >&2; exit 2
 
 # Broken copies of a step: scripts/watch.sh makes their sources.
 $(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
@@ -302,22 +320,22 @@ site: all
 	@sh scripts/site.sh $(BUILD)
 
 # Broken copies, as of watch-NN BREAK=N.
-build/break/%: build/break/%.cu $(TOOL) Makefile
+$(BUILD)/break/%: $(BUILD)/break/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 DRIVER_PROGRAMS := $(DRIVERS:%.c=$(PROGRAMS)/%)
-TEST_PROGRAMS := $(KERNELS:%.cu=build/%) $(DRIVER_PROGRAMS)
+TEST_PROGRAMS := $(KERNELS:%.cu=$(PROGRAMS)/%) $(DRIVER_PROGRAMS)
 
-build/tests/%: tests/%.cu $(TOOL) Makefile
+$(PROGRAMS)/tests/%: tests/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 $(DRIVER_PROGRAMS): $(PROGRAMS)/%: %.c $(wildcard tests/silicon/*.h) Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O1 -g -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $< -o $@ -ldl -lm
--include $(KERNELS:%.cu=build/%.d)
+-include $(KERNELS:%.cu=$(PROGRAMS)/%.d)
 
 CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
 
@@ -329,8 +347,8 @@ define cmake_tests
 	@mkdir -p $(BUILD)/tests
 	@cc=$$(command -v $(firstword $(CC))); cd $(BUILD)/tests; \
 	grep -qsxF "CMAKE_C_COMPILER:STRING=$$cc" CMakeCache.txt || rm -rf CMakeCache.txt CMakeFiles; \
-	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DCMAKE_RULE_MESSAGES=OFF -DROOT=$(CURDIR) -DPRODUCTS=$(CURDIR)/$(BUILD) \
-	    -DPROGRAMS=$(CURDIR)/$(PROGRAMS) -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
+	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DCMAKE_RULE_MESSAGES=OFF -DROOT=$(CURDIR) -DPRODUCTS=$(abspath $(BUILD)) \
+	    -DPROGRAMS=$(abspath $(PROGRAMS)) -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" \
 	    $(if $(UNDER),-DCMAKE_SYSTEM_NAME=Linux) -DUNDER="$(UNDER)" \
 	    -DTEST_CFLAGS="$(TEST_FLAGS)" >cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
 	$(call say,CMAKE,tests/unit)
@@ -339,7 +357,9 @@ endef
 
 .PHONY: tests
 tests: all $(TEST_PROGRAMS) $(BUILD)/tests/clock/replay ## build the tests, run none
+	$(said)
 	$(cmake_tests)
+	$(said)
 
 test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan; SANITIZE=thread: TSan)
 	@$(CTEST) -LE full
@@ -373,9 +393,9 @@ mutants: all ## one-line changes of the steps, and what the emulator says of the
 
 # ---------------------------------------------------------------- speed
 .PHONY: bench bench-emulator
-bench: all build/tests/bench/bench_cublas ## on a B200 or B300 the steps beside cuBLAS, table and plot (SIZES='1024 ...' RUNS=20 TYPE=f16); elsewhere bench-emulator
+bench: all $(PROGRAMS)/tests/bench/bench_cublas ## on a B200 or B300 the steps beside cuBLAS, table and plot (SIZES='1024 ...' RUNS=20 TYPE=f16); elsewhere bench-emulator
 	@if [ "$(or $(BACKEND),$$(sh scripts/doctor.sh backend))" = gpu ]; then \
-	    sh scripts/bench.sh build/bench.txt build/tests/bench/bench_cublas $(STEPS:%=build/%); \
+	    sh scripts/bench.sh $(BUILD)/bench.txt $(PROGRAMS)/tests/bench/bench_cublas $(STEPS:%=$(PROGRAMS)/%); \
 	else \
 	    echo "no B200 or B300 here, so nothing to measure the steps on: this is the emulator's speed on the CPU"; \
 	    $(MAKE) bench-emulator; \
@@ -391,6 +411,12 @@ $(BUILD)/tests/bench_host: tests/bench/bench_host.c tests/bench/blas.h $(EMU)/fl
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< -ldl -o $@
 
+ifneq ($(filter bench bench-emulator,$(MAKECMDGOALS)),)
+ifeq ($(shell case '$(BENCH_SIZE)$(BENCH_RUNS)' in (''|*[!0-9]*|0*) ;; (*) [ $$(($(BENCH_SIZE) % 256)) = 0 ] && [ $(BENCH_SIZE) -le 16384 ] && [ $(BENCH_RUNS) -gt 0 ] && echo yes ;; esac),)
+$(error BENCH_SIZE is a multiple of 256 up to 16384, BENCH_RUNS at least 1, not BENCH_SIZE='$(BENCH_SIZE)' BENCH_RUNS='$(BENCH_RUNS)')
+endif
+endif
+
 bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
 	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) sh scripts/bench_emulator.sh $(BUILD) $(STEPS)
 
@@ -401,7 +427,7 @@ $(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/fl
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
 
-clock: all $(BUILD)/tests/clock/replay build/tests/clock/mainloop build/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md (LADDER=program: tests/clock/ladder/README.md)
+clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRAMS)/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md (LADDER=program: tests/clock/ladder/README.md)
 	@sh scripts/doctor.sh need python3
 	@python3 tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
 
@@ -420,7 +446,7 @@ layers: ## prove from the #include lines that the emulator's rooms depend one wa
 	@sh scripts/layers.sh .
 
 # Of the steps with a UMMA in them.
-sass: $(patsubst %,build/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
+sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
 	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" python3 scripts/sass.py scripts/sass-cutlass.txt $^
 
 rules: ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
@@ -434,7 +460,7 @@ ifneq ($(findstring fuzzer,$(SAN_FLAGS)),)
 $(EMU)/obj/%.o: EMU_CFLAGS += $(if $(filter cudart/loader/%,$*),,-fno-sanitize-coverage=trace-cmp)
 endif
 
-fuzz: all $(patsubst %.cu,build/%,$(wildcard tests/steps/*.cu)) ## libFuzzer (clang) on every tests/fuzz/fuzz_*.c, and allocations that fail, FUZZ_SECONDS=600 each
+fuzz: all $(patsubst %.cu,$(PROGRAMS)/%,$(wildcard tests/steps/*.cu)) ## libFuzzer (clang) on every tests/fuzz/fuzz_*.c, and allocations that fail, FUZZ_SECONDS=600 each
 	@CC= sh scripts/doctor.sh need clang
 	@$(MAKE) CC=clang BUILD=build-fuzz OPT='-O1 -g' SAN_FLAGS='$(FUZZ_FLAGS)' build-fuzz/emulator/libsm100emu.a
 	@sh scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)

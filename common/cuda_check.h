@@ -37,7 +37,7 @@ static inline struct cudaDeviceProp cuda_require_sm100(void) {
     else
         fprintf(stderr, "no GPU that the runtime can use (%s)", cudaGetErrorName(status));
     fprintf(stderr, "; tensor memory needs 10.0 or 10.3, a B200 or B300. "
-                    "The emulator runs this program too: sm100emu PROGRAM\n");
+                    "The emulator runs this program, too: make run-NN BACKEND=emulator, or sm100emu PROGRAM\n");
     exit(1);
 }
 

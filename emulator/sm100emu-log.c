@@ -136,15 +136,18 @@ static bool take_value(const char *arg, struct options *o) {
     return true;
 }
 
+/* Prints what was asked for, and ends. */
+static _Noreturn void tell(const char *text) {
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+        stop(FAILED, "stdout takes no more: %s", strerror(errno));
+    exit(0);
+}
+
 static void take(const char *arg, struct options *o) {
-    if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
-        fputs(help_text, stdout);
-        exit(0);
-    }
-    if (strcmp(arg, "--version") == 0) {
-        puts("sm100emu-log " VERSION);
-        exit(0);
-    }
+    if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)
+        tell(help_text);
+    if (strcmp(arg, "--version") == 0)
+        tell("sm100emu-log " VERSION "\n");
     if (strcmp(arg, "--json") == 0)
         o->json = true;
     else if (strcmp(arg, "--timeline") == 0)

@@ -31,7 +31,7 @@
 #define MAX_SEEDS 1000000000u
 #define MAX_JOBS 1024u
 
-enum { WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
+enum { FAILED = 1, WRONG_USE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static const char help_text[] =
     "usage: sm100emu [OPTIONS] PROGRAM [ARGS...]\n"
@@ -160,18 +160,21 @@ static void check_suppressions(const char *path) {
     suppress_free(&list);
 }
 
+/* Prints what was asked for, and ends. */
+static _Noreturn void tell(const char *text) {
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+        stop(FAILED, "stdout takes no more: %s", strerror(errno));
+    exit(0);
+}
+
 /* Handles one option. Wrong values stop here, so that the library need not. */
 static void take_option(const char *arg) {
     struct mach_config config = {0};
     char path[2 * PATH_MAX];
-    if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
-        fputs(help_text, stdout);
-        exit(0);
-    }
-    if (strcmp(arg, "--version") == 0) {
-        puts("sm100emu " VERSION);
-        exit(0);
-    }
+    if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)
+        tell(help_text);
+    if (strcmp(arg, "--version") == 0)
+        tell("sm100emu " VERSION "\n");
     if (strcmp(arg, "--time") == 0) {
         set_environment("SM100EMU_TIME", "1");
         return;

@@ -12,7 +12,7 @@ set -eu
 build=$1
 shift
 size=${SIZE:-4096} runs=${RUNS:-3} memory=${MEMORY:-}
-host=$build/tests/bench_host
+host=$build/tests/bench_host programs=${PROGRAMS:-build}
 stats=$(mktemp)
 trap 'rm -f "$stats" "$stats.all"' EXIT
 
@@ -67,7 +67,7 @@ row() {
 
 echo "steps, whole programs with their defaults"
 for step in "$@"; do
-    all=$(whole "build/$step") || exit 1
+    all=$(whole "$programs/$step") || exit 1
     printf '  %-42s %7.2f s %7.1f MiB at most\n' "$step" ${all% *} ${all#* }
 done
 
@@ -76,21 +76,21 @@ echo "steps at $size cubed on all $(nproc) cores, medians of $runs; $([ -n "$bla
     echo "beside OpenBLAS ${blas##* }, ${blas#* }" | sed 's/ [^ ]*$/ threads/' || echo 'OpenBLAS is not installed')"
 for step in "$@"; do
     case $step in 01_*) continue ;; esac
-    beside "build/$step" --m "$size" --n "$size" --k "$size" --verify none >"$stats.all" || exit 1
+    beside "$programs/$step" --m "$size" --n "$size" --k "$size" --verify none >"$stats.all" || exit 1
     row "$step f16, kernel" 2 <"$stats.all"
 done
 case $step in
 05_*)
-    beside "build/$step" --m "$size" --n "$size" --k "$size" --type bf16 --verify none >"$stats.all" || exit 1
+    beside "$programs/$step" --m "$size" --n "$size" --k "$size" --type bf16 --verify none >"$stats.all" || exit 1
     row "$step bf16, kernel" 2 <"$stats.all"
     options=--umma=fast # where the CPU has no AMX, this is the same again
-    beside "build/$step" --m "$size" --n "$size" --k "$size" --verify none >"$stats.all" || exit 1
+    beside "$programs/$step" --m "$size" --n "$size" --k "$size" --verify none >"$stats.all" || exit 1
     row "$step f16, fast, kernel" 2 <"$stats.all"
     options=
-    beside "build/$step" --m "$size" --n "$size" --k "$size" --verify sampled >"$stats.all" || exit 1
+    beside "$programs/$step" --m "$size" --n "$size" --k "$size" --verify sampled >"$stats.all" || exit 1
     row "$step f16, program" 4 <"$stats.all"
     if [ -n "$memory" ]; then
-        all=$(whole "build/$step" --m 8192 --n 8192 --k 8192 --verify sampled) || exit 1
+        all=$(whole "$programs/$step" --m 8192 --n 8192 --k 8192 --verify sampled) || exit 1
         printf '  %-42s %7.2f s %7.0f MiB at most, all of 8192 cubed\n' "$step f16, program" ${all% *} ${all#* }
     fi
     ;;

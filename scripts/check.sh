@@ -5,6 +5,7 @@
 set -eu
 emulator=$1 seeds=$2
 shift 2
+[ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 
 code=0
 out=$(env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \

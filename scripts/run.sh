@@ -4,9 +4,10 @@
 set -eu
 build=$1 program=$2
 shift 2
+[ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 
 if [ "$RUN_ON" = gpu ]; then
-    exec "./$program" "$@"
+    case $program in /*) exec "$program" "$@" ;; *) exec "./$program" "$@" ;; esac
 fi
 if [ -n "${SAN_LIB:-}" ]; then
     ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" LD_PRELOAD="$SAN_LIB" exec "$build/sm100emu" "$program" "$@"

@@ -16,14 +16,15 @@
 #
 # In order: $NVCC; $CUDA_HOME/bin/nvcc; nvcc on the PATH; what an earlier run fetched into .toolkit/. An nvcc older
 # than 12.9, the first that knows the family target sm_100f, stops the build unless .toolkit/ is there; NVCC=fetch
-# passes over whatever is installed. WHEELS=dir: the wheels come from there, and no network is used.
+# passes over whatever is installed. WHEELS=dir: the wheels come from there, and no network is used. TOOLKIT_DIR=dir: another
+# folder than .toolkit/, as an absolute path.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
 
 OLDEST=12.9
 FETCHED=13.0
-STORE=.toolkit
+TOOLKIT_DIR=${TOOLKIT_DIR:-$root/.toolkit}
 REQUIREMENTS=scripts/toolkit-requirements.txt
 LINT=scripts/lint-requirements.txt
 SASS=scripts/sass-requirements.txt
@@ -47,7 +48,7 @@ version_of() {
 
 # The stamp is a copy of the requirements: other versions in the file fetch again.
 stored() {
-    [ -x "$STORE/nvidia/cu13/bin/nvcc" ] && cmp -s "$STORE/requirements.txt" "$REQUIREMENTS"
+    [ -x "$TOOLKIT_DIR/nvidia/cu13/bin/nvcc" ] && cmp -s "$TOOLKIT_DIR/requirements.txt" "$REQUIREMENTS"
 }
 
 # Sets choice (use, old or fetch), nvcc and version.
@@ -66,12 +67,12 @@ choose() {
     if [ -n "$nvcc" ]; then
         version=$(version_of "$nvcc")
         [ -n "$version" ] || die "$nvcc --version tells no version: is the installation whole?" \
-            "NVCC=/path/to/nvcc names another; NVCC=fetch fetches CUDA $FETCHED into $STORE/."
+            "NVCC=/path/to/nvcc names another; NVCC=fetch fetches CUDA $FETCHED into $TOOLKIT_DIR/."
     fi
     if [ -n "$version" ] && at_least $OLDEST "$version"; then
         choice=use
     elif stored; then
-        choice=use nvcc=$root/$STORE/nvidia/cu13/bin/nvcc version=$FETCHED
+        choice=use nvcc=$TOOLKIT_DIR/nvidia/cu13/bin/nvcc version=$FETCHED
     elif [ -n "$version" ]; then
         choice=old
     else
@@ -88,10 +89,11 @@ wheels() {
         [ -d "$WHEELS" ] || die "WHEELS=$WHEELS is not a folder"
         set -- --no-index --find-links "$WHEELS"
     fi
+    if [ -t 2 ]; then set -- --progress-bar=on "$@"; else set -- --quiet "$@"; fi
     rm -rf "$into"
     mkdir -p "$into"
     PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
-        python3 -m pip install --quiet --no-input --no-deps --require-hashes --only-binary :all: \
+        python3 -m pip install --no-input --no-deps --require-hashes --only-binary :all: \
         --target "$into" -r "$pins" "$@" >&2 || {
         rm -rf "$into"
         return 1
@@ -102,37 +104,37 @@ wheels() {
 lizard() {
     wanted=$(sed -n 's/^lizard==\([^ ]*\).*/\1/p' $LINT)
     [ "$(python3 -m lizard --version 2>/dev/null)" != "$wanted" ] || return 0
-    cmp -s $STORE/lint/requirements.txt $LINT || {
+    cmp -s $TOOLKIT_DIR/lint/requirements.txt $LINT || {
         sh scripts/doctor.sh need python3 pip
-        echo "toolkit: fetching lizard $wanted into $STORE/lint/" >&2
-        wheels $STORE/lint $LINT || die "pip could not fetch lizard $wanted; where it is installed, lint takes it from there."
+        echo "toolkit: fetching lizard $wanted into $TOOLKIT_DIR/lint/" >&2
+        wheels $TOOLKIT_DIR/lint $LINT || die "pip could not fetch lizard $wanted; where it is installed, lint takes it from there."
     }
-    echo "$root/$STORE/lint"
+    echo "$TOOLKIT_DIR/lint"
 }
 
 # The toolkit's own are not asked for: another version writes another text.
 disassembler() {
-    cmp -s $STORE/sass/requirements.txt $SASS || {
+    cmp -s $TOOLKIT_DIR/sass/requirements.txt $SASS || {
         sh scripts/doctor.sh need python3 pip
-        echo "toolkit: fetching cuobjdump and nvdisasm from ${WHEELS:-PyPI} into $STORE/sass/ (5 MB, once)" >&2
-        wheels $STORE/sass $SASS || die "pip could not fetch cuobjdump and nvdisasm. With a network elsewhere:" \
+        echo "toolkit: fetching cuobjdump and nvdisasm from ${WHEELS:-PyPI} into $TOOLKIT_DIR/sass/ (5 MB, once)" >&2
+        wheels $TOOLKIT_DIR/sass $SASS || die "pip could not fetch cuobjdump and nvdisasm. With a network elsewhere:" \
             "  python3 -m pip download --no-deps -r $SASS -d wheels" \
             "then, with that folder here: make WHEELS=wheels sass."
     }
-    echo "$root/$STORE/sass/nvidia/cu13/bin"
+    echo "$TOOLKIT_DIR/sass/nvidia/cu13/bin"
 }
 
 fetch() {
     sh scripts/doctor.sh need python3 pip ||
         die "no nvcc is here, and without python3 and pip it cannot be fetched. Install those, or" \
             "CUDA Toolkit $OLDEST or later (https://developer.nvidia.com/cuda-downloads), its bin folder on the PATH."
-    echo "toolkit: fetching nvcc and headers of CUDA $FETCHED from ${WHEELS:-PyPI} into $STORE/ (about 105 MB, once, no root)" >&2
-    wheels "$STORE" "$REQUIREMENTS" ||
+    echo "toolkit: fetching nvcc and headers of CUDA $FETCHED from ${WHEELS:-PyPI} into $TOOLKIT_DIR/ (about 105 MB, once, no root)" >&2
+    wheels "$TOOLKIT_DIR" "$REQUIREMENTS" ||
         die "pip could not fetch CUDA $FETCHED. With a network elsewhere, on a machine of the same kind:" \
             "  python3 -m pip download --no-deps -r $REQUIREMENTS -d wheels" \
             "then, with that folder here: make WHEELS=wheels toolkit." \
             "Or install CUDA Toolkit $OLDEST or later and put its bin folder on the PATH."
-    stored || die "the wheels hold no nvcc where it is expected: $STORE/nvidia/cu13/bin/nvcc"
+    stored || die "the wheels hold no nvcc where it is expected: $TOOLKIT_DIR/nvidia/cu13/bin/nvcc"
 }
 
 # find_cudart NVCC: the first folder with a libcudart.so or libcudart.so.N among those nvcc itself links from
@@ -161,21 +163,21 @@ write_env() {
         die "$nvcc is CUDA $version; the steps need $OLDEST or later, the first that knows sm_100f. Do one of these:" \
             "- install a newer CUDA Toolkit (https://developer.nvidia.com/cuda-downloads), its bin folder on the PATH" \
             "- make ... CUDA_HOME=/path/to/cuda, where one lies elsewhere" \
-            "- make toolkit NVCC=fetch: CUDA $FETCHED's compiler alone, from PyPI into $STORE/, no root"
+            "- make toolkit NVCC=fetch: CUDA $FETCHED's compiler alone, from PyPI into $TOOLKIT_DIR/, no root"
         ;;
     fetch)
         fetch
-        nvcc=$root/$STORE/nvidia/cu13/bin/nvcc version=$FETCHED
+        nvcc=$TOOLKIT_DIR/nvidia/cu13/bin/nvcc version=$FETCHED
         ;;
     esac
     sh scripts/doctor.sh need c++
     cudart=$(find_cudart "$nvcc")
     [ -n "$cudart" ] || die "$nvcc has no libcudart.so beside it: is the CUDA runtime's package installed?" \
-        "CUDART_DIR=/folder/of/libcudart.so names it; NVCC=fetch fetches CUDA $FETCHED into $STORE/."
+        "CUDART_DIR=/folder/of/libcudart.so names it; NVCC=fetch fetches CUDA $FETCHED into $TOOLKIT_DIR/."
     link=$cudart
     # The wheels carry libcudart.so.13 without the name the linker asks for.
     if [ ! -e "$cudart/libcudart.so" ]; then
-        link=$root/build/cudart
+        link=$(cd "$(dirname "$out")" && pwd)/cudart
         mkdir -p "$link"
         ln -sf "$(ls "$cudart"/libcudart.so.1? | sed 1q)" "$link/libcudart.so"
     fi
@@ -194,7 +196,7 @@ lizard) lizard ;;
 disassembler) disassembler ;;
 show)
     # shellcheck disable=SC1090
-    . "./$2"
+    case $2 in /*) . "$2" ;; *) . "./$2" ;; esac
     echo "toolkit: CUDA $NVCC_VERSION, $NVCC; libcudart in $CUDART_DIR"
     ;;
 *)

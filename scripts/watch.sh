@@ -11,8 +11,9 @@
 # SAN_LIB as in run.sh. MAKE builds the copy.
 set -eu
 build=$1 step=$2
+[ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 number=${step%%_*}
-folder=$build/watch/$number
+folder=$build/watch/$number programs=${PROGRAMS:-build}
 
 # record PROGRAM LOG FINDINGS SAYS: what it prints goes to SAYS. A program that fails has a log all the same.
 record() {
@@ -60,7 +61,7 @@ if [ -n "${BREAK:-}" ]; then
     cp "$step"/*.cu "$folder/source/$step/"
     patch -s -p1 -d "$folder/source" <"$patch"
     ${MAKE:-make} -s "$folder/source/$step/$step"
-    record "build/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
+    record "$programs/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
     record "$folder/source/$step/$step" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$patch"
     page "$folder/log" "$folder/log-broken" -o "$folder" --title "$step, BREAK=$BREAK" \
@@ -69,7 +70,7 @@ if [ -n "${BREAK:-}" ]; then
     exit 0
 fi
 
-record "build/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
+record "$programs/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
 if [ -n "${TEXT:-}" ]; then
     exec "$build/sm100emu-log" --timeline "$folder/log"
 fi
@@ -77,7 +78,7 @@ sh scripts/doctor.sh need python3
 set -- "$folder/log"
 if [ -n "${BESIDE:-}" ]; then
     options=$BESIDE
-    record "build/$step" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
+    record "$programs/$step" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
     set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
 page "$@" -o "$folder" --name "$step${args:+ $args}" --said "$folder/findings.sarif" --title "$step"

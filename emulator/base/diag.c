@@ -95,12 +95,28 @@ static void put_path(struct text *t, const char *path) {
     put(t, "%s", below ? folded + n + 1 : folded);
 }
 
+/* The toolkit's own wrappers of single instructions (__syncwarp, __shfl_sync): sm_NN_intrinsics.hpp, crt/. */
+static bool is_wrapper(const char *file) {
+    const char *name = strrchr(file, '/');
+    name = name ? name + 1 : file;
+    if (strncmp(name, "sm_", 3) == 0 && strstr(name, "_intrinsics."))
+        return true;
+    return name - file >= 5 && strncmp(name - 5, "/crt/", 5) == 0;
+}
+
+/* The line in a source that the reader wrote: behind calls of the toolkit's wrappers, where the call is known. */
+static struct diag_inline own_line(const struct diag_site *s) {
+    struct diag_inline at = {s->src_file, s->src_line, s->src_column, s->inlined};
+    while (at.file && at.outer && at.outer->file && is_wrapper(at.file))
+        at = *at.outer;
+    return at;
+}
+
 static void put_place(struct text *t, const struct diag_site *s) {
-    if (s->src_file && s->src_line)
-        put_path(t, s->src_file);
-    else
-        put_path(t, s->ptx_name ? s->ptx_name : "PTX");
-    put(t, ":%u", s->src_file && s->src_line ? s->src_line : s->ptx_line);
+    const struct diag_inline at = own_line(s);
+    const bool known = at.file && at.line;
+    put_path(t, known ? at.file : s->ptx_name ? s->ptx_name : "PTX");
+    put(t, ":%u", known ? at.line : s->ptx_line);
 }
 
 /* The line itself and a mark below it, where the file can be read. */
@@ -127,10 +143,29 @@ static void put_calls(struct text *t, const struct diag_inline *call) {
 const char *diag_where(const struct diag_site *s, char *buf, size_t size) {
     struct text t = {.len = 0};
     put_place(&t, s ? s : &(struct diag_site){0});
-    if (s && s->inlined) {
+    const struct diag_inline *calls = s ? own_line(s).outer : NULL;
+    if (calls) {
         put(&t, " (from ");
-        put_calls(&t, s->inlined);
+        put_calls(&t, calls);
         put(&t, ")");
+    }
+    snprintf(buf, size, "%s", t.s);
+    return buf;
+}
+
+const char *diag_own(const struct diag_site *s, char *buf, size_t size) {
+    struct text t = {.len = 0};
+    struct diag_inline at = own_line(s);
+    const struct diag_inline first = at;
+    for (const struct diag_inline *call = at.outer; call; call = call->outer)
+        if (call->file && strcmp(call->file, at.file ? at.file : "") != 0)
+            at = *call;
+    if (at.file == first.file || !first.line) {
+        put_place(&t, s);
+    } else {
+        put_path(&t, at.file);
+        put(&t, ":%u, in ", at.line);
+        put_place(&t, s);
     }
     snprintf(buf, size, "%s", t.s);
     return buf;
@@ -159,13 +194,14 @@ static void put_where(struct text *t, const struct diag_site *s) {
         put_func(t, s->func);
     }
     end_line(t);
-    put_excerpt(t, s->src_file, s->src_line, s->src_column);
-    if (s->inlined) {
-        const struct diag_inline *call = s->inlined; /* the outermost one stands in the function itself */
+    const struct diag_inline own = own_line(s);
+    put_excerpt(t, own.file, own.line, own.column);
+    if (own.outer) {
+        const struct diag_inline *call = own.outer; /* the outermost one stands in the function itself */
         for (unsigned depth = 1; call->outer && depth < CALLS_SHOWN; depth++)
             call = call->outer;
         put(t, "   from: ");
-        put_calls(t, s->inlined);
+        put_calls(t, own.outer);
         end_line(t);
         put_excerpt(t, call->file, call->line, call->column);
     }

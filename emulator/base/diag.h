@@ -106,8 +106,13 @@ struct diag_sink {
 };
 
 /* "file:line" of the source, or of the PTX where the source is not known ("PTX:0" if `site` is NULL), then " (from
- * file:line, ...)" with the calls that were inlined around it. Cut to `size`. Returns buf. */
+ * file:line, ...)" with the calls that were inlined around it. Of a wrapper of the toolkit's (__syncwarp) the line that
+ * calls it is told, here as in reports. Cut to `size`. Returns buf. */
 const char *diag_where(const struct diag_site *site, char *buf, size_t size);
+
+/* The same, as short as a list wants it: the line of the kernel, then ", in file:line" where that calls a function of
+ * another file. */
+const char *diag_own(const struct diag_site *site, char *buf, size_t size);
 
 /* The sink that writes to stderr in one write(2)-sized piece. */
 struct diag_sink diag_stderr(void);

@@ -203,14 +203,17 @@ static void tell(const struct listing *o, const char *text) {
 
 static void tell_line(const struct listing *o, const struct line *l) {
     const struct diag_site *s = &l->in->src->site;
-    char text[LINE_BYTES], ctas[120], where[600];
+    const bool verbose = o->st->grid.gpu->config.verbose;
+    char text[LINE_BYTES], ctas[120], where[600], ptx[200] = "";
     const struct diag_dim3 a = l->first->id, b = l->last->id;
     if (l->ctas == 1)
         snprintf(ctas, sizeof ctas, "CTA (%u,%u,%u)", a.x, a.y, a.z);
     else
         snprintf(ctas, sizeof ctas, "%u CTAs from (%u,%u,%u) to (%u,%u,%u)", l->ctas, a.x, a.y, a.z, b.x, b.y, b.z);
-    snprintf(text, sizeof text, "  %s %s %s\n         at %s (ptx line %u: %.160s)\n", ctas, l->names, l->what,
-             diag_where(s, where, sizeof where), s->ptx_line, s->ptx_text ? s->ptx_text : "");
+    if (verbose || !s->src_line)
+        snprintf(ptx, sizeof ptx, " (ptx line %u: %.160s)", s->ptx_line, s->ptx_text ? s->ptx_text : "");
+    snprintf(text, sizeof text, "  %s %s %s\n         at %s%s\n", ctas, l->names, l->what,
+             (verbose ? diag_where : diag_own)(s, where, sizeof where), ptx);
     tell(o, text);
 }
 

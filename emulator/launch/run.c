@@ -10,6 +10,7 @@
 #include "launch/state.h"
 #include "warp/unwritten.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define TURN (UINT64_C(1) << 24) /* instructions of an island's turn */
@@ -158,6 +159,17 @@ static void tell(const struct launch_state *st, const struct launch_config *cfg,
                                                  .early = cfg->early});
 }
 
+/* A line that whatever is told next overwrites. next_cluster changes between rounds only, when no island runs. */
+static void tell_progress(const struct island *isl, double seconds) {
+    const struct launch_state *st = ((const struct launch_island *)isl)->st;
+    char name[160], clusters[80] = "";
+    if (st->next_cluster < st->num_clusters)
+        snprintf(clusters, sizeof clusters, ", %llu of %llu clusters begun", (unsigned long long)st->next_cluster,
+                 (unsigned long long)st->num_clusters);
+    fprintf(stderr, "sm100emu: %s runs for %.0f s%s\033[K\r",
+            diag_function(st->grid.kernel->src->name, name, sizeof name), seconds, clusters);
+}
+
 int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     const struct launch_kernel_info info = launch_kernel_info(cfg->kernel);
     const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
@@ -167,6 +179,7 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     uint8_t *params = st.grid.params = xcalloc(info.param_bytes + 1, 1);
     if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
         memcpy(params, cfg->params, info.param_bytes);
+    gpu->progress = tell_progress;
     gpu_begin_launch(gpu);
     gpu->explain = warp_explain_unwritten;
     struct place_needs n = launch_cta_needs(&st);

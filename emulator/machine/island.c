@@ -262,6 +262,7 @@ uint64_t mach_priority(struct island *isl) {
 /* --- time and memory ---------------------------------------------------------------------------------------------- */
 
 #define ASKED 8u               /* questions between two looks at the clock */
+#define PROGRESS_EVERY 2000000000u /* nanoseconds before a launch says that it goes on, and between two such lines */
 #define MEMORY_EVERY 10000000u /* nanoseconds between two looks at the process's memory, which take microseconds */
 
 void gpu_begin_launch(struct gpu *gpu) {
@@ -269,13 +270,17 @@ void gpu_begin_launch(struct gpu *gpu) {
     gpu->warnings = gpu->cut = 0;
     gpu->findings->launches++;
     gpu->clock = gpu->starts = gpu->steps = 0;
-    gpu->deadline = gpu->config.timeout ? now_ns() + gpu->config.timeout : 0;
+    gpu->began = now_ns();
+    gpu->deadline = gpu->config.timeout ? gpu->began + gpu->config.timeout : 0;
+    atomic_store(&gpu->progress_at, gpu->began + PROGRESS_EVERY);
     atomic_store(&gpu->memory_at, 0);
     atomic_store(&gpu->late, MACH_IN_TIME);
 }
 
 void gpu_end_launch(struct gpu *gpu) {
     char text[160];
+    if (gpu->config.progress && atomic_load(&gpu->progress_at) > gpu->began + PROGRESS_EVERY)
+        fputs("\033[K", stderr);
     findings_tell_more(gpu->findings, &gpu->sink, false, "");
     if (!gpu->cut)
         return;
@@ -297,6 +302,10 @@ bool island_late(struct island *isl) {
         atomic_store_explicit(&gpu->memory_at, now + MEMORY_EVERY, memory_order_relaxed);
         late = budget_exceeded() ? MACH_MEMORY : MACH_IN_TIME;
     }
+    uint64_t next = atomic_load_explicit(&gpu->progress_at, memory_order_relaxed);
+    if (gpu->config.progress && now >= next &&
+        atomic_compare_exchange_strong(&gpu->progress_at, &next, now + PROGRESS_EVERY))
+        gpu->progress(isl, (double)(now - gpu->began) / 1e9);
     if (late != MACH_IN_TIME) /* the first reason is the one that is told */
         atomic_compare_exchange_strong(&gpu->late, &(enum mach_late){MACH_IN_TIME}, late);
     return late != MACH_IN_TIME;

@@ -73,6 +73,7 @@ struct mach_config {
     uint64_t watchdog; /* warp instructions of one launch before it is stopped */
     uint64_t timeout;  /* nanoseconds of one launch before it is stopped; 0: none */
     bool verbose;      /* reports leave nothing out */
+    bool progress;     /* stderr is a terminal: who waits there is told how long a launch has taken */
     uint64_t memory;   /* bytes of the host that the emulator may take (base/budget.h); 0: budget_default */
     /* ordering rules: check/check.h */
     enum mach_check { MACH_CHECK_WARN, MACH_CHECK_STRICT, MACH_CHECK_ERROR, MACH_CHECK_OFF } check;
@@ -222,6 +223,9 @@ struct gpu {
     uint64_t deadline;          /* by now_ns; 0: none */
     _Atomic uint64_t memory_at; /* when the host is asked next how much the process has in memory */
     _Atomic enum mach_late late;
+    uint64_t began;               /* by now_ns */
+    _Atomic uint64_t progress_at; /* config.progress: when it is told next */
+    void (*progress)(const struct island *isl, double seconds); /* by whom; set by launch/ */
 
     /* device-side printf and asserts: bytes go to the host program's stdout/stderr. Set by the shim. */
     void (*print)(void *ctx, const char *text, size_t len);

@@ -2,6 +2,7 @@
 // On the chip: the grid hangs.
 // Rule: bar.sync with a thread count waits for that many threads (PTX ISA 9.7.13.1).
 //
+// EMU: --verbose
 // EXPECT: ^error: deadlock: .*\[deadlock\]$
 // EXPECT: CTA \(0,0,0\) warp 0 lanes 0xffffffff waits at barrier 1: 32 of 64 threads have arrived
 // EXPECT: at tests/negative/barrier_missing_warp.cu:@BARRIER@ \(ptx line [0-9]+: bar.sync 1, 64;\)

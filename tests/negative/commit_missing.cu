@@ -6,8 +6,8 @@
 // EXPECT: ^error: deadlock: phase 0 of done of CTA \(0,0,0\) lacks 1 of 1 arrivals: nobody has ever arrived \[deadlock\]$
 // EXPECT: warp 0 lanes 0xffffffff waits for parity 0 of done \(0x[0-9a-f]+\): phase 0 incomplete, 1 of 1 arrivals pending, tx-count 0
 // EXPECT: warp 1 lanes 0xffffffff waits at barrier 0: 32 of 64 threads have arrived
-// EXPECT: from common/mbarrier.cuh:[0-9]+, tests/negative/commit_missing.cu:@WAIT@\)
-// EXPECT: at tests/negative/commit_missing.cu:@BARRIER@ \(
+// EXPECT: at tests/negative/commit_missing.cu:@WAIT@, in common/mbarrier.cuh:[0-9]+$
+// EXPECT: at tests/negative/commit_missing.cu:@BARRIER@$
 // EXPECT: hint: the arrive or the tcgen05.commit for it is missing
 #include "../../common/cluster.cuh"
 #include "../../common/cuda_check.h"

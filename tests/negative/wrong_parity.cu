@@ -5,7 +5,7 @@
 //
 // EXPECT: ^error: deadlock: warp 0 waits for parity 1 of bar of CTA \(0,0,0\), which is that of phase 1; phase 0 was the next for it to see and is over: wrong parity for its first wait \[deadlock\]$
 // EXPECT: CTA \(0,0,0\) warps 0-1 lanes 0xffffffff each waits for parity 1 of bar \(0x400\): phase 1 incomplete, 64 of 64 arrivals pending, tx-count 0
-// EXPECT: at common/mbarrier.cuh:[0-9]+ \(from common/mbarrier.cuh:[0-9]+, tests/negative/wrong_parity.cu:@WAIT@\)
+// EXPECT: at tests/negative/wrong_parity.cu:@WAIT@, in common/mbarrier.cuh:[0-9]+$
 // EXPECT: --> common/mbarrier.cuh:[0-9]+ in wrong_parity$
 // EXPECT: wrong_parity.cu:[0-9]+: cudaDeviceSynchronize\(\): cudaErrorLaunchTimeout
 #include "../../common/cluster.cuh"

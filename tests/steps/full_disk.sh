@@ -1,6 +1,6 @@
 #!/bin/sh
 # full_disk.sh EMULATOR PROGRAM: a step whose output cannot be written says so on stderr and ends with 1, like any
-# program whose result is lost. With --help too.
+# program whose result is lost. With --help too, and so do the emulator's own tools.
 # SAN_LIB is preloaded where it is set (the emulator is instrumented, PROGRAM is not).
 set -u
 [ -c /dev/full ] || exit 0
@@ -13,5 +13,16 @@ for option in --help ''; do
         echo "FAILED: $2 $option >/dev/full: exit code $code, on stderr: $err"
         bad=1
     }
+done
+for tool in "$1" "$1-log"; do
+    err=$("$tool" --help 2>&1 >/dev/full)
+    code=$?
+    case $code:$err in
+    1:*'stdout takes no more'*) ;;
+    *)
+        echo "FAILED: $tool --help >/dev/full: exit code $code, on stderr: $err"
+        bad=1
+        ;;
+    esac
 done
 exit $bad

@@ -16,7 +16,7 @@ done
 # toolkit [VAR=value]... -- ARGS
 toolkit() {
     set -- "$@"
-    out=$(env -u CUDA_HOME -u NVCC -u WHEELS -u CUDART_DIR PATH="$scratch/cuda/bin:$scratch/bin" "$@" 2>&1)
+    out=$(env -u CUDA_HOME -u NVCC -u TOOLKIT_DIR -u WHEELS -u CUDART_DIR PATH="$scratch/cuda/bin:$scratch/bin" "$@" 2>&1)
     code=$?
 }
 # expect WHAT CODE PATTERN
@@ -54,8 +54,8 @@ expect "no libcudart" 1 '*has no libcudart.so beside it*'
 : >"$scratch/cuda/lib64/libcudart.so.13"
 toolkit $run env out.env
 expect "libcudart.so.13 alone" 0 ''
-grep -qx "CUDART_DIR='$scratch/cuda/lib64'" out.env && grep -qx "LINK_DIR='$PWD/build/cudart'" out.env &&
-    [ -L build/cudart/libcudart.so ] || { echo "FAILED: link folder for libcudart.so.13: $(cat out.env)"; bad=1; }
+grep -qx "CUDART_DIR='$scratch/cuda/lib64'" out.env && grep -qx "LINK_DIR='$PWD/cudart'" out.env &&
+    [ -L cudart/libcudart.so ] || { echo "FAILED: link folder for libcudart.so.13: $(cat out.env)"; bad=1; }
 : >"$scratch/cuda/lib64/libcudart.so"
 toolkit $run env out.env
 grep -qx "LINK_DIR='$scratch/cuda/lib64'" out.env || { echo "FAILED: link folder: $(cat out.env)"; bad=1; }

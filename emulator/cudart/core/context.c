@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The one mutable global of the emulator, its lock, and the part of it that belongs to each host thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -262,6 +263,7 @@ static int create_gpu(struct rt_context *c) {
         c->gpu_refused = true;
         return e;
     }
+    config.progress = isatty(STDERR_FILENO);
     config.verbose = getenv("SM100EMU_VERBOSE") != NULL;
     budget_set_limit(config.memory ?: budget_default(""));
     if (!num_env_is_default())
