@@ -252,15 +252,18 @@ define nvcc
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 
+# $(call program,STEP): of a step, or with the kernel of the exercise that EXERCISE names.
+program = $(PROGRAMS)/$(if $(EXERCISE),exercises/$(EXERCISE),$(1))
+
 define step_rules
 $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 	$$(call nvcc,$$<,$$@)
 
-run-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter gpu,$(RUN_ON)),,emulator)
+run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	@echo "make watch-$(firstword $(subst _, ,$(1))) makes a page of what happens in it"
+	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1))) makes a page of what happens in it")
 
-check-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) emulator
+check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
 watch-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) emulator
@@ -269,7 +272,7 @@ endef
 
 # Asked only where a step is about to run.
 ifneq ($(filter run-%,$(MAKECMDGOALS)),)
-RUN_ON := $(or $(BACKEND),$(shell sh scripts/doctor.sh backend))
+RUN_ON := $(or $(if $(EXERCISE),emulator),$(BACKEND),$(shell sh scripts/doctor.sh backend))
 endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=$(PROGRAMS)/%.d)
@@ -290,6 +293,18 @@ $(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
 # break-NN-N: the N-th patch of the step's breaks/ on a copy, which is run; fails where the emulator does not tell it.
 break-%: emulator $(TOOL)
 	@SAN_LIB='$(SAN_LIB)' MAKE='$(MAKE)' sh scripts/break.sh $(BUILD) $*
+
+# The program of an exercise is the step's with the student's kernels in its PTX: it is for the emulator alone.
+ifneq ($(and $(EXERCISE),$(filter run-% check-%,$(MAKECMDGOALS))),)
+ifeq ($(wildcard exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh),)
+$(error there is no exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh to run: make exercise-NN writes them)
+endif
+EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
+$(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(PROGRAMS)/$(EXERCISE_STEP) FORCE
+	$(call say,NVCC,$<)
+	@sh scripts/doctor.sh need python3
+	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(EXERCISE_STEP) $@
+endif
 
 exercise-%: $(TOOL)
 	@sh scripts/doctor.sh need python3

@@ -3,14 +3,15 @@
   python3 course/exercise.py [--build DIR] [--seed S] [--to DIR] LESSON     make exercise-04 SEED=7; LESSON: 04, or all
   python3 course/exercise.py --list [--seeds 1-30] [LESSON]                 what there is; who of a class gets what
 
-Each exercise is a folder: TASK.md, a Makefile of one line, and kernel.cuh or answers.txt. What lies there already stays:
-where it is not what would be written, that is said. Exit code: 0; 2 where a step has drifted from its exercises.
+Each exercise is a folder: TASK.md, a Makefile, and kernel.cuh or answers.txt. What lies there already stays; where it
+is not what would be written, that is said. Exit code: 0; 2 where a step has drifted from its exercises.
 """
 
 import argparse
 import os
 import re
 import sys
+import textwrap
 
 import kernels
 import fill_in
@@ -21,7 +22,10 @@ from model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, TASK
 
 ROOT = kernels.ROOT
 SEED = "1"
+MARGIN = 120
 SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
+WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who computes D by
+other means gets no marks."""
 KINDS = {FILL: "a hole to fill", REPAIR: "a mistake to mend", PREDICT: "questions to answer"}
 
 
@@ -30,7 +34,7 @@ def lessons(root):
 
 
 def load(root, lesson, seed=SEED):
-    """All exercises of a lesson, fill, repair, predict, with texts of start and solution. The same for the same seed."""
+    """All exercises of a lesson: fill, repair, predict, with start and solution. The same for the same seed."""
     step, seed = kernels.steps(root)[lesson], str(seed or SEED)
     return [*fill_in.load(root, lesson), *repair.load(root, lesson, step, seed), *predict.load(root, lesson, seed)]
 
@@ -41,10 +45,16 @@ def seed_of(folder):
     return kernels.read(path).strip() if os.path.exists(path) else None
 
 
+def wrapped(text):
+    """The paragraphs of text, refilled: what was drawn for a question may be long."""
+    return "\n\n".join(textwrap.fill(part, MARGIN, break_long_words=False, break_on_hyphens=False)
+                       for part in re.split(r"\n\s*\n", text.strip()))
+
+
 def task(e):
     """TASK.md of an exercise."""
     number = e.lesson
-    lines = [f"# {e.title}", "", f"Lesson {number}, {KINDS[e.kind]}.", "", e.text.rstrip(), ""]
+    lines = [f"# {e.title}", "", f"Lesson {number}, {KINDS[e.kind]}.", "", wrapped(e.text), ""]
     if e.kind == PREDICT:
         lines += [f"Write your answers into `{ANSWERS}`: a number (`17` or `0x11`) or a word behind each `=`.", ""]
         for q in e.questions:
@@ -53,8 +63,9 @@ def task(e):
     else:
         words = " ".join(e.run)
         args = f" ARGS='{words}'" if words else ""
-        lines += [f"Change `{KERNEL}` alone. The host's part is that of [`{e.step}`](../../../{kernels.source_path(e.step)}).",
-                  "", f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; `make run` does here.",
+        path = kernels.source_path(e.step)
+        lines += [wrapped(f"Change `{KERNEL}` alone. The host's part is that of [`{path}`](../../../{path}). {WORK}"), "",
+                  f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; `make run` does here.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
         if e.timed:
             lines += ["", "Cycles on the model's clock count, once the answer is right and no rule is broken."]
@@ -72,9 +83,10 @@ def answers(e):
 def makefile(e):
     """What `make run` does in the exercise's folder."""
     words = " ".join(e.run)
-    target = "grade" if e.kind == PREDICT else "run check watch grade"
-    args = f" ARGS='{words}'" if words else ""
-    return f"{target}:; @$(MAKE) -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}\n.PHONY: {target}\n"
+    targets = "grade" if e.kind == PREDICT else "run check grade"
+    args = f" ARGS='$(or $(ARGS),{words})'" if words else ""
+    return (f"# In this folder: {targets.replace(' ', ', ')}.\n"
+            f"{targets}: ; @MAKELEVEL= $(MAKE) --no-print-directory -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}\n")
 
 
 def files(e):

@@ -20,8 +20,8 @@ is a Drift, with the line of the catalogue: a step that has changed needs its ho
 import os
 import shlex
 
-from catalogue import Drift, pattern_of, region
 from kernels import kernel
+from catalogue import Drift, pattern_of, region
 from model import FILL, Exercise
 
 

@@ -2,9 +2,9 @@
 
   python3 course/kernels.py --build build FILE STEP OUT     OUT becomes STEP's program with the kernels of FILE
 
-A step's kernel is its .cu up to the line where the host's part begins, with what it includes named from the repository's
-root. The program is the one that make has built of the step, with the PTX of the changed kernel spliced in: neither the
-host's part nor the machine code is compiled again, so an exercise is built in the time of nvcc -ptx.
+A step's kernel is its .cu up to the line where the host's part begins, with what it includes named from the root of the
+repository. The program is the one that make has built of the step, with the PTX of the changed kernel spliced in:
+neither the host's part nor the machine code is compiled again, so an exercise is built in the time of nvcc -ptx.
 """
 
 import argparse
@@ -28,8 +28,8 @@ HOST_HEADERS = {"cmdline.h", "cuda_check.h", "gemm_host.h", "tensor_map.h", "lau
 
 def steps(root):
     """{number of the lesson: folder of its step}."""
-    folders = [os.path.basename(os.path.dirname(path)) for path in glob.glob(os.path.join(root, "[0-9][0-9]_*", "*.cu"))]
-    return {f[:2]: f for f in sorted(folders) if os.path.exists(os.path.join(root, f, f + ".cu"))}
+    folders = sorted(os.path.basename(path) for path in glob.glob(os.path.join(root, "[0-9][0-9]_*")))
+    return {f[:2]: f for f in folders if os.path.exists(os.path.join(root, source_path(f)))}
 
 
 def source_path(step):

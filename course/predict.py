@@ -2,16 +2,19 @@
 
 predict/0N.txt has them, a key and its text a line; `#` begins a comment:
 
-  include PATH              a header that the answers need, of those that are plain C
-  lift PATH NAME...         a struct, an enum (by one of its names) or a function taken out of a step's source
-  stub TEXT                 C in front of what is lifted: what stands in for the machine there
+  include PATH              a header that the answers need, of those that host compilers take
+  lift PATH NAME...         a function, a struct (struct.NAME where a function has its name) or an enum (by one of its
+                            names) taken out of a source
+  stub TEXT                 C++ in front of what is lifted: what stands in for the machine there
+  behind PATH               a header behind what is lifted
   ask WORD                  an exercise; title TEXT and text TEXT as in fill/
-  vary NAME = VALUE...      one of these, drawn by the seed; $NAME stands for it in what follows, and in C it is NAME
-  given C                   C in front of the answers: declarations, calls
-  q KEY FORM = C            a question: its answer is this expression. FORM: number, hex, or word: a string
+  vary NAME = VALUE...      one of these, drawn by the seed; $NAME stands for it in what follows
+  given TEXT                C++ in front of the answers: declarations, calls
+  take PATH TEXT            the statement that begins with TEXT in a source, in front of the answers
+  q KEY FORM = TEXT         a question: its answer is this expression; FORM: number, hex, word
   ? TEXT                    what is asked
 
-The answers of a lesson are printed by one C program, so that none is written down a second time.
+The answers of a lesson are printed by one C++ program, so that none is written down a second time.
 """
 
 import os
@@ -20,8 +23,8 @@ import re
 import subprocess
 import tempfile
 
-from catalogue import Drift, region
 from kernels import read
+from catalogue import Drift, region
 from model import PREDICT, Exercise, Question
 
 DEVICE = """#include <stdint.h>
@@ -52,7 +55,8 @@ def filled(text, values):
 
 def lifted(path, text, name):
     """A definition's text out of a source."""
-    place = region(text, name)
+    name = name.removeprefix("struct.") if (of_struct := name.startswith("struct.")) else name
+    place = None if of_struct else region(text, name)
     if place:
         return text[place[0] : place[1]].rstrip() + ("\n}\n" if not text[: place[1]].endswith("}\n") else "\n")
     found = re.search(rf"^struct {name} \{{.*?^\}};", text, re.M | re.S)
@@ -81,6 +85,8 @@ class Questions:
     def take(self, key, rest):
         if key == "include":
             self.head.append(f'#include "{rest}"')
+        elif key == "behind":
+            self.lifts.append(f'#include "{rest}"\n')
         elif key == "stub":
             self.stubs.append(rest)
         elif key == "lift":
@@ -103,10 +109,16 @@ class Questions:
             ask.vary.append((name, values.split()))
         elif key == "given":
             ask.given.append(rest)
+        elif key == "take":
+            path, _, begin = rest.partition(" ")
+            found = re.findall(re.escape(begin) + r"[^;]*;", read(os.path.join(self.root, path)))
+            if len(found) != 1:
+                self.fail(f"{len(found)} places of {path} instead of one are `{begin}`")
+            ask.given += found
         elif key == "q":
             found = re.fullmatch(r"(\w+) (number|hex|word) = (.*)", rest)
             if not found:
-                self.fail("a question is `KEY FORM = C`")
+                self.fail("a question is `KEY FORM = TEXT`")
             ask.questions.append([*found.groups(), []])
         elif key == "?" and ask.questions:
             ask.questions[-1][3].append(rest)
@@ -114,7 +126,7 @@ class Questions:
             self.fail(f"`{key}` is no key here")
 
     def program(self, lesson, seed):
-        """C that prints a line `word key answer` for every question."""
+        """C++ that prints a line `word key answer` for every question."""
         lines = [DEVICE, *self.head, *self.stubs, *self.lifts, "int main(void) {"]
         formats = {"number": '%lld\\n", (long long)(', "hex": '0x%llx\\n", (unsigned long long)(', "word": '%s\\n", ('}
         for ask in self.asks:
@@ -128,11 +140,11 @@ class Questions:
     def answers(self, lesson, seed):
         """{(word, key): answer}: what the program prints."""
         with tempfile.TemporaryDirectory() as folder:
-            source, program = os.path.join(folder, "answers.c"), os.path.join(folder, "answers")
+            source, program = os.path.join(folder, "answers.cc"), os.path.join(folder, "answers")
             with open(source, "w") as f:
                 f.write(self.program(lesson, seed))
-            made = subprocess.run([os.environ.get("CC") or "cc", "-std=gnu11", "-w", "-I", self.root, "-o", program, source],
-                                  capture_output=True, text=True)
+            command = [os.environ.get("CXX") or "c++", "-std=gnu++2a", "-w", "-I", self.root, "-o", program, source]
+            made = subprocess.run(command, capture_output=True, text=True)
             if made.returncode:
                 raise Drift(f"{os.path.relpath(self.path)}: {made.stderr.replace(folder + '/', '')}")
             said = subprocess.run([program], capture_output=True, text=True, check=True).stdout

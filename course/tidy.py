@@ -1,13 +1,14 @@
 """tidy.py - applies a mutant to a step's source so that no trace of the change is left.
 
-The catalogue writes a change as it comes: without indentation, and with a deleted statement's comment and empty line left
-behind. Here a deleted statement takes its line along, the comment on it and one above it that it alone has; what is new
-is indented; the comments behind neighbouring lines are set in one column again, as clang-format sets them. A change that
+The catalogue writes a change as it comes: without indentation, and with a deleted statement's comment and empty line
+left behind. Here a deleted statement takes its line along, the comment on it and one right above it; what is new is
+indented; the comments behind neighbouring lines are set in one column again, as clang-format sets them. A change that
 cannot be hidden so is refused: Visible.
 """
 
 import re
 
+import kernels  # finds the next
 from catalogue import pattern_of, region
 
 INDENT = 4
@@ -21,17 +22,16 @@ class Visible(Exception):
 
 def place(case, hunk, text, end):
     """(begin, end) of the hunk's old text, which lies in the kernel's part of text."""
-    begin = 0
+    within = (0, len(text))
     if hunk.function:
-        found = region(text, hunk.function)
-        if found is None:
+        within = region(text, hunk.function)
+        if within is None:
             case.fail(f"{hunk.path} has no function {hunk.function}")
-        begin, end = found[0], min(end, found[1])
-    found = list(pattern_of(hunk.old).finditer(text, begin, end))
-    if not found:
-        raise Visible("not in the kernel's part")
-    if len(found) > 1:
+    found = list(pattern_of(hunk.old).finditer(text, *within))
+    if len(found) != 1:
         case.fail(f"{hunk.path}: {len(found)} places instead of one are `{' '.join(hunk.old)}`")
+    if found[0].end() > end:
+        raise Visible("not in the kernel's part")
     return found[0].span()
 
 
