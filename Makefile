@@ -48,6 +48,10 @@ HINT ?=
 EXERCISE ?=
 GRADE ?=
 SUBMISSIONS ?=
+DRAW ?=
+RESULTS ?=
+STUDENTS ?=
+SHARD ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -323,14 +327,22 @@ exercise-%: $(TOOL)
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/exercise.py --build $(BUILD) --seed '$(SEED)' $*
 
-grade-%: all
+define grade_rule
+grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 05_%,$(1)),$(RUNGS:%=$(PROGRAMS)/ladder/%)) emulator
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade.py --build $(BUILD) --seed '$(SEED)' --hint '$(HINT)' --exercise '$(EXERCISE)' --format '$(GRADE)' $*
+	@python3 -B course/grade.py --build $(BUILD) --seed '$$(SEED)' --hint '$$(HINT)' --exercise '$$(EXERCISE)' \
+	    --format '$$(GRADE)' --output '$$(RESULTS)' --draw '$$(DRAW)' $(firstword $(subst _, ,$(1)))
+endef
+$(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
+
+grade-%:
+	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make grade-02, ...)" >&2; exit 2
 
 .PHONY: grade-all docs site
 grade-all: all
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade_all.py --build $(BUILD) --format '$(GRADE)' '$(SUBMISSIONS)'
+	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
+	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
 docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
 	@sh scripts/doctor.sh need python3
