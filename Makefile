@@ -48,6 +48,10 @@ HINT ?=
 EXERCISE ?=
 GRADE ?=
 SUBMISSIONS ?=
+DRAW ?=
+RESULTS ?=
+STUDENTS ?=
+SHARD ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -90,8 +94,8 @@ endif
 STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
 STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
-LADDER := 05_persistent_warpspec/ladder
-RUNGS := $(sort $(patsubst $(LADDER)/%.cu,%,$(wildcard $(LADDER)/*.cu)))
+RUNG_SOURCES := 05_persistent_warpspec/ladder
+RUNGS := $(sort $(patsubst $(RUNG_SOURCES)/%.cu,%,$(wildcard $(RUNG_SOURCES)/*.cu)))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
@@ -264,10 +268,10 @@ ifneq ($(BREAK),)
 $(error RUNG=$(RUNG) and BREAK=$(BREAK) do not go together: the patches are of the steps)
 endif
 endif
-# $(call program,STEP): of a step, or of its rung.
-program = $(PROGRAMS)/$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1))
+# $(call program,STEP): of a step, or of its rung, or with the kernel of the exercise that EXERCISE names.
+program = $(PROGRAMS)/$(if $(EXERCISE),exercises/$(EXERCISE),$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1)))
 
-$(PROGRAMS)/ladder/%: $(LADDER)/%.cu $(TOOL) Makefile
+$(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 -include $(RUNGS:%=$(PROGRAMS)/ladder/%.d)
 
@@ -277,7 +281,7 @@ $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it"
+	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it")
 
 check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
@@ -289,7 +293,7 @@ endef
 
 # Asked only where a step is about to run.
 ifneq ($(filter run-%,$(MAKECMDGOALS)),)
-RUN_ON := $(or $(BACKEND),$(shell sh scripts/doctor.sh backend))
+RUN_ON := $(or $(if $(EXERCISE),emulator),$(BACKEND),$(shell sh scripts/doctor.sh backend))
 endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=$(PROGRAMS)/%.d)
@@ -307,18 +311,38 @@ run check watch break exercise grade:
 break-%: emulator $(TOOL)
 	@SAN_LIB='$(SAN_LIB)' MAKE='$(MAKE)' sh scripts/break.sh $(BUILD) $*
 
+# The program of an exercise is the step's with the student's kernels in its PTX: it is for the emulator alone.
+ifneq ($(and $(EXERCISE),$(filter run-% check-%,$(MAKECMDGOALS))),)
+ifeq ($(wildcard exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh),)
+$(error there is no exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh to run: make exercise-NN writes them)
+endif
+EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
+$(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(PROGRAMS)/$(EXERCISE_STEP) FORCE
+	$(call say,NVCC,$<)
+	@sh scripts/doctor.sh need python3
+	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(EXERCISE_STEP) $@
+endif
+
 exercise-%: $(TOOL)
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/exercise.py --build $(BUILD) --seed '$(SEED)' $*
 
-grade-%: all
+define grade_rule
+grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 05_%,$(1)),$(RUNGS:%=$(PROGRAMS)/ladder/%)) emulator
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade.py --build $(BUILD) --seed '$(SEED)' --hint '$(HINT)' --exercise '$(EXERCISE)' --format '$(GRADE)' $*
+	@python3 -B course/grade.py --build $(BUILD) --seed '$$(SEED)' --hint '$$(HINT)' --exercise '$$(EXERCISE)' \
+	    --format '$$(GRADE)' --output '$$(RESULTS)' --draw '$$(DRAW)' $(firstword $(subst _, ,$(1)))
+endef
+$(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
+
+grade-%:
+	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make grade-02, ...)" >&2; exit 2
 
 .PHONY: grade-all docs site
 grade-all: all
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade_all.py --build $(BUILD) --format '$(GRADE)' '$(SUBMISSIONS)'
+	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
+	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
 docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
 	@sh scripts/doctor.sh need python3
@@ -445,6 +469,7 @@ $(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/fl
 clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRAMS)/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md (LADDER=program: tests/clock/ladder/README.md)
 	@sh scripts/doctor.sh need python3
 	@python3 tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
+	@python3 tests/clock/rungs.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run
