@@ -1,5 +1,6 @@
 #!/bin/sh
-# watch.sh BUILD STEP: runs a step on the emulator with --trace, and makes BUILD/watch/NN/index.html and trace.json.
+# watch.sh BUILD STEP [PROGRAM]: runs a step on the emulator with --trace, and makes BUILD/watch/NN/index.html and
+# trace.json. PROGRAM: a rung of the step's ladder, N_name, in its stead; its page is in BUILD/watch/NN/N_name.
 #
 #   ARGS      of the program, and instead of what the step is watched with otherwise
 #   TEXT=1    a timeline on the terminal in place of the page
@@ -14,7 +15,8 @@ set -eu
 build=$1 step=$2
 [ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 number=${step%%_*}
-folder=$build/watch/$number programs=${PROGRAMS:-build}
+folder=$build/watch/$number${3:+/${3##*/}} programs=${PROGRAMS:-build}
+watched=${3:-$programs/$step}
 
 # record PROGRAM LOG FINDINGS SAYS: what it prints goes to SAYS. A program that fails has a log all the same.
 record() {
@@ -37,7 +39,7 @@ page() {
 
 args=${ARGS:-} options='' code=0
 # A cluster then makes four tiles, one after the other.
-if [ -z "$args" ] && [ "$number" = 05 ]; then args='--clusters 4'; fi
+if [ -z "$args" ] && [ -z "${3:-}" ] && [ "$number" = 05 ]; then args='--clusters 4'; fi
 mkdir -p "$folder"
 
 if [ -n "${BREAK:-}" ]; then
@@ -58,7 +60,7 @@ if [ -n "${BREAK:-}" ]; then
     exit 0
 fi
 
-record "$programs/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
+record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
 if [ -n "${TEXT:-}" ]; then
     exec "$build/sm100emu-log" --timeline "$folder/log"
 fi
@@ -66,8 +68,8 @@ sh scripts/doctor.sh need python3
 set -- "$folder/log"
 if [ -n "${BESIDE:-}" ]; then
     options=$BESIDE
-    record "$programs/$step" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
+    record "$watched" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
     set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
-page "$@" -o "$folder" --name "$step${args:+ $args}" --said "$folder/findings.sarif" --title "$step"
+page "$@" -o "$folder" --name "${watched##*/}${args:+ $args}" --said "$folder/findings.sarif" --title "${watched##*/}"
 [ "$code" = 0 ] || echo "watch: the program ended with exit code $code; $folder/says.txt has what it printed" >&2

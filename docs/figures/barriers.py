@@ -1,7 +1,7 @@
 """barriers.py - figures of mbarriers: phases, parities, pending arrivals, transaction counts."""
 
 from book import figure
-from runs import ARRIVE, COMPLETE_TX, EXPECT_TX, PHASE, SYNC
+from runs import ARRIVE, COMPLETE_TX, EXPECT_TX, PHASE, SYNC, claim
 from svg import MARGIN, Drawing
 from timelines import Axis, waits
 
@@ -212,6 +212,7 @@ def free_commits(runs):
         for rank in range(16)
     }
     senders, side, gap = told[0], 62, 26
+    claim(senders == [0, 1, 2, 3, 4, 8, 12], "the CTAs of row and column of CTA 0 commit to it")
     d = Drawing(540)
     y = d.heading(
         "Who tells CTA 0 that its tiles have been read", "arrivals at `free` of CTA 0, phase 0, in a run of step 03"

@@ -1,13 +1,15 @@
 """course.py - figures of step 05's order of tiles and epilogue, of the ladder, and of the whole course."""
 
+import glob
 import os
 import re
 
 from book import figure
-from runs import ROOT
+from runs import ROOT, Failed
 from svg import MARGIN, Drawing
 
 GROUPS = ["c1", "c7", "c4", "c3"]
+LADDER = "05_persistent_warpspec/ladder"
 RASTER = r"""
 #define __host__
 #define __device__
@@ -132,12 +134,12 @@ STEPS = [
 
 
 def rungs():
-    """[(number, what it adds)] of the ladder, from the first line of each rung's file."""
-    folder, found = os.path.join(ROOT, "05_persistent_warpspec/ladder"), []
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        m = re.match(r"(\d)_(\w+)\.cu$", name)
-        if m:
-            found.append((int(m[1]), m[2].replace("_", " ")))
+    """[(number, what it adds)] of the ladder, from the first line of each rung."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(ROOT, LADDER, "[0-9]_*.cu"))):
+        with open(path, encoding="utf-8") as f:
+            m = re.match(r"/\* (\d)_\w+ - ([^:.]*)", f.readline())
+        found.append((int(m[1]), m[2].strip()))
     return found
 
 
@@ -184,3 +186,15 @@ def ladder_rows(d, y, found):
         d.box(MARGIN + 58, y, 454, 24, "rung %d: %s" % (n, name), "c4", 13)
         y += 28
     return y
+
+
+def measured():
+    """[(name, TFLOPS)] of what `make` of the ladder wrote down (LADDER/*.tsv)."""
+    for path in sorted(glob.glob(os.path.join(ROOT, LADDER, "*.tsv"))):
+        with open(path, encoding="utf-8") as f:
+            rows = [line.rstrip("\n").split("\t") for line in f if line.strip() and not line.startswith("#")]
+        head = [name.lower() for name in rows[0]]
+        if "tflops" in head:
+            name = next(head.index(n) for n in ("rung", "program", "name") if n in head)
+            return [(row[name], float(row[head.index("tflops")])) for row in rows[1:]]
+    raise Failed("%s/*.tsv has no column TFLOPS" % LADDER)

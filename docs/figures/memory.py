@@ -3,6 +3,7 @@
 import re
 
 from book import figure
+from runs import claim
 from svg import MARGIN, Drawing
 
 STEPS = ["c1", "c7", "c4", "c3"]  # the four UMMAs of a K tile
@@ -32,7 +33,9 @@ def tmem_windows(runs):
         d.text(MARGIN, top + 14, "lane %d" % first, 12, "f")
         d.text(MARGIN, top + 52, "lane %d" % last, 12, "f")
         for j, (letter, columns, base) in enumerate(blocks):
-            assert cells[base // 8 : (base + columns) // 8] == letter * (columns // 8)
+            claim(
+                cells[base // 8 : (base + columns) // 8] == letter * (columns // 8), "%s is where it is said" % letter
+            )
             d.rect(x + base * wide, top, columns * wide, 58, STEPS[j], round=0)
             d.text(x + (base + columns / 2) * wide, top + 20, letter, 14, "i" + STEPS[j][1:], "middle", bold=True)
         d.rect(x, top, 512 * wide, 58, None, "k", round=0, thick=2)
@@ -126,6 +129,7 @@ def swizzle_atom(runs):
     placed, starts = runs.compute(SWIZZLE)
     placed = [int(v) for v in placed.split()]
     stored = {to // 16: i for i, to in enumerate(placed)}
+    claim(all(to == (i ^ i // 8) * 16 for i, to in enumerate(placed)), "chunk c of row r lies at place c XOR r")
     d = Drawing(540)
     y = d.heading(
         "The 128-byte swizzle: 8 rows x 8 chunks of 16 bytes", "places by umma_swizzle_offset() of common/descriptors.h"
@@ -139,7 +143,6 @@ def swizzle_atom(runs):
                 d.text(x - 8, top + 19, str(r), 12, "f", "end")
             for c in range(8):
                 chunk = r * 8 + c if not k else stored[r * 8 + c]
-                assert chunk // 8 == r  # a chunk stays in its row
                 step = STEPS[chunk % 8 // 2]
                 d.rect(x + c * side, top, side, side, step, "g", round=0)
                 d.text(x + (c + 0.5) * side, top + 19, str(chunk % 8), 13, "i" + step[1:], "middle")

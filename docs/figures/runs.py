@@ -25,6 +25,12 @@ class Failed(Exception):
     """A run that a figure needs did not end as it must; what it said."""
 
 
+def claim(holds, words):
+    """What a caption says must hold of the run that it is drawn from."""
+    if not holds:
+        raise Failed("the run does not show that " + words)
+
+
 class Runs:
     """Programs of the repository on the emulator. build: where make has put programs and emulator."""
 
@@ -35,7 +41,7 @@ class Runs:
 
     def call(self, command, codes=(0,)):
         env = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", ""))
-        if os.environ.get("SAN_LIB") and "sm100emu" in os.path.basename(command[0]):
+        if os.environ.get("SAN_LIB") and os.path.basename(command[0]) == "sm100emu":
             env["LD_PRELOAD"] = os.environ["SAN_LIB"]
         for name in [n for n in env if n.startswith("SM100EMU_")]:
             del env[name]

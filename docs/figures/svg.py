@@ -35,7 +35,9 @@ def palette():
 def rules(colours):
     """CSS of the classes that a figure uses, in these colours."""
     made = [".t{fill:%(text)s}.f{fill:%(faint)s}.said{fill:%(said)s}.bg{fill:%(page)s}.panel{fill:%(panel)s}" % colours]
-    made.append(".e{stroke:%(border)s}.a{stroke:%(arrow)s}.ah{fill:%(arrow)s}.k{stroke:%(edge)s}" % colours)
+    made.append(
+        ".e{stroke:%(border)s}.a{stroke:%(arrow)s}.ah{fill:%(arrow)s}.k{stroke:%(edge)s}.kh{fill:%(edge)s}" % colours
+    )
     made.append(".s{stroke:%(said)s}.sh{fill:%(said)s}.g{stroke:%(line)s}.now{fill:%(now)s}" % colours)
     made += [".%s{fill:%s}" % (name, colours[name]) for name in NAMES]
     return "".join(made)

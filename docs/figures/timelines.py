@@ -1,7 +1,7 @@
 """timelines.py - figures of time: who does what when, on the model's clock."""
 
 from book import figure
-from runs import BEGINS, EXPECT_TX, PHASE, SYNC, TENSOR_CORE, TENSOR_LDST, TMA, WAIT
+from runs import BEGINS, EXPECT_TX, PHASE, SYNC, TENSOR_CORE, TENSOR_LDST, TMA, WAIT, claim
 from svg import MARGIN, Drawing
 
 TILES = ["c1", "c7", "c4", "c3"]  # tile after tile
@@ -184,12 +184,16 @@ def roles(runs):
             axis.bar(top + shift, begin, end, TILES[t], "tile %d" % t, 17 if name != "MMA" else 34)
     y = bottom + 24
     y = d.legend(MARGIN, y, [(TILES[t], "tile %d" % t) for t in range(len(made))])
+    claim(
+        all(bars["load"][t + 1][0] < joined(bars["MMA"])[t][1] for t in (0, 1)) and overlap(bars, 1, 0) > 0,
+        "loads are ahead and the epilogue of tile 0 runs beside the UMMAs of tile 1",
+    )
     busy = sum(e - b for b, e, _ in bars["MMA"])
     whole = bars["MMA"][-1][1] - bars["MMA"][0][0]
     d.wrap(
         MARGIN,
         y + 4,
-        "Loads run ahead by as many stages as there are; the UMMAs of tile %d run while the epilogue works "
+        "Loads run ahead of the UMMAs; the UMMAs of tile %d run while the epilogue works "
         "on tile %d. From its first UMMA to its last the tensor core is busy %.0f%% of the time."
         % (1, 0, 100 * busy / whole),
     )
@@ -203,6 +207,12 @@ def roles(runs):
         )
         + ".",
     )
+
+
+def overlap(bars, mma, epilogue):
+    """Cycles during which the UMMAs of one tile run beside the epilogue of another."""
+    spans_of = [next(s for s in joined(bars[r]) if s[2] == t) for r, t in (("MMA", mma), ("epilogue", epilogue))]
+    return min(s[1] for s in spans_of) - max(s[0] for s in spans_of)
 
 
 def joined(bars):
@@ -242,6 +252,9 @@ def accumulators(runs):
             axis.bar(top, begin[t], full[t], "c2", "fill %d" % t, 34)
             axis.bar(top, full[t], empty[t], "c4", "read %d" % t, 34)
     y = d.legend(MARGIN, bottom + 24, [("c2", "UMMAs fill tile n"), ("c4", "the epilogue reads tile n")])
+    claim(
+        all(begin[t + 2] >= empty[t] for t in range(len(made) - 2)), "an accumulator is read before it is overwritten"
+    )
     hidden = [min(full[t + 1], empty[t]) - full[t] for t in range(len(made) - 1)]
     d.wrap(
         MARGIN,
