@@ -8,6 +8,7 @@
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
 #   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of
+#   build/break/NN-N/          a copy of a step with its N-th experiment applied (make break-NN-N)
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
@@ -47,6 +48,10 @@ HINT ?=
 EXERCISE ?=
 GRADE ?=
 SUBMISSIONS ?=
+DRAW ?=
+RESULTS ?=
+STUDENTS ?=
+SHARD ?=
 # Where `make install` puts things, by the names of the GNU Coding Standards.
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -263,8 +268,8 @@ ifneq ($(BREAK),)
 $(error RUNG=$(RUNG) and BREAK=$(BREAK) do not go together: the patches are of the steps)
 endif
 endif
-# $(call program,STEP): of a step, or of its rung.
-program = $(PROGRAMS)/$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1))
+# $(call program,STEP): of a step, or of its rung, or with the kernel of the exercise that EXERCISE names.
+program = $(PROGRAMS)/$(if $(EXERCISE),exercises/$(EXERCISE),$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1)))
 
 $(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
@@ -276,7 +281,7 @@ $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it"
+	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it")
 
 check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
@@ -288,7 +293,7 @@ endef
 
 # Asked only where a step is about to run.
 ifneq ($(filter run-%,$(MAKECMDGOALS)),)
-RUN_ON := $(or $(BACKEND),$(shell sh scripts/doctor.sh backend))
+RUN_ON := $(or $(if $(EXERCISE),emulator),$(BACKEND),$(shell sh scripts/doctor.sh backend))
 endif
 $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 -include $(STEPS:%=$(PROGRAMS)/%.d)
@@ -301,38 +306,55 @@ run-% check-% watch-%:
 run check watch break exercise grade:
 	@echo "make $@: which step? $(foreach n,$(NUMBERS),make $@-$(n)$(if $(filter break,$@),-1))" >&2; exit 2
 
-# Broken copies of a step: scripts/watch.sh makes their sources.
-$(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
-	$(call nvcc,$<,$@)
-
 # ---------------------------------------------------------------- the course: experiments, exercises, marks, pictures, pages
 # break-NN-N: the N-th patch of the step's breaks/ on a copy, which is run; fails where the emulator does not tell it.
 break-%: emulator $(TOOL)
 	@SAN_LIB='$(SAN_LIB)' MAKE='$(MAKE)' sh scripts/break.sh $(BUILD) $*
 
+# The program of an exercise is the step's with the student's kernels in its PTX: it is for the emulator alone.
+ifneq ($(and $(EXERCISE),$(filter run-% check-%,$(MAKECMDGOALS))),)
+ifeq ($(wildcard exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh),)
+$(error there is no exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh to run: make exercise-NN writes them)
+endif
+EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
+$(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(PROGRAMS)/$(EXERCISE_STEP) FORCE
+	$(call say,NVCC,$<)
+	@sh scripts/doctor.sh need python3
+	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(EXERCISE_STEP) $@
+endif
+
 exercise-%: $(TOOL)
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/exercise.py --build $(BUILD) --seed '$(SEED)' $*
 
-grade-%: all
+define grade_rule
+grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 05_%,$(1)),$(RUNGS:%=$(PROGRAMS)/ladder/%)) emulator
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade.py --build $(BUILD) --seed '$(SEED)' --hint '$(HINT)' --exercise '$(EXERCISE)' --format '$(GRADE)' $*
+	@python3 -B course/grade.py --build $(BUILD) --seed '$$(SEED)' --hint '$$(HINT)' --exercise '$$(EXERCISE)' \
+	    --format '$$(GRADE)' --output '$$(RESULTS)' --draw '$$(DRAW)' $(firstword $(subst _, ,$(1)))
+endef
+$(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
+
+grade-%:
+	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make grade-02, ...)" >&2; exit 2
 
 .PHONY: grade-all docs site
 grade-all: all
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade_all.py --build $(BUILD) --format '$(GRADE)' '$(SUBMISSIONS)'
+	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
+	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
-docs: all
+docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
 	@sh scripts/doctor.sh need python3
-	@PYTHONPATH=python python3 -B docs/figures/draw.py --build $(BUILD)
+	@SAN_LIB='$(SAN_LIB)' python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
 site: all
 	@sh scripts/site.sh $(BUILD)
 
-# Broken copies, as of watch-NN BREAK=N.
-$(BUILD)/break/%: $(BUILD)/break/%.cu $(TOOL) Makefile
+# Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
+$(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
+-include $(wildcard $(PROGRAMS)/break/*/*/*.d)
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
@@ -377,6 +399,12 @@ test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSa
 
 test-full: tests ## the tests and the long suites
 	@$(CTEST)
+
+.PHONY: lessons
+LESSONS ?=
+lessons: all ## every command of the lessons and pages is run, and what they show compared with what it prints (LESSONS='01 docs.watching --update')
+	@sh scripts/doctor.sh need python3 patch
+	@python3 -B tests/lessons/lessons.py --slow $(LESSONS)
 
 # qemu keeps a record of every page that a program reserves; with 8 GiB to reserve the emulator makes do with less device
 # memory.

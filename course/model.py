@@ -1,8 +1,8 @@
 """model.py - what an exercise is, for those who write it out (exercise.py) and those who mark it (grade.py).
 
-Three kinds. *fill*: a kernel with a hole in it; *repair*: a kernel with one mistake in its synchronisation, taken from the
-mutants by a seed; *predict*: questions with short answers. Kernels are the steps' own, cut at the line where the host's
-part begins, so that they cannot drift from the lessons.
+Three kinds. *fill*: a kernel with a hole in it; *repair*: a kernel with one mistake in its synchronisation, taken from
+the mutants by a seed; *predict*: questions with short answers. Kernels are the steps' own, cut at the line where the
+host's part begins, so that they cannot drift from the lessons.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise. The name is lesson, kind and a word: 04-fill-commit-mask; a repair's word hides the mutant's name."""
+    """One exercise. The name is lesson, kind and a word: 04-fill-masks; a repair's word hides the mutant's name."""
 
     name: str
     lesson: str  # "04"
@@ -38,5 +38,6 @@ class Exercise:
     first: int = 0  # line of `start` at which the hole or mistake begins; last: at which it ends
     last: int = 0
     rules: tuple[str, ...] = ()  # ids of the diagnostics that may tell the mistake
+    run: tuple[str, ...] = ()  # arguments of the step's program under which the mistake or hole shows
     timed: bool = False  # modelled cycles count
     questions: tuple[Question, ...] = field(default=())

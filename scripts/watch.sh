@@ -5,12 +5,13 @@
 #   ARGS      of the program, and instead of what the step is watched with otherwise
 #   TEXT=1    a timeline on the terminal in place of the page
 #   BESIDE=   options of the emulator: the page shows a second run with them side by side (BESIDE=--schedule=lazy)
-#   BREAK=N   the N-th patch of STEP/breaks/ is applied to a copy in BUILD/watch/NN/break-N, and the page, there too,
-#             shows both runs side by side: as it is, and broken. The first lines of a patch, up to its ---, say what it
-#             does, and may hold `Options:` of the emulator and `Arguments:` of the program, for both.
+#   BREAK=N   the N-th experiment of the step (scripts/broken.sh) on a copy, and a page in BUILD/watch/NN/break-N that shows
+#             both runs side by side, as it is and broken, with the options and arguments that the experiment names
 #
 # SAN_LIB as in run.sh. MAKE builds the copy.
 set -eu
+# shellcheck source=scripts/broken.sh
+. scripts/broken.sh
 build=$1 step=$2
 [ ! -t 1 ] || printf '\033[K' # make's line of what it builds
 number=${step%%_*}
@@ -31,11 +32,6 @@ record() {
     }
 }
 
-# said PATCH NAME: what stands behind NAME: before the first line with ---
-said() {
-    sed -n "/^--- /q; s/^$2: *//p" "$1"
-}
-
 # page LOG...: makes the page; options for it are in "$@" too
 page() {
     PYTHONPATH=python python3 -B -m sm100emu.watch --log-tool "$build/sm100emu-log" "$@"
@@ -47,28 +43,20 @@ if [ -z "$args" ] && [ -z "${3:-}" ] && [ "$number" = 05 ]; then args='--cluster
 mkdir -p "$folder"
 
 if [ -n "${BREAK:-}" ]; then
-    patch=$(find "$step/breaks" -name "$BREAK-*.patch" 2>/dev/null | sed 1q)
-    [ -n "$patch" ] || {
-        echo "watch: $step/breaks has no patch $BREAK; there is:" >&2
-        find "$step/breaks" -name '*.patch' 2>/dev/null | LC_ALL=C sort | sed 's|.*/||; s/^/  /' >&2
-        exit 2
-    }
-    sh scripts/doctor.sh need python3 patch
-    folder=$folder/break-$BREAK
-    mkdir -p "$folder/source/$step"
+    find_patch "$step" "$BREAK"
+    sh scripts/doctor.sh need python3
+    copy=$programs/break/$number-$BREAK
+    broken_copy "$step" "$patch" "$copy"
     [ -n "${ARGS:-}" ] || args=$(said "$patch" Arguments)
     options=$(said "$patch" Options)
-    rm -rf "$folder/source/common"
-    cp -R common "$folder/source/common"
-    cp "$step"/*.cu "$folder/source/$step/"
-    patch -s -p1 -d "$folder/source" <"$patch"
-    ${MAKE:-make} -s "$folder/source/$step/$step"
+    folder=$folder/break-$BREAK
+    mkdir -p "$folder"
     record "$programs/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
-    record "$folder/source/$step/$step" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
-    sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$patch"
+    record "$copy/$step/$step" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
+    sentence "$patch"
     page "$folder/log" "$folder/log-broken" -o "$folder" --title "$step, BREAK=$BREAK" \
         --name "$step" --said "$folder/findings.sarif" \
-        --name2 "broken: $(sed 1q "$patch")" --said2 "$folder/findings-broken.sarif" --root2 "$folder/source"
+        --name2 "broken: $(sentence "$patch")" --said2 "$folder/findings-broken.sarif" --root2 "$copy"
     exit 0
 fi
 

@@ -45,12 +45,12 @@ def variable(makefile, name):
 
 
 class Toolkit:
-    """nvcc as the Makefile calls it."""
+    """nvcc as the Makefile calls it, and `more` behind its flags."""
 
-    def __init__(self, root, build):
+    def __init__(self, root, build, more=()):
         makefile = read(os.path.join(root, "Makefile"))
         self.env = dict(re.findall(r"^(\w+)='(.*)'$", read(os.path.join(build, "toolkit.env")), re.M))
-        self.flags = variable(makefile, "NVCC_FLAGS") + ["-include", WEAKER]
+        self.flags = [*variable(makefile, "NVCC_FLAGS"), *more]
         self.target = variable(makefile, "NVCC_TARGET")
         self.arch = re.search(r"arch=(\w+)", " ".join(self.target))[1]
 
@@ -68,7 +68,7 @@ class Builder:
     def __init__(self, root, build):
         self.root, self.build = root, build
         self.kept = os.path.join(build, "mutants")
-        self.toolkit = Toolkit(root, build)
+        self.toolkit = Toolkit(root, build, ["-include", WEAKER])
         self.weaker = read(WEAKER)
         names = re.findall(r"(\w+)\((?:uint32_t|void)", self.weaker)
         self.named = re.compile("|".join(rf"\b{name}\b" for name in names))

@@ -1,0 +1,158 @@
+"""fill_in.py - fill exercises: a step's kernel with a hole in it, cut by the texts that fill/0N.txt names.
+
+Syntax (README.md has an example), a key and its text a line; `#` begins a comment:
+
+  step FOLDER               whose kernel it is
+  run NAME = ARGUMENTS...   arguments of its program; use NAME: those of the next holes
+  hole WORD: RULES...       an exercise; RULES: what may tell the hole, nothing where the answer is merely wrong
+  title TEXT                what it is about
+  timed                     modelled cycles count
+  in FUNCTION               where `from` is looked for; without it in the whole kernel
+  from TEXT                 the region begins with this text ...
+  to TEXT                   ... and ends with this one, the first behind it; without it the region is `from` alone
+  + TEXT                    what stands in its place, indented as the region is
+  text TEXT                 the task, in Markdown, a line
+
+The first region is the hole; others are comments that would give it away. A text that is not in its place exactly once
+is a Drift, with the line of the catalogue: a step that has changed needs its holes looked at.
+"""
+
+import os
+import shlex
+
+from kernels import kernel
+from catalogue import Drift, pattern_of, region
+from model import FILL, Exercise
+
+
+class Region:
+    """`function`: where to look; first, last: the texts; new: the lines in place of them."""
+
+    def __init__(self, function, first, where):
+        self.function, self.first, self.last, self.new, self.where = function, first, "", [], where
+
+    def fail(self, text):
+        raise Drift(f"{self.where}: {text}")
+
+    def once(self, text, pattern, begin, end, what):
+        found = list(pattern.finditer(text, begin, end))
+        if len(found) != 1:
+            self.fail(f"{len(found)} places instead of one are `{what}`")
+        return found[0]
+
+    def find(self, text):
+        """(begin, end) of the region in the kernel's text."""
+        begin, end = 0, len(text)
+        if self.function:
+            place = region(text, self.function)
+            if place is None:
+                self.fail(f"there is no function {self.function}")
+            begin, end = place
+        first = self.once(text, pattern_of([self.first]), begin, end, self.first)
+        if not self.last:
+            return first.span()
+        last = pattern_of([self.last]).search(text, first.end(), end)
+        if last is None:
+            self.fail(f"`{self.last}` does not follow")
+        return first.start(), last.end()
+
+
+class Hole:
+    def __init__(self, word, rules, run, where):
+        self.word, self.rules, self.run, self.where = word, rules, run, where
+        self.title, self.text, self.timed, self.regions = "", [], False, []
+
+    def start(self, kernel_text):
+        """(the kernel with the hole, its first and last line)."""
+        pieces, at, first, last = [], 0, 0, 0
+        found = sorted((r.find(kernel_text), i) for i, r in enumerate(self.regions))
+        for (begin, end), i in found:
+            if begin < at:
+                raise Drift(f"{self.where}: two regions overlap")
+            line = kernel_text.rfind("\n", 0, begin) + 1
+            indent = kernel_text[line:begin]
+            new = self.regions[i].new
+            pieces += [kernel_text[at:begin], ("\n" + indent if not indent.strip() else "\n").join(new)]
+            if i == 0:
+                first = "".join(pieces[:-1]).count("\n") + 1
+                last = first + max(len(new), 1) - 1
+            at = end
+        return "".join(pieces) + kernel_text[at:], first, last
+
+    def exercise(self, lesson, step, kernel_text):
+        start, first, last = self.start(kernel_text)
+        return Exercise(name=f"{lesson}-fill-{self.word}", lesson=lesson, kind=FILL, title=self.title,
+                        text="\n".join(self.text).strip() + "\n", step=step, start=start, solution=kernel_text,
+                        first=first, last=last, rules=tuple(self.rules), run=tuple(self.run), timed=self.timed)
+
+
+class Holes:
+    """The holes of a lesson, read line by line."""
+
+    def __init__(self, path):
+        self.path, self.step, self.runs, self.use, self.holes, self.function = path, "", {}, [], [], None
+        with open(path) as f:
+            for self.number, line in enumerate(f, 1):
+                if line.strip() and not line.startswith("#"):
+                    key, _, rest = line.rstrip("\n").partition(" ")
+                    self.take(key, rest)
+        for hole in self.holes:
+            if not (hole.title and hole.text and hole.regions and hole.regions[0].new):
+                raise Drift(f"{hole.where}: a hole has a title, a text and a region with what stands in its place")
+
+    def where(self):
+        return f"{os.path.relpath(self.path)}:{self.number}"
+
+    def fail(self, text):
+        raise Drift(f"{self.where()}: {text}")
+
+    def take(self, key, rest):
+        if key == "step":
+            self.step = rest
+        elif key == "run":
+            name, equals, words = rest.partition(" =")
+            if not equals:
+                self.fail("a run is `NAME = ARGUMENTS`")
+            self.runs[name] = shlex.split(words)
+        elif key == "use":
+            if rest not in self.runs:
+                self.fail(f"there is no `run {rest}`")
+            self.use = self.runs[rest]
+        elif key == "hole":
+            word, colon, rules = rest.partition(":")
+            if not colon:
+                self.fail("a hole is `WORD: RULES`")
+            self.holes.append(Hole(word, rules.split(), self.use, self.where()))
+            self.function = None
+        elif not self.holes:
+            self.fail(f"`{key}` outside of a hole")
+        else:
+            self.detail(self.holes[-1], key, rest)
+
+    def detail(self, hole, key, rest):
+        if key == "title":
+            hole.title = rest
+        elif key == "timed":
+            hole.timed = True
+        elif key == "text":
+            hole.text.append(rest)
+        elif key == "in":
+            self.function = rest
+        elif key == "from":
+            hole.regions.append(Region(self.function, rest, self.where()))
+        elif key == "to" and hole.regions:
+            hole.regions[-1].last = rest
+        elif key == "+" and hole.regions:
+            hole.regions[-1].new.append(rest)
+        else:
+            self.fail(f"`{key}` is no key here")
+
+
+def load(root, lesson):
+    """The fill exercises of a lesson, in the catalogue's order."""
+    path = os.path.join(root, "course", "fill", lesson + ".txt")
+    if not os.path.exists(path):
+        return []
+    catalogue = Holes(path)
+    text = kernel(root, catalogue.step)
+    return [hole.exercise(lesson, catalogue.step, text) for hole in catalogue.holes]

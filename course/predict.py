@@ -1,0 +1,167 @@
+"""predict.py - predict exercises: questions with short answers, which the project's own headers work out.
+
+predict/0N.txt has them, a key and its text a line; `#` begins a comment:
+
+  include PATH              a header that the answers need, of those that host compilers take
+  lift PATH NAME...         a function, a struct (struct.NAME where a function has its name) or an enum (by one of its
+                            names) taken out of a source
+  stub TEXT                 C++ in front of what is lifted: what stands in for the machine there
+  behind PATH               a header behind what is lifted
+  ask WORD                  an exercise; title TEXT and text TEXT as in fill/
+  vary NAME = VALUE...      one of these, drawn by the seed; $NAME stands for it in what follows
+  given TEXT                C++ in front of the answers: declarations, calls
+  take PATH TEXT            the statement that begins with TEXT in a source, in front of the answers
+  q KEY FORM = TEXT         a question: its answer is this expression; FORM: number, hex, word
+  ? TEXT                    what is asked
+
+The answers of a lesson are printed by one C++ program, so that none is written down a second time.
+"""
+
+import os
+import random
+import re
+import subprocess
+import tempfile
+
+from kernels import read
+from catalogue import Drift, region
+from model import PREDICT, Exercise, Question
+
+DEVICE = """#include <stdint.h>
+#include <stdio.h>
+#define __host__
+#define __device__
+#define __forceinline__ inline
+"""
+
+
+class Ask:
+    """One exercise of the catalogue."""
+
+    def __init__(self, word, where):
+        self.word, self.where, self.title = word, where, ""
+        self.text, self.vary, self.given, self.questions = [], [], [], []
+
+    def drawn(self, lesson, seed):
+        """{name: value} for a seed."""
+        return {name: random.Random(f"{seed} {lesson} {self.word} {name}").choice(values) for name, values in self.vary}
+
+
+def filled(text, values):
+    for name in sorted(values, key=len, reverse=True):
+        text = text.replace("$" + name, values[name])
+    return text
+
+
+def lifted(path, text, name):
+    """A definition's text out of a source."""
+    name = name.removeprefix("struct.") if (of_struct := name.startswith("struct.")) else name
+    place = None if of_struct else region(text, name)
+    if place:
+        return text[place[0] : place[1]].rstrip() + ("\n}\n" if not text[: place[1]].endswith("}\n") else "\n")
+    found = re.search(rf"^struct {name} \{{.*?^\}};", text, re.M | re.S)
+    if not found:
+        bodies = re.finditer(r"^enum (?:\w+ )?\{.*?\};", text, re.M | re.S)
+        found = next((body for body in bodies if re.search(rf"\b{name}\b", body[0])), None)
+    if not found:
+        raise Drift(f"{path} has no definition of {name}")
+    return found[0] + "\n"
+
+
+class Questions:
+    """The questions of a lesson. root: the repository."""
+
+    def __init__(self, root, path):
+        self.root, self.path, self.head, self.stubs, self.lifts, self.asks = root, path, [], [], [], []
+        with open(path) as f:
+            for self.number, line in enumerate(f, 1):
+                if line.strip() and not line.startswith("#"):
+                    key, _, rest = line.rstrip("\n").partition(" ")
+                    self.take(key, rest)
+
+    def fail(self, text):
+        raise Drift(f"{os.path.relpath(self.path)}:{self.number}: {text}")
+
+    def take(self, key, rest):
+        if key == "include":
+            self.head.append(f'#include "{rest}"')
+        elif key == "behind":
+            self.lifts.append(f'#include "{rest}"\n')
+        elif key == "stub":
+            self.stubs.append(rest)
+        elif key == "lift":
+            path, *names = rest.split()
+            self.lifts += [lifted(path, read(os.path.join(self.root, path)), name) for name in names]
+        elif key == "ask":
+            self.asks.append(Ask(rest, f"{os.path.relpath(self.path)}:{self.number}"))
+        elif not self.asks:
+            self.fail(f"`{key}` outside of an exercise")
+        else:
+            self.detail(self.asks[-1], key, rest)
+
+    def detail(self, ask, key, rest):
+        if key == "title":
+            ask.title = rest
+        elif key == "text":
+            ask.text.append(rest)
+        elif key == "vary":
+            name, values = rest.split(" = ")
+            ask.vary.append((name, values.split()))
+        elif key == "given":
+            ask.given.append(rest)
+        elif key == "take":
+            path, _, begin = rest.partition(" ")
+            found = re.findall(re.escape(begin) + r"[^;]*;", read(os.path.join(self.root, path)))
+            if len(found) != 1:
+                self.fail(f"{len(found)} places of {path} instead of one are `{begin}`")
+            ask.given += found
+        elif key == "q":
+            found = re.fullmatch(r"(\w+) (number|hex|word) = (.*)", rest)
+            if not found:
+                self.fail("a question is `KEY FORM = TEXT`")
+            ask.questions.append([*found.groups(), []])
+        elif key == "?" and ask.questions:
+            ask.questions[-1][3].append(rest)
+        else:
+            self.fail(f"`{key}` is no key here")
+
+    def program(self, lesson, seed):
+        """C++ that prints a line `word key answer` for every question."""
+        lines = [DEVICE, *self.head, *self.stubs, *self.lifts, "int main(void) {"]
+        formats = {"number": '%lld\\n", (long long)(', "hex": '0x%llx\\n", (unsigned long long)(', "word": '%s\\n", ('}
+        for ask in self.asks:
+            values = ask.drawn(lesson, seed)
+            lines += ["{", *(filled(line, values) for line in ask.given)]
+            for key, form, answer, _ in ask.questions:
+                lines.append(f'printf("{ask.word} {key} {formats[form]}{filled(answer, values)}));')
+            lines.append("}")
+        return "\n".join([*lines, "return 0;", "}"])
+
+    def answers(self, lesson, seed):
+        """{(word, key): answer}: what the program prints."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = os.path.join(folder, "answers.cc"), os.path.join(folder, "answers")
+            with open(source, "w") as f:
+                f.write(self.program(lesson, seed))
+            command = [os.environ.get("CXX") or "c++", "-std=gnu++2a", "-w", "-I", self.root, "-o", program, source]
+            made = subprocess.run(command, capture_output=True, text=True)
+            if made.returncode:
+                raise Drift(f"{os.path.relpath(self.path)}: {made.stderr.replace(folder + '/', '')}")
+            said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        return {tuple(line.split(" ", 2)[:2]): line.split(" ", 2)[2] for line in said.splitlines()}
+
+
+def load(root, lesson, seed):
+    """The predict exercises of a lesson for a seed."""
+    path = os.path.join(root, "course", "predict", lesson + ".txt")
+    if not os.path.exists(path):
+        return []
+    catalogue, made = Questions(root, path), []
+    answers = catalogue.answers(lesson, seed)
+    for ask in catalogue.asks:
+        values = ask.drawn(lesson, seed)
+        questions = tuple(Question(key, filled(" ".join(text), values), answers[ask.word, key], form)
+                          for key, form, _, text in ask.questions)
+        made.append(Exercise(name=f"{lesson}-predict-{ask.word}", lesson=lesson, kind=PREDICT, title=ask.title,
+                             text=filled("\n".join(ask.text), values) + "\n", questions=questions))
+    return made

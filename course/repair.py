@@ -1,0 +1,91 @@
+"""repair.py - repair exercises: a step's kernel with one mistake in its synchronisation, chosen from the mutants.
+
+A case of tests/mutants/0N_*.txt will do where its label is error or warning, so that a rule is broken and the emulator
+tells it under the default schedule, and where it changes the kernel's own file, with nothing but what common/ has.
+tidy.py applies it so that the file looks as if it had been written that way.
+"""
+
+import hashlib
+import os
+import random
+import re
+
+from kernels import HOST, cut, read, source_path
+from catalogue import HERE, Catalogue
+from model import REPAIR, Exercise
+from tidy import Visible, apply
+
+EACH = 3  # exercises of a lesson
+WEAKER = set(re.findall(r"(\w+)\((?:uint32_t|void)", read(os.path.join(HERE, "weaker.cuh"))))
+
+# The emulator tells these under some schedules only: tests/mutants/README.md, "What the emulator does not tell".
+UNTOLD = {"01-bases-barrier-half-count", "01-relinquish-other-warp", "01-contend-visits-all-lanes"}
+
+TEXT = """One thing in the synchronisation of `kernel.cuh` is wrong: missing, or too much, too early, too late,
+counted wrongly, or told to the wrong one. All else is as in the lesson, though a comment may speak of what is no longer
+there. Find it, by reading and by what the emulator says, and mend it.
+
+The answer may be right in a run, even in most. It is solved when the answer is right and no rule is broken, in whatever
+order the hardware does what it does asynchronously.
+"""
+
+
+def draw(seed):
+    """A seed as a number: SEED=7, or SEED=ada."""
+    return int(seed) if seed.isdigit() else int(hashlib.sha256(seed.encode()).hexdigest()[:12], 16)
+
+
+def usable(root, step):
+    """[(case, the kernel with its mistake)] of a step: what exercises are chosen from, in the catalogue's order."""
+    path = os.path.join(root, "tests", "mutants", step + ".txt")
+    if not os.path.exists(path):
+        return []
+    text, found = read(os.path.join(root, source_path(step))), []
+    for case in Catalogue(path).cases:
+        words = set(re.findall(r"\w+", " ".join(line for hunk in case.hunks for line in hunk.new)))
+        own = all(hunk.path == source_path(step) for hunk in case.hunks)
+        if case.label not in ("error", "warning") or case.host or case.name in UNTOLD or words & WEAKER or not own:
+            continue
+        try:
+            broken = cut(step, apply(case, text, text.find(HOST)))
+        except Visible:
+            continue
+        found.append((case, broken))
+    return found
+
+
+def chosen(found, seed):
+    """EACH of them, of different functions where there are as many. Seeds that follow one another share none, until all
+    have been had."""
+    by_function = sorted(found, key=lambda pair: pair[0].hunks[0].function or "")
+    size, picked = len(by_function) // EACH, []
+    for i in range(EACH):
+        group = by_function[i * size : (i + 1) * size if i < EACH - 1 else None]
+        random.Random(i).shuffle(group)
+        picked.append(group[(seed + i * (seed // len(group))) % len(group)])
+    return picked
+
+
+def differing(text, other):
+    """The first and last line of `other` that text does not have there."""
+    a, b = text.splitlines(), other.splitlines()
+    head = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    tail = next((i for i, (x, y) in enumerate(zip(reversed(a[head:]), reversed(b[head:]))) if x != y), 0)
+    return head + 1, max(head + 1, len(b) - tail)
+
+
+def exercise(lesson, step, kernel_text, case, broken):
+    word = hashlib.sha256(case.name.encode()).hexdigest()[:4]
+    first, last = differing(kernel_text, broken)
+    return Exercise(name=f"{lesson}-repair-{word}", lesson=lesson, kind=REPAIR, title="One thing is wrong", text=TEXT,
+                    step=step, start=broken, solution=kernel_text, first=first, last=last, rules=tuple(case.rules),
+                    run=tuple(case.run[1:]))
+
+
+def load(root, lesson, step, seed):
+    """The repair exercises of a lesson for a seed."""
+    found = usable(root, step)
+    if len(found) < EACH:
+        return []
+    kernel_text = cut(step, read(os.path.join(root, source_path(step))))
+    return [exercise(lesson, step, kernel_text, *pair) for pair in chosen(found, draw(seed))]

@@ -1,0 +1,325 @@
+"""test_exercises.py ROOT PRODUCTS PROGRAMS [full]: the exercises of course/.
+
+Without `full`: that there are as many as promised, that they are written and never overwrite, that a changed step is
+seen, and of each lesson one hole and one mistake on the emulator, with the solution. With it: every hole, and the mistakes
+of several seeds.
+"""
+
+import concurrent.futures
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT, PRODUCTS, PROGRAMS = (os.path.abspath(path) for path in sys.argv[1:4])
+FULL = "full" in sys.argv[4:]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "course"))
+
+import exercise  # noqa: E402
+import kernels  # noqa: E402
+import predict  # noqa: E402
+import repair  # noqa: E402
+from catalogue import Drift  # noqa: E402
+from model import FILL, KERNEL, PREDICT, REPAIR  # noqa: E402
+
+LESSONS = exercise.lessons(ROOT)
+SEEDS = ["1", "2", "30", "ada"] if FULL else ["1"]
+LIMIT = 60  # seconds of a run
+COUNT, EACH = 40, 12
+REPORT = re.compile(r"^(?:warning|error|strict)\b.*\[([a-z0-9-]+)\]\s*$", re.M)
+COMMAND = [sys.executable, "-B", os.path.join(ROOT, "course", "exercise.py")]
+
+
+def load_all(seed="1"):
+    return [e for lesson in LESSONS for e in exercise.load(ROOT, lesson, seed)]
+
+
+def copy_of_sources(folder):
+    """What load() reads, as a repository of its own that a test may change."""
+    for name in [*kernels.steps(ROOT).values(), "common", "course", "tests/mutants"]:
+        shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name), ignore=shutil.ignore_patterns("__pycache__"))
+
+
+class Catalogue(unittest.TestCase):
+    """What there is, without running any of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.all = load_all()
+
+    def test_as_many_as_promised(self):
+        self.assertGreaterEqual(len(self.all), COUNT)
+        for kind in (FILL, REPAIR, PREDICT):
+            self.assertGreaterEqual(sum(e.kind == kind for e in self.all), EACH, kind)
+            self.assertEqual({e.lesson for e in self.all if e.kind == kind}, set(LESSONS), kind)
+        self.assertEqual(len({e.name for e in self.all}), len(self.all))
+
+    def test_a_hole_says_what_is_to_be_done(self):
+        for e in (e for e in self.all if e.kind == FILL):
+            lines = e.start.splitlines()
+            self.assertIn("TODO", "\n".join(lines[e.first - 1 : e.last]), e.name)
+            self.assertEqual(e.start.count("TODO"), "\n".join(lines[e.first - 1 : e.last]).count("TODO"), e.name)
+            self.assertLessEqual(max(map(len, lines)), 120, e.name)
+            self.assertNotIn("TODO", e.solution)
+            self.assertNotIn("__global__", e.text)
+
+    def test_the_same_again(self):
+        self.assertEqual(self.all, load_all())
+
+    def test_kernels_hold_no_host_code(self):
+        for e in self.all:
+            if e.kind != PREDICT:
+                self.assertNotIn("main(", e.solution)
+                self.assertNotIn("../common", e.solution)
+
+    def test_no_trace_of_a_change(self):
+        for seed in ("1", "2", "3", "4"):
+            for e in (e for lesson in LESSONS for e in repair.load(ROOT, lesson, kernels.steps(ROOT)[lesson], seed)):
+                self.assertNotRegex(e.start, r"\n\n\n|[ \t]\n|\{\n\n|\n\n *\}", e.name)
+                self.assertLessEqual(max(map(len, e.start.splitlines())), 120, e.name)
+                self.assertNotEqual(e.start, e.solution, e.name)
+                lines, of = e.start.splitlines(), e.solution.splitlines()
+                self.assertEqual(lines[: e.first - 1], of[: e.first - 1], e.name)
+                self.assertEqual(lines[e.last :], of[len(of) - (len(lines) - e.last) :], e.name)
+
+    def test_written_as_clang_format_would(self):
+        if not shutil.which("clang-format"):
+            self.skipTest("no clang-format")
+        step = kernels.steps(ROOT)[LESSONS[-1]]
+        for e in repair.load(ROOT, LESSONS[-1], step, "5"):
+            made = subprocess.run(["clang-format", f"--assume-filename={ROOT}/{step}/kernel.cuh"], input=e.start, text=True,
+                                  capture_output=True, check=True).stdout
+            self.assertEqual(made, e.start, e.name)
+
+    def test_two_seeds_give_different_ones(self):
+        for lesson, step in kernels.steps(ROOT).items():
+            found = repair.usable(ROOT, step)
+            drawn = [tuple(case.name for case, _ in repair.chosen(found, seed)) for seed in range(200)]
+            self.assertEqual(len(set(drawn)), len(drawn), lesson)
+            for one, next_one in zip(drawn, drawn[1:]):
+                self.assertFalse(set(one) & set(next_one), lesson)
+        self.assertNotEqual(predict.load(ROOT, "05", "1"), predict.load(ROOT, "05", "2"))
+
+    def test_a_name_is_a_seed(self):
+        names = [[e.name for e in exercise.load(ROOT, "04", seed)] for seed in ("ada", "grace")]
+        self.assertNotEqual(*names)
+
+    def test_answers(self):
+        for e in (e for e in self.all if e.kind == PREDICT):
+            self.assertGreaterEqual(len(e.questions), 3, e.name)
+            for q in e.questions:
+                wanted = {"number": r"\d+", "hex": r"0x[0-9a-f]+", "word": r"[a-z]+"}[q.form]
+                self.assertRegex(q.answer, f"^{wanted}$", f"{e.name} {q.key}")
+                self.assertNotIn("$", q.text)
+            self.assertNotIn("$", e.text)
+
+
+class Drifting(unittest.TestCase):
+    """A step that has changed stops the exercises, by name and line."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        copy_of_sources(self.folder.name)
+
+    def change(self, path, old, new):
+        path = os.path.join(self.folder.name, path)
+        text = kernels.read(path)
+        self.assertEqual(text.count(old), 1)
+        with open(path, "w") as f:
+            f.write(text.replace(old, new))
+
+    def test_a_hole_that_is_gone(self):
+        self.change("04_pair_umma/04_pair_umma.cu", "s.pair = 3u <<", "s.pair = 0x3u <<")
+        with self.assertRaisesRegex(Drift, r"fill/04\.txt:\d+: 0 places"):
+            exercise.load(self.folder.name, "04")
+
+    def test_a_hole_that_is_there_twice(self):
+        line = "    umma_commit(done);\n}"
+        self.change("02_simple_umma/02_simple_umma.cu", line, "    umma_commit(done);\n" + line)
+        with self.assertRaisesRegex(Drift, r"fill/02\.txt:\d+: 2 places"):
+            exercise.load(self.folder.name, "02")
+
+    def test_a_mistake_that_is_gone(self):
+        self.change("03_tma_multicast/03_tma_multicast.cu", "mbarrier_init(smem_address(&s->full), 1);", "init_full(s);")
+        with self.assertRaisesRegex(Drift, r"03_tma_multicast\.txt:\d+|fill/03\.txt:\d+"):
+            repair.load(self.folder.name, "03", "03_tma_multicast", "1")
+
+    def test_an_answer_follows_the_code(self):
+        before = predict.load(self.folder.name, "05", "1")
+        self.change("05_persistent_warpspec/sizes.h", "ACCUMULATORS = 2,", "ACCUMULATORS = 1,")
+        after = predict.load(self.folder.name, "05", "1")
+        columns = [next(q.answer for e in all_ for q in e.questions if q.key == "columns") for all_ in (before, after)]
+        self.assertEqual(int(columns[0]), 2 * int(columns[1]))
+
+
+class Writing(unittest.TestCase):
+    """The command: what it writes, and what it leaves alone."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.to = os.path.join(folder.name, "exercises")
+
+    def command(self, *words):
+        done = subprocess.run([*COMMAND, "--to", self.to, *words], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def path(self, *names):
+        return os.path.join(self.to, "02", *names)
+
+    def test_all_is_written_once(self):
+        code, said = self.command("02")
+        self.assertEqual(code, 0, said)
+        for e in exercise.load(ROOT, "02"):
+            for name, text in exercise.files(e).items():
+                self.assertEqual(kernels.read(self.path(e.name, name)), text)
+        code, said = self.command("02")
+        self.assertEqual(code, 0)
+        self.assertNotIn("written", said)
+        self.assertNotIn("yours", said)
+
+    def test_work_is_never_overwritten(self):
+        self.command("02")
+        mine = self.path("02-fill-commit", KERNEL)
+        with open(mine, "a") as f:
+            f.write("/* mine */\n")
+        code, said = self.command("02")
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"02-fill-commit .*yours stays: kernel\.cuh")
+        self.assertEqual(said.count("yours stays"), 1)
+        self.assertTrue(kernels.read(mine).endswith("/* mine */\n"))
+
+    def test_the_seed_is_kept(self):
+        self.command("--seed", "7", "02")
+        self.assertEqual(exercise.seed_of(self.path()), "7")
+        _, said = self.command("02")
+        self.assertNotIn("[written]", said)
+
+    def test_no_such_lesson(self):
+        code, said = self.command("09")
+        self.assertEqual(code, 2)
+        self.assertIn("no lesson 09", said)
+
+    def test_lists(self):
+        _, said = self.command("--list")
+        self.assertEqual(len(said.splitlines()), len(load_all()))
+        _, said = self.command("--list", "--seeds", "1-3", "04")
+        self.assertEqual(len(said.splitlines()), 3)
+        self.assertFalse(os.path.exists(self.to))
+
+
+class Predicted(unittest.TestCase):
+    """Answers that a step also prints when it runs."""
+
+    def answers(self, e):
+        return {q.key: q.answer for q in e.questions}
+
+    def printed(self, step, *words):
+        done = subprocess.run([os.path.join(PRODUCTS, "sm100emu"), os.path.join(PROGRAMS, step), *words], text=True,
+                              capture_output=True, cwd=ROOT)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def masks(self, out, m, n, x, y):
+        """(A, B, commit) of a CTA in the witness."""
+        row = re.search(rf"^    x {x} (.*)$", out, re.M)[1].split()
+        return tuple(int(row[i * n + y], 16) for i in range(3))
+
+    def test_masks_of_a_4x4_cluster(self):
+        for seed in ("1", "2"):
+            e = next(e for e in predict.load(ROOT, "04", seed) if e.name.endswith("-grid"))
+            a = self.answers(e)
+            out = self.printed("04_pair_umma", "--k", "64", "--verify", "none")
+            found = self.masks(out, 4, 4, int(a["x"]), int(a["y"]))
+            self.assertEqual(found[:2], (int(a["a_mask"], 16), int(a["b_mask"], 16)))
+
+    def test_masks_of_step_03(self):
+        e = next(e for e in predict.load(ROOT, "03", "1") if e.name.endswith("-masks"))
+        a, (m, n) = self.answers(e), re.search(r"with (\d) CTAs along M and (\d) along N", e.text).groups()
+        out = self.printed("03_tma_multicast", "--m", str(128 * int(m)), "--n", str(256 * int(n)), "--k", "64", "--cluster",
+                           f"{m}x{n}", "--verify", "none")
+        found = self.masks(out, int(m), int(n), int(a["x"]), int(a["y"]))
+        self.assertEqual(found, tuple(int(a[k], 16) for k in ("a_mask", "b_mask", "commit_mask")))
+
+    def test_descriptor_of_step_02(self):
+        out = self.printed("02_simple_umma", "--m", "128", "--n", "256", "--k", "64")
+        printed = {int(field, 16) for field in re.findall(r"stride byte offset\s+(0x\w+)", out)}
+        a = self.answers(predict.load(ROOT, "02", "1")[0])
+        self.assertEqual(printed, {int(a["stride_field"], 16)})
+
+    def test_stages_of_step_05(self):
+        e = next(e for e in predict.load(ROOT, "05", "1") if e.name.endswith("-stages"))
+        a = self.answers(e)
+        words = re.search(r"`(--tile-n .*?)`", e.text)[1].split()
+        out = self.printed("05_persistent_warpspec", *words, "--m", "256", "--n", "256", "--verify", "none")
+        self.assertIn(f"{a['stages']} stages x {a['stage_bytes']} bytes", out)
+
+
+class Running(unittest.TestCase):
+    """On the emulator: no start passes, every mistake is told, the solution passes and nothing is said of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.kernels = kernels.Kernels(ROOT, PROGRAMS)
+
+    def run_kernel(self, e, text):
+        """(exit code, or None where it did not end; ids told; what was said)."""
+        program = os.path.join(self.scratch.name, e.name)
+        self.kernels.program(e.step, self.kernels.ptx(text), program)
+        try:
+            done = subprocess.run([os.path.join(PRODUCTS, "sm100emu"), "--threads=1", program, *e.run], text=True,
+                                  capture_output=True, timeout=LIMIT, cwd=ROOT)
+        except subprocess.TimeoutExpired:
+            return None, set(), ""
+        said = done.stdout + done.stderr
+        return done.returncode, set(REPORT.findall(said)), said
+
+    def start_fails(self, e):
+        code, told, said = self.run_kernel(e, e.start)
+        self.assertNotEqual(code, 0, f"{e.name} passes as it is handed out\n{said}")
+        if e.rules:
+            self.assertTrue(told & set(e.rules), f"{e.name}: told {sorted(told)}, wanted one of {e.rules}\n{said[-2000:]}")
+        else:
+            self.assertRegex(said, r"(?m)^FAIL", e.name)
+
+    def all_fail(self, chosen):
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+            for done in [pool.submit(self.start_fails, e) for e in chosen]:
+                done.result()
+
+    def test_holes(self):
+        for lesson in LESSONS:
+            holes = [e for e in exercise.load(ROOT, lesson) if e.kind == FILL]
+            self.all_fail(holes if FULL else holes[:1])
+
+    def test_mistakes(self):
+        chosen = {}
+        for seed in SEEDS:
+            for lesson, step in kernels.steps(ROOT).items():
+                found = repair.load(ROOT, lesson, step, seed)
+                chosen.update({e.name: e for e in (found if FULL else found[:1])})
+        self.all_fail(chosen.values())
+
+    def test_solutions(self):
+        runs = {(e.step, e.run): e for e in load_all() if e.kind == FILL}
+        for e in runs.values() if FULL else {e.step: e for e in runs.values()}.values():
+            code, told, said = self.run_kernel(e, e.solution)
+            self.assertEqual((code, told), (0, set()), said)
+            self.assertRegex(said, r"(?m)^PASS")
+
+    def test_the_check_can_fail(self):
+        e = next(e for e in exercise.load(ROOT, "02") if e.kind == FILL)
+        with self.assertRaisesRegex(AssertionError, "passes as it is handed out"):
+            self.start_fails(dataclasses.replace(e, start=e.solution))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
