@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(ROOT, "tests", "mutants"))  # the same splicing makes the mutants' programs
 
 import splice
-from build import Failure, Toolkit, begin, read
+from build import Failure, Toolkit, begin, read, write_program
 
 HOST = "/* ---------------------------------------------------------------- host"
 HOST_HEADERS = {"cmdline.h", "cuda_check.h", "gemm_host.h", "tensor_map.h", "launch.h", "problem.h", "verify.h",
@@ -106,9 +106,7 @@ class Kernels:
         with open(os.path.join(self.build, step), "rb") as f:
             made = splice.spliced(f.read(), ptx)
         os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
-        with open(out + ".new", "wb") as f:
-            f.write(made)
-        os.chmod(out + ".new", 0o755)
+        write_program(out + ".new", made)
         os.replace(out + ".new", out)
 
 

@@ -1,4 +1,4 @@
-"""test_exercises.py ROOT PRODUCTS PROGRAMS [full]: the exercises of course/.
+"""test_exercises.py ROOT PRODUCTS PROGRAMS [full] [TEST...]: the exercises of course/.
 
 Without `full`: that there are as many as promised, that they are written and never overwrite, that a changed step is
 seen, and of each lesson one hole and one mistake on the emulator, with the solution. With it: every hole, and the mistakes
@@ -24,6 +24,7 @@ import exercise  # noqa: E402
 import kernels  # noqa: E402
 import predict  # noqa: E402
 import repair  # noqa: E402
+from build import begin  # noqa: E402
 from catalogue import Drift  # noqa: E402
 from model import FILL, KERNEL, PREDICT, REPAIR  # noqa: E402
 
@@ -274,13 +275,14 @@ class Running(unittest.TestCase):
         """(exit code, or None where it did not end; ids told; what was said)."""
         program = os.path.join(self.scratch.name, e.name)
         self.kernels.program(e.step, self.kernels.ptx(text), program)
+        process = begin([os.path.join(PRODUCTS, "sm100emu"), "--threads=1", program, *e.run], cwd=ROOT)
         try:
-            done = subprocess.run([os.path.join(PRODUCTS, "sm100emu"), "--threads=1", program, *e.run], text=True,
-                                  capture_output=True, timeout=LIMIT, cwd=ROOT)
+            said, _ = process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
             return None, set(), ""
-        said = done.stdout + done.stderr
-        return done.returncode, set(REPORT.findall(said)), said
+        return process.returncode, set(REPORT.findall(said)), said
 
     def start_fails(self, e):
         code, told, said = self.run_kernel(e, e.start)
@@ -322,4 +324,4 @@ class Running(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *(word for word in sys.argv[4:] if word != "full")], verbosity=2)
