@@ -1,0 +1,88 @@
+"""hints.py - three levels of help, on request: the rule, the line, the difference to the solution.
+
+What a hint says comes from what the checker found in the student's own runs. Where it found nothing and D is wrong, the
+first level says where D is wrong, and the second which lines the exercise is about.
+"""
+
+import difflib
+
+from model import PREDICT
+
+MOST = 40  # lines of a difference
+
+
+def rule_of(mark):
+    """Level 1."""
+    lines = []
+    first = {found.rule: found for found in reversed(mark.findings)}  # the first of each rule
+    for found in [f for f in mark.findings if first[f.rule] is f][:3]:
+        lines.append(f"rule: {found.text} [{found.rule}]")
+        lines.append(f"      {found.section}; docs/diagnostics.md#{found.rule}; told under --schedule={found.schedule}")
+    if not mark.findings and mark.said:
+        lines.append(f"no rule fell; the numbers are wrong. The host says: {mark.said}")
+    if not lines:
+        lines += mark.waits[:3]
+    return lines
+
+
+def line_of(mark, exercise, text):
+    """Level 2."""
+    source, lines = text.splitlines(), []
+    for found in mark.findings[:3]:
+        if 0 < found.line <= len(source):
+            lines.append(f"line: kernel.cuh:{found.line}: {source[found.line - 1].strip()}")
+        else:
+            lines.append(f"line: {found.place}")
+        lines.append(f"      {found.message}")
+        if found.hint:
+            lines.append(f"      {found.hint}")
+    if not mark.findings and exercise.first:
+        lines.append(f"line: the exercise is about lines {exercise.first} to {exercise.last} of the file you were given")
+    return lines
+
+
+def hunks(text, solution):
+    """Of the difference, hunk by hunk: (line of text where it begins, its lines)."""
+    found = []
+    yours, its = text.rstrip().splitlines(), solution.rstrip().splitlines()
+    for line in difflib.unified_diff(yours, its, n=1, lineterm=""):
+        if line.startswith("@@"):
+            found.append((int(line.split()[1].lstrip("-").split(",")[0]), [line]))
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
+def difference(mark, exercise, text):
+    """Level 3: the hunk nearest to what was found comes first."""
+    at = next((f.line for f in mark.findings if f.line), exercise.first)
+    lines = [line for _, hunk in sorted(hunks(text, exercise.solution), key=lambda h: abs(h[0] - at)) for line in hunk]
+    more = [f"... and {len(lines) - MOST} lines more"] if len(lines) > MOST else []
+    return ["difference to the solution (- yours, + its):", *lines[:MOST], *more]
+
+
+def of_questions(mark, exercise, level):
+    lines = []
+    for question in (q for q in exercise.questions if q.key in mark.wrong):
+        lines.append(f"not right: {question.key}")
+        if level >= 2:
+            lines.append(f"      {question.text}")
+        if level >= 3:
+            lines.append(f"      {question.key} = {question.answer}")
+    return lines
+
+
+def hints(mark, exercise, text, level):
+    """The lines of all levels up to `level`; none for what has full marks, or is not begun."""
+    if not level or mark.state == "not begun" or mark.points == 100:
+        return []
+    if exercise.kind == PREDICT:
+        return of_questions(mark, exercise, level)
+    if mark.state == "refused":
+        return difference(mark, exercise, text) if level >= 3 else []
+    lines = rule_of(mark)
+    if level >= 2:
+        lines += line_of(mark, exercise, text)
+    if level >= 3:
+        lines += difference(mark, exercise, text)
+    return lines

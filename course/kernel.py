@@ -1,0 +1,167 @@
+"""kernel.py - from a student's kernel.cuh to a program that may be run: compiled for the device alone, and put into ours.
+
+No host code of a student is ever compiled, so none can run. nvcc sees a fresh folder with the grader's own copy of common/
+and of the step's headers, and kernel.cuh in the step's place; its list of dependencies must name nothing else but headers
+of the toolkit and of the host's compiler. The PTX has the step's kernels, by name and parameters, and takes the place of
+the step's own in a copy of the program that make has built.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+
+import sandbox
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "mutants"))
+import splice  # noqa: E402
+
+MAX_BYTES = 256 * 1024  # of a kernel.cuh: five times the longest solution
+COMPILE_SECONDS = 60
+
+
+class Refused(Exception):
+    """The file is not compiled, or not run. The text says why, to the student."""
+
+
+def read_submission(path):
+    """The text of a student's file: a plain file (no link), of a sensible size, in UTF-8."""
+    kind = os.lstat(path).st_mode
+    if not stat.S_ISREG(kind):
+        raise Refused(f"{os.path.basename(path)} is not a plain file")
+    with open(path, "rb") as f:
+        data = f.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise Refused(f"{os.path.basename(path)} has more than {MAX_BYTES} bytes")
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise Refused(f"{os.path.basename(path)} is not text in UTF-8") from None
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+class Toolkit:
+    """nvcc as the Makefile calls it, and where it may read."""
+
+    def __init__(self, root, build):
+        makefile = read(os.path.join(root, "Makefile"))
+        self.nvcc = dict(re.findall(r"^(\w+)='(.*)'$", read(os.path.join(build, "toolkit.env")), re.M))["NVCC"]
+        flags, target = (re.search(rf"^{name} := (.*)$", makefile, re.M)[1] for name in ("NVCC_FLAGS", "NVCC_TARGET"))
+        self.flags = shlex.split(flags) + ["-arch=" + re.search(r"arch=(\w+)", target)[1]]
+        top = os.path.dirname(os.path.dirname(os.path.realpath(self.nvcc)))
+        self.readable = [top, *self.host_headers()]
+
+    @staticmethod
+    def host_headers():
+        """The folders in which the host's compiler looks for <...>."""
+        said = subprocess.run(["g++", "-E", "-v", "-x", "c++", "/dev/null"], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, env={"PATH": sandbox.PATH, "LC_ALL": "C"}).stderr
+        found = re.search(r"search starts here:\n((?: .*\n)+)End of search", said)
+        return [os.path.realpath(line.strip()) for line in found[1].splitlines()] if found else ["/usr/include"]
+
+
+def home(root, step):
+    """The folder of a step's source, from the root. A step is a folder with one program; a rung of a ladder is a file."""
+    return step if os.path.isdir(os.path.join(root, step)) else os.path.dirname(step)
+
+
+def copy_headers(root, step, folder):
+    """The grader's own headers: of common/, of the step, and of the folders above a rung."""
+    places, place = ["common"], home(root, step)
+    while place:
+        places.append(place)
+        place = os.path.dirname(place)
+    for place in places:
+        os.makedirs(os.path.join(folder, place), exist_ok=True)
+        for name in sorted(os.listdir(os.path.join(root, place))):
+            if name.endswith((".h", ".cuh")):
+                shutil.copy(os.path.join(root, place, name), os.path.join(folder, place, name))
+
+
+def dependencies(text):
+    """The files behind the colon of a make rule."""
+    words = re.split(r"(?<!\\)\s+", text.replace("\\\n", " ").partition(" : ")[2].strip())
+    return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words if word]
+
+
+def strangers(paths, folder, readable):
+    """Those of the files that lie neither in the folder nor where the compiler's own headers are."""
+    allowed = [os.path.realpath(place) + os.sep for place in (folder, *readable)]
+    return [path for path in paths
+            if not any(os.path.realpath(os.path.join(folder, path)).startswith(place) for place in allowed)]
+
+
+def own_lines(said, source, alone):
+    """What the compiler said, but no more than a screen; alone: of lines that name the student's file or our headers."""
+    lines = [line for line in said.strip().splitlines() if not alone or line.startswith((source, "common/"))]
+    return "\n".join(lines[:40]) or "(a file that it includes is not there, or is no header)"
+
+
+def compile_kernel(root, toolkit, step, text, scratch):
+    """The PTX of a student's text, whose lines of source name the step's folder with kernel.cuh in it."""
+    folder = os.path.join(scratch, "source")
+    copy_headers(root, step, folder)
+    source = os.path.join(home(root, step), "kernel.cuh")
+    with open(os.path.join(folder, source), "w", encoding="utf-8") as f:
+        f.write(text)
+    nvcc = [toolkit.nvcc, *toolkit.flags, "-x", "cu", "-I", "."]
+    # The list is made by a run of its own in front: what reads a foreign file is not compiled, so no error shows its lines.
+    for listed, words in (("read.d", ["-M"]), ("made.d", ["-ptx", "-MD", "-o", "made.ptx"])):
+        ran = sandbox.run([*nvcc, *words, "-MF", listed, source], folder, seconds=COMPILE_SECONDS,
+                          cpu_seconds=COMPILE_SECONDS, memory_mb=4096)
+        if ran.code is None:
+            raise Refused(f"it is not compiled within {COMPILE_SECONDS} s")
+        if ran.code:
+            raise Refused("it does not compile:\n" + own_lines(ran.err or ran.out, source, "-M" in words))
+        foreign = strangers(dependencies(read(os.path.join(folder, listed))), folder, toolkit.readable)
+        if foreign:
+            raise Refused("it includes " + ", ".join(foreign) + ": only common/ and the step's headers may be included")
+    return read(os.path.join(folder, "made.ptx")), folder
+
+
+def entries(ptx):
+    """The kernels of a PTX text: name to the types and sizes of their parameters."""
+    found = {}
+    for name, parameters in re.findall(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)", ptx):
+        found[name] = re.findall(r"\.param\s+((?:\.align\s+\d+\s+)?\.\w+)\s+[\w$]+(\[\d+\])?", parameters)
+    return found
+
+
+def program_ptx(program):
+    """The PTX that a program of make's carries."""
+    at = program.find(b".version ")
+    return program[at:program.index(b"\0", at)].decode()
+
+
+def check_kernels(wanted, got):
+    """The step's kernels are there as its host launches them."""
+    for name, parameters in wanted.items():
+        if name not in got:
+            raise Refused(f"the kernel {name} is not there: its name and its parameters are the step's")
+        if got[name] != parameters:
+            raise Refused(f"the kernel {name} has other parameters than the step's host gives it")
+
+
+def make_program(root, build, toolkit, step, text, scratch):
+    """(path of the program with the student's kernels, folder of its source). Raises Refused."""
+    with open(program_path(build, step), "rb") as f:
+        base = f.read()
+    ptx, folder = compile_kernel(root, toolkit, step, text, scratch)
+    check_kernels(entries(program_ptx(base)), entries(ptx))
+    path = os.path.join(scratch, "program")
+    with open(path, "wb") as f:
+        f.write(splice.spliced(base, ptx))
+    os.chmod(path, 0o755)
+    return path, folder
+
+
+def program_path(build, step):
+    """Where make puts a step's program: build/STEP, a rung's build/ladder/NAME."""
+    return os.path.join(build, "ladder", os.path.basename(step)) if "/" in step else os.path.join(build, step)

@@ -1,0 +1,209 @@
+"""mark.py - the mark of one exercise, from what the student's file does; a hundred points each.
+
+fill, repair: results (D is right in every run), rules kept (the checker found nothing), and cycles where the exercise is
+timed. Results are the gate: who has them wrong in one run, lets other units do the work than the step's own kernel, or
+leaves in what the exercise asks to mend, has nothing. predict: each question the same.
+
+Cycles are the model's, of the student's kernel and of the step's own with the same arguments. They count only where
+the model has no doubt of either; all points up to 15 % more, fewer up to 50 %. Where they do not count, the rest makes the
+hundred. They never make a right kernel a wrong one.
+"""
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+
+import draws
+import kernel
+import trial
+from model import PREDICT
+
+FULL, NONE = 1.15, 1.5  # of the step's own cycles: all points to here, none from there
+POINTS = {False: {"results": 60, "rules": 40}, True: {"results": 50, "rules": 30, "cycles": 20}}
+
+
+@dataclass
+class Mark:
+    """What a student's file gets, and what is to be said of it."""
+
+    name: str
+    kind: str
+    state: str = "graded"  # or not begun, refused
+    parts: dict[str, tuple[float, float]] = field(default_factory=dict)  # name: points, of how many
+    notes: list[str] = field(default_factory=list)
+    findings: list[trial.Finding] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)  # questions, by key
+    said: str = ""  # of a run whose D is wrong
+    waits: list[str] = field(default_factory=list)  # where the cycles went
+    draw: str = ""
+
+    @property
+    def points(self):
+        got, of = (sum(part[i] for part in self.parts.values()) for i in (0, 1))
+        return round(100 * got / of, 1) if of else 0.0
+
+
+@dataclass
+class Grader:
+    """What all exercises share. word: the teacher's, of the draw; jobs: runs at a time."""
+
+    root: str
+    build: str
+    word: str = ""
+    jobs: int = 2
+
+    def __post_init__(self):
+        self.root, self.build = os.path.realpath(self.root), os.path.realpath(self.build)
+        self.toolkit = kernel.Toolkit(self.root, self.build)
+        self.emulator = os.path.join(self.build, "sm100emu")
+
+    def grade(self, exercise, path):
+        """The mark of the student's file at `path`, which is only read."""
+        mark = Mark(exercise.name, exercise.kind)
+        if exercise.kind == PREDICT:
+            grade_answers(mark, exercise, path)
+            return mark
+        mark.parts = {name: (0, of) for name, of in POINTS[exercise.timed].items()}
+        try:
+            text = kernel.read_submission(path)
+            if text == exercise.start:
+                mark.state = "not begun"
+            else:
+                self.grade_kernel(mark, exercise, text)
+        except FileNotFoundError:
+            mark.state = "not begun"
+        except kernel.Refused as refused:
+            mark.state = "refused"
+            mark.notes.append(str(refused))
+        return mark
+
+    def grade_kernel(self, mark, exercise, text):
+        with tempfile.TemporaryDirectory(prefix="grade-") as scratch:
+            scratch = os.path.realpath(scratch)
+            program, folder = kernel.make_program(self.root, self.build, self.toolkit, exercise.step, text, scratch)
+            mark.draw, trials = draws.draw(exercise.step, exercise.name, text, self.word, exercise.run)
+            own = kernel.program_path(self.build, exercise.step)
+            references = self.references(own, trials, scratch)
+            watchdog = 1_000_000 + 20 * max(launch["instructions"]["issued"]
+                                            for result in references.values() for launch in result.launches)
+            results = trial.run_all(self.emulator, program, trials, scratch, self.jobs, folder=folder,
+                                    watchdog=watchdog)
+        collect(mark, results, folder)
+        judge(mark, exercise, trials, results, references)
+
+    def references(self, program, trials, scratch):
+        """The step's own runs of what was drawn, by problem and number of launches, under the default schedule."""
+        wanted = {key(t): draws.Trial(t.problem, "default", unverified(t.arguments)) for t in reversed(trials)}
+        results = trial.run_all(self.emulator, program, list(wanted.values()), scratch, self.jobs)
+        for made, result in zip(wanted.values(), results):
+            if not result.right:
+                raise RuntimeError(f"{program} {' '.join(made.arguments)}: {result.said or 'the step itself fails'}")
+        return dict(zip(wanted, results))
+
+
+def unverified(arguments):
+    """The same without the host's product: of the step's own run the counters alone are asked for."""
+    return (*arguments, "--verify=none") if any(word.startswith("--seed=") for word in arguments) else arguments
+
+
+def key(made):
+    return made.problem, any(word.startswith("--time=") for word in made.arguments)
+
+
+def collect(mark, results, folder):
+    """The findings of all runs, each bug once; the last words of the first run whose D is wrong."""
+    seen = set()
+    for result in results:
+        for found in result.findings:
+            if found.print not in seen:
+                seen.add(found.print)
+                mark.findings.append(found)
+        if not result.right and not mark.said:
+            mark.said = result.said.replace(folder + "/", "")
+
+
+def judge(mark, exercise, trials, results, references):
+    """Results, rules, cycles."""
+    failed = [t for t, r in zip(trials, results) if not r.right]
+    if failed:
+        mark.notes.append(f"wrong in {len(failed)} of {len(results)} runs, first under --schedule={failed[0].schedule}: "
+                          + " ".join(failed[0].arguments))
+        return
+    lacking = sorted({name for t, r in zip(trials, results)
+                      for name in trial.too_little(references[key(t)].launches, r.launches)})
+    if lacking:
+        mark.notes.append("D is right, but not by the work that the exercise asks for: too little of " + ", ".join(lacking))
+        return
+    left = sorted({f.rule for f in mark.findings} & set(exercise.rules))
+    if left:
+        mark.notes.append("D is right by luck: the checker still finds what is to be mended: " + ", ".join(left))
+        return
+    of = POINTS[exercise.timed]
+    mark.parts["results"] = (of["results"], of["results"])
+    if mark.findings:
+        mark.notes.append("right in all runs, against the rules: " + ", ".join(sorted({f.rule for f in mark.findings})))
+        return
+    mark.parts["rules"] = (of["rules"], of["rules"])
+    if exercise.timed:
+        judge_cycles(mark, results[0].launches, references[key(trials[0])].launches, of["cycles"])
+
+
+def judge_cycles(mark, own, reference, of):
+    (took, doubt), (wanted, other) = trial.cycles(own), trial.cycles(reference)
+    if doubt or other:
+        del mark.parts["cycles"]
+        mark.notes.append(f"cycles do not count here: {doubt or other}")
+        return
+    ratio = took / wanted
+    share = min(1.0, max(0.0, (NONE - ratio) / (NONE - FULL)))
+    mark.parts["cycles"] = (round(of * share, 1), of)
+    mark.notes.append(f"cycles, by the model: {took:.0f}, the step's own kernel {wanted:.0f} ({ratio:.2f} times)")
+    if share < 1:
+        mark.waits = [f"{w['role']} waits for {w['for']}: {w['share']:.0%} of its time"
+                      for launch in own for w in (launch["model"].get("waits") or [])[:3]]
+
+
+# ---------------------------------------------------------------- questions
+
+
+def read_answers(text):
+    """{key: answer} of lines `key = answer`; what stands behind a # is a comment."""
+    pairs = (line.partition("#")[0].partition("=") for line in text.splitlines())
+    return {left.strip(): right.strip() for left, equals, right in pairs if equals}
+
+
+def number(text, form):
+    """17, 0x11, 0b10001; a hex answer may lack its 0x."""
+    text = text.replace("_", "").replace(" ", "").lower()
+    for base in (16,) if form == "hex" else (10, 0):
+        try:
+            return int(text, base)
+        except ValueError:
+            pass
+    return None
+
+
+def same(form, given, wanted):
+    """Whether two answers are one: numbers by value, in whatever base; words by their letters."""
+    if form in ("number", "hex"):
+        return number(given, form) is not None and number(given, form) == number(wanted, form)
+    return " ".join(given.lower().split()) == " ".join(wanted.lower().split()) and given != ""
+
+
+def grade_answers(mark, exercise, path):
+    try:
+        answers = read_answers(kernel.read_submission(path))
+    except FileNotFoundError:
+        answers = {}
+    except kernel.Refused as refused:
+        mark.state, answers = "refused", {}
+        mark.notes.append(str(refused))
+    if mark.state == "graded" and not any(answers.get(q.key) for q in exercise.questions):
+        mark.state = "not begun"
+    for question in exercise.questions:
+        right = same(question.form, answers.get(question.key, ""), question.answer)
+        mark.parts[question.key] = (float(right), 1.0)
+        if not right:
+            mark.wrong.append(question.key)
+    if mark.wrong and mark.state == "graded":
+        mark.notes.append(f"{len(mark.wrong)} of {len(exercise.questions)} answers are not right")

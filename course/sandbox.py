@@ -1,0 +1,54 @@
+"""sandbox.py - runs a command for the grader: an environment of its own, limits, an end.
+
+Nothing of the caller's environment reaches the command but a PATH, so that no variable of nvcc's, of the compiler's or of
+the emulator's changes a mark. Its limits are the shell's (ulimit), and when its time is over, its whole session ends.
+"""
+
+import os
+import signal
+import subprocess
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SAID = 64 * 1024  # bytes of what it says that are kept
+
+
+class Run:
+    """What became of a command. code: its exit code, minus the number of a signal; None where its time was over."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+
+def tail(path):
+    """The end of a text that may be anything: no control characters, no more than SAID bytes."""
+    with open(path, "rb") as f:
+        f.seek(max(0, os.path.getsize(path) - SAID))
+        text = f.read().decode("utf-8", "replace")
+    return "".join(c for c in text if c == "\n" or c.isprintable())
+
+
+def environment(folder):
+    return {"PATH": PATH, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C"}
+
+
+def run(command, folder, *, seconds, cpu_seconds, file_mb=64, memory_mb=None):
+    """Runs `command` in `folder`; what it says goes to files there, which a limit bounds."""
+    limits = [f"ulimit -t {cpu_seconds}", f"ulimit -f {file_mb * 2048}", "ulimit -c 0"]
+    if memory_mb:
+        limits.append(f"ulimit -v {memory_mb * 1024}")
+    names = [os.path.join(folder, f"said-{os.urandom(6).hex()}") for _ in range(2)]
+    with open(names[0], "wb") as out, open(names[1], "wb") as err:
+        process = subprocess.Popen(["/bin/sh", "-c", "; ".join(limits) + '; exec "$@"', "sh", *command], cwd=folder,
+                                   env=environment(folder), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   start_new_session=True)
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+    return Run(code, tail(names[0]), tail(names[1]))

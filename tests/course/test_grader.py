@@ -1,0 +1,179 @@
+"""test_grader.py: what the grader's parts promise: marks, the draw, answers, formats, exit codes, nothing written."""
+
+import base64
+import contextlib
+import copy
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import fixture
+import schema
+
+import draws  # noqa: E402
+import formats  # noqa: E402
+import grade  # noqa: E402
+import hints  # noqa: E402
+import kernel  # noqa: E402
+import mark as marks  # noqa: E402
+import trial  # noqa: E402
+
+BUILD = os.path.join(fixture.ROOT, "build")
+SCHEMAS = os.path.join(fixture.ROOT, "course", "schemas")
+
+
+def exercises_of(*found):
+    return mock.patch.object(grade.exercises, "load", lambda *_: list(found))
+
+
+class Whole(unittest.TestCase):
+    """grade.py as make calls it, with the fixture's exercises."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def put(self, exercise, text, name="kernel.cuh"):
+        folder = os.path.join(self.folder.name, exercise.lesson, exercise.name)
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def grade(self, found, *more):
+        out = io.StringIO()
+        with exercises_of(*found), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            code = grade.main(["--build", BUILD, "--work", self.folder.name, *more, found[0].lesson])
+        return code, out.getvalue()
+
+    def snapshot(self):
+        return {os.path.join(at, name): (os.path.getmtime(os.path.join(at, name)), os.path.getsize(os.path.join(at, name)))
+                for at, _, names in os.walk(self.folder.name) for name in names}
+
+    def test_solution(self):
+        self.put(fixture.ARRIVALS, fixture.ARRIVALS.solution)
+        before = self.snapshot()
+        code, said = self.grade([fixture.ARRIVALS])
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"04-fill-arrivals +100 +results 50/50  rules 30/30  cycles 20/20")
+        self.assertRegex(said, r"cycles, by the model: \d+, the step's own kernel \d+ \(1\.00 times\)")
+        self.assertEqual(self.snapshot(), before, "the student's folder is as it was")
+        self.assertNotIn("HINT", said)
+
+    def test_hints(self):
+        self.put(fixture.EARLY, fixture.EARLY.start + "\n")
+        said = [self.grade([fixture.EARLY], "--hint", str(level))[1] for level in range(4)]
+        self.assertIn("HINT=1", said[0])
+        self.assertIn("[tcgen05-operand-overwritten]", said[1])
+        self.assertNotIn("kernel.cuh:", said[1])
+        self.assertRegex(said[2], r"line: kernel\.cuh:\d+: tma_load_2d_multicast_pair")
+        self.assertNotIn("difference", said[2])
+        self.assertRegex(said[3], r"(?m)^ +-            issue_k_tile")
+
+    def test_not_begun(self):
+        self.put(fixture.ARRIVALS, fixture.ARRIVALS.start)
+        code, said = self.grade([fixture.ARRIVALS, fixture.EARLY])
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"04-fill-arrivals +0 +not begun")
+        self.assertRegex(said, r"total +0   of 200; 0 of 2 begun")
+
+    def test_formats(self):
+        self.put(fixture.MASKS, "arrivals = 5\nmask.a = 0xAA\n", "answers.txt")
+        for name in formats.FORMATS:
+            path, github = (os.path.join(self.folder.name, n) for n in (name + ".json", "output"))
+            with mock.patch.dict(os.environ, {"GITHUB_OUTPUT": github}):
+                code, said = self.grade([fixture.MASKS], "--format", name, "--output", path, "--hint", "1")
+            self.assertEqual(code, 0, said)
+            with open(path, encoding="utf-8") as f:
+                made = json.load(f)
+            with open(os.path.join(SCHEMAS, name + ".json"), encoding="utf-8") as f:
+                rules = json.load(f)
+            self.assertEqual(schema.wrong(rules, made), [])
+            for spoil in (lambda m: m["tests"][0].pop("score"), lambda m: m["tests"][0].update(status="good"),
+                          lambda m: m.update(points=1)):
+                spoilt = copy.deepcopy(made)
+                spoil(spoilt)
+                self.assertNotEqual(schema.wrong(rules, spoilt), [], "the schema sees it")
+            self.assertEqual(made["tests"][0]["score"], 50)
+        with open(github, encoding="utf-8") as f:
+            key, _, value = f.read().strip().partition("=")
+        self.assertEqual((key, json.loads(base64.b64decode(value))), ("result", made))
+
+    def test_wrong_use(self):
+        self.assertEqual(self.grade([fixture.MASKS], "--exercise", "nothing")[0], 2)
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.assertEqual(grade.main(["--build", BUILD, "77"]), 2)
+
+
+class Parts(unittest.TestCase):
+    def test_draw(self):
+        for step in ("01_tmem_alloc", "02_simple_umma", "03_tma_multicast", "04_pair_umma", "05_persistent_warpspec"):
+            word, trials = draws.draw(step, "name", "text")
+            self.assertEqual((word, trials), draws.draw(step, "name", "text"), "the same again")
+            self.assertNotEqual(trials, draws.draw(step, "name", "text ")[1], "another text")
+            self.assertNotEqual(trials, draws.draw(step, "name", "text", "word")[1], "another word")
+            schedules = {t.schedule.partition(":")[0] for t in trials}
+            self.assertEqual(schedules, {"default", "eager", "lazy", "random", "pct"})
+            seeds = [w for t in trials for w in t.arguments if w.startswith("--seed")]
+            self.assertEqual(len(seeds), len(set(seeds)))
+            self.assertEqual(len({t.arguments[:3] for t in trials if t.problem < 3}), 3, "three problems")
+
+    def test_cycles(self):
+        def judged(ratio, doubt=""):
+            mark = marks.Mark("x", "fill", parts={"results": (50, 50), "rules": (30, 30), "cycles": (0, 20)})
+            launch = {"model": {"cycles": 1000 * ratio, "doubts": doubt, "why_not": "", "waits": []}}
+            marks.judge_cycles(mark, [launch], [{"model": {"cycles": 1000, "doubts": "", "why_not": ""}}], 20)
+            return mark.points
+
+        self.assertEqual([judged(r) for r in (0.5, 1, 1.15, 1.325, 1.5, 9)], [100, 100, 100, 90, 80, 80])
+        self.assertEqual(judged(9, "an answer would differ"), 100, "they do not count")
+
+    def test_answers(self):
+        for form, given, wanted, right in (
+                ("number", "17", "17", True), ("number", "0x11", "17", True), ("number", "017", "17", True),
+                ("number", "", "17", False), ("number", "seventeen", "17", False), ("hex", "11", "0x0011", True),
+                ("hex", "17", "0x11", False), ("word", " Even  CTA", "even CTA", True), ("word", "", "", False)):
+            self.assertEqual(marks.same(form, given, wanted), right, (form, given, wanted))
+        self.assertEqual(marks.read_answers("# a = 1\na = 2 # no\nb\n = 3\n"), {"a": "2", "": "3"})
+
+    def test_questions(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as f:
+            f.write("mask.a = aa\narrivals = 6\nleader = even cta\n")
+            f.flush()
+            grader = marks.Grader(fixture.ROOT, BUILD)
+            mark = grader.grade(fixture.MASKS, f.name)
+        self.assertEqual((mark.points, mark.wrong), (50, ["arrivals", "bytes"]))
+        self.assertEqual([len(hints.hints(mark, fixture.MASKS, "", level)) for level in (0, 1, 2, 3)], [0, 2, 4, 6])
+
+    def test_dependencies(self):
+        listed = "a.ptx : k.cuh \\\n  common/a\\ b.h \\\n /usr/include/x.h\n"
+        self.assertEqual(kernel.dependencies(listed), ["k.cuh", "common/a b.h", "/usr/include/x.h"])
+        self.assertEqual(kernel.strangers(["k.cuh", "../x", "/usr/include/x.h", "/usr/include/../x"], "/tmp/a",
+                                          ["/usr/include"]), ["../x", "/usr/include/../x"])
+
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kernel.cuh")
+            os.symlink(os.path.join(fixture.ROOT, "README.md"), path)
+            self.assertRaises(kernel.Refused, kernel.read_submission, path)
+            os.unlink(path)
+            for data in (b"\xff\xfe", b"x" * (kernel.MAX_BYTES + 1)):
+                with open(path, "wb") as f:
+                    f.write(data)
+                self.assertRaises(kernel.Refused, kernel.read_submission, path)
+
+    def test_work(self):
+        launch = {"kernel": "k", "ummas": [{"flop": 8}], "operations": {"tcgen05.ld": {"bytes": 100, "instructions": 1}}}
+        less = copy.deepcopy(launch)
+        less["ummas"][0]["flop"] = 7
+        less["operations"]["tcgen05.ld"]["bytes"] = 89
+        self.assertEqual(trial.too_little([launch], [launch]), [])
+        self.assertEqual(trial.too_little([launch], [less]), ["tcgen05.ld", "tcgen05.mma"])
+        self.assertEqual(trial.too_little([launch], []), ["launches", "tcgen05.ld", "tcgen05.mma"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

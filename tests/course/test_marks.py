@@ -1,0 +1,58 @@
+"""test_marks.py LESSON ...: each solution of a lesson has all points, each start none but what hints say of it.
+
+A start is marked as if something had been done to it: a comment at its end. SEED=s of the environment: the seed.
+"""
+
+import os
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "course"))
+import exercise as exercises  # noqa: E402
+import hints  # noqa: E402
+from mark import Grader  # noqa: E402
+from model import PREDICT  # noqa: E402
+
+LESSONS, SEED = sys.argv[1:], os.environ.get("SEED", "1")
+SECONDS = 10  # of an exercise, build included, on two cores of its own
+
+
+class Marks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.grader = Grader(ROOT, os.path.join(ROOT, "build"))
+        cls.all = [e for lesson in LESSONS for e in exercises.load(ROOT, lesson, SEED)]
+
+    def mark(self, exercise, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "file")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            return self.grader.grade(exercise, path)
+
+    def test_solutions(self):
+        for e in self.all:
+            text = e.solution
+            if e.kind == PREDICT:
+                text = "".join(f"{q.key} = {q.answer}\n" for q in e.questions)
+            with self.subTest(e.name):
+                mark = self.mark(e, text)
+                self.assertEqual((mark.points, mark.findings), (100, []), mark)
+
+    def test_starts(self):
+        for e in self.all:
+            text = e.start + "/* done */\n"
+            if e.kind == PREDICT:
+                text = "".join(f"{q.key} = {q.answer + '1'}\n" for q in e.questions)
+            with self.subTest(e.name):
+                mark = self.mark(e, text)
+                self.assertEqual(mark.points, 0, mark)
+                told = [hints.hints(mark, e, text, level) for level in (1, 2, 3)]
+                self.assertTrue(told[0], "no hint of level 1")
+                self.assertTrue(len(told[0]) < len(told[1]) < len(told[2]), "a level of hints says nothing")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,109 @@
+"""test_services.py: a class is marked whole, in parts by Slurm's script, and again without work; Gradescope's script writes
+what its schema allows; the container and the workflow ask for what there is."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import fixture
+import schema
+
+import exercise as exercises  # noqa: E402
+from model import FILL, PREDICT  # noqa: E402
+
+ROOT = fixture.ROOT
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as f:
+        return f.read()
+
+
+def run(*command, **environment):
+    made = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True)
+    if made.returncode:
+        raise AssertionError(f"{command}: {made.returncode}\n{made.stdout}{made.stderr}")
+    return made.stdout
+
+
+class Services(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        found = exercises.load(ROOT, "02", "1")
+        cls.kernel, cls.questions = (next((e for e in found if e.kind == k), None) for k in (FILL, PREDICT))
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="class-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def put(self, *path, text):
+        path = os.path.join(self.folder, *path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def test_class(self):
+        """Three students in three layouts, and a link to another's work; word: nothing is kept from other runs."""
+        word = "--draw=" + os.path.basename(self.folder)
+        name = self.kernel.name
+        self.put("ada", "exercises", "02", name, "kernel.cuh", text=self.kernel.solution)
+        self.put("bob", "02", name, "kernel.cuh", text=self.kernel.start + "/* done */\n")
+        self.put("=cyd", name, "kernel.cuh", text=self.kernel.start)
+        os.makedirs(os.path.join(self.folder, "eve"))
+        os.symlink(os.path.join(self.folder, "ada", "exercises"), os.path.join(self.folder, "eve", "exercises"))
+        said = "".join(run("sh", "course/slurm.sh", self.folder, word, SLURM_ARRAY_TASK_ID=str(part),
+                           SLURM_ARRAY_TASK_COUNT="2") for part in (1, 2))
+        marked = re.findall(r"(?m)^  \d/\d  (\S+)  \S+  (\d+)$", said)
+        self.assertEqual(sorted(marked), [("=cyd", "0"), ("ada", "100"), ("bob", "0")], said)
+        path = os.path.join(self.folder, "marks.csv")
+        told = run("python3", "-B", "course/grade_all.py", word, "--csv", path, self.folder)
+        self.assertIn("3 files, 0 to be marked", told)
+        with open(path, newline="", encoding="utf-8") as f:
+            self.assertEqual(list(csv.reader(f)), [
+                ["student", "files", "points", "mean", name], ["'=cyd", "1", "0", "0.0", "0"],
+                ["ada", "1", "100", "100.0", "100"], ["bob", "1", "0", "0.0", "0"], ["eve", "0", "0", "", ""]])
+
+    def test_gradescope(self):
+        self.put("submission", "work", self.kernel.name, "kernel.cuh", text=self.kernel.solution)
+        os.makedirs(os.path.join(self.folder, "source"))
+        os.makedirs(os.path.join(self.folder, "results"))
+        os.symlink(ROOT, os.path.join(self.folder, "source", "course"))
+        script = os.path.join(self.folder, "run_autograder")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(read("course", "gradescope", "run_autograder").replace("@LESSON@", "02"))
+        run("sh", script, AUTOGRADER=self.folder)
+        with open(os.path.join(self.folder, "results", "results.json"), encoding="utf-8") as f:
+            made = json.load(f)
+        self.assertEqual(schema.wrong(json.loads(read("course", "schemas", "gradescope.json")), made), [])
+        scores = {t["name"]: t["score"] for t in made["tests"]}
+        self.assertEqual((scores.pop(self.kernel.name), set(scores.values())), (100, {0}))
+
+    def test_container(self):
+        """The image has what README.md asks for on Debian and Ubuntu."""
+        wanted = set(re.search(r"sudo apt-get install (.*?) +#", read("README.md"))[1].split())
+        dockerfile = read(".devcontainer", "Dockerfile")
+        image = set(re.findall(r"[\w+-]+", re.search(r"apt-get install(.*?)&&", dockerfile, re.S)[1]))
+        self.assertEqual(wanted - image, set())
+        made = json.loads(read(".devcontainer", "devcontainer.json"))
+        self.assertTrue(os.path.exists(os.path.join(ROOT, ".devcontainer", made["build"]["dockerfile"])))
+
+    def test_workflow(self):
+        """The workflow's make targets and variables are the Makefile's; what its last step reads, the one before writes."""
+        text, makefile = read("course", "github-classroom.yml"), read("Makefile")
+        for name in re.findall(r"\b([A-Z]{4,})=", text):
+            self.assertRegex(makefile, rf"(?m)^{name} \?=")
+        self.assertIn("make -C course grade-$LESSON", text)
+        step = re.search(r"\$\{\{ steps\.(\w+)\.outputs\.result \}\}", text)[1]
+        self.assertRegex(text, rf"(?m)^ +id: {step}$")
+        self.assertRegex(text, rf"(?m)^ +runners: {step}$")
+        self.assertIn(f"{step.upper()}_RESULTS:", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
