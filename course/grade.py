@@ -2,8 +2,8 @@
 
   python3 -B course/grade.py --build build [--seed 1] [--hint 1|2|3] [--exercise NAME] [--format gradescope|classroom] NN
 
-Only kernel.cuh and answers.txt of each exercise are read, and nothing of the student's is written. Exit code: 0 where marks
-were given, whatever they are; 2 where the command line is wrong; 1 where the grader itself could not do its work.
+Only kernel.cuh and answers.txt of each exercise are read, and nothing of the student's is written. Exit code: 0 where
+marks were given, whatever they are; 2 where the command line is wrong; 1 where the grader itself could not do its work.
 """
 
 import argparse
