@@ -59,7 +59,9 @@ def text_at(path):
 
 
 def show(mark, lines, seconds):
-    parts = "  ".join(f"{name} {got:g}/{of:g}" for name, (got, of) in mark.parts.items() if mark.kind != PREDICT)
+    parts = "  ".join(f"{name} {got:g}/{of:g}" for name, (got, of) in mark.parts.items())
+    if mark.kind == PREDICT:
+        parts = f"answers {len(mark.parts) - len(mark.wrong)}/{len(mark.parts)}"
     if mark.state != "graded":
         parts = mark.state
     print(f"  {mark.name:40} {mark.points:5g}   {parts}{f'   {seconds:.1f} s' if seconds >= 0.1 else ''}", flush=True)
