@@ -2,11 +2,13 @@
 #
 # What is built where:
 #   build/NN_name              a step, by nvcc: SASS for B200 and B300, and PTX
+#   build/ladder/N_name        a rung of the ladder to step 05, likewise
 #   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
 #   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of
+#   build/break/NN-N/          a copy of a step with its N-th experiment applied (make break-NN-N)
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
 #   build/tests/               programs of the tests, and CTest's own files
 #   build-asan/, build-tsan/   the same for the emulator's own code under SANITIZE=1, SANITIZE=thread
@@ -92,6 +94,8 @@ endif
 STEPS := $(sort $(patsubst %/,%,$(wildcard [0-9][0-9]_*/)))
 STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
+RUNG_SOURCES := 05_persistent_warpspec/ladder
+RUNGS := $(sort $(patsubst $(RUNG_SOURCES)/%.cu,%,$(wildcard $(RUNG_SOURCES)/*.cu)))
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
@@ -101,7 +105,7 @@ WATCHES := $(NUMBERS:%=watch-%)
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
 
-all: $(STEPS:%=$(PROGRAMS)/%) emulator ## every step, the emulator and its launcher
+all: $(STEPS:%=$(PROGRAMS)/%) $(RUNGS:%=$(PROGRAMS)/ladder/%) emulator ## every step, the ladder's rungs, the emulator and its launcher
 	$(said)
 
 # ---------------------------------------------------------------- the emulator: C11, no CUDA needed
@@ -252,8 +256,24 @@ define nvcc
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 
-# $(call program,STEP): of a step, or with the kernel of the exercise that EXERCISE names.
-program = $(PROGRAMS)/$(if $(EXERCISE),exercises/$(EXERCISE),$(1))
+# RUNG=N: run-05, check-05 and watch-05 are of that rung of the ladder.
+ifneq ($(RUNG),)
+ifneq ($(filter run-% check-% watch-%,$(filter-out %-05,$(MAKECMDGOALS))),)
+$(error RUNG=$(RUNG) is for step 05, which alone has a ladder: make run-05 RUNG=$(RUNG))
+endif
+ifeq ($(filter $(RUNG)_%,$(RUNGS)),)
+$(error RUNG=$(RUNG) is no rung of the ladder; there are: $(RUNGS))
+endif
+ifneq ($(BREAK),)
+$(error RUNG=$(RUNG) and BREAK=$(BREAK) do not go together: the patches are of the steps)
+endif
+endif
+# $(call program,STEP): of a step, or of its rung, or with the kernel of the exercise that EXERCISE names.
+program = $(PROGRAMS)/$(if $(EXERCISE),exercises/$(EXERCISE),$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1)))
+
+$(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
+-include $(RUNGS:%=$(PROGRAMS)/ladder/%.d)
 
 define step_rules
 $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
@@ -261,13 +281,14 @@ $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1))) makes a page of what happens in it")
+	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it")
 
 check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
-watch-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) emulator
-	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' sh scripts/watch.sh $(BUILD) $(1)
+watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
+	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' \
+	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(RUNG),$$<)
 endef
 
 # Asked only where a step is about to run.
@@ -284,10 +305,6 @@ run-% check-% watch-%:
 .PHONY: run check watch break exercise grade
 run check watch break exercise grade:
 	@echo "make $@: which step? $(foreach n,$(NUMBERS),make $@-$(n)$(if $(filter break,$@),-1))" >&2; exit 2
-
-# Broken copies of a step: scripts/watch.sh makes their sources.
-$(BUILD)/watch/%: $(BUILD)/watch/%.cu $(TOOL) Makefile
-	$(call nvcc,$<,$@)
 
 # ---------------------------------------------------------------- the course: experiments, exercises, marks, pictures, pages
 # break-NN-N: the N-th patch of the step's breaks/ on a copy, which is run; fails where the emulator does not tell it.
@@ -327,16 +344,17 @@ grade-all: all
 	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
 	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
-docs: all
+docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
 	@sh scripts/doctor.sh need python3
-	@PYTHONPATH=python python3 -B docs/figures/draw.py --build $(BUILD)
+	@SAN_LIB='$(SAN_LIB)' python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
 site: all
 	@sh scripts/site.sh $(BUILD)
 
-# Broken copies, as of watch-NN BREAK=N.
-$(BUILD)/break/%: $(BUILD)/break/%.cu $(TOOL) Makefile
+# Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
+$(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
+-include $(wildcard $(PROGRAMS)/break/*/*/*.d)
 
 # ---------------------------------------------------------------- tests
 KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
@@ -381,6 +399,12 @@ test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSa
 
 test-full: tests ## the tests and the long suites
 	@$(CTEST)
+
+.PHONY: lessons
+LESSONS ?=
+lessons: all ## every command of the lessons and pages is run, and what they show compared with what it prints (LESSONS='01 docs.watching --update')
+	@sh scripts/doctor.sh need python3 patch
+	@python3 -B tests/lessons/lessons.py --slow $(LESSONS)
 
 # qemu keeps a record of every page that a program reserves; with 8 GiB to reserve the emulator makes do with less device
 # memory.
@@ -445,6 +469,7 @@ $(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/fl
 clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRAMS)/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md (LADDER=program: tests/clock/ladder/README.md)
 	@sh scripts/doctor.sh need python3
 	@python3 tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
+	@python3 tests/clock/rungs.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run

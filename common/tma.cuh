@@ -95,4 +95,29 @@ static __device__ __forceinline__ void tma_prefetch_map(const CUtensorMap *map) 
     asm volatile("prefetch.tensormap [%0];" ::"l"((uint64_t)map) : "memory");
 }
 
+/* ---------------------------------------------------------------- two dimensions, one CTA
+ *
+ * tma_load_3d(), tma_load_3d_pair() and tma_store_3d() of a matrix that is alone. */
+
+static __device__ __forceinline__ void tma_load_2d(uint32_t to, const CUtensorMap *map, int x, int y, uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tma_load_2d_pair(uint32_t to, const CUtensorMap *map, int x, int y,
+                                                        uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2"
+                 " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+                 "l"((uint64_t)map), "r"(x), "r"(y), "r"(bar)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tma_store_2d(const CUtensorMap *map, int x, int y, uint32_t from) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"((uint64_t)map),
+                 "r"(x), "r"(y), "r"(from)
+                 : "memory");
+}
+
 #endif

@@ -11,6 +11,7 @@
 #   toolkit.sh which       says what env would do: `use VERSION NVCC`, `old VERSION NVCC` or `fetch`
 #   toolkit.sh lizard      says which PYTHONPATH python3 needs for the lizard that `make lint` measures with, and fetches it
 #                          into .toolkit/lint/ where it is not installed
+#   toolkit.sh site        says which PYTHONPATH has the Sphinx that `make site` runs, and fetches it into .toolkit/site/
 #   toolkit.sh disassembler says in which folder the cuobjdump and nvdisasm lie that `make sass` reads with, and fetches
 #                          them into .toolkit/sass/
 #
@@ -28,6 +29,7 @@ TOOLKIT_DIR=${TOOLKIT_DIR:-$root/.toolkit}
 REQUIREMENTS=scripts/toolkit-requirements.txt
 LINT=scripts/lint-requirements.txt
 SASS=scripts/sass-requirements.txt
+SITE=scripts/site-requirements.txt
 
 die() {
     printf 'toolkit: %s\n' "$1" >&2
@@ -124,6 +126,17 @@ disassembler() {
     echo "$TOOLKIT_DIR/sass/nvidia/cu13/bin"
 }
 
+site() {
+    cmp -s "$TOOLKIT_DIR/site/requirements.txt" $SITE || {
+        sh scripts/doctor.sh need python3 pip
+        echo "toolkit: fetching Sphinx, MyST-Parser and Furo from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (15 MB, once)" >&2
+        wheels "$TOOLKIT_DIR/site" $SITE || die "pip could not fetch Sphinx. With a network elsewhere:" \
+            "  python3 -m pip download --no-deps -r $SITE -d wheels" \
+            "then, with that folder here: make WHEELS=wheels site."
+    }
+    echo "$TOOLKIT_DIR/site"
+}
+
 fetch() {
     sh scripts/doctor.sh need python3 pip ||
         die "no nvcc is here, and without python3 and pip it cannot be fetched. Install those, or" \
@@ -194,13 +207,14 @@ which)
 env) write_env "$2" ;;
 lizard) lizard ;;
 disassembler) disassembler ;;
+site) site ;;
 show)
     # shellcheck disable=SC1090
     case $2 in /*) . "$2" ;; *) . "./$2" ;; esac
     echo "toolkit: CUDA $NVCC_VERSION, $NVCC; libcudart in $CUDART_DIR"
     ;;
 *)
-    echo "usage: toolkit.sh env FILE | show FILE | which | lizard | disassembler" >&2
+    echo "usage: toolkit.sh env FILE | show FILE | which | lizard | disassembler | site" >&2
     exit 2
     ;;
 esac

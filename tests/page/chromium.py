@@ -129,12 +129,14 @@ class Page:
             raise Broken(thrown.get("exception", {}).get("description") or thrown["text"])
         return got["result"].get("value")
 
-    def open(self, path):
-        """Opens a file and waits until the page shows it."""
+    WATCH = "window.watch && watch.views.every(v => v.tracks.width > 0)"  # a watch page has been laid out
+    PLAIN = "document.readyState == 'complete' && location.protocol == 'file:'"
+
+    def open(self, path, shown=WATCH, fragment=""):
+        """Opens a file and waits until `shown` holds in it."""
         self.requests.clear()
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        self.call("Page.navigate", url="file://" + os.path.abspath(path) + fragment)
         until = time.monotonic() + self.limit
-        shown = "window.watch && watch.views.every(v => v.tracks.width > 0)"  # it has been laid out
         refused = "document.body && /cannot be shown/.test(document.body.textContent)"
         while not self.js("!!(%s || %s)" % (shown, refused)):
             if time.monotonic() > until:

@@ -1,0 +1,311 @@
+/* 4_two_accumulators - two accumulators: the epilogue of one tile runs beside the K loop of the next.
+ *
+ * An accumulator takes 256 of the 512 columns of tensor memory. With a second one the MMA warp goes on at once, and
+ * waits only for the epilogue of the tile before the last. The accumulators are a ring of two, like the stages.
+ *
+ * host.h comes first: sizes, parameters, the host's part. ../README.md walks up the ladder.
+ */
+#include <cuda.h>
+#include <stdint.h>
+
+#include "../../common/cluster.cuh"
+#include "../../common/descriptors.h"
+#include "../../common/fence.cuh"
+#include "../../common/mbarrier.cuh"
+#include "../../common/tma.cuh"
+#include "../../common/tmem.cuh"
+#include "../../common/umma.cuh"
+#include "host.h"
+
+/* The tasks of a CTA's warps. Warps 0 ... 3 must be the epilogue: warp w reaches lanes 32 (w % 4) ... of TMEM. */
+enum {
+    EPILOGUE_WARPS = 4,
+    MMA_WARP = 4,
+    LOAD_WARP = 5,
+    THREADS = 6 * 32,
+};
+
+enum { ACCUMULATORS = 2 }; /* in tensor memory: one is filled while the other is read */
+
+static_assert(ACCUMULATORS * TILE_N <= TMEM_COLUMNS, "both accumulators fit into tensor memory");
+
+/* ---------------------------------------------------------------- shared storage and barriers
+ * The same layout in all CTAs of a cluster. Behind it: stages of A and B. */
+
+struct shared_storage {
+    /* Stage s holds a K tile. full: in the leader; 1 arrival, of the leader's load warp, and the bytes of both CTAs.
+     * empty: cluster_m / 2 + cluster_n - 1 arrivals, the commits of all pairs that read what we write. */
+    uint64_t full[MAX_STAGES], empty[MAX_STAGES];
+    /* Accumulator i is complete: 1 arrival, the leader's commit, in both CTAs. It has been read: in the leader;
+     * 8 arrivals, one an epilogue warp of both CTAs. */
+    uint64_t acc_full[ACCUMULATORS], acc_empty[ACCUMULATORS];
+    uint32_t tmem_base;
+};
+
+static_assert(sizeof(struct shared_storage) <= STORAGE_BYTES, "the barriers fit in front of the stages");
+
+/* One thread of each CTA. */
+static __device__ __forceinline__ void init_barriers(const struct gemm *g, struct shared_storage *s) {
+    for (uint32_t i = 0; i < g->stages; i++) {
+        mbarrier_init(smem_address(&s->full[i]), 1);
+        mbarrier_init(smem_address(&s->empty[i]), g->cluster_m / 2 + g->cluster_n - 1);
+    }
+    for (uint32_t i = 0; i < ACCUMULATORS; i++) {
+        mbarrier_init(smem_address(&s->acc_full[i]), 1);
+        mbarrier_init(smem_address(&s->acc_empty[i]), 2 * EPILOGUE_WARPS);
+    }
+    fence_mbarrier_init();
+}
+
+/* A ring of barriers, seen by one who goes round it: where he is, and the parity of the phase he waits for next. The
+ * filler waits for "empty" with the other parity, so its first round passes: the phase before the first is over. */
+struct ring {
+    uint32_t at, parity;
+};
+
+static __device__ __forceinline__ void ring_next(struct ring *r, uint32_t size) {
+    if (++r->at == size) {
+        r->at = 0;
+        r->parity ^= 1;
+    }
+}
+
+/* ---------------------------------------------------------------- who shares what (step 04)
+ * Rank = x + cluster_m y, x counting CTAs along M, y along N. A bit of a mask is a rank; 2 i and 2 i + 1 are a pair. */
+
+struct place {
+    uint32_t x, y, leads; /* leads: 1 in the even CTA */
+    uint16_t a, b;        /* masks: who needs our half of A (same x), our half of B (same y, same parity) */
+    uint16_t pair;        /* we and our peer */
+    uint16_t commit;      /* both CTAs of every pair that loads for ours */
+};
+
+static __device__ __forceinline__ struct place find_place(const struct gemm *g) {
+    const uint32_t rank = cluster_rank();
+    struct place p = {.x = rank % g->cluster_m, .y = rank / g->cluster_m, .leads = !(rank & 1)};
+    p.pair = 3u << (rank & ~1u);
+    for (uint32_t y = 0; y < g->cluster_n; y++) {
+        p.a |= 1u << (p.x + y * g->cluster_m);
+        p.commit |= 3u << ((p.x & ~1u) + y * g->cluster_m);
+    }
+    for (uint32_t x = p.x & 1; x < g->cluster_m; x += 2) {
+        p.b |= 1u << (x + p.y * g->cluster_m);
+        p.commit |= 3u << ((x & ~1u) + p.y * g->cluster_m);
+    }
+    return p;
+}
+
+/* ---------------------------------------------------------------- the work, item by item
+ * Every role walks the same sequence on its own: item number = cluster number, then on by the number of clusters. */
+
+struct work {
+    uint32_t index, valid;
+    uint32_t m, n; /* this CTA's tile: first row of A and D, first column of D */
+};
+
+static __device__ __forceinline__ void work_locate(const struct gemm *g, const struct place *p, struct work *w) {
+    const struct raster_tile t = raster_tile(&g->raster, w->index);
+    w->m = (t.m * g->cluster_m + p->x) * CTA_M;
+    w->n = (t.n * g->cluster_n + p->y) * TILE_N;
+}
+
+static __device__ __forceinline__ struct work work_first(const struct gemm *g, const struct place *p) {
+    struct work w = {.index = cluster_index(), .valid = 1};
+    work_locate(g, p, &w);
+    return w;
+}
+
+static __device__ __forceinline__ void work_next(const struct gemm *g, const struct place *p, struct work *w) {
+    w->index += cluster_count();
+    w->valid = w->index < g->works;
+    work_locate(g, p, w);
+}
+
+/* ---------------------------------------------------------------- load warp: A and B, one thread of each CTA */
+
+/* One box of A or B to the same place in all of `ctas`; the bytes are reported to the leaders. */
+static __device__ __forceinline__ void load_box(const CUtensorMap *map, uint32_t to, uint32_t full, uint16_t ctas,
+                                                uint32_t x, uint32_t y) {
+    if (ctas & (ctas - 1))
+        tma_load_2d_multicast_pair(to, map, x, y, full, ctas);
+    else
+        tma_load_2d_pair(to, map, x, y, full);
+}
+
+static __device__ __forceinline__ void load_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
+                                                 const CUtensorMap *a, const CUtensorMap *b) {
+    /* our slices of our halves: cluster_n CTAs share A, every other one of cluster_m B */
+    const uint32_t a_rows = CTA_M / g->cluster_n, a_slice = p->y * a_rows;
+    const uint32_t b_rows = HALF_N / (g->cluster_m / 2), b_slice = p->x / 2 * b_rows;
+    const uint32_t ab = smem_address(s) + g->ab_at, to_a = ab + a_slice * TILE_K_BYTES,
+                   to_b = ab + A_BYTES + b_slice * TILE_K_BYTES;
+    struct ring stage = {0, 1};
+    uint32_t is_empty = 1; /* the answer of the peek */
+    for (struct work w = work_first(g, p); w.valid; work_next(g, p, &w)) {
+        const uint32_t a_row = w.m + a_slice, b_row = w.n + (p->leads ? 0 : HALF_N) + b_slice;
+#pragma unroll 1
+        for (uint32_t kt = 0; kt < g->k_tiles; kt++) {
+            const uint32_t full = smem_address(&s->full[stage.at]), at = stage.at * STAGE_BYTES;
+            if (!is_empty)
+                mbarrier_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
+            if (p->leads)
+                mbarrier_arrive_expect_tx(full, PAIR_BYTES); /* ours and the peer's */
+            load_box(a, to_a + at, pair_leader_address(full), p->a, kt * g->tile_k, a_row);
+            load_box(b, to_b + at, pair_leader_address(full), p->b, kt * g->tile_k, b_row);
+            ring_next(&stage, g->stages);
+            is_empty = mbarrier_test_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
+        }
+    }
+    /* The tail: wait until every stage is empty, so that no commit is still under way to a CTA that has exited. */
+    for (uint32_t i = 0; i < g->stages; i++, ring_next(&stage, g->stages))
+        mbarrier_wait_cluster(smem_address(&s->empty[stage.at]), stage.parity);
+}
+
+/* ---------------------------------------------------------------- MMA warp: one thread of the leader, for the pair */
+
+/* The UMMAs of one K tile into the accumulator. a, b: descriptors of the first one's operands; the others' lie 32 bytes
+ * further along K, inside the swizzle atom. */
+static __device__ __forceinline__ void issue_k_tile(const struct gemm *g, enum umma_kind kind, uint32_t accumulator,
+                                                    uint64_t a, uint64_t b, uint32_t accumulate) {
+    for (uint32_t i = 0; i < UMMAS_PER_TILE; i++, a += UMMA_K_BYTES / 16, b += UMMA_K_BYTES / 16, accumulate = 1)
+        umma_pair_ss(kind, accumulator, a, b, g->idesc, accumulate);
+}
+
+/* kind: g->kind, as a constant in each call, so that the loop has one UMMA in it and no choice of three. */
+static __device__ __forceinline__ void mma_role(const struct gemm *g, const struct place *p, struct shared_storage *s,
+                                                enum umma_kind kind) {
+    /* A descriptor's low 14 bits count the CTA's shared memory in 16 bytes. All of that has fewer than 2^18 bytes, so
+     * a stage and a step further is one addition, which does not carry out of the field. */
+    const uint32_t ab = smem_address(s) + g->ab_at, tmem_base = s->tmem_base;
+    const uint64_t a_first = umma_smem_desc_packed(ab, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, CTA_M);
+    const uint64_t b_first = umma_smem_desc_packed(ab + A_BYTES, UMMA_MAJOR_K, UMMA_SWIZZLE_128B, HALF_N);
+    struct ring stage = {0, 0}, acc = {0, 1};
+    for (struct work w = work_first(g, p); w.valid; work_next(g, p, &w)) {
+        const uint32_t accumulator = tmem_at(tmem_base, 0, acc.at * TILE_N);
+        mbarrier_wait_relaxed(smem_address(&s->acc_empty[acc.at]), acc.parity); /* both epilogues have read */
+        tcgen05_fence_after(); /* their loads before the UMMAs that overwrite */
+#pragma unroll 1
+        for (uint32_t kt = 0; kt < g->k_tiles; kt++) {
+            const uint64_t at = (uint64_t)stage.at * (STAGE_BYTES / 16);
+            mbarrier_wait_cluster(smem_address(&s->full[stage.at]), stage.parity); /* both CTAs' tiles have landed */
+            tcgen05_fence_after(); /* the UMMAs come after the wait; TMA to UMMA is one proxy */
+            /* the first UMMA overwrites what TMEM held */
+            issue_k_tile(g, kind, accumulator, a_first + at, b_first + at, kt > 0);
+            umma_pair_commit_multicast(smem_address(&s->empty[stage.at]), p->commit);
+            ring_next(&stage, g->stages);
+        }
+        umma_pair_commit_multicast(smem_address(&s->acc_full[acc.at]), p->pair);
+        ring_next(&acc, ACCUMULATORS);
+    }
+}
+
+/* ---------------------------------------------------------------- epilogue: warps 0 ... 3 of each CTA
+ * Thread = row of D. */
+
+/* x += beta times 32 elements of C in the thread's row. */
+static __device__ __forceinline__ void add_c(float beta, const float *from, float x[SUBTILE_COLUMNS]) {
+#pragma unroll
+    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 4) {
+        const float4 c = *(const float4 *)(from + i);
+        x[i] = fmaf(beta, c.x, x[i]);
+        x[i + 1] = fmaf(beta, c.y, x[i + 1]);
+        x[i + 2] = fmaf(beta, c.z, x[i + 2]);
+        x[i + 3] = fmaf(beta, c.w, x[i + 3]);
+    }
+}
+
+static __device__ __forceinline__ void put_d(float *to, const float x[SUBTILE_COLUMNS]) {
+#pragma unroll
+    for (uint32_t i = 0; i < SUBTILE_COLUMNS; i += 4)
+        *(float4 *)(to + i) = make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]);
+}
+
+/* The thread's row of one subtile: alpha times the accumulator, in x. window: TMEM address, in the warp's lanes. */
+static __device__ __forceinline__ void get_accumulator(const struct gemm *g, uint32_t window,
+                                                       float x[SUBTILE_COLUMNS]) {
+    tmem_ld_32x32b_x32_f32(x, window);
+    tmem_wait_ld();
+    if (g->alpha != 1)
+#pragma unroll
+        for (uint32_t i = 0; i < SUBTILE_COLUMNS; i++)
+            x[i] *= g->alpha;
+}
+
+static __device__ __forceinline__ void epilogue_role(const struct gemm *g, const struct place *p,
+                                                     struct shared_storage *s) {
+    const uint32_t lane = lane_index(), window = tmem_at(s->tmem_base, warp_index() * TMEM_WINDOW, 0);
+    struct ring acc = {0, 0};
+    for (struct work w = work_first(g, p); w.valid; work_next(g, p, &w)) {
+        const size_t at = (size_t)(w.m + threadIdx.x) * g->n + w.n;
+        mbarrier_wait_relaxed(smem_address(&s->acc_full[acc.at]), acc.parity);
+        tcgen05_fence_after();
+#pragma unroll 1
+        for (uint32_t column = 0; column < TILE_N; column += SUBTILE_COLUMNS) {
+            float x[SUBTILE_COLUMNS];
+            get_accumulator(g, window + acc.at * TILE_N + column, x);
+            if (column + SUBTILE_COLUMNS == TILE_N) {
+                tcgen05_fence_before(); /* all read: the leader may have it overwritten */
+                __syncwarp();
+                if (lane == 0)
+                    mbarrier_arrive_relaxed(pair_leader_address(smem_address(&s->acc_empty[acc.at])));
+            }
+            if (g->beta != 0) /* with 0, C is not read */
+                add_c(g->beta, g->c + at + column, x);
+            put_d(g->d + at + column, x);
+        }
+        ring_next(&acc, ACCUMULATORS);
+    }
+}
+
+/* ---------------------------------------------------------------- the kernel */
+
+/* Grid: along x, whole clusters of cluster_m x cluster_n CTAs of 192 threads. a, b: boxes of one slice.
+ * Dynamic shared memory: struct shared_storage, then what struct gemm says. */
+__global__ void __launch_bounds__(THREADS, 1)
+    two_accumulators(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                     const __grid_constant__ struct gemm g) {
+    extern __shared__ __align__(1024) unsigned char storage[];
+    struct shared_storage *s = (struct shared_storage *)storage;
+    const struct place p = find_place(&g);
+    const uint32_t warp = warp_index();
+
+    if (threadIdx.x == 0)
+        init_barriers(&g, s);
+    __syncwarp();
+    cluster_sync(); /* everybody runs, so the peer does; everybody's barriers are there */
+    if (warp == MMA_WARP) {
+        tmem_pair_alloc(smem_address(&s->tmem_base), ACCUMULATORS * TILE_N); /* with the peer's MMA warp */
+        tmem_pair_relinquish_alloc_permit();
+    }
+    cluster_sync(); /* both CTAs have their columns, and tmem_base is there for everyone */
+
+    if (warp < EPILOGUE_WARPS) {
+        epilogue_role(&g, &p, s);
+    } else if (elect_one()) {
+        if (warp == MMA_WARP && p.leads && g.kind == UMMA_KIND_F16)
+            mma_role(&g, &p, s, UMMA_KIND_F16);
+        else if (warp == MMA_WARP && p.leads && g.kind == UMMA_KIND_TF32)
+            mma_role(&g, &p, s, UMMA_KIND_TF32);
+        else if (warp == MMA_WARP && p.leads)
+            mma_role(&g, &p, s, UMMA_KIND_F8F6F4);
+        else if (warp == LOAD_WARP)
+            load_role(&g, &p, s, &a, &b);
+    }
+    __syncwarp();           /* .aligned: the warp must be converged again */
+    tcgen05_fence_before(); /* the epilogue's loads before the columns are given back */
+    cluster_sync();         /* nobody else arrives on our barriers or writes into our stages any more */
+    tcgen05_fence_after();
+    if (warp == MMA_WARP)
+        tmem_pair_dealloc(s->tmem_base, ACCUMULATORS * TILE_N); /* with the peer's MMA warp */
+}
+
+int main(int argc, char **argv) {
+    const struct rung r = {
+        .name = "4_two_accumulators",
+        .kernel = (const void *)two_accumulators,
+        .threads = THREADS,
+        .accumulators = ACCUMULATORS,
+        .persistent = 1,
+    };
+    return ladder_main(argc, argv, &r);
+}

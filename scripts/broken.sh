@@ -1,0 +1,49 @@
+# shellcheck shell=sh
+# broken.sh, read by watch.sh and break.sh: copies of a step with one of its experiments applied, and their build.
+#
+# An experiment is a patch STEP/breaks/N-word.patch, to be applied at the root with -p1. Before its first line with ---
+# stand one sentence that says what it does and, where wanted, a line each of
+#   Options:    of the emulator
+#   Arguments:  of the program
+#   Tells:      the diagnostics that come of it; FAIL, a wrong answer of which nothing is told; nothing, a right one
+
+# find_patch STEP N: sets patch; where there is none, says which there are and ends the script with 2
+find_patch() {
+    patch=$(find "$1/breaks" -name "$2-*.patch" 2>/dev/null | LC_ALL=C sort | sed 1q)
+    [ -n "$patch" ] && return
+    echo "$1 has no experiment ${2:-without a number}; there is:" >&2
+    find "$1/breaks" -name '*.patch' 2>/dev/null | LC_ALL=C sort | sed 's|.*/||; s/\.patch$//; s/^/  /' >&2
+    exit 2
+}
+
+# said PATCH NAME: what stands behind NAME: before the first line with ---
+said() {
+    sed -n "/^--- /q; s/^$2: *//p" "$1"
+}
+
+# sentence PATCH: what it does
+sentence() {
+    sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$1"
+}
+
+# broken_copy STEP PATCH FOLDER: FOLDER gets the step and common/ with the patch in them, and FOLDER/STEP/STEP is built.
+# A file that is the same as before keeps its time, and so what was built is built again only where something changed.
+broken_copy() {
+    sh scripts/doctor.sh need patch
+    fresh=$3.$$
+    for file in $(find "$1" common -name '*.cu' -o -name '*.cuh' -o -name '*.h'); do
+        mkdir -p "$fresh/${file%/*}" "$3/${file%/*}"
+        cp "$file" "$fresh/$file"
+        chmod u+w "$fresh/$file"
+    done
+    patch -s -p1 -d "$fresh" <"$2" || {
+        echo "$2 does not apply" >&2
+        exit 2
+    }
+    for file in $(cd "$fresh" && find . -name '*.cu' -o -name '*.cuh' -o -name '*.h'); do
+        cmp -s "$fresh/$file" "$3/$file" && continue
+        cp -f "$fresh/$file" "$3/$file"
+    done
+    rm -rf "$fresh"
+    ${MAKE:-make} -s "$3/$1/$1" >/dev/null
+}

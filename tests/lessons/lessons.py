@@ -1,0 +1,181 @@
+"""lessons.py - what a page shows is what a run prints: runs the commands of pages and compares.
+
+  python3 -B tests/lessons/lessons.py [OPTIONS] [PAGE...]     PAGE: a path, or a test's name (01, docs.watching); else all
+
+  --slow       also the blocks behind <!-- slow -->
+  --list       the commands that would be run, and run none
+  --tests      a line `NAME PATH QUICK SLOW LOCKS` for each page with commands, for tests/CMakeLists.txt
+  --update     writes into the pages what was printed; what is elided there stays elided where it still matches
+
+page.py has the conventions. Commands run from the repository's root with sh, stdin empty, stderr beside stdout, and
+an environment that holds nothing of a make around it. What make says while it builds is left out. The pages show what comes
+of nvcc 13.0; with another one, the numbers of PTX lines and registers do not count. Exit code: 1 where a page differs, 2 for a
+page that is not there.
+"""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import compare
+import page
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+KEPT = ["PATH", "HOME", "USER", "TMPDIR", "CC", "CFLAGS", "LDFLAGS", "OPT", "NVCC", "NVCC_CCBIN", "CUDA_HOME", "WHEELS"]
+LIMIT, SLOW_LIMIT = 120, 900  # seconds
+BUILDS = re.compile(r"^  building; V=1 shows the commands$")
+
+
+def environment():
+    """Steps run on the emulator, also where there is a GPU."""
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "dumb", "BACKEND": "emulator"}
+
+
+def run(root, command, limit):
+    """(exit code, lines printed). A command that takes too long has code None; its children end with it."""
+    process = subprocess.Popen(["sh", "-c", command], cwd=root, env=environment(), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                               start_new_session=True)
+    try:
+        printed, _ = process.communicate(timeout=limit)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        printed, code = process.communicate()[0], None
+    return code, [line for line in printed.split("\n") if not BUILDS.match(line)]
+
+
+def same_compiler(root):
+    """Whether the programs are built by the nvcc whose PTX the pages show."""
+    try:
+        with open(os.path.join(root, "build", "toolkit.env")) as f:
+            return "NVCC_VERSION='13.0'" in f.read()
+    except FileNotFoundError:
+        return True
+
+
+def difference(root, path, command, printed):
+    """The complaint about a command's output, or None."""
+    shown = [text for _, text in command.shown]
+    where = compare.differs(shown, printed)
+    if where and not same_compiler(root):
+        where = compare.differs(compare.unnumbered(shown), compare.unnumbered(printed))
+    if where is None:
+        return None
+    shown, printed = command.shown, compare.trimmed(printed)
+    i, j = where
+    line = shown[i][0] if i < len(shown) else shown[-1][0]
+    says = f"shown:   {shown[i][1]}" if i < len(shown) else "shown:   nothing more"
+    prints = f"printed: {printed[j]}" if j < len(printed) else "printed: nothing more"
+    if 0 < i < len(shown) and compare.is_gap(shown[i - 1][1]):
+        prints = prints.replace("printed:", "printed: not this, from here on:")
+    return f"{path}:{line}: `{command.text}` prints something else\n    {says}\n    {prints}"
+
+
+def check(root, path, commands, update):
+    """Runs the commands of a page; returns the complaints and {first line: (last line, new lines)} to be written."""
+    bad, new, lacks = [], {}, {}
+    for command in commands:
+        slow, needs = "slow" in command.block.notes, command.block.notes.get("needs")
+        if needs and lacks.setdefault(needs, run(root, needs, LIMIT)[0]):
+            print(f"{path}:{command.line}: not run, as `{needs}` fails")
+            continue
+        code, printed = run(root, command.text, SLOW_LIMIT if slow else LIMIT)
+        where = f"{path}:{command.line}"
+        if code is None:
+            bad.append(f"{where}: `{command.text}` takes more than {SLOW_LIMIT if slow else LIMIT} s")
+            continue
+        if code != command.code:
+            last = "".join(f"\n    {line}" for line in compare.trimmed(printed)[-5:])
+            bad.append(f"{where}: `{command.text}` ends with {code}, not {command.code} (<!-- exit: {code} -->){last}")
+        if isinstance(command, page.Numbers) and command.complaint(printed):
+            bad.append(f"{where}: {command.complaint(printed)}")
+        if not command.shown:
+            continue
+        complaint = difference(root, path, command, printed)
+        if complaint and update:
+            new[command.shown[0][0]] = (command.shown[-1][0], [
+                command.block.indent + line if line else ""
+                for line in compare.merged([text for _, text in command.shown], printed)])
+        elif complaint:
+            bad.append(complaint)
+    return bad, new
+
+
+def rewrite(root, found, new):
+    """Writes the new lines into the page, the last ones first, so that the numbers of the others stay right."""
+    lines = found.lines
+    for first in sorted(new, reverse=True):
+        last, text = new[first]
+        lines[first - 1 : last] = text
+    with open(os.path.join(root, found.path), "w", encoding="utf-8") as f:
+        f.write("\n".join(lines))
+    print(f"{found.path}: {len(new)} outputs are new")
+
+
+def locks(commands):
+    """What two tests may not use at the same time: the pages of watch, and the copies of a lesson's experiments."""
+    words = " ".join(c.text for c in commands)
+    copies = sorted(set(re.findall(r"make break-(\d\d)-|make watch-(\d\d).*BREAK=", words)))
+    return ["watch"] * ("make watch-" in words) + ["lessons." + (a or b) for a, b in copies]
+
+
+def show_tests(root):
+    for path in page.pages(root):
+        found = page.Page(root, path)
+        every, quick = found.commands(True), found.commands(False)
+        if every:
+            print(page.test_name(path), path, len(quick), len(every) - len(quick), ",".join(locks(every)) or "-")
+
+
+def chosen(root, words):
+    paths = page.pages(root)
+    if not words:
+        return paths
+    names = {page.test_name(path): path for path in paths}
+    found = []
+    for word in words:
+        path = names.get(word, os.path.normpath(word))
+        if path not in paths:
+            print(f"lessons: there is no page {word}", file=sys.stderr)
+            sys.exit(2)
+        found.append(path)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=True)
+    for option in ("--slow", "--list", "--tests", "--update"):
+        parser.add_argument(option, action="store_true")
+    parser.add_argument("--root", default=ROOT, help=argparse.SUPPRESS)
+    parser.add_argument("pages", nargs="*")
+    options = parser.parse_args()
+    root = os.path.abspath(options.root)
+    if options.tests:
+        return show_tests(root)
+    bad, count = [], 0
+    for path in chosen(root, options.pages):
+        found = page.Page(root, path)
+        commands = found.commands(options.slow)
+        if options.list:
+            for command in commands:
+                print(f"{path}:{command.line}: {command.text}")
+            continue
+        complaints, new = check(root, path, commands, options.update)
+        if new:
+            rewrite(root, found, new)
+        for complaint in complaints:
+            print(complaint, flush=True)
+        bad += complaints
+        count += len(commands)
+    if not options.list and not bad:
+        print(f"lessons: {count} commands do what the pages say")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,327 @@
+"""rules.py - what pages cite, quote and link to is there, and what they show stands where it is run. A breach is one line
+`page:line: ...`; exit code 1 where there is one.
+
+  python3 -B tests/lessons/rules.py [--root DIR] [--update]     --update: a cited line that has moved gets its new number
+
+Links        [text](path), [text](path#heading), [text](path#L12): the file, the heading, the line exist; what stands in back
+             quotes in the text of a link to a line stands in that line. ![...](picture) as well.
+Citations    `file.cu:12` `text`, or file.cu:12-20: the text stands there. The file is named from the root, from the page's
+             folder, or by a name that only one file has; `name()` stands for any arguments. `line 12` of no file is
+             refused.
+Quoted code  in blocks of kind c stands in one file, white space aside; ... leaves out. Sketches are of kind `c sketch`.
+Outputs      reports, results and commands with a prompt stand in blocks of kind console, where lessons.py runs them.
+Commands     in indented and console blocks and in back quotes: make's targets and variables, the options of the emulator and
+             its log's tool, and the files named are there.
+Experiments  each patch of a step's breaks/ says what it tells, and is run by its lesson as `$ make break-NN-N`.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+import page
+from lessons import ROOT
+
+SOURCES = (".cu", ".cuh", ".h", ".c", ".def", ".sh", ".py", ".js", ".txt", ".md", ".yml", ".json")
+CODE = (".cu", ".cuh", ".h", ".c")
+KINDS = {"", "console", "c", "c sketch", "sh", "make", "cmake", "ptx", "yaml", "json", "python", "text", "mermaid"}
+CITED = re.compile(r"([A-Za-z0-9_./-]+\.(?:cu|cuh|c|h|def|sh|py|js|txt|md)):(\d+)(?:-(\d+))?")
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+OUTPUT = re.compile(r"^(\$ |(PASS|FAIL)  \w|(error|warning|strict): .*\[[a-z0-9-]+\]$|\s+--> .*:\d+)")
+FAMILIES = ("run", "check", "watch", "break", "exercise", "grade")
+
+
+def squeezed(text):
+    return " ".join(text.split())
+
+
+def in_order(text, quote):
+    """Whether the pieces of the quote, which ... parts, stand in text in their order."""
+    at = 0
+    for piece in quote.split("..."):
+        found = text.find(piece.strip(), at)
+        if found < 0:
+            return False
+        at = found + len(piece.strip())
+    return True
+
+
+class Tree:
+    """The repository: its files, read once."""
+
+    def __init__(self, root):
+        self.root, self.kept, self.by_name = root, {}, {}
+        for folder, names, files in os.walk(root):
+            names[:] = [n for n in names if n not in page.LEFT_OUT and not n.startswith("build")]
+            for name in files:
+                if name.endswith(SOURCES):
+                    self.by_name.setdefault(name, []).append(os.path.relpath(os.path.join(folder, name), root))
+        self.pages = {path: page.Page(root, path) for path in page.pages(root)}
+        self.code = {path: squeezed("\n".join(self.lines(path))) for paths in self.by_name.values() for path in paths
+                     if path.endswith(CODE)}
+        makefile = "\n".join(self.lines("Makefile")) if self.exists("Makefile") else ""
+        self.variables = set(re.findall(r"^([A-Z_]+) *[?:]?=", makefile, re.M)) | {"CC", "CFLAGS", "LDFLAGS"}
+        heads = re.findall(r"^([a-z][\w -]*):(?!=)", makefile, re.M) + re.findall(r"^\.PHONY:(.*)$", makefile, re.M)
+        self.targets = {name for names in heads for name in names.split()}
+        self.steps = {n[:2]: n for n in os.listdir(root) if re.match(r"\d\d_", n)}
+        self.options = {tool: set(re.findall(r"Fl -([a-z-]+)", "\n".join(self.lines(f"emulator/{tool}.1"))))
+                        for tool in ("sm100emu", "sm100emu-log") if self.exists(f"emulator/{tool}.1")}
+
+    def exists(self, path):
+        return os.path.exists(os.path.join(self.root, path))
+
+    def lines(self, path):
+        if path not in self.kept:
+            with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as f:
+                self.kept[path] = f.read().split("\n")
+        return self.kept[path]
+
+    def resolve(self, name, folder):
+        """The file that a page in folder calls so, or None."""
+        for path in (name, os.path.normpath(os.path.join(folder, name))):
+            if os.path.isfile(os.path.join(self.root, path)):
+                return path
+        found = self.by_name.get(name, [])
+        return found[0] if len(found) == 1 else None
+
+
+class Rules:
+    """The breaches of a tree; moved: {(page, line): [(old text, new text)]} of cited lines that are elsewhere now."""
+
+    def __init__(self, tree):
+        self.tree, self.breaches, self.moved, self.count = tree, [], {}, 0
+
+    def breach(self, found, line, text):
+        self.breaches.append(f"{found.path}:{line}: {text}")
+
+    # ---------------------------------------------------------------- lines of the code
+    def holds(self, found, number, path, first, last, quotes, cited):
+        """The lines first to last of path hold one of the quotes. cited: the citation as the page writes it."""
+        lines = self.tree.lines(path)
+        count = len(lines) - (lines[-1] == "")
+        self.count += 1
+        if not 0 < first <= last <= count:
+            self.breach(found, number, f"{path} has {count} lines, not {last}")
+            first = last = 0
+        quotes = [squeezed(re.sub(r"\(\)$", "(", q.replace("\\|", "|"))) for q in quotes]
+        if first and any(in_order(squeezed(" ".join(lines[first - 1 : last])), q) for q in quotes):
+            return
+        places = [n for n, text in enumerate(lines, 1) if quotes and in_order(squeezed(text), quotes[0])]
+        if first:
+            now = f"; {path}:{places[0]} does" if len(places) == 1 else ""
+            self.breach(found, number, f"{path}:{first} does not hold `{quotes[0]}`{now}")
+        if len(places) == 1 and first == last:
+            new = re.sub(r"\d+$", str(places[0]), cited)
+            self.moved.setdefault((found.path, number), []).append((cited, new))
+
+    def citations(self, found):
+        folder = os.path.dirname(found.path)
+        for i, (number, text) in enumerate(found.prose):
+            plain = LINK.sub("", text)
+            if re.search(r"(^|[^a-z])[Ll]ines? \d", plain):
+                self.breach(found, number, "write file:line, and beside it what stands there")
+            after = found.prose[i + 1][1] if i + 1 < len(found.prose) else ""
+            for match in CITED.finditer(plain):
+                path = self.tree.resolve(match[1], folder)
+                if path is None:
+                    self.breach(found, number, f"there is no file {match[1]}, or several")
+                    continue
+                quotes = re.findall(r"`([^`]+)`", re.sub(r"^`", "", plain[match.end() :]) + " " + after)[:1]
+                if not quotes:
+                    self.breach(found, number, f"{match[0]}: quote beside it what stands there")
+                    continue
+                self.holds(found, number, path, int(match[2]), int(match[3] or match[2]), quotes, match[0])
+
+    # ---------------------------------------------------------------- links
+    def links(self, found):
+        text = "\n".join(line for _, line in found.prose)
+        starts, at = [], 0
+        for number, line in found.prose:
+            starts.append((at, number))
+            at += len(line) + 1
+        # code with a link's signs in it is no link
+        text = re.sub(r"`[^`\n]*`", lambda m: m[0].replace("](", "]_"), text)
+        for match in LINK.finditer(text):
+            number = max(n for start, n in starts if start <= match.start())
+            for inner in LINK.finditer(match[1]):
+                self.link(found, number, inner[1], inner[2])
+            self.link(found, number, match[1], match[2])
+        for match in re.finditer(r"<img [^>]*src=\"([^\"]+)\"", text):
+            self.link(found, max(n for start, n in starts if start <= match.start()), "", match[1])
+
+    def link(self, found, number, text, target):
+        if re.match(r"[a-z]+:", target):
+            return
+        self.count += 1
+        name, _, mark = target.partition("#")
+        path = os.path.normpath(os.path.join(os.path.dirname(found.path), name)) if name else found.path
+        if path.startswith("..") or not self.tree.exists(path):
+            self.breach(found, number, f"the link leads nowhere: {target}")
+            return
+        line = re.fullmatch(r"L(\d+)(?:-L(\d+))?", mark)
+        if line:
+            quotes = re.findall(r"`([^`]+)`", text)
+            if quotes:
+                self.holds(found, number, path, int(line[1]), int(line[2] or line[1]), quotes, f"{target}")
+            else:
+                self.breach(found, number, f"a link to a line quotes it: [`text`]({target})")
+        elif mark and (path not in self.tree.pages or mark not in self.tree.pages[path].anchors()):
+            self.breach(found, number, f"{path} has no heading #{mark}")
+
+    # ---------------------------------------------------------------- blocks
+    def blocks(self, found):
+        if found.open:
+            self.breach(found, found.open.line, "the block does not end")
+        for block in found.blocks:
+            if block.info not in KINDS:
+                self.breach(found, block.line, f"a block of kind `{block.info}`; known are {', '.join(sorted(KINDS))[2:]}")
+            if block.info == "console":
+                if not block.lines or not block.lines[0].startswith("$ "):
+                    self.breach(found, block.line, "a console block begins with a command, `$ ...`")
+                continue
+            for number, text in enumerate(block.lines, block.line + 1):
+                if OUTPUT.match(text):
+                    self.breach(found, number, "commands with a prompt, and what runs print, stand in a `console` block")
+                    break
+            if block.info == "c":
+                self.quoted(found, block)
+
+    def quoted(self, found, block):
+        """The block is code of one file; else the first line that the best file lacks is told."""
+        self.count += 1
+        quote = squeezed("\n".join(block.lines))
+        if any(in_order(text, quote) for text in self.tree.code.values()):
+            return
+        lines = [(n, squeezed(t)) for n, t in enumerate(block.lines, block.line + 1) if t.strip()]
+        lacks = [[n for n, t in lines if not in_order(text, t)] for text in self.tree.code.values()]
+        best = min(lacks, key=len, default=[])
+        if best:
+            self.breach(found, best[0], f"no source has this line: `{squeezed(found.lines[best[0] - 1])}` (or: `c sketch`)")
+        else:
+            self.breach(found, block.line, "these lines stand in no source in this order (or: `c sketch`)")
+
+    # ---------------------------------------------------------------- commands
+    def commands(self, found):
+        for number, text in found.prose:
+            if re.match(r" {4,}\S", text):
+                self.command(found, number, text)
+            for code in re.findall(r"`((?:make|build/sm100emu(?:-log)?|sh|python3) [^`]+)`", text):
+                self.command(found, number, code)
+        for block in found.blocks:
+            if block.kind() in ("console", "sh"):
+                for number, text in enumerate(block.lines, block.line + 1):
+                    if block.kind() == "sh" or text.startswith("$ "):
+                        self.command(found, number, text.removeprefix("$ "))
+
+    def command(self, found, number, text):
+        for part in re.split(r"&&|\|\||[|;]", re.sub(r"(^|\s)#.*", "", text)):
+            words = part.split()
+            while words and re.fullmatch(r"[A-Z0-9_]+=\S*|sudo|time|env", words[0]):
+                words.pop(0)
+            if not words:
+                continue
+            self.count += 1
+            if words[0] == "make":
+                self.make(found, number, words[1:])
+            elif words[0].removeprefix("build/") in self.tree.options:
+                self.tool(found, number, words[0].removeprefix("build/"), words[1:])
+            elif words[0] in ("sh", "python3") and len(words) > 1 and words[1].endswith((".sh", ".py")):
+                if not self.tree.resolve(words[1], os.path.dirname(found.path)):
+                    self.breach(found, number, f"there is no file {words[1]}")
+
+    def make(self, found, number, words):
+        quoted = ""
+        for word in words:
+            if quoted:
+                quoted = "" if word.endswith(quoted) else quoted
+                continue
+            name, equals, value = word.partition("=")
+            if equals and value[:1] in ("'", '"') and not (len(value) > 1 and value.endswith(value[0])):
+                quoted = value[0]
+            if equals and name not in self.tree.variables:
+                self.breach(found, number, f"make knows no variable {name}")
+            if not equals and re.fullmatch(r"[a-z][\w-]*", word) and not self.target(word):
+                self.breach(found, number, f"make has no target {word}")
+
+    def target(self, word):
+        """Whether make has it: a target, or of a family and a step (NN, 0N or N for any); a break has its patch."""
+        if word in self.tree.targets:
+            return True
+        family, _, rest = word.partition("-")
+        step, _, n = rest.partition("-")
+        if family not in FAMILIES or not (step in self.tree.steps or step in ("NN", "0N", "N")):
+            return family in ("exercise", "grade") and rest in ("all", "list")
+        if family != "break" or step not in self.tree.steps:
+            return family == "break" or not n
+        return n in ("N", "K") or n in [m for m, _ in self.patches(self.tree.steps[step])]
+
+    def tool(self, found, number, tool, words):
+        for word in words:
+            if not word.startswith("-"):
+                break
+            name = word.lstrip("-").partition("=")[0]
+            if word.startswith("--") and name not in self.tree.options[tool] | {"help", "version"}:
+                self.breach(found, number, f"{tool} has no option --{name}")
+
+    # ---------------------------------------------------------------- experiments
+    def patches(self, step):
+        """[(number, path)] of a step's patches."""
+        folder = os.path.join(self.tree.root, step, "breaks")
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        return [(name.partition("-")[0], f"{step}/breaks/{name}") for name in names if name.endswith(".patch")]
+
+    def experiments(self):
+        known = self.tree.pages["docs/diagnostics.md"].anchors() if "docs/diagnostics.md" in self.tree.pages else set()
+        for number, step in sorted(self.tree.steps.items()):
+            lesson = self.tree.pages.get(f"{step}/README.md")
+            run = {c.text for c in lesson.commands(True)} if lesson else set()
+            taken = set()
+            for n, path in self.patches(step):
+                self.count += 1
+                text = "\n".join(self.tree.lines(path)).split("\n--- ")[0]
+                tells = re.search(r"^Tells: (.*)$", text, re.M)
+                if not re.fullmatch(r"[1-9]\d*-[a-z0-9_]+\.patch", os.path.basename(path)) or n in taken:
+                    self.breaches.append(f"{path}: a patch is called N-word.patch, and has N alone")
+                if f"make break-{number}-{n}" not in run:
+                    self.breaches.append(f"{path}: {step}/README.md does not show `$ make break-{number}-{n}`")
+                if not tells or any(w not in known for w in tells[1].split() if tells[1] not in ("FAIL", "nothing")):
+                    self.breaches.append(f"{path}: `Tells:` names diagnostics, FAIL or nothing")
+                taken.add(n)
+
+    def all(self):
+        for found in self.tree.pages.values():
+            self.blocks(found)
+            self.citations(found)
+            self.links(found)
+            self.commands(found)
+        self.experiments()
+
+    def update(self):
+        for (path, number), changes in self.moved.items():
+            lines = self.tree.pages[path].lines
+            for old, new in changes:
+                lines[number - 1] = lines[number - 1].replace(old, new)
+        for path in {path for path, _ in self.moved}:
+            with open(os.path.join(self.tree.root, path), "w", encoding="utf-8") as f:
+                f.write("\n".join(self.tree.pages[path].lines))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--root", default=ROOT)
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    rules = Rules(Tree(os.path.abspath(options.root)))
+    rules.all()
+    for text in rules.breaches:
+        print(text)
+    if options.update:
+        rules.update()
+    if not rules.breaches:
+        print(f"rules: {rules.count} citations, links, quotes, commands and experiments in {len(rules.tree.pages)} pages")
+    return 1 if rules.breaches or not rules.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

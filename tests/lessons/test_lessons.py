@@ -1,0 +1,213 @@
+"""test_lessons.py - the lessons' test can fail: pages of a made-up tree, right and wrong in each way."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import compare
+import lessons
+import page
+
+PAGE = """# A page
+
+```console
+$ printf 'a\\nb\\nc\\n'
+a
+...
+c
+$ echo one two three
+one ... three
+```
+
+<!-- slow -->
+```console
+$ echo slow \\
+    and long
+slow and long
+```
+
+<!-- exit: 3 -->
+```console
+$ sh -c 'echo out; echo err >&2; exit 3'
+out
+err
+```
+
+<!-- not run: it would fail -->
+```console
+$ false
+never
+```
+
+<!-- needs: exit 1 -->
+```console
+$ false
+never
+```
+
+<!-- needs: exit 0 -->
+```console
+$ true
+```
+
+```
+$ false
+```
+
+<!-- numbers 1,234, 5.6: echo 1234 and 5.6. -->
+<!-- numbers 7: seq 7 |
+     cat -->
+There are 1,234 of them,
+5.6 %, and 7.
+
+- item <!-- is no comment of its own -->
+  <!-- slow -->
+  <!-- numbers 8: echo 8 -->
+  of 8.
+"""
+SKIPPED = "page.md:34: not run, as `exit 1` fails\n"
+FOLDERS = []
+
+
+class Tree:
+    """A folder with one page, and what lessons.py says of it."""
+
+    def __init__(self, text):
+        self.folder = tempfile.TemporaryDirectory()
+        FOLDERS.append(self.folder)
+        self.path = os.path.join(self.folder.name, "page.md")
+        with open(self.path, "w") as f:
+            f.write(text)
+
+    def says(self, *words):
+        command = [sys.executable, "-B", lessons.__file__, "--root", self.folder.name, *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def text(self):
+        with open(self.path) as f:
+            return f.read()
+
+
+class Runs(unittest.TestCase):
+    def breaks(self, old, new, *wanted, words=("--slow",)):
+        tree = Tree(PAGE.replace(old, new))
+        self.assertNotEqual(tree.text(), PAGE)
+        code, says = tree.says(*words)
+        self.assertEqual(code, 1, says)
+        for text in wanted:
+            self.assertIn(text, says)
+
+    def test_right(self):
+        self.assertEqual(Tree(PAGE).says("--slow"), (0, SKIPPED + "lessons: 9 commands do what the pages say\n"))
+        self.assertEqual(Tree(PAGE).says("page"), (0, SKIPPED + "lessons: 7 commands do what the pages say\n"))
+
+    def test_list(self):
+        self.assertEqual(Tree(PAGE).says("--tests"), (0, "page page.md 7 2 -\n"))
+        self.assertIn("page.md:8: echo one two three", Tree(PAGE).says("--list")[1])
+        self.assertEqual(Tree(PAGE).says("other")[0], 2)
+
+    def test_wrong_line(self):
+        self.breaks("\nc\n$", "\nd\n$", "page.md:7:", "shown:   d", "from here on: b")
+        self.breaks("\na\n...", "\nb\n...", "page.md:5:", "shown:   b", "printed: a")
+
+    def test_wrong_within_a_line(self):
+        self.breaks("one ... three", "one ... tree", "page.md:9:", "printed: one two three")
+
+    def test_too_few_and_too_many(self):
+        self.breaks("\n...\nc", "", "page.md:5:", "shown:   nothing more", "printed: b")
+        self.breaks("err\n```", "err\nmore\n```", "page.md:24:", "shown:   more", "printed: nothing more")
+
+    def test_order(self):
+        self.breaks("out\nerr", "err\nout", "page.md:22:", "shown:   err", "printed: out")
+
+    def test_exit_code(self):
+        self.breaks("exit 3'", "exit 4'", "ends with 4, not 3", "    err")
+        self.breaks("<!-- exit: 3 -->\n", "", "ends with 3, not 0")
+
+    def test_slow(self):
+        self.breaks("slow and long", "slow and short", "page.md:16:")
+        self.assertEqual(Tree(PAGE.replace("slow and long", "slow and short")).says()[0], 0)
+
+    def test_needs(self):
+        self.breaks("needs: exit 1", "needs: exit 0", "page.md:34: `false` ends with 1")
+
+    def test_numbers(self):
+        self.breaks("There are 1,234", "There are 1,235", "page.md:47: the page says no 1,234")
+        self.breaks("echo 1234", "echo 12345", "page.md:47: the command prints no 1,234")
+        self.breaks("5.6 %", "5.61 %", "page.md:47: the page says no 5.6")
+        self.breaks("and 7", "and 17", "page.md:49: the page says no 7")
+        self.breaks("numbers 7", "numbers 9", "page.md:49: the command prints no 9")
+        self.breaks("\nThere", "\n\nThere", "the page says no 1,234")
+        self.breaks("of 8", "of 9", "page.md:55: the page says no 8")
+        self.breaks("cat -->", "cat; exit 1 -->", "cat; exit 1` ends with 1")
+
+    def test_environment(self):
+        os.environ.update({"MAKEFLAGS": "-n", "SM100EMU_CHECK": "off", "BACKEND": "gpu"})
+        says = Tree("```console\n$ env\nno\n```\n").says()[1]
+        code, printed = lessons.run(".", "env", 10)
+        self.assertEqual(code, 0, says)
+        self.assertIn("BACKEND=emulator", printed)
+        self.assertFalse([line for line in printed if line.startswith(("MAKEFLAGS", "SM100EMU"))])
+
+    def test_limit(self):
+        self.assertEqual(lessons.run(".", "echo begun; sleep 20 & wait", 0.5), (None, ["begun", ""]))
+
+    def test_what_make_says(self):
+        self.assertEqual(lessons.run(".", "echo '  building; V=1 shows the commands'; echo 'building a'", 10), (0, ["building a", ""]))
+
+    def test_update(self):
+        tree = Tree(PAGE.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
+        self.assertEqual(tree.says("--slow", "--update")[0], 0)
+        self.assertEqual(tree.text(), PAGE)
+
+    def test_update_in_a_list(self):
+        tree = Tree("- item\n  ```console\n  $ printf 'a\\n\\nb\\n'\n  x\n  ```\n")
+        self.assertEqual(tree.says("--update")[0], 0)
+        self.assertEqual(tree.text(), "- item\n  ```console\n  $ printf 'a\\n\\nb\\n'\n  a\n\n  b\n  ```\n")
+        self.assertEqual(tree.says()[0], 0)
+
+
+class Comparisons(unittest.TestCase):
+    def test_gaps(self):
+        for shown, printed, where in [
+            ("a ... c", "a b c", None), ("...", "", None), ("...", "a|b", None), ("a|...", "a", None),
+            ("a|...|b", "a|b|b", None), ("a|...|b", "a|c", (2, 1)), ("  ...|b|...|b", "a|b|b", None), ("a", "a |", None),
+            ("a|b", "a", (1, 1)), ("a", "a|b", (1, 1)), ("x ...", "x y", None), ("x ...", "xy", (0, 0)),
+            ("(1, ...)", "(1, 2)", None), ("...|b|...", "a|b", None), ("...|b|...", "a|c", (1, 0)),
+        ]:
+            self.assertEqual(compare.differs(shown.split("|"), printed.split("|")), where, (shown, printed))
+
+    def test_compilers(self):
+        one = "ptx: k.sm_100f.ptx:508   tcgen05.mma [%r52], %rd3, p; (ptx line 7: x)"
+        other = "ptx: k.sm_100f.ptx:9   tcgen05.mma [%r1], %rd44, p; (ptx line 70: x)"
+        self.assertEqual(compare.differs([one], [other]), (0, 0))
+        self.assertEqual(compare.unnumbered([one]), compare.unnumbered([other]))
+        self.assertNotEqual(compare.unnumbered([one]), compare.unnumbered([other.replace("mma", "ld")]))
+
+    def test_merged(self):
+        for shown, printed, result in [
+            ("a|...|c", "a|b|c", "a|...|c"), ("a|...|d", "a|b|c", "a|...|c"), ("a ... c|b", "a x c|d", "a ... c|d"),
+            ("TODO", "a|b", "a|b"), ("a|b|c", "a|c", "a|c"), ("...|x", "x|y", "...|x|y"),
+        ]:
+            self.assertEqual("|".join(compare.merged(shown.split("|"), printed.split("|"))), result, (shown, printed))
+
+
+class Pages(unittest.TestCase):
+    def test_names(self):
+        for path, name in [("01_tmem_alloc/README.md", "01"), ("README.md", "README"), ("docs/watching.md", "docs.watching"),
+                           ("tests/mutants/wild/README.md", "tests.mutants.wild"),
+                           ("05_a/ladder/README.md", "05.ladder")]:
+            self.assertEqual(page.test_name(path), name)
+
+
+def tearDownModule():
+    for folder in FOLDERS:
+        folder.cleanup()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,132 @@
+"""test_rules.py - rules.py can fail: a small tree that keeps all rules, and one breach of it at a time."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FILES = {
+    "Makefile": "ARGS ?=\nall: x ## all\nrun-% check-%:\n\techo\n.PHONY: run-01\n",
+    "emulator/sm100emu.1": ".It Fl -check Ns = Ns Ar level\n",
+    "common/a.cuh": "/* a */\nstatic void tmem_alloc(uint32_t dst) {\n    asm(\"alloc\");\n}\n",
+    "01_step/k.cu": "__global__ void k(int *p) {\n    tmem_alloc(1);\n    *p = 1;  // one | two\n}\n",
+    "01_step/breaks/1-word.patch": "What it does.\nTells: deadlock\n--- a/k.cu\n+++ b/k.cu\n",
+    "docs/diagnostics.md": "# Diagnostics\n\n## deadlock\n\nText.\n",
+    "docs/figures/ring.svg": "<svg/>\n",
+    "01_step/README.md": """# A step: its `idea`
+
+See `common/a.cuh:3` `asm("alloc")`, `k.cu:2-3` `tmem_alloc(1); *p = 1;`, [`*p = 1`](k.cu#L3) and
+[the rule](../docs/diagnostics.md#deadlock), [here](#a-step-its-idea), ![a ring](../docs/figures/ring.svg).
+A map `m[k](x)` is no link. | `a.cuh:2` `tmem_alloc(...) {` | [`k()`](k.cu#L1) `k.cu:3` `one \\| two` |
+
+```c
+__global__ void k(int *p) {
+    ...
+    *p = 1; // one | two
+```
+
+```c sketch
+anything
+```
+
+    make run-01 ARGS='--m 1 --n 2'      # a comment; make nothing
+    build/sm100emu --check=off build/01_step
+
+```console
+$ make break-01-1
+...
+```
+""",
+}
+
+
+class Rules(unittest.TestCase):
+    def says(self, files, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, text in files.items():
+                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+                with open(os.path.join(folder, path), "w") as f:
+                    f.write(text)
+            done = subprocess.run([sys.executable, "-B", os.path.join(HERE, "rules.py"), "--root", folder, *words],
+                                  capture_output=True, text=True)
+            with open(os.path.join(folder, "01_step/README.md")) as f:
+                return done.returncode, done.stdout + done.stderr, f.read()
+
+    def breach(self, old, new, *wanted, path="01_step/README.md"):
+        files = {**FILES, path: FILES[path].replace(old, new)}
+        self.assertNotEqual(files[path], FILES[path])
+        code, says, _ = self.says(files)
+        self.assertEqual(code, 1, says)
+        for text in wanted:
+            self.assertIn(text, says)
+
+    def test_right(self):
+        code, says, _ = self.says(FILES)
+        self.assertEqual((code, says), (0, "rules: 16 citations, links, quotes, commands and experiments in 2 pages\n"))
+
+    def test_empty(self):
+        self.assertEqual(self.says({"01_step/README.md": "", "01_step/x.cu": ""})[0], 1)
+
+    def test_citations(self):
+        self.breach("a.cuh:3", "a.cuh:2", "README.md:3: common/a.cuh:2 does not hold `asm(\"alloc\")`; common/a.cuh:3 does")
+        self.breach("a.cuh:3", "a.cuh:9", "common/a.cuh has 4 lines, not 9")
+        self.breach("common/a.cuh:3", "common/b.cuh:3", "there is no file common/b.cuh")
+        self.breach("k.cu:2-3", "k.cu:1-2", "01_step/k.cu:1 does not hold `tmem_alloc(1); *p = 1;`")
+        self.breach("one \\\\|".replace("\\\\", "\\"), "one", "does not hold `one two`")
+        self.breach("A map", "Line 3 says: a map", "write file:line")
+        self.breach("*p = 1", "*p = 2", "does not hold `*p = 1`", path="01_step/k.cu")
+        files = {**FILES, "01_step/README.md": "# x\n\nSee k.cu:1.\n"}
+        self.assertIn("README.md:3: k.cu:1: quote beside it what stands there", self.says(files)[1])
+
+    def test_links(self):
+        self.breach("k.cu#L3", "k.cu#L2", "01_step/k.cu:2 does not hold `*p = 1`")
+        self.breach("[`*p = 1`]", "[p]", "a link to a line quotes it")
+        self.breach("md#deadlock", "md#livelock", "docs/diagnostics.md has no heading #livelock")
+        self.breach("(#a-step-its-idea)", "(#a-step)", "01_step/README.md has no heading #a-step")
+        self.breach("ring.svg", "rings.svg", "README.md:4: the link leads nowhere: ../docs/figures/rings.svg")
+        self.breach("../docs/diag", "../../docs/diag", "the link leads nowhere")
+
+    def test_moved(self):
+        files = {**FILES, "01_step/k.cu": "/* new */\n" + FILES["01_step/k.cu"].replace("tmem_alloc(1)", "tmem_alloc(7)")}
+        code, says, text = self.says(files, "--update")
+        self.assertEqual(code, 1)
+        self.assertIn("[`*p = 1`](k.cu#L4)", text)
+        self.assertIn("`k.cu:4` `one \\| two`", text)
+        self.assertIn("`k.cu:2-3`", text)
+
+    def test_quoted_code(self):
+        self.breach("*p = 1; //", "*p = 2; //", "README.md:10: no source has this line: `*p = 2; // one | two`")
+        self.breach("    ...\n    *p = 1; // one | two\n", "    *p = 1; // one | two\n    tmem_alloc(1);\n",
+                    "README.md:7: these lines stand in no source in this order")
+        self.breach("```c sketch", "```c", "no source has this line: `anything`")
+        self.breach("```c sketch", "```rust", "a block of kind `rust`")
+
+    def test_outputs(self):
+        self.breach("```console", "```", "README.md:21: commands with a prompt")
+        self.breach("anything", "PASS  01_step", "README.md:14: commands with a prompt")
+        self.breach("anything", "error: no order   [deadlock]", "stand in a `console` block")
+        self.breach("anything", "  --> common/a.cuh:3 in k", "stand in a `console` block")
+        self.breach("$ make break-01-1\n", "", "a console block begins with a command")
+        self.breach("...\n```\n", "...\n", "README.md:20: the block does not end")
+
+    def test_commands(self):
+        self.breach("make run-01", "make runs-01", "make has no target runs-01")
+        self.breach("make run-01", "make run-02", "make has no target run-02")
+        self.breach("ARGS=", "ARG=", "README.md:17: make knows no variable ARG")
+        self.breach("--check=off", "--chek=off", "sm100emu has no option --chek")
+        self.breach("A map", "`sh scripts/no.sh` and", "there is no file scripts/no.sh")
+        self.breach("A map", "`make break-01-2` and", "make has no target break-01-2")
+
+    def test_experiments(self):
+        self.breach("$ make break-01-1", "$ make all", "01_step/README.md does not show `$ make break-01-1`")
+        patch = "01_step/breaks/1-word.patch"
+        self.breach("Tells: deadlock", "Tells: livelock", "1-word.patch: `Tells:` names", path=patch)
+        self.breach("Tells: deadlock\n", "", "1-word.patch: `Tells:` names", path=patch)
+        self.assertIn("has N alone", self.says({**FILES, "01_step/breaks/1-more.patch": FILES[patch]})[1])
+        self.assertEqual(self.says({**FILES, patch: FILES[patch].replace("Tells: deadlock", "Tells: FAIL")})[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+"""symptoms.py FILE [--of RULE]: what one sees of a mistake, and which mistakes one sees it of; from a run of mutants.py.
+
+FILE comes from `mutants.py --level off --schedules "default eager lazy" --json FILE error warning none`: with
+--check=off nothing is told but what stops a kernel, so a case is seen as one without a checker sees it:
+
+  hangs     a deadlock, or no end          stops    an instruction that the chip would trap at, or that nobody defines
+  wrong     FAIL: elements beyond the bound          right    PASS
+
+A symptom is what the three schedules give together. Printed are the symptoms, each with the rules of docs/diagnostics.md
+that its cases are told by at the default level, most frequent first, and of wrong results how much of D is wrong.
+--of RULE lists that rule's cases.
+"""
+
+import argparse
+import collections
+import json
+import re
+
+HANGS = {"deadlock", "watchdog", "launch-timeout"}
+
+
+def seen(run):
+    """What one sees of one run."""
+    if run["outcome"] == "hang" or HANGS & set(run["ids"]):
+        return "hangs"
+    if run["ids"] or run["outcome"] == "crash":
+        return "stops"
+    return "right" if run["last"].startswith("PASS") else "wrong"
+
+
+def symptom(case):
+    """The symptom of a case, from all its runs."""
+    kinds = [seen(run) for run in case["runs"].values()]
+    if len(set(kinds)) == 1:
+        return f"{kinds[0]} under all"
+    if "right" in kinds:
+        return "right under some, " + ", ".join(k for k in ("wrong", "stops", "hangs") if k in kinds) + " under others"
+    return ", ".join(k for k in ("wrong", "stops", "hangs") if k in kinds) + ", by the schedule"
+
+
+def share(run):
+    """How much of the result is wrong, of a FAIL: `NaN`, or a part of D."""
+    size = re.search(r" (\d+)x(\d+)x\d+ ", run["last"])
+    count = re.search(r": (\d+) elements", run["last"])
+    if not size or not count:
+        return "other"
+    part = int(count[1]) / (int(size[1]) * int(size[2]))
+    band = "all of D" if part > 0.9 else "a quarter to 9/10" if part > 0.24 else "less than a quarter"
+    return band + (", NaN the worst" if "nan" in run["last"] else "")
+
+
+def rules_of(case):
+    return case["rules"][0] if case["rules"] else "no rule: class none"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("file")
+    p.add_argument("--of", metavar="RULE", help="list the cases of this rule")
+    options = p.parse_args()
+    with open(options.file) as f:
+        cases = [case for case in json.load(f)["cases"] if not case.get("unbuilt")]
+    if options.of:
+        for case in cases:
+            if options.of in case["rules"] or options.of == rules_of(case):
+                print(f"{case['name']:<40} {symptom(case):<48} {case['why']}")
+        return
+    found = collections.defaultdict(collections.Counter)
+    parts = collections.Counter()
+    for case in cases:
+        found[symptom(case)][rules_of(case)] += 1
+        parts.update(share(run) for run in case["runs"].values() if seen(run) == "wrong")
+    print(f"{len(cases)} cases")
+    for name, rules in sorted(found.items(), key=lambda item: -sum(item[1].values())):
+        print(f"\n{sum(rules.values()):4}  {name}")
+        for rule, count in rules.most_common(12):
+            print(f"      {count:4}  {rule}")
+    print("\nof the wrong results, runs:")
+    for name, count in parts.most_common():
+        print(f"      {count:4}  {name}")
+
+
+if __name__ == "__main__":
+    main()

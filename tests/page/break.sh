@@ -1,0 +1,27 @@
+#!/bin/sh
+# break.sh ROOT: `make watch-04 BREAK=2` makes the page of two runs: the experiment is told by its diagnostic, the lesson
+# beside it by none. That the other experiments do what they say, the lessons' test sees (lessons/lessons.py).
+set -u
+root=$1
+unset MAKEFLAGS MFLAGS MAKELEVEL
+for need in python3 patch; do
+    command -v $need >/dev/null || {
+        echo "skipped: $need is not installed"
+        exit 77
+    }
+done
+cd "$root" || exit 2
+bad=0
+failed() {
+    echo "FAILED: $1"
+    bad=1
+}
+folder=build/watch/04/break-2
+rm -rf "$folder"
+make watch-04 BREAK=2 >build/watch-break.log 2>&1 || failed "BREAK=2: $(tail -5 build/watch-break.log)"
+tells=$(sed -n 's/^Tells: //p' 04_pair_umma/breaks/2-*.patch)
+grep -q "\"ruleId\": *\"$tells\"" "$folder/findings-broken.sarif" || failed "BREAK=2 is not told by $tells"
+grep -q '"ruleId"' "$folder/findings.sarif" && failed "the lesson as it is is told, too"
+size=$(wc -c <"$folder/index.html")
+[ "$size" -gt 50000 ] && [ "$size" -lt 1000000 ] || failed "the page has $size bytes"
+exit $bad
