@@ -20,13 +20,13 @@ FULL = "full" in sys.argv[4:]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "course"))
 
-import exercise  # noqa: E402
-import kernels  # noqa: E402
-import predict  # noqa: E402
-import repair  # noqa: E402
-from build import begin  # noqa: E402
-from catalogue import Drift  # noqa: E402
-from model import FILL, KERNEL, PREDICT, REPAIR  # noqa: E402
+import exercise
+import kernels
+import predict
+import repair
+from build import begin
+from catalogue import Drift
+from model import FILL, KERNEL, PREDICT, REPAIR
 
 LESSONS = exercise.lessons(ROOT)
 SEEDS = ["1", "2", "30", "ada"] if FULL else ["1"]
