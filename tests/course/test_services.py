@@ -1,5 +1,5 @@
-"""test_services.py: a class is marked whole, in parts by Slurm's script, and again without work; Gradescope's script writes
-what its schema allows; the container and the workflow ask for what there is."""
+"""test_services.py: a class is marked whole, in parts by Slurm's script, and again without work; Gradescope's script
+writes what its schema allows; the container and the workflow ask for what there is."""
 
 import csv
 import json
@@ -14,8 +14,8 @@ import unittest
 import fixture
 import schema
 
-import exercise as exercises  # noqa: E402
-from model import FILL, PREDICT  # noqa: E402
+import exercise as exercises
+from model import FILL, PREDICT
 
 ROOT = fixture.ROOT
 
@@ -94,7 +94,7 @@ class Services(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(ROOT, ".devcontainer", made["build"]["dockerfile"])))
 
     def test_workflow(self):
-        """The workflow's make targets and variables are the Makefile's; what its last step reads, the one before writes."""
+        """The workflow's variables are the Makefile's; what its last step reads, the one before writes."""
         text, makefile = read("course", "github-classroom.yml"), read("Makefile")
         for name in re.findall(r"\b([A-Z]{4,})=", text):
             self.assertRegex(makefile, rf"(?m)^{name} \?=")
