@@ -345,7 +345,7 @@ grade-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make grade-02, ...)" >&2; exit 2
 
 .PHONY: grade-all docs site
-grade-all: all
+grade-all: all ## marks a class, a folder a student in SUBMISSIONS=dir: build/grade/marks.csv (docs/teaching.md)
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
 	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
