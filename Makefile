@@ -348,8 +348,8 @@ docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons an
 	@sh scripts/doctor.sh need python3
 	@SAN_LIB='$(SAN_LIB)' python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
-site: all
-	@sh scripts/site.sh $(BUILD)
+site: all ## lessons, pages, figures, sources and watch pages as a site in build/site/, to be opened from there (fetches Sphinx, 28 MB)
+	@MAKE='$(MAKE)' sh scripts/site.sh $(BUILD)
 
 # Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
 $(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile
