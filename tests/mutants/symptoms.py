@@ -7,7 +7,8 @@ FILE comes from `mutants.py --level off --schedules "default eager lazy" --json 
   wrong     FAIL: elements beyond the bound          right    PASS
 
 A symptom is what the three schedules give together. Printed are the symptoms, each with the rules of
-docs/diagnostics.md that its cases are told by at the default level, most frequent first, and of wrong results how much of D is wrong.
+docs/diagnostics.md that its cases are told by at the default level, most frequent first, and of wrong
+results how much of D is wrong.
 --of RULE lists that rule's cases.
 --page PAGE checks a page instead: a case that it names in back quotes exists; where a part of D stands behind it, as in
 `02-copy-no-swizzle` (0.87 of D), that is what the case gave under the first schedule. FILE may be `-`: the names alone.
