@@ -13,11 +13,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "..", "..", "docs", "cute.md")
 
 VALUES = re.compile(r"(?<![\w<])[(_][(),_\d@]*_\d[(),_\d@]*(?:\s?:\s?[(_][(),_\d@]*)?|"
-                   r"\bS[w]?<[\d,]+>|\b0x[0-9A-Fa-f.]{4,}")
+                    r"\bS[w]?<[\d,]+>|\b0x[0-9A-Fa-f.]{4,}")
 NAMES = re.compile(r"\b(?:(?:cute|UMMA|TMEM|cpasync|utils|tcgen05|arch)(?:::|\.)[A-Za-z]\w*|SM\d+_\w+|Sm\d+\w+|"
                    r"make_\w+|t[A-Z]{1,2}[gstr][A-Z]\w*|partition_\w+|producer_\w+|consumer_\w+|umma_\w+|create_\w+|"
                    r"elect_\w+|\w+_barrier\w*|\w+_mcast_\w+|mma_\w+|cluster_\w+|tma_\w+|\w*[lL]ayout\w*_?\w*|"
-                   r"Thr\w+|Tiled\w+|[A-Z]\w*(?:Scheduler|Kernel|Atom|Traits|Copy)\w*|tile_\w+|\w+_tile\w*|group_modes|select)\b")
+                   r"Thr\w+|Tiled\w+|[A-Z]\w*(?:Scheduler|Kernel|Atom|Traits|Copy)\w*|tile_\w+|\w+_tile\w*|"
+                   r"group_modes|select)\b")
 
 
 PROSE = {"Layouts", "layouts", "tma_A", "tma_B"}  # plurals, and what a comment calls the TMA of an operand
