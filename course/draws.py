@@ -67,8 +67,8 @@ def persistent(r):
     first = {"m": 256 * r.randint(3, 4), "n": 256 * r.randint(2, 3), "k": 64 * r.randint(8, 11), "clusters": 1,
              "alpha": r.choice(["1", "0.75"]), "beta": r.choice(["0.5", "-0.25"])}
     second = {"m": 8 * r.randint(40, 70), "n": 8 * r.randint(60, 100), "k": 64 * r.randint(2, 5), "scheduler": "clc",
-              "cluster": r.choice(["2x2", "4x1"]), "d-type": r.choice(["f16", "bf16"]), "type": r.choice(["f16", "bf16"]),
-              "tile-n": 128}
+              "cluster": r.choice(["2x2", "4x1"]), "d-type": r.choice(["f16", "bf16"]),
+              "type": r.choice(["f16", "bf16"]), "tile-n": 128}
     third = {"m": 32 * r.randint(9, 16), "n": 32 * r.randint(9, 16), "k": 64 * r.randint(2, 5), "batch": 2,
              "cluster": "4x2", "type": r.choice(["f16", "bf16", "e4m3", "tf32"]), "beta": "0", "clusters": 1,
              "tile-n": 128}

@@ -1,10 +1,10 @@
 """formats.py - marks in the words of two services that hand them on.
 
 gradescope: results.json, as Gradescope's specification of autograders has it (docs/specs.md of
-github.com/gradescope/autograder_samples, https://gradescope-autograders.readthedocs.io/en/latest/specs/).
-classroom: what GitHub Classroom's graders hand to its reporter, as JSON and as the base64 of it in a step's output `result`
-(github.com/classroom-resources: autograding-io-grader and autograding-grading-reporter, both src/main.js).
-schemas/ holds both formats as JSON Schema.
+github.com/gradescope/autograder_samples, https://gradescope-autograders.readthedocs.io/en/latest/specs/). classroom:
+what GitHub Classroom's graders hand to its reporter, as JSON and as the base64 of it in a step's output `result`
+(github.com/classroom-resources: autograding-io-grader and autograding-grading-reporter, both src/main.js). schemas/
+holds both formats as JSON Schema.
 """
 
 import base64

@@ -2,8 +2,8 @@
 
   python3 -B course/grade.py --build build [--seed 1] [--hint 1|2|3] [--exercise NAME] [--format gradescope|classroom] NN
 
-Only kernel.cuh and answers.txt of each exercise are read, and nothing of the student's is written. Exit code: 0 where marks
-were given, whatever they are; 2 where the command line is wrong; 1 where the grader itself could not do its work.
+Only kernel.cuh and answers.txt of each exercise are read, and nothing of the student's is written. Exit code: 0 where
+marks were given, whatever they are; 2 where the command line is wrong; 1 where the grader itself could not do its work.
 """
 
 import argparse
@@ -59,7 +59,9 @@ def text_at(path):
 
 
 def show(mark, lines, seconds):
-    parts = "  ".join(f"{name} {got:g}/{of:g}" for name, (got, of) in mark.parts.items() if mark.kind != PREDICT)
+    parts = "  ".join(f"{name} {got:g}/{of:g}" for name, (got, of) in mark.parts.items())
+    if mark.kind == PREDICT:
+        parts = f"answers {len(mark.parts) - len(mark.wrong)}/{len(mark.parts)}"
     if mark.state != "graded":
         parts = mark.state
     print(f"  {mark.name:40} {mark.points:5g}   {parts}{f'   {seconds:.1f} s' if seconds >= 0.1 else ''}", flush=True)

@@ -3,12 +3,12 @@
   python3 -B course/grade_all.py --build build [--exercise NAMES] [--seeds FILE] [--csv FILE] [--shard I/N] SUBMISSIONS
 
 One folder a student in SUBMISSIONS, with exercises/04/NAME/kernel.cuh beneath it, or 04/NAME/kernel.cuh, or
-NAME/kernel.cuh; answers.txt likewise. Every file is marked once: what it got is kept in build/grade/kept by a hash of all that
-the mark depends on, so a run that was stopped goes on where it was, and a second hand-in is marked alone. One process a
-core, one run at a time in each; the marks are those of make grade-NN.
+NAME/kernel.cuh; answers.txt likewise. Every file is marked once: what it got is kept in build/grade/kept by a hash of
+all that the mark depends on, so a run that was stopped goes on where it was, and a second hand-in is marked alone. One
+process a core, one run at a time in each; the marks are those of make grade-NN.
 
---shard 3/40: only the third of forty parts, for a batch system's array job; without it, whoever comes last writes
-the CSV of all that is kept. Exit code: as of grade.py.
+--shard 3/40: only the third of forty parts, for a batch system's array job; without it, whoever comes last writes the
+CSV of all that is kept. Exit code: as of grade.py.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import os
 import sys
 
 import exercise as exercises
-import kernel
+import submission
 from grade import chosen, file_of
 from mark import Grader
 from model import ANSWERS, KERNEL
@@ -97,7 +97,7 @@ def seed_of(folder, lesson):
 
 
 def jobs_of(o):
-    """(students, their jobs, the exercises by (lesson, seed)). A file of no exercise of the student's seed is told of."""
+    """(students, their jobs, the exercises by (lesson, seed)). A file of no exercise of its seed is told of."""
     seeds, machine, loaded, jobs = read_seeds(o.seeds), machinery(ROOT, o.build), {}, []
     students = sorted(d for d in os.listdir(o.submissions) if os.path.isdir(os.path.join(o.submissions, d)))
     for student in students:
@@ -113,8 +113,8 @@ def jobs_of(o):
                 print(f"grade-all: {student}: {name} is no exercise of seed {seed}", file=sys.stderr)
             elif chosen([exercise], o.exercise) and os.path.basename(path) == file_of(exercise):
                 try:
-                    text = kernel.read_submission(path)
-                except (OSError, kernel.Refused) as refused:
+                    text = submission.read_submission(path)
+                except (OSError, submission.Refused) as refused:
                     text = f"refused: {refused}"
                 whole = "\0".join([machine, o.draw, seed, name, text])
                 jobs.append(Job(student, seed, lesson, name, path, hashlib.sha256(whole.encode()).hexdigest()[:32]))

@@ -37,7 +37,7 @@ def line_of(mark, exercise, text):
         if found.hint:
             lines.append(f"      {found.hint}")
     if not mark.findings and exercise.first:
-        lines.append(f"line: the exercise is about lines {exercise.first} to {exercise.last} of the file you were given")
+        lines.append(f"line: the exercise is about lines {exercise.first} to {exercise.last} of the file as given")
     return lines
 
 

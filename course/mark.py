@@ -1,11 +1,11 @@
 """mark.py - the mark of one exercise, from what the student's file does; a hundred points each.
 
-fill, repair: results (D is right in every run), rules kept (the checker found nothing), and cycles where the exercise is
-timed. Results are the gate: who has them wrong in one run, lets other units do the work than the step's own kernel, or
-leaves in what the exercise asks to mend, has nothing. predict: each question the same.
+fill, repair: results (D is right in every run), rules kept (the checker found nothing), and cycles where the exercise
+is timed. Results are the gate: who has them wrong in one run, lets other units do the work than the step's own kernel,
+or leaves in what the exercise asks to mend, has nothing. predict: each question the same.
 
-Cycles are the model's, of the student's kernel and of the step's own with the same arguments. They count only where
-the model has no doubt of either; all points up to 15 % more, fewer up to 50 %. Where they do not count, the rest makes the
+Cycles are the model's, of the student's kernel and of the step's own with the same arguments. They count only where the
+model has no doubt of either; all points up to 15 % more, fewer up to 50 %. Where they do not count, the rest makes the
 hundred. They never make a right kernel a wrong one.
 """
 
@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass, field
 
 import draws
-import kernel
+import submission
 import trial
 from model import PREDICT
 
@@ -54,7 +54,7 @@ class Grader:
 
     def __post_init__(self):
         self.root, self.build = os.path.realpath(self.root), os.path.realpath(self.build)
-        self.toolkit = kernel.Toolkit(self.root, self.build)
+        self.toolkit = submission.Toolkit(self.root, self.build)
         self.emulator = os.path.join(self.build, "sm100emu")
 
     def grade(self, exercise, path):
@@ -65,14 +65,14 @@ class Grader:
             return mark
         mark.parts = {name: (0, of) for name, of in POINTS[exercise.timed].items()}
         try:
-            text = kernel.read_submission(path)
+            text = submission.read_submission(path)
             if text == exercise.start:
                 mark.state = "not begun"
             else:
                 self.grade_kernel(mark, exercise, text)
         except FileNotFoundError:
             mark.state = "not begun"
-        except kernel.Refused as refused:
+        except submission.Refused as refused:
             mark.state = "refused"
             mark.notes.append(str(refused))
         return mark
@@ -80,9 +80,9 @@ class Grader:
     def grade_kernel(self, mark, exercise, text):
         with tempfile.TemporaryDirectory(prefix="grade-") as scratch:
             scratch = os.path.realpath(scratch)
-            program, folder = kernel.make_program(self.root, self.build, self.toolkit, exercise.step, text, scratch)
+            program, folder = submission.make_program(self.root, self.build, self.toolkit, exercise.step, text, scratch)
             mark.draw, trials = draws.draw(exercise.step, exercise.name, text, self.word, exercise.run)
-            own = kernel.program_path(self.build, exercise.step)
+            own = submission.program_path(self.build, exercise.step)
             references = self.references(own, trials, scratch)
             watchdog = 1_000_000 + 20 * max(launch["instructions"]["issued"]
                                             for result in references.values() for launch in result.launches)
@@ -126,13 +126,14 @@ def judge(mark, exercise, trials, results, references):
     """Results, rules, cycles."""
     failed = [t for t, r in zip(trials, results) if not r.right]
     if failed:
-        mark.notes.append(f"wrong in {len(failed)} of {len(results)} runs, first under --schedule={failed[0].schedule}: "
-                          + " ".join(failed[0].arguments))
+        first = failed[0]
+        mark.notes.append(f"wrong in {len(failed)} of {len(results)} runs, first under --schedule={first.schedule}: "
+                          + " ".join(first.arguments))
         return
     lacking = sorted({name for t, r in zip(trials, results)
                       for name in trial.too_little(references[key(t)].launches, r.launches)})
     if lacking:
-        mark.notes.append("D is right, but not by the work that the exercise asks for: too little of " + ", ".join(lacking))
+        mark.notes.append("D is right, but not by the work that is asked for: too little of " + ", ".join(lacking))
         return
     left = sorted({f.rule for f in mark.findings} & set(exercise.rules))
     if left:
@@ -192,10 +193,10 @@ def same(form, given, wanted):
 
 def grade_answers(mark, exercise, path):
     try:
-        answers = read_answers(kernel.read_submission(path))
+        answers = read_answers(submission.read_submission(path))
     except FileNotFoundError:
         answers = {}
-    except kernel.Refused as refused:
+    except submission.Refused as refused:
         mark.state, answers = "refused", {}
         mark.notes.append(str(refused))
     if mark.state == "graded" and not any(answers.get(q.key) for q in exercise.questions):

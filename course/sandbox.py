@@ -1,14 +1,15 @@
 """sandbox.py - runs a command for the grader: an environment of its own, limits, an end.
 
-Nothing of the caller's environment reaches the command but a PATH, so that no variable of nvcc's, of the compiler's or of
-the emulator's changes a mark. Its limits are the shell's (ulimit), and when its time is over, its whole session ends.
+Nothing of the caller's environment reaches the command but a PATH, so that no variable of nvcc's, of the compiler's or
+of the emulator's changes a mark. Its limits are the shell's (ulimit), and when its time is over, its whole session
+ends.
 """
 
 import os
 import signal
 import subprocess
 
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = os.environ.get("PATH") or "/usr/local/bin:/usr/bin:/bin"  # compilers may lie anywhere
 SAID = 64 * 1024  # bytes of what it says that are kept
 
 

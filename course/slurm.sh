@@ -1,5 +1,6 @@
 #!/bin/sh
-# slurm.sh SUBMISSIONS [OPTIONS]: a part of a class's marks, as one task of a Slurm array. OPTIONS: of course/grade_all.py.
+# slurm.sh SUBMISSIONS [OPTIONS]: a part of a class's marks, as one task of a Slurm array. OPTIONS: of
+# course/grade_all.py.
 #
 #   make all                                          # once, on the file system that the nodes share
 #   sbatch --array=1-40 course/slurm.sh SUBMISSIONS   # from the repository's root; 40 tasks of two cores each

@@ -14,7 +14,7 @@ import sandbox
 
 SECONDS = 60  # the host's; a kernel that does not end is stopped long before, by what it executes
 WATCHED = ("error", "warning")  # levels of the findings that count: what is `strict` alone is a note
-OPERATIONS = ("tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.alloc")  # asked of a kernel as the step's own does them
+OPERATIONS = ("tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.alloc")  # as the step's own kernel does them
 
 
 @dataclass
@@ -55,7 +55,8 @@ def places(result):
 def finding(result, rules, folder):
     rule = rules.get(result["ruleId"], {})
     properties = result.get("properties", {})
-    told = [(uri.removeprefix("file://").removeprefix(folder + "/").removeprefix("./"), line) for uri, line in places(result)]
+    told = [(uri.removeprefix("file://").removeprefix(folder + "/").removeprefix("./"), line)
+            for uri, line in places(result)]
     lines = [line for path, line in told if os.path.basename(path) == "kernel.cuh"]
     message = result["message"]["text"].replace(folder + "/", "")
     return Finding(result["ruleId"], result["level"], rule.get("shortDescription", {}).get("text", ""),
@@ -93,8 +94,8 @@ def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0):
     name = os.path.join(scratch, f"run-{os.urandom(6).hex()}")
     os.mkdir(name)
     sarif, stats = os.path.join(name, "found.sarif"), os.path.join(name, "stats.json")
-    command = [emulator, f"--schedule={trial.schedule}", "--check=warn", f"--check-json={sarif}", f"--stats-json={stats}",
-               "--threads=1", "--memory=2G", f"--timeout={SECONDS}"]
+    command = [emulator, f"--schedule={trial.schedule}", "--check=warn", f"--check-json={sarif}",
+               f"--stats-json={stats}", "--threads=1", "--memory=2G", f"--timeout={SECONDS}"]
     command += [f"--watchdog={watchdog}"] if watchdog else []
     run = sandbox.run([*command, program, *trial.arguments], name, seconds=SECONDS + 10, cpu_seconds=2 * SECONDS)
     found, launches = findings(sarif, folder), statistics(stats)
@@ -118,7 +119,7 @@ def run_all(emulator, program, trials, scratch, jobs, **options):
         return [first, *rest]
 
 
-# ---------------------------------------------------------------- what the step's own kernel does, and the student's must
+# ---------------------------------------------------------------- the work that the step's own kernel does
 
 
 def work(launches):

@@ -1,4 +1,5 @@
-"""cheats.py - kernels that want a mark without the work; test_cheats.py has each refused, and rewarded without its guards.
+"""cheats.py - kernels that want a mark without the work; test_cheats.py has each refused, and rewarded without its
+guards.
 
 A cheat is a student's file, mostly a fixture's solution with D made wrong and something in it to hide that.
 """
@@ -78,7 +79,8 @@ CHEATS = [
                 out.x += 1;
 """ + STORE)), ("the draw", )),
     Cheat("right the first time", ARRIVALS,
-          of(ARRIVALS, first(ONCE), (STORAGE, "static __device__ int launched;\n\n" + STORAGE)), ("the second launch", )),
+          of(ARRIVALS, first(ONCE), (STORAGE, "static __device__ int launched;\n\n" + STORAGE)),
+          ("the second launch", )),
     # somebody else's work
     Cheat("calls the host's reference", ARRIVALS,
           of(ARRIVALS, ("#include <stdint.h>\n", '#include <stdint.h>\n#include "../common/reference.h"\n'),
@@ -103,6 +105,6 @@ CHEATS = [
     Cheat("a header beside it", ARRIVALS, '#include "own.cuh"\n', ("the headers", )),
     # right by luck
     Cheat("right where operations run at once", PRODUCT,
-          of(PRODUCT, ("        mbarrier_wait(done, kt & 1); /* phase kt: the UMMAs have read the tiles and written the "
-                       "accumulator */\n", "        __syncthreads();\n")), ("the schedules", "the checker")),
+          of(PRODUCT, ("        mbarrier_wait(done, kt & 1); /* phase kt: the UMMAs have read the tiles and written "
+                       "the accumulator */\n", "        __syncthreads();\n")), ("the schedules", "the checker")),
 ]

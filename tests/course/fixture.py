@@ -5,7 +5,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "course"))
-from model import FILL, PREDICT, REPAIR, Exercise, Question  # noqa: E402
+from model import FILL, PREDICT, REPAIR, Exercise, Question
 
 HOST = "/* ---------------------------------------------------------------- host"
 
@@ -24,17 +24,19 @@ def changed(text, old, new):
 PAIR, SIMPLE = kernel_of("04_pair_umma"), kernel_of("02_simple_umma")
 
 FREE = "mbarrier_init(smem_address(&s->free), sharers);"
-ARRIVALS = Exercise(name="04-fill-arrivals", lesson="04", kind=FILL, title="who frees a tile", text="", step="04_pair_umma",
-                    solution=PAIR, start=changed(PAIR, FREE, "/* TODO */ mbarrier_init(smem_address(&s->free), 1);"),
+ARRIVALS = Exercise(name="04-fill-arrivals", lesson="04", kind=FILL, title="who frees a tile", text="",
+                    step="04_pair_umma", solution=PAIR, start=changed(PAIR, FREE, FREE.replace("sharers", "1")),
                     rules=(), timed=True)
 ISSUE = "            issue_k_tile(g, s->tmem_base, a_desc, b_desc, kt == 0);\n"
-COMMIT = "            umma_pair_commit_multicast(free, share->commit); /* tells all who write into our pair's tiles */\n"
+COMMIT = ("            umma_pair_commit_multicast(free, share->commit); "
+          "/* tells all who write into our pair's tiles */\n")
 EARLY = Exercise(name="04-repair-a", lesson="04", kind=REPAIR, title="one mistake", text="", step="04_pair_umma",
                  solution=PAIR, start=changed(PAIR, ISSUE + COMMIT, COMMIT + ISSUE), first=149, last=150,
                  rules=("copy-overwrites", "tcgen05-smem-in-flight", "tcgen05-operand-overwritten"))
 PRODUCT = Exercise(name="02-fill-product", lesson="02", kind=FILL, title="one product", text="", step="02_simple_umma",
                    solution=SIMPLE, start=changed(SIMPLE, "__global__ void", "/* TODO */ __global__ void"))
-FENCE = "        fence_proxy_async_shared(); /* each writer: my generic stores, before the tensor core's async reads */\n"
+FENCE = ("        fence_proxy_async_shared(); "
+         "/* each writer: my generic stores, before the tensor core's async reads */\n")
 PROXY = Exercise(name="02-repair-a", lesson="02", kind=REPAIR, title="one mistake", text="", step="02_simple_umma",
                  solution=SIMPLE, start=changed(SIMPLE, FENCE, ""), rules=("missing-proxy-fence", ))
 MASKS = Exercise(name="03-predict-masks", lesson="03", kind=PREDICT, title="masks", text="", questions=(

@@ -11,9 +11,9 @@ from unittest import mock
 
 import draws
 import fixture
-import kernel
 import mark
 import sandbox
+import submission
 import trial
 
 TREASURE = os.path.join(fixture.ROOT, "build", "course", "cheats")  # what cheats bring along, for a while
@@ -89,7 +89,7 @@ def unchecked():
 
 
 def more_headers():
-    copy = kernel.copy_headers
+    copy = submission.copy_headers
 
     def stand_in(root, step, folder):
         copy(root, step, folder)
@@ -98,7 +98,7 @@ def more_headers():
             if found:
                 shutil.copy(found[0], os.path.join(folder, step, name))
 
-    return [(kernel, "copy_headers", stand_in)]
+    return [(submission, "copy_headers", stand_in)]
 
 
 def inherited():
@@ -111,7 +111,7 @@ def whole_program():
 
     def stand_in(root, build, toolkit, step, text, scratch):
         folder, path = os.path.join(scratch, "source"), os.path.join(scratch, "program")
-        kernel.copy_headers(root, step, folder)
+        submission.copy_headers(root, step, folder)
         with open(os.path.join(root, step, step + ".cu"), encoding="utf-8") as f:
             host = f.read().partition(fixture.HOST)[2]
         source = os.path.join(folder, step, "program.cu")
@@ -121,7 +121,7 @@ def whole_program():
                         "shared", "-o", path, source], check=True, capture_output=True)
         return path, folder
 
-    return [(kernel, "make_program", stand_in)]
+    return [(submission, "make_program", stand_in)]
 
 
 GUARDS = {
@@ -132,7 +132,7 @@ GUARDS = {
     "the work": lambda: [(trial, "too_little", lambda *_: [])],
     "the draw": default_size,
     "the second launch": no_second,
-    "the list of files": lambda: [(kernel, "strangers", lambda *_: [])],
+    "the list of files": lambda: [(submission, "strangers", lambda *_: [])],
     "the headers": more_headers,
     "the device alone": whole_program,
     "the environment": inherited,

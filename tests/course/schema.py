@@ -7,8 +7,8 @@ SAID = {"$schema", "title", "description"}
 
 def wrong(schema, value, at="$"):
     """A list of sentences, empty where all is well."""
-    unknown = set(schema) - SAID - {"type", "enum", "required", "properties", "additionalProperties", "items", "minItems",
-                                    "minimum"}
+    unknown = set(schema) - SAID - {"type", "enum", "required", "properties", "additionalProperties", "items",
+                                    "minItems", "minimum"}
     if unknown:
         raise ValueError(f"{at}: the schema says {', '.join(sorted(unknown))}, which is not looked at")
     found = []

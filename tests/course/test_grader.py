@@ -14,13 +14,13 @@ from unittest import mock
 import fixture
 import schema
 
-import draws  # noqa: E402
-import formats  # noqa: E402
-import grade  # noqa: E402
-import hints  # noqa: E402
-import kernel  # noqa: E402
-import mark as marks  # noqa: E402
-import trial  # noqa: E402
+import draws
+import formats
+import grade
+import hints
+import mark as marks
+import submission
+import trial
 
 BUILD = os.path.join(fixture.ROOT, "build")
 SCHEMAS = os.path.join(fixture.ROOT, "course", "schemas")
@@ -50,8 +50,8 @@ class Whole(unittest.TestCase):
         return code, out.getvalue()
 
     def snapshot(self):
-        return {os.path.join(at, name): (os.path.getmtime(os.path.join(at, name)), os.path.getsize(os.path.join(at, name)))
-                for at, _, names in os.walk(self.folder.name) for name in names}
+        paths = [os.path.join(at, name) for at, _, names in os.walk(self.folder.name) for name in names]
+        return {path: (os.path.getmtime(path), os.path.getsize(path)) for path in paths}
 
     def test_solution(self):
         self.put(fixture.ARRIVALS, fixture.ARRIVALS.solution)
@@ -150,23 +150,24 @@ class Parts(unittest.TestCase):
 
     def test_dependencies(self):
         listed = "a.ptx : k.cuh \\\n  common/a\\ b.h \\\n /usr/include/x.h\n"
-        self.assertEqual(kernel.dependencies(listed), ["k.cuh", "common/a b.h", "/usr/include/x.h"])
-        self.assertEqual(kernel.strangers(["k.cuh", "../x", "/usr/include/x.h", "/usr/include/../x"], "/tmp/a",
+        self.assertEqual(submission.dependencies(listed), ["k.cuh", "common/a b.h", "/usr/include/x.h"])
+        self.assertEqual(submission.strangers(["k.cuh", "../x", "/usr/include/x.h", "/usr/include/../x"], "/tmp/a",
                                           ["/usr/include"]), ["../x", "/usr/include/../x"])
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "kernel.cuh")
             os.symlink(os.path.join(fixture.ROOT, "README.md"), path)
-            self.assertRaises(kernel.Refused, kernel.read_submission, path)
+            self.assertRaises(submission.Refused, submission.read_submission, path)
             os.unlink(path)
-            for data in (b"\xff\xfe", b"x" * (kernel.MAX_BYTES + 1)):
+            for data in (b"\xff\xfe", b"x" * (submission.MAX_BYTES + 1)):
                 with open(path, "wb") as f:
                     f.write(data)
-                self.assertRaises(kernel.Refused, kernel.read_submission, path)
+                self.assertRaises(submission.Refused, submission.read_submission, path)
 
     def test_work(self):
-        launch = {"kernel": "k", "ummas": [{"flop": 8}], "operations": {"tcgen05.ld": {"bytes": 100, "instructions": 1}}}
+        loads = {"tcgen05.ld": {"bytes": 100, "instructions": 1}}
+        launch = {"kernel": "k", "ummas": [{"flop": 8}], "operations": loads}
         less = copy.deepcopy(launch)
         less["ummas"][0]["flop"] = 7
         less["operations"]["tcgen05.ld"]["bytes"] = 89

@@ -10,10 +10,10 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "course"))
-import exercise as exercises  # noqa: E402
-import hints  # noqa: E402
-from mark import Grader  # noqa: E402
-from model import PREDICT  # noqa: E402
+import exercise as exercises
+import hints
+from mark import Grader
+from model import PREDICT
 
 LESSONS, SEED = sys.argv[1:], os.environ.get("SEED", "1")
 SECONDS = 10  # of an exercise, build included, on two cores of its own

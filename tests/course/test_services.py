@@ -1,5 +1,5 @@
-"""test_services.py: a class is marked whole, in parts by Slurm's script, and again without work; Gradescope's script writes
-what its schema allows; the container and the workflow ask for what there is."""
+"""test_services.py: a class is marked whole, in parts by Slurm's script, and again without work; Gradescope's script
+writes what its schema allows; the container and the workflow ask for what there is."""
 
 import csv
 import json
@@ -10,12 +10,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 import fixture
 import schema
 
-import exercise as exercises  # noqa: E402
-from model import FILL, PREDICT  # noqa: E402
+import exercise as exercises
+from model import FILL, PREDICT
 
 ROOT = fixture.ROOT
 
@@ -84,6 +85,16 @@ class Services(unittest.TestCase):
         scores = {t["name"]: t["score"] for t in made["tests"]}
         self.assertEqual((scores.pop(self.kernel.name), set(scores.values())), (100, {0}))
 
+    def test_pack(self):
+        """What Gradescope is given: both scripts may be executed, and name the lesson; the grader is beside them."""
+        with zipfile.ZipFile(run("sh", "course/gradescope/pack.sh", "03").strip()) as packed:
+            for name in ("setup.sh", "run_autograder"):
+                self.assertEqual(packed.getinfo(name).external_attr >> 16 & 0o111, 0o111, name)
+            script = packed.read("run_autograder").decode()
+            self.assertIn("course/course/grade.py", packed.namelist())
+        self.assertIn("results.json\" 03\n", script)
+        self.assertNotIn("@LESSON@", script)
+
     def test_container(self):
         """The image has what README.md asks for on Debian and Ubuntu."""
         wanted = set(re.search(r"sudo apt-get install (.*?) +#", read("README.md"))[1].split())
@@ -94,7 +105,7 @@ class Services(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(ROOT, ".devcontainer", made["build"]["dockerfile"])))
 
     def test_workflow(self):
-        """The workflow's make targets and variables are the Makefile's; what its last step reads, the one before writes."""
+        """The workflow's variables are the Makefile's; what its last step reads, the one before writes."""
         text, makefile = read("course", "github-classroom.yml"), read("Makefile")
         for name in re.findall(r"\b([A-Z]{4,})=", text):
             self.assertRegex(makefile, rf"(?m)^{name} \?=")

@@ -1,9 +1,10 @@
-"""kernel.py - from a student's kernel.cuh to a program that may be run: compiled for the device alone, and put into ours.
+"""submission.py - from a student's kernel.cuh to a program that may be run: compiled for the device alone, and put into
+ours.
 
-No host code of a student is ever compiled, so none can run. nvcc sees a fresh folder with the grader's own copy of common/
-and of the step's headers, and kernel.cuh in the step's place; its list of dependencies must name nothing else but headers
-of the toolkit and of the host's compiler. The PTX has the step's kernels, by name and parameters, and takes the place of
-the step's own in a copy of the program that make has built.
+No host code of a student is ever compiled, so none can run. nvcc sees a fresh folder with the grader's own copy of
+common/ and of the step's headers, and kernel.cuh in the step's place; its list of dependencies must name nothing else
+but headers of the toolkit and of the host's compiler. The PTX has the step's kernels, by name and parameters, and takes
+the place of the step's own in a copy of the program that make has built.
 """
 
 import os
@@ -17,7 +18,7 @@ import sys
 import sandbox
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "mutants"))
-import splice  # noqa: E402
+import splice
 
 MAX_BYTES = 256 * 1024  # of a kernel.cuh: five times the longest solution
 COMPILE_SECONDS = 60
@@ -68,7 +69,7 @@ class Toolkit:
 
 
 def home(root, step):
-    """The folder of a step's source, from the root. A step is a folder with one program; a rung of a ladder is a file."""
+    """The folder of a step's source, from the root. A step is a folder with one program, a rung of a ladder a file."""
     return step if os.path.isdir(os.path.join(root, step)) else os.path.dirname(step)
 
 
@@ -99,7 +100,7 @@ def strangers(paths, folder, readable):
 
 
 def own_lines(said, source, alone):
-    """What the compiler said, but no more than a screen; alone: of lines that name the student's file or our headers."""
+    """What the compiler said, but no more than a screen; alone: lines that name the student's file or ours."""
     lines = [line for line in said.strip().splitlines() if not alone or line.startswith((source, "common/"))]
     return "\n".join(lines[:40]) or "(a file that it includes is not there, or is no header)"
 
@@ -112,7 +113,7 @@ def compile_kernel(root, toolkit, step, text, scratch):
     with open(os.path.join(folder, source), "w", encoding="utf-8") as f:
         f.write(text)
     nvcc = [toolkit.nvcc, *toolkit.flags, "-x", "cu", "-I", "."]
-    # The list is made by a run of its own in front: what reads a foreign file is not compiled, so no error shows its lines.
+    # The list is made by a run in front: what reads a foreign file is not compiled, so no error shows its lines.
     for listed, words in (("read.d", ["-M"]), ("made.d", ["-ptx", "-MD", "-o", "made.ptx"])):
         ran = sandbox.run([*nvcc, *words, "-MF", listed, source], folder, seconds=COMPILE_SECONDS,
                           cpu_seconds=COMPILE_SECONDS, memory_mb=4096)
