@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """rungs.py [--check | --check-all]: what the clock says of the ladder of step 05, rung by rung.
 
-Every rung and the main program run on the emulator; results/rungs.csv gets the cycles of each run, and lesson 05 a table
-of them between its marks. --check makes the smallest of these runs again, --check-all all of them, and changes nothing:
+Every rung and the main program run on the emulator; results/rungs.csv gets the cycles of each run, lesson 05 a table of
+them between its marks. --check makes the smallest of these runs again, --check-all all of them, and changes nothing:
 each takes the cycles that the file has, to a thousandth, and the table is what the file gives."""
 import csv, json, os, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
