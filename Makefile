@@ -345,7 +345,7 @@ grade-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make grade-02, ...)" >&2; exit 2
 
 .PHONY: grade-all docs site
-grade-all: all
+grade-all: all ## marks a class, a folder a student in SUBMISSIONS=dir: build/grade/marks.csv (docs/teaching.md)
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
 	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
@@ -354,8 +354,8 @@ docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons an
 	@sh scripts/doctor.sh need python3
 	@SAN_LIB='$(SAN_LIB)' python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
-site: all
-	@sh scripts/site.sh $(BUILD)
+site: all ## lessons, pages, figures, sources and watch pages as a site in build/site/, to be opened from there (fetches Sphinx, 28 MB)
+	@MAKE='$(MAKE)' sh scripts/site.sh $(BUILD)
 
 # Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
 $(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile

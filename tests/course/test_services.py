@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 import fixture
 import schema
@@ -83,6 +84,16 @@ class Services(unittest.TestCase):
         self.assertEqual(schema.wrong(json.loads(read("course", "schemas", "gradescope.json")), made), [])
         scores = {t["name"]: t["score"] for t in made["tests"]}
         self.assertEqual((scores.pop(self.kernel.name), set(scores.values())), (100, {0}))
+
+    def test_pack(self):
+        """What Gradescope is given: both scripts may be executed, and name the lesson; the grader is beside them."""
+        with zipfile.ZipFile(run("sh", "course/gradescope/pack.sh", "03").strip()) as packed:
+            for name in ("setup.sh", "run_autograder"):
+                self.assertEqual(packed.getinfo(name).external_attr >> 16 & 0o111, 0o111, name)
+            script = packed.read("run_autograder").decode()
+            self.assertIn("course/course/grade.py", packed.namelist())
+        self.assertIn("results.json\" 03\n", script)
+        self.assertNotIn("@LESSON@", script)
 
     def test_container(self):
         """The image has what README.md asks for on Debian and Ubuntu."""
