@@ -25,8 +25,8 @@ ROOT = kernels.ROOT
 SEED = "1"
 MARGIN = 120
 SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
-WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who computes D
-by other means gets no marks."""
+WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who computes
+D by other means gets no marks."""
 KINDS = {FILL: "a hole to fill", REPAIR: "a mistake to mend", PREDICT: "questions to answer"}
 
 
