@@ -102,6 +102,23 @@ class Whole(unittest.TestCase):
             key, _, value = f.read().strip().partition("=")
         self.assertEqual((key, json.loads(base64.b64decode(value))), ("result", made))
 
+    def test_same_again(self):
+        """One run at a time or four: the same mark, to the last word."""
+        self.put(fixture.EARLY, fixture.EARLY.start + "\n")
+        path = os.path.join(self.folder.name, "04", fixture.EARLY.name, "kernel.cuh")
+        got = [marks.Grader(fixture.ROOT, BUILD, jobs=jobs).grade(fixture.EARLY, path) for jobs in (1, 4)]
+        self.assertEqual(got[0], got[1])
+        self.assertTrue(got[0].findings)
+
+    def test_never_ends(self):
+        """What the emulator stops is a finding, after as many warp instructions on any machine; other runs are spared."""
+        begin = "    extern __shared__ __align__(1024) unsigned char storage[];\n"
+        self.put(fixture.ARRIVALS, fixture.changed(fixture.PAIR, begin, begin + "    for (;;)\n        __syncwarp();\n"))
+        said = self.grade([fixture.ARRIVALS], "--hint", "1")[1]
+        self.assertRegex(said, r"04-fill-arrivals +0 ")
+        self.assertIn("wrong in 1 of 1 runs", said)
+        self.assertIn("[watchdog]", said)
+
     def test_wrong_use(self):
         self.assertEqual(self.grade([fixture.MASKS], "--exercise", "nothing")[0], 2)
         with contextlib.redirect_stderr(io.StringIO()):
