@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import copy
+import dataclasses
 import io
 import json
 import os
@@ -81,11 +82,13 @@ class Whole(unittest.TestCase):
         self.assertRegex(said, r"total +0   of 200; 0 of 2 begun")
 
     def test_formats(self):
+        whole = dataclasses.replace(fixture.MASKS, name="03-predict-b")
         self.put(fixture.MASKS, "arrivals = 5\nmask.a = 0xAA\n", "answers.txt")
+        self.put(whole, "".join(f"{q.key} = {q.answer}\n" for q in whole.questions), "answers.txt")
         for name in formats.FORMATS:
             path, github = (os.path.join(self.folder.name, n) for n in (name + ".json", "output"))
             with mock.patch.dict(os.environ, {"GITHUB_OUTPUT": github}):
-                code, said = self.grade([fixture.MASKS], "--format", name, "--output", path, "--hint", "1")
+                code, said = self.grade([fixture.MASKS, whole], "--format", name, "--output", path, "--hint", "1")
             self.assertEqual(code, 0, said)
             with open(path, encoding="utf-8") as f:
                 made = json.load(f)
@@ -97,7 +100,7 @@ class Whole(unittest.TestCase):
                 spoilt = copy.deepcopy(made)
                 spoil(spoilt)
                 self.assertNotEqual(schema.wrong(rules, spoilt), [], "the schema sees it")
-            self.assertEqual(made["tests"][0]["score"], 50)
+            self.assertEqual([t["score"] for t in made["tests"]], [50, 100])
         with open(github, encoding="utf-8") as f:
             key, _, value = f.read().strip().partition("=")
         self.assertEqual((key, json.loads(base64.b64decode(value))), ("result", made))
