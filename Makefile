@@ -256,6 +256,10 @@ define nvcc
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 
+# An exercise whose name has rungN in it is of that rung.
+ifneq ($(filter rung%,$(word 3,$(subst -, ,$(EXERCISE)))),)
+RUNG := $(patsubst rung%,%,$(word 3,$(subst -, ,$(EXERCISE))))
+endif
 # RUNG=N: run-05, check-05 and watch-05 are of that rung of the ladder.
 ifneq ($(RUNG),)
 ifneq ($(filter run-% check-% watch-%,$(filter-out %-05,$(MAKECMDGOALS))),)
@@ -268,8 +272,10 @@ ifneq ($(BREAK),)
 $(error RUNG=$(RUNG) and BREAK=$(BREAK) do not go together: the patches are of the steps)
 endif
 endif
-# $(call program,STEP): of a step, or of its rung, or with the kernel of the exercise that EXERCISE names.
-program = $(PROGRAMS)/$(if $(EXERCISE),exercises/$(EXERCISE),$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1)))
+# $(call own,STEP): the program of a step or of its rung; $(call program,STEP): with the kernel of the exercise that
+# EXERCISE names.
+own = $(PROGRAMS)/$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1))
+program = $(if $(EXERCISE),$(PROGRAMS)/exercises/$(EXERCISE),$(call own,$(1)))
 
 $(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
@@ -288,7 +294,7 @@ check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 
 watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' \
-	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(RUNG),$$<)
+	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(or $$(RUNG),$$(EXERCISE)),$$<)
 endef
 
 # Asked only where a step is about to run.
@@ -312,15 +318,15 @@ break-%: emulator $(TOOL)
 	@SAN_LIB='$(SAN_LIB)' MAKE='$(MAKE)' sh scripts/break.sh $(BUILD) $*
 
 # The program of an exercise is the step's with the student's kernels in its PTX: it is for the emulator alone.
-ifneq ($(and $(EXERCISE),$(filter run-% check-%,$(MAKECMDGOALS))),)
+ifneq ($(and $(EXERCISE),$(filter run-% check-% watch-%,$(MAKECMDGOALS))),)
 ifeq ($(wildcard exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh),)
 $(error there is no exercises/$(firstword $(subst -, ,$(EXERCISE)))/$(EXERCISE)/kernel.cuh to run: make exercise-NN writes them)
 endif
 EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
-$(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(PROGRAMS)/$(EXERCISE_STEP) FORCE
+$(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(call own,$(EXERCISE_STEP)) FORCE
 	$(call say,NVCC,$<)
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(EXERCISE_STEP) $@
+	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(if $(RUNG),$(RUNG_SOURCES)/$(filter $(RUNG)_%,$(RUNGS)),$(EXERCISE_STEP)) $@
 endif
 
 exercise-%: $(TOOL)
@@ -348,8 +354,8 @@ docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons an
 	@sh scripts/doctor.sh need python3
 	@SAN_LIB='$(SAN_LIB)' python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
-site: all
-	@sh scripts/site.sh $(BUILD)
+site: all ## lessons, pages, figures, sources and watch pages as a site in build/site/, to be opened from there (fetches Sphinx, 28 MB)
+	@MAKE='$(MAKE)' sh scripts/site.sh $(BUILD)
 
 # Broken copies, of watch-NN BREAK=N as well: scripts/broken.sh makes their sources.
 $(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile

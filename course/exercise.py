@@ -83,7 +83,7 @@ def answers(e):
 def makefile(e):
     """What `make run` does in the exercise's folder."""
     words = " ".join(e.run)
-    targets = "grade" if e.kind == PREDICT else "run check grade"
+    targets = "grade" if e.kind == PREDICT else "run check watch grade"
     args = f" ARGS='$(or $(ARGS),{words})'" if words else ""
     return (f"# In this folder: {targets.replace(' ', ', ')}.\n"
             f"{targets}: ; @MAKELEVEL= $(MAKE) --no-print-directory -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}\n")

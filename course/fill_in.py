@@ -2,7 +2,7 @@
 
 Syntax (README.md has an example), a key and its text a line; `#` begins a comment:
 
-  step FOLDER               whose kernel it is
+  step FOLDER               whose kernel the next holes are in; or a rung: 05_persistent_warpspec/ladder/1_ring
   run NAME = ARGUMENTS...   arguments of its program; use NAME: those of the next holes
   hole WORD: RULES...       an exercise; RULES: what may tell the hole, nothing where the answer is merely wrong
   title TEXT                what it is about
@@ -58,8 +58,10 @@ class Region:
 
 
 class Hole:
-    def __init__(self, word, rules, run, where):
-        self.word, self.rules, self.run, self.where = word, rules, run, where
+    """One exercise of the catalogue: its word, the rules that may tell it, the step and the arguments of a run."""
+
+    def __init__(self, word, rules, step, run, where):
+        self.word, self.rules, self.step, self.run, self.where = word, rules, step, run, where
         self.title, self.text, self.timed, self.regions = "", [], False, []
 
     def start(self, kernel_text):
@@ -79,10 +81,10 @@ class Hole:
             at = end
         return "".join(pieces) + kernel_text[at:], first, last
 
-    def exercise(self, lesson, step, kernel_text):
+    def exercise(self, lesson, kernel_text):
         start, first, last = self.start(kernel_text)
         return Exercise(name=f"{lesson}-fill-{self.word}", lesson=lesson, kind=FILL, title=self.title,
-                        text="\n".join(self.text).strip() + "\n", step=step, start=start, solution=kernel_text,
+                        text="\n".join(self.text).strip() + "\n", step=self.step, start=start, solution=kernel_text,
                         first=first, last=last, rules=tuple(self.rules), run=tuple(self.run), timed=self.timed)
 
 
@@ -122,7 +124,7 @@ class Holes:
             word, colon, rules = rest.partition(":")
             if not colon:
                 self.fail("a hole is `WORD: RULES`")
-            self.holes.append(Hole(word, rules.split(), self.use, self.where()))
+            self.holes.append(Hole(word, rules.split(), self.step, self.use, self.where()))
             self.function = None
         elif not self.holes:
             self.fail(f"`{key}` outside of a hole")
@@ -153,6 +155,6 @@ def load(root, lesson):
     path = os.path.join(root, "course", "fill", lesson + ".txt")
     if not os.path.exists(path):
         return []
-    catalogue = Holes(path)
-    text = kernel(root, catalogue.step)
-    return [hole.exercise(lesson, catalogue.step, text) for hole in catalogue.holes]
+    holes = Holes(path).holes
+    texts = {step: kernel(root, step) for step in {hole.step for hole in holes}}
+    return [hole.exercise(lesson, texts[hole.step]) for hole in holes]

@@ -19,9 +19,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(ROOT, "tests", "mutants"))  # the same splicing makes the mutants' programs
 
 import splice
-from build import Failure, Toolkit, begin, read
+from build import Failure, Toolkit, begin, read, write_program
 
-HOST = "/* ---------------------------------------------------------------- host"
+HOST = ("/* ---------------------------------------------------------------- host", "int main(")
 HOST_HEADERS = {"cmdline.h", "cuda_check.h", "gemm_host.h", "tensor_map.h", "launch.h", "problem.h", "verify.h",
                 "stdio.h", "stdlib.h", "string.h"}
 
@@ -33,7 +33,12 @@ def steps(root):
 
 
 def source_path(step):
-    return f"{step}/{step}.cu"
+    """The .cu of a step, or of a rung of its ladder: 05_persistent_warpspec/ladder/1_ring."""
+    return f"{step}.cu" if "/" in step else f"{step}/{step}.cu"
+
+
+def program_path(build, step):
+    return os.path.join(build, "ladder", os.path.basename(step)) if "/" in step else os.path.join(build, step)
 
 
 def included(step):
@@ -45,16 +50,16 @@ def included(step):
             return ""
         if found[1] == "<":
             return found[0]
-        return f'#include "{os.path.normpath(os.path.join(step, path))}"\n'
+        return f'#include "{os.path.normpath(os.path.join(os.path.dirname(source_path(step)), path))}"\n'
 
     return answer
 
 
 def cut(step, text):
     """The kernel in the text of a step's .cu. ValueError where it has no host's part."""
-    at = text.find(HOST)
+    at = next((place for place in (text.find(mark) for mark in HOST) if place >= 0), -1)
     if at < 0:
-        raise ValueError(f"{source_path(step)}: no line begins with `{HOST}`")
+        raise ValueError(f"{source_path(step)}: no line begins with `{HOST[0]}`")
     text = re.sub(r'#include ([<"])([^>"]+)[>"]\n', included(step), text[:at])
     text = re.sub(r'(#include ".*"\n)+', lambda found: "".join(sorted(found[0].splitlines(True))), text, count=1)
     text = re.sub(r"^ \* README\.md walks through it\..*\n", "", text, flags=re.M)
@@ -103,12 +108,10 @@ class Kernels:
 
     def program(self, step, ptx, out):
         """Writes STEP's program with this PTX."""
-        with open(os.path.join(self.build, step), "rb") as f:
+        with open(program_path(self.build, step), "rb") as f:
             made = splice.spliced(f.read(), ptx)
         os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
-        with open(out + ".new", "wb") as f:
-            f.write(made)
-        os.chmod(out + ".new", 0o755)
+        write_program(out + ".new", made)
         os.replace(out + ".new", out)
 
 
@@ -116,7 +119,7 @@ def main():
     p = argparse.ArgumentParser(prog="kernels.py", description="a step's program with the kernels of a file")
     p.add_argument("--build", default=os.path.join(ROOT, "build"), help="the build folder (build)")
     p.add_argument("file", help="the kernels, from the repository's root")
-    p.add_argument("step", help="the step's folder")
+    p.add_argument("step", help="the step's folder; a rung without its .cu")
     p.add_argument("out", help="the program to make")
     o = p.parse_args()
     kernels = Kernels(ROOT, os.path.abspath(o.build))

@@ -47,7 +47,7 @@ def usable(root, step):
         if case.label not in ("error", "warning") or case.host or case.name in UNTOLD or words & WEAKER or not own:
             continue
         try:
-            broken = cut(step, apply(case, text, text.find(HOST)))
+            broken = cut(step, apply(case, text, text.find(HOST[0])))
         except Visible:
             continue
         found.append((case, broken))

@@ -1,23 +1,33 @@
 #!/bin/sh
-# site.sh BUILD [FOLDER]: lessons, pages, figures, sources that they link to and the watch pages of all steps as a static
-# site in FOLDER, BUILD/site without it: docs/site/conf.py says what is on it. A warning of the generator is an error.
-#
-# MAKE makes the watch pages; WATCH=no leaves out those that are not there.
+# site.sh BUILD [FOLDER]: lessons, pages, figures, the sources that they link to and the watch pages of all steps and rungs
+# as a static site in FOLDER, BUILD/site without it: docs/site/conf.py says what is on it. A warning of the generator is
+# an error. MAKE makes the watch pages that are not there.
 set -eu
 build=$1 site=${2:-$1/site}
 tools=$(sh scripts/toolkit.sh site)
 
-for step in 01 02 03 04 05; do
-    [ "${WATCH:-}" = no ] || [ -s "$build/watch/$step/index.html" ] || ${MAKE:-make} -s "watch-$step" >/dev/null
-done
+# watched PAGE TARGET...: the page of `make TARGET...`
+watched() {
+    page=$1
+    shift
+    [ -s "$build/watch/$page/index.html" ] || {
+        [ ! -t 2 ] || printf '  watch %s\033[K\r' "$page" >&2
+        ${MAKE:-make} -s "$@" >/dev/null
+    }
+    mkdir -p "$site/watch/$page"
+    cp "$build/watch/$page/index.html" "$site/watch/$page/index.html"
+}
+
 rm -rf "$site"
-mkdir -p "$site"
+for step in 0[1-9]_*/; do
+    watched "${step%%_*}" "watch-${step%%_*}"
+done
+for rung in 05_persistent_warpspec/ladder/*.cu; do
+    rung=${rung##*/}
+    watched "05/${rung%.cu}" watch-05 "RUNG=${rung%%_*}"
+done
+[ ! -t 2 ] || printf '  pages\033[K\r' >&2
 PYTHONPATH=$tools PYTHONDONTWRITEBYTECODE=1 python3 -m sphinx -q -E -W --keep-going -b html -d "$build/site-doctrees" \
     -c docs/site . "$site"
 cp "$site/README.html" "$site/index.html" # beside it, so that its links hold
-for page in "$build"/watch/[0-9][0-9]/index.html; do
-    to=$site/${page#"$build"/}
-    mkdir -p "${to%/*}"
-    cp "$page" "$to"
-done
 echo "$site/index.html"

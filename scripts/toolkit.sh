@@ -129,7 +129,7 @@ disassembler() {
 site() {
     cmp -s "$TOOLKIT_DIR/site/requirements.txt" $SITE || {
         sh scripts/doctor.sh need python3 pip
-        echo "toolkit: fetching Sphinx, MyST-Parser and Furo from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (15 MB, once)" >&2
+        echo "toolkit: fetching Sphinx, MyST-Parser and Furo from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (28 MB, once)" >&2
         wheels "$TOOLKIT_DIR/site" $SITE || die "pip could not fetch Sphinx. With a network elsewhere:" \
             "  python3 -m pip download --no-deps -r $SITE -d wheels" \
             "then, with that folder here: make WHEELS=wheels site."

@@ -1,11 +1,12 @@
 """course.py - figures of step 05's order of tiles and epilogue, of the ladder, and of the whole course."""
 
+import csv
 import glob
 import os
 import re
 
 from book import figure
-from runs import ROOT, Failed
+from runs import ROOT, claim
 from svg import MARGIN, Drawing
 
 GROUPS = ["c1", "c7", "c4", "c3"]
@@ -189,12 +190,51 @@ def ladder_rows(d, y, found):
 
 
 def measured():
-    """[(name, TFLOPS)] of what `make` of the ladder wrote down (LADDER/*.tsv)."""
-    for path in sorted(glob.glob(os.path.join(ROOT, LADDER, "*.tsv"))):
-        with open(path, encoding="utf-8") as f:
-            rows = [line.rstrip("\n").split("\t") for line in f if line.strip() and not line.startswith("#")]
-        head = [name.lower() for name in rows[0]]
-        if "tflops" in head:
-            name = next(head.index(n) for n in ("rung", "program", "name") if n in head)
-            return [(row[name], float(row[head.index("tflops")])) for row in rows[1:]]
-    raise Failed("%s/*.tsv has no column TFLOPS" % LADDER)
+    """{(M, N, K): {program: TFLOPS}} with beta 0.5, and the clock's rate, as tests/clock/rungs.py wrote them down."""
+    with open(os.path.join(ROOT, "tests/clock/results/rungs.csv"), encoding="utf-8") as f:
+        head, found = f.readline(), {}
+        for row in csv.DictReader(f):
+            if row["beta"] == "0.5":
+                size = tuple(int(row[side]) for side in "mnk")
+                found.setdefault(size, {})[row["program"]] = int(row["tflops"])
+    return found, re.search(r"at ([\d.]+) GHz", head)[1]
+
+
+@figure("ladder")
+def ladder(runs):
+    sizes, rate = measured()
+    shown = sorted(sizes, key=lambda s: (s[0], s[2]), reverse=True)[:2]
+    names, most = dict(rungs()), max(v for size in shown for v in sizes[size].values())
+    d = Drawing(540)
+    y = d.heading(
+        "What each rung buys", "TFLOPS by the model's clock at %s GHz, f16, beta 0.5; no run on a B200" % rate
+    )
+    gains = [[sizes[size][p] for p in sizes[size]] for size in shown]
+    claim(max(range(1, 6), key=lambda i: gains[0][i] / gains[0][i - 1]) == 1, "the ring counts most in the long K loop")
+    claim(gains[1][5] / gains[1][3] > gains[1][3] / gains[1][1], "the epilogue counts most in the short one")
+    claim(all(abs(g[2] / g[1] - 1) < 0.02 for g in gains), "rung 2 buys nothing")
+    fills, said = ("c2", "c4"), []
+    y = d.legend(MARGIN, y + 12, [(fill, "%d x %d x %d" % size) for fill, size in zip(fills, shown)]) + 4
+    for program in sizes[shown[0]]:
+        m = re.match(r"(\d)_", program)
+        rung = m and names.get(int(m[1]))
+        name = "%s: %s" % (m[1], rung) if rung else "the main program"
+        d.text(MARGIN, y + 12, name, 13, bold=True, room=d.width - 2 * MARGIN)
+        values = [sizes[size][program] for size in shown]
+        for i, (fill, value) in enumerate(zip(fills, values)):
+            wide = 440 * value / most
+            d.rect(MARGIN, y + 19 + 19 * i, wide, 17, fill, round=2)
+            d.text(MARGIN + wide + 8, y + 32 + 19 * i, "{:,}".format(value), 13)
+        said.append("%s: %s" % (name, " and ".join(map(str, values))))
+        y += 70
+    d.wrap(
+        MARGIN,
+        y + 6,
+        "With a long K loop the ring counts most; with a short one the epilogue, which two accumulators and TMA "
+        "stores take out of the way. Rung 2 buys nothing yet: it makes room for what follows.",
+    )
+    return (
+        d,
+        "What each rung of the ladder buys, by the model of a B200",
+        ("TFLOPS at %s: " % " and at ".join("%d x %d x %d" % size for size in shown) + "; ".join(said) + "."),
+    )

@@ -163,7 +163,7 @@ def main():
         commands = found.commands(options.slow)
         if options.list:
             for command in commands:
-                print(f"{path}:{command.line}: {command.text}")
+                print(f"{path}:{command.line}: {' '.join(command.text.split())}")
             continue
         complaints, new = check(root, path, commands, options.update)
         if new:

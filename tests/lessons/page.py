@@ -10,6 +10,9 @@ with it:
   <!-- needs: command -->     only where the command ends with exit code 0
   <!-- exit: N -->            its last command ends with exit code N instead of 0
 
+Commands in an indented block that run, check, watch or log one of the steps are run, too, in the long suite: nothing is shown of
+what they print, but they end well.
+
 A number in prose that a command gives is held to it by a comment before its paragraph, item or table, on lines of its own:
   <!-- numbers 568, 1,665: command -->     each stands in the lines from there to an empty one, and in what it prints
 Slow and needs hold for it, too.
@@ -19,6 +22,8 @@ import os
 import re
 
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(.*?)\s*$")
+INDENTED = re.compile(r"^ {4,}((?:make (?:run|check|watch)-\d\d\b|build/sm100emu(?:-log)?\b.* build/(?!tests/))\S*.*?)(?:\s+#.*)?$")
+PLACEHOLDER = re.compile(r"\b(?<!=)(PROGRAM|FILE|NN?|K)\b(?!=)|\.\.\.|\./|\bpath/")
 NOTE = re.compile(r"^\s*<!--\s*(slow|not run|needs|exit)(?::\s*(.*?))?\s*-->\s*$")
 NUMBERS = re.compile(r"^\s*<!--\s*numbers ([^:]+): (.*?)\s*-->\s*$", re.S)
 LEFT_OUT = {".toolkit", ".git", "exercises", "node_modules"}
@@ -128,11 +133,19 @@ class Page:
     def commands(self, slow):
         """Those that are run, and the Numbers between them: without the slow ones, or all."""
         found = [c for b in self.blocks if b.info == "console" and "not run" not in b.notes for c in b.commands()]
-        found = sorted(found + self.numbers, key=lambda c: c.line)
+        found = sorted(found + self.numbers + self.indented(), key=lambda c: c.line)
         return [c for c in found if slow or "slow" not in c.block.notes]
 
-    def has_slow(self):
-        return len(self.commands(True)) > len(self.commands(False))
+    def indented(self):
+        """The commands of indented blocks that are run: those of no names that stand for others."""
+        found, block, empty = [], False, True
+        for number, line in self.prose:
+            block = (block or empty) and line.startswith("    ") or block and not line.strip()
+            empty = not line.strip()
+            command = INDENTED.match(line) if block else None
+            if command and not PLACEHOLDER.search(command[1]):
+                found.append(Command(number, command[1], Block(number, "", "", {"slow": ""})))
+        return found
 
     def anchors(self):
         """The names that a link may have behind its #, as GitHub makes them of headings."""

@@ -67,6 +67,16 @@ There are 1,234 of them,
   <!-- slow -->
   <!-- numbers 8: echo 8 -->
   of 8.
+
+Indented:
+
+    build/sm100emu --check=off build/nothing      # a comment
+    build/sm100emu PROGRAM
+    build/sm100emu ./build/x
+    make run-01 ARGS='--m 1'
+
+Text
+    make run-02
 """
 SKIPPED = "page.md:34: not run, as `exit 1` fails\n"
 FOLDERS = []
@@ -102,13 +112,18 @@ class Runs(unittest.TestCase):
             self.assertIn(text, says)
 
     def test_right(self):
-        self.assertEqual(Tree(PAGE).says("--slow"), (0, SKIPPED + "lessons: 9 commands do what the pages say\n"))
+        self.assertEqual(Tree(PAGE[:PAGE.index("Indented")]).says("--slow"), (0, SKIPPED + "lessons: 9 commands do what the pages say\n"))
         self.assertEqual(Tree(PAGE).says("page"), (0, SKIPPED + "lessons: 7 commands do what the pages say\n"))
 
     def test_list(self):
-        self.assertEqual(Tree(PAGE).says("--tests"), (0, "page page.md 7 2 -\n"))
+        self.assertEqual(Tree(PAGE).says("--tests"), (0, "page page.md 7 4 -\n"))
         self.assertIn("page.md:8: echo one two three", Tree(PAGE).says("--list")[1])
         self.assertEqual(Tree(PAGE).says("other")[0], 2)
+
+    def test_indented(self):
+        found = page.Page(Tree(PAGE).folder.name, "page.md").indented()
+        self.assertEqual([c.text for c in found], ["build/sm100emu --check=off build/nothing", "make run-01 ARGS='--m 1'"])
+        self.assertIn("page.md:60: `build/sm100emu --check=off build/nothing` ends with 127", Tree(PAGE).says("--slow")[1])
 
     def test_wrong_line(self):
         self.breaks("\nc\n$", "\nd\n$", "page.md:7:", "shown:   d", "from here on: b")
@@ -160,9 +175,10 @@ class Runs(unittest.TestCase):
         self.assertEqual(lessons.run(".", "echo '  building; V=1 shows the commands'; echo 'building a'", 10), (0, ["building a", ""]))
 
     def test_update(self):
-        tree = Tree(PAGE.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
+        right = PAGE[: PAGE.index("Indented")]
+        tree = Tree(right.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
         self.assertEqual(tree.says("--slow", "--update")[0], 0)
-        self.assertEqual(tree.text(), PAGE)
+        self.assertEqual(tree.text(), right)
 
     def test_update_in_a_list(self):
         tree = Tree("- item\n  ```console\n  $ printf 'a\\n\\nb\\n'\n  x\n  ```\n")

@@ -34,6 +34,12 @@ def begin(command, **options):
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
+def write_program(path, data):
+    with _BEGIN, open(path, "wb") as f:
+        f.write(data)
+    os.chmod(path, 0o755)
+
+
 def read(path):
     with open(path) as f:
         return f.read()
@@ -143,7 +149,5 @@ class Builder:
             self.compile(program, changed, self.toolkit.ptx, ptx)
         path = os.path.join(self.scratch, f"{program}-{key}-{os.urandom(4).hex()}")
         made = splice.spliced(self.base(program), read(ptx))
-        with _BEGIN, open(path, "wb") as f:
-            f.write(made)
-        os.chmod(path, 0o755)
+        write_program(path, made)
         return key, path, True

@@ -54,6 +54,10 @@ def check(site):
                 yield f"{shown}: {link} leads nowhere"
             elif anchor and target in pages and anchor not in pages[target].anchors:
                 yield f"{shown}: {link}: no such anchor"
+    linked = {os.path.normpath(os.path.join(os.path.dirname(p), l)) for p, page in pages.items() for l in page.links}
+    for path in sorted(pages):
+        if os.path.relpath(path, site).startswith("watch" + os.sep) and path not in linked:
+            yield f"{os.path.relpath(path, site)}: no page links to it"
     for folder, _, names in os.walk(site):
         for name in names:
             if name.endswith(".css"):

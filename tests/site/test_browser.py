@@ -49,6 +49,7 @@ class Site(unittest.TestCase):
         for path in pages():
             name = os.path.relpath(path, SITE)
             with self.subTest(name):
+                self.page.complaints.clear()
                 self.show(name)
                 self.assertLessEqual(self.page.js("document.documentElement.scrollWidth"), PHONE[0])
                 asked = [u for u in self.page.requests if not u.startswith(("file:", "data:", "blob:"))]

@@ -19,9 +19,9 @@ STEP = os.path.join(ROOT, "05_persistent_warpspec")
 MAIN = "05_persistent_warpspec"
 PERSISTENT = "3"  # the first rung that takes --clusters
 LINES, CHANGED = 400, 150
-# Shapes that leave several tiles to a cluster, and parameters that change what a tile takes.
-PROBLEMS = (["--m", "1024", "--n", "512", "--k", "640"],
-            ["--m", "512", "--n", "512", "--k", "64", "--alpha", "-1.5", "--seed", "7"],
+# Shapes that leave several tiles to a cluster; factors by which a product is rounded.
+PROBLEMS = (["--m", "1024", "--n", "512", "--k", "640", "--beta", "0.3"],
+            ["--m", "512", "--n", "512", "--k", "64", "--alpha", "-0.7", "--seed", "7"],
             ["--m", "1024", "--n", "1024", "--k", "512", "--beta", "0", "--type", "tf32"],
             ["--m", "512", "--n", "1024", "--k", "1280", "--type", "e4m3", "--alpha", "0.3"])
 CLUSTERS = ("2x1", "2x2", "4x1", "4x2")

@@ -1,0 +1,22 @@
+#!/bin/sh
+# run.sh ROOT PRODUCTS: makes the site in PRODUCTS/tests/site and holds it to check.py and test_browser.py; and the spelling
+# of what it is made of, and of comments. Exit code 77 where Sphinx is not fetched (`make site` does that), or no Chromium.
+set -u
+root=$1 products=$2
+unset MAKEFLAGS MFLAGS MAKELEVEL
+cd "$root" || exit 2
+cmp -s "${TOOLKIT_DIR:-.toolkit}/site/requirements.txt" scripts/site-requirements.txt || {
+    echo "skipped: make site has not fetched Sphinx"
+    exit 77
+}
+bad=0
+# A part of a tile; CuTe's name; two macros' parameters; mistakes on purpose in tests.
+words=subtile,subtiles,thrid,te,ue,ines,countr,doen
+site=$products/tests/site
+sh scripts/site.sh "$products" "$site" || exit 1
+python3 -B tests/site/check.py "$site" || bad=1
+git ls-files -z '*.md' '*.c' '*.h' '*.cu' '*.cuh' '*.py' '*.sh' '*.html' '*.js' '*.txt' |
+    PYTHONPATH=${TOOLKIT_DIR:-.toolkit}/site PYTHONDONTWRITEBYTECODE=1 xargs -0 \
+        python3 -m codespell_lib --ignore-words-list $words || bad=1
+[ $bad -eq 0 ] || exit 1
+exec python3 -B tests/site/test_browser.py "$root" "$site"
