@@ -4,7 +4,8 @@
   python3 course/exercise.py --list [--seeds 1-30] [LESSON]                 what there is; who of a class gets what
 
 Each exercise is a folder: TASK.md, a Makefile, and kernel.cuh or answers.txt. What lies there already stays; where it
-is not what would be written, that is said. Exit code: 0; 2 where a step has drifted from its exercises.
+is not what would be written, that is said. Exit code: 0; 1 where a file cannot be written, or there is no C++ compiler;
+2 where a step has drifted from its exercises.
 """
 
 import argparse
@@ -24,8 +25,8 @@ ROOT = kernels.ROOT
 SEED = "1"
 MARGIN = 120
 SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
-WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who computes D by
-other means gets no marks."""
+WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who computes
+D by other means gets no marks."""
 KINDS = {FILL: "a hole to fill", REPAIR: "a mistake to mend", PREDICT: "questions to answer"}
 
 
@@ -64,8 +65,10 @@ def task(e):
         words = " ".join(e.run)
         args = f" ARGS='{words}'" if words else ""
         path = kernels.source_path(e.step)
-        lines += [wrapped(f"Change `{KERNEL}` alone. The host's part is that of [`{path}`](../../../{path}). {WORK}"), "",
-                  f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; `make run` does here.",
+        host = f"The host's part is that of [`{path}`](../../../{path})."
+        lines += [wrapped(f"Change `{KERNEL}` alone. {host} {WORK}"), "",
+                  f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; so does",
+                  "  `make run` in this folder.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
         if e.timed:
             lines += ["", "Cycles on the model's clock count, once the answer is right and no rule is broken."]
@@ -85,8 +88,8 @@ def makefile(e):
     words = " ".join(e.run)
     targets = "grade" if e.kind == PREDICT else "run check watch grade"
     args = f" ARGS='$(or $(ARGS),{words})'" if words else ""
-    return (f"# In this folder: {targets.replace(' ', ', ')}.\n"
-            f"{targets}: ; @MAKELEVEL= $(MAKE) --no-print-directory -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}\n")
+    command = f"@MAKELEVEL= $(MAKE) --no-print-directory -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}"
+    return f"# In this folder: {targets.replace(' ', ', ')}.\n{targets}: ; {command}\n"
 
 
 def files(e):
@@ -171,6 +174,9 @@ def main():
     except Drift as drift:
         print(drift, file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"exercise: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -56,11 +56,13 @@ def options(argv):
 
 
 def machinery(root, build):
-    """A hash of the grader, the steps' programs and the emulator: what changes a mark besides the file."""
+    """A hash of the course, the programs of steps and rungs and the emulator: what changes a mark besides the file."""
     h = hashlib.sha256()
-    steps = [os.path.join(build, name) for name in sorted(os.listdir(root)) if name[:2].isdigit()]
-    for path in [*sorted(glob.glob(os.path.join(root, "course", "*.py"))), os.path.join(build, "sm100emu"), *steps]:
-        if os.path.isfile(path):
+    programs = [os.path.join(build, name) for name in sorted(os.listdir(root)) if name[:2].isdigit()]
+    paths = glob.glob(os.path.join(root, "course", "**"), recursive=True)
+    paths += glob.glob(os.path.join(build, "ladder", "*"))
+    for path in [*sorted(paths), *programs, os.path.join(build, "emulator", "libsm100emu.so")]:
+        if os.path.isfile(path) and not path.endswith((".d", ".log", ".pyc")):
             with open(path, "rb") as f:
                 h.update(f.read())
     return h.hexdigest()
