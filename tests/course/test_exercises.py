@@ -81,7 +81,9 @@ class Catalogue(unittest.TestCase):
     def test_no_trace_of_a_change(self):
         for lesson, step in kernels.steps(ROOT).items():
             kernel = kernels.kernel(ROOT, step)
-            for e in (repair.exercise(lesson, step, kernel, *pair) for pair in repair.usable(ROOT, step)):
+            made = [repair.exercise(lesson, step, kernel, *pair) for pair in repair.usable(ROOT, step)]
+            self.assertEqual(len({e.name for e in made}), len(made))
+            for e in made:
                 self.assertNotRegex(e.start, r"\n\n\n|[ \t]\n|\{\n\n|\n\n *\}", e.name)
                 self.assertLessEqual(max(map(len, e.start.splitlines())), 120, e.name)
                 self.assertNotEqual(e.start, e.solution, e.name)
