@@ -10,7 +10,7 @@ Citations    `file.cu:12` `text`, or file.cu:12-20: the text stands there. The f
              is refused.
 Quoted code  in blocks of kind c stands in one file, white space aside; ... leaves out. Sketches are of kind `c sketch`.
 Outputs      reports, results and commands with a prompt stand in blocks of kind console, where lessons.py runs them.
-Commands     in indented and console blocks and in back quotes: make's targets and variables, options of the emulator and
+Commands     in indented and console blocks and in back quotes: make targets and variables, options of the emulator and
              its log's tool, and the files named are there.
 Experiments  each patch of a step's breaks/ says what it tells, and is run by its lesson as `$ make break-NN-N`.
 """
