@@ -329,7 +329,7 @@ $(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kerne
 	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(if $(RUNG),$(RUNG_SOURCES)/$(filter $(RUNG)_%,$(RUNGS)),$(EXERCISE_STEP)) $@
 endif
 
-exercise-%: $(TOOL)
+exercise-%:
 	@sh scripts/doctor.sh need python3
 	@python3 -B course/exercise.py --build $(BUILD) --seed '$(SEED)' $*
 

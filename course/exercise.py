@@ -4,7 +4,8 @@
   python3 course/exercise.py --list [--seeds 1-30] [LESSON]                 what there is; who of a class gets what
 
 Each exercise is a folder: TASK.md, a Makefile, and kernel.cuh or answers.txt. What lies there already stays; where it
-is not what would be written, that is said. Exit code: 0; 2 where a step has drifted from its exercises.
+is not what would be written, that is said. Exit code: 0; 1 where a file cannot be written, or there is no C++ compiler;
+2 where a step has drifted from its exercises.
 """
 
 import argparse
@@ -67,7 +68,8 @@ def task(e):
         path = kernels.source_path(e.step)
         host = f"The host's part is that of [`{path}`](../../../{path})."
         lines += [wrapped(f"Change `{KERNEL}` alone. {WRAPPERS} {host} {WORK}"), "",
-                  f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; `make run` does here.",
+                  f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; so does",
+                  "  `make run` in this folder.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
         if e.timed:
             lines += ["", "Cycles on the model's clock count, once the answer is right and no rule is broken."]
@@ -88,8 +90,8 @@ def makefile(e):
     words = " ".join(e.run)
     targets = "grade" if e.kind == PREDICT else "run check watch grade"
     args = f" ARGS='$(or $(ARGS),{words})'" if words else ""
-    return (f"# In this folder: {targets.replace(' ', ', ')}.\n"
-            f"{targets}: ; @MAKELEVEL= $(MAKE) --no-print-directory -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}\n")
+    command = f"@MAKELEVEL= $(MAKE) --no-print-directory -C ../../.. $@-{e.lesson} EXERCISE={e.name}{args}"
+    return f"# In this folder: {targets.replace(' ', ', ')}.\n{targets}: ; {command}\n"
 
 
 def files(e):
@@ -174,6 +176,9 @@ def main():
     except Drift as drift:
         print(drift, file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"exercise: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -144,7 +144,10 @@ class Questions:
             with open(source, "w") as f:
                 f.write(self.program(lesson, seed))
             command = [os.environ.get("CXX") or "c++", "-std=gnu++2a", "-w", "-I", self.root, "-o", program, source]
-            made = subprocess.run(command, capture_output=True, text=True)
+            try:
+                made = subprocess.run(command, capture_output=True, text=True)
+            except FileNotFoundError:
+                raise OSError(f"{command[0]} is not there: the answers need a C++ compiler, which CXX names") from None
             if made.returncode:
                 raise Drift(f"{os.path.relpath(self.path)}: {made.stderr.replace(folder + '/', '')}")
             said = subprocess.run([program], capture_output=True, text=True, check=True).stdout

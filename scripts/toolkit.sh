@@ -192,11 +192,12 @@ write_env() {
     if [ ! -e "$cudart/libcudart.so" ]; then
         link=$(cd "$(dirname "$out")" && pwd)/cudart
         mkdir -p "$link"
-        ln -sf "$(ls "$cudart"/libcudart.so.1? | sed 1q)" "$link/libcudart.so"
+        ln -sf "$(ls "$cudart"/libcudart.so.1? | sed 1q)" "$link/libcudart.so" 2>/dev/null ||
+            [ -e "$link/libcudart.so" ] # another make was as quick
     fi
     printf "NVCC='%s'\nNVCC_VERSION='%s'\nCUDART_DIR='%s'\nLINK_DIR='%s'\n" \
-        "$nvcc" "$version" "$cudart" "$link" >"$out.new"
-    if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
+        "$nvcc" "$version" "$cudart" "$link" >"$out.$$"
+    if cmp -s "$out.$$" "$out"; then rm "$out.$$"; else mv "$out.$$" "$out"; fi
 }
 
 case ${1:-} in

@@ -1,4 +1,4 @@
-/* 0_pair - where the ladder begins: step 04 once more, in the words of step 05.
+/* 0_pair - step 04 in the words of step 05: where the ladder begins.
  *
  * One buffer, one thread of each CTA that loads, multiplies and waits, then all four warps store the tile. Nothing is
  * new but names, and what is left out: tiles of D are 256 x 256, and nothing is reported to the host.

@@ -138,7 +138,7 @@ static __device__ __forceinline__ void k_loop(const struct gemm *g, const struct
             umma_pair_commit_multicast(smem_address(&s->empty[stage.at]), p->commit);
             ring_next(&stage, g->stages);
         }
-        /* Into the stage of the K tile before this one: its UMMAs may still run, those of this one are queued behind. */
+        /* Into the stage of the K tile before this one: its UMMAs may still run, those of this one are queued. */
         if (kt + ahead < g->k_tiles)
             load_k_tile(g, p, s, a, b, kt + ahead, &load);
     }

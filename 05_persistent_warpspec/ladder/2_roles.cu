@@ -1,7 +1,7 @@
 /* 2_roles - warps with roles: one loads, one multiplies, four store.
  *
- * In rung 1 a thread that waits for one thing cannot do the other. Here the load warp waits for empty stages and the MMA
- * warp for full ones, each in a loop of its own, and the four warps of the epilogue do nothing but wait for the
+ * In rung 1 a thread that waits for one thing cannot do the other. Here the load warp waits for empty stages and the
+ * MMA warp for full ones, each in a loop of its own, and the four warps of the epilogue do nothing but wait for the
  * accumulator. So far they have one tile of D to do, and then the CTA ends.
  *
  * host.h comes first: sizes, parameters, the host's part. ../README.md walks up the ladder.

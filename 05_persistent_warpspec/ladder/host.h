@@ -1,5 +1,5 @@
-/* host.h - what the rungs of the ladder share: the sizes and parameters of their kernels (host and device), and all that
- * the host does around them, from the command line to the verdict. A rung is told apart by what struct rung says. */
+/* host.h - what the rungs of the ladder share: the sizes and parameters of their kernels (host and device), and all
+ * that the host does around them, from the command line to the verdict. What tells rungs apart is in struct rung. */
 #ifndef STEP05_LADDER_HOST_H
 #define STEP05_LADDER_HOST_H
 
@@ -132,9 +132,9 @@ static inline struct gemm ladder_plan(const struct rung *r, const struct ladder_
     return g;
 }
 
-/* Bytes of shared memory to ask for. Where there are few stages it is more than they take: so much that an SM, which has
- * 228 KB and keeps 1 KB a CTA, holds no more CTAs than have room in tensor memory. tcgen05.alloc must not wait here (step
- * 04). */
+/* Bytes of shared memory to ask for. Where there are few stages it is more than they take: so much that an SM, which
+ * has 228 KB and keeps 1 KB a CTA, holds no more CTAs than have room in tensor memory. tcgen05.alloc must not wait here
+ * (step 04). */
 static inline uint32_t ladder_shared(const struct rung *r, const struct gemm *g) {
     const uint32_t ctas = TMEM_COLUMNS / (uint32_t)(r->accumulators * TILE_N);
     const uint32_t needed = g->ab_at + g->stages * STAGE_BYTES, least = 228 * 1024 / (ctas + 1);

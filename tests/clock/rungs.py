@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """rungs.py [--check | --check-all]: what the clock says of the ladder of step 05, rung by rung.
 
-Every rung and the main program run on the emulator; results/rungs.csv gets the cycles of each run, and lesson 05 a table
-of them between its marks. --check makes the smallest of these runs again, --check-all all of them, and changes nothing:
-each must take the cycles that the file has, to a thousandth, and the table must be what the file gives."""
+Every rung and the main program run on the emulator; results/rungs.csv gets the cycles of each run, lesson 05 a table of
+them between its marks. --check makes the smallest of these runs again, --check-all all of them, and changes nothing:
+each takes the cycles that the file has, to a thousandth, and the table is what the file gives."""
 import csv, json, os, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
 import rows
@@ -98,7 +98,8 @@ def check(sizes):
         got, want = cycles(program, size, k, beta), have.get((os.path.basename(program), size, k, beta), 0)
         if abs(got - want) > 0.001 * want:
             failed = 1
-            print(f"{program} {size} {size} {k}, beta {beta}: {got:.0f} cycles, results/rungs.csv has {want}: run make clock")
+            print(f"{program} {size} {size} {k}, beta {beta}: {got:.0f} cycles, results/rungs.csv has {want}:"
+                  " run make clock")
     with open(LESSON) as f:
         if "\n".join([BEGIN, *table(), END]) not in f.read():
             failed = 1

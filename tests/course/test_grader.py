@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import copy
+import dataclasses
 import io
 import json
 import os
@@ -81,11 +82,13 @@ class Whole(unittest.TestCase):
         self.assertRegex(said, r"total +0   of 200; 0 of 2 begun")
 
     def test_formats(self):
+        whole = dataclasses.replace(fixture.MASKS, name="03-predict-b")
         self.put(fixture.MASKS, "arrivals = 5\nmask.a = 0xAA\n", "answers.txt")
+        self.put(whole, "".join(f"{q.key} = {q.answer}\n" for q in whole.questions), "answers.txt")
         for name in formats.FORMATS:
             path, github = (os.path.join(self.folder.name, n) for n in (name + ".json", "output"))
             with mock.patch.dict(os.environ, {"GITHUB_OUTPUT": github}):
-                code, said = self.grade([fixture.MASKS], "--format", name, "--output", path, "--hint", "1")
+                code, said = self.grade([fixture.MASKS, whole], "--format", name, "--output", path, "--hint", "1")
             self.assertEqual(code, 0, said)
             with open(path, encoding="utf-8") as f:
                 made = json.load(f)
@@ -97,10 +100,28 @@ class Whole(unittest.TestCase):
                 spoilt = copy.deepcopy(made)
                 spoil(spoilt)
                 self.assertNotEqual(schema.wrong(rules, spoilt), [], "the schema sees it")
-            self.assertEqual(made["tests"][0]["score"], 50)
+            self.assertEqual([t["score"] for t in made["tests"]], [50, 100])
         with open(github, encoding="utf-8") as f:
             key, _, value = f.read().strip().partition("=")
         self.assertEqual((key, json.loads(base64.b64decode(value))), ("result", made))
+
+    def test_same_again(self):
+        """One run at a time or four: the same mark, to the last word."""
+        self.put(fixture.EARLY, fixture.EARLY.start + "\n")
+        path = os.path.join(self.folder.name, "04", fixture.EARLY.name, "kernel.cuh")
+        got = [marks.Grader(fixture.ROOT, BUILD, jobs=jobs).grade(fixture.EARLY, path) for jobs in (1, 4)]
+        self.assertEqual(got[0], got[1])
+        self.assertTrue(got[0].findings)
+
+    def test_never_ends(self):
+        """What the emulator stops is a finding, after as many instructions on any machine; other runs are spared."""
+        begin = "    extern __shared__ __align__(1024) unsigned char storage[];\n"
+        endless = begin + "    for (;;)\n        __syncwarp();\n"
+        self.put(fixture.ARRIVALS, fixture.changed(fixture.PAIR, begin, endless))
+        said = self.grade([fixture.ARRIVALS], "--hint", "1")[1]
+        self.assertRegex(said, r"04-fill-arrivals +0 ")
+        self.assertIn("wrong in 1 of 1 runs", said)
+        self.assertIn("[watchdog]", said)
 
     def test_wrong_use(self):
         self.assertEqual(self.grade([fixture.MASKS], "--exercise", "nothing")[0], 2)
@@ -164,6 +185,13 @@ class Parts(unittest.TestCase):
                 with open(path, "wb") as f:
                     f.write(data)
                 self.assertRaises(submission.Refused, submission.read_submission, path)
+
+    def test_seed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for text, seed in (("ada\n", "ada"), ("7", "7"), ("\u00b2", "1"), ("../x", "1"), ("x" * 65, "1")):
+                with open(os.path.join(folder, "SEED"), "w", encoding="utf-8") as f:
+                    f.write(text)
+                self.assertEqual(grade.seed_of(folder + "/none", folder), seed)
 
     def test_work(self):
         loads = {"tcgen05.ld": {"bytes": 100, "instructions": 1}}

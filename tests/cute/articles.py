@@ -1,4 +1,4 @@
-"""articles.py FILE...: which layouts, masks and names in the text of an article neither printed.txt nor docs/cute.md has.
+"""articles.py FILE...: which layouts, masks and names in the text of an article docs/cute.md does not have.
 
 The articles are other people's and not in this repository; with a copy of their text this says whether docs/cute.md
 left anything out. Found are tokens: `_128` and the like in brackets or with a colon, `Sw<...>`, hexadecimal numbers,
@@ -12,11 +12,13 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "..", "..", "docs", "cute.md")
 
-VALUES = re.compile(r"(?<![\w<])[(_][(),_\d@]*_\d[(),_\d@]*(?:\s?:\s?[(_][(),_\d@]*)?|\bS[w]?<[\d,]+>|\b0x[0-9A-Fa-f.]{4,}")
-NAMES = re.compile(r"\b(?:(?:cute|UMMA|TMEM|cpasync|utils|tcgen05|arch)(?:::|\.)[A-Za-z]\w*|SM\d+_\w+|Sm\d+\w+|make_\w+|"
-                   r"t[A-Z]{1,2}[gstr][A-Z]\w*|partition_\w+|producer_\w+|consumer_\w+|umma_\w+|create_\w+|elect_\w+|"
-                   r"\w+_barrier\w*|\w+_mcast_\w+|mma_\w+|cluster_\w+|tma_\w+|\w*[lL]ayout\w*_?\w*|Thr\w+|Tiled\w+|"
-                   r"[A-Z]\w*(?:Scheduler|Kernel|Atom|Traits|Copy)\w*|tile_\w+|\w+_tile\w*|group_modes|select)\b")
+VALUES = re.compile(r"(?<![\w<])[(_][(),_\d@]*_\d[(),_\d@]*(?:\s?:\s?[(_][(),_\d@]*)?|"
+                    r"\bS[w]?<[\d,]+>|\b0x[0-9A-Fa-f.]{4,}")
+NAMES = re.compile(r"\b(?:(?:cute|UMMA|TMEM|cpasync|utils|tcgen05|arch)(?:::|\.)[A-Za-z]\w*|SM\d+_\w+|Sm\d+\w+|"
+                   r"make_\w+|t[A-Z]{1,2}[gstr][A-Z]\w*|partition_\w+|producer_\w+|consumer_\w+|umma_\w+|create_\w+|"
+                   r"elect_\w+|\w+_barrier\w*|\w+_mcast_\w+|mma_\w+|cluster_\w+|tma_\w+|\w*[lL]ayout\w*_?\w*|"
+                   r"Thr\w+|Tiled\w+|[A-Z]\w*(?:Scheduler|Kernel|Atom|Traits|Copy)\w*|tile_\w+|\w+_tile\w*|"
+                   r"group_modes|select)\b")
 
 
 PROSE = {"Layouts", "layouts", "tma_A", "tma_B"}  # plurals, and what a comment calls the TMA of an operand

@@ -12,9 +12,7 @@
 #define __forceinline__ inline
 #define __shfl_sync(mask, value, lane) (value)
 #define __cvta_generic_to_shared(p) ((size_t)(p))
-static const struct {
-    unsigned x;
-} threadIdx = {0};
+static const struct { unsigned x; } threadIdx = {0};
 
 #include "common/cluster.cuh"
 #include "common/descriptors.h"

@@ -1,4 +1,4 @@
-"""symptoms.py FILE [--of RULE] [--page PAGE]: what one sees of a mistake, and which mistakes one sees it of; from a run of mutants.py.
+"""symptoms.py FILE [--of RULE] [--page PAGE]: what one sees of which mistake, from a run of mutants.py.
 
 FILE comes from `mutants.py --level off --schedules "default eager lazy" --json FILE error warning none`: with
 --check=off nothing is told but what stops a kernel, so a case is seen as one without a checker sees it:
@@ -6,8 +6,9 @@ FILE comes from `mutants.py --level off --schedules "default eager lazy" --json 
   hangs     a deadlock, or no end          stops    an instruction that the chip would trap at, or that nobody defines
   wrong     FAIL: elements beyond the bound          right    PASS
 
-A symptom is what the three schedules give together. Printed are the symptoms, each with the rules of docs/diagnostics.md
-that its cases are told by at the default level, most frequent first, and of wrong results how much of D is wrong.
+A symptom is what the three schedules give together. Printed are the symptoms, each with the rules of
+docs/diagnostics.md that its cases are told by at the default level, most frequent first, and of wrong
+results how much of D is wrong.
 --of RULE lists that rule's cases.
 --page PAGE checks a page instead: a case that it names in back quotes exists; where a part of D stands behind it, as in
 `02-copy-no-swizzle` (0.87 of D), that is what the case gave under the first schedule. FILE may be `-`: the names alone.

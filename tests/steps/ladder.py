@@ -1,4 +1,4 @@
-"""ladder.py measures | results EMULATOR PROGRAMS COPIED | events EMULATOR PROGRAMS: the ladder of step 05 keeps its word.
+"""ladder.py measures | results EMULATOR PROGRAMS COPIED | events EMULATOR PROGRAMS: what is said of the ladder is true.
 
 measures  every rung has at most 400 lines, and at most 150 of them differ from the rung before
 results   every rung leaves the D that the main program leaves: the same bits. COPIED is copied.c as a library, which is
@@ -120,8 +120,8 @@ SCHEDULER = "answer_"  # barriers of the dynamic scheduler: the last rung has no
 
 
 def operation(log, cluster, number):
-    """What an operation does, as far as two programs can agree on it: maps and addresses in global memory are not in it,
-    nor the coordinates of dimensions that are 0."""
+    """What an operation does, as far as two programs can agree on it: maps and addresses in global memory are not in
+    it, nor the coordinates of dimensions that are 0."""
     op = {key: column[number - 1] for key, column in cluster["ops"].items()}
     keys = ("m", "n", "k", "cta_group", "kind", "from", "from_off", "to", "to_off", "signals", "ctas", "accumulate",
             "bytes", "a", "b")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# symptoms.sh ROOT BUILD: the cases that docs/symptoms.md names are run without the checks, and what it says of how much of
-# D is wrong is what they give.
+# symptoms.sh ROOT BUILD: the cases that docs/symptoms.md names are run without the checks, and what it says of how much
+# of D is wrong is what they give.
 set -u
 root=$1 build=$2
 page=$root/docs/symptoms.md
