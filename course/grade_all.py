@@ -23,7 +23,7 @@ import sys
 
 import exercise as exercises
 import submission
-from grade import chosen, file_of
+from grade import chosen, file_of, seed_of
 from mark import Grader
 from model import ANSWERS, KERNEL
 
@@ -87,17 +87,6 @@ def read_seeds(path):
         return {row[0].strip(): row[1].strip() for row in csv.reader(f) if len(row) >= 2}
 
 
-def seed_of(folder, lesson):
-    for place in (os.path.join(folder, "exercises", lesson), os.path.join(folder, lesson), folder):
-        try:
-            found = exercises.seed_of(place)
-        except (OSError, UnicodeDecodeError):
-            found = None
-        if found:
-            return found[:64]
-    return exercises.SEED
-
-
 def jobs_of(o):
     """(students, their jobs, the exercises by (lesson, seed)). A file of no exercise of its seed is told of."""
     seeds, machine, loaded, jobs = read_seeds(o.seeds), machinery(ROOT, o.build), {}, []
@@ -105,7 +94,8 @@ def jobs_of(o):
     for student in students:
         folder = os.path.join(o.submissions, student)
         for (lesson, name), path in files_of(folder).items():
-            seed = seeds.get(student) or seed_of(folder, lesson)
+            places = [os.path.join(folder, "exercises", lesson), os.path.join(folder, lesson), folder]
+            seed = seeds.get(student) or seed_of(*places)
             if lesson not in exercises.lessons(ROOT):
                 continue
             if (lesson, seed) not in loaded:

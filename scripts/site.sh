@@ -1,7 +1,7 @@
 #!/bin/sh
-# site.sh BUILD [FOLDER]: lessons, pages, figures, the sources that they link to and the watch pages of all steps and rungs
-# as a static site in FOLDER, BUILD/site without it: docs/site/conf.py says what is on it. A warning of the generator is
-# an error. MAKE makes the watch pages that are not there.
+# site.sh BUILD [FOLDER]: lessons, pages, figures, the sources that they link to and the watch pages of all steps and
+# rungs as a static site in FOLDER, BUILD/site without it: docs/site/conf.py says what is on it. A warning of the
+# generator is an error. MAKE makes the watch pages that are not there.
 set -eu
 build=$1 site=${2:-$1/site}
 tools=$(sh scripts/toolkit.sh site)

@@ -66,7 +66,8 @@ def add_tree(app, docname, source):
         return
     for caption, pages in TREE.items():
         if pages:
-            source[0] += "\n```{toctree}\n:hidden:\n:caption: " + caption + "\n\n" + "\n".join("/" + p for p in pages) + "\n```\n"
+            listed = "\n".join("/" + page for page in pages)
+            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
 
 
 def setup(app):

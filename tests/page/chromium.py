@@ -153,8 +153,8 @@ class Page:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
 
-    def key(self, key, shift=False):
-        """Presses a key, as a person does."""
+    def key(self, key, shift=False, leaves=False):
+        """Presses a key, as a person does. leaves: which leads to another page, so that this one is not waited for."""
         text = key if len(key) == 1 else ""
         code = {
             "Enter": 13,
@@ -176,7 +176,8 @@ class Page:
                 modifiers=8 if shift else 0,
                 windowsVirtualKeyCode=code,
             )
-        self.settle()
+        if not leaves:
+            self.settle()
 
     def picture(self, path):
         """A screenshot."""

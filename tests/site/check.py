@@ -1,5 +1,6 @@
-"""check.py SITE: what can be said of the site without a browser. Every link leads to a file and an anchor that are there,
-and no page loads anything from elsewhere. Prints what is wrong; exit code 1 if anything is.
+"""check.py SITE: what can be said of the site without a browser. Every link leads to a file and an anchor that are
+there, every watch page is linked, and no page loads anything from elsewhere. Prints what is wrong; exit code 1 if
+anything is.
 """
 
 import html.parser
