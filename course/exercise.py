@@ -72,8 +72,8 @@ def task(e):
                   "  points; `SM100EMU_CHECK=strict make run` shows them.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
         if e.timed:
-            lines += ["", "Cycles on the model's clock count where all is right, no rule is broken and the model has no",
-                      "doubt of them; where it has, `make grade` says so."]
+            lines += ["", "Cycles on the model's clock count where all is right, no rule is broken and the model has",
+                      "no doubt of them; where it has, `make grade` says so."]
     return "\n".join(lines) + "\n"
 
 
