@@ -261,9 +261,9 @@ uint64_t mach_priority(struct island *isl) {
 
 /* --- time and memory ---------------------------------------------------------------------------------------------- */
 
-#define ASKED 8u               /* questions between two looks at the clock */
+#define ASKED 8u                   /* questions between two looks at the clock */
 #define PROGRESS_EVERY 2000000000u /* nanoseconds before a launch says that it goes on, and between two such lines */
-#define MEMORY_EVERY 10000000u /* nanoseconds between two looks at the process's memory, which take microseconds */
+#define MEMORY_EVERY 10000000u     /* nanoseconds between two looks at the process's memory, which take microseconds */
 
 void gpu_begin_launch(struct gpu *gpu) {
     gpu->fault = 0;

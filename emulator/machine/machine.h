@@ -223,8 +223,8 @@ struct gpu {
     uint64_t deadline;          /* by now_ns; 0: none */
     _Atomic uint64_t memory_at; /* when the host is asked next how much the process has in memory */
     _Atomic enum mach_late late;
-    uint64_t began;               /* by now_ns */
-    _Atomic uint64_t progress_at; /* config.progress: when it is told next */
+    uint64_t began;                                             /* by now_ns */
+    _Atomic uint64_t progress_at;                               /* config.progress: when it is told next */
     void (*progress)(const struct island *isl, double seconds); /* by whom; set by launch/ */
 
     /* device-side printf and asserts: bytes go to the host program's stdout/stderr. Set by the shim. */
