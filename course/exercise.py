@@ -19,12 +19,11 @@ import fill_in
 import predict
 import repair
 from catalogue import Drift
-from model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, TASK
+from model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, SEED_FILE, TASK
 
 ROOT = kernels.ROOT
 SEED = "1"
 MARGIN = 120
-SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
 WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who computes
 D by other means gets no marks."""
 KINDS = {FILL: "a hole to fill", REPAIR: "a mistake to mend", PREDICT: "questions to answer"}

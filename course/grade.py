@@ -15,6 +15,7 @@ import time
 import exercise as exercises
 import formats
 import hints
+import submission
 from mark import Grader
 from model import ANSWERS, KERNEL, PREDICT
 
@@ -38,7 +39,7 @@ def options(argv):
 
 def seed_of(work, lesson, given):
     """The seed of the command line, or that with which `make exercise-NN` wrote the folder, or exercise.py's own."""
-    return given or exercises.seed_of(os.path.join(work, lesson)) or exercises.SEED
+    return given or submission.read_seed(os.path.join(work, lesson)) or exercises.SEED
 
 
 def file_of(exercise):
@@ -51,10 +52,10 @@ def chosen(found, patterns):
 
 
 def text_at(path):
+    """The student's file, for hints; nothing where it is refused, which is so of links and pipes."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as f:
-            return f.read()
-    except OSError:
+        return submission.read_submission(path)
+    except (OSError, submission.Refused):
         return ""
 
 
@@ -105,3 +106,5 @@ if __name__ == "__main__":
     except (RuntimeError, OSError) as failure:
         print(f"grade: {failure}", file=sys.stderr)
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit("grade: stopped")

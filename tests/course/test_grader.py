@@ -179,6 +179,10 @@ class Parts(unittest.TestCase):
             path = os.path.join(folder, "kernel.cuh")
             os.symlink(os.path.join(fixture.ROOT, "README.md"), path)
             self.assertRaises(submission.Refused, submission.read_submission, path)
+            self.assertEqual(grade.text_at(path), "", "no hint shows what a link leads to")
+            os.unlink(path)
+            os.mkfifo(path)
+            self.assertEqual(grade.text_at(path), "", "no hint waits for a pipe")
             os.unlink(path)
             for data in (b"\xff\xfe", b"x" * (submission.MAX_BYTES + 1)):
                 with open(path, "wb") as f:
