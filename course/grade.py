@@ -1,6 +1,6 @@
 """grade.py - marks the exercises of a lesson that lie in exercises/NN/: make grade-NN.
 
-  python3 -B course/grade.py --build build [--seed 1] [--hint 1|2|3] [--exercise NAME] [--format gradescope|classroom] NN
+  python3 -B course/grade.py --build build [--seed S] [--hint 1|2|3] [--exercise NAME] [--format FORMAT] NN
 
 Only kernel.cuh and answers.txt of each exercise are read, and nothing of the student's is written. Exit code: 0 where
 marks were given, whatever they are; 2 where the command line is wrong; 1 where the grader itself could not do its work.
@@ -37,9 +37,17 @@ def options(argv):
     return parser.parse_args(argv)
 
 
-def seed_of(work, lesson, given):
-    """The seed of the command line, or that with which `make exercise-NN` wrote the folder, or exercise.py's own."""
-    return given or submission.read_seed(os.path.join(work, lesson)) or exercises.SEED
+def seed_of(*folders):
+    """The seed with which `make exercise-NN` wrote one of the folders, or exercise.py's own. The file is a
+    student's: what it holds is not taken for granted."""
+    for folder in folders:
+        try:
+            text = submission.read_submission(os.path.join(folder, exercises.SEED_FILE)).strip()
+        except (OSError, submission.Refused):
+            continue
+        if exercises.is_seed(text):
+            return text
+    return exercises.SEED
 
 
 def file_of(exercise):
@@ -75,7 +83,7 @@ def main(argv):
     if o.lesson not in exercises.lessons(ROOT):
         print(f"grade: there is no lesson {o.lesson}; there are: {' '.join(exercises.lessons(ROOT))}", file=sys.stderr)
         return 2
-    seed = seed_of(o.work, o.lesson, o.seed)
+    seed = o.seed or seed_of(os.path.join(o.work, o.lesson))
     found = chosen(exercises.load(ROOT, o.lesson, seed), o.exercise)
     if not found:
         print(f"grade: there is no exercise {o.exercise or 'of lesson ' + o.lesson}", file=sys.stderr)

@@ -25,7 +25,7 @@ import sys
 import exercise as exercises
 import submission
 from catalogue import Drift
-from grade import chosen, file_of
+from grade import chosen, file_of, seed_of
 from mark import Grader
 from model import ANSWERS, KERNEL
 
@@ -97,14 +97,6 @@ def read_seeds(path):
         return {row[0].strip(): row[1].strip() for row in csv.reader(f) if len(row) >= 2}
 
 
-def seed_of(folder, lesson):
-    for place in (os.path.join(folder, "exercises", lesson), os.path.join(folder, lesson), folder):
-        found = submission.read_seed(place)
-        if found:
-            return found
-    return exercises.SEED
-
-
 def students_of(folder):
     return sorted(d for d in os.listdir(folder) if os.path.isdir(os.path.join(folder, d)) and not d.startswith("."))
 
@@ -115,7 +107,8 @@ def jobs_of(o, students, seeds):
     for student in students:
         folder = os.path.join(o.submissions, student)
         for (lesson, name), path in files_of(folder).items():
-            seed = seeds.get(student) or seed_of(folder, lesson)
+            places = [os.path.join(folder, "exercises", lesson), os.path.join(folder, lesson), folder]
+            seed = seeds.get(student) or seed_of(*places)
             if lesson not in exercises.lessons(ROOT):
                 continue
             if (lesson, seed) not in loaded:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 FILL, REPAIR, PREDICT = "fill", "repair", "predict"
 KERNEL = "kernel.cuh"  # the one file of a fill or repair exercise that is marked
 ANSWERS = "answers.txt"  # of a predict exercise
-SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
 TASK = "TASK.md"  # what is asked, beside it
 
 

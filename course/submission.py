@@ -16,7 +16,6 @@ import subprocess
 import sys
 
 import sandbox
-from model import SEED_FILE
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "mutants"))
 import splice
@@ -42,15 +41,6 @@ def read_submission(path):
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise Refused(f"{os.path.basename(path)} is not text in UTF-8") from None
-
-
-def read_seed(folder):
-    """The seed in a student's folder: a line that may be printed; None where there is none."""
-    try:
-        seed = read_submission(os.path.join(folder, SEED_FILE)).strip()
-    except (OSError, Refused):
-        return None
-    return seed if seed.isprintable() and seed else None
 
 
 def read(path):

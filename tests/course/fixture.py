@@ -1,4 +1,4 @@
-"""fixture.py - exercises by hand, of steps 02 and 04, for the tests of the grader: one of each kind, and a timed one."""
+"""fixture.py - exercises by hand, of steps 02 and 04, for the tests of the grader: each kind, and a timed one."""
 
 import os
 import sys

@@ -114,9 +114,10 @@ class Whole(unittest.TestCase):
         self.assertTrue(got[0].findings)
 
     def test_never_ends(self):
-        """What the emulator stops is a finding, after as many warp instructions on any machine; other runs are spared."""
+        """What the emulator stops is a finding, after as many instructions on any machine; other runs are spared."""
         begin = "    extern __shared__ __align__(1024) unsigned char storage[];\n"
-        self.put(fixture.ARRIVALS, fixture.changed(fixture.PAIR, begin, begin + "    for (;;)\n        __syncwarp();\n"))
+        endless = begin + "    for (;;)\n        __syncwarp();\n"
+        self.put(fixture.ARRIVALS, fixture.changed(fixture.PAIR, begin, endless))
         said = self.grade([fixture.ARRIVALS], "--hint", "1")[1]
         self.assertRegex(said, r"04-fill-arrivals +0 ")
         self.assertIn("wrong in 1 of 1 runs", said)
@@ -188,6 +189,14 @@ class Parts(unittest.TestCase):
                 with open(path, "wb") as f:
                     f.write(data)
                 self.assertRaises(submission.Refused, submission.read_submission, path)
+
+    def test_seed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for text, seed in (("ada\n", "ada"), ("7", "7"), ("o'brien", "o'brien"), ("\u00b2", "\u00b2"),
+                               ("a\nb", "1"), ("\x1b[2J", "1"), ("x" * 65, "1")):
+                with open(os.path.join(folder, "SEED"), "w", encoding="utf-8") as f:
+                    f.write(text)
+                self.assertEqual(grade.seed_of(folder + "/none", folder), seed)
 
     def test_work(self):
         loads = {"tcgen05.ld": {"bytes": 100, "instructions": 1}}

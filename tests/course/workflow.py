@@ -1,7 +1,8 @@
-"""workflow.py ROOT TOOLKIT: runs what course/github-classroom.yml runs, on a copy of the last commit and a student's push.
+"""workflow.py ROOT TOOLKIT: runs what course/github-classroom.yml runs, on a copy of the last commit and a student's
+push.
 
-Its steps with `run:` are given to the shell as GitHub does, from an empty workspace in which the two checkouts lie; those with
-`uses:` are not run. The mark that the reporter would get is the student's.
+Its steps with `run:` are given to the shell as GitHub does, from an empty workspace in which the two checkouts lie;
+those with `uses:` are not run. The mark that the reporter would get is the student's.
 """
 
 import base64

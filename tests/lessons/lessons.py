@@ -25,7 +25,7 @@ import page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEPT = ["PATH", "HOME", "USER", "TMPDIR", "CC", "CFLAGS", "LDFLAGS", "OPT", "NVCC", "NVCC_CCBIN", "CUDA_HOME", "WHEELS"]
-LIMIT, SLOW_LIMIT = 120, 900  # seconds
+LIMIT, SLOW_LIMIT = 120, 1800  # seconds
 BUILDS = re.compile(r"^  building; V=1 shows the commands$")
 
 
@@ -46,6 +46,9 @@ def run(root, command, limit):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         printed, code = process.communicate()[0], None
+    except BaseException:  # interrupted, or told to end
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
     return code, [line for line in printed.split("\n") if not BUILDS.match(line)]
 
 
@@ -155,6 +158,7 @@ def main():
     parser.add_argument("pages", nargs="*")
     options = parser.parse_args()
     root = os.path.abspath(options.root)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if options.tests:
         return show_tests(root)
     bad, count = [], 0

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -170,6 +171,20 @@ class Runs(unittest.TestCase):
 
     def test_limit(self):
         self.assertEqual(lessons.run(".", "echo begun; sleep 20 & wait", 0.5), (None, ["begun", ""]))
+
+    def test_told_to_end(self):
+        tree = Tree("```console\n$ echo $$ >pid; sleep 30\n```\n")
+        begun = subprocess.Popen([sys.executable, "-B", lessons.__file__, "--root", tree.folder.name])
+        at = os.path.join(tree.folder.name, "pid")
+        while not (os.path.exists(at) and os.path.getsize(at)):
+            time.sleep(0.02)
+        begun.terminate()
+        self.assertEqual(begun.wait(), 1)
+        with open(at) as f, self.assertRaises(ProcessLookupError):
+            pid = int(f.read())
+            for _ in range(100):  # until init has buried it
+                os.kill(pid, 0)
+                time.sleep(0.02)
 
     def test_what_make_says(self):
         self.assertEqual(lessons.run(".", "echo '  building; V=1 shows the commands'; echo 'building a'", 10), (0, ["building a", ""]))

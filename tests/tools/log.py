@@ -19,18 +19,32 @@ import trace_event
 
 WAIT, MET = 2, 1  # trace/log.h: enum trace_class, machine/events.h: enum event_wait_end
 
-RING = ["%s[%d]" % (name, i) for name in ("full", "empty") for i in range(5)]
 PAIRS = ["%s[%d]" % (name, i) for name in ("acc_full", "acc_empty", "c_full", "c_empty", "answer_full", "answer_empty")
          for i in range(2)]
-# Step: arguments, names of rank 0's mbarriers, tasks of its warps, its buffers
+STAGES = ["%s stage %d" % (x, i) for i in range(7) for x in "AB"]
+ROLES = ["epilogue"] * 4 + ["mma", "load"]
+
+
+def ring(stages):
+    return ["%s[%d]" % (name, i) for name in ("full", "empty") for i in range(stages)]
+
+
+# Step or rung: arguments, names of rank 0's mbarriers, tasks of its warps, its buffers
 STEPS = {
     "01_tmem_alloc": ([], [], None, None),
     "02_simple_umma": ([], ["done"], ["epilogue"] * 4, []),
     "03_tma_multicast": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
     "04_pair_umma": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
-    "05_persistent_warpspec": (["--clusters", "4"], RING + PAIRS, ["epilogue"] * 4 + ["mma", "load", "c"],
+    "05_persistent_warpspec": (["--clusters", "4"], ring(5) + PAIRS, ROLES + ["c"],
                                ["D"] + ["C stage %d" % i for i in range(2)] +
-                               ["%s stage %d" % (x, i) for i in range(5) for x in "AB"]),
+                               STAGES[:10]),
+    "ladder/0_pair": ([], ["full", "empty", "acc_full"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
+    "ladder/1_ring": ([], ring(7) + ["acc_full"], ["k_loop"] + ["epilogue"] * 3, STAGES),
+    "ladder/2_roles": ([], ring(7) + ["acc_full"], ROLES, STAGES),
+    "ladder/3_persistent": ([], ring(7) + ["acc_full", "acc_empty"], ROLES, STAGES),
+    "ladder/4_two_accumulators": ([], ring(7) + PAIRS[:4], ROLES, STAGES),
+    "ladder/5_tma_store": ([], ring(5) + PAIRS[:8], ROLES + ["c"],
+                           ["D"] + ["C stage %d" % i for i in range(2)] + STAGES[:10]),
 }
 SHOWN = {  # what the timeline, and one barrier's story, must have
     "04_pair_umma": (["TMA load A -> cta0,4,8,12", "4 x UMMA 256x256x16, D =, columns 0-255",
@@ -121,7 +135,7 @@ def check_clock(what, log):
 
 
 def check_step(emulator, programs, step, folder):
-    wanted, log = STEPS[step], os.path.join(folder, step)
+    wanted, log = STEPS[step], os.path.join(folder, os.path.basename(step))
     code = trace(emulator, [os.path.join(programs, step)] + wanted[0], [], log)
     text = ask(emulator, ["--json"], log)
     if code != 0 or text is None:
