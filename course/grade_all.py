@@ -154,34 +154,33 @@ def work(build, word, job, exercise):
     return keep(build, job, mark)
 
 
-def finished(pool, running):
-    """The futures as they end; where a key stops it, none is begun any more."""
+def finished(future):
+    """(what came of a job, in words; whether it failed)"""
     try:
-        yield from concurrent.futures.as_completed(running)
-    except KeyboardInterrupt:
-        pool.shutdown(cancel_futures=True)
-        raise
+        return f"{future.result()['points']:g}", False
+    except Exception as failure:  # whatever a file does to the grader, the others are marked
+        return f"not marked: {failure}", True
 
 
 def mark_all(o, jobs, loaded):
-    """Marks what is not kept yet, and says after each how far it is."""
-    todo, seen = [], set()
+    """Marks what is not kept yet, and says after each how far it is; how many could not be."""
+    todo, seen, failures = [], set(), 0
     for job in jobs:
         if job.key not in seen and kept(o.build, job) is None:
             todo.append(job)
         seen.add(job.key)
     print(f"grade-all: {len(jobs)} files, {len(todo)} to be marked, {o.jobs} at a time", flush=True)
-    failed = 0
     with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
-        running = {pool.submit(work, o.build, o.draw, j, loaded[j.lesson, j.seed][j.name]): j for j in todo}
-        for done, future in enumerate(finished(pool, running), 1):
-            job = running[future]
-            try:
-                print(f"  {done}/{len(todo)}  {job.student}  {job.name}  {future.result()['points']:g}", flush=True)
-            except Exception as failure:  # whatever a file does to the grader, the others are marked
-                failed += 1
-                print(f"  {done}/{len(todo)}  {job.student}  {job.name}  not marked: {failure}", flush=True)
-    return failed
+        try:
+            running = {pool.submit(work, o.build, o.draw, j, loaded[j.lesson, j.seed][j.name]): j for j in todo}
+            for done, future in enumerate(concurrent.futures.as_completed(running), 1):
+                job, (said, failed) = running[future], finished(future)
+                failures += failed
+                print(f"  {done}/{len(todo)}  {job.student}  {job.name}  {said}", flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)  # none is begun any more
+            raise
+    return failures
 
 
 def plain(text):
