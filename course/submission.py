@@ -131,14 +131,8 @@ def entries(ptx):
     """The kernels of a PTX text: name to the types and sizes of their parameters."""
     found = {}
     for name, parameters in re.findall(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)", ptx):
-        found[name] = re.findall(r"\.param\s+((?:\.align\s+\d+\s+)?\.\w+)\s+[\w$]+(\[\d+\])?", parameters)
+        found[name] = re.findall(r"\.param[^,]*?(\.[bfsu]\d+)\b[^,\[]*(\[\d+\])?", parameters)
     return found
-
-
-def program_ptx(program):
-    """The PTX that a program of make's carries."""
-    at = program.find(b".version ")
-    return program[at:program.index(b"\0", at)].decode()
 
 
 def check_kernels(wanted, got):
@@ -155,7 +149,7 @@ def make_program(root, build, toolkit, step, text, scratch):
     with open(program_path(build, step), "rb") as f:
         base = f.read()
     ptx, folder = compile_kernel(root, toolkit, step, text, scratch)
-    check_kernels(entries(program_ptx(base)), entries(ptx))
+    check_kernels(entries(splice.ptx_of(base)), entries(ptx))
     path = os.path.join(scratch, "program")
     with open(path, "wb") as f:
         f.write(splice.spliced(base, ptx))

@@ -190,6 +190,22 @@ class Parts(unittest.TestCase):
                     f.write(data)
                 self.assertRaises(submission.Refused, submission.read_submission, path)
 
+    def test_kernels(self):
+        """A kernel that the step's host cannot launch as it does is refused; a step's own is not."""
+        for step in os.listdir(os.path.join(fixture.ROOT, "course", "fill")):
+            number = step.removesuffix(".txt")
+            program = submission.program_path(BUILD, grade.exercises.kernels.steps(fixture.ROOT)[number])
+            with open(program, "rb") as f:
+                text = submission.splice.ptx_of(f.read())
+            wanted = submission.entries(text)
+            self.assertTrue(wanted and all(wanted.values()), number)
+            submission.check_kernels(wanted, submission.entries(text))
+            name = next(iter(wanted))
+            for changed in (text.replace(name, name + "2"), text.replace(f"{name}_param_0", f"{name}_param_9[4096]", 1),
+                            text.replace(f"{name}(\n", f"{name}(\n\t.param .u64 more,\n")):
+                with self.assertRaises(submission.Refused):
+                    submission.check_kernels(wanted, submission.entries(changed))
+
     def test_seed(self):
         with tempfile.TemporaryDirectory() as folder:
             for text, seed in (("ada\n", "ada"), ("7", "7"), ("o'brien", "o'brien"), ("\u00b2", "\u00b2"),
