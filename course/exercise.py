@@ -26,8 +26,9 @@ SEED = "1"
 LONGEST = 64  # characters of a seed
 MARGIN = 120
 SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
-WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who computes
-D by other means gets no marks."""
+WRAPPERS = "The instructions' wrappers are in [`common/`](../../../common)."
+WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who gets the
+answer by other means gets no marks."""
 KINDS = {FILL: "a hole to fill", REPAIR: "a mistake to mend", PREDICT: "questions to answer"}
 
 
@@ -72,7 +73,7 @@ def task(e):
         args = f" ARGS='{words}'" if words else ""
         path = kernels.source_path(e.step)
         host = f"The host's part is that of [`{path}`](../../../{path})."
-        lines += [wrapped(f"Change `{KERNEL}` alone. {host} {WORK}"), "",
+        lines += [wrapped(f"Change `{KERNEL}` alone. {WRAPPERS} {host} {WORK}"), "",
                   f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; so does",
                   "  `make run` in this folder.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
@@ -83,7 +84,8 @@ def task(e):
 
 def answers(e):
     """The start of answers.txt."""
-    lines = [f"# {e.title}. A number (17 or 0x11) or a word behind each `=`."]
+    title = e.title if e.title.endswith("?") else e.title + "."
+    lines = [f"# {title} Behind each `=` stands a number (17 or 0x11) or a word."]
     for q in e.questions:
         lines += ["", "# " + re.sub(r"\s+", " ", q.text), f"{q.key} ="]
     return "\n".join(lines) + "\n"

@@ -99,8 +99,10 @@ def main(argv):
     total = sum(mark.points for mark in marks)
     begun = sum(mark.state != "not begun" for mark in marks)
     print(f"  {'total':40} {total:5g}   of {100 * len(marks)}; {begun} of {len(marks)} begun")
+    if not begun:
+        print(f"  make exercise-{o.lesson} writes what is not there yet; an exercise begins with your first change")
     if any(0 <= m.points < 100 and m.state != "not begun" for m in marks) and not int(o.hint or 0):
-        print("  HINT=1 names the rules that fell, HINT=2 the lines, HINT=3 shows the difference to the solution")
+        print("  HINT=1 names the broken rules or wrong answers, HINT=2 the lines, HINT=3 shows the solution")
     if o.format:
         path = o.output or os.path.join(o.build, "grade", f"{o.format}-{o.lesson}.json")
         formats.write(o.format, path, o.lesson, marks, told)

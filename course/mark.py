@@ -216,4 +216,4 @@ def grade_answers(mark, exercise, path):
         if not right:
             mark.wrong.append(question.key)
     if mark.wrong and mark.state == "graded":
-        mark.notes.append(f"{len(mark.wrong)} of {len(exercise.questions)} answers are not right")
+        mark.notes.append(f"not right: {len(mark.wrong)} of {len(exercise.questions)} answers")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# break.sh BUILD NN-N: applies the N-th experiment of step NN (scripts/broken.sh) to a copy in build/break/NN-N, runs that
-# on the emulator, and shows what was changed, what the emulator says, and the program's last line; what the program
+# break.sh BUILD NN-N: applies the N-th experiment of step NN (scripts/broken.sh) to a copy in build/break/NN-N, runs
+# that on the emulator, and shows what was changed, what the emulator says, and the program's last line; what it
 # printed before that lies in build/break/NN-N/says.txt. Exit code 0 where what is told is what the patch says, else 1;
 # 2: there is no such experiment. SAN_LIB as in run.sh. MAKE builds the copy.
 set -eu

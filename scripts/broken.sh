@@ -38,6 +38,7 @@ broken_copy() {
     done
     patch -s -p1 -d "$fresh" <"$2" || {
         echo "$2 does not apply" >&2
+        rm -rf "$fresh"
         exit 2
     }
     for file in $(cd "$fresh" && find . -name '*.cu' -o -name '*.cuh' -o -name '*.h'); do

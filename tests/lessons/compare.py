@@ -1,7 +1,7 @@
 """compare.py - what a page shows beside what a run printed.
 
-A shown line of ... alone stands for any number of lines, also none; ... within a line for any text. Blanks at the end of
-a line, and empty lines at the end of all, do not count.
+A shown line of ... alone stands for any number of lines, also none; ... within a line for any text. Blanks at the end
+of a line, and empty lines at the end of all, do not count.
 """
 
 import re
@@ -31,8 +31,8 @@ def unnumbered(lines):
 
 
 def differs(shown, printed):
-    """None where the lines match; else (index of the first shown line that nothing matches, or len(shown) where more was
-    printed than is shown; index of the printed line that stands there instead)."""
+    """None where the lines match; else (index of the first shown line that nothing matches, or len(shown) where more
+    was printed than is shown; index of the printed line that stands there instead)."""
     shown, printed = trimmed(shown), trimmed(printed)
     reached, furthest = {0}, (0, 0)  # how many printed lines may have been taken by the shown ones so far
     for i, text in enumerate(shown):

@@ -1,6 +1,6 @@
 """lessons.py - what a page shows is what a run prints: runs the commands of pages and compares.
 
-  python3 -B tests/lessons/lessons.py [OPTIONS] [PAGE...]     PAGE: a path, or a test's name (01, docs.watching); else all
+  python3 -B tests/lessons/lessons.py [OPTIONS] [PAGE...]     PAGE: a path, or a test's name (01, docs.watching)
 
   --slow       also the blocks behind <!-- slow -->
   --list       the commands that would be run, and run none
@@ -8,9 +8,9 @@
   --update     writes into the pages what was printed; what is elided there stays elided where it still matches
 
 page.py has the conventions. Commands run from the repository's root with sh, stdin empty, stderr beside stdout, and
-an environment that holds nothing of a make around it. What make says while it builds is left out. The pages show what comes
-of nvcc 13.0; with another one, the numbers of PTX lines and registers do not count. Exit code: 1 where a page differs, 2 for a
-page that is not there.
+an environment that holds nothing of a make around it. What make says while it builds is left out. The pages show what
+comes of nvcc 13.0; with another one, the numbers of PTX lines and registers do not count. Exit code: 1 where a page
+differs, 2 for a page that is not there.
 """
 
 import argparse

@@ -1,19 +1,19 @@
 """page.py - a Markdown page as the lessons' test sees it: its blocks, the commands that it shows with what they print,
 its headings and its links.
 
-A fenced block of kind `console` holds commands, lines that begin with `$ `, to be run from the repository's root in their
-order, each followed by what it prints. A line of ... stands for any number of lines, ... within a line for any text.
-A command that ends in a backslash goes on in the next line. Comments on the lines before a block change what is done
-with it:
+A fenced block of kind `console` holds commands, lines that begin with `$ `, to be run from the repository's root in
+their order, each followed by what it prints. A line of ... stands for any number of lines, ... within a line for any
+text. A command that ends in a backslash goes on in the next line.
+Comments on the lines before a block change what is done with it:
   <!-- slow -->               in the long suite alone
   <!-- not run: reason -->    not at all
   <!-- needs: command -->     only where the command ends with exit code 0
   <!-- exit: N -->            its last command ends with exit code N instead of 0
 
-Commands in an indented block that run, check, watch or log one of the steps are run, too, in the long suite: nothing is shown of
-what they print, but they end well.
+Commands in an indented block that run, check, watch or log one of the steps are run, too, in the long suite: nothing is
+shown of what they print, but they end well.
 
-A number in prose that a command gives is held to it by a comment before its paragraph, item or table, on lines of its own:
+A number in prose that a command gives is held to it by a comment before its paragraph, item or table:
   <!-- numbers 568, 1,665: command -->     each stands in the lines from there to an empty one, and in what it prints
 Slow and needs hold for it, too.
 """
@@ -22,8 +22,10 @@ import os
 import re
 
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(.*?)\s*$")
-INDENTED = re.compile(r"^ {4,}((?:make (?:run|check|watch)-\d\d\b|build/sm100emu(?:-log)?\b.* build/(?!tests/))\S*.*?)(?:\s+#.*)?$")
-PLACEHOLDER = re.compile(r"\b(?<!=)(PROGRAM|FILE|NN?|K)\b(?!=)|\.\.\.|\./|\bpath/")
+INDENTED = re.compile(r"^ {4,}((?:make (?:run|check|watch)-\d\d\b|build/sm100emu(?:-log)?\b.* build/(?!tests/))\S*.*?)"
+                      r"(?:\s+#.*)?$")
+# Names that stand for others, and exercises, which are the reader's own files.
+PLACEHOLDER = re.compile(r"\b(?<!=)(PROGRAM|FILE|NN?|K)\b(?!=)|\.\.\.|\./|\bpath/|\bEXERCISE=")
 NOTE = re.compile(r"^\s*<!--\s*(slow|not run|needs|exit)(?::\s*(.*?))?\s*-->\s*$")
 NUMBERS = re.compile(r"^\s*<!--\s*numbers ([^:]+): (.*?)\s*-->\s*$", re.S)
 LEFT_OUT = {".toolkit", ".git", "exercises", "node_modules"}
@@ -162,7 +164,7 @@ class Page:
 
 
 def slug(heading):
-    """GitHub's name for a heading: of a link its text, no punctuation but hyphens and underscores, blanks as hyphens."""
+    """GitHub's name for a heading: of a link its text, no punctuation but - and _, blanks as hyphens."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 

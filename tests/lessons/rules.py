@@ -1,16 +1,16 @@
-"""rules.py - what pages cite, quote and link to is there, and what they show stands where it is run. A breach is one line
-`page:line: ...`; exit code 1 where there is one.
+"""rules.py - what pages cite, quote and link to is there, and what they show stands where it is run. A breach is one
+line `page:line: ...`; exit code 1 where there is one.
 
-  python3 -B tests/lessons/rules.py [--root DIR] [--update]     --update: a cited line that has moved gets its new number
+  python3 -B tests/lessons/rules.py [--root DIR] [--update]   --update: a cited line that has moved gets its new number
 
-Links        [text](path), [text](path#heading), [text](path#L12): the file, the heading, the line exist; what stands in back
-             quotes in the text of a link to a line stands in that line. ![...](picture) as well.
-Citations    `file.cu:12` `text`, or file.cu:12-20: the text stands there. The file is named from the root, from the page's
-             folder, or by a name that only one file has; `name()` stands for any arguments. `line 12` of no file is
-             refused.
+Links        [text](path), [text](path#heading), [text](path#L12): the file, the heading, the line exist; what stands in
+             back quotes in the text of a link to a line stands in that line. ![...](picture) as well.
+Citations    `file.cu:12` `text`, or file.cu:12-20: the text stands there. The file is named from the root, from the
+             page's folder, or by a name that only one file has; `name()` stands for any arguments. `line 12` of no file
+             is refused.
 Quoted code  in blocks of kind c stands in one file, white space aside; ... leaves out. Sketches are of kind `c sketch`.
 Outputs      reports, results and commands with a prompt stand in blocks of kind console, where lessons.py runs them.
-Commands     in indented and console blocks and in back quotes: make's targets and variables, the options of the emulator and
+Commands     in indented and console blocks and in back quotes: make targets and variables, options of the emulator and
              its log's tool, and the files named are there.
 Experiments  each patch of a step's breaks/ says what it tells, and is run by its lesson as `$ make break-NN-N`.
 """
@@ -177,14 +177,14 @@ class Rules:
             self.breach(found, found.open.line, "the block does not end")
         for block in found.blocks:
             if block.info not in KINDS:
-                self.breach(found, block.line, f"a block of kind `{block.info}`; known are {', '.join(sorted(KINDS))[2:]}")
+                self.breach(found, block.line, f"a block of kind `{block.info}`, not {', '.join(sorted(KINDS))[2:]}")
             if block.info == "console":
                 if not block.lines or not block.lines[0].startswith("$ "):
                     self.breach(found, block.line, "a console block begins with a command, `$ ...`")
                 continue
             for number, text in enumerate(block.lines, block.line + 1):
                 if OUTPUT.match(text):
-                    self.breach(found, number, "commands with a prompt, and what runs print, stand in a `console` block")
+                    self.breach(found, number, "commands with a prompt, and their output, stand in a `console` block")
                     break
             if block.info == "c":
                 self.quoted(found, block)
@@ -199,7 +199,8 @@ class Rules:
         lacks = [[n for n, t in lines if not in_order(text, t)] for text in self.tree.code.values()]
         best = min(lacks, key=len, default=[])
         if best:
-            self.breach(found, best[0], f"no source has this line: `{squeezed(found.lines[best[0] - 1])}` (or: `c sketch`)")
+            line = squeezed(found.lines[best[0] - 1])
+            self.breach(found, best[0], f"no source has this line: `{line}` (or: `c sketch`)")
         else:
             self.breach(found, block.line, "these lines stand in no source in this order (or: `c sketch`)")
 
@@ -321,7 +322,8 @@ def main():
     if options.update:
         rules.update()
     if not rules.breaches:
-        print(f"rules: {rules.count} citations, links, quotes, commands and experiments in {len(rules.tree.pages)} pages")
+        pages = len(rules.tree.pages)
+        print(f"rules: {rules.count} citations, links, quotes, commands and experiments in {pages} pages")
     return 1 if rules.breaches or not rules.count else 0
 
 

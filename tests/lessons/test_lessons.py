@@ -113,7 +113,8 @@ class Runs(unittest.TestCase):
             self.assertIn(text, says)
 
     def test_right(self):
-        self.assertEqual(Tree(PAGE[:PAGE.index("Indented")]).says("--slow"), (0, SKIPPED + "lessons: 9 commands do what the pages say\n"))
+        self.assertEqual(Tree(PAGE[: PAGE.index("Indented")]).says("--slow"),
+                         (0, SKIPPED + "lessons: 9 commands do what the pages say\n"))
         self.assertEqual(Tree(PAGE).says("page"), (0, SKIPPED + "lessons: 7 commands do what the pages say\n"))
 
     def test_list(self):
@@ -123,8 +124,10 @@ class Runs(unittest.TestCase):
 
     def test_indented(self):
         found = page.Page(Tree(PAGE).folder.name, "page.md").indented()
-        self.assertEqual([c.text for c in found], ["build/sm100emu --check=off build/nothing", "make run-01 ARGS='--m 1'"])
-        self.assertIn("page.md:60: `build/sm100emu --check=off build/nothing` ends with 127", Tree(PAGE).says("--slow")[1])
+        self.assertEqual([c.text for c in found],
+                         ["build/sm100emu --check=off build/nothing", "make run-01 ARGS='--m 1'"])
+        self.assertIn("page.md:60: `build/sm100emu --check=off build/nothing` ends with 127",
+                      Tree(PAGE).says("--slow")[1])
 
     def test_wrong_line(self):
         self.breaks("\nc\n$", "\nd\n$", "page.md:7:", "shown:   d", "from here on: b")
@@ -187,7 +190,8 @@ class Runs(unittest.TestCase):
                 time.sleep(0.02)
 
     def test_what_make_says(self):
-        self.assertEqual(lessons.run(".", "echo '  building; V=1 shows the commands'; echo 'building a'", 10), (0, ["building a", ""]))
+        command = "echo '  building; V=1 shows the commands'; echo 'building a'"
+        self.assertEqual(lessons.run(".", command, 10), (0, ["building a", ""]))
 
     def test_update(self):
         right = PAGE[: PAGE.index("Indented")]
@@ -206,7 +210,8 @@ class Comparisons(unittest.TestCase):
     def test_gaps(self):
         for shown, printed, where in [
             ("a ... c", "a b c", None), ("...", "", None), ("...", "a|b", None), ("a|...", "a", None),
-            ("a|...|b", "a|b|b", None), ("a|...|b", "a|c", (2, 1)), ("  ...|b|...|b", "a|b|b", None), ("a", "a |", None),
+            ("a|...|b", "a|b|b", None), ("a|...|b", "a|c", (2, 1)), ("  ...|b|...|b", "a|b|b", None),
+            ("a", "a |", None),
             ("a|b", "a", (1, 1)), ("a", "a|b", (1, 1)), ("x ...", "x y", None), ("x ...", "xy", (0, 0)),
             ("(1, ...)", "(1, 2)", None), ("...|b|...", "a|b", None), ("...|b|...", "a|c", (1, 0)),
         ]:
@@ -229,7 +234,8 @@ class Comparisons(unittest.TestCase):
 
 class Pages(unittest.TestCase):
     def test_names(self):
-        for path, name in [("01_tmem_alloc/README.md", "01"), ("README.md", "README"), ("docs/watching.md", "docs.watching"),
+        for path, name in [("01_tmem_alloc/README.md", "01"), ("README.md", "README"),
+                           ("docs/watching.md", "docs.watching"),
                            ("tests/mutants/wild/README.md", "tests.mutants.wild"),
                            ("05_a/ladder/README.md", "05.ladder")]:
             self.assertEqual(page.test_name(path), name)

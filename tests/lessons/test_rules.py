@@ -70,7 +70,8 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.says({"01_step/README.md": "", "01_step/x.cu": ""})[0], 1)
 
     def test_citations(self):
-        self.breach("a.cuh:3", "a.cuh:2", "README.md:3: common/a.cuh:2 does not hold `asm(\"alloc\")`; common/a.cuh:3 does")
+        self.breach("a.cuh:3", "a.cuh:2",
+                    "README.md:3: common/a.cuh:2 does not hold `asm(\"alloc\")`; common/a.cuh:3 does")
         self.breach("a.cuh:3", "a.cuh:9", "common/a.cuh has 4 lines, not 9")
         self.breach("common/a.cuh:3", "common/b.cuh:3", "there is no file common/b.cuh")
         self.breach("k.cu:2-3", "k.cu:1-2", "01_step/k.cu:1 does not hold `tmem_alloc(1); *p = 1;`")
@@ -89,7 +90,8 @@ class Rules(unittest.TestCase):
         self.breach("../docs/diag", "../../docs/diag", "the link leads nowhere")
 
     def test_moved(self):
-        files = {**FILES, "01_step/k.cu": "/* new */\n" + FILES["01_step/k.cu"].replace("tmem_alloc(1)", "tmem_alloc(7)")}
+        moved = "/* new */\n" + FILES["01_step/k.cu"].replace("tmem_alloc(1)", "tmem_alloc(7)")
+        files = {**FILES, "01_step/k.cu": moved}
         code, says, text = self.says(files, "--update")
         self.assertEqual(code, 1)
         self.assertIn("[`*p = 1`](k.cu#L4)", text)

@@ -1,0 +1,43 @@
+#!/bin/sh
+# doors.sh ROOT PROGRAM: what make says to who is new here: a target without its number or with a wrong one, a folder that
+# cannot be written to, a size that cannot be, a step's own folder; and what a program says where there is no GPU.
+set -u
+root=$1 program=$2
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT BUILD PROGRAMS
+cd "$root" || exit 2
+bad=0
+
+# says CODE PATTERN COMMAND...: ends with CODE, and PATTERN is in what it says
+says() {
+    code=$1 pattern=$2
+    shift 2
+    out=$("$@" 2>&1)
+    got=$?
+    # shellcheck disable=SC2254
+    case $got:$out in
+    $code:$pattern) ;;
+    *)
+        printf 'FAILED: %s: exit code %s, not %s with %s:\n%s\n' "$*" "$got" "$code" "$pattern" "$out"
+        bad=1
+        ;;
+    esac
+}
+
+for target in run check watch exercise grade; do
+    says 2 "*which step?*make $target-01*make $target-05*" make $target
+    says 2 '*there is no *6; *: 01 02 03 04 05*' make $target-6
+done
+says 2 '*which step?*make break-01-1*' make break
+says 2 '*there is no step*' make run-5
+says 2 '*cannot be written to: say BUILD=dir*make BUILD=/tmp/sm100 run-02*' make BUILD=/proc/none run-02
+says 0 'usage: make*' make BUILD=/proc/none help
+says 2 "*BENCH_SIZE is a multiple of 256*'77'*" make BENCH_SIZE=77 bench-emulator
+says 2 "*BENCH_RUNS='none'*" make BENCH_RUNS=none bench-emulator
+for step in 0[1-9]_*; do
+    number=${step%%_*}
+    says 0 "*$step --help*" make -n -C "$step" ARGS=--help
+    says 0 "*$step --k 64*" make -n -C "$step" "run-$number" 'ARGS=--k 64'
+    says 2 '*which step?*' make -C "$step" run
+done
+[ -c /dev/nvidia0 ] || says 1 '*no GPU that the runtime can use*BACKEND=emulator*' "$program"
+exit $bad
