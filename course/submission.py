@@ -13,11 +13,9 @@ import shlex
 import shutil
 import stat
 import subprocess
-import sys
 
 import sandbox
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "mutants"))
+from kernels import program_path  # finds the next
 import splice
 
 MAX_BYTES = 256 * 1024  # of a kernel.cuh: five times the longest solution
@@ -155,8 +153,3 @@ def make_program(root, build, toolkit, step, text, scratch):
         f.write(splice.spliced(base, ptx))
     os.chmod(path, 0o755)
     return path, folder
-
-
-def program_path(build, step):
-    """Where make puts a step's program: build/STEP, a rung's build/ladder/NAME."""
-    return os.path.join(build, "ladder", os.path.basename(step)) if "/" in step else os.path.join(build, step)
