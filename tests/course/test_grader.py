@@ -137,7 +137,7 @@ class Parts(unittest.TestCase):
             self.assertNotEqual(trials, draws.draw(step, "name", "text ")[1], "another text")
             self.assertNotEqual(trials, draws.draw(step, "name", "text", "word")[1], "another word")
             schedules = {t.schedule.partition(":")[0] for t in trials}
-            self.assertEqual(schedules, {"default", "eager", "lazy", "random", "pct"})
+            self.assertEqual(schedules, {"model", "default", "eager", "lazy", "random", "pct"})
             seeds = [w for t in trials for w in t.arguments if w.startswith("--seed")]
             self.assertEqual(len(seeds), len(set(seeds)))
             self.assertEqual(len({t.arguments[:3] for t in trials if t.problem < 3}), 3, "three problems")
