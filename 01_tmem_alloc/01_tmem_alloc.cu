@@ -23,7 +23,7 @@
 enum {
     WARPGROUP = 128,     /* threads: four warps, together they reach the 128 lanes */
     PIECE = 32,          /* columns, hence registers, a thread moves at a time */
-    MAX_BLOCKS = 5,      /* 256 + 128 + 64 + 32 + 32 columns */
+    MAX_BLOCKS = 4,      /* 256 + 128 + 64 + 32 columns */
     IMAGE_COLUMNS = 256, /* as wide as the widest image: 16x256b.x32 and others of 128 registers */
     MAX_REGISTERS = 128, /* a thread, in one tcgen05.ld or st */
     COUNTS = 8,          /* x1, x2, x4 ... x128 */

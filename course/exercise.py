@@ -74,11 +74,13 @@ def task(e):
         path = kernels.source_path(e.step)
         host = f"The host's part is that of [`{path}`](../../../{path})."
         lines += [wrapped(f"Change `{KERNEL}` alone. {WRAPPERS} {host} {WORK}"), "",
-                  f"- `make run-{number} EXERCISE={e.name}{args}` runs it on the emulator; so does",
-                  "  `make run` in this folder.",
+                  f"- `make run-{number} EXERCISE={e.name}{args}`",
+                  "  runs it on the emulator; so does `make run` in this folder. Findings of class *strict* cost no",
+                  "  points; `SM100EMU_CHECK=strict make run` shows them.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
         if e.timed:
-            lines += ["", "Cycles on the model's clock count, once the answer is right and no rule is broken."]
+            lines += ["", "Cycles on the model's clock count where all is right, no rule is broken and the model has",
+                      "no doubt of them; where it has, `make grade` says so."]
     return "\n".join(lines) + "\n"
 
 

@@ -167,7 +167,7 @@ def judge_cycles(mark, own, reference, of):
     (took, doubt), (wanted, other) = trial.cycles(own), trial.cycles(reference)
     if doubt or other:
         del mark.parts["cycles"]
-        mark.notes.append(f"cycles do not count here: {doubt or other}")
+        mark.notes.append(f"cycles do not count here, by the model's own doubt: {(doubt or other).partition(';')[0]}")
         return
     ratio = took / wanted
     share = min(1.0, max(0.0, (NONE - ratio) / (NONE - FULL)))

@@ -1,4 +1,4 @@
-"""repair.py - repair exercises: a step's kernel with one mistake in its synchronisation, chosen from the mutants.
+"""repair.py - repair exercises: a step's kernel with one mistake, mostly in its synchronisation, from the mutants.
 
 A case of tests/mutants/0N_*.txt will do where its label is error or warning, so that a rule is broken and the emulator
 tells it under the default schedule, and where it changes the kernel's own file, with nothing but what common/ has.
@@ -21,9 +21,10 @@ WEAKER = set(re.findall(r"(\w+)\((?:uint32_t|void)", read(os.path.join(HERE, "we
 # The emulator tells these under some schedules only: tests/mutants/README.md, "What the emulator does not tell".
 UNTOLD = {"01-bases-barrier-half-count", "01-relinquish-other-warp", "01-contend-visits-all-lanes"}
 
-TEXT = """One thing in the synchronisation of `kernel.cuh` is wrong: missing, or too much, too early, too late,
-counted wrongly, or told to the wrong one. All else is as in the lesson, though a comment may speak of what is no longer
-there. Find it, by reading and by what the emulator says, and mend it.
+TEXT = """One thing in `kernel.cuh` is wrong. Mostly it is in the synchronisation: missing, or too much, too early, too
+late, counted wrongly, or told to the wrong one. It may also be an address, a mask, a size or a field of a descriptor.
+All else is as in the lesson, though a comment may speak of what is no longer there. Find it, by reading and by what the
+emulator says, and mend it.
 
 The answer may be right in a run, even in most. It is solved when the answer is right and no rule is broken, in whatever
 order the hardware does what it does asynchronously.

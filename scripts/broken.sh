@@ -11,8 +11,8 @@
 find_patch() {
     patch=$(find "$1/breaks" -name "$2-*.patch" 2>/dev/null | LC_ALL=C sort | sed 1q)
     [ -n "$patch" ] && return
-    echo "$1 has no experiment ${2:-without a number}; there is:" >&2
-    find "$1/breaks" -name '*.patch' 2>/dev/null | LC_ALL=C sort | sed 's|.*/||; s/\.patch$//; s/^/  /' >&2
+    echo "$1 has no experiment ${2:-without a number}; there are:" >&2
+    find "$1/breaks" -name '*.patch' 2>/dev/null | sed 's|.*/||; s/\.patch$//; s/^/  /' | LC_ALL=C sort -n >&2
     exit 2
 }
 

@@ -291,7 +291,7 @@ static const char mma_hint[] = "wait for the mbarrier that tcgen05.commit names,
                                "the accumulator is read";
 static const char stored_hint[] = "a part of a structure or an array that is copied whole and never assigned, or what "
                                   "its source was read from";
-static const char register_hint[] = "a variable that is assigned on some ways only, or on none";
+static const char register_hint[] = "a variable that is assigned on some paths only, or on none";
 
 static const char *describe(const struct note *n, char *text, size_t size) {
     static const char *const names[] = {"shared memory", "local memory", "tensor memory", "an answer"};
