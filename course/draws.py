@@ -96,13 +96,14 @@ def problems(step, r):
 
 
 def draw(step, name, text, word="", also=()):
-    """(the word that repeats the draw, the trials). The first has the cycles; one launches more than once. also: the
-    arguments under which the exercise's mistake shows, which are run, too."""
+    """(the word that repeats the draw, the trials). The first has the cycles, in the order of the model's
+    time; one launches more than once. also: the arguments under which the exercise's mistake shows, run, too."""
     seed = hashlib.sha256(f"{word}\0{name}\0{text}".encode()).hexdigest()[:16]
     r = random.Random(seed)
     drawn = problems(step, r)
-    plan = [(0, "default"), (0, "lazy"), (0, f"random:{r.randrange(1 << 20)}"), (1, "default"), (1, "eager"),
-            (1, f"pct:{r.randrange(1 << 20)},3"), (2, "lazy"), (2, f"random:{r.randrange(1 << 20)}")]
+    plan = [(0, "model"), (0, "default"), (0, "lazy"), (0, f"random:{r.randrange(1 << 20)}"),
+            (1, "default"), (1, "eager"), (1, f"pct:{r.randrange(1 << 20)},3"),
+            (2, "lazy"), (2, f"random:{r.randrange(1 << 20)}")]
     made = []
     for problem, schedule in plan:
         options = dict(drawn[problem])

@@ -23,6 +23,7 @@ from model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, TASK
 
 ROOT = kernels.ROOT
 SEED = "1"
+LONGEST = 64  # characters of a seed
 MARGIN = 120
 SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
 WRAPPERS = "The instructions' wrappers are in [`common/`](../../../common)."
@@ -39,6 +40,11 @@ def load(root, lesson, seed=SEED):
     """All exercises of a lesson: fill, repair, predict, with start and solution. The same for the same seed."""
     step, seed = kernels.steps(root)[lesson], str(seed or SEED)
     return [*fill_in.load(root, lesson), *repair.load(root, lesson, step, seed), *predict.load(root, lesson, seed)]
+
+
+def is_seed(text):
+    """What a seed may be: a number or a name, of any letters."""
+    return 0 < len(text) <= LONGEST and text.isprintable()
 
 
 def seed_of(folder):
@@ -164,6 +170,10 @@ def main():
     p.add_argument("--seeds", default="", help="with --list: A-B or names with commas: a class's repair exercises")
     p.add_argument("lesson", nargs="?", default="all", help="01 and so on, or all")
     o = p.parse_args()
+    o.seed = o.seed.strip()
+    if o.seed and not is_seed(o.seed):
+        print(f"exercise: a seed is a number or a name of at most {LONGEST} characters", file=sys.stderr)
+        return 2
     known = lessons(ROOT)
     o.chosen = known if o.lesson == "all" else [o.lesson.zfill(2)]
     if not set(o.chosen) <= set(known):

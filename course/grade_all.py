@@ -19,10 +19,12 @@ import glob
 import hashlib
 import json
 import os
+import re
 import sys
 
 import exercise as exercises
 import submission
+from catalogue import Drift
 from grade import chosen, file_of, seed_of
 from mark import Grader
 from model import ANSWERS, KERNEL
@@ -42,14 +44,22 @@ class Job:
     key: str
 
 
+def part(text):
+    """3/40 as (3, 40)."""
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text} is not I/N, the I-th of N parts from 1 to N")
+    return int(found[1]), int(found[2])
+
+
 def options(argv):
     parser = argparse.ArgumentParser(prog="grade_all.py", description="marks the folders of a class")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="the build folder")
     parser.add_argument("--exercise", default="", help="only these: names or shell patterns, with commas between")
-    parser.add_argument("--seeds", default="", help="a CSV of student,seed; else each folder's own SEED")
+    parser.add_argument("--seeds", default="", help="a CSV of student,seed, all of them; else each folder's SEED")
     parser.add_argument("--draw", default="", help="a word of the teacher's, by which sizes and seeds are drawn")
     parser.add_argument("--csv", default="", help="default build/grade/marks.csv")
-    parser.add_argument("--shard", default="", help="I/N: the I-th of N parts, no CSV")
+    parser.add_argument("--shard", type=lambda text: text and part(text), help="I/N: the I-th of N parts, no CSV")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="files at a time")
     parser.add_argument("submissions")
     return parser.parse_args(argv)
@@ -83,14 +93,17 @@ def files_of(folder):
 def read_seeds(path):
     if not path:
         return {}
-    with open(path, newline="", encoding="utf-8") as f:
+    with open(path, newline="", encoding="utf-8-sig") as f:
         return {row[0].strip(): row[1].strip() for row in csv.reader(f) if len(row) >= 2}
 
 
-def jobs_of(o):
-    """(students, their jobs, the exercises by (lesson, seed)). A file of no exercise of its seed is told of."""
-    seeds, machine, loaded, jobs = read_seeds(o.seeds), machinery(ROOT, o.build), {}, []
-    students = sorted(d for d in os.listdir(o.submissions) if os.path.isdir(os.path.join(o.submissions, d)))
+def students_of(folder):
+    return sorted(d for d in os.listdir(folder) if os.path.isdir(os.path.join(folder, d)) and not d.startswith("."))
+
+
+def jobs_of(o, students, seeds):
+    """(the students' jobs, the exercises by (lesson, seed)). A file of no exercise of its seed is told of."""
+    machine, loaded, jobs = machinery(ROOT, o.build), {}, []
     for student in students:
         folder = os.path.join(o.submissions, student)
         for (lesson, name), path in files_of(folder).items():
@@ -108,9 +121,9 @@ def jobs_of(o):
                     text = submission.read_submission(path)
                 except (OSError, submission.Refused) as refused:
                     text = f"refused: {refused}"
-                whole = "\0".join([machine, o.draw, seed, name, text])
+                whole = "\0".join([machine, o.draw, repr(exercise), text])
                 jobs.append(Job(student, seed, lesson, name, path, hashlib.sha256(whole.encode()).hexdigest()[:32]))
-    return students, jobs, loaded
+    return jobs, loaded
 
 
 def kept_path(build, job):
@@ -141,54 +154,56 @@ def work(build, word, job, exercise):
     return keep(build, job, mark)
 
 
+def finished(future):
+    """(what came of a job, in words; whether it failed)"""
+    try:
+        return f"{future.result()['points']:g}", False
+    except Exception as failure:  # whatever a file does to the grader, the others are marked
+        return f"not marked: {failure}", True
+
+
 def mark_all(o, jobs, loaded):
-    """Marks what is not kept yet, and says after each how far it is."""
-    todo, seen = [], set()
+    """Marks what is not kept yet, and says after each how far it is; how many could not be."""
+    todo, seen, failures = [], set(), 0
     for job in jobs:
         if job.key not in seen and kept(o.build, job) is None:
             todo.append(job)
         seen.add(job.key)
     print(f"grade-all: {len(jobs)} files, {len(todo)} to be marked, {o.jobs} at a time", flush=True)
-    failed = 0
     with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
-        running = {pool.submit(work, o.build, o.draw, j, loaded[j.lesson, j.seed][j.name]): j for j in todo}
-        for done, future in enumerate(concurrent.futures.as_completed(running), 1):
-            job = running[future]
-            try:
-                print(f"  {done}/{len(todo)}  {job.student}  {job.name}  {future.result()['points']:g}", flush=True)
-            except (RuntimeError, OSError) as failure:
-                failed += 1
-                print(f"  {done}/{len(todo)}  {job.student}  {job.name}  not marked: {failure}", flush=True)
-    return failed
+        try:
+            running = {pool.submit(work, o.build, o.draw, j, loaded[j.lesson, j.seed][j.name]): j for j in todo}
+            for done, future in enumerate(concurrent.futures.as_completed(running), 1):
+                job, (said, failed) = running[future], finished(future)
+                failures += failed
+                print(f"  {done}/{len(todo)}  {job.student}  {job.name}  {said}", flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)  # none is begun any more
+            raise
+    return failures
 
 
 def plain(text):
     """A name that a spreadsheet takes for a text, not for a formula."""
-    return "'" + text if text[:1] in "=+-@" else text
+    return "'" + text if text.startswith(tuple("=+-@\t\r\n")) else text
 
 
 def write_csv(o, path, students, jobs):
-    """A line a student: how many files, points, then each exercise; blank where there is no file."""
+    """A line a student: the seed, how many files, points, then each exercise; blank where there is no file."""
     names = sorted({job.name for job in jobs})
     marks = {(job.student, job.name): kept(o.build, job) for job in jobs}
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as f:
+    with open(path, "w", newline="", encoding="utf-8", errors="backslashreplace") as f:
         out = csv.writer(f)
-        out.writerow(["student", "files", "points", "mean", *names])
+        out.writerow(["student", "seed", "files", "points", "mean", *names])
         for student in students:
             got = [marks.get((student, name)) for name in names]
             points = [mark["points"] for mark in got if mark]
             mean = f"{sum(points) / len(points):.1f}" if points else ""
-            out.writerow([plain(student), len(points), f"{sum(points):g}", mean,
+            seeds = " ".join(sorted({job.seed for job in jobs if job.student == student}))
+            out.writerow([plain(student), plain(seeds), len(points), f"{sum(points):g}", mean,
                           *[f"{mark['points']:g}" if mark else "" for mark in got]])
     print(f"grade-all: {path}")
-
-
-def shard_of(text, jobs):
-    if not text:
-        return jobs
-    part, _, parts = text.partition("/")
-    return jobs[int(part) - 1::int(parts)]
 
 
 def main(argv):
@@ -198,12 +213,25 @@ def main(argv):
         print("grade-all: SUBMISSIONS=dir names a folder with one folder a student in it", file=sys.stderr)
         return 2
     os.makedirs(os.path.join(o.build, "grade", "kept"), exist_ok=True)
-    students, jobs, loaded = jobs_of(o)
-    failed = mark_all(o, shard_of(o.shard, jobs), loaded)
+    students, seeds = students_of(o.submissions), read_seeds(o.seeds)
+    unknown = [student for student in students if student not in seeds]
+    if o.seeds and unknown:
+        print(f"grade-all: {o.seeds} has no seed for {', '.join(unknown)}", file=sys.stderr)
+        return 2
+    jobs, loaded = jobs_of(o, students, seeds)
+    first, step = o.shard or (1, 1)
+    failed = mark_all(o, jobs[first - 1::step], loaded)
     if not o.shard:
         write_csv(o, o.csv or os.path.join(o.build, "grade", "marks.csv"), students, jobs)
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.stdout.reconfigure(errors="backslashreplace")  # a folder's name may be of any bytes
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (RuntimeError, OSError, Drift) as failure:
+        print(f"grade-all: {failure}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit("grade-all: stopped; what is marked is kept, and the same command goes on")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import draws
 import submission
 import trial
-from model import PREDICT
+from model import PREDICT, REPAIR
 
 FULL, NONE = 1.15, 1.5  # of the step's own cycles: all points to here, none from there
 POINTS = {False: {"results": 60, "rules": 40}, True: {"results": 50, "rules": 30, "cycles": 20}}
@@ -92,13 +92,18 @@ class Grader:
         judge(mark, exercise, trials, results, references)
 
     def references(self, program, trials, scratch):
-        """The step's own runs of what was drawn, by problem and number of launches, under the default schedule."""
-        wanted = {key(t): draws.Trial(t.problem, "default", unverified(t.arguments)) for t in reversed(trials)}
+        """The step's own runs of what was drawn, by problem and number of launches."""
+        wanted = {key(t): draws.Trial(t.problem, order(t), unverified(t.arguments)) for t in reversed(trials)}
         results = trial.run_all(self.emulator, program, list(wanted.values()), scratch, self.jobs)
         for made, result in zip(wanted.values(), results):
             if not result.right:
                 raise RuntimeError(f"{program} {' '.join(made.arguments)}: {result.said or 'the step itself fails'}")
         return dict(zip(wanted, results))
+
+
+def order(made):
+    """The schedule of the step's own run: the clock's for the cycles, by which no answer differs, else the default."""
+    return made.schedule if made.schedule == "model" else "default"
 
 
 def unverified(arguments):
@@ -135,9 +140,9 @@ def judge(mark, exercise, trials, results, references):
     if lacking:
         mark.notes.append("D is right, but not by the work that is asked for: too little of " + ", ".join(lacking))
         return
-    left = sorted({f.rule for f in mark.findings} & set(exercise.rules))
+    left = unmended(exercise, mark.findings, any(result.lost for result in results))
     if left:
-        mark.notes.append("D is right by luck: the checker still finds what is to be mended: " + ", ".join(left))
+        mark.notes.append("D is right by luck: the checker still finds what is to be mended: " + left)
         return
     of = POINTS[exercise.timed]
     mark.parts["results"] = (of["results"], of["results"])
@@ -147,6 +152,15 @@ def judge(mark, exercise, trials, results, references):
     mark.parts["rules"] = (of["rules"], of["rules"])
     if exercise.timed:
         judge_cycles(mark, results[0].launches, references[key(trials[0])].launches, of["cycles"])
+
+
+def unmended(exercise, found, more):
+    """Which findings, by their rules, say that the work is not done. A program to be mended is to have none at all, as
+    before its one mistake; more: not all were kept, and those of the exercise may be among the rest."""
+    rules = {f.rule for f in found}
+    if more:
+        return "more than the emulator can list"
+    return ", ".join(sorted(rules if exercise.kind == REPAIR else rules & set(exercise.rules)))
 
 
 def judge_cycles(mark, own, reference, of):

@@ -33,7 +33,7 @@ order the hardware does what it does asynchronously.
 
 def draw(seed):
     """A seed as a number: SEED=7, or SEED=ada."""
-    return int(seed) if seed.isdigit() else int(hashlib.sha256(seed.encode()).hexdigest()[:12], 16)
+    return int(seed) if seed.isdecimal() else int(hashlib.sha256(seed.encode()).hexdigest()[:12], 16)
 
 
 def usable(root, step):

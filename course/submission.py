@@ -13,11 +13,9 @@ import shlex
 import shutil
 import stat
 import subprocess
-import sys
 
 import sandbox
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "mutants"))
+from kernels import program_path  # finds the next
 import splice
 
 MAX_BYTES = 256 * 1024  # of a kernel.cuh: five times the longest solution
@@ -38,7 +36,7 @@ def read_submission(path):
     if len(data) > MAX_BYTES:
         raise Refused(f"{os.path.basename(path)} has more than {MAX_BYTES} bytes")
     try:
-        return data.decode("utf-8").replace("\r\n", "\n")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise Refused(f"{os.path.basename(path)} is not text in UTF-8") from None
 
@@ -131,14 +129,8 @@ def entries(ptx):
     """The kernels of a PTX text: name to the types and sizes of their parameters."""
     found = {}
     for name, parameters in re.findall(r"\.entry\s+([\w$]+)\s*\(([^)]*)\)", ptx):
-        found[name] = re.findall(r"\.param\s+((?:\.align\s+\d+\s+)?\.\w+)\s+[\w$]+(\[\d+\])?", parameters)
+        found[name] = re.findall(r"\.param[^,]*?(\.[bfsu]\d+)\b[^,\[]*(\[\d+\])?", parameters)
     return found
-
-
-def program_ptx(program):
-    """The PTX that a program of make's carries."""
-    at = program.find(b".version ")
-    return program[at:program.index(b"\0", at)].decode()
 
 
 def check_kernels(wanted, got):
@@ -155,14 +147,9 @@ def make_program(root, build, toolkit, step, text, scratch):
     with open(program_path(build, step), "rb") as f:
         base = f.read()
     ptx, folder = compile_kernel(root, toolkit, step, text, scratch)
-    check_kernels(entries(program_ptx(base)), entries(ptx))
+    check_kernels(entries(splice.ptx_of(base)), entries(ptx))
     path = os.path.join(scratch, "program")
     with open(path, "wb") as f:
         f.write(splice.spliced(base, ptx))
     os.chmod(path, 0o755)
     return path, folder
-
-
-def program_path(build, step):
-    """Where make puts a step's program: build/STEP, a rung's build/ladder/NAME."""
-    return os.path.join(build, "ladder", os.path.basename(step)) if "/" in step else os.path.join(build, step)

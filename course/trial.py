@@ -41,6 +41,7 @@ class Result:
     ended: bool = True
     said: str = ""  # why not, for people; nothing is decided by it
     findings: list[Finding] = field(default_factory=list)
+    lost: bool = False  # more rules fell than the emulator has room for
     launches: list[dict] = field(default_factory=list)
 
 
@@ -65,14 +66,15 @@ def finding(result, rules, folder):
 
 
 def findings(path, folder):
-    """What the checker found and counts here; None where there is no whole file."""
+    """(what the checker found and counts here, whether there was more); None, False where there is no whole file."""
     try:
         with open(path, encoding="utf-8") as f:
             run = json.load(f)["runs"][0]
     except (OSError, ValueError, KeyError):
-        return None
+        return None, False
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
-    return [finding(r, rules, folder) for r in run["results"] if r["level"] in WATCHED]
+    found = [finding(r, rules, folder) for r in run["results"] if r["level"] in WATCHED]
+    return found, run["properties"]["occurrencesWithoutResult"] > 0
 
 
 def statistics(path):
@@ -98,10 +100,10 @@ def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0):
                f"--stats-json={stats}", "--threads=1", "--memory=2G", f"--timeout={SECONDS}"]
     command += [f"--watchdog={watchdog}"] if watchdog else []
     run = sandbox.run([*command, program, *trial.arguments], name, seconds=SECONDS + 10, cpu_seconds=2 * SECONDS)
-    found, launches = findings(sarif, folder), statistics(stats)
+    (found, lost), launches = findings(sarif, folder), statistics(stats)
     whole = found is not None and launches and all(launch["fault"] == 0 for launch in launches)
     result = Result(right=run.code in (0, 3) and bool(whole), ended=run.code is not None,
-                    findings=found or [], launches=launches)
+                    findings=found or [], lost=lost, launches=launches)
     for each in result.findings:
         each.schedule = trial.schedule
     if not result.right:

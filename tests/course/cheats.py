@@ -4,8 +4,10 @@ guards.
 A cheat is a student's file, mostly a fixture's solution with D made wrong and something in it to hide that.
 """
 
+import dataclasses
 from dataclasses import dataclass
 
+from model import FILL
 from fixture import ARRIVALS, PRODUCT, PROXY, ROOT, changed
 
 
@@ -68,6 +70,15 @@ static int early(void) {
 static int now = early();
 """
 
+
+
+def races(lines):
+    """Lines that store where other threads do: a finding each, and no harm to D."""
+    stores = [f'    asm volatile("st.shared.b32 [%0], %1;" ::"r"(smem_address(&drowned)), "r"(threadIdx.x + {i}));\n'
+              for i in range(lines)]
+    return BEGIN, "".join([BEGIN, "    __shared__ int drowned;\n", *stores])
+
+
 CHEATS = [
     # what it prints, and how it ends
     Cheat("prints PASS", ARRIVALS, of(ARRIVALS, STDIO, WRONG, first(PRINTS)), ("stdout is not read", )),
@@ -102,6 +113,9 @@ CHEATS = [
     Cheat("a search path from the environment", ARRIVALS,
           '#include "stolen.cuh"\n', ("the environment", "the list of files")),
     Cheat("findings to be passed over", PROXY, PROXY.start + "\n", ("the rules", )),  # the file has them
+    Cheat("a flood of findings, in which one drowns", dataclasses.replace(PROXY, kind=FILL),
+          changed(PROXY.start, *races(300)), ("the room for findings", )),
+    Cheat("another mistake for the one to be mended", PROXY,of(PROXY, races(1)), ("every finding of a repair", )),
     Cheat("a header beside it", ARRIVALS, '#include "own.cuh"\n', ("the headers", )),
     # right by luck
     Cheat("right where operations run at once", PRODUCT,

@@ -53,7 +53,7 @@ def faults():
     def stand_in(path):
         return [{**launch, "fault": 0} for launch in statistics(path)] or [{"fault": 0, "kernel": ""}]
 
-    return [(trial, "statistics", stand_in), (trial, "findings", lambda *_: [])]
+    return [(trial, "statistics", stand_in), (trial, "findings", lambda *_: ([], False))]
 
 
 def drawn(change):
@@ -82,6 +82,18 @@ def no_second():
 
 def at_once():
     return drawn(lambda trials: [draws.Trial(t.problem, "eager", t.arguments) for t in trials])
+
+
+def room():
+    findings = trial.findings
+    return [(trial, "findings", lambda *arguments: (findings(*arguments)[0], False))]
+
+
+def rules_alone():
+    def stand_in(exercise, found, more):
+        return ", ".join({f.rule for f in found} & set(exercise.rules))
+
+    return [(mark, "unmended", stand_in)]
 
 
 def unchecked():
@@ -128,7 +140,9 @@ GUARDS = {
     "stdout is not read": printed,
     "the exit code": any_code,
     "the faults": faults,
-    "the rules": lambda: [(trial, "findings", lambda *_: [])],
+    "the rules": lambda: [(trial, "findings", lambda *_: ([], False))],
+    "the room for findings": room,
+    "every finding of a repair": rules_alone,
     "the work": lambda: [(trial, "too_little", lambda *_: [])],
     "the draw": default_size,
     "the second launch": no_second,

@@ -137,7 +137,7 @@ class Parts(unittest.TestCase):
             self.assertNotEqual(trials, draws.draw(step, "name", "text ")[1], "another text")
             self.assertNotEqual(trials, draws.draw(step, "name", "text", "word")[1], "another word")
             schedules = {t.schedule.partition(":")[0] for t in trials}
-            self.assertEqual(schedules, {"default", "eager", "lazy", "random", "pct"})
+            self.assertEqual(schedules, {"model", "default", "eager", "lazy", "random", "pct"})
             seeds = [w for t in trials for w in t.arguments if w.startswith("--seed")]
             self.assertEqual(len(seeds), len(set(seeds)))
             self.assertEqual(len({t.arguments[:3] for t in trials if t.problem < 3}), 3, "three problems")
@@ -180,15 +180,36 @@ class Parts(unittest.TestCase):
             path = os.path.join(folder, "kernel.cuh")
             os.symlink(os.path.join(fixture.ROOT, "README.md"), path)
             self.assertRaises(submission.Refused, submission.read_submission, path)
+            self.assertEqual(grade.text_at(path), "", "no hint shows what a link leads to")
+            os.unlink(path)
+            os.mkfifo(path)
+            self.assertEqual(grade.text_at(path), "", "no hint waits for a pipe")
             os.unlink(path)
             for data in (b"\xff\xfe", b"x" * (submission.MAX_BYTES + 1)):
                 with open(path, "wb") as f:
                     f.write(data)
                 self.assertRaises(submission.Refused, submission.read_submission, path)
 
+    def test_kernels(self):
+        """A kernel that the step's host cannot launch as it does is refused; a step's own is not."""
+        for step in os.listdir(os.path.join(fixture.ROOT, "course", "fill")):
+            number = step.removesuffix(".txt")
+            program = submission.program_path(BUILD, grade.exercises.kernels.steps(fixture.ROOT)[number])
+            with open(program, "rb") as f:
+                text = submission.splice.ptx_of(f.read())
+            wanted = submission.entries(text)
+            self.assertTrue(wanted and all(wanted.values()), number)
+            submission.check_kernels(wanted, submission.entries(text))
+            name = next(iter(wanted))
+            for changed in (text.replace(name, name + "2"), text.replace(f"{name}_param_0", f"{name}_param_9[4096]", 1),
+                            text.replace(f"{name}(\n", f"{name}(\n\t.param .u64 more,\n")):
+                with self.assertRaises(submission.Refused):
+                    submission.check_kernels(wanted, submission.entries(changed))
+
     def test_seed(self):
         with tempfile.TemporaryDirectory() as folder:
-            for text, seed in (("ada\n", "ada"), ("7", "7"), ("\u00b2", "1"), ("../x", "1"), ("x" * 65, "1")):
+            for text, seed in (("ada\n", "ada"), ("7", "7"), ("o'brien", "o'brien"), ("\u00b2", "\u00b2"),
+                               ("a\nb", "1"), ("\x1b[2J", "1"), ("x" * 65, "1")):
                 with open(os.path.join(folder, "SEED"), "w", encoding="utf-8") as f:
                     f.write(text)
                 self.assertEqual(grade.seed_of(folder + "/none", folder), seed)

@@ -67,8 +67,58 @@ class Services(unittest.TestCase):
         self.assertIn("3 files, 0 to be marked", told)
         with open(path, newline="", encoding="utf-8") as f:
             self.assertEqual(list(csv.reader(f)), [
-                ["student", "files", "points", "mean", name], ["'=cyd", "1", "0", "0.0", "0"],
-                ["ada", "1", "100", "100.0", "100"], ["bob", "1", "0", "0.0", "0"], ["eve", "0", "0", "", ""]])
+                ["student", "seed", "files", "points", "mean", name], ["'=cyd", "1", "1", "0", "0.0", "0"],
+                ["ada", "1", "1", "100", "100.0", "100"], ["bob", "1", "1", "0", "0.0", "0"],
+                ["eve", "", "0", "0", "", ""]])
+
+    def grade_all(self, *more):
+        """Runs the class; (exit code, what it says)."""
+        made = subprocess.run(["python3", "-B", "course/grade_all.py", "--csv", os.path.join(self.folder, "marks.csv"),
+                               *more, os.path.join(self.folder, "class")], cwd=ROOT, capture_output=True, timeout=120)
+        return made.returncode, (made.stdout + made.stderr).decode("utf-8", "replace")
+
+    def rows(self):
+        with open(os.path.join(self.folder, "marks.csv"), newline="", encoding="utf-8") as f:
+            return list(csv.reader(f))
+
+    def answers(self, *student, start=""):
+        text = start + "".join(f"{q.key} = {q.answer}\n" for q in self.questions.questions)
+        self.put("class", *student, "02", self.questions.name, "answers.txt", text=text)
+
+    def test_odd_folders(self):
+        """What may lie in a class's folder stops nobody's mark: pipes, links without an end, names of any bytes."""
+        self.answers("ada", start="\ufeff")  # as an editor of Windows begins a file
+        self.answers("bob")
+        os.mkfifo(os.path.join(self.folder, "class", "bob", "02", "SEED"))
+        self.answers("cyd")
+        os.symlink("/dev/zero", os.path.join(self.folder, "class", "cyd", "02", "SEED"))
+        named = os.path.join(self.folder, "class", "b")
+        os.rename(named + "ob", os.fsencode(named) + b"\xf6b")
+        self.put("class", "dan", "02", "SEED", text="=1+1\n")
+        self.put("class", "dan", "02", self.questions.name, "answers.txt", text="")
+        os.makedirs(os.path.join(self.folder, "class", ".git"))
+        code, said = self.grade_all()
+        self.assertEqual(code, 0, said)
+        marks = [(row[0], row[1], row[3]) for row in self.rows()[1:]]
+        self.assertEqual(marks, [("ada", "1", "100"), (r"b\udcf6b", "1", "100"), ("cyd", "1", "100"),
+                                 ("dan", "'=1+1", "0")])
+
+    def test_students(self):
+        """The teacher's list of seeds is the whole class; a part that is none, or a list that is not there, is told."""
+        self.answers("ada")
+        self.answers("bob")
+        self.put("seeds.csv", text="\ufeffada,1\n")
+        seeds = ["--seeds", os.path.join(self.folder, "seeds.csv")]
+        code, said = self.grade_all(*seeds)
+        self.assertEqual((code, "no seed for bob" in said), (2, True), said)
+        self.put("seeds.csv", text="\ufeffada,1\nbob,1\n")
+        self.assertEqual(self.grade_all(*seeds)[0], 0)
+        self.assertEqual([row[1] for row in self.rows()], ["seed", "1", "1"])
+        for wrong in (["--shard", "3"], ["--shard", "0/4"], ["--shard", "5/4"]):
+            code, said = self.grade_all(*wrong)
+            self.assertEqual((code, "Traceback" in said), (2, False), said)
+        code, said = self.grade_all("--seeds", os.path.join(self.folder, "none.csv"))
+        self.assertEqual((code, "Traceback" in said), (1, False), said)
 
     def test_gradescope(self):
         self.put("submission", "work", self.kernel.name, "kernel.cuh", text=self.kernel.solution)

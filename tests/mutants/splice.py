@@ -35,24 +35,32 @@ def sections(data):
     return found
 
 
-def container(data, offset, ptx):
-    """The container at offset with `ptx` in place of its PTX."""
-    magic, version, header, size = unpack("IHHQ", data, offset)
+def parts(data, offset):
+    """What the container at offset holds: (kind, header, body) of each entry."""
+    magic, _, header, size = unpack("IHHQ", data, offset)
     if magic != CONTAINER_MAGIC:
         raise Unfit("no fat binary where the wrapper points")
-    entries, at, replaced = [], offset + header, 0
+    at = offset + header
     while at < offset + header + size:
         kind, _, entry_header, payload = unpack("HHIQ", data, at)
-        head, body = bytearray(data[at : at + entry_header]), data[at + entry_header : at + entry_header + payload]
+        head = bytearray(data[at : at + entry_header])
+        if kind == KIND_PTX and unpack("Q", head, 40)[0] & 0xA000:
+            raise Unfit("the program's PTX is compressed: build with --no-compress")
+        yield kind, head, data[at + entry_header : at + entry_header + payload]
+        at += entry_header + payload
+
+
+def container(data, offset, ptx):
+    """The container at offset with `ptx` in place of its PTX."""
+    magic, version, header, _ = unpack("IHHQ", data, offset)
+    entries, replaced = [], 0
+    for kind, head, body in parts(data, offset):
         if kind == KIND_PTX:
-            if unpack("Q", head, 40)[0] & 0xA000:
-                raise Unfit("the program's PTX is compressed: build with --no-compress")
             body = ptx.encode() + b"\0"
             body += b"\0" * (-len(body) % 8)
             struct.pack_into("<Q", head, 8, len(body))
             replaced += 1
         entries.append(bytes(head) + body)
-        at += entry_header + payload
     if replaced != 1:
         raise Unfit(f"{replaced} PTX texts in the program instead of one")
     body = b"".join(entries)
@@ -76,9 +84,8 @@ def add_segment(data, body):
     return address
 
 
-def spliced(program, ptx):
-    """The bytes of an ELF program with `ptx` in its fat binary."""
-    data = bytearray(program)
+def fat_binary(data):
+    """(offset of the container, of the pointer to it, of the relocation of that pointer or None)."""
     named = sections(data)
     if ".nv_fatbin" not in named or ".nvFatBinSegment" not in named:
         raise Unfit("the program carries no fat binary")
@@ -91,8 +98,24 @@ def spliced(program, ptx):
         for i in range(at, at + bytes_ if kind == SHT_RELA else at, 24):
             if unpack("Q", data, i)[0] == wrapper + 8:  # a position-independent program: the addend counts
                 relocation, target = i + 16, unpack("Q", data, i + 16)[0]
-    address = add_segment(data, container(data, offset + target - base, ptx))
-    struct.pack_into("<Q", data, place + 8, address)
+    return offset + target - base, place + 8, relocation
+
+
+def ptx_of(program):
+    """The PTX text that an ELF program carries."""
+    offset, _, _ = fat_binary(program)
+    texts = [body.rstrip(b"\0").decode() for kind, _, body in parts(program, offset) if kind == KIND_PTX]
+    if len(texts) != 1:
+        raise Unfit(f"{len(texts)} PTX texts in the program instead of one")
+    return texts[0]
+
+
+def spliced(program, ptx):
+    """The bytes of an ELF program with `ptx` in its fat binary."""
+    data = bytearray(program)
+    offset, pointer, relocation = fat_binary(data)
+    address = add_segment(data, container(data, offset, ptx))
+    struct.pack_into("<Q", data, pointer, address)
     if relocation is not None:
         struct.pack_into("<Q", data, relocation, address)
     return bytes(data)
