@@ -11,6 +11,7 @@ is not what would be written, that is said. Exit code: 0; 1 where a file cannot 
 import argparse
 import os
 import re
+import signal
 import sys
 import textwrap
 
@@ -72,11 +73,12 @@ def task(e):
         words = " ".join(e.run)
         args = f" ARGS='{words}'" if words else ""
         path = kernels.source_path(e.step)
+        strict = ", but for `" + "`, `".join(e.strict) + "`" if e.strict else ""
         host = f"The host's part is that of [`{path}`](../../../{path})."
         lines += [wrapped(f"Change `{KERNEL}` alone. {WRAPPERS} {host} {WORK}"), "",
                   f"- `make run-{number} EXERCISE={e.name}{args}`",
                   "  runs it on the emulator; so does `make run` in this folder. Findings of class *strict* cost no",
-                  "  points; `SM100EMU_CHECK=strict make run` shows them.",
+                  f"  points{strict}; `SM100EMU_CHECK=strict make run` shows them.",
                   f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
         if e.timed:
             lines += ["", "Cycles on the model's clock count where all is right, no rule is broken and the model has",
@@ -126,19 +128,20 @@ def write(e, folder):
 
 
 def write_lesson(o, lesson):
-    """Writes the exercises of a lesson and says what was done."""
+    """Writes the exercises of a lesson, and when all are there says what was done: `| head` may end this."""
     room = os.path.join(o.to, lesson)
     before = seed_of(room)
-    seed = o.seed or before or SEED
+    seed, said = o.seed or before or SEED, []
     for e in load(ROOT, lesson, seed):
         folder = os.path.join(room, e.name)
         written, kept = write(e, folder)
         state = "written" if written else "there"
         if kept:
             state += "; yours stays: " + ", ".join(kept)
-        print(f"  {os.path.relpath(folder)}  {e.title}  [{state}]")
+        said.append(f"  {os.path.relpath(folder)}  {e.title}  [{state}]")
     with open(os.path.join(room, SEED_FILE), "w") as f:
         f.write(seed + "\n")
+    print("\n".join(said), flush=True)
 
 
 def seeds_of(text):
@@ -195,4 +198,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no mistake
     sys.exit(main())

@@ -7,6 +7,7 @@ Syntax (README.md has an example), a key and its text a line; `#` begins a comme
   hole WORD: RULES...       an exercise; RULES: what may tell the hole, nothing where the answer is merely wrong
   title TEXT                what it is about
   timed                     modelled cycles count
+  strict RULES...           of class strict, which cost no points elsewhere: here the task asks for them
   in FUNCTION               where `from` is looked for; without it in the whole kernel
   from TEXT                 the region begins with this text ...
   to TEXT                   ... and ends with this one, the first behind it; without it the region is `from` alone
@@ -62,7 +63,7 @@ class Hole:
 
     def __init__(self, word, rules, step, run, where):
         self.word, self.rules, self.step, self.run, self.where = word, rules, step, run, where
-        self.title, self.text, self.timed, self.regions = "", [], False, []
+        self.title, self.text, self.timed, self.strict, self.regions = "", [], False, [], []
 
     def start(self, kernel_text):
         """(the kernel with the hole, its first and last line)."""
@@ -85,7 +86,8 @@ class Hole:
         start, first, last = self.start(kernel_text)
         return Exercise(name=f"{lesson}-fill-{self.word}", lesson=lesson, kind=FILL, title=self.title,
                         text="\n".join(self.text).strip() + "\n", step=self.step, start=start, solution=kernel_text,
-                        first=first, last=last, rules=tuple(self.rules), run=tuple(self.run), timed=self.timed)
+                        first=first, last=last, rules=tuple(self.rules), strict=tuple(self.strict), run=tuple(self.run),
+                        timed=self.timed)
 
 
 class Holes:
@@ -136,6 +138,8 @@ class Holes:
             hole.title = rest
         elif key == "timed":
             hole.timed = True
+        elif key == "strict":
+            hole.strict = rest.split()
         elif key == "text":
             hole.text.append(rest)
         elif key == "in":

@@ -9,6 +9,7 @@ marks were given, whatever they are; 2 where the command line is wrong; 1 where 
 import argparse
 import fnmatch
 import os
+import signal
 import sys
 import time
 
@@ -111,6 +112,7 @@ def main(argv):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no mistake
     try:
         sys.exit(main(sys.argv[1:]))
     except (RuntimeError, OSError) as failure:

@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 
 import exercise as exercises
@@ -227,6 +228,7 @@ def main(argv):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no mistake
     sys.stdout.reconfigure(errors="backslashreplace")  # a folder's name may be of any bytes
     try:
         sys.exit(main(sys.argv[1:]))

@@ -87,7 +87,7 @@ class Grader:
             watchdog = 1_000_000 + 20 * max(launch["instructions"]["issued"]
                                             for result in references.values() for launch in result.launches)
             results = trial.run_all(self.emulator, program, trials, scratch, self.jobs, folder=folder,
-                                    watchdog=watchdog)
+                                    watchdog=watchdog, strict=exercise.strict)
         collect(mark, results, folder)
         judge(mark, exercise, trials, results, references)
 

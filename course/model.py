@@ -38,6 +38,7 @@ class Exercise:
     first: int = 0  # line of `start` at which the hole or mistake begins; last: at which it ends
     last: int = 0
     rules: tuple[str, ...] = ()  # ids of the diagnostics that may tell the mistake
+    strict: tuple[str, ...] = ()  # ids of class strict, which cost nothing elsewhere: here the task asks for them
     run: tuple[str, ...] = ()  # arguments of the step's program under which the mistake or hole shows
     timed: bool = False  # modelled cycles count
     questions: tuple[Question, ...] = field(default=())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import sandbox
 
 SECONDS = 60  # the host's; a kernel that does not end is stopped long before, by what it executes
-WATCHED = ("error", "warning")  # levels of the findings that count: what is `strict` alone is a note
+WATCHED = ("error", "warning")  # levels of the findings that count; what is `strict` is a note, and counts where asked
 OPERATIONS = ("tcgen05.ld", "tcgen05.st", "tcgen05.cp", "tcgen05.alloc")  # as the step's own kernel does them
 
 
@@ -65,7 +65,7 @@ def finding(result, rules, folder):
                    f"{told[0][0]}:{told[0][1]}" if told else "", result["ruleId"] + str(told[:1]))
 
 
-def findings(path, folder):
+def findings(path, folder, strict):
     """(what the checker found and counts here, whether there was more); None, False where there is no whole file."""
     try:
         with open(path, encoding="utf-8") as f:
@@ -73,7 +73,7 @@ def findings(path, folder):
     except (OSError, ValueError, KeyError):
         return None, False
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
-    found = [finding(r, rules, folder) for r in run["results"] if r["level"] in WATCHED]
+    found = [finding(r, rules, folder) for r in run["results"] if r["level"] in WATCHED or r["ruleId"] in strict]
     return found, run["properties"]["occurrencesWithoutResult"] > 0
 
 
@@ -91,16 +91,17 @@ def last_words(run):
     return (failed or run.err.strip().splitlines() or [""])[-1][:300]
 
 
-def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0):
-    """One trial of one program, on one host thread, by which it is the same on any machine."""
+def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0, strict=()):
+    """One trial of one program, on one host thread, by which it is the same on any machine. strict: the rules of that
+    class that count."""
     name = os.path.join(scratch, f"run-{os.urandom(6).hex()}")
     os.mkdir(name)
     sarif, stats = os.path.join(name, "found.sarif"), os.path.join(name, "stats.json")
-    command = [emulator, f"--schedule={trial.schedule}", "--check=warn", f"--check-json={sarif}",
-               f"--stats-json={stats}", "--threads=1", "--memory=2G", f"--timeout={SECONDS}"]
+    command = [emulator, f"--schedule={trial.schedule}", f"--check={'strict' if strict else 'warn'}",
+               f"--check-json={sarif}", f"--stats-json={stats}", "--threads=1", "--memory=2G", f"--timeout={SECONDS}"]
     command += [f"--watchdog={watchdog}"] if watchdog else []
     run = sandbox.run([*command, program, *trial.arguments], name, seconds=SECONDS + 10, cpu_seconds=2 * SECONDS)
-    (found, lost), launches = findings(sarif, folder), statistics(stats)
+    (found, lost), launches = findings(sarif, folder, strict), statistics(stats)
     whole = found is not None and launches and all(launch["fault"] == 0 for launch in launches)
     result = Result(right=run.code in (0, 3) and bool(whole), ended=run.code is not None,
                     findings=found or [], lost=lost, launches=launches)

@@ -113,6 +113,16 @@ class Whole(unittest.TestCase):
         self.assertEqual(got[0], got[1])
         self.assertTrue(got[0].findings)
 
+    def test_strict(self):
+        """A finding of class strict costs points where the task asks for its rule, and nowhere else."""
+        text = fixture.SIMPLE
+        fence = text.index("tcgen05_fence_after(); /* what I issue now")
+        without = text[:fence] + text[text.index("/*", fence):]
+        for asked, points in (((), "100"), (("tcgen05-fence-missing",), "60 ")):
+            exercise = dataclasses.replace(fixture.PRODUCT, strict=asked)
+            self.put(exercise, without)
+            self.assertRegex(self.grade([exercise])[1], f"02-fill-product +{points}")
+
     def test_never_ends(self):
         """What the emulator stops is a finding, after as many instructions on any machine; other runs are spared."""
         begin = "    extern __shared__ __align__(1024) unsigned char storage[];\n"
