@@ -93,7 +93,7 @@ def main(argv):
     print(f"lesson {o.lesson}, seed {seed}" + (f", drawn by {o.draw}" if o.draw else ""))
     for exercise in found:
         path, began = os.path.join(o.work, o.lesson, exercise.name, file_of(exercise)), time.monotonic()
-        mark = grader.grade(exercise, path)
+        mark = grader.grade(exercise, path, untouched=bool(o.hint and o.exercise))
         told[mark.name] = hints.hints(mark, exercise, text_at(path), int(o.hint or 0))
         marks.append(mark)
         show(mark, told[mark.name], time.monotonic() - began)

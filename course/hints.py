@@ -73,8 +73,8 @@ def of_questions(mark, exercise, level):
 
 
 def hints(mark, exercise, text, level):
-    """The lines of all levels up to `level`; none for what has full marks, or is not begun."""
-    if not level or mark.state == "not begun" or mark.points == 100:
+    """The lines of all levels up to `level`; none for what has full marks, or is not begun and was not run."""
+    if not level or mark.state == "not begun" and not mark.findings or mark.points == 100:
         return []
     if exercise.kind == PREDICT:
         return of_questions(mark, exercise, level)

@@ -113,6 +113,14 @@ class Whole(unittest.TestCase):
         self.assertEqual(got[0], got[1])
         self.assertTrue(got[0].findings)
 
+    def test_untouched(self):
+        """Who is stuck before the first change is told by name what the checker finds; it has no points."""
+        self.put(fixture.PROXY, fixture.PROXY.start)
+        said = self.grade([fixture.PROXY], "--hint", "1", "--exercise", fixture.PROXY.name)[1]
+        self.assertRegex(said, r"02-repair-a +0 +not begun")
+        self.assertIn("missing-proxy-fence", said)
+        self.assertNotIn("missing-proxy-fence", self.grade([fixture.PROXY], "--hint", "1")[1])
+
     def test_strict(self):
         """A finding of class strict costs points where the task asks for its rule, and nowhere else."""
         text = fixture.SIMPLE
