@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-echo "usage: make TARGET [ARGS='...'] [BACKEND=gpu|emulator] [SANITIZE=1|thread] [WHEELS=dir] [V=1]"
+echo "usage: make TARGET [ARGS='...'] [BACKEND=gpu|emulator] [SANITIZE=1|thread] [WHEELS=dir] [BUILD=dir] [V=1]"
 echo
 for step in "$@"; do
     printf '  %-11s %s\n' "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
