@@ -6,7 +6,9 @@
 #   num        base num                        ptx       base ptx
 #   machine    base num machine                simd      base num simd
 #   engines    base num machine simd engines   warp      base num ptx machine engines warp
-#   isa        all of these, and isa          launch     all of these, and launch
+#   isa        all of these, and isa
+#   lower      base ptx machine warp isa lower            deadlock   base machine warp deadlock
+#   launch     base machine engines warp isa lower deadlock launch
 #   check, trace, stats    each base, machine/events.h and itself
 #   clock                  base, machine/events.h, trace and itself
 #   view                   base, machine/events.h, trace, clock and itself
@@ -60,12 +62,13 @@ function from_emulator(room, target, quoted) {
         breach(room " may not include " target " (it sees: " known[room] ")")
 }
 BEGIN {
-    executor = "base num ptx machine engines warp isa launch"
+    executor = "base num ptx machine engines warp isa lower launch"
     allow("base", "base"); allow("num", "base num"); allow("ptx", "base ptx")
     allow("machine", "base num machine"); allow("simd", "base num simd")
     allow("engines", "base num machine simd engines")
     allow("warp", "base num ptx machine engines warp"); allow("isa", "base num ptx machine engines warp isa")
-    allow("launch", executor)
+    allow("lower", "base ptx machine warp isa lower"); allow("deadlock", "base machine warp deadlock")
+    allow("launch", "base machine engines warp isa lower deadlock launch")
     allow("check", "base machine/events.h check"); allow("trace", "base machine/events.h trace")
     allow("stats", "base machine/events.h stats"); allow("clock", "base machine/events.h trace clock")
     allow("view", "base machine/events.h trace clock view")

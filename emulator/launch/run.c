@@ -5,6 +5,7 @@
  * others, unless they race through global memory, so results are the same on any number of threads.
  */
 #include "base/heap.h"
+#include "deadlock/deadlock.h"
 #include "engines/tc.h"
 #include "isa/isa.h"
 #include "launch/state.h"
@@ -79,6 +80,14 @@ static bool end_round(struct launch_state *st, struct launch_island **active, ui
     return any;
 }
 
+/* The launch ends here; `report` says why. */
+static void give_up(struct launch_state *st, void (*report)(const struct deadlock_scene *at)) {
+    struct deadlock_scene at = {.gpu = st->grid.gpu, .island = &st->islands[0].m};
+    at.clusters = launch_residents(st, &at.num_clusters);
+    report(&at);
+    xfree(at.clusters);
+}
+
 static void run_grid(struct launch_state *st) {
     struct gpu *gpu = st->grid.gpu;
     struct launch_island **active = xcalloc(st->num_islands, sizeof(struct launch_island *));
@@ -93,11 +102,11 @@ static void run_grid(struct launch_state *st) {
         if (gpu->fault)
             break;
         if (atomic_load(&gpu->late) != MACH_IN_TIME)
-            launch_report_late(st);
+            give_up(st, deadlock_report_late);
         else if (gpu->clock + gpu->starts >= gpu->config.watchdog)
-            launch_report_watchdog(st);
+            give_up(st, deadlock_report_watchdog);
         else if (!any)
-            launch_report_deadlock(st);
+            give_up(st, deadlock_report);
     }
     xfree(active);
 }
@@ -118,8 +127,7 @@ static enum warp_grid_answer take_cluster(struct warp_grid *grid, struct island 
 
 /* The launch before its first cluster, without parameters; the caller frees `smem->offset`. */
 static struct launch_state describe_launch(struct gpu *gpu, const struct launch_config *cfg,
-                                           const struct launch_kernel_info *info,
-                                           const struct launch_smem_layout *smem) {
+                                           const struct lower_kernel_info *info, const struct lower_smem_layout *smem) {
     const uint32_t threads = cfg->block.x * cfg->block.y * cfg->block.z;
     const struct diag_dim3 clusters = {cfg->grid.x / cfg->cluster.x, cfg->grid.y / cfg->cluster.y,
                                        cfg->grid.z / cfg->cluster.z};
@@ -172,8 +180,8 @@ static void tell_progress(const struct island *isl, double seconds) {
 }
 
 int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
-    const struct launch_kernel_info info = launch_kernel_info(cfg->kernel);
-    const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
+    const struct lower_kernel_info info = lower_kernel_info(cfg->kernel);
+    const struct lower_smem_layout smem = lower_smem_layout(cfg->kernel->module, cfg->kernel);
     struct launch_state st = describe_launch(gpu, cfg, &info, &smem);
     if (cfg->param_bytes < info.param_bytes || !st.grid.threads || st.grid.warps > MACH_MAX_WARPS || !st.num_clusters)
         diag_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
@@ -205,8 +213,8 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
 
 uint32_t launch_max_resident_clusters(const struct gpu *gpu, const struct launch_config *cfg) {
     struct gpu empty = {.config = gpu->config};
-    const struct launch_kernel_info info = launch_kernel_info(cfg->kernel);
-    const struct launch_smem_layout smem = launch_smem_layout(cfg->kernel->module, cfg->kernel);
+    const struct lower_kernel_info info = lower_kernel_info(cfg->kernel);
+    const struct lower_smem_layout smem = lower_smem_layout(cfg->kernel->module, cfg->kernel);
     const struct launch_state st = describe_launch(&empty, cfg, &info, &smem);
     const struct place_needs n = launch_cta_needs(&st);
     xfree(smem.offset);

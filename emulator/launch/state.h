@@ -1,19 +1,13 @@
-/* launch/state.h - what launch/'s own files share: a launch under way, lowering, the reports of its end. */
+/* launch/state.h - what launch/'s own files share: a launch under way. */
 #ifndef LAUNCH_STATE_H
 #define LAUNCH_STATE_H
 
-#include "launch/flow.h"
 #include "launch/launch.h"
 #include "launch/place.h"
+#include "lower/lower.h"
 #include "warp/core.h"
 
 #include <stdatomic.h>
-
-/* Shared-memory layout of one kernel. */
-struct launch_smem_layout {
-    uint32_t *offset; /* by dense variable number; 0: not part of this kernel */
-    uint32_t static_bytes;
-};
 
 /* One launch, from the first CTA to the last. */
 struct launch_state {
@@ -50,24 +44,6 @@ struct launch_island {
     struct timed *timed;                 /* MACH_SCHED_MODEL: launch/timed.c */
     bool asked_aligned; /* groups at .aligned instructions were resumed, and nothing has happened since */
 };
-
-/* --- lowering ----------------------------------------------------------------------------------------------------- */
-/* Makes the function's frame and code. False: it is too large. launch/lower.c */
-bool launch_lower_func(struct warp_module *m, struct warp_func *f);
-/* Gives registers and parameters slots, and local_offset[] (by body variable) bytes. False: it is too large.
- * launch/frame.c */
-bool launch_lay_out_frame(struct warp_func *f, const struct flow *flow, struct arena *a, uint32_t *local_offset);
-/* Gives the registers of a kernel frame slots from *next_slot on, by ptx_reg index. False, with nothing given, where
- * each is to have its own. launch/registers.c */
-bool launch_share_registers(const struct flow *flow, warp_slot *slot, uint32_t *next_slot);
-static inline uint32_t launch_reg_slots(const struct ptx_reg *r) {
-    const unsigned bits = ptx_type_bits(r->type);
-    return bits <= 32 ? 1 : bits / 32;
-}
-/* Sets `join` of the function's branches: launch/joins.c */
-void launch_find_joins(struct warp_func *f, const struct flow *flow);
-/* launch/module.c; the caller frees `offset`. */
-struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const struct warp_func *kernel);
 
 /* --- a launch ----------------------------------------------------------------------------------------------------- */
 /* May clusters of this kernel see what others do while they run? launch/shares.c */
@@ -110,10 +86,5 @@ bool launch_unstick(struct launch_island *isl);
 /* MACH_SCHED_MODEL: a turn; and what hangs on the island for it. launch/timed.c */
 void launch_take_timed_turn(struct launch_island *isl);
 void launch_timed_free(struct launch_island *isl);
-
-/* Reports (launch/deadlock.c). */
-void launch_report_deadlock(struct launch_state *st);
-void launch_report_watchdog(struct launch_state *st);
-void launch_report_late(struct launch_state *st);
 
 #endif

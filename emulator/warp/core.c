@@ -1,7 +1,7 @@
 /* warp/core.c - a warp's groups of lanes: how they part, meet again and wait, and the loop that runs instructions.
  *
  * Threads are independent (PTX ISA 3.1, 9.5): lanes that part at a branch become two groups that are scheduled apart.
- * They meet at the branch's post-dominator (launch/joins.c), where the first to arrive is parked until the others come
+ * They meet at the branch's post-dominator (lower/joins.c), where the first to arrive is parked until the others come
  * or exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
  */
 #include "warp/core.h"

@@ -1,4 +1,4 @@
-/* warp/insn.h - a PTX function as warps execute it: instructions on slots. Made by launch/lower.c, read-only after.
+/* warp/insn.h - a PTX function as warps execute it: instructions on slots. Made by lower/lower.c, read-only after.
  *
  * Every operand is a slot of the thread's frame, every instruction has the handler that its family's bind function
  * chose (isa/isa.h).
@@ -119,7 +119,7 @@ struct warp_init {
     int64_t offset;     /* added to the address; INIT_LOCAL: the whole offset in the activation */
 };
 
-/* A loaded module (launch/module.c): its functions in slots, its variables in device memory. */
+/* A loaded module (lower/module.c): its functions in slots, its variables in device memory. */
 struct warp_module {
     struct gpu *gpu;
     struct ptx_module *ptx;

@@ -132,7 +132,7 @@ static uint64_t any_argument(struct device *d, uint64_t size) {
 static void launch(struct device *d, struct rt_function *f) {
     static const unsigned blocks[] = {1, 32, 32, 32, 32, 64, 64, 96, 128, 128, 33, 160, 256, 1024};
     static const unsigned clusters[] = {1, 1, 1, 1, 2, 2, 2, 4, 16};
-    const struct launch_kernel_info *k = &f->info;
+    const struct lower_kernel_info *k = &f->info;
     uint8_t bytes[MAX_PARAMS][256];
     void *args[MAX_PARAMS] = {0}, *big = NULL;
     if (k->ptx->num_params > MAX_PARAMS)
@@ -233,7 +233,7 @@ static uint32_t refused(const char *text, size_t len) {
         ptx_module_free(ptx);
         return UINT32_MAX;
     }
-    struct warp_module *m = ptx ? launch_module_load(gpu, ptx) : NULL;
+    struct warp_module *m = ptx ? lower_module_load(gpu, ptx) : NULL;
     struct insn none;
     uint32_t n = 0;
     isa_bind_refused(&none);
@@ -242,7 +242,7 @@ static uint32_t refused(const char *text, size_t len) {
             n += m->funcs[f].code[i].fn == none.fn;
     if (!m)
         return UINT32_MAX;
-    launch_module_unload(m);
+    lower_module_unload(m);
     return n;
 }
 

@@ -17,6 +17,7 @@
 #include "check.h"
 #include "check/check.h"
 #include "launch/launch.h"
+#include "lower/lower.h"
 #include "machine/machine.h"
 #include "ptx/ir.h"
 
@@ -47,7 +48,7 @@ static inline bool run_open_config(struct run *r, const char *ptx, const struct 
     r->gpu->sink = (struct diag_sink){run_collect_, r};
     struct ptx_module *m = ptx_parse(ptx, strlen(ptx), "test.ptx", &r->gpu->sink);
     if (m)
-        r->module = launch_module_load(r->gpu, m);
+        r->module = lower_module_load(r->gpu, m);
     if (!r->module)
         fprintf(stderr, "%s", r->log);
     return CHECK(r->module != NULL);
@@ -63,7 +64,7 @@ static inline void run_check_races(struct run *r) { check_attach(r->gpu); }
 
 static inline void run_close(struct run *r) {
     if (r->module)
-        launch_module_unload(r->module);
+        lower_module_unload(r->module);
     gpu_destroy(r->gpu);
     memset(r, 0, sizeof *r);
 }
@@ -101,13 +102,13 @@ static inline uint64_t run_u64(struct run *r, uint64_t addr, uint64_t index) {
 /* Runs a kernel; 0, or the cuda_error of its fault with the report in r->log (which is emptied first). */
 static inline int run_kernel(struct run *r, const char *name, struct run_shape shape, unsigned num_args,
                              const uint64_t *args) {
-    const struct warp_func *f = launch_find_kernel(r->module, name);
+    const struct warp_func *f = lower_find_kernel(r->module, name);
     r->log_len = 0;
     r->log[0] = 0;
     findings_clear(r->gpu->findings); /* each launch has its reports */
     if (!CHECK(f != NULL))
         return -1;
-    struct launch_kernel_info info = launch_kernel_info(f);
+    struct lower_kernel_info info = lower_kernel_info(f);
     uint8_t params[4096] = {0};
     if (!CHECK(info.ptx->num_params == num_args) || !CHECK(info.param_bytes <= sizeof params))
         return -1;

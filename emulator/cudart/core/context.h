@@ -30,6 +30,7 @@
 #include "cudart/core/abi.h"
 #include "cudart/loader/fatbin.h"
 #include "launch/launch.h"
+#include "lower/lower.h"
 #include "machine/events.h"
 #include "machine/suppress.h"
 #include "stats/stats.h"
@@ -50,7 +51,7 @@ struct rt_function {
     const void *host;               /* the stub's address, which `k<<<>>>` names; NULL for the driver API */
     char *name;                     /* mangled name in the PTX; owned */
     const struct warp_func *kernel; /* NULL until the function is first needed */
-    struct launch_kernel_info info;
+    struct lower_kernel_info info;
     /* attributes (CUfunction_attribute); cluster is 0 when not set at run time */
     int max_dynamic_shared, carveout, non_portable_cluster, cluster_policy;
     struct rt_dim3 cluster;

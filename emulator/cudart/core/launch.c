@@ -417,7 +417,7 @@ int rt_max_cluster_size(struct rt_context *c, struct rt_function *f, const struc
 }
 
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value) {
-    const struct launch_kernel_info *k = &f->info;
+    const struct lower_kernel_info *k = &f->info;
     struct rt_dim3 cluster = required_cluster(f);
     const unsigned most = rt_max_threads(&c->gpu->config, f); /* .reqntid does not count (measured on an H200) */
     const int values[] = {

@@ -128,7 +128,7 @@ void rt_publish_managed(struct rt_module *m) {
         uint64_t address, size;
         if (v->managed == NULL)
             continue;
-        if (m->exec != NULL && launch_find_var(m->exec, v->name, &address, &size)) {
+        if (m->exec != NULL && lower_find_var(m->exec, v->name, &address, &size)) {
             *v->managed = (void *)(uintptr_t)address;
             if (v->stand_in != NULL)
                 memcpy(*v->managed, v->stand_in, size < v->size ? size : v->size);
@@ -146,7 +146,7 @@ bool rt_module_unload(struct rt_module *m) {
     bool managed = false;
     for (struct rt_variable *v = m->variables; v != NULL && m->exec != NULL; v = v->next) {
         uint64_t address, size;
-        if (v->managed == NULL || !launch_find_var(m->exec, v->name, &address, &size))
+        if (v->managed == NULL || !lower_find_var(m->exec, v->name, &address, &size))
             continue;
         managed = true;
         v->stand_in = xcalloc(1, v->size + 1);
@@ -154,14 +154,14 @@ bool rt_module_unload(struct rt_module *m) {
         *v->managed = v->stand_in;
     }
     if (m->exec != NULL)
-        launch_module_unload(m->exec);
+        lower_module_unload(m->exec);
     m->exec = NULL;
     m->tried = false;
     return managed;
 }
 
 static void take_registers(void *exec, const char *name, uint32_t registers) {
-    launch_set_registers(exec, name, registers);
+    lower_set_registers(exec, name, registers);
 }
 
 static int load(struct rt_context *c, struct rt_module *m) {
@@ -176,7 +176,7 @@ static int load(struct rt_context *c, struct rt_module *m) {
         xfree(m->choice.text);
         m->choice.text = NULL;
     }
-    m->exec = launch_module_load(c->gpu, ptx);
+    m->exec = lower_module_load(c->gpu, ptx);
     if (m->exec == NULL)
         return rt_say(c, RT_ERROR_INVALID_PTX, "the PTX of %s cannot be loaded", m->name);
     if (m->code != NULL)
@@ -310,7 +310,7 @@ void rt_module_drop(struct rt_context *c, struct rt_module *m) {
         xfree(v);
     }
     if (m->exec != NULL)
-        launch_module_unload(m->exec);
+        lower_module_unload(m->exec);
     xfree(m->code);
     xfree(m->choice.text);
     xfree(m->name);
@@ -345,10 +345,10 @@ static int function_ready(struct rt_context *c, struct rt_function *f) {
     int e = rt_module_ready(c, f->module);
     if (e != RT_SUCCESS)
         return e;
-    f->kernel = launch_find_kernel(f->module->exec, f->name);
+    f->kernel = lower_find_kernel(f->module->exec, f->name);
     if (f->kernel == NULL)
         return rt_say(c, RT_ERROR_INVALID_DEVICE_FUNCTION, "the PTX of %s has no kernel %s", f->module->name, f->name);
-    f->info = launch_kernel_info(f->kernel);
+    f->info = lower_kernel_info(f->kernel);
     return RT_SUCCESS;
 }
 
@@ -374,10 +374,10 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
     if (e != RT_SUCCESS)
         return e;
     if (c->driver &&
-        (name == NULL || *name == 0 || (address == NULL && bytes == NULL) || launch_find_kernel(m->exec, name) != NULL))
+        (name == NULL || *name == 0 || (address == NULL && bytes == NULL) || lower_find_kernel(m->exec, name) != NULL))
         return rt_say(c, RT_ERROR_INVALID_VALUE, "%s is no name of a variable, or there is no place for the results",
                       name ? name : "(null)");
-    if (name == NULL || !launch_find_var(m->exec, name, &at, &size))
+    if (name == NULL || !lower_find_var(m->exec, name, &at, &size))
         return rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
     if (address != NULL)
         *address = at;
@@ -397,7 +397,7 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
             *out = f;
             return function_ready(c, f);
         }
-    if (launch_find_kernel(m->exec, name) == NULL)
+    if (lower_find_kernel(m->exec, name) == NULL)
         return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
     struct rt_function *f = rt_function_create(c, m, name, NULL);
     if (f == NULL)
@@ -413,7 +413,7 @@ int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_
                 int e = rt_module_ready(c, m);
                 if (e != RT_SUCCESS)
                     return e;
-                if (launch_find_var(m->exec, v->name, address, size))
+                if (lower_find_var(m->exec, v->name, address, size))
                     return RT_SUCCESS;
                 return rt_say(c, RT_ERROR_INVALID_SYMBOL, "the PTX of %s has no variable %s", m->name, v->name);
             }

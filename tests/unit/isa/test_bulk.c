@@ -128,12 +128,12 @@ static const char text[] = RUN_HEADER
 /* A kernel whose first parameter is the map, the others 64-bit values. */
 static int launch(struct run *r, const char *name, uint32_t ctas, const uint8_t *map, const uint64_t *args,
                   unsigned n) {
-    const struct warp_func *f = launch_find_kernel(r->module, name);
+    const struct warp_func *f = lower_find_kernel(r->module, name);
     r->log_len = 0;
     r->log[0] = 0;
     if (!CHECK(f != NULL))
         return -1;
-    struct launch_kernel_info info = launch_kernel_info(f);
+    struct lower_kernel_info info = lower_kernel_info(f);
     uint8_t params[512] = {0};
     memcpy(params, map, 128);
     for (unsigned i = 0; i < n; i++)

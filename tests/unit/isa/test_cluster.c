@@ -181,7 +181,7 @@ static void test_publication(const struct mach_config *config) {
 /* A grid of more CTAs than the GPU holds: each is done once, some by CTAs that took them over. */
 static void test_cancel(struct run *r) {
     uint64_t out = run_alloc(r, 4 * 600);
-    const struct warp_func *f = launch_find_kernel(r->module, "steal2");
+    const struct warp_func *f = lower_find_kernel(r->module, "steal2");
     struct launch_config launch = {.kernel = f,
                                    .grid = {40, 15, 1},
                                    .block = {32, 1, 1},

@@ -329,7 +329,7 @@ static void refused_load(const char *ptx) {
     r.gpu->sink = (struct diag_sink){run_collect_, &r};
     struct ptx_module *m = ptx_parse(ptx, strlen(ptx), "test.ptx", &r.gpu->sink);
     if (CHECK(m != NULL))
-        r.module = launch_module_load(r.gpu, m);
+        r.module = lower_module_load(r.gpu, m);
     CHECK(r.module == NULL);
     CHECK_HAS(r.log, "module-function");
     run_close(&r);

@@ -438,13 +438,13 @@ static bool taken(struct run *r, const char *ptx, uint64_t buffer, enum ptx_op *
     r->log_len = 0;
     r->log[0] = 0;
     struct ptx_module *m = ptx_parse(text, strlen(text), "test.ptx", &r->gpu->sink);
-    r->module = m ? launch_module_load(r->gpu, m) : NULL;
+    r->module = m ? lower_module_load(r->gpu, m) : NULL;
     if (!r->module)
         return false;
     const struct ptx_func *f = ptx_find_func(m, "k");
     *op = f->insns[f->num_insns - 2].op;
     run_kernel(r, "k", (struct run_shape){.block = 32}, 1, &buffer);
-    launch_module_unload(r->module);
+    lower_module_unload(r->module);
     r->module = NULL;
     return strstr(r->log, "unsupported: ") == NULL;
 }
@@ -478,7 +478,7 @@ static void try_row(const struct row *row) {
     struct run r;
     if (!run_open_config(&r, RUN_HEADER, &config))
         return;
-    launch_module_unload(r.module);
+    lower_module_unload(r.module);
     const uint64_t buffer = run_alloc(&r, 4096);
     enum ptx_op op = PTX_OP_unknown;
     if (!CHECK(taken(&r, row->ptx, buffer, &op)))

@@ -268,7 +268,7 @@ static void test_forms(void) {
                  heap ? ".param .b64 a; .param .b64 b; .reg .b64 %rd<4>;" : ".reg .b64 %rd<4>;",
                  heap ? "call.uni (a), malloc, (b);" : forms[i].ptx);
         if (run_open(&r, source)) {
-            const struct warp_func *k = launch_find_kernel(r.module, "k");
+            const struct warp_func *k = lower_find_kernel(r.module, "k");
             if (!CHECK(k) || !CHECK_EQ(launch_kernel_shares(k), forms[i].shares))
                 fprintf(stderr, "    %s\n", forms[i].ptx);
         }

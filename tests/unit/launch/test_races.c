@@ -172,7 +172,7 @@ static void encode(struct run *r, const struct buffers *b) {
 
 /* Clusters run side by side, and none found a value that nobody wrote. */
 static void race(struct run *r, const struct buffers *b, const char *what) {
-    const struct warp_func *k = launch_find_kernel(r->module, "k");
+    const struct warp_func *k = lower_find_kernel(r->module, "k");
     CHECK(k && !launch_kernel_shares(k));
     if (!run_ok(r, "k", (struct run_shape){.grid = CTAS, .block = ELEMENTS}, 3, (uint64_t[]){b->data, b->out, b->map}))
         return;

@@ -1,4 +1,4 @@
-/* launch/registers.c - which registers of a kernel share frame slots.
+/* lower/registers.c - which registers of a kernel share frame slots.
  *
  * A compiler gives every value a register of its own: a kernel has thousands, a few hundred of which hold something at
  * a time. Sharing slots keeps what a warp works on in the host's caches, and frames small.
@@ -10,7 +10,9 @@
  * that have parted do not meet in one. Registers that are written by other than plain instructions (later, as by
  * tcgen05.ld, or perhaps not at all) share with none.
  */
-#include "launch/state.h"
+#include "lower/parts.h"
+
+#include <string.h>
 
 /* Beyond these no register shares, so that strange code is loaded as fast as any: words of sets that one pass over the
  * flow graph looks at, and passes. */
@@ -178,7 +180,7 @@ static void give_slots(const struct liveness *l, struct lists *lists, warp_slot 
         const struct span *s = &l->spans[r];
         if (l->own[r] || s->first > s->last) {
             slot[r] = (warp_slot)*next_slot;
-            *next_slot += launch_reg_slots(&p->regs[r]);
+            *next_slot += lower_reg_slots(&p->regs[r]);
             continue;
         }
         lists->next_begin[r] = lists->begin[s->first];
@@ -194,7 +196,7 @@ static void give_slots(const struct liveness *l, struct lists *lists, warp_slot 
                 *head = lists->next_free[*head];
             } else {
                 slot[r] = (warp_slot)*next_slot;
-                *next_slot += launch_reg_slots(&p->regs[r]);
+                *next_slot += lower_reg_slots(&p->regs[r]);
             }
         }
         for (uint32_t r = lists->end[i]; r != NONE; r = lists->next_end[r]) {
@@ -211,7 +213,7 @@ static uint32_t *numbers(struct arena *a, size_t n) {
     return p;
 }
 
-bool launch_share_registers(const struct flow *flow, warp_slot *slot, uint32_t *next_slot) {
+bool lower_share_registers(const struct flow *flow, warp_slot *slot, uint32_t *next_slot) {
     const uint32_t n = flow->func->num_insns, regs = flow->func->num_regs;
     struct arena a = {0};
     struct liveness l = {.flow = flow, .words = (regs + 63) / 64};

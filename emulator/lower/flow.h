@@ -1,4 +1,4 @@
-/* launch/flow.h - the flow graph of a function: its blocks and the ways between them.
+/* lower/flow.h - the flow graph of a function: its blocks and the ways between them.
  *
  * Instruction num_insns, which the text does not have, is the end: a block of its own, and the last one. A `ret` of a
  * function leads there; a kernel's `ret`, `exit` and `trap` lead nowhere, since the thread ends. A guarded instruction
@@ -24,6 +24,6 @@ struct flow {
     struct arena arena; /* of all this; released by arena_free */
 };
 
-struct flow flow_graph(const struct ptx_func *func);
+struct flow lower_flow(const struct ptx_func *func);
 
 #endif

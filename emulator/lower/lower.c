@@ -1,11 +1,11 @@
-/* launch/lower.c - from typed PTX to instructions on slots: contract in launch.h.
+/* lower/lower.c - from typed PTX to instructions on slots: contract in parts.h.
  *
- * Every operand becomes a slot: registers get frame slots (launch/registers.c), immediates and load-time addresses
+ * Every operand becomes a slot: registers get frame slots (lower/registers.c), immediates and load-time addresses
  * become constants, and what is fixed for a thread (special registers, addresses of shared and local variables) becomes
  * a hidden slot that is filled once when a frame is made.
  */
 #include "isa/isa.h"
-#include "launch/state.h"
+#include "lower/parts.h"
 
 #include <string.h>
 
@@ -422,14 +422,14 @@ static void lower_code(struct lowering *lo) {
     finish_consts(lo);
 }
 
-bool launch_lower_func(struct warp_module *m, struct warp_func *f) {
+bool lower_func(struct warp_module *m, struct warp_func *f) {
     struct lowering lo = {
         .m = m, .f = f, .local_offset = arena_array(&m->arena, f->src->num_vars + 1, sizeof *lo.local_offset)};
-    struct flow flow = flow_graph(f->src);
-    const bool fits = launch_lay_out_frame(f, &flow, &m->arena, lo.local_offset);
+    struct flow flow = lower_flow(f->src);
+    const bool fits = lower_frame(f, &flow, &m->arena, lo.local_offset);
     if (fits) {
         lower_code(&lo);
-        launch_find_joins(f, &flow);
+        lower_find_joins(f, &flow);
     }
     arena_free(&flow.arena);
     return fits;

@@ -1,7 +1,8 @@
-/* launch/module.c - loading a module: variables into device memory, functions into slots; contract in launch.h. */
-#include "launch/state.h"
-
+/* lower/module.c - loading a module: variables into device memory, functions into slots; contract in lower.h. */
 #include "base/heap.h"
+#include "lower/parts.h"
+
+#include <string.h>
 
 static bool in_device_memory(const struct ptx_var *v) {
     return v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST;
@@ -59,7 +60,7 @@ static const struct diag bad_function = {
     .cuda_error = DIAG_CUDA_INVALID_PTX,
 };
 
-struct warp_module *launch_module_load(struct gpu *gpu, struct ptx_module *ptx) {
+struct warp_module *lower_module_load(struct gpu *gpu, struct ptx_module *ptx) {
     struct warp_module *m = xcalloc(1, sizeof *m);
     m->gpu = gpu;
     m->ptx = ptx;
@@ -76,17 +77,17 @@ struct warp_module *launch_module_load(struct gpu *gpu, struct ptx_module *ptx) 
     if (ok)
         relocate(m);
     for (uint32_t i = 0; ok && i < ptx->num_funcs; i++) {
-        ok = launch_lower_func(m, &m->funcs[i]);
+        ok = lower_func(m, &m->funcs[i]);
         if (!ok)
             diag_report(&gpu->sink, &bad_function, "%s is too large", ptx->funcs[i]->name);
     }
     if (ok)
         return m;
-    launch_module_unload(m);
+    lower_module_unload(m);
     return NULL;
 }
 
-void launch_module_unload(struct warp_module *m) {
+void lower_module_unload(struct warp_module *m) {
     if (!m)
         return;
     for (uint32_t i = 0; m->var_addr && i < m->ptx->num_vars; i++)
@@ -97,18 +98,18 @@ void launch_module_unload(struct warp_module *m) {
     xfree(m);
 }
 
-const struct warp_func *launch_find_kernel(const struct warp_module *m, const char *name) {
+const struct warp_func *lower_find_kernel(const struct warp_module *m, const char *name) {
     const struct ptx_func *f = ptx_find_func(m->ptx, name);
     return f && f->is_entry ? &m->funcs[f->index] : NULL;
 }
 
-void launch_set_registers(struct warp_module *m, const char *name, uint32_t registers) {
+void lower_set_registers(struct warp_module *m, const char *name, uint32_t registers) {
     const struct ptx_func *f = ptx_find_func(m->ptx, name);
     if (f)
         m->funcs[f->index].registers = registers;
 }
 
-bool launch_find_var(const struct warp_module *m, const char *name, uint64_t *addr, uint64_t *size) {
+bool lower_find_var(const struct warp_module *m, const char *name, uint64_t *addr, uint64_t *size) {
     const struct ptx_var *v = ptx_find_var(m->ptx, name);
     if (!v || !m->var_addr[v->index])
         return false;
@@ -153,7 +154,7 @@ static void mark_used(const struct warp_func *f, uint8_t *used) {
 }
 
 static void place_shared(const struct ptx_var *v, uint32_t dense, bool dynamic, const uint8_t *used,
-                         struct launch_smem_layout *s, uint64_t *at, uint64_t dynamic_at) {
+                         struct lower_smem_layout *s, uint64_t *at, uint64_t dynamic_at) {
     if (v->space != PTX_SPACE_SHARED || !used[dense] || (v->is_extern && v->incomplete) != dynamic)
         return;
     uint64_t align = v->align ? v->align : 1;
@@ -168,8 +169,8 @@ static void place_shared(const struct ptx_var *v, uint32_t dense, bool dynamic, 
 
 #define SMEM_LIMIT (1u << MACH_SMEM_RANK_SHIFT)
 
-struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const struct warp_func *kernel) {
-    struct launch_smem_layout s = {.offset = xcalloc(m->num_dense_vars + 1, sizeof *s.offset)};
+struct lower_smem_layout lower_smem_layout(const struct warp_module *m, const struct warp_func *kernel) {
+    struct lower_smem_layout s = {.offset = xcalloc(m->num_dense_vars + 1, sizeof *s.offset)};
     uint8_t *seen = xcalloc(m->ptx->num_funcs + 1, 1), *used = xcalloc(m->num_dense_vars + 1, 1);
     uint32_t *stack = xcalloc(m->ptx->num_funcs + 1, sizeof *stack);
     reach(m, kernel, seen, stack);
@@ -204,10 +205,10 @@ struct launch_smem_layout launch_smem_layout(const struct warp_module *m, const 
 
 /* --- facts about a kernel ----------------------------------------------------------------------------------------- */
 
-struct launch_kernel_info launch_kernel_info(const struct warp_func *kernel) {
+struct lower_kernel_info lower_kernel_info(const struct warp_func *kernel) {
     const struct ptx_func *p = kernel->src;
-    struct launch_smem_layout s = launch_smem_layout(kernel->module, kernel);
-    struct launch_kernel_info info = {.ptx = p, .static_smem = s.static_bytes, .local_bytes = kernel->local_bytes};
+    struct lower_smem_layout s = lower_smem_layout(kernel->module, kernel);
+    struct lower_kernel_info info = {.ptx = p, .static_smem = s.static_bytes, .local_bytes = kernel->local_bytes};
     xfree(s.offset);
     ptx_param_offset(p, p->num_params, &info.param_bytes);
     uint64_t limit =

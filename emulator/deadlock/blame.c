@@ -1,17 +1,17 @@
-/* launch/blame.c - who waits for whom in a launch that cannot go on, and what the first in the chain lacks; contract in
- * stuck.h.
+/* deadlock/blame.c - who waits for whom in a launch that cannot go on, and what the first in the chain lacks; contract in
+ * blame.h.
  *
  * Nothing says who would have arrived at an mbarrier. Who did in the phase before, there or at one that the same line
  * initialised, is taken to do so again: where such a warp is held up elsewhere, it is waited for; where it has exited,
  * or where nobody is known, the barrier itself is to blame. Whether a wait asks for another phase than the next one its
  * warp had to see is known: cta->mbars[].passed.
  */
+#include "deadlock/blame.h"
 #include "base/heap.h"
-#include "launch/stuck.h"
 
 #include <stdio.h>
 
-const struct insn *stuck_insn(const struct warp *w, const struct group *g) {
+const struct insn *deadlock_insn(const struct warp *w, const struct group *g) {
     return g->state == GROUP_WAITING && g->wait.in ? g->wait.in : &w->frames[g->frame].func->code[g->pc];
 }
 
@@ -98,7 +98,7 @@ static uint32_t weigh_mbarrier(const struct stuck *s) {
         return 80;
     if (has_exited(&k))
         return 70;
-    if (s->waits_for != STUCK_NONE)
+    if (s->waits_for != DEADLOCK_NONE)
         return 0;
     return k.v.tx > 0 && !k.v.pending ? 65 : k.v.pending < k.v.expected ? 60 : 50;
 }
@@ -136,13 +136,13 @@ static bool needs(const struct stuck *s, const struct stuck *o, const struct lac
 static void find_needed(struct stuck *list, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; i++) {
         const struct lack k = list[i].kind == WAIT_MBARRIER ? lack_of(&list[i]) : (struct lack){0};
-        for (uint32_t j = first; j < end && list[i].waits_for == STUCK_NONE; j++)
+        for (uint32_t j = first; j < end && list[i].waits_for == DEADLOCK_NONE; j++)
             if (j != i && list[j].kind != WAIT_JOIN && needs(&list[i], &list[j], &k))
                 list[i].waits_for = j;
     }
     for (uint32_t i = first; i < end; i++) {
         uint32_t at = list[i].waits_for;
-        for (uint32_t steps = first; at != STUCK_NONE && at != i && steps < end; steps++) {
+        for (uint32_t steps = first; at != DEADLOCK_NONE && at != i && steps < end; steps++) {
             list[at].followers++;
             at = list[at].waits_for;
         }
@@ -151,7 +151,7 @@ static void find_needed(struct stuck *list, uint32_t first, uint32_t end) {
 
 static uint32_t weigh(const struct stuck *s) {
     const struct cta *cta = s->w->cta;
-    const bool first = s->waits_for == STUCK_NONE;
+    const bool first = s->waits_for == DEADLOCK_NONE;
     switch (s->kind) {
     case WAIT_NONE:
         return 100;
@@ -172,16 +172,14 @@ static uint32_t weigh(const struct stuck *s) {
     }
 }
 
-struct stuck *stuck_list(const struct launch_state *st, uint32_t *count) {
+struct stuck *deadlock_groups(const struct deadlock_scene *at, uint32_t *count) {
     struct stuck *list = NULL;
     uint32_t cap = 0, n = 0;
-    uint32_t clusters;
-    struct cluster **residents = launch_residents(st, &clusters);
-    for (uint32_t c = 0; c < clusters; c++) {
-        struct cluster *cl = residents[c];
+    for (uint32_t c = 0; c < at->num_clusters; c++) {
+        struct cluster *cl = at->clusters[c];
         const uint32_t first = n;
         for (uint32_t r = 0; r < cl->num_ctas && cl->cta[r].warps; r++)
-            for (uint32_t i = 0; i < st->grid.warps; i++) {
+            for (uint32_t i = 0; i < cl->cta[r].num_warps; i++) {
                 struct warp *w = &cl->cta[r].warps[i];
                 for (unsigned k = 0; k < w->num_groups && w->live; k++) {
                     const struct group *g = &w->groups[k];
@@ -191,24 +189,23 @@ struct stuck *stuck_list(const struct launch_state *st, uint32_t *count) {
                     list[n++] = (struct stuck){.w = w,
                                                .g = g,
                                                .kind = g->state == GROUP_WAITING ? g->wait.kind : WAIT_NONE,
-                                               .waits_for = STUCK_NONE};
+                                               .waits_for = DEADLOCK_NONE};
                 }
             }
         find_needed(list, first, n);
     }
-    xfree(residents);
     for (uint32_t i = 0; i < n; i++)
         list[i].weight = weigh(&list[i]);
     *count = n;
     return list;
 }
 
-uint32_t stuck_root(const struct stuck *list, uint32_t count) {
-    uint32_t best = STUCK_NONE;
+uint32_t deadlock_root(const struct stuck *list, uint32_t count) {
+    uint32_t best = DEADLOCK_NONE;
     for (uint32_t i = 0; i < count; i++) {
         if (list[i].kind == WAIT_JOIN)
             continue;
-        if (best == STUCK_NONE || list[i].weight > list[best].weight ||
+        if (best == DEADLOCK_NONE || list[i].weight > list[best].weight ||
             (list[i].weight == list[best].weight && list[i].followers > list[best].followers))
             best = i;
     }
@@ -301,14 +298,14 @@ static void say_arrivals(struct words *o, const struct lack *k, const char *name
         say(o, ": nobody has ever arrived");
 }
 
-static const char *mbarrier_cause(const struct stuck *s, struct words *o, struct stuck_names *names) {
+static const char *mbarrier_cause(const struct stuck *s, struct words *o, struct deadlock_names *names) {
     const struct lack k = lack_of(s);
     int32_t bytes;
     if (!k.object) {
         say(o, "warp %u waits at the mbarrier 0x%x, which is not initialised", s->w->index, s->g->wait.addr);
         return NULL;
     }
-    const char *name = stuck_barrier_name(names, k.cta, k.off, s->w);
+    const char *name = deadlock_barrier_name(names, k.cta, k.off, s->w);
     if (k.v.tx >= 0 && k.missed) {
         say_missed(o, s, &k, name);
         return "flip the parity once for each phase that is waited for, beginning with 0, or 1 for who fills empty "
@@ -337,7 +334,7 @@ static void barrier_cause(const struct stuck *s, struct words *o) {
         say(o, "; %u of %u warps have exited", cta->num_warps - cta->live_warps, cta->num_warps);
 }
 
-const char *stuck_cause(const struct stuck *s, struct stuck_names *names, char *text, size_t size) {
+const char *deadlock_cause(const struct stuck *s, struct deadlock_names *names, char *text, size_t size) {
     struct words o = {text, size, 0};
     if (s->kind == WAIT_MBARRIER)
         return mbarrier_cause(s, &o, names);

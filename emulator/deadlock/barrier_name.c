@@ -1,4 +1,4 @@
-/* launch/barrier_name.c - what a program calls an mbarrier; contract in stuck.h.
+/* deadlock/barrier_name.c - what a program calls an mbarrier; contract in blame.h.
  *
  * An mbarrier is 8 bytes at an offset. A static variable of 8 bytes, or an array of them, has its name in the PTX. What
  * lies in a larger structure or in dynamic memory has none, nor has the machine code's debug information: there the
@@ -6,7 +6,7 @@
  * the object whose member of that name it calls. Of the lines that the instruction was inlined from the innermost one
  * that says more than `this` counts. A file that is newer than the program is not asked.
  */
-#include "launch/stuck.h"
+#include "deadlock/blame.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -48,7 +48,7 @@ static int64_t program_time(void) {
 }
 
 /* The line that names the barrier: of the calls that the instruction was inlined from. */
-static const struct diag_inline *naming_call(struct stuck_names *names, const struct diag_site *init, char *out,
+static const struct diag_inline *naming_call(struct deadlock_names *names, const struct diag_site *init, char *out,
                                              size_t size) {
     char line[SOURCE_LINE];
     if (!names->files.newest)
@@ -67,8 +67,8 @@ static bool same_line(const struct diag_site *site, const struct diag_inline *li
     return false;
 }
 
-static void find_in_source(struct stuck_names *names, const struct cta *cta, const struct mach_mbar *object, char *out,
-                           size_t size) {
+static void find_in_source(struct deadlock_names *names, const struct cta *cta, const struct mach_mbar *object,
+                           char *out, size_t size) {
     const struct diag_inline *call = naming_call(names, object->init, out, size);
     uint32_t before = 0, all = 0;
     for (uint32_t i = 0; call && i < cta->num_mbars; i++) {
@@ -81,18 +81,19 @@ static void find_in_source(struct stuck_names *names, const struct cta *cta, con
         snprintf(out + strlen(out), size - strlen(out), "[%u]", before);
 }
 
-const char *stuck_barrier_name(struct stuck_names *names, const struct cta *cta, uint32_t off, const struct warp *w) {
+const char *deadlock_barrier_name(struct deadlock_names *names, const struct cta *cta, uint32_t off,
+                                  const struct warp *w) {
     const uint32_t i = mbar_index(cta, off);
     if (i == UINT32_MAX)
         return "";
     const struct mach_mbar *object = &cta->mbars[i];
-    struct stuck_name *n = &names->known[off / 8 % (sizeof names->known / sizeof *names->known)];
+    struct deadlock_name *n = &names->known[off / 8 % (sizeof names->known / sizeof *names->known)];
     if (n->init == object->init && n->off == off && n->init)
         return n->text;
-    *n = (struct stuck_name){.init = object->init, .off = off};
+    *n = (struct deadlock_name){.init = object->init, .off = off};
     if (!find_variable(w, off, n->text, sizeof n->text))
         find_in_source(names, cta, object, n->text, sizeof n->text);
     return n->text;
 }
 
-void stuck_forget_names(struct stuck_names *names) { source_free(&names->files); }
+void deadlock_forget_names(struct deadlock_names *names) { source_free(&names->files); }

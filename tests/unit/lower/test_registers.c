@@ -135,7 +135,7 @@ static void test_size(void) {
         if (run_ok(&r, "k", (struct run_shape){.block = 32}, 1, &out))
             for (uint32_t l = 0; l < 32; l++)
                 CHECK_EQ(run_u32(&r, out, l), l + 1000);
-        CHECK(launch_find_kernel(r.module, "k")->frame_slots < 20);
+        CHECK(lower_find_kernel(r.module, "k")->frame_slots < 20);
     }
     run_close(&r);
 }
@@ -161,7 +161,7 @@ static void test_limit(void) {
         if (run_ok(&r, "k", (struct run_shape){.block = 32}, 1, &out))
             for (uint32_t l = 0; l < 32; l++)
                 CHECK_EQ(run_u32(&r, out, l), l + 5);
-        CHECK(launch_find_kernel(r.module, "k")->frame_slots > 100);
+        CHECK(lower_find_kernel(r.module, "k")->frame_slots > 100);
     }
     run_close(&r);
 }

@@ -1,4 +1,4 @@
-/* launch/joins.c - where lanes that part at a branch meet again: the branch's immediate post-dominator.
+/* lower/joins.c - where lanes that part at a branch meet again: the branch's immediate post-dominator.
  *
  * The chip's compiler places convergence barriers there (BSSY/BSYNC); PTX has no such notion, so the emulator derives
  * it. A branch to a bare `ret` of a kernel, `exit` or `trap` does not count as a way out of a region, since threads
@@ -7,7 +7,7 @@
  * Post-dominators by Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph", on the reversed
  * graph: no text makes that take more than n log n.
  */
-#include "launch/state.h"
+#include "lower/parts.h"
 
 #define NONE UINT32_MAX
 
@@ -171,7 +171,7 @@ static void post_dominators(struct regions *r) {
             visit[w].ipdom = visit[visit[w].ipdom].ipdom;
 }
 
-void launch_find_joins(struct warp_func *f, const struct flow *flow) {
+void lower_find_joins(struct warp_func *f, const struct flow *flow) {
     const uint32_t n = flow->num_blocks;
     struct arena a = {0};
     struct regions r = {.flow = flow,

@@ -1,5 +1,5 @@
-/* launch/flow.c - blocks and the ways between them; contract in flow.h. */
-#include "launch/flow.h"
+/* lower/flow.c - blocks and the ways between them; contract in flow.h. */
+#include "lower/flow.h"
 
 static bool ends_block(const struct ptx_insn *in) {
     switch (in->op) {
@@ -87,7 +87,7 @@ static void find_predecessors(struct flow *g) {
         }
 }
 
-struct flow flow_graph(const struct ptx_func *func) {
+struct flow lower_flow(const struct ptx_func *func) {
     struct flow g = {.func = func};
     find_blocks(&g);
     find_successors(&g);

@@ -1,10 +1,10 @@
-/* launch/deadlock.c - what a launch that cannot go on looks like: its cause, then every warp, what it waits for and
- * what that lacks. Lines that differ in the CTA alone are one, and of many only the first are told, unless --verbose
- * asks for all.
+/* deadlock/deadlock.c - what a launch that cannot go on looks like: its cause, then every warp, what it waits for and
+ * what that lacks; contract in deadlock.h. Lines that differ in the CTA alone are one, and of many only the first are
+ * told, unless --verbose asks for all.
  */
 #include "base/budget.h"
 #include "base/heap.h"
-#include "launch/stuck.h"
+#include "deadlock/blame.h"
 
 #include <stdio.h>
 
@@ -23,10 +23,10 @@ struct line {
 };
 
 struct listing {
-    const struct launch_state *st;
+    const struct deadlock_scene *at;
     const struct stuck *list;
     uint32_t count;
-    struct stuck_names names;
+    struct deadlock_names names;
     struct line *lines;
     uint32_t num_lines, cap_lines, dropped;
 };
@@ -47,7 +47,7 @@ static void describe_mbarrier(struct listing *o, struct warp *w, uint32_t addr, 
         snprintf(buf, size, "mbarrier 0x%x, which is not initialised", addr);
         return;
     }
-    const char *name = stuck_barrier_name(&o->names, cta, off, w);
+    const char *name = deadlock_barrier_name(&o->names, cta, off, w);
     int n = *name ? snprintf(buf, size, "%s (0x%x)", name, off) : snprintf(buf, size, "mbarrier 0x%x", off);
     n += snprintf(buf + n, size - (size_t)n, ": phase %llu incomplete, %u of %u arrivals pending, tx-count %d",
                   (unsigned long long)v.phases, v.pending, v.expected, v.tx);
@@ -122,7 +122,7 @@ static void describe_wait(struct listing *o, struct warp *w, const struct group 
 static bool stands_alike(const struct warp *w, const struct group *g, const struct warp *o) {
     for (unsigned k = 0; k < MACH_WARP && o->live; k++) {
         const struct group *h = &o->groups[k];
-        if (h->state != g->state || h->mask != g->mask || stuck_insn(o, h) != stuck_insn(w, g))
+        if (h->state != g->state || h->mask != g->mask || deadlock_insn(o, h) != deadlock_insn(w, g))
             continue;
         if (g->state != GROUP_WAITING ||
             (h->wait.kind == g->wait.kind && h->wait.addr == g->wait.addr && h->wait.value == g->wait.value))
@@ -139,13 +139,13 @@ static void free_lines(struct listing *o) {
         xfree(o->lines[i].what);
     }
     xfree(o->lines);
-    stuck_forget_names(&o->names);
+    deadlock_forget_names(&o->names);
 }
 
 /* Is there a line that says the same of another CTA? Then it is said of that one, too. */
 static bool join_line(struct listing *o, const struct insn *in, const struct cta *cta, const char *names,
                       const char *what) {
-    const bool verbose = o->st->grid.gpu->config.verbose;
+    const bool verbose = o->at->gpu->config.verbose;
     for (uint32_t i = 0; i < o->num_lines && !verbose; i++) {
         struct line *l = &o->lines[i];
         if (l->in != in || l->last == cta || strcmp(l->what, what) != 0 || strcmp(l->names, names) != 0)
@@ -160,9 +160,9 @@ static bool join_line(struct listing *o, const struct insn *in, const struct cta
 /* Does it only wait for other lanes of its warp, of which another line tells what they wait for? */
 static bool waits_within(const struct listing *o, uint32_t at) {
     const struct stuck *s = &o->list[at];
-    if (o->st->grid.gpu->config.verbose || !stuck_waits_within(s->kind))
+    if (o->at->gpu->config.verbose || !deadlock_waits_within(s->kind))
         return false;
-    return s->waits_for != STUCK_NONE && !stuck_waits_within(o->list[s->waits_for].kind);
+    return s->waits_for != DEADLOCK_NONE && !deadlock_waits_within(o->list[s->waits_for].kind);
 }
 
 /* A line for the group, and for the warps behind it that stand alike. */
@@ -185,10 +185,10 @@ static void describe_group(struct listing *o, uint32_t at) {
         snprintf(names, sizeof names, "warps %u-%u lanes 0x%08x each", w->index, last->index, g->mask);
     if (g->state == GROUP_WAITING)
         describe_wait(o, w, g, what, sizeof what);
-    const struct insn *in = stuck_insn(w, g);
+    const struct insn *in = deadlock_insn(w, g);
     if (join_line(o, in, w->cta, names, what))
         return;
-    if (o->num_lines == LINES_KEPT && !o->st->grid.gpu->config.verbose) {
+    if (o->num_lines == LINES_KEPT && !o->at->gpu->config.verbose) {
         o->dropped++;
         return;
     }
@@ -197,13 +197,13 @@ static void describe_group(struct listing *o, uint32_t at) {
 }
 
 static void tell(const struct listing *o, const char *text) {
-    const struct gpu *gpu = o->st->grid.gpu;
+    const struct gpu *gpu = o->at->gpu;
     gpu->sink.write(gpu->sink.ctx, text, strlen(text));
 }
 
 static void tell_line(const struct listing *o, const struct line *l) {
     const struct diag_site *s = &l->in->src->site;
-    const bool verbose = o->st->grid.gpu->config.verbose;
+    const bool verbose = o->at->gpu->config.verbose;
     char text[LINE_BYTES], ctas[120], where[600], ptx[200] = "";
     const struct diag_dim3 a = l->first->id, b = l->last->id;
     if (l->ctas == 1)
@@ -219,10 +219,10 @@ static void tell_line(const struct listing *o, const struct line *l) {
 
 /* The line of the root first. */
 static void tell_lines(struct listing *o, uint32_t root) {
-    const bool verbose = o->st->grid.gpu->config.verbose;
+    const bool verbose = o->at->gpu->config.verbose;
     uint32_t first = 0, shown = 0;
-    for (uint32_t i = 0; i < o->num_lines && o->list && root != STUCK_NONE; i++)
-        if (o->lines[i].of <= root && o->lines[i].in == stuck_insn(o->list[root].w, o->list[root].g))
+    for (uint32_t i = 0; i < o->num_lines && o->list && root != DEADLOCK_NONE; i++)
+        if (o->lines[i].of <= root && o->lines[i].in == deadlock_insn(o->list[root].w, o->list[root].g))
             first = i;
     for (uint32_t i = 0; i < o->num_lines && (verbose || shown < LINES_SHOWN); i++, shown++)
         tell_line(o, &o->lines[i == 0 ? first : i <= first ? i - 1 : i]);
@@ -247,7 +247,7 @@ static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t na
             char text[400];
             if (off == named || mbar_peek(cta, off, &v) != MBAR_OK || v.tx >= 0)
                 continue;
-            const char *name = cta->warps ? stuck_barrier_name(&o->names, cta, off, cta->warps) : "";
+            const char *name = cta->warps ? deadlock_barrier_name(&o->names, cta, off, cta->warps) : "";
             snprintf(text, sizeof text, "  CTA (%u,%u,%u): %s (0x%x) got %d bytes that no expect_tx announced\n",
                      cta->id.x, cta->id.y, cta->id.z, *name ? name : "mbarrier", off, -v.tx);
             tell(o, text);
@@ -308,26 +308,26 @@ static const struct diag host_memory = {
 };
 
 /* `proto` NULL: a deadlock. */
-static void report_stop(struct launch_state *st, const struct diag *proto, const char *what) {
+static void report_stop(const struct deadlock_scene *scene, const struct diag *proto, const char *what) {
     struct listing *o = xcalloc(1, sizeof *o);
     char text[700];
     const char *hint = NULL;
-    o->st = st;
-    struct stuck *list = stuck_list(st, &o->count);
+    o->at = scene;
+    struct stuck *list = deadlock_groups(scene, &o->count);
     o->list = list;
-    const uint32_t at = stuck_root(list, o->count);
-    const struct stuck *root = at == STUCK_NONE ? NULL : &list[at];
+    const uint32_t at = deadlock_root(list, o->count);
+    const struct stuck *root = at == DEADLOCK_NONE ? NULL : &list[at];
     struct mach_origin origin = {.thread.warp = DIAG_NO_WARP};
     if (root)
-        origin = warp_origin(root->w, stuck_insn(root->w, root->g), root->g->mask);
+        origin = warp_origin(root->w, deadlock_insn(root->w, root->g), root->g->mask);
     if (!proto) {
         const int n = snprintf(text, sizeof text, "%s", what);
         if (root)
-            hint = stuck_cause(root, &o->names, text + n, sizeof text - (size_t)n);
+            hint = deadlock_cause(root, &o->names, text + n, sizeof text - (size_t)n);
         what = text;
         proto = &deadlocks[root && deadlocks[root->kind].id ? root->kind : WAIT_NONE];
     }
-    struct island *isl = root ? root->w->island : &st->islands[0].m;
+    struct island *isl = root ? root->w->island : scene->island;
     struct diag d = *proto;
     d.hint = hint ? hint : d.hint;
     mach_fault(isl, root ? &origin : NULL, &d, "%s", what);
@@ -342,20 +342,20 @@ static void report_stop(struct launch_state *st, const struct diag *proto, const
     xfree(o);
 }
 
-void launch_report_deadlock(struct launch_state *st) { report_stop(st, NULL, "deadlock: "); }
+void deadlock_report(const struct deadlock_scene *at) { report_stop(at, NULL, "deadlock: "); }
 
-void launch_report_watchdog(struct launch_state *st) {
-    const struct gpu *gpu = st->grid.gpu;
+void deadlock_report_watchdog(const struct deadlock_scene *at) {
+    const struct gpu *gpu = at->gpu;
     char what[160];
     const int n = snprintf(what, sizeof what, "stopped after %llu warp instructions", (unsigned long long)gpu->clock);
     if (gpu->starts > gpu->clock)
         snprintf(what + n, sizeof what - (size_t)n, ", and starts of CTAs that count as %llu",
                  (unsigned long long)gpu->starts);
-    report_stop(st, &watchdog, what);
+    report_stop(at, &watchdog, what);
 }
 
-void launch_report_late(struct launch_state *st) {
-    const struct gpu *gpu = st->grid.gpu;
+void deadlock_report_late(const struct deadlock_scene *at) {
+    const struct gpu *gpu = at->gpu;
     const bool timeout = atomic_load(&gpu->late) == MACH_TIMEOUT;
     const unsigned long long limit = budget_limit(), own = limit - budget_left();
     char what[160];
@@ -364,5 +364,5 @@ void launch_report_late(struct launch_state *st) {
     else
         snprintf(what, sizeof what, "stopped: the process has more than %llu bytes in memory, %llu the emulator's",
                  limit, own);
-    report_stop(st, timeout ? &launch_timeout : &host_memory, what);
+    report_stop(at, timeout ? &launch_timeout : &host_memory, what);
 }

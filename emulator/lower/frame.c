@@ -1,9 +1,9 @@
-/* launch/frame.c - the frame of a function: the slots of its registers and parameters, and the bytes of its .local
+/* lower/frame.c - the frame of a function: the slots of its registers and parameters, and the bytes of its .local
  * variables.
  *
- * Hidden slots follow behind: launch/lower.c.
+ * Hidden slots follow behind: lower/lower.c.
  */
-#include "launch/state.h"
+#include "lower/parts.h"
 
 #define MAX_LOCAL (1u << 24)   /* bytes of .local variables in one function; a thread has 512 KB */
 #define MAX_PARAM 32764u       /* bytes of parameters (CUDA C++ Programming Guide, "Function Parameters") */
@@ -32,11 +32,11 @@ static warp_slot param_slots(struct warp_func *f, const struct ptx_var *v) {
 }
 
 static void lay_out_registers(struct warp_func *f, const struct flow *flow) {
-    if (launch_share_registers(flow, f->reg_slot, &f->frame_slots))
+    if (lower_share_registers(flow, f->reg_slot, &f->frame_slots))
         return;
     for (uint32_t i = 0; i < f->src->num_regs; i++) {
         f->reg_slot[i] = (warp_slot)f->frame_slots;
-        f->frame_slots += launch_reg_slots(&f->src->regs[i]);
+        f->frame_slots += lower_reg_slots(&f->src->regs[i]);
     }
 }
 
@@ -57,7 +57,7 @@ static bool lay_out_local(struct warp_func *f, uint32_t *local_offset) {
     return true;
 }
 
-bool launch_lay_out_frame(struct warp_func *f, const struct flow *flow, struct arena *a, uint32_t *local_offset) {
+bool lower_frame(struct warp_func *f, const struct flow *flow, struct arena *a, uint32_t *local_offset) {
     const struct ptx_func *p = f->src;
     if (!sizes_fit(p))
         return false;
