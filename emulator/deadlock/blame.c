@@ -1,5 +1,5 @@
-/* deadlock/blame.c - who waits for whom in a launch that cannot go on, and what the first in the chain lacks; contract in
- * blame.h.
+/* deadlock/blame.c - who waits for whom in a launch that cannot go on, and what the first in the chain lacks; contract
+ * in blame.h.
  *
  * Nothing says who would have arrived at an mbarrier. Who did in the phase before, there or at one that the same line
  * initialised, is taken to do so again: where such a warp is held up elsewhere, it is waited for; where it has exited,
@@ -7,9 +7,9 @@
  * warp had to see is known: cta->mbars[].passed.
  */
 #include "deadlock/blame.h"
-#include "base/heap.h"
 
-#include <stdio.h>
+#include "base/heap.h"
+#include "base/strbuf.h"
 
 const struct insn *deadlock_insn(const struct warp *w, const struct group *g) {
     return g->state == GROUP_WAITING && g->wait.in ? g->wait.in : &w->frames[g->frame].func->code[g->pc];
@@ -214,95 +214,80 @@ uint32_t deadlock_root(const struct stuck *list, uint32_t count) {
 
 /* --- in words ----------------------------------------------------------------------------------------------------- */
 
-struct words {
-    char *text;
-    size_t size, len;
-};
-
-static void say(struct words *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct words *o, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    const int n = vsnprintf(o->text + o->len, o->size - o->len, fmt, ap);
-    va_end(ap);
-    if (n > 0)
-        o->len += (size_t)n < o->size - o->len ? (size_t)n : o->size - o->len - 1;
+static void say_cta(struct strbuf *o, const struct cta *cta) {
+    strbuf_put(o, "CTA (%u,%u,%u)", cta->id.x, cta->id.y, cta->id.z);
 }
 
-static void say_cta(struct words *o, const struct cta *cta) {
-    say(o, "CTA (%u,%u,%u)", cta->id.x, cta->id.y, cta->id.z);
-}
-
-static void say_barrier(struct words *o, const struct lack *k, const char *name) {
+static void say_barrier(struct strbuf *o, const struct lack *k, const char *name) {
     if (*name) {
-        say(o, "%s", name);
+        strbuf_put(o, "%s", name);
     } else {
         const struct diag_site *init = k->object->init;
         const struct diag_inline *call = init ? init->inlined : NULL;
         const struct diag_site line = {.src_file = call ? call->file : NULL, .src_line = call ? call->line : 0};
         char where[600];
-        say(o, "the mbarrier 0x%x, initialised at %s,", k->cta->rank << MACH_SMEM_RANK_SHIFT | k->off,
-            diag_where(call ? &line : init, where, sizeof where));
+        strbuf_put(o, "the mbarrier 0x%x, initialised at %s,", k->cta->rank << MACH_SMEM_RANK_SHIFT | k->off,
+                   diag_where(call ? &line : init, where, sizeof where));
     }
-    say(o, " of ");
+    strbuf_put(o, " of ");
     say_cta(o, k->cta);
 }
 
 /* Phases that the warp did not see. */
-static void say_missed(struct words *o, const struct stuck *s, const struct lack *k, const char *name) {
+static void say_missed(struct strbuf *o, const struct stuck *s, const struct lack *k, const char *name) {
     const unsigned long long now = k->v.phases, next = k->passed ? k->passed - 1 : 0;
-    say(o, "warp %u waits for parity %u of ", s->w->index, (unsigned)s->g->wait.value);
+    strbuf_put(o, "warp %u waits for parity %u of ", s->w->index, (unsigned)s->g->wait.value);
     say_barrier(o, k, name);
-    say(o, ", which is that of phase %llu; phase %llu was the next for it to see and is over", now, next);
+    strbuf_put(o, ", which is that of phase %llu; phase %llu was the next for it to see and is over", now, next);
     if ((next & 1) == s->g->wait.value)
-        say(o, ", as is the one with the other parity: it missed them");
+        strbuf_put(o, ", as is the one with the other parity: it missed them");
     else if (now == next + 1 && !k->passed)
-        say(o, ": wrong parity for its first wait");
+        strbuf_put(o, ": wrong parity for its first wait");
     else
-        say(o, ": wrong parity, or a wait is missing");
+        strbuf_put(o, ": wrong parity, or a wait is missing");
 }
 
 /* Bytes that are missing, or too many. */
-static void say_bytes(struct words *o, const struct lack *k, const char *name) {
+static void say_bytes(struct strbuf *o, const struct lack *k, const char *name) {
     int32_t bytes = 0;
     const struct cta *stray = stray_of(k, &bytes);
-    say(o, "phase %llu of ", (unsigned long long)k->v.phases);
+    strbuf_put(o, "phase %llu of ", (unsigned long long)k->v.phases);
     say_barrier(o, k, name);
     if (k->v.tx < 0) {
-        say(o, " got %d bytes that no expect_tx announced", -k->v.tx);
+        strbuf_put(o, " got %d bytes that no expect_tx announced", -k->v.tx);
         return;
     }
-    say(o, " lacks %d of %u bytes", k->v.tx, k->object->now.announced);
+    strbuf_put(o, " lacks %d of %u bytes", k->v.tx, k->object->now.announced);
     if (k->v.pending)
-        say(o, " and %u of %u arrivals", k->v.pending, k->v.expected);
+        strbuf_put(o, " and %u of %u arrivals", k->v.pending, k->v.expected);
     if (!stray) {
-        say(o, ", and no copy is under way");
+        strbuf_put(o, ", and no copy is under way");
         return;
     }
-    say(o, "; %d that nobody announced came to that of ", bytes);
+    strbuf_put(o, "; %d that nobody announced came to that of ", bytes);
     say_cta(o, stray);
     if (stray->mbars[mbar_index(stray, k->off)].now.ranks == 1u << stray->rank)
-        say(o, ", by copies of its own");
+        strbuf_put(o, ", by copies of its own");
 }
 
 /* Arrivals that are missing. */
-static void say_arrivals(struct words *o, const struct lack *k, const char *name) {
-    say(o, "phase %llu of ", (unsigned long long)k->v.phases);
+static void say_arrivals(struct strbuf *o, const struct lack *k, const char *name) {
+    strbuf_put(o, "phase %llu of ", (unsigned long long)k->v.phases);
     say_barrier(o, k, name);
-    say(o, " lacks %u of %u arrivals", k->v.pending, k->v.expected);
+    strbuf_put(o, " lacks %u of %u arrivals", k->v.pending, k->v.expected);
     if (has_exited(k)) {
-        say(o, ", and warp %d, which took part before, has exited", __builtin_ctz(k->warps));
+        strbuf_put(o, ", and warp %d, which took part before, has exited", __builtin_ctz(k->warps));
         return;
     }
     if (k->v.phases == 0 && k->v.pending == k->v.expected)
-        say(o, ": nobody has ever arrived");
+        strbuf_put(o, ": nobody has ever arrived");
 }
 
-static const char *mbarrier_cause(const struct stuck *s, struct words *o, struct deadlock_names *names) {
+static const char *mbarrier_cause(const struct stuck *s, struct strbuf *o, struct deadlock_names *names) {
     const struct lack k = lack_of(s);
     int32_t bytes;
     if (!k.object) {
-        say(o, "warp %u waits at the mbarrier 0x%x, which is not initialised", s->w->index, s->g->wait.addr);
+        strbuf_put(o, "warp %u waits at the mbarrier 0x%x, which is not initialised", s->w->index, s->g->wait.addr);
         return NULL;
     }
     const char *name = deadlock_barrier_name(names, k.cta, k.off, s->w);
@@ -324,23 +309,23 @@ static const char *mbarrier_cause(const struct stuck *s, struct words *o, struct
                : "an arrive or a commit is missing, or mbarrier.init counts more arrivals than come in a phase";
 }
 
-static void barrier_cause(const struct stuck *s, struct words *o) {
+static void barrier_cause(const struct stuck *s, struct strbuf *o) {
     const struct cta *cta = s->w->cta;
     const struct mach_barrier *b = &cta->bar[s->g->wait.addr % MACH_BARRIERS];
-    say(o, "barrier %u of ", s->g->wait.addr);
+    strbuf_put(o, "barrier %u of ", s->g->wait.addr);
     say_cta(o, cta);
-    say(o, " lacks %u of %u threads", b->expected - b->arrived, b->expected);
+    strbuf_put(o, " lacks %u of %u threads", b->expected - b->arrived, b->expected);
     if (cta->live_warps < cta->num_warps)
-        say(o, "; %u of %u warps have exited", cta->num_warps - cta->live_warps, cta->num_warps);
+        strbuf_put(o, "; %u of %u warps have exited", cta->num_warps - cta->live_warps, cta->num_warps);
 }
 
 const char *deadlock_cause(const struct stuck *s, struct deadlock_names *names, char *text, size_t size) {
-    struct words o = {text, size, 0};
+    struct strbuf o = strbuf_in(text, size);
     if (s->kind == WAIT_MBARRIER)
         return mbarrier_cause(s, &o, names);
     if (s->kind == WAIT_BARRIER)
         barrier_cause(s, &o);
     else
-        say(&o, "no warp can run and nothing is in flight");
+        strbuf_put(&o, "no warp can run and nothing is in flight");
     return NULL;
 }

@@ -4,6 +4,7 @@
  */
 #include "base/budget.h"
 #include "base/heap.h"
+#include "base/strbuf.h"
 #include "deadlock/blame.h"
 
 #include <stdio.h>
@@ -39,21 +40,20 @@ static char *copy(const char *text) {
 /* --- one group ---------------------------------------------------------------------------------------------------- */
 
 /* What an mbarrier lacks: phase, pending arrivals, tx-count. */
-static void describe_mbarrier(struct listing *o, struct warp *w, uint32_t addr, char *buf, size_t size) {
+static void describe_mbarrier(struct listing *o, struct warp *w, uint32_t addr, struct strbuf *b) {
     struct mbar_view v;
     uint32_t off;
     struct cta *cta = smem_resolve(w->cta, addr, 8, &off);
     if (!cta || mbar_peek(cta, off, &v) != MBAR_OK) {
-        snprintf(buf, size, "mbarrier 0x%x, which is not initialised", addr);
+        strbuf_put(b, "mbarrier 0x%x, which is not initialised", addr);
         return;
     }
     const char *name = deadlock_barrier_name(&o->names, cta, off, w);
-    int n = *name ? snprintf(buf, size, "%s (0x%x)", name, off) : snprintf(buf, size, "mbarrier 0x%x", off);
-    n += snprintf(buf + n, size - (size_t)n, ": phase %llu incomplete, %u of %u arrivals pending, tx-count %d",
-                  (unsigned long long)v.phases, v.pending, v.expected, v.tx);
-    if (v.pending == v.expected && (size_t)n < size)
-        snprintf(buf + n, size - (size_t)n, " (nobody has arrived in it; a wait for parity %u returns at once)",
-                 !v.phase);
+    strbuf_put(b, *name ? "%s (0x%x)" : "mbarrier%s 0x%x", name, off);
+    strbuf_put(b, ": phase %llu incomplete, %u of %u arrivals pending, tx-count %d", (unsigned long long)v.phases,
+               v.pending, v.expected, v.tx);
+    if (v.pending == v.expected)
+        strbuf_put(b, " (nobody has arrived in it; a wait for parity %u returns at once)", !v.phase);
 }
 
 static uint32_t free_columns(const struct sm *sm) {
@@ -63,57 +63,54 @@ static uint32_t free_columns(const struct sm *sm) {
     return n;
 }
 
-static void describe_wait(struct listing *o, struct warp *w, const struct group *g, char *buf, size_t size) {
+static void describe_wait(struct listing *o, struct warp *w, const struct group *g, struct strbuf *b) {
     const struct warp_wait *x = &g->wait;
-    char bar[240];
     switch (x->kind) {
     case WAIT_MBARRIER:
-        describe_mbarrier(o, w, x->addr, bar, sizeof bar);
-        snprintf(buf, size, "waits for parity %llu of %s", (unsigned long long)x->value, bar);
+        strbuf_put(b, "waits for parity %llu of ", (unsigned long long)x->value);
+        describe_mbarrier(o, w, x->addr, b);
         return;
     case WAIT_BARRIER: {
-        const struct mach_barrier *b = &w->cta->bar[x->addr % MACH_BARRIERS];
-        int n =
-            snprintf(buf, size, "waits at barrier %u: %u of %u threads have arrived", x->addr, b->arrived, b->expected);
-        if (w->cta->live_warps < w->cta->num_warps && n > 0 && (size_t)n < size)
-            snprintf(buf + n, size - (size_t)n, "; %u of the CTA's %u warps have exited",
-                     w->cta->num_warps - w->cta->live_warps, w->cta->num_warps);
+        const struct mach_barrier *at = &w->cta->bar[x->addr % MACH_BARRIERS];
+        strbuf_put(b, "waits at barrier %u: %u of %u threads have arrived", x->addr, at->arrived, at->expected);
+        if (w->cta->live_warps < w->cta->num_warps)
+            strbuf_put(b, "; %u of the CTA's %u warps have exited", w->cta->num_warps - w->cta->live_warps,
+                       w->cta->num_warps);
         return;
     }
     case WAIT_CLUSTER:
-        snprintf(buf, size, "waits at the cluster barrier: %u threads have arrived", w->cta->cluster->bar_arrived);
+        strbuf_put(b, "waits at the cluster barrier: %u threads have arrived", w->cta->cluster->bar_arrived);
         return;
     case WAIT_WARP_SYNC:
     case WAIT_ALIGNED:
-        snprintf(buf, size, "waits for the lanes 0x%08x of its warp",
-                 (x->kind == WAIT_ALIGNED ? UINT32_MAX : (uint32_t)x->value) & w->live & ~g->mask);
+        strbuf_put(b, "waits for the lanes 0x%08x of its warp",
+                   (x->kind == WAIT_ALIGNED ? UINT32_MAX : (uint32_t)x->value) & w->live & ~g->mask);
         return;
     case WAIT_TMEM_ALLOC:
-        snprintf(buf, size, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
-                 w->cta->sm->id, free_columns(w->cta->sm));
+        strbuf_put(b, "waits for %u columns of tensor memory on SM %u, of which %u are free", (uint32_t)x->value,
+                   w->cta->sm->id, free_columns(w->cta->sm));
         return;
     case WAIT_PAIR:
-        snprintf(buf, size, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
-                 w->cta->rank ^ 1);
+        strbuf_put(b, "waits until a warp of its pair's other CTA, rank %u, executes the same instruction",
+                   w->cta->rank ^ 1);
         return;
     case WAIT_REGISTERS:
-        snprintf(buf, size, "waits for %u registers a thread; %u are left in the CTA's pool", (uint32_t)x->value,
-                 x->addr);
+        strbuf_put(b, "waits for %u registers a thread; %u are left in the CTA's pool", (uint32_t)x->value, x->addr);
         return;
     case WAIT_TMEM_LDST:
-        snprintf(buf, size, "waits for its tcgen05.ld/st");
+        strbuf_put(b, "waits for its tcgen05.ld/st");
         return;
     case WAIT_ASYNC:
-        snprintf(buf, size, "waits for its copies");
+        strbuf_put(b, "waits for its copies");
         return;
     case WAIT_ROOM:
-        snprintf(buf, size, "waits until fewer than %u operations of its CTA are in flight", ASYNC_MAX_OPS);
+        strbuf_put(b, "waits until fewer than %u operations of its CTA are in flight", ASYNC_MAX_OPS);
         return;
     case WAIT_JOIN:
-        snprintf(buf, size, "waits for the other lanes of its warp behind a branch");
+        strbuf_put(b, "waits for the other lanes of its warp behind a branch");
         return;
     default:
-        snprintf(buf, size, "waits");
+        strbuf_put(b, "waits");
         return;
     }
 }
@@ -169,7 +166,8 @@ static bool waits_within(const struct listing *o, uint32_t at) {
 static void describe_group(struct listing *o, uint32_t at) {
     struct warp *w = o->list[at].w;
     const struct group *g = o->list[at].g;
-    char what[400] = "runs", names[96];
+    char what[400], names[96];
+    struct strbuf b = strbuf_in(what, sizeof what);
     const struct warp *last = w, *end = w->cta->warps + w->cta->num_warps;
     if (w > w->cta->warps && stands_alike(w, g, w - 1))
         return;
@@ -184,7 +182,9 @@ static void describe_group(struct listing *o, uint32_t at) {
     else
         snprintf(names, sizeof names, "warps %u-%u lanes 0x%08x each", w->index, last->index, g->mask);
     if (g->state == GROUP_WAITING)
-        describe_wait(o, w, g, what, sizeof what);
+        describe_wait(o, w, g, &b);
+    else
+        strbuf_put(&b, "runs");
     const struct insn *in = deadlock_insn(w, g);
     if (join_line(o, in, w->cta, names, what))
         return;

@@ -10,7 +10,7 @@
  */
 #include "base/relaxed.h"
 #include "engines/tma_copy.h"
-#include "simd/lines.h"
+#include "simd/line_copy.h"
 #include "simd/swizzle.h"
 
 #include <string.h>

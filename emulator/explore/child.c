@@ -72,14 +72,14 @@ static void kill_all(const struct child *c) {
 
 /* Takes what there is in a pipe, and closes it at the end. */
 static void gather(struct child *c, unsigned i) {
-    struct words *to = i == 0 ? &c->outcome.out : &c->outcome.err;
+    struct text *to = i == 0 ? &c->outcome.out : &c->outcome.err;
     char bytes[65536];
     ssize_t n;
     while (c->pipe[i] >= 0 && (n = read(c->pipe[i], bytes, sizeof bytes)) >= 0) {
         if (n == 0)
             close_pipe(c, i);
         else if (to->len < OUTCOME_BYTES)
-            words_add(to, bytes, (size_t)n);
+            text_add(to, bytes, (size_t)n);
         if (to->len >= OUTCOME_BYTES && !c->outcome.stopped) {
             c->outcome.stopped = true;
             kill_all(c);

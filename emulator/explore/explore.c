@@ -30,7 +30,7 @@ struct exploration {
     uint64_t next; /* to be started */
     uint64_t ended;
     uint64_t first; /* that differs, or `runs` */
-    struct words why;
+    struct text why;
     uint64_t shown; /* when progress was, by now_ns */
 };
 
@@ -74,19 +74,19 @@ static void show_progress(struct exploration *x, bool last) {
 }
 
 /* A word of a command line, quoted where a shell wants that. */
-static void add_word(struct words *to, const char *word) {
+static void add_word(struct text *to, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
     const bool quote = !*word || strspn(word, plain) != strlen(word);
-    words_add(to, " '", quote ? 2 : 1);
+    text_add(to, " '", quote ? 2 : 1);
     for (; *word; word++)
-        words_add(to, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    words_add(to, "'", quote);
+        text_add(to, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    text_add(to, "'", quote);
 }
 
 /* The command that does a run once more. */
-static void add_command(const struct exploration *x, const char *schedule, struct words *to) {
+static void add_command(const struct exploration *x, const char *schedule, struct text *to) {
     char option[96];
-    words_add(to, x->e->launcher, strlen(x->e->launcher));
+    text_add(to, x->e->launcher, strlen(x->e->launcher));
     if (!getenv("SM100EMU_THREADS"))
         add_word(to, "--threads=1");
     for (const char *const *o = x->e->options; *o; o++)
@@ -100,7 +100,7 @@ static void add_command(const struct exploration *x, const char *schedule, struc
 
 static void tell_difference(const struct exploration *x) {
     char schedule[80];
-    struct words command = {0};
+    struct text command = {0};
     schedule_of(x, x->first, schedule, sizeof schedule);
     add_command(x, schedule, &command);
     fprintf(stderr,
@@ -147,7 +147,7 @@ static void pass_on(const struct outcome *o) {
 
 /* A run has ended: if it differs it is the first so far, since those behind the first are stopped, or never begun. */
 static void judge(struct exploration *x, struct child *c, struct child *children, uint32_t jobs) {
-    struct words why = {0};
+    struct text why = {0};
     outcome_judge(&c->outcome, x->e->ignore ? &x->ignore : NULL);
     if (outcome_differs(&x->base, &c->outcome, &why)) {
         x->first = c->run;

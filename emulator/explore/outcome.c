@@ -11,7 +11,7 @@
 
 #define SHOWN 160 /* characters of a line of output */
 
-void words_add(struct words *w, const char *text, size_t len) {
+void text_add(struct text *w, const char *text, size_t len) {
     if (!w->s || w->len + len >= w->cap) {
         w->cap = 2 * (w->len + len) + 256;
         w->s = xrealloc_array(w->s, w->cap, 1);
@@ -21,13 +21,13 @@ void words_add(struct words *w, const char *text, size_t len) {
     w->s[w->len] = 0;
 }
 
-void words_format(struct words *w, const char *fmt, ...) {
+void text_format(struct text *w, const char *fmt, ...) {
     char line[4096];
     va_list ap;
     va_start(ap, fmt);
     const int n = vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    words_add(w, line, n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+    text_add(w, line, n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
 void outcome_free(struct outcome *o) {
@@ -51,27 +51,27 @@ static bool next_line(const char **at, const char *end, const char **line, size_
 }
 
 /* Copies a line without what `ignore` matches in it. */
-static void add_compared(struct words *to, const char *line, size_t len, const regex_t *ignore) {
+static void add_compared(struct text *to, const char *line, size_t len, const regex_t *ignore) {
     char *copy = xcalloc(len + 1, 1), *at = copy;
     regmatch_t m;
     memcpy(copy, line, len);
     copy[len] = 0;
     for (int flags = 0; regexec(ignore, at, 1, &m, flags) == 0; flags = REG_NOTBOL) {
-        words_add(to, at, (size_t)m.rm_so);
+        text_add(to, at, (size_t)m.rm_so);
         if (m.rm_eo == m.rm_so) { /* nothing was matched: on behind the next character */
             if (!at[m.rm_eo])
                 break;
-            words_add(to, at + m.rm_eo++, 1);
+            text_add(to, at + m.rm_eo++, 1);
         }
         at += m.rm_eo;
     }
-    words_add(to, at, strlen(at));
-    words_add(to, "\n", 1);
+    text_add(to, at, strlen(at));
+    text_add(to, "\n", 1);
     xfree(copy);
 }
 
-static void drop_ignored(struct words *text, const regex_t *ignore) {
-    struct words kept = {0};
+static void drop_ignored(struct text *text, const regex_t *ignore) {
+    struct text kept = {0};
     const char *at = text->s, *line;
     size_t len;
     while (next_line(&at, text->s + text->len, &line, &len))
@@ -93,16 +93,16 @@ struct report {
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
 /* Both parties of a race are in its report, in the order in which they came: it is the same the other way round. */
-static void end_report(struct report *r, struct words *to) {
-    struct words line = {0};
+static void end_report(struct report *r, struct text *to) {
+    struct text line = {0};
     if (!r->id[0])
         return;
     qsort(r->place, r->places, sizeof r->place[0], by_text);
-    words_format(&line, "%s", r->id);
+    text_format(&line, "%s", r->id);
     for (unsigned i = 0; i < r->places; i++)
-        words_format(&line, " %s %s", i ? "and" : "at", r->place[i]);
-    words_add(&line, "\n", 1);
-    words_add(to, line.s, line.len);
+        text_format(&line, " %s %s", i ? "and" : "at", r->place[i]);
+    text_add(&line, "\n", 1);
+    text_add(to, line.s, line.len);
     xfree(line.s);
     *r = (struct report){0};
 }
@@ -123,8 +123,8 @@ static void read_id(const char *line, size_t len, char *id, size_t size) {
 static int by_line(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 /* Sorts lines and drops what is there twice. */
-static void sort_lines(struct words *w) {
-    struct words sorted = {0};
+static void sort_lines(struct text *w) {
+    struct text sorted = {0};
     size_t n = 0;
     if (!w->len)
         return;
@@ -134,7 +134,7 @@ static void sort_lines(struct words *w) {
     qsort(lines, n, sizeof *lines, by_line);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || strcmp(lines[i], lines[i - 1]) != 0)
-            words_format(&sorted, "%s\n", lines[i]);
+            text_format(&sorted, "%s\n", lines[i]);
     xfree(lines);
     xfree(w->s);
     *w = sorted;
@@ -158,7 +158,7 @@ bool outcome_is_time(const char *line, size_t len, uint64_t *steps) {
 }
 
 void outcome_judge(struct outcome *o, const regex_t *ignore) {
-    struct words err = {0};
+    struct text err = {0};
     struct report r = {0};
     const char *at = o->err.s, *line;
     size_t len;
@@ -166,8 +166,8 @@ void outcome_judge(struct outcome *o, const regex_t *ignore) {
         char id[sizeof r.id];
         if (outcome_is_time(line, len, &o->steps))
             continue;
-        words_add(&err, line, len);
-        words_add(&err, "\n", 1);
+        text_add(&err, line, len);
+        text_add(&err, "\n", 1);
         read_id(line, len, id, sizeof id);
         if (id[0]) {
             end_report(&r, &o->reports);
@@ -188,36 +188,36 @@ void outcome_judge(struct outcome *o, const regex_t *ignore) {
 
 /* --- differences -------------------------------------------------------------------------------------------------- */
 
-static void say_end(const struct outcome *o, struct words *to) {
+static void say_end(const struct outcome *o, struct text *to) {
     if (o->stopped && o->out.len < OUTCOME_BYTES && o->err.len < OUTCOME_BYTES)
-        words_format(to, "has not ended after %.0f s", o->seconds);
+        text_format(to, "has not ended after %.0f s", o->seconds);
     else if (o->stopped)
-        words_format(to, "printed more than %u MiB", (unsigned)(OUTCOME_BYTES >> 20));
+        text_format(to, "printed more than %u MiB", (unsigned)(OUTCOME_BYTES >> 20));
     else if (WIFSIGNALED(o->status))
-        words_format(to, "ends by signal %d, %s", WTERMSIG(o->status), strsignal(WTERMSIG(o->status)));
+        text_format(to, "ends by signal %d, %s", WTERMSIG(o->status), strsignal(WTERMSIG(o->status)));
     else
-        words_format(to, "ends with exit code %d", WEXITSTATUS(o->status));
+        text_format(to, "ends with exit code %d", WEXITSTATUS(o->status));
 }
 
-static bool end_differs(const struct outcome *base, const struct outcome *o, struct words *why) {
+static bool end_differs(const struct outcome *base, const struct outcome *o, struct text *why) {
     if (base->stopped == o->stopped && (o->stopped || base->status == o->status))
         return false;
-    words_format(why, "  it ");
+    text_format(why, "  it ");
     say_end(o, why);
-    words_format(why, "; under the default schedule it ");
+    text_format(why, "; under the default schedule it ");
     say_end(base, why);
-    words_format(why, "\n");
+    text_format(why, "\n");
     return true;
 }
 
-static void say_line(const char *line, size_t len, bool any, struct words *to) {
+static void say_line(const char *line, size_t len, bool any, struct text *to) {
     if (any)
-        words_format(to, "\"%.*s%s\"", (int)(len < SHOWN ? len : SHOWN), line, len < SHOWN ? "" : "...");
+        text_format(to, "\"%.*s%s\"", (int)(len < SHOWN ? len : SHOWN), line, len < SHOWN ? "" : "...");
     else
-        words_format(to, "missing");
+        text_format(to, "missing");
 }
 
-static bool output_differs(const struct outcome *base, const struct outcome *o, struct words *why) {
+static bool output_differs(const struct outcome *base, const struct outcome *o, struct text *why) {
     const char *a = base->out.s, *b = o->out.s, *la = NULL, *lb = NULL;
     size_t na = 0, nb = 0;
     if (base->out.len == o->out.len && (!base->out.len || memcmp(a, b, base->out.len) == 0))
@@ -227,17 +227,17 @@ static bool output_differs(const struct outcome *base, const struct outcome *o, 
         const bool any_b = next_line(&b, o->out.s + o->out.len, &lb, &nb);
         if (any_a && any_b && na == nb && memcmp(la, lb, na) == 0)
             continue;
-        words_format(why, "  line %u of its output is ", line);
+        text_format(why, "  line %u of its output is ", line);
         say_line(lb, nb, any_b, why);
-        words_format(why, "; under the default schedule it is ");
+        text_format(why, "; under the default schedule it is ");
         say_line(la, na, any_a, why);
-        words_format(why, "\n");
+        text_format(why, "\n");
         return true;
     }
 }
 
 /* Adds the lines of `a` that `b` has not. Both are sorted. */
-static bool add_missing(const struct words *a, const struct words *b, const char *how, struct words *why) {
+static bool add_missing(const struct text *a, const struct text *b, const char *how, struct text *why) {
     const char *at = a->s, *line;
     size_t len;
     bool any = false;
@@ -248,13 +248,13 @@ static bool add_missing(const struct words *a, const struct words *b, const char
         while (!found && next_line(&with, b->s + b->len, &other, &n))
             found = n == len && memcmp(other, line, n) == 0;
         if (!found)
-            words_format(why, "  %s: %.*s\n", how, (int)len, line);
+            text_format(why, "  %s: %.*s\n", how, (int)len, line);
         any |= !found;
     }
     return any;
 }
 
-bool outcome_differs(const struct outcome *base, const struct outcome *o, struct words *why) {
+bool outcome_differs(const struct outcome *base, const struct outcome *o, struct text *why) {
     bool any = end_differs(base, o, why);
     any |= output_differs(base, o, why);
     any |= add_missing(&o->reports, &base->reports, "reported, but not under the default schedule", why);

@@ -6,8 +6,8 @@
  * they do not. A vector or packed operation is one scalar operation per element.
  */
 #include "base/relaxed.h"
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 #include "num/num.h"
 #include "warp/unwritten.h"
 

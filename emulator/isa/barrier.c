@@ -6,8 +6,8 @@
  *
  * Memory is sequentially consistent here, so that fences have no effect on values. Their forms are checked.
  */
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 
 /* --- bar, barrier ------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * Every lane that executes one starts its own copy; kernels elect one lane.
  */
 #include "isa/async_group.h"
-#include "isa/words.h"
+#include "isa/form.h"
 
 struct bulk_form {
     enum ptx_mod dst, src; /* the first and second state space; prefetch has a source only */

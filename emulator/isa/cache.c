@@ -3,8 +3,8 @@
  * Caches are not modelled: these are hints, checked for form and, where the ISA asks for a valid range, for address.
  * A cache policy is an opaque value that no access looks into.
  */
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 
 /* --- prefetch, applypriority, discard ----------------------------------------------------------------------------- */
 

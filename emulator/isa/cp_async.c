@@ -8,8 +8,8 @@
 
 #include "base/heap.h"
 #include "base/relaxed.h"
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 #include "machine/mbarrier.h"
 
 /* --- async-groups ------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* isa/grid_control.c - instructions by which a kernel speaks with the launch: griddepcontrol, clusterlaunchcontrol,
  * setmaxnreg (PTX ISA 9.7.13.13, 9.7.13.17, 9.7.13.18, 9.7.19.5).
  */
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 #include "machine/mbarrier.h"
 #include "warp/unwritten.h"
 

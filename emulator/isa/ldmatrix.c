@@ -4,8 +4,8 @@
  * of row l / 4 in one register per matrix; with .trans, of column l / 4. The shapes of 8-, 6- and 4-bit elements are
  * refused: their fragments are given only in figures.
  */
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 #include "warp/unwritten.h"
 
 struct matrix_form {

@@ -17,8 +17,8 @@
  * has come through to it by then.
  */
 #include "machine/mbarrier.h"
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 
 #include <stdio.h>
 

@@ -14,9 +14,9 @@
  * several elements is poison while all of them are: what pads a structure may be.
  */
 #include "base/relaxed.h"
+#include "isa/form.h"
 #include "isa/quad.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 #include "warp/unwritten.h"
 
 struct mem_form {

@@ -4,7 +4,7 @@
 #define ISA_TCGEN05_H
 
 #include "engines/tc.h"
-#include "isa/words.h"
+#include "isa/form.h"
 
 /* Sorts the words of an instruction that .target lets a text use; false with a reason. */
 bool isa_tmem_sort(struct isa_binder *b, const struct ptx_insn *p, const uint16_t *form, struct isa_words *k);

@@ -3,8 +3,8 @@
  */
 #include "engines/tensormap.h"
 #include "base/relaxed.h"
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 
 static const struct diag bad_replace = {
     .id = "tensormap-replace",

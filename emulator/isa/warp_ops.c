@@ -4,8 +4,8 @@
  * The members of `membermask` that are alive meet first (warp_sync_lanes); a thread that is not in its own mask is a
  * fault. A shuffle from a thread that does not take part gives poison.
  */
+#include "isa/form.h"
 #include "isa/tell.h"
-#include "isa/words.h"
 #include "num/num.h"
 
 static const struct diag mask_self = {

@@ -72,7 +72,7 @@ static uint32_t find_op(const struct ptx_parser *p, const struct ptx_name *first
         path[n++] = '.';
         memcpy(path + n, w->list[i]->text, w->list[i]->len);
         n += w->list[i]->len;
-        const struct ptx_name *name = ptx_names_find(p->lx.names, path, n);
+        const struct ptx_name *name = ptx_intern_find(p->lx.names, path, n);
         if (name && name->op) {
             *op = (enum ptx_op)name->op;
             used = i + 1;

@@ -306,7 +306,7 @@ struct ptx_module {
     uint32_t num_funcs;
     const struct ptx_var *const *vars; /* module-scope variables */
     uint32_t num_vars;
-    const struct ptx_names *names; /* of ptx_find_func and ptx_find_var */
+    const struct ptx_interned *names; /* of ptx_find_func and ptx_find_var */
 };
 
 /* Parses text[0..len). `name` is what diagnostics call it. On malformed text reports once through `sink`

@@ -2,7 +2,7 @@
 #ifndef PTX_LEX_H
 #define PTX_LEX_H
 
-#include "ptx/names.h"
+#include "ptx/intern.h"
 
 /* Single characters are their own kind. */
 enum ptx_tk {
@@ -35,7 +35,7 @@ struct ptx_token {
 struct ptx_lexer {
     const char *text;
     uint32_t len, pos, line;
-    struct ptx_names *names;
+    struct ptx_interned *names;
     const char *error; /* set once; the offending place is (error_pos, error_line) */
     uint32_t error_pos, error_line;
 };

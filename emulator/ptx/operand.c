@@ -25,7 +25,7 @@ static void special_register(struct ptx_parser *p, const struct ptx_token *at, s
         memcpy(text, at->name->text, n);
         text[n] = '.';
         memcpy(text + n + 1, p->tok.name->text, m);
-        whole = ptx_names_find(p->lx.names, text, n + m + 1);
+        whole = ptx_intern_find(p->lx.names, text, n + m + 1);
     }
     if (!whole || !whole->sreg)
         ptx_error(p, &p->tok, "'%s' has no component '.%.60s'", at->name->text, p->tok.name->text);

@@ -246,7 +246,7 @@ struct ptx_module *ptx_parse(const char *text, size_t len, const char *name, con
     struct ptx_parser p = {.module = m, .keep = &m->arena, .sink = sink};
     bool too_long = len > PTX_MAX_TEXT;
     p.lx = (struct ptx_lexer){
-        .text = text, .len = too_long ? 0 : (uint32_t)len, .line = 1, .names = ptx_names_new(&m->arena)};
+        .text = text, .len = too_long ? 0 : (uint32_t)len, .line = 1, .names = ptx_intern_new(&m->arena)};
     p.sink_name = ptx_intern(p.lx.names, "_", 1);
     p.warp_sz = ptx_intern(p.lx.names, "WARP_SZ", 7);
     p.n_generic = ptx_intern(p.lx.names, "generic", 7);
@@ -277,11 +277,11 @@ void ptx_module_free(struct ptx_module *m) {
 }
 
 const struct ptx_func *ptx_find_func(const struct ptx_module *m, const char *name) {
-    const struct ptx_name *n = ptx_names_find(m->names, name, strlen(name));
+    const struct ptx_name *n = ptx_intern_find(m->names, name, strlen(name));
     return n ? n->func : NULL;
 }
 
 const struct ptx_var *ptx_find_var(const struct ptx_module *m, const char *name) {
-    const struct ptx_name *n = ptx_names_find(m->names, name, strlen(name));
+    const struct ptx_name *n = ptx_intern_find(m->names, name, strlen(name));
     return n ? n->var : NULL;
 }

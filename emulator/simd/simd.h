@@ -1,8 +1,9 @@
 /* simd/simd.h - the units of the host that the loops of this room run on.
  *
  * The room holds the loops that take an emulation's time: products (multiply.h, fused.h, amx.h), the way of matrices to
- * them (gather.h) and boxes of whole lines (lines.h). They see numbers and addresses, no GPU. Each has a portable twin,
- * and what they give has the same bits on every unit; only --umma=fast is another sum, and amx.h says by how much.
+ * them (gather.h) and boxes of whole lines (line_copy.h). They see numbers and addresses, no GPU. Each has a portable
+ * twin, and what they give has the same bits on every unit; only --umma=fast is another sum, and amx.h says by how
+ * much.
  */
 #ifndef SIMD_SIMD_H
 #define SIMD_SIMD_H

@@ -152,7 +152,7 @@ enum stats_kind stats_kind_of(const struct stats_site *s);
 const char *stats_kind_name(enum stats_kind kind);
 const char *stats_kind_key(enum stats_kind kind);
 
-/* --- lines.c: the same by lines of the source --------------------------------------------------------------------- */
+/* --- by_line.c: the same by lines of the source ------------------------------------------------------------------- */
 
 /* All instructions of a line of the source with the same calls inlined around it; the PTX line where there is none. */
 struct stats_line {

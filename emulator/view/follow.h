@@ -11,7 +11,7 @@
 #ifndef VIEW_FOLLOW_H
 #define VIEW_FOLLOW_H
 
-#include "view/rows.h"
+#include "view/event_rows.h"
 
 /* False where nothing has that name: `why` says so; follow_list says what there is. */
 bool follow_print(struct rows *r, const struct trace_log *log, struct names *names, const struct say_times *times,

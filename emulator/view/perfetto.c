@@ -8,7 +8,7 @@
 
 #include "base/heap.h"
 #include "base/json.h"
-#include "view/words.h"
+#include "base/strbuf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* view/say.c - events of a log in words; contract in say.h. */
 #include "view/say.h"
 
+#include "base/strbuf.h"
 #include "view/names_of.h"
-#include "view/words.h"
 
 #include <string.h>
 
@@ -41,25 +41,25 @@ const char *say_wait(uint32_t kind) {
 
 /* --- objects and operations --------------------------------------------------------------------------------------- */
 
-static void put_object(struct words *w, const struct say *t, uint32_t object) {
+static void put_object(struct strbuf *w, const struct say *t, uint32_t object) {
     const struct trace_object *o = &t->c->objects[object - 1];
-    words_put(w, "%s", t->n->objects[object - 1]);
+    strbuf_put(w, "%s", t->n->objects[object - 1]);
     if (o->kind != OBJECT_CLUSTER_BARRIER)
-        words_put(w, "@cta%u", o->rank);
+        strbuf_put(w, "@cta%u", o->rank);
 }
 
 /* An object that an event is about: its CTA is said where it is not the event's. */
-static void put_own_object(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_own_object(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     if (e->object && t->c->objects[e->object - 1].rank == e->rank)
-        words_put(w, "%s", t->n->objects[e->object - 1]);
+        strbuf_put(w, "%s", t->n->objects[e->object - 1]);
     else if (e->object)
         put_object(w, t, e->object);
     else
-        words_put(w, "a barrier");
+        strbuf_put(w, "a barrier");
 }
 
 const char *say_object(const struct say *t, uint32_t object, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     put_object(&w, t, object);
     return buf;
 }
@@ -87,16 +87,16 @@ const char *say_unit(const struct trace_op *op) {
     return "unit";
 }
 
-static void put_range(struct words *w, const struct say *t, uint32_t rank, uint32_t off) {
+static void put_range(struct strbuf *w, const struct say *t, uint32_t rank, uint32_t off) {
     const struct names_range *r = names_range_at(t->n->smem, t->n->num_smem, rank, off);
     if (r)
-        words_put(w, "%s", r->name);
+        strbuf_put(w, "%s", r->name);
     else
-        words_put(w, "0x%x", off);
+        strbuf_put(w, "0x%x", off);
 }
 
-static void put_columns(struct words *w, uint32_t first, uint32_t end) {
-    words_put(w, end > first + 1 ? "columns %u-%u" : "column %u", first, end - (end > first));
+static void put_columns(struct strbuf *w, uint32_t first, uint32_t end) {
+    strbuf_put(w, end > first + 1 ? "columns %u-%u" : "column %u", first, end - (end > first));
 }
 
 /* The CTAs that the instruction of `op` brings the same to, as bits. */
@@ -108,64 +108,64 @@ static uint32_t ctas_of(const struct say *t, const struct trace_op *op) {
 }
 
 /* ctas: bits of those that it goes to. */
-static void put_copy(struct words *w, const struct say *t, const struct trace_op *op, uint32_t ctas) {
+static void put_copy(struct strbuf *w, const struct say *t, const struct trace_op *op, uint32_t ctas) {
     const char *unit = op->agent == AGENT_TMA ? "TMA" : "bulk";
     if (op->to && op->from) {
-        words_put(w, "%s copy ", unit);
+        strbuf_put(w, "%s copy ", unit);
         put_range(w, t, op->from - 1, op->from_off);
-        words_put(w, " -> ");
+        strbuf_put(w, " -> ");
         put_range(w, t, op->to - 1, op->to_off);
-        words_put(w, " of cta%u", op->to - 1);
+        strbuf_put(w, " of cta%u", op->to - 1);
     } else if (op->to) {
-        words_put(w, "%s load ", unit);
+        strbuf_put(w, "%s load ", unit);
         put_range(w, t, op->to - 1, op->to_off);
-        words_put(w, " -> cta");
-        words_bits(w, ctas);
+        strbuf_put(w, " -> cta");
+        strbuf_bits(w, ctas);
     } else if (op->from) {
-        words_put(w, "%s %s ", unit, strstr(trace_string(t->log, op->name), "reduce") ? "reduction of" : "store");
+        strbuf_put(w, "%s %s ", unit, strstr(trace_string(t->log, op->name), "reduce") ? "reduction of" : "store");
         put_range(w, t, op->from - 1, op->from_off);
     } else if (op->follows) {
-        words_put(w, "%s store's writes", unit);
+        strbuf_put(w, "%s store's writes", unit);
     } else {
-        words_put(w, "%s", trace_string(t->log, op->name));
+        strbuf_put(w, "%s", trace_string(t->log, op->name));
     }
 }
 
 /* The name of the mbarrier that lies there. */
-static void put_mbarrier(struct words *w, const struct say *t, uint32_t rank, uint32_t at) {
+static void put_mbarrier(struct strbuf *w, const struct say *t, uint32_t rank, uint32_t at) {
     for (uint32_t i = t->c->num_objects; i > 0; i--)
         if (t->c->objects[i - 1].kind == OBJECT_MBARRIER && t->c->objects[i - 1].rank == rank &&
             t->c->objects[i - 1].at == at) {
-            words_put(w, "%s", t->n->objects[i - 1]);
+            strbuf_put(w, "%s", t->n->objects[i - 1]);
             return;
         }
-    words_put(w, "mbarrier 0x%x", at);
+    strbuf_put(w, "mbarrier 0x%x", at);
 }
 
-static void put_arrival(struct words *w, const struct say *t, const struct trace_op *op) {
+static void put_arrival(struct strbuf *w, const struct say *t, const struct trace_op *op) {
     const char *name = trace_string(t->log, op->name);
-    words_put(w, "%s", strncmp(name, "tcgen05.", 8) == 0 ? name + 8 : name);
+    strbuf_put(w, "%s", strncmp(name, "tcgen05.", 8) == 0 ? name + 8 : name);
     if (!op->signals)
         return;
-    words_put(w, " -> ");
+    strbuf_put(w, " -> ");
     put_mbarrier(w, t, op->signals - 1, op->signals_off);
-    words_put(w, "@cta");
-    words_bits(w, op->ctas ? op->ctas : 1u << (op->signals - 1) % 32);
+    strbuf_put(w, "@cta");
+    strbuf_bits(w, op->ctas ? op->ctas : 1u << (op->signals - 1) % 32);
 }
 
-static void put_tensor(struct words *w, const struct say *t, const struct trace_op *op) {
+static void put_tensor(struct strbuf *w, const struct say *t, const struct trace_op *op) {
     const uint32_t first = (op->to ? op->to_off : op->from_off) & 0xffff;
     uint32_t end = first + op->n;
     if (op->agent == AGENT_TENSOR_CORE) {
-        words_put(w, "UMMA %ux%ux%u, D ", op->m, op->n, op->k);
+        strbuf_put(w, "UMMA %ux%ux%u, D ", op->m, op->n, op->k);
         names_accumulator(op, &end);
     } else {
-        words_put(w, "%s ", trace_string(t->log, op->name));
+        strbuf_put(w, "%s ", trace_string(t->log, op->name));
     }
     put_columns(w, first, end);
 }
 
-static void put_op(struct words *w, const struct say *t, uint32_t number, bool whole) {
+static void put_op(struct strbuf *w, const struct say *t, uint32_t number, bool whole) {
     const struct trace_op *op = &t->c->ops[number - 1];
     switch ((enum event_agent)op->agent) {
     case AGENT_TMA:
@@ -181,28 +181,28 @@ static void put_op(struct words *w, const struct say *t, uint32_t number, bool w
         put_arrival(w, t, op);
         return;
     case AGENT_CLC:
-        words_put(w, "try_cancel");
+        strbuf_put(w, "try_cancel");
         if (op->completed && op->taken)
-            words_put(w, ": cluster of CTA (%u,%u,%u)", op->first.x, op->first.y, op->first.z);
+            strbuf_put(w, ": cluster of CTA (%u,%u,%u)", op->first.x, op->first.y, op->first.z);
         else if (op->completed)
-            words_put(w, ": no cluster is left");
+            strbuf_put(w, ": no cluster is left");
         return;
     case AGENT_THREAD:
     case AGENT_CP_ASYNC:
     case AGENT_TENSOR_ALLOC:
         break;
     }
-    words_put(w, "%s", trace_string(t->log, op->name));
+    strbuf_put(w, "%s", trace_string(t->log, op->name));
 }
 
 const char *say_op(const struct say *t, uint32_t op, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     put_op(&w, t, op, false);
     return buf;
 }
 
 const char *say_instruction(const struct say *t, uint32_t op, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     put_op(&w, t, op, true);
     return buf;
 }
@@ -214,9 +214,9 @@ bool say_is_phase(const struct trace_event *e) {
            (e->kind == SYNC_MBAR_PHASE || e->kind == SYNC_BAR_PHASE || e->kind == SYNC_CLUSTER_PHASE);
 }
 
-static void put_warp(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_warp(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     char name[64];
-    words_put(w, "%s", e->warp == TRACE_NO_WARP ? "hardware" : names_warp(t->n, e->rank, e->warp, name, sizeof name));
+    strbuf_put(w, "%s", e->warp == TRACE_NO_WARP ? "hardware" : names_warp(t->n, e->rank, e->warp, name, sizeof name));
 }
 
 uint32_t say_rank(const struct say *t, uint32_t event) {
@@ -225,12 +225,12 @@ uint32_t say_rank(const struct say *t, uint32_t event) {
 }
 
 const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     const struct trace_event *e = event_at(t, event);
     if (say_is_phase(e) && e->object)
-        words_put(&w, "%s", t->n->objects[e->object - 1]);
+        strbuf_put(&w, "%s", t->n->objects[e->object - 1]);
     else if (e->op && !(e->class == TRACE_OP && e->kind == OP_ISSUED))
-        words_put(&w, "%s", say_unit(&t->c->ops[e->op - 1]));
+        strbuf_put(&w, "%s", say_unit(&t->c->ops[e->op - 1]));
     else
         put_warp(&w, t, e);
     return buf;
@@ -239,63 +239,63 @@ const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size)
 /* --- what --------------------------------------------------------------------------------------------------------- */
 
 /* What the phase lacks. */
-static void put_state(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_state(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     const uint32_t i = (uint32_t)(e - t->c->events);
     const uint32_t pending = t->times ? t->times->pending[i] : e->pending;
     const int32_t tx = t->times ? t->times->tx[i] : e->tx;
-    words_put(w, ", phase %u: ", e->phase);
+    strbuf_put(w, ", phase %u: ", e->phase);
     if (pending || tx <= 0)
-        words_count(w, pending, "arrival");
+        strbuf_count(w, pending, "arrival");
     if (tx)
-        words_put(w, "%s%d bytes", pending || tx <= 0 ? " and " : "", tx);
-    words_put(w, " to come");
+        strbuf_put(w, "%s%d bytes", pending || tx <= 0 ? " and " : "", tx);
+    strbuf_put(w, " to come");
 }
 
-static void put_mbar(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_mbar(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     switch ((enum event_sync_kind)e->kind) {
     case SYNC_MBAR_ARRIVE:
-        words_put(w, e->count == 1 ? "arrives at " : "arrives %u times at ", e->count);
+        strbuf_put(w, e->count == 1 ? "arrives at " : "arrives %u times at ", e->count);
         break;
     case SYNC_MBAR_DROP:
-        words_put(w, "arrives for good at ");
+        strbuf_put(w, "arrives for good at ");
         break;
     case SYNC_MBAR_EXPECT_TX:
-        words_put(w, "expects %llu bytes at ", (unsigned long long)e->value);
+        strbuf_put(w, "expects %llu bytes at ", (unsigned long long)e->value);
         put_own_object(w, t, e);
-        words_put(w, ", phase %u", e->phase);
+        strbuf_put(w, ", phase %u", e->phase);
         return;
     case SYNC_MBAR_COMPLETE_TX:
-        words_put(w, "brings %llu bytes ", (unsigned long long)e->value);
+        strbuf_put(w, "brings %llu bytes ", (unsigned long long)e->value);
         if (e->op && t->c->ops[e->op - 1].to && t->c->ops[e->op - 1].agent != AGENT_CLC) {
-            words_put(w, "of ");
+            strbuf_put(w, "of ");
             put_range(w, t, t->c->ops[e->op - 1].to - 1, t->c->ops[e->op - 1].to_off);
-            words_put(w, " ");
+            strbuf_put(w, " ");
         }
-        words_put(w, "to ");
+        strbuf_put(w, "to ");
         break;
     default:
-        words_put(w, "will arrive at ");
+        strbuf_put(w, "will arrive at ");
         break;
     }
     put_own_object(w, t, e);
     put_state(w, t, e);
 }
 
-static void put_test(struct words *w, const struct say *t, const struct trace_event *e) {
-    words_put(w, "asks ");
+static void put_test(struct strbuf *w, const struct say *t, const struct trace_event *e) {
+    strbuf_put(w, "asks ");
     put_own_object(w, t, e);
-    words_put(w, " for the phase of parity %u: %s", e->what, e->count ? "over" : "not yet");
+    strbuf_put(w, " for the phase of parity %u: %s", e->what, e->count ? "over" : "not yet");
     if (e->times > 1)
-        words_put(w, ", %u times", e->times);
+        strbuf_put(w, ", %u times", e->times);
 }
 
-static void put_group(struct words *w, const struct trace_event *e) {
+static void put_group(struct strbuf *w, const struct trace_event *e) {
     const char *copies = e->what & 1 ? "bulk" : "cp.async";
     if (e->kind == SYNC_GROUP_COMMIT)
-        words_put(w, "closes a %s group", copies);
+        strbuf_put(w, "closes a %s group", copies);
     else
-        words_put(w, "passes its wait: at most %u %s groups %s", e->what >> 2, copies,
-                  e->what & 2 ? "still read their sources" : "are pending");
+        strbuf_put(w, "passes its wait: at most %u %s groups %s", e->what >> 2, copies,
+                   e->what & 2 ? "still read their sources" : "are pending");
 }
 
 static const char *fence_name(uint32_t fence) {
@@ -309,9 +309,9 @@ static const char *fence_name(uint32_t fence) {
     return text[fence < sizeof text / sizeof *text ? fence : 0];
 }
 
-static void put_phase(struct words *w, const struct trace_event *e) { words_put(w, "phase %u complete", e->phase); }
+static void put_phase(struct strbuf *w, const struct trace_event *e) { strbuf_put(w, "phase %u complete", e->phase); }
 
-static void put_sync(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_sync(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     switch ((enum event_sync_kind)e->kind) {
     case SYNC_MBAR_ARRIVE:
     case SYNC_MBAR_DROP:
@@ -332,124 +332,124 @@ static void put_sync(struct words *w, const struct say *t, const struct trace_ev
     case SYNC_CLUSTER_ARRIVE:
     case SYNC_BAR_PASS:
     case SYNC_CLUSTER_PASS:
-        words_put(w, e->kind == SYNC_BAR_PASS || e->kind == SYNC_CLUSTER_PASS ? "passes " : "arrives at ");
+        strbuf_put(w, e->kind == SYNC_BAR_PASS || e->kind == SYNC_CLUSTER_PASS ? "passes " : "arrives at ");
         put_own_object(w, t, e);
-        words_put(w, ", phase %u", e->phase);
+        strbuf_put(w, ", phase %u", e->phase);
         break;
     case SYNC_WARP:
-        words_put(w, "meets the warp's other lanes");
+        strbuf_put(w, "meets the warp's other lanes");
         break;
     case SYNC_FENCE:
-        words_put(w, "%s", fence_name(e->what));
+        strbuf_put(w, "%s", fence_name(e->what));
         break;
     case SYNC_GROUP_COMMIT:
     case SYNC_GROUP_WAIT:
         put_group(w, e);
         break;
     case SYNC_TCGEN05_LD:
-        words_put(w, "issues tcgen05.ld");
+        strbuf_put(w, "issues tcgen05.ld");
         break;
     case SYNC_TCGEN05_WAIT_LD:
-        words_put(w, "passes tcgen05.wait::ld");
+        strbuf_put(w, "passes tcgen05.wait::ld");
         break;
     case SYNC_TCGEN05_WAIT_ST:
-        words_put(w, "passes tcgen05.wait::st");
+        strbuf_put(w, "passes tcgen05.wait::st");
         break;
     case SYNC_TCGEN05_USE:
-        words_put(w, "uses what its tcgen05.ld loads");
+        strbuf_put(w, "uses what its tcgen05.ld loads");
         break;
     case SYNC_TCGEN05_FENCE_BEFORE:
-        words_put(w, "tcgen05.fence::before_thread_sync");
+        strbuf_put(w, "tcgen05.fence::before_thread_sync");
         break;
     case SYNC_TCGEN05_FENCE_AFTER:
-        words_put(w, "tcgen05.fence::after_thread_sync");
+        strbuf_put(w, "tcgen05.fence::after_thread_sync");
         break;
     case SYNC_GRID_WAIT:
-        words_put(w, "griddepcontrol.wait");
+        strbuf_put(w, "griddepcontrol.wait");
         break;
     case SYNC_GRID_LAUNCH_DEPENDENTS:
-        words_put(w, "griddepcontrol.launch_dependents");
+        strbuf_put(w, "griddepcontrol.launch_dependents");
         break;
     }
 }
 
-static void put_wait_object(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_wait_object(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     if (e->object)
         put_own_object(w, t, e);
     else
-        words_put(w, "%s", say_wait(e->what));
+        strbuf_put(w, "%s", say_wait(e->what));
     if (e->object && e->what == WAIT_MBARRIER)
-        words_put(w, ", parity %llu", (unsigned long long)e->value);
+        strbuf_put(w, ", parity %llu", (unsigned long long)e->value);
 }
 
-static void put_wait(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_wait(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     static const char *const how[] = {"waits for ", "waited for ", "gave up for now: ", "goes on without "};
-    words_put(w, "%s", how[e->kind & 3]);
+    strbuf_put(w, "%s", how[e->kind & 3]);
     put_wait_object(w, t, e);
 }
 
-static void put_life(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_life(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     const uint32_t column = (uint32_t)e->value & 0xffff; /* e->pending: whose */
     switch ((enum event_life_kind)e->kind) {
     case LIFE_CLUSTER_START:
-        words_put(w, "the cluster starts");
+        strbuf_put(w, "the cluster starts");
         break;
     case LIFE_CLUSTER_END:
-        words_put(w, "the cluster ends");
+        strbuf_put(w, "the cluster ends");
         break;
     case LIFE_CTA_START:
-        words_put(w, "cta%u starts", e->rank);
+        strbuf_put(w, "cta%u starts", e->rank);
         break;
     case LIFE_CTA_EXIT:
-        words_put(w, "cta%u: the last warp has exited", e->rank);
+        strbuf_put(w, "cta%u: the last warp has exited", e->rank);
         break;
     case LIFE_CTA_END:
-        words_put(w, "cta%u ends", e->rank);
+        strbuf_put(w, "cta%u ends", e->rank);
         break;
     case LIFE_LANES_EXIT:
-        words_put(w, "exits");
+        strbuf_put(w, "exits");
         break;
     case LIFE_TMEM_ALLOC:
-        words_put(w, "has tensor memory ");
+        strbuf_put(w, "has tensor memory ");
         put_columns(w, column, column + (e->count & 0xffff));
         break;
     case LIFE_TMEM_CLOSING:
     case LIFE_TMEM_DEALLOC:
-        words_put(w, e->kind == LIFE_TMEM_CLOSING ? "is about to give back " : "gives back ");
+        strbuf_put(w, e->kind == LIFE_TMEM_CLOSING ? "is about to give back " : "gives back ");
         put_columns(w, column, column + (e->count & 0xffff));
         break;
     case LIFE_TMEM_RELINQUISH:
-        words_put(w, "gives up allocating tensor memory");
+        strbuf_put(w, "gives up allocating tensor memory");
         break;
     case LIFE_MBAR_INIT:
     case LIFE_MBAR_INVAL:
-        words_put(w, e->kind == LIFE_MBAR_INIT ? "initialises " : "invalidates ");
+        strbuf_put(w, e->kind == LIFE_MBAR_INIT ? "initialises " : "invalidates ");
         put_own_object(w, t, e);
         if (e->object && e->kind == LIFE_MBAR_INIT) {
-            words_put(w, " with ");
-            words_count(w, t->c->objects[e->object - 1].count, "arrival");
+            strbuf_put(w, " with ");
+            strbuf_count(w, t->c->objects[e->object - 1].count, "arrival");
         }
         break;
     case LIFE_HEAP_ALLOC:
     case LIFE_HEAP_FREE:
-        words_put(w, e->kind == LIFE_HEAP_ALLOC ? "malloc" : "free");
+        strbuf_put(w, e->kind == LIFE_HEAP_ALLOC ? "malloc" : "free");
         break;
     case LIFE_REGISTERS:
-        words_put(w, "has %u registers a thread", e->count);
+        strbuf_put(w, "has %u registers a thread", e->count);
         break;
     }
 }
 
-static void put_step(struct words *w, const struct say *t, const struct trace_event *e) {
+static void put_step(struct strbuf *w, const struct say *t, const struct trace_event *e) {
     const char *text = e->site ? trace_string(t->log, t->log->sites[e->site - 1].text) : "";
     if (*text == '@') /* its guard */
         text += strcspn(text, " "), text += strspn(text, " ");
-    words_put(w, "comes to %.*s", (int)strcspn(text, " ;"), text);
+    strbuf_put(w, "comes to %.*s", (int)strcspn(text, " ;"), text);
 }
 
 const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size) {
     static const char *const stage[] = {"issues ", "starts ", "completes "};
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     const struct trace_event *e = event_at(t, event);
     char text[160];
     switch ((enum trace_class)e->class) {
@@ -457,7 +457,7 @@ const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size
         put_sync(&w, t, e);
         break;
     case TRACE_OP:
-        words_put(&w, "%s%s", stage[e->kind % 3], e->op ? say_op(t, e->op, text, sizeof text) : "an operation");
+        strbuf_put(&w, "%s%s", stage[e->kind % 3], e->op ? say_op(t, e->op, text, sizeof text) : "an operation");
         break;
     case TRACE_WAIT:
         put_wait(&w, t, e);
@@ -466,11 +466,11 @@ const char *say_what(const struct say *t, uint32_t event, char *buf, size_t size
         put_life(&w, t, e);
         break;
     case TRACE_GLOBAL:
-        words_put(&w, "%s global memory, %u bytes a lane, %llu sectors",
-                  e->kind == EFFECT_READ    ? "reads"
-                  : e->kind == EFFECT_WRITE ? "writes"
-                                            : "updates",
-                  e->count, (unsigned long long)e->value);
+        strbuf_put(&w, "%s global memory, %u bytes a lane, %llu sectors",
+                   e->kind == EFFECT_READ    ? "reads"
+                   : e->kind == EFFECT_WRITE ? "writes"
+                                             : "updates",
+                   e->count, (unsigned long long)e->value);
         break;
     case TRACE_STEP:
         put_step(&w, t, e);
@@ -494,50 +494,50 @@ uint32_t say_cause(const struct say *t, uint32_t event) {
 }
 
 /* An event as the cause of another. */
-static void put_brief(struct words *w, const struct say *t, uint32_t event) {
+static void put_brief(struct strbuf *w, const struct say *t, uint32_t event) {
     const struct trace_event *e = event_at(t, event);
     char text[160];
     if (say_is_phase(e) && e->object) {
-        words_put(w, "phase %u of ", e->phase);
+        strbuf_put(w, "phase %u of ", e->phase);
         put_object(w, t, e->object);
         return;
     }
     if (e->op && (e->class == TRACE_OP || e->class == TRACE_SYNC)) {
-        words_put(w, "%scta%u's ", e->class == TRACE_OP && e->kind == OP_ISSUED ? "the issue of " : "",
-                  t->c->ops[e->op - 1].rank);
+        strbuf_put(w, "%scta%u's ", e->class == TRACE_OP && e->kind == OP_ISSUED ? "the issue of " : "",
+                   t->c->ops[e->op - 1].rank);
         put_op(w, t, e->op, false);
         return;
     }
     if (e->class == TRACE_LIFE && e->warp == TRACE_NO_WARP) {
-        words_put(w, "%s", say_what(t, event, text, sizeof text));
+        strbuf_put(w, "%s", say_what(t, event, text, sizeof text));
         return;
     }
     put_warp(w, t, e);
-    words_put(w, "@cta%u", e->rank);
+    strbuf_put(w, "@cta%u", e->rank);
     if (e->class == TRACE_SYNC &&
         (e->kind <= SYNC_MBAR_PENDING || e->kind == SYNC_BAR_ARRIVE || e->kind == SYNC_CLUSTER_ARRIVE)) {
-        words_put(w, "%s", e->kind == SYNC_MBAR_EXPECT_TX || e->kind == SYNC_MBAR_PENDING ? "" : ", which arrives");
+        strbuf_put(w, "%s", e->kind == SYNC_MBAR_EXPECT_TX || e->kind == SYNC_MBAR_PENDING ? "" : ", which arrives");
         return;
     }
-    words_put(w, ", which %s", say_what(t, event, text, sizeof text));
+    strbuf_put(w, ", which %s", say_what(t, event, text, sizeof text));
 }
 
 const char *say_brief(const struct say *t, uint32_t event, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     put_brief(&w, t, event);
     return buf;
 }
 
 const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     const struct trace_event *e = event_at(t, event);
     const uint32_t cause = say_cause(t, event);
     if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_TIMED_OUT) {
-        words_put(&w, "nothing else could run: its time limit");
+        strbuf_put(&w, "nothing else could run: its time limit");
         return buf;
     }
     if (!cause && e->class == TRACE_WAIT && e->kind == WAIT_RELEASED) {
-        words_put(&w, "they did not come");
+        strbuf_put(&w, "they did not come");
         return buf;
     }
     if (!cause) {
@@ -545,7 +545,7 @@ const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size)
             const struct say other = say_of(t->log, t->names, e->cluster - 1, NULL);
             if (e->cause <= other.c->num_events)
                 put_brief(&w, &other, e->cause);
-            words_put(&w, " of cluster %llu", (unsigned long long)other.c->number);
+            strbuf_put(&w, " of cluster %llu", (unsigned long long)other.c->number);
         }
         return buf;
     }
@@ -554,7 +554,7 @@ const char *say_why(const struct say *t, uint32_t event, char *buf, size_t size)
     put_brief(&w, t, cause);
     const uint32_t before = say_is_phase(event_at(t, cause)) ? say_cause(t, cause) : 0;
     if (before) {
-        words_put(&w, ", completed by ");
+        strbuf_put(&w, ", completed by ");
         put_brief(&w, t, before);
     }
     return buf;
@@ -579,7 +579,7 @@ const char *say_file(const struct say *t) {
 }
 
 const char *say_where(const struct say *t, uint32_t number, char *buf, size_t size) {
-    struct words w = words_in(buf, size);
+    struct strbuf w = strbuf_in(buf, size);
     const struct trace_log *log = t->log;
     if (!number)
         return buf;
@@ -592,8 +592,8 @@ const char *say_where(const struct say *t, uint32_t number, char *buf, size_t si
         at = chain[i];
     const char *file = trace_string(log, at ? at->file : site->file);
     if (*file)
-        words_put(&w, "%s:%u", last_part(file), at ? at->line : site->line);
+        strbuf_put(&w, "%s:%u", last_part(file), at ? at->line : site->line);
     else if (*trace_string(log, site->ptx))
-        words_put(&w, "%s:%u", last_part(trace_string(log, site->ptx)), site->ptx_line);
+        strbuf_put(&w, "%s:%u", last_part(trace_string(log, site->ptx)), site->ptx_line);
     return buf;
 }

@@ -7,8 +7,8 @@
 #include "view/timeline.h"
 
 #include "base/heap.h"
+#include "base/strbuf.h"
 #include "view/tiles.h"
-#include "view/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -184,36 +184,36 @@ static void take(struct draft *d, uint32_t number) {
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-static void put_what(struct words *w, const struct say *s, const struct run *r) {
+static void put_what(struct strbuf *w, const struct say *s, const struct run *r) {
     const struct trace_event *e = &s->c->events[r->first - 1];
     const struct trace_op *op = e->class == TRACE_OP ? &s->c->ops[e->op - 1] : NULL;
     char text[320];
     if (op && folds(s, e)) {
         if (r->count > 1)
-            words_put(w, "%u x ", r->count);
+            strbuf_put(w, "%u x ", r->count);
         if (op->agent == AGENT_TENSOR_CORE)
-            words_put(w, "UMMA %ux%ux%u, D%s", op->m, op->n, op->k, op->accumulate ? " +=," : " =,");
+            strbuf_put(w, "UMMA %ux%ux%u, D%s", op->m, op->n, op->k, op->accumulate ? " +=," : " =,");
         else
-            words_put(w, "%s", trace_string(s->log, op->name));
+            strbuf_put(w, "%s", trace_string(s->log, op->name));
         if (r->end > r->from && op->agent != AGENT_CP_ASYNC)
-            words_put(w, " columns %u-%u", r->from, r->end - 1);
+            strbuf_put(w, " columns %u-%u", r->from, r->end - 1);
         return;
     }
     if (op) {
-        words_put(w, "%s", say_instruction(s, e->op, text, sizeof text));
+        strbuf_put(w, "%s", say_instruction(s, e->op, text, sizeof text));
         return;
     }
     if (r->count > 1 && e->class == TRACE_LIFE) {
-        words_put(w, "initialises %u mbarriers", r->count);
+        strbuf_put(w, "initialises %u mbarriers", r->count);
         return;
     }
-    words_put(w, "%s", say_what(s, r->last, text, sizeof text));
+    strbuf_put(w, "%s", say_what(s, r->last, text, sizeof text));
     if (r->began && s->times)
-        words_put(w, ", %.0f cycles", r->when - say_when(s, r->began));
+        strbuf_put(w, ", %.0f cycles", r->when - say_when(s, r->began));
     else if (r->began)
-        words_put(w, ", since %u", r->began);
+        strbuf_put(w, ", since %u", r->began);
     if (r->count > 1)
-        words_put(w, ", %u times", r->count);
+        strbuf_put(w, ", %u times", r->count);
 }
 
 /* Of a wait that a phase ended, what completed that: the phase has a row of its own. */
@@ -233,7 +233,7 @@ static const char *put_why(const struct say *s, uint32_t number, char *buf, size
 static void put_run(const struct rows *out, const struct say *s, const struct run *r) {
     char who[80], what[400], why[400], where[160];
     const struct trace_event *e = &s->c->events[r->first - 1];
-    struct words w = words_in(what, sizeof what);
+    struct strbuf w = strbuf_in(what, sizeof what);
     put_what(&w, s, r);
     rows_put(out, &(struct row){.when = r->when,
                                 .clock = s->times != NULL,
@@ -292,9 +292,9 @@ static void put_tile(const struct rows *out, const struct draft *d, uint32_t rep
 
 static void put_head(struct rows *out, const struct say *s, const struct timeline *t) {
     char kernel[128], ctas[128];
-    struct words w = words_in(ctas, sizeof ctas);
+    struct strbuf w = strbuf_in(ctas, sizeof ctas);
     const uint32_t all = s->c->ctas < 32 ? (1u << s->c->ctas) - 1 : UINT32_MAX;
-    words_bits(&w, t->ctas & all);
+    strbuf_bits(&w, t->ctas & all);
     rows_note(out, "%s, cluster %llu of %u in the log: cta%s of %u (by rank)",
               diag_function(trace_string(s->log, s->log->kernel), kernel, sizeof kernel),
               (unsigned long long)s->c->number, s->log->num_clusters, ctas, s->c->ctas);

@@ -2,7 +2,7 @@
 #ifndef VIEW_TIMELINE_H
 #define VIEW_TIMELINE_H
 
-#include "view/rows.h"
+#include "view/event_rows.h"
 
 struct timeline {
     uint32_t cluster; /* in log->clusters */

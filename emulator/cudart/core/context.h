@@ -267,7 +267,7 @@ void rt_trace_attach(struct rt_context *c);
 /* When the program was built, as of names_make (view/names.h): source files that are newer have other lines. */
 int64_t rt_program_time(void);
 
-/* --- contexts.c --------------------------------------------------------------------------------------------------- */
+/* --- context_stack.c ---------------------------------------------------------------------------------------------- */
 
 /* A new context, in the list of all. NULL as from rt_calloc. */
 struct rt_driver_context *rt_context_create(struct rt_context *c, unsigned flags, bool primary);

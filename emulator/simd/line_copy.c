@@ -1,5 +1,5 @@
-/* simd/lines.c - boxes of whole lines; contract in lines.h. */
-#include "simd/lines.h"
+/* simd/line_copy.c - boxes of whole lines; contract in line_copy.h. */
+#include "simd/line_copy.h"
 
 #include "base/relaxed.h"
 #include "simd/swizzle.h"

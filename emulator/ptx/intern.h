@@ -1,10 +1,10 @@
-/* ptx/names.h - every identifier and dotted word of a module, once (the parser's own; others include ptx/ir.h).
+/* ptx/intern.h - every identifier and dotted word of a module, once (the parser's own; others include ptx/ir.h).
  *
  * A name carries what it means everywhere (opcode, modifier, special register, directive, module-scope symbol) and,
  * while its scope is open, what it is bound to. Look-up is one hash per token; resolution follows pointers.
  */
-#ifndef PTX_NAMES_H
-#define PTX_NAMES_H
+#ifndef PTX_INTERN_H
+#define PTX_INTERN_H
 
 #include "base/arena.h"
 #include "ptx/ir.h"
@@ -37,7 +37,7 @@ struct ptx_name {
     const struct ptx_var *var;
 };
 
-struct ptx_names {
+struct ptx_interned {
     struct arena *arena;
     struct ptx_name **slots;
     uint32_t cap, count;
@@ -45,10 +45,10 @@ struct ptx_names {
 };
 
 /* Makes the table, filled with opcodes, modifiers, special registers and directives. */
-struct ptx_names *ptx_names_new(struct arena *a);
+struct ptx_interned *ptx_intern_new(struct arena *a);
 /* The name with this text; made when new. */
-struct ptx_name *ptx_intern(struct ptx_names *t, const char *s, size_t len);
+struct ptx_name *ptx_intern(struct ptx_interned *t, const char *s, size_t len);
 /* The name with this text, or NULL. */
-struct ptx_name *ptx_names_find(const struct ptx_names *t, const char *s, size_t len);
+struct ptx_name *ptx_intern_find(const struct ptx_interned *t, const char *s, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
 /* Driver API: initialisation, devices, contexts, error names, entry points. All contexts share one device. */
-#include "cudart/core/calls.h"
 #include "cudart/core/device.h"
+#include "cudart/core/calls.h"
 #include "cudart/core/errors.h"
 #include "cudart/driver/entry.h"
 

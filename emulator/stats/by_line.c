@@ -1,4 +1,4 @@
-/* stats/lines.c - the counters of instructions by lines of the source; contract in stats.h. */
+/* stats/by_line.c - the counters of instructions by lines of the source; contract in stats.h. */
 #include "base/heap.h"
 #include "stats/stats.h"
 

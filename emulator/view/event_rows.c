@@ -1,7 +1,7 @@
-/* view/rows.c - events as rows of text; contract in rows.h. */
-#include "view/rows.h"
+/* view/event_rows.c - events as rows of text; contract in event_rows.h. */
+#include "view/event_rows.h"
 
-#include "view/words.h"
+#include "base/strbuf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +56,8 @@ void rows_put(const struct rows *r, const struct row *row) {
     const bool is_own = own && strncmp(row->where, r->file, own) == 0 && row->where[own] == ':';
     const char *line = row->where + (is_own ? own : 0);
     const uint32_t where = (uint32_t)strlen(line) + 2;
-    struct words w = words_in(head, sizeof head);
-    words_put(&w, row->clock ? "%9.0f  cta%-3u " : "%7.0f  cta%-3u ", row->when, row->rank);
+    struct strbuf w = strbuf_in(head, sizeof head);
+    strbuf_put(&w, row->clock ? "%9.0f  cta%-3u " : "%7.0f  cta%-3u ", row->when, row->rank);
     put(r, &left, DIM, head);
     snprintf(who, sizeof who, "%-13s ", row->who);
     put(r, &left, colour_of(row->who), who);

@@ -1,5 +1,5 @@
-/* ptx/names.c - see names.h. */
-#include "ptx/names.h"
+/* ptx/intern.c - contract in intern.h. */
+#include "ptx/intern.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -24,7 +24,7 @@ static uint64_t hash_of(uint64_t seed, const char *s, size_t len) {
     return mix(h ^ w, 0xe7037ed1a0b428dbu ^ seed);
 }
 
-struct ptx_name *ptx_names_find(const struct ptx_names *t, const char *s, size_t len) {
+struct ptx_name *ptx_intern_find(const struct ptx_interned *t, const char *s, size_t len) {
     uint64_t h = hash_of(t->seed, s, len);
     for (struct ptx_name *n = t->slots[h & (t->cap - 1)]; n; n = n->chain)
         if (n->hash == h && n->len == len && memcmp(n->text, s, len) == 0)
@@ -32,7 +32,7 @@ struct ptx_name *ptx_names_find(const struct ptx_names *t, const char *s, size_t
     return NULL;
 }
 
-static void double_slots(struct ptx_names *t) {
+static void double_slots(struct ptx_interned *t) {
     uint32_t cap = t->cap * 2;
     struct ptx_name **slots = arena_array(t->arena, cap, sizeof *slots);
     for (uint32_t i = 0; i < t->cap; i++) {
@@ -47,7 +47,7 @@ static void double_slots(struct ptx_names *t) {
 }
 
 /* Splits "%r12" into prefix "%r" and suffix 12; a suffix has at most 9 digits and no leading zero. */
-static void split_suffix(struct ptx_names *t, struct ptx_name *n) {
+static void split_suffix(struct ptx_interned *t, struct ptx_name *n) {
     size_t cut = n->len;
     while (cut > 0 && n->len - cut < 10 && n->text[cut - 1] >= '0' && n->text[cut - 1] <= '9')
         cut--;
@@ -59,8 +59,8 @@ static void split_suffix(struct ptx_names *t, struct ptx_name *n) {
     n->prefix = ptx_intern(t, n->text, cut);
 }
 
-struct ptx_name *ptx_intern(struct ptx_names *t, const char *s, size_t len) {
-    struct ptx_name *n = ptx_names_find(t, s, len);
+struct ptx_name *ptx_intern(struct ptx_interned *t, const char *s, size_t len) {
+    struct ptx_name *n = ptx_intern_find(t, s, len);
     if (n)
         return n;
     if (t->count >= t->cap)
@@ -76,17 +76,17 @@ struct ptx_name *ptx_intern(struct ptx_names *t, const char *s, size_t len) {
     return n;
 }
 
-static struct ptx_name *put(struct ptx_names *t, const char *s) { return ptx_intern(t, s, strlen(s)); }
+static struct ptx_name *put(struct ptx_interned *t, const char *s) { return ptx_intern(t, s, strlen(s)); }
 
-static void put_op(struct ptx_names *t, enum ptx_op op) {
+static void put_op(struct ptx_interned *t, enum ptx_op op) {
     const char *text = ptx_op_text(op);
     put(t, text)->op = op;
     for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.'))
         ptx_intern(t, text, (size_t)(dot - text))->op_prefix = true;
 }
 
-struct ptx_names *ptx_names_new(struct arena *a) {
-    struct ptx_names *t = arena_alloc(a, sizeof *t);
+struct ptx_interned *ptx_intern_new(struct arena *a) {
+    struct ptx_interned *t = arena_alloc(a, sizeof *t);
     t->arena = a;
     t->cap = 4096;
     t->slots = arena_array(a, t->cap, sizeof *t->slots);

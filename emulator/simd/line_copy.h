@@ -1,9 +1,9 @@
-/* simd/lines.h - boxes of whole lines of 128 bytes into swizzled memory and out of it: what matrices in half precision
- * come as. Line after line lies behind each other there, the 16-byte chunks of each exchanged by its number, which is
- * the 128B swizzle (swizzle.h). `at` is a multiple of 128.
+/* simd/line_copy.h - copies boxes of whole lines of 128 bytes into swizzled memory and out of it: what matrices in half
+ * precision come as. The lines are one behind the other there, and the 16-byte chunks of each are exchanged by its
+ * number, which is the 128B swizzle (swizzle.h). `at` is a multiple of 128.
  */
-#ifndef SIMD_LINES_H
-#define SIMD_LINES_H
+#ifndef SIMD_LINE_COPY_H
+#define SIMD_LINE_COPY_H
 
 #include <stdint.h>
 

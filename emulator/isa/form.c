@@ -1,5 +1,5 @@
-/* isa/words.c - see words.h. */
-#include "isa/words.h"
+/* isa/form.c - contract in form.h. */
+#include "isa/form.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
-/* isa/words.h - the words of an instruction, sorted by kind (ptx/modifiers.def), and why they are refused.
+/* isa/form.h - has an instruction the words of a form? Sorts them by kind (ptx/modifiers.def), or says why not.
  *
  * A form says which words and kinds it has; of one kind it has one word, and none is written twice. ptxas takes words
  * in nearly any order, so that sorting forgets it; where the order is the form, isa_spelled compares word by word.
  */
-#ifndef ISA_WORDS_H
-#define ISA_WORDS_H
+#ifndef ISA_FORM_H
+#define ISA_FORM_H
 
 #include "isa/isa.h"
 

@@ -1,6 +1,6 @@
 /* The sorter of words: what a form has and has not, what is written twice, and why it refuses. */
 #include "check.h"
-#include "isa/words.h"
+#include "isa/form.h"
 
 static struct ptx_insn insn(unsigned n, const enum ptx_mod *mods) {
     struct ptx_insn in = {.num_mods = (uint8_t)n};

@@ -1,6 +1,6 @@
-/* view/rows.h - events as rows of text, one a line: when, where, who, what, why, line. */
-#ifndef VIEW_ROWS_H
-#define VIEW_ROWS_H
+/* view/event_rows.h - events as rows of text, one a line: when, where, who, what, why, line. */
+#ifndef VIEW_EVENT_ROWS_H
+#define VIEW_EVENT_ROWS_H
 
 #include "view/say.h"
 

@@ -1,7 +1,7 @@
 /* Boxes of whole lines: by the host's vector unit, where it has one, and by the portable loop, at every place in the
  * pattern of the swizzle.
  */
-#include "simd/lines.h"
+#include "simd/line_copy.h"
 #include "unit/engines/fixture.h"
 
 /* The 128B swizzle (PTX ISA 5.5.7): bits 7-9 of an address turn its bits 4-6. */
