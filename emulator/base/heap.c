@@ -6,6 +6,7 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_CAP 16u /* elements of a list that grows */
 
@@ -38,6 +39,11 @@ void *xcalloc(size_t n, size_t size) {
     if (!p)
         heap_exhausted(n, size);
     return p;
+}
+
+char *xstrdup(const char *text) {
+    const size_t size = strlen(text) + 1;
+    return memcpy(xcalloc(size, 1), text, size);
 }
 
 void *xaligned(size_t align, size_t bytes) {

@@ -13,6 +13,8 @@
 void *xcalloc(size_t n, size_t size);
 /* The same, or NULL. */
 void *try_calloc(size_t n, size_t size);
+/* A copy of a text. */
+char *xstrdup(const char *text);
 /* Memory that is not zeroed, aligned to a power of two that divides `bytes`. */
 void *xaligned(size_t align, size_t bytes);
 /* realloc; what is new is not zeroed. */

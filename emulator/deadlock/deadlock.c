@@ -32,11 +32,6 @@ struct listing {
     uint32_t num_lines, cap_lines, dropped;
 };
 
-static char *copy(const char *text) {
-    const size_t size = strlen(text) + 1;
-    return memcpy(xcalloc(size, 1), text, size);
-}
-
 /* --- one group ---------------------------------------------------------------------------------------------------- */
 
 /* What an mbarrier lacks: phase, pending arrivals, tx-count. */
@@ -193,7 +188,7 @@ static void describe_group(struct listing *o, uint32_t at) {
         return;
     }
     o->lines = xgrow(o->lines, o->num_lines, &o->cap_lines, sizeof *o->lines);
-    o->lines[o->num_lines++] = (struct line){in, w->cta, w->cta, 1, at, copy(names), copy(what)};
+    o->lines[o->num_lines++] = (struct line){in, w->cta, w->cta, 1, at, xstrdup(names), xstrdup(what)};
 }
 
 static void tell(const struct listing *o, const char *text) {

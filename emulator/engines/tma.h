@@ -15,21 +15,10 @@
 #include "engines/tensormap.h"
 #include "machine/async.h"
 #include "machine/machine.h"
+#include "num/num.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum tma_reduce {
-    TMA_COPY, /* no reduction */
-    TMA_ADD,
-    TMA_MIN,
-    TMA_MAX,
-    TMA_INC,
-    TMA_DEC,
-    TMA_AND,
-    TMA_OR,
-    TMA_XOR
-};
 
 enum tma_element {
     TMA_E_NONE,
@@ -75,24 +64,24 @@ bool tma_issue_load(struct cta *cta, const struct mach_origin *origin, const str
                     const struct tma_target *to);
 /* cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, shared to global. Counts `track` up now and down later. */
 bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
-                     enum tma_reduce op, struct tma_track *track);
+                     num_op op, struct tma_track *track);
 /* cp.async.bulk, global to shared. */
 bool tma_issue_bulk_load(struct cta *cta, const struct mach_origin *origin, uint64_t src, uint32_t size,
                          const struct tma_target *to);
 /* cp.async.bulk and cp.reduce.async.bulk, shared::cta to global. `mask`: bytes of every 16 that are copied
  * (.cp_mask). */
 bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src, uint32_t size,
-                          uint16_t mask, enum tma_reduce op, enum tma_element type, struct tma_track *track);
+                          uint16_t mask, num_op op, enum tma_element type, struct tma_track *track);
 /* cp.async.bulk and cp.reduce.async.bulk, shared::cta to the shared memory of another CTA. */
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
-                         uint32_t mbar, enum tma_reduce op, enum tma_element type);
+                         uint32_t mbar, num_op op, enum tma_element type);
 
 /* What a reduction takes the elements of a tensor map's type for. */
-enum tma_element tma_element_of(uint32_t type, enum tma_reduce op);
+enum tma_element tma_element_of(uint32_t type, num_op op);
 /* Is this operation defined for the element (tables of 9.7.9.25.4.2; `tensor`: 9.7.9.27.1.3)? */
-bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor);
+bool tma_reduce_exists(num_op op, enum tma_element type, bool to_shared, bool tensor);
 /* dst[i] = dst[i] op src[i] for `bytes` bytes of elements, each in one step that no other thread can come into; dst is
  * aligned to elements. */
-void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes);
+void tma_reduce_bytes(num_op op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes);
 
 #endif

@@ -84,7 +84,7 @@ struct bulk_store {
     uint32_t src, size;
     uint16_t mask;
     uint64_t follows; /* of the second operation: number of the first */
-    enum tma_reduce reduce;
+    num_op reduce;
     enum tma_element type;
     struct tma_track *track;
     uint8_t data[]; /* of the second operation */
@@ -92,7 +92,7 @@ struct bulk_store {
 
 /* The bytes that were written: a piece of every 16 for each run of bits in the mask. */
 static void tell_written(const struct async_op *op, const struct bulk_store *s) {
-    const enum event_effect effect = s->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC;
+    const enum event_effect effect = s->reduce == NUM_OP_NONE ? EFFECT_WRITE : EFFECT_ATOMIC;
     if (s->mask == 0xffff)
         tma_tell_global(op, effect, s->dst, s->size, 1, 0);
     for (uint32_t lo = 0, hi; s->mask != 0xffff && lo < 16; lo = hi + 1) {
@@ -108,7 +108,7 @@ static bool run_write(struct async_op *op) {
     uint8_t *to = s->size ? tma_global(op, s->dst, s->size, true) : s->data;
     if (!to)
         return true;
-    if (s->reduce != TMA_COPY)
+    if (s->reduce != NUM_OP_NONE)
         tma_reduce_bytes(s->reduce, s->type, to, s->data, s->size);
     else if (s->mask == 0xffff)
         relaxed_write(to, s->data, s->size);
@@ -169,8 +169,8 @@ static bool run_store(struct async_op *op) {
 static const struct async_kind store_kind = {AGENT_BULK, run_store, describe_store};
 
 bool tma_issue_bulk_store(struct cta *cta, const struct mach_origin *origin, uint64_t dst, uint32_t src, uint32_t size,
-                          uint16_t mask, enum tma_reduce op, enum tma_element type, struct tma_track *track) {
-    const char *name = op == TMA_COPY ? "cp.async.bulk to global memory" : "cp.reduce.async.bulk to global memory";
+                          uint16_t mask, num_op op, enum tma_element type, struct tma_track *track) {
+    const char *name = op == NUM_OP_NONE ? "cp.async.bulk to global memory" : "cp.reduce.async.bulk to global memory";
     uint32_t off;
     if (!judge(cta, origin, name, size, dst) || !tma_source(cta, origin, name, src, 16, &off))
         return false;
@@ -195,7 +195,7 @@ struct bulk_peer {
     struct async_op op;
     struct tma_place place;
     uint32_t src, size;
-    enum tma_reduce reduce;
+    num_op reduce;
     enum tma_element type;
 };
 
@@ -216,7 +216,7 @@ static bool run_peer(struct async_op *op) {
         tma_fault_poison(op, bad);
         return true;
     }
-    if (p->reduce != TMA_COPY) {
+    if (p->reduce != NUM_OP_NONE) {
         bad = first_poison(to, p->place.off, p->size, 0xffff);
         if (bad != UINT32_MAX) {
             mach_fault(op->cta->island, &op->origin, &reduces_unwritten,
@@ -227,7 +227,7 @@ static bool run_peer(struct async_op *op) {
     } else
         memcpy(to->smem + p->place.off, op->cta->smem + p->src, p->size);
     smem_clear_poison(to, p->place.off, p->size);
-    tma_tell_shared(op, p->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC, to, p->place.off, p->size);
+    tma_tell_shared(op, p->reduce == NUM_OP_NONE ? EFFECT_WRITE : EFFECT_ATOMIC, to, p->place.off, p->size);
     tma_signal(op, &p->place, p->size);
     return true;
 }
@@ -250,8 +250,8 @@ static const struct diag to_itself = {
 };
 
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,
-                         uint32_t mbar, enum tma_reduce op, enum tma_element type) {
-    const char *name = op == TMA_COPY ? "cp.async.bulk to another CTA" : "cp.reduce.async.bulk to another CTA";
+                         uint32_t mbar, num_op op, enum tma_element type) {
+    const char *name = op == NUM_OP_NONE ? "cp.async.bulk to another CTA" : "cp.reduce.async.bulk to another CTA";
     struct tma_place place[MACH_MAX_CLUSTER];
     const struct tma_target to = {.dst = dst, .mbar = mbar, .cta_group = 1};
     uint32_t off, n;
@@ -268,7 +268,7 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
     p->size = size;
     p->reduce = op;
     p->type = type;
-    if (op == TMA_COPY) {
+    if (op == NUM_OP_NONE) {
         async_lands(&p->op, place[0].cta, place[0].off, size);
         async_reads(&p->op, off, size);
     }

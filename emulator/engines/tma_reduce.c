@@ -15,7 +15,7 @@ static unsigned element_bytes(enum tma_element type) {
     return bytes[type];
 }
 
-enum tma_element tma_element_of(uint32_t type, enum tma_reduce op) {
+enum tma_element tma_element_of(uint32_t type, num_op op) {
     static const enum tma_element numbers[TMAP_TYPES] = {
         [TMAP_U32] = TMA_E_U32, [TMAP_S32] = TMA_E_S32,   [TMAP_U64] = TMA_E_U64, [TMAP_S64] = TMA_E_S64,
         [TMAP_F16] = TMA_E_F16, [TMAP_BF16] = TMA_E_BF16, [TMAP_F32] = TMA_E_F32, [TMAP_F32_FTZ] = TMA_E_F32_FTZ,
@@ -23,87 +23,57 @@ enum tma_element tma_element_of(uint32_t type, enum tma_reduce op) {
     /* an H200 refuses and, or and xor of INT64, though not of INT32 */
     static const enum tma_element bits[TMAP_TYPES] = {
         [TMAP_U32] = TMA_E_B32, [TMAP_S32] = TMA_E_B32, [TMAP_U64] = TMA_E_B64};
-    return (op == TMA_AND || op == TMA_OR || op == TMA_XOR ? bits : numbers)[type];
+    return (op == NUM_OP_AND || op == NUM_OP_OR || op == NUM_OP_XOR ? bits : numbers)[type];
 }
 
 #define T(type) (1u << TMA_E_##type)
 
-bool tma_reduce_exists(enum tma_reduce op, enum tma_element type, bool to_shared, bool tensor) {
+bool tma_reduce_exists(num_op op, enum tma_element type, bool to_shared, bool tensor) {
     static const uint16_t global[] = {
-        [TMA_ADD] = T(U32) | T(S32) | T(U64) | T(F32) | T(F32_FTZ) | T(F64) | T(F16) | T(BF16),
-        [TMA_MIN] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
-        [TMA_MAX] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
-        [TMA_INC] = T(U32),
-        [TMA_DEC] = T(U32),
-        [TMA_AND] = T(B32) | T(B64),
-        [TMA_OR] = T(B32) | T(B64),
-        [TMA_XOR] = T(B32) | T(B64),
+        [NUM_OP_ADD] = T(U32) | T(S32) | T(U64) | T(F32) | T(F32_FTZ) | T(F64) | T(F16) | T(BF16),
+        [NUM_OP_MIN] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
+        [NUM_OP_MAX] = T(U32) | T(S32) | T(U64) | T(S64) | T(F16) | T(BF16),
+        [NUM_OP_INC] = T(U32),
+        [NUM_OP_DEC] = T(U32),
+        [NUM_OP_AND] = T(B32) | T(B64),
+        [NUM_OP_OR] = T(B32) | T(B64),
+        [NUM_OP_XOR] = T(B32) | T(B64),
     };
     static const uint16_t shared[] = {
-        [TMA_ADD] = T(U32) | T(S32) | T(U64),
-        [TMA_MIN] = T(U32) | T(S32),
-        [TMA_MAX] = T(U32) | T(S32),
-        [TMA_INC] = T(U32),
-        [TMA_DEC] = T(U32),
-        [TMA_AND] = T(B32),
-        [TMA_OR] = T(B32),
-        [TMA_XOR] = T(B32),
+        [NUM_OP_ADD] = T(U32) | T(S32) | T(U64),
+        [NUM_OP_MIN] = T(U32) | T(S32),
+        [NUM_OP_MAX] = T(U32) | T(S32),
+        [NUM_OP_INC] = T(U32),
+        [NUM_OP_DEC] = T(U32),
+        [NUM_OP_AND] = T(B32),
+        [NUM_OP_OR] = T(B32),
+        [NUM_OP_XOR] = T(B32),
     };
     if (tensor ? type == TMA_E_F64 : type == TMA_E_F32)
         return false;
-    return op > TMA_COPY && op <= TMA_XOR && type != TMA_E_NONE && ((to_shared ? shared : global)[op] >> type & 1);
-}
-
-static uint64_t integer(enum tma_reduce op, bool sign, bool wide, uint64_t a, uint64_t b) {
-    const int64_t sa = wide ? (int64_t)a : (int32_t)(uint32_t)a, sb = wide ? (int64_t)b : (int32_t)(uint32_t)b;
-    switch (op) {
-    case TMA_ADD:
-        return a + b;
-    case TMA_MIN:
-        return (sign ? sa < sb : a < b) ? a : b;
-    case TMA_MAX:
-        return (sign ? sa > sb : a > b) ? a : b;
-    case TMA_INC:
-        return a >= b ? 0 : a + 1;
-    case TMA_DEC:
-        return a == 0 || a > b ? b : a - 1;
-    case TMA_AND:
-        return a & b;
-    case TMA_OR:
-        return a | b;
-    case TMA_XOR:
-        return a ^ b;
-    case TMA_COPY:
-        break;
-    }
-    return b;
-}
-
-static uint64_t half(enum tma_reduce op, num_type t, uint64_t a, uint64_t b) {
-    if (op == TMA_ADD)
-        return num_add_h(t, (uint16_t)a, (uint16_t)b, 0);
-    return op == TMA_MIN ? num_min(t, a, b, 0) : num_max(t, a, b, 0);
+    return op > NUM_OP_NONE && op <= NUM_OP_XOR && type != TMA_E_NONE &&
+           ((to_shared ? shared : global)[op] >> type & 1);
 }
 
 static bool is_nan_f64(uint64_t v) { return (v & ~(UINT64_C(1) << 63)) > UINT64_C(0x7ff) << 52; }
 
-static uint64_t reduced(enum tma_reduce op, enum tma_element type, uint64_t a, uint64_t b) {
+static uint64_t reduced(num_op op, enum tma_element type, uint64_t a, uint64_t b) {
     switch (type) {
     case TMA_E_F16:
-        return half(op, NUM_F16, a, b);
+        return num_reduce_h(op, NUM_F16, (uint16_t)a, (uint16_t)b);
     case TMA_E_BF16:
-        return half(op, NUM_BF16, a, b);
+        return num_reduce_h(op, NUM_BF16, (uint16_t)a, (uint16_t)b);
     case TMA_E_F32:
     case TMA_E_F32_FTZ:
         return num_add_f32((uint32_t)a, (uint32_t)b, NUM_RN, type == TMA_E_F32 ? 0 : NUM_FTZ);
     case TMA_E_F64:
         return is_nan_f64(b) ? b : is_nan_f64(a) ? a : num_add_f64(a, b, NUM_RN);
     default:
-        return integer(op, type == TMA_E_S32 || type == TMA_E_S64, element_bytes(type) == 8, a, b);
+        return num_reduce(op, type == TMA_E_S32 || type == TMA_E_S64, element_bytes(type) == 8, a, b);
     }
 }
 
-void tma_reduce_bytes(enum tma_reduce op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes) {
+void tma_reduce_bytes(num_op op, enum tma_element type, uint8_t *dst, const uint8_t *src, uint32_t bytes) {
     const unsigned size = element_bytes(type);
     for (uint32_t i = 0; size && i + size <= bytes; i += size) {
         uint64_t a = relaxed_load(dst + i, size), b = 0;

@@ -398,14 +398,14 @@ struct tile_store {
     struct async_op op;
     struct tma_box box;
     uint32_t src;
-    enum tma_reduce reduce;
+    num_op reduce;
     struct tma_track *track;
 };
 
 struct tile_write {
     struct async_op op;
     struct tile tile;
-    enum tma_reduce reduce;
+    num_op reduce;
     enum tma_element element;
     struct tma_track *track;
     uint64_t follows; /* number of the operation that read the box */
@@ -426,7 +426,7 @@ static uint8_t *written_row(struct tile_write *w, uint64_t addr, uint32_t *bytes
 static bool write_plane(struct tile_write *w, const struct plane *p, const uint8_t *rows) {
     const struct tile *t = &w->tile;
     const uint32_t end = (t->hi + 15) & ~15u, most = (end < t->inner ? end : t->inner) - t->lo;
-    const enum event_effect effect = w->reduce == TMA_COPY ? EFFECT_WRITE : EFFECT_ATOMIC;
+    const enum event_effect effect = w->reduce == NUM_OP_NONE ? EFFECT_WRITE : EFFECT_ATOMIC;
     uint8_t *whole = plane_at(&w->op, p, most);
     if (whole)
         tma_tell_global(&w->op, effect, p->addr, most, p->out - p->in, p->stride);
@@ -442,7 +442,7 @@ static bool write_plane(struct tile_write *w, const struct plane *p, const uint8
         if (whole && r + AHEAD < p->out) /* each row in a page of its own */
             for (uint32_t line = 0; line < bytes; line += 64)
                 __builtin_prefetch(to + AHEAD * p->stride + line, 1);
-        if (w->reduce == TMA_COPY)
+        if (w->reduce == NUM_OP_NONE)
             relaxed_write(to, from, bytes);
         else
             tma_reduce_bytes(w->reduce, w->element, to, from, bytes);
@@ -539,7 +539,7 @@ static bool check_store(const struct tile_store *s, const struct tile *t, enum t
     for (uint32_t i = 0; i < (t->rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
         if (t->coord[i] < 0)
             return fault(&s->op, &bad_box, "a store's coordinates must not be negative");
-    if (s->reduce == TMA_COPY || tma_reduce_exists(s->reduce, element, false, true))
+    if (s->reduce == NUM_OP_NONE || tma_reduce_exists(s->reduce, element, false, true))
         return true;
     mach_fault(s->op.cta->island, &s->op.origin, &no_reduction, "%s: no such reduction for elements of type %s",
                s->op.name, tmap_type_name(t->m.type));
@@ -581,8 +581,8 @@ static void describe_store(const struct async_op *op, struct event_work *work) {
 static const struct async_kind store_kind = {AGENT_TMA, run_store, describe_store};
 
 bool tma_issue_store(struct cta *cta, const struct mach_origin *origin, const struct tma_box *box, uint32_t src,
-                     enum tma_reduce reduce, struct tma_track *track) {
-    const char *name = reduce == TMA_COPY ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
+                     num_op reduce, struct tma_track *track) {
+    const char *name = reduce == NUM_OP_NONE ? "cp.async.bulk.tensor to global memory" : "cp.reduce.async.bulk.tensor";
     uint32_t off;
     if (!tma_source(cta, origin, name, src, 128, &off))
         return false;

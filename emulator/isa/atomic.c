@@ -11,11 +11,11 @@
 #include "num/num.h"
 #include "warp/unwritten.h"
 
-enum atom_op { AT_ADD, AT_MIN, AT_MAX, AT_INC, AT_DEC, AT_AND, AT_OR, AT_XOR, AT_EXCH, AT_CAS };
+enum { AT_EXCH = NUM_OP_XOR + 1, AT_CAS }; /* beside the reductions, num_op */
 
 struct atom_form {
     enum warp_space space;
-    enum atom_op op;
+    unsigned op;
     enum ptx_type type;
     uint8_t size;  /* bytes of a register: 2, 4, 8, 16 */
     uint8_t count; /* registers of a vector, else 1 */
@@ -46,39 +46,6 @@ static const struct diag atom_poison = {
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t integer_op(const struct atom_form *f, uint64_t a, uint64_t b) {
-    bool sign = f->type == PTX_S32 || f->type == PTX_S64;
-    int64_t sa = f->size == 4 ? (int32_t)a : (int64_t)a, sb = f->size == 4 ? (int32_t)b : (int64_t)b;
-    switch (f->op) {
-    case AT_ADD:
-        return a + b;
-    case AT_MIN:
-        return sign ? (sa < sb ? a : b) : (a < b ? a : b);
-    case AT_MAX:
-        return sign ? (sa > sb ? a : b) : (a > b ? a : b);
-    case AT_INC:
-        return a >= b ? 0 : a + 1;
-    case AT_DEC:
-        return a == 0 || a > b ? b : a - 1;
-    case AT_AND:
-        return a & b;
-    case AT_OR:
-        return a | b;
-    case AT_XOR:
-        return a ^ b;
-    case AT_EXCH:
-    case AT_CAS:
-        break;
-    }
-    return b;
-}
-
-static uint16_t half_op(enum atom_op op, num_type t, uint16_t a, uint16_t b) {
-    if (op == AT_ADD)
-        return num_add_h(t, a, b, 0);
-    return (uint16_t)(op == AT_MIN ? num_min(t, a, b, 0) : num_max(t, a, b, 0));
-}
-
 static uint64_t atom_value(const struct atom_form *f, bool global, uint64_t a, uint64_t b) {
     switch (f->type) {
     case PTX_F32:
@@ -86,18 +53,18 @@ static uint64_t atom_value(const struct atom_form *f, bool global, uint64_t a, u
     case PTX_F64:
         return num_add_f64(a, b, NUM_RN);
     case PTX_F16:
-        return half_op(f->op, NUM_F16, (uint16_t)a, (uint16_t)b);
+        return num_reduce_h((num_op)f->op, NUM_F16, (uint16_t)a, (uint16_t)b);
     case PTX_BF16:
-        return half_op(f->op, NUM_BF16, (uint16_t)a, (uint16_t)b);
+        return num_reduce_h((num_op)f->op, NUM_BF16, (uint16_t)a, (uint16_t)b);
     case PTX_F16X2:
     case PTX_BF16X2: {
         num_type t = f->type == PTX_F16X2 ? NUM_F16 : NUM_BF16;
-        uint32_t lo = half_op(f->op, t, (uint16_t)a, (uint16_t)b);
-        uint32_t hi = half_op(f->op, t, (uint16_t)(a >> 16), (uint16_t)(b >> 16));
+        uint32_t lo = num_reduce_h((num_op)f->op, t, (uint16_t)a, (uint16_t)b);
+        uint32_t hi = num_reduce_h((num_op)f->op, t, (uint16_t)(a >> 16), (uint16_t)(b >> 16));
         return hi << 16 | lo;
     }
     default:
-        return integer_op(f, a, b);
+        return num_reduce((num_op)f->op, f->type == PTX_S32 || f->type == PTX_S64, f->size == 8, a, b);
     }
 }
 
@@ -231,31 +198,18 @@ static enum warp_status do_atom(struct warp *w, const struct insn *in, uint32_t 
 
 /* --- binding ------------------------------------------------------------------------------------------------------ */
 
-/* The operation of a word; -1 for one that has no atomic. */
-static int op_of(enum ptx_mod m) {
-    static const struct {
-        enum ptx_mod mod;
-        enum atom_op op;
-    } ops[] = {{PTX_MOD_add, AT_ADD},   {PTX_MOD_min, AT_MIN}, {PTX_MOD_max, AT_MAX}, {PTX_MOD_inc, AT_INC},
-               {PTX_MOD_dec, AT_DEC},   {PTX_MOD_and, AT_AND}, {PTX_MOD_or, AT_OR},   {PTX_MOD_xor, AT_XOR},
-               {PTX_MOD_exch, AT_EXCH}, {PTX_MOD_cas, AT_CAS}};
-    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (ops[i].mod == m)
-            return (int)ops[i].op;
-    return -1;
-}
-
 /* The operations of a type as bits: those of atom and red, those of atom alone, those of vectors alone. */
-#define OP(name) (1u << AT_##name)
+#define OP(name) (1u << NUM_OP_##name)
 #define LOGIC (OP(AND) | OP(OR) | OP(XOR))
-#define SWAP (OP(CAS) | OP(EXCH))
+#define CAS (1u << AT_CAS)
+#define SWAP (CAS | 1u << AT_EXCH)
 #define ORDER (OP(MIN) | OP(MAX))
 static const struct atom_type {
     enum ptx_type type;
     unsigned both, atom, vector;
     unsigned max_count; /* of a vector */
 } types[] = {
-    {PTX_B16, 0, OP(CAS), 0, 1},
+    {PTX_B16, 0, CAS, 0, 1},
     {PTX_B32, LOGIC, SWAP, 0, 1},
     {PTX_B64, LOGIC, SWAP, 0, 1},
     {PTX_B128, 0, SWAP, 0, 1},
@@ -318,14 +272,14 @@ bool isa_bind_atomic(struct isa_binder *b, struct insn *in) {
                             PTX_MOD_L2__cache_hint, ISA_ANY(vector), ISA_ANY(operation), ISA_ANY(type)),
                   &k))
         return false;
-    const int op = op_of(k.of[PTX_KIND_operation]);
+    const enum ptx_mod op = k.of[PTX_KIND_operation];
     struct atom_form *f = arena_alloc(b->arena, sizeof *f);
     f->space = isa_space(k.of[PTX_KIND_space]);
-    f->op = (enum atom_op)op;
+    f->op = op == PTX_MOD_exch ? AT_EXCH : op == PTX_MOD_cas ? AT_CAS : isa_reduction(op);
     f->type = ptx_mod_type(k.of[PTX_KIND_type]);
     f->size = (uint8_t)(ptx_type_bits(f->type) / 8);
     f->count = (uint8_t)isa_elements(&k);
-    if (op < 0)
+    if (f->op == NUM_OP_NONE)
         return isa_refuse(b, "the operation is missing, or is not atomic");
     if ((b->why = form_refused(src, &k, f)))
         return false;

@@ -11,7 +11,7 @@ struct bulk_form {
     uint32_t rank;
     unsigned cta_group; /* 0: not written */
     bool gather4, scatter4, multicast, hint, cp_mask;
-    enum tma_reduce op;
+    num_op op;
     enum tma_element type;
 };
 
@@ -31,18 +31,6 @@ static enum tma_element type_of(enum ptx_mod m) {
     return TMA_E_NONE;
 }
 
-static enum tma_reduce reduction_of(enum ptx_mod m) {
-    static const struct {
-        enum ptx_mod mod;
-        enum tma_reduce op;
-    } ops[] = {{PTX_MOD_add, TMA_ADD}, {PTX_MOD_min, TMA_MIN}, {PTX_MOD_max, TMA_MAX}, {PTX_MOD_inc, TMA_INC},
-               {PTX_MOD_dec, TMA_DEC}, {PTX_MOD_and, TMA_AND}, {PTX_MOD_or, TMA_OR},   {PTX_MOD_xor, TMA_XOR}};
-    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (ops[i].mod == m)
-            return ops[i].op;
-    return TMA_COPY;
-}
-
 /* Sorts the words, which CUTLASS writes in several orders, into *k and in->data. NULL: refused. */
 static const struct bulk_form *form_of(struct isa_binder *b, struct insn *in, const uint16_t *words,
                                        struct isa_words *k) {
@@ -58,11 +46,11 @@ static const struct bulk_form *form_of(struct isa_binder *b, struct insn *in, co
     f->multicast = k->of[PTX_KIND_multicast];
     f->hint = ptx_has(in->src, PTX_MOD_L2__cache_hint);
     f->cp_mask = ptx_has(in->src, PTX_MOD_cp_mask);
-    f->op = reduction_of(k->of[PTX_KIND_operation]);
+    f->op = isa_reduction(k->of[PTX_KIND_operation]);
     f->type = type_of(k->of[PTX_KIND_type]);
     in->data = f;
-    return (k->of[PTX_KIND_operation] && f->op == TMA_COPY) || (k->of[PTX_KIND_type] && f->type == TMA_E_NONE) ? NULL
-                                                                                                               : f;
+    return (k->of[PTX_KIND_operation] && f->op == NUM_OP_NONE) || (k->of[PTX_KIND_type] && f->type == TMA_E_NONE) ? NULL
+                                                                                                                  : f;
 }
 
 /* What all have: two state spaces, of which prefetch has one. */
@@ -183,7 +171,7 @@ static bool bind_tensor_store(struct insn *in, const struct isa_words *k) {
     in->fn = do_tensor_store;
     return f->dst == PTX_MOD_global && f->src == PTX_MOD_shared__cta &&
            k->of[PTX_KIND_completion] == PTX_MOD_bulk_group && !f->multicast && !f->cta_group && !f->gather4 &&
-           !(f->op != TMA_COPY && f->scatter4) && in->num_opnds == 2u + f->hint && is_tensor(&in->o[0], f);
+           !(f->op != NUM_OP_NONE && f->scatter4) && in->num_opnds == 2u + f->hint && is_tensor(&in->o[0], f);
 }
 
 static bool bind_tensor_prefetch(struct insn *in, const struct isa_words *k) {
@@ -203,7 +191,7 @@ bool isa_bind_tensor_copy(struct isa_binder *b, struct insn *in) {
         return false;
     if (k.of[PTX_KIND_mode] && k.of[PTX_KIND_mode] != PTX_MOD_tile && !f->gather4 && !f->scatter4)
         return isa_refuse(b, "im2col modes are not supported");
-    if (!f->rank || reduce != (f->op != TMA_COPY) || prefetch != (k.of[PTX_KIND_level] != 0))
+    if (!f->rank || reduce != (f->op != NUM_OP_NONE) || prefetch != (k.of[PTX_KIND_level] != 0))
         return false;
     if ((f->gather4 || f->scatter4) && f->rank != 2)
         return isa_refuse(b, "gather4 and scatter4 are .2d");
@@ -271,8 +259,8 @@ static enum warp_status do_bulk_prefetch(struct warp *w, const struct insn *in, 
 
 /* add.f16 and add.bf16 must say .noftz, and nothing else may (9.7.9.25.4.2). */
 static bool reduction(struct isa_binder *b, const struct bulk_form *f, bool noftz) {
-    const bool half_add = f->op == TMA_ADD && (f->type == TMA_E_F16 || f->type == TMA_E_BF16);
-    if (f->op == TMA_COPY)
+    const bool half_add = f->op == NUM_OP_ADD && (f->type == TMA_E_F16 || f->type == TMA_E_BF16);
+    if (f->op == NUM_OP_NONE)
         return f->type == TMA_E_NONE && !noftz;
     if (!tma_reduce_exists(f->op, f->type, f->dst != PTX_MOD_global, false))
         return isa_refuse(b, "this reduction is not defined for the element type and destination");
@@ -290,7 +278,7 @@ static bool bind_bulk_store(struct insn *in, const struct isa_words *k) {
     const struct bulk_form *f = in->data;
     in->fn = do_bulk_store;
     return f->src == PTX_MOD_shared__cta && k->of[PTX_KIND_completion] == PTX_MOD_bulk_group && !f->multicast &&
-           in->num_opnds == 3u + f->hint + f->cp_mask && (!f->cp_mask || f->op == TMA_COPY);
+           in->num_opnds == 3u + f->hint + f->cp_mask && (!f->cp_mask || f->op == NUM_OP_NONE);
 }
 
 static bool bind_bulk_load(struct insn *in, const struct isa_words *k) {
@@ -303,7 +291,7 @@ static bool bind_bulk_load(struct insn *in, const struct isa_words *k) {
         return f->dst == PTX_MOD_shared__cluster && n == 4 && !f->multicast && !f->hint;
     }
     in->fn = do_bulk_load;
-    return f->src == PTX_MOD_global && f->op == TMA_COPY && n == 4u + f->multicast + f->hint &&
+    return f->src == PTX_MOD_global && f->op == NUM_OP_NONE && n == 4u + f->multicast + f->hint &&
            (!f->multicast || f->dst == PTX_MOD_shared__cluster);
 }
 
@@ -312,7 +300,7 @@ bool isa_bind_bulk_copy(struct isa_binder *b, struct insn *in) {
     struct isa_words k;
     const struct bulk_form *f =
         form_of(b, in, ISA_WORDS(BULK_WORDS, ISA_ANY(type), PTX_MOD_cp_mask, PTX_MOD_noftz), &k);
-    if (!f || (f->op != TMA_COPY) != (op == PTX_OP_cp_reduce_async_bulk))
+    if (!f || (f->op != NUM_OP_NONE) != (op == PTX_OP_cp_reduce_async_bulk))
         return false;
     if (op == PTX_OP_cp_async_bulk_prefetch)
         return bind_bulk_prefetch(in, &k);

@@ -50,6 +50,19 @@ bool isa_spelled(const struct ptx_insn *src, const uint16_t *form) {
     return i == src->num_mods;
 }
 
+num_op isa_reduction(enum ptx_mod m) {
+    static const struct {
+        enum ptx_mod mod;
+        num_op op;
+    } ops[] = {{PTX_MOD_add, NUM_OP_ADD}, {PTX_MOD_min, NUM_OP_MIN}, {PTX_MOD_max, NUM_OP_MAX},
+               {PTX_MOD_inc, NUM_OP_INC}, {PTX_MOD_dec, NUM_OP_DEC}, {PTX_MOD_and, NUM_OP_AND},
+               {PTX_MOD_or, NUM_OP_OR},   {PTX_MOD_xor, NUM_OP_XOR}};
+    for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i].mod == m)
+            return ops[i].op;
+    return NUM_OP_NONE;
+}
+
 enum warp_space isa_space(enum ptx_mod m) {
     switch (m) {
     case PTX_MOD_global:

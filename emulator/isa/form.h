@@ -7,6 +7,7 @@
 #define ISA_FORM_H
 
 #include "isa/isa.h"
+#include "num/num.h"
 
 /* What a form has: a list of words, PTX_MOD_..., and of kinds. */
 #define ISA_WORDS(...) ((const uint16_t[]){__VA_ARGS__, PTX_MOD_unknown})
@@ -23,6 +24,8 @@ static inline unsigned isa_elements(const struct isa_words *k) {
     return k->of[PTX_KIND_vector] ? ptx_mod_number(k->of[PTX_KIND_vector]) : 1;
 }
 
+/* The reduction that a word of its kind names; NUM_OP_NONE for any other, as where none is written. */
+num_op isa_reduction(enum ptx_mod m);
 /* The state space that a word of its kind names; XS_GENERIC for any other, as where none is written. */
 enum warp_space isa_space(enum ptx_mod m);
 

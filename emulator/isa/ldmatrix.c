@@ -29,6 +29,15 @@ static const struct diag not_shared = {
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
 };
 
+/* Do all lanes execute it, and are the addresses of all rows known? Else it is a fault. */
+static bool may_run(struct warp *w, const struct insn *in, uint32_t mask) {
+    const struct matrix_form *f = in->data;
+    if (mask == WARP_ALL_LANES)
+        return warp_address_known(w, in, f->addr, f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1);
+    warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
+    return false;
+}
+
 /* The rows of matrix m as locations in shared memory. False after a fault. */
 static bool find_rows(struct warp *w, const struct insn *in, const struct matrix_form *f, uint32_t m,
                       struct warp_loc row[8]) {
@@ -71,12 +80,9 @@ static void tell_matrix(const struct warp *w, const struct insn *in, const struc
 
 static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
-    if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
-    uint32_t rows = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
-    uint32_t out[4][MACH_WARP], poison[4] = {0};
-    if (!warp_address_known(w, in, f->addr, rows))
+    if (!may_run(w, in, mask))
         return WARP_FAULT;
+    uint32_t out[4][MACH_WARP], poison[4] = {0};
     for (uint32_t m = 0; m < f->count; m++) {
         struct warp_loc row[8];
         if (!find_rows(w, in, f, m, row))
@@ -108,10 +114,7 @@ static enum warp_status do_ldmatrix(struct warp *w, const struct insn *in, uint3
 
 static enum warp_status do_stmatrix(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
-    if (mask != WARP_ALL_LANES)
-        return warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
-    uint32_t rows = f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1;
-    if (!warp_address_known(w, in, f->addr, rows))
+    if (!may_run(w, in, mask))
         return WARP_FAULT;
     for (uint32_t m = 0; m < f->count; m++) {
         struct warp_loc row[8];

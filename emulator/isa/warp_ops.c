@@ -212,23 +212,6 @@ static bool bind_match(struct isa_binder *b, struct insn *in, struct warp_form *
 
 /* --- redux.sync --------------------------------------------------------------------------------------------------- */
 
-static uint32_t redux_int(enum ptx_mod op, bool sign, uint32_t a, uint32_t b) {
-    switch (op) {
-    case PTX_MOD_add:
-        return a + b;
-    case PTX_MOD_and:
-        return a & b;
-    case PTX_MOD_or:
-        return a | b;
-    case PTX_MOD_xor:
-        return a ^ b;
-    case PTX_MOD_min:
-        return sign ? ((int32_t)a < (int32_t)b ? a : b) : (a < b ? a : b);
-    default:
-        return sign ? ((int32_t)a > (int32_t)b ? a : b) : (a > b ? a : b);
-    }
-}
-
 static enum warp_status run_redux(struct warp *w, const struct insn *in, uint32_t members) {
     const struct warp_form *f = in->data;
     warp_slot d = in->o[0].slot, s = in->o[1].slot;
@@ -237,15 +220,15 @@ static enum warp_status run_redux(struct warp *w, const struct insn *in, uint32_
     unsigned flags = f->nan ? NUM_NAN : 0;
     uint32_t abs = f->abs ? 0x7fffffffu : 0xffffffffu;
     uint32_t acc = src[first] & abs;
+    const num_op op = isa_reduction(f->mode);
     if (f->type == PTX_F32)
         acc = (uint32_t)num_min(NUM_F32, acc, acc, flags); /* a lone NaN becomes canonical */
     WARP_FOR_LANES(l, members & ~(1u << first)) {
         uint32_t v = src[l] & abs;
         if (f->type != PTX_F32)
-            acc = redux_int(f->mode, f->type == PTX_S32, acc, v);
+            acc = (uint32_t)num_reduce(op, f->type == PTX_S32, false, acc, v);
         else
-            acc =
-                (uint32_t)(f->mode == PTX_MOD_min ? num_min(NUM_F32, acc, v, flags) : num_max(NUM_F32, acc, v, flags));
+            acc = (uint32_t)(op == NUM_OP_MIN ? num_min(NUM_F32, acc, v, flags) : num_max(NUM_F32, acc, v, flags));
     }
     WARP_FOR_LANES(l, members) warp_dst32(w, d)[l] = acc;
     warp_set_poison(w, d, members, bad ? members : 0);

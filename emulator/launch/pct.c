@@ -25,12 +25,6 @@
 /* Agents' first priorities are above 2^63 (mach_priority), those of changes between, of agents that gave way below. */
 #define CHANGED (UINT64_C(1) << 62)
 
-struct agent {
-    struct warp *w; /* or NULL: */
-    struct async_queue *q;
-    uint64_t *priority; /* NULL: nobody */
-};
-
 void launch_pct_init(struct launch_island *isl) {
     const struct mach_config *config = &isl->m.gpu->config;
     const uint64_t known = config->steps ? config->steps : isl->st->grid.kernel->steps;
@@ -43,28 +37,22 @@ void launch_pct_init(struct launch_island *isl) {
 
 static void give_way(struct launch_island *isl, uint64_t *priority) { *priority = --isl->lowest; }
 
-static void consider(struct agent *best, struct agent other, uint64_t below) {
-    if (other.priority && *other.priority < below && (!best->priority || *other.priority > *best->priority))
-        *best = other;
-}
+/* NULL: it is nobody. */
+static uint64_t *priority_of(struct launch_agent a) { return a.w ? &a.w->priority : async_priority(a.q); }
 
-/* Of the agents that can run, the one of the highest priority below that. */
-static struct agent highest(struct launch_island *isl, uint64_t below) {
-    struct agent best = {0};
-    uint32_t clusters = 0;
-    for (struct cluster *cl = isl->resident; cl && clusters < isl->window; cl = cl->next, clusters++) {
-        if (!launch_started(cl))
-            launch_start_cluster(isl->st, cl);
-        for (uint32_t r = 0; r < cl->num_ctas; r++) {
-            struct cta *cta = &cl->cta[r];
-            for (uint32_t i = 0; i < cta->num_warps; i++)
-                if (warp_runnable(&cta->warps[i]))
-                    consider(&best, (struct agent){.w = &cta->warps[i], .priority = &cta->warps[i].priority}, below);
-            for (struct async_queue *q = cta->queues; q; q = q->next)
-                consider(&best, (struct agent){.q = q, .priority = async_priority(q)}, below);
-        }
-    }
-    return best;
+struct choice {
+    uint64_t below;
+    uint64_t *priority; /* of the best one so far; NULL: there is none */
+    struct launch_agent best;
+};
+
+static void consider(void *arg, struct launch_agent agent) {
+    struct choice *c = arg;
+    uint64_t *priority = priority_of(agent);
+    if (!priority || *priority >= c->below || (c->priority && *priority <= *c->priority))
+        return;
+    c->priority = priority;
+    c->best = agent;
 }
 
 /* The change of priority that is due before the next step, or NULL. */
@@ -89,7 +77,8 @@ static void run_warp(struct launch_island *isl, struct warp *w) {
 
 bool launch_run_pct(struct launch_island *isl, bool late) {
     for (uint64_t below = UINT64_MAX;;) {
-        struct agent a = highest(isl, below);
+        struct choice a = {.below = below};
+        launch_each_agent(isl, consider, &a);
         if (!a.priority)
             return false;
         if (late) {
@@ -103,12 +92,12 @@ bool launch_run_pct(struct launch_island *isl, bool late) {
             *a.priority = CHANGED + (uint64_t)(change - isl->change);
             continue;
         }
-        if (a.w) {
-            run_warp(isl, a.w);
+        if (a.best.w) {
+            run_warp(isl, a.best.w);
             return true;
         }
         below = *a.priority; /* its operation cannot proceed: the next agent */
-        if (async_step(a.q))
+        if (async_step(a.best.q))
             return true;
     }
 }

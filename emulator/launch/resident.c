@@ -84,12 +84,12 @@ void launch_start_cluster(struct launch_state *st, struct cluster *cl) {
     tell(cl->cta, LIFE_CLUSTER_START, 0);
 }
 
-static bool queues_empty(const struct cluster *cl) {
-    for (uint32_t r = 0; r < cl->num_ctas; r++)
+bool launch_has_ended(const struct cluster *cl) {
+    for (uint32_t r = 0; r < cl->num_ctas && !cl->live_ctas; r++)
         for (const struct async_queue *q = cl->cta[r].queues; q; q = q->next)
             if (q->head)
                 return false;
-    return true;
+    return !cl->live_ctas;
 }
 
 static void free_cluster(struct launch_state *st, struct cluster *cl) {
@@ -114,7 +114,7 @@ bool launch_reap(struct launch_island *isl, bool all) {
     struct cluster **p = &isl->resident;
     while (*p) {
         struct cluster *cl = *p;
-        if (!all && (cl->live_ctas || !queues_empty(cl))) {
+        if (!all && !launch_has_ended(cl)) {
             p = &cl->next;
             continue;
         }

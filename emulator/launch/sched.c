@@ -116,26 +116,39 @@ static bool run_all(struct launch_island *isl) {
     return any;
 }
 
-/* random: one choice among the warps that can run and the queues that hold something, in a window of clusters. */
-static bool run_random(struct launch_island *isl) {
-    struct agent {
-        struct warp *w;
-        struct async_queue *q;
-    } pick = {0};
-    uint32_t seen = 0, clusters = 0;
+void launch_each_agent(struct launch_island *isl, void (*fn)(void *arg, struct launch_agent agent), void *arg) {
+    uint32_t clusters = 0;
     for (struct cluster *cl = isl->resident; cl && clusters < isl->window; cl = cl->next, clusters++) {
         if (!launch_started(cl))
             launch_start_cluster(isl->st, cl);
         for (uint32_t r = 0; r < cl->num_ctas; r++) {
             struct cta *cta = &cl->cta[r];
             for (uint32_t i = 0; i < cta->num_warps; i++)
-                if (warp_runnable(&cta->warps[i]) && mach_random(&isl->m) % ++seen == 0)
-                    pick = (struct agent){.w = &cta->warps[i]};
+                if (warp_runnable(&cta->warps[i]))
+                    fn(arg, (struct launch_agent){.w = &cta->warps[i]});
             for (struct async_queue *q = cta->queues; q; q = q->next)
-                if (q->head && mach_random(&isl->m) % ++seen == 0)
-                    pick = (struct agent){.q = q};
+                fn(arg, (struct launch_agent){.q = q});
         }
     }
+}
+
+struct draw {
+    struct launch_island *isl;
+    uint32_t seen;
+    struct launch_agent pick;
+};
+
+static void draw(void *arg, struct launch_agent agent) {
+    struct draw *d = arg;
+    if ((agent.w || agent.q->head) && mach_random(&d->isl->m) % ++d->seen == 0)
+        d->pick = agent;
+}
+
+/* random: one choice among the warps that can run and the queues that hold something, in a window of clusters. */
+static bool run_random(struct launch_island *isl) {
+    struct draw d = {.isl = isl};
+    launch_each_agent(isl, draw, &d);
+    const struct launch_agent pick = d.pick;
     if (pick.w) {
         warp_run(pick.w, 1 + mach_random(&isl->m) % 64);
         launch_note_exit(pick.w);

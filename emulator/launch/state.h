@@ -61,6 +61,8 @@ bool launch_admit(struct launch_state *st);
 /* Gives the cluster its shared memory and warps. */
 void launch_start_cluster(struct launch_state *st, struct cluster *cl);
 static inline bool launch_started(const struct cluster *cl) { return cl->cta[0].warps != NULL; }
+/* Have its CTAs exited, and is nothing in their queues? */
+bool launch_has_ended(const struct cluster *cl);
 /* Removes the clusters that have ended, or all; true when there was one. */
 bool launch_reap(struct launch_island *isl, bool all);
 /* The resident clusters by their numbers, in a list that the caller frees; between turns only. */
@@ -75,6 +77,13 @@ void launch_note_exit(struct warp *w);
 static inline uint64_t launch_steps(const struct launch_island *isl) {
     return isl->m.steps + isl->m.clock - isl->m.gpu->clock;
 }
+/* MACH_SCHED_RANDOM and _PCT: what may come next, a warp that can run or a queue. Calls `fn` for each of those of the
+ * window; launch/sched.c */
+struct launch_agent {
+    struct warp *w; /* or NULL: */
+    struct async_queue *q;
+};
+void launch_each_agent(struct launch_island *isl, void (*fn)(void *arg, struct launch_agent agent), void *arg);
 /* MACH_SCHED_PCT: before an island's first turn; some steps of the agent that comes first, false when there is none.
  * `late`: whoever that is gives way first, since nothing has ended for long. launch/pct.c */
 void launch_pct_init(struct launch_island *isl);

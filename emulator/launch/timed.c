@@ -145,14 +145,6 @@ static void look_at_changes(struct launch_island *isl) {
     }
 }
 
-static bool has_ended(const struct cluster *cl) {
-    for (uint32_t r = 0; r < cl->num_ctas && !cl->live_ctas; r++)
-        for (const struct async_queue *q = cl->cta[r].queues; q; q = q->next)
-            if (q->head)
-                return false;
-    return !cl->live_ctas;
-}
-
 /* The next clusters come as soon as there is room. */
 static void end_clusters(struct launch_island *isl) {
     if (!launch_reap(isl, false))
@@ -167,15 +159,6 @@ static void end_clusters(struct launch_island *isl) {
 
 static bool of_registers(const struct insn *in) {
     switch (ptx_op_family(in->src->op)) {
-    case PTX_FAMILY_arithmetic:
-    case PTX_FAMILY_integer:
-    case PTX_FAMILY_carry:
-    case PTX_FAMILY_float:
-    case PTX_FAMILY_compare:
-    case PTX_FAMILY_select:
-    case PTX_FAMILY_logic:
-    case PTX_FAMILY_move:
-    case PTX_FAMILY_permute:
     case PTX_FAMILY_address:
     case PTX_FAMILY_convert:
     case PTX_FAMILY_mma:
@@ -185,7 +168,7 @@ static bool of_registers(const struct insn *in) {
     case PTX_FAMILY_memory:
         return ptx_has(in->src, PTX_MOD_param) || ptx_has(in->src, PTX_MOD_const);
     default:
-        return false;
+        return ptx_op_computes(in->src->op);
     }
 }
 
@@ -261,7 +244,7 @@ static void run_agent(struct launch_island *isl, struct mach_agent *a) {
     else
         take_out(isl->timed, a); /* it asks the grid, which always answers here */
     look_at_changes(isl);
-    if (has_ended(cl))
+    if (launch_has_ended(cl))
         end_clusters(isl);
 }
 

@@ -39,20 +39,7 @@ static uint64_t *set_of(const struct liveness *l, uint64_t *sets, uint32_t block
 
 /* Writes all of its first operand, in all lanes that execute it, before the next instruction. */
 static bool is_plain(const struct ptx_insn *in) {
-    switch (ptx_op_family(in->op)) {
-    case PTX_FAMILY_arithmetic:
-    case PTX_FAMILY_integer:
-    case PTX_FAMILY_carry:
-    case PTX_FAMILY_float:
-    case PTX_FAMILY_compare:
-    case PTX_FAMILY_select:
-    case PTX_FAMILY_logic:
-    case PTX_FAMILY_move:
-    case PTX_FAMILY_permute:
-        return true;
-    default:
-        return in->op == PTX_OP_ld || in->op == PTX_OP_cvt || in->op == PTX_OP_cvta;
-    }
+    return ptx_op_computes(in->op) || in->op == PTX_OP_ld || in->op == PTX_OP_cvt || in->op == PTX_OP_cvta;
 }
 
 typedef void (*reg_fn)(struct liveness *l, uint32_t reg, uint32_t at);

@@ -240,6 +240,26 @@ bool num_is_nan(num_type t, uint64_t a);
 bool num_is_inf(num_type t, uint64_t a);
 bool num_is_subnormal(num_type t, uint64_t a);
 
+// --- reductions ------------------------------------------------------------------------------------------------------
+// What atomics (9.7.13.5), bulk reductions (9.7.9.25.4.2) and redux.sync (9.7.13.11) do with what is there, a, and what
+// comes, b.
+typedef enum num_op {
+    NUM_OP_NONE, // gives b
+    NUM_OP_ADD,
+    NUM_OP_MIN,
+    NUM_OP_MAX,
+    NUM_OP_INC,
+    NUM_OP_DEC,
+    NUM_OP_AND,
+    NUM_OP_OR,
+    NUM_OP_XOR
+} num_op;
+
+// Of integers of 32 bits or, where `wide`, 64; the result's low bits count.
+uint64_t num_reduce(num_op op, bool sign, bool wide, uint64_t a, uint64_t b);
+// add, min or max of f16 or bf16.
+uint16_t num_reduce_h(num_op op, num_type t, uint16_t a, uint16_t b);
+
 // --- approximations --------------------------------------------------------------------------------------------------
 // The hardware's last bits are its own and not documented. Here each is the correctly rounded (or nearly
 // so) result of a double computation: inside every bound that 9.7.3 and 9.7.4 state, but not bit-equal to

@@ -102,6 +102,11 @@ enum ptx_kind {
 const char *ptx_op_text(enum ptx_op op);
 const char *ptx_op_section(enum ptx_op op); /* "9.7.1.1" */
 enum ptx_family ptx_op_family(enum ptx_op op);
+/* Does it compute registers from registers, and no address? */
+static inline bool ptx_op_computes(enum ptx_op op) {
+    const enum ptx_family f = ptx_op_family(op);
+    return f >= PTX_FAMILY_arithmetic && f <= PTX_FAMILY_permute;
+}
 const char *ptx_op_operands(enum ptx_op op); /* what may stand where: the legend of opcodes.def */
 const char *ptx_mod_text(enum ptx_mod mod);
 enum ptx_kind ptx_mod_kind(enum ptx_mod mod);

@@ -7,11 +7,6 @@
 
 enum { WHERE = 1024 };
 
-static char *copy_of(const char *text) {
-    const size_t size = strlen(text) + 1;
-    return memcpy(xcalloc(size, 1), text, size);
-}
-
 /* By place, and instructions of one in the order of the PTX, which is that of their addresses here: `total.site` of
  * lines that have not been put together yet stands in the order of stats.sites. */
 static int by_where(const void *x, const void *y) {
@@ -36,7 +31,7 @@ struct stats_lines stats_lines_of(const struct stats *s) {
     struct stats_lines l = {.line = xcalloc(s->num_sites + 1, sizeof *l.line)};
     for (uint32_t i = 0; i < s->num_sites; i++) {
         char where[WHERE];
-        l.line[i] = (struct stats_line){copy_of(diag_where(s->sites[i].site, where, sizeof where)), s->sites[i]};
+        l.line[i] = (struct stats_line){xstrdup(diag_where(s->sites[i].site, where, sizeof where)), s->sites[i]};
     }
     if (s->num_sites)
         qsort(l.line, s->num_sites, sizeof *l.line, by_where);

@@ -165,22 +165,20 @@ struct place {
     const char *name;
 };
 
-static int order(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
-
 static int by_line(const void *a, const void *b) {
     const struct place *p = a, *q = b;
-    int o = order(p->rank, q->rank);
-    o = o ? o : order(p->like, q->like);
-    o = o ? o : order(p->at, q->at);
-    return o ? o : order(p->object, q->object);
+    int o = names_order(p->rank, q->rank);
+    o = o ? o : names_order(p->like, q->like);
+    o = o ? o : names_order(p->at, q->at);
+    return o ? o : names_order(p->object, q->object);
 }
 
 static int by_name(const void *a, const void *b) {
     const struct place *p = a, *q = b;
-    int o = order(p->rank, q->rank);
+    int o = names_order(p->rank, q->rank);
     o = o ? o : strcmp(p->name, q->name);
-    o = o ? o : order(p->at, q->at);
-    return o ? o : order(p->object, q->object);
+    o = o ? o : names_order(p->at, q->at);
+    return o ? o : names_order(p->object, q->object);
 }
 
 /* Names the mbarriers of a CTA that one line made, [from, end) of the list. */

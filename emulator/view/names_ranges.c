@@ -133,22 +133,20 @@ struct piece {
     int32_t stage; /* of the mbarrier that is signalled, or -1 */
 };
 
-static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
 static int by_word(const void *a, const void *b) {
     const struct piece *p = a, *q = b;
-    int o = order(p->rank, q->rank);
+    int o = names_order(p->rank, q->rank);
     o = o ? o : strcmp(p->word, q->word);
-    o = o ? o : order(p->stage, q->stage);
-    o = o ? o : order(p->from, q->from);
-    return o ? o : order(p->to, q->to);
+    o = o ? o : names_order(p->stage, q->stage);
+    o = o ? o : names_order(p->from, q->from);
+    return o ? o : names_order(p->to, q->to);
 }
 
 static int by_place(const void *a, const void *b) {
     const struct names_range *p = a, *q = b;
-    int o = order(p->rank, q->rank);
-    o = o ? o : order(p->from, q->from);
-    o = o ? o : order(p->to, q->to);
+    int o = names_order(p->rank, q->rank);
+    o = o ? o : names_order(p->from, q->from);
+    o = o ? o : names_order(p->to, q->to);
     return o ? o : strcmp(p->name, q->name);
 }
 

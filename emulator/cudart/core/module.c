@@ -118,8 +118,7 @@ static void name_module(struct rt_module *m) {
         snprintf(number, sizeof number, ".%u", m->number);
     snprintf(name, sizeof name, "%.200s%s.%s.ptx", program_invocation_short_name, number, m->choice.target);
     xfree(m->name);
-    m->name = xcalloc(strlen(name) + 1, 1);
-    strcpy(m->name, name);
+    m->name = xstrdup(name);
 }
 
 /* A module that is loaded again, after a reset, finds the values that rt_reset kept. */

@@ -61,8 +61,7 @@ static void register_variable(const char *call, void **handle, const void *host,
         v->host = host;
         v->managed = managed;
         v->size = size;
-        v->name = xcalloc(strlen(name) + 1, 1);
-        strcpy(v->name, name);
+        v->name = xstrdup(name);
         v->next = m->variables;
         m->variables = v;
     }

@@ -211,7 +211,7 @@ static void test_two_allocations(void) {
     }
     memset(cta->smem + DATA, 0x5a, 256);
     struct tma_track track = {0};
-    CHECK(tma_issue_store(cta, NULL, &box, at(0, DATA), TMA_COPY, &track));
+    CHECK(tma_issue_store(cta, NULL, &box, at(0, DATA), NUM_OP_NONE, &track));
     fixture_drain(&b.f);
     CHECK_EQ(b.f.length, 0);
     for (uint32_t i = 0; i < 1024; i++) {
@@ -298,7 +298,7 @@ static void store_case(struct bench *b, const struct tmap *m, const int32_t *coo
     struct tma_box box = {.map = b->map, .rank = m->rank};
     memcpy(box.coord, coord, sizeof box.coord);
     struct tma_track track = {0};
-    CHECK(tma_issue_store(cta, NULL, &box, at(0, off), TMA_COPY, &track));
+    CHECK(tma_issue_store(cta, NULL, &box, at(0, off), NUM_OP_NONE, &track));
     CHECK(track.reading == 1 && track.writing == 1);
     fixture_drain(&b->f);
     CHECK_EQ(b->f.length, 0);
@@ -321,7 +321,7 @@ static void test_stores(void) {
 }
 
 /* One reduction of 16 bytes that begin with `old` in global and `src` in shared memory. */
-static uint64_t reduced(struct bench *b, uint32_t type, enum tma_reduce op, uint64_t old, uint64_t src, bool *fault) {
+static uint64_t reduced(struct bench *b, uint32_t type, num_op op, uint64_t old, uint64_t src, bool *fault) {
     struct tmap m = map_2d(b);
     const uint32_t size = tmap_element_bits(type) / 8;
     m.type = type;
@@ -346,39 +346,39 @@ static uint64_t reduced(struct bench *b, uint32_t type, enum tma_reduce op, uint
 static void test_reductions(void) {
     static const struct {
         uint32_t type;
-        enum tma_reduce op;
+        num_op op;
         uint64_t old, src, want;
     } cases[] = {
-        {TMAP_U32, TMA_ADD, 0xfffffffe, 5, 3},
-        {TMAP_S32, TMA_ADD, 0x7fffffff, 1, 0x80000000},
-        {TMAP_U64, TMA_ADD, 0xffffffff, 1, 0x100000000},
-        {TMAP_U32, TMA_MIN, 0x80000000, 1, 1},
-        {TMAP_S32, TMA_MIN, 0x80000000, 1, 0x80000000},
-        {TMAP_S64, TMA_MAX, UINT64_C(1) << 63, 1, 1},
-        {TMAP_U64, TMA_MAX, UINT64_C(1) << 63, 1, UINT64_C(1) << 63},
-        {TMAP_U32, TMA_INC, 7, 9, 8},
-        {TMAP_U32, TMA_INC, 9, 9, 0},
-        {TMAP_U32, TMA_DEC, 0, 9, 9},
-        {TMAP_U32, TMA_DEC, 10, 9, 9},
-        {TMAP_U32, TMA_DEC, 5, 9, 4},
-        {TMAP_U32, TMA_AND, 0xff00ff00, 0xf0f0f0f0, 0xf000f000},
-        {TMAP_S32, TMA_OR, 0xff00ff00, 0x000000f0, 0xff00fff0},
-        {TMAP_U64, TMA_XOR, UINT64_C(0xff00000000000001), 1, UINT64_C(0xff00000000000000)},
-        {TMAP_F16, TMA_ADD, 0x3c00, 0x4000, 0x4200},
-        {TMAP_F16, TMA_ADD, 0x0001, 0x0001, 0x0002}, /* subnormals stay */
-        {TMAP_F16, TMA_MIN, 0x7e00, 0x4000, 0x4000}, /* a NaN gives way */
-        {TMAP_BF16, TMA_ADD, 0x3f80, 0x4000, 0x4040},
-        {TMAP_BF16, TMA_MAX, 0x8000, 0x0000, 0x0000},
-        {TMAP_F32, TMA_ADD, 0x3f800000, 0x40000000, 0x40400000},
-        {TMAP_F32, TMA_ADD, 1, 1, 2},
-        {TMAP_F32_FTZ, TMA_ADD, 1, 1, 0},
+        {TMAP_U32, NUM_OP_ADD, 0xfffffffe, 5, 3},
+        {TMAP_S32, NUM_OP_ADD, 0x7fffffff, 1, 0x80000000},
+        {TMAP_U64, NUM_OP_ADD, 0xffffffff, 1, 0x100000000},
+        {TMAP_U32, NUM_OP_MIN, 0x80000000, 1, 1},
+        {TMAP_S32, NUM_OP_MIN, 0x80000000, 1, 0x80000000},
+        {TMAP_S64, NUM_OP_MAX, UINT64_C(1) << 63, 1, 1},
+        {TMAP_U64, NUM_OP_MAX, UINT64_C(1) << 63, 1, UINT64_C(1) << 63},
+        {TMAP_U32, NUM_OP_INC, 7, 9, 8},
+        {TMAP_U32, NUM_OP_INC, 9, 9, 0},
+        {TMAP_U32, NUM_OP_DEC, 0, 9, 9},
+        {TMAP_U32, NUM_OP_DEC, 10, 9, 9},
+        {TMAP_U32, NUM_OP_DEC, 5, 9, 4},
+        {TMAP_U32, NUM_OP_AND, 0xff00ff00, 0xf0f0f0f0, 0xf000f000},
+        {TMAP_S32, NUM_OP_OR, 0xff00ff00, 0x000000f0, 0xff00fff0},
+        {TMAP_U64, NUM_OP_XOR, UINT64_C(0xff00000000000001), 1, UINT64_C(0xff00000000000000)},
+        {TMAP_F16, NUM_OP_ADD, 0x3c00, 0x4000, 0x4200},
+        {TMAP_F16, NUM_OP_ADD, 0x0001, 0x0001, 0x0002}, /* subnormals stay */
+        {TMAP_F16, NUM_OP_MIN, 0x7e00, 0x4000, 0x4000}, /* a NaN gives way */
+        {TMAP_BF16, NUM_OP_ADD, 0x3f80, 0x4000, 0x4040},
+        {TMAP_BF16, NUM_OP_MAX, 0x8000, 0x0000, 0x0000},
+        {TMAP_F32, NUM_OP_ADD, 0x3f800000, 0x40000000, 0x40400000},
+        {TMAP_F32, NUM_OP_ADD, 1, 1, 2},
+        {TMAP_F32_FTZ, NUM_OP_ADD, 1, 1, 0},
     };
     static const struct {
         uint32_t type;
-        enum tma_reduce op;
-    } refused[] = {{TMAP_U8, TMA_ADD},  {TMAP_U16, TMA_ADD}, {TMAP_S64, TMA_ADD}, {TMAP_S64, TMA_AND},
-                   {TMAP_F32, TMA_MIN}, {TMAP_S32, TMA_INC}, {TMAP_F16, TMA_OR},  {TMAP_F64, TMA_ADD},
-                   {TMAP_U64, TMA_DEC}, {TMAP_TF32, TMA_MAX}};
+        num_op op;
+    } refused[] = {{TMAP_U8, NUM_OP_ADD},  {TMAP_U16, NUM_OP_ADD}, {TMAP_S64, NUM_OP_ADD}, {TMAP_S64, NUM_OP_AND},
+                   {TMAP_F32, NUM_OP_MIN}, {TMAP_S32, NUM_OP_INC}, {TMAP_F16, NUM_OP_OR},  {TMAP_F64, NUM_OP_ADD},
+                   {TMAP_U64, NUM_OP_DEC}, {TMAP_TF32, NUM_OP_MAX}};
     struct bench b;
     bool fault;
     bench_open(&b, 1);
@@ -401,7 +401,7 @@ static void test_two_steps(void) {
     struct tma_track track = {0};
     memset(cta->smem + DATA, 0x11, 64);
     smem_clear_poison(cta, DATA, 64);
-    CHECK(tma_issue_bulk_store(cta, NULL, b.global, DATA, 64, 0xffff, TMA_COPY, TMA_E_NONE, &track));
+    CHECK(tma_issue_bulk_store(cta, NULL, b.global, DATA, 64, 0xffff, NUM_OP_NONE, TMA_E_NONE, &track));
     CHECK(async_step(cta->queues));
     CHECK(track.reading == 0 && track.writing == 1);
     memset(cta->smem + DATA, 0x22, 64); /* what wait_group.read allows */
@@ -411,7 +411,7 @@ static void test_two_steps(void) {
     CHECK_EQ(b.bytes[0], 0x11);
     CHECK(!async_step(cta->queues));
     memset(b.bytes, 0x33, 64);
-    CHECK(tma_issue_bulk_store(cta, NULL, b.global, DATA, 64, 0x8001, TMA_COPY, TMA_E_NONE, &track));
+    CHECK(tma_issue_bulk_store(cta, NULL, b.global, DATA, 64, 0x8001, NUM_OP_NONE, TMA_E_NONE, &track));
     fixture_drain(&b.f);
     CHECK(b.bytes[0] == 0x22 && b.bytes[1] == 0x33 && b.bytes[15] == 0x22 && b.bytes[16] == 0x22 &&
           b.bytes[62] == 0x33);
@@ -442,7 +442,7 @@ static void test_rows4(void) {
         }
     struct tma_track track = {0};
     box.coord[3] = 9; /* all inside */
-    CHECK(tma_issue_store(cta, NULL, &box, DATA, TMA_COPY, &track));
+    CHECK(tma_issue_store(cta, NULL, &box, DATA, NUM_OP_NONE, &track));
     memset(b.bytes + 256 * 31, 0, 256);
     memset(b.bytes + 256 * 9, 7, 256);
     fixture_drain(&b.f);
@@ -487,7 +487,7 @@ static void test_padded(void) {
         struct tma_track track = {0};
         smem_clear_poison(cta, DATA, 512);
         memset(cta->smem + DATA, 0xc0 | 0x21, 512); /* 6-bit values 0x21 in bytes of their own */
-        CHECK(tma_issue_store(cta, NULL, &box, DATA, TMA_COPY, &track));
+        CHECK(tma_issue_store(cta, NULL, &box, DATA, NUM_OP_NONE, &track));
         fixture_drain(&b.f);
         if (type == TMAP_4X16_P64)
             CHECK(fixture_faulted(&b.f, "tensor-copy-box")); /* a type for loads */

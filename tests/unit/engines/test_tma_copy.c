@@ -95,13 +95,14 @@ static void test_bulk(void) {
     CHECK_MEM(cl->cta[2].smem + DATA + 16, b.bytes + 32, 4096);
     CHECK(!smem_poisoned(&cl->cta[2], DATA + 16, 4096) && smem_poisoned(&cl->cta[2], DATA, 16));
     expect(&cl->cta[3], 4096);
-    CHECK(
-        tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 4096, at(3, MBAR), TMA_COPY, TMA_E_NONE));
+    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 4096, at(3, MBAR), NUM_OP_NONE,
+                              TMA_E_NONE));
     fixture_drain(&b.f);
     CHECK_EQ(phase(&cl->cta[3]), 1);
     CHECK_MEM(cl->cta[3].smem + DATA, b.bytes + 32, 4096);
     expect(&cl->cta[3], 16);
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 16, at(3, MBAR), TMA_ADD, TMA_E_U32));
+    CHECK(
+        tma_issue_bulk_peer(&cl->cta[2], NULL, at(3, DATA), at(2, DATA + 16), 16, at(3, MBAR), NUM_OP_ADD, TMA_E_U32));
     fixture_drain(&b.f);
     uint32_t was, now;
     memcpy(&was, b.bytes + 32, 4);
@@ -117,10 +118,11 @@ static void test_bulk(void) {
     to.dst += 8;
     CHECK(!tma_issue_bulk_load(&cl->cta[0], NULL, b.global, 16, &to));
     CHECK(fixture_faulted(&b.f, "bulk-copy-alignment"));
-    CHECK(
-        !tma_issue_bulk_peer(&cl->cta[2], NULL, at(2, DATA), at(2, DATA + 16), 16, at(2, MBAR), TMA_COPY, TMA_E_NONE));
+    CHECK(!tma_issue_bulk_peer(&cl->cta[2], NULL, at(2, DATA), at(2, DATA + 16), 16, at(2, MBAR), NUM_OP_NONE,
+                               TMA_E_NONE));
     CHECK(fixture_faulted(&b.f, "bulk-copy-own"));
-    CHECK(tma_issue_bulk_peer(&cl->cta[2], NULL, at(1, DATA), at(2, DATA + 16), 16, at(1, MBAR), TMA_ADD, TMA_E_U32));
+    CHECK(
+        tma_issue_bulk_peer(&cl->cta[2], NULL, at(1, DATA), at(2, DATA + 16), 16, at(1, MBAR), NUM_OP_ADD, TMA_E_U32));
     fixture_drain(&b.f);
     CHECK(fixture_faulted(&b.f, "bulk-reduce-uninitialised"));
     bench_close(&b);
@@ -135,7 +137,7 @@ static void test_f64_nan(void) {
                                         {0x3ff0000000000000, 0x4000000000000000, 0x4008000000000000}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t dst = cases[i][0];
-        tma_reduce_bytes(TMA_ADD, TMA_E_F64, (uint8_t *)&dst, (const uint8_t *)&cases[i][1], 8);
+        tma_reduce_bytes(NUM_OP_ADD, TMA_E_F64, (uint8_t *)&dst, (const uint8_t *)&cases[i][1], 8);
         CHECK_EQ(dst, cases[i][2]);
     }
 }
@@ -247,7 +249,7 @@ static void test_store_faults(void) {
     struct tma_track t = {0};
 #define STORE(id, src)                                                                                                 \
     do {                                                                                                               \
-        if (tma_issue_store(cta, NULL, &box, src, TMA_COPY, &t))                                                       \
+        if (tma_issue_store(cta, NULL, &box, src, NUM_OP_NONE, &t))                                                    \
             fixture_drain(&b.f);                                                                                       \
         CHECK(fixture_faulted(&b.f, id));                                                                              \
     } while (0)
@@ -255,7 +257,7 @@ static void test_store_faults(void) {
     smem_set_poison(cta, DATA + 512 + 37, 1);
     STORE("bulk-store-uninitialised", DATA);
     box.coord[1] = 28; /* rows 4 to 7 lie outside: what was not written is not needed */
-    CHECK(tma_issue_store(cta, NULL, &box, DATA, TMA_COPY, &t));
+    CHECK(tma_issue_store(cta, NULL, &box, DATA, NUM_OP_NONE, &t));
     fixture_drain(&b.f);
     CHECK_EQ(b.f.length, 0);
     box.coord[1] = -1;
@@ -271,7 +273,7 @@ static void test_store_faults(void) {
         fixture_clear(&b.f);
         memset(cta->smem + DATA, 0x5a + strict, 1024);
         b.f.gpu->config.check = strict ? MACH_CHECK_STRICT : MACH_CHECK_WARN;
-        CHECK(tma_issue_store(cta, NULL, &box, DATA, TMA_COPY, &t));
+        CHECK(tma_issue_store(cta, NULL, &box, DATA, NUM_OP_NONE, &t));
         fixture_drain(&b.f);
         CHECK_EQ(b.f.island.fault, 0);
         CHECK_EQ(strstr(fixture_report(&b.f), "bulk-store-cta-exited") != NULL, strict);

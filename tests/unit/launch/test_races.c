@@ -285,7 +285,7 @@ struct sums {
 static void *reduce(void *arg) {
     const struct sums *s = arg;
     for (uint32_t i = 0; i < 1000; i++)
-        tma_reduce_bytes(TMA_ADD, s->type, s->to, s->one, sizeof s->one);
+        tma_reduce_bytes(NUM_OP_ADD, s->type, s->to, s->one, sizeof s->one);
     return NULL;
 }
 
