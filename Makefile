@@ -82,6 +82,8 @@ $(error SANITIZE=$(SANITIZE) is not known: SANITIZE=1 is AddressSanitizer and UB
 endif
 
 # ---------------------------------------------------------------- what there is
+# The repository's own Python: whatever else the user has installed, it finds its modules.
+PYTHON := python3 -ISB python/sm100repo
 BUILD := build$(if $(SANITIZE),$(if $(filter thread,$(SANITIZE)),-tsan,-asan))
 # What nvcc makes is the same with and without sanitizers.
 PROGRAMS := $(if $(filter command,$(origin BUILD)),$(BUILD),build)
@@ -229,7 +231,7 @@ dist: ## the commit as build/sm100emu-VERSION.tar.gz, the same bytes wherever it
 
 wheel: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the emulator as a Python wheel in build/: pip install build/sm100emu-*.whl
 	@sh scripts/doctor.sh need python3 objdump strip
-	@CC='$(CC)' python3 scripts/wheel.py $(BUILD)
+	@CC='$(CC)' $(PYTHON) scripts/wheel.py $(BUILD)
 
 # ---------------------------------------------------------------- the steps: one nvcc line each
 # The family target: B200 (10.0) and B300 (10.3) run the SASS, the emulator reads the PTX, which is why nothing is
@@ -242,7 +244,12 @@ TOOL := $(PROGRAMS)/toolkit.env
 toolkit: $(TOOL) ## find nvcc 12.9 or later, or fetch it from PyPI into .toolkit/ (WHEELS=dir: from there)
 	@sh scripts/toolkit.sh show $(TOOL)
 
-$(TOOL): FORCE
+# Two lines for python/sm100repo/toolkit.py. Expanded here, because NVCC_TARGET is another for the programs for Hopper.
+NVCC_WORDS := NVCC_FLAGS=$(NVCC_FLAGS)' 'NVCC_TARGET=$(NVCC_TARGET)
+$(PROGRAMS)/nvcc.flags: FORCE
+	$(call hold,$(NVCC_WORDS))
+
+$(TOOL): $(PROGRAMS)/nvcc.flags FORCE
 	@mkdir -p $(@D)
 	@sh scripts/toolkit.sh env $@
 
@@ -327,17 +334,17 @@ EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
 $(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(call own,$(EXERCISE_STEP)) FORCE
 	$(call say,NVCC,$<)
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/kernels.py --build $(PROGRAMS) $< $(if $(RUNG),$(RUNG_SOURCES)/$(filter $(RUNG)_%,$(RUNGS)),$(EXERCISE_STEP)) $@
+	@$(PYTHON) course.kernels --build $(PROGRAMS) $< $(if $(RUNG),$(RUNG_SOURCES)/$(filter $(RUNG)_%,$(RUNGS)),$(EXERCISE_STEP)) $@
 endif
 
 exercise-%:
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/exercise.py --build $(BUILD) --seed '$(SEED)' $*
+	@$(PYTHON) course.exercise --build $(BUILD) --seed '$(SEED)' $*
 
 define grade_rule
 grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 05_%,$(1)),$(RUNGS:%=$(PROGRAMS)/ladder/%)) emulator
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade.py --build $(BUILD) --seed '$$(SEED)' --hint '$$(HINT)' --exercise '$$(EXERCISE)' \
+	@$(PYTHON) course.grade --build $(BUILD) --seed '$$(SEED)' --hint '$$(HINT)' --exercise '$$(EXERCISE)' \
 	    --format '$$(GRADE)' --output '$$(RESULTS)' --draw '$$(DRAW)' $(firstword $(subst _, ,$(1)))
 endef
 $(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
@@ -345,12 +352,12 @@ $(foreach s,$(STEPS),$(eval $(call grade_rule,$(s))))
 .PHONY: grade-all docs site
 grade-all: all ## marks a class, a folder a student in SUBMISSIONS=dir: build/grade/marks.csv (docs/teaching.md)
 	@sh scripts/doctor.sh need python3
-	@python3 -B course/grade_all.py --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
+	@$(PYTHON) course.grade_all --build $(BUILD) --exercise '$(EXERCISE)' --seeds '$(STUDENTS)' --draw '$(DRAW)' \
 	    --csv '$(RESULTS)' --shard '$(SHARD)' '$(SUBMISSIONS)'
 
 docs: all $(PROGRAMS)/tests/negative/launch_ptx ## the figures of the lessons and pages, docs/figures/*.svg, drawn from runs
 	@sh scripts/doctor.sh need python3
-	@SAN_LIB='$(SAN_LIB)' python3 -B docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
+	@SAN_LIB='$(SAN_LIB)' $(PYTHON) docs/figures/draw.py --build $(BUILD) --programs $(PROGRAMS)
 
 site: all ## lessons, pages, figures, sources and watch pages as a site in build/site/, to be opened from there (fetches Sphinx, 28 MB)
 	@MAKE='$(MAKE)' sh scripts/site.sh $(BUILD)
@@ -394,9 +401,9 @@ hopper: $(HOPPER) $(PROGRAMS)/sm_90/tests/negative/launch_ptx # the programs of 
 
 sanitizer: ## on a Hopper GPU: correct kernels under compute-sanitizer's four tools, tests/silicon/sanitized.txt (KERNEL=name JOBS=4)
 	@sh scripts/doctor.sh need python3
-	@python3 -B scripts/sanitizer.py --have $(PROGRAMS)/sm_90 $(SANITIZED)
+	@$(PYTHON) scripts/sanitizer.py --have $(PROGRAMS)/sm_90 $(SANITIZED)
 	@$(MAKE) hopper
-	@python3 -B scripts/sanitizer.py --jobs $(JOBS) $(PROGRAMS)/sm_90 $(SANITIZED) $(KERNEL)
+	@$(PYTHON) scripts/sanitizer.py --jobs $(JOBS) $(PROGRAMS)/sm_90 $(SANITIZED) $(KERNEL)
 
 CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
 
@@ -432,7 +439,7 @@ test-full: tests ## the tests and the long suites
 LESSONS ?=
 lessons: all ## every command of the lessons and pages is run, and what they show compared with what it prints (LESSONS='01 docs.watching --update')
 	@sh scripts/doctor.sh need python3 patch
-	@python3 -B tests/lessons/lessons.py --slow $(LESSONS)
+	@$(PYTHON) tests/lessons/lessons.py --slow $(LESSONS)
 
 # qemu keeps a record of every page that a program reserves; with 8 GiB to reserve the emulator makes do with less device
 # memory.
@@ -455,7 +462,7 @@ JSON ?=
 .PHONY: mutants
 mutants: all ## one-line changes of the steps, and what the emulator says of them (MUTANTS='05-* legal' SCHEDULES='default lazy' LEVEL=strict JOBS=2 JSON=file)
 	@sh scripts/doctor.sh need python3
-	@set -f; python3 tests/mutants/mutants.py --build $(PROGRAMS) --schedules '$(SCHEDULES)' --level $(LEVEL) --jobs $(JOBS) \
+	@set -f; $(PYTHON) tests/mutants/mutants.py --build $(PROGRAMS) --schedules '$(SCHEDULES)' --level $(LEVEL) --jobs $(JOBS) \
 	    $(if $(JSON),--json '$(JSON)') $(MUTANTS)
 
 # ---------------------------------------------------------------- silicon
@@ -501,8 +508,8 @@ $(BUILD)/tests/clock/replay: tests/clock/replay.c $(EMU)/libsm100emu.a $(EMU)/fl
 
 clock: all $(BUILD)/tests/clock/replay $(PROGRAMS)/tests/clock/mainloop $(PROGRAMS)/tests/clock/tma ## the clock's predictions beside published figures of a B200: the tables of docs/performance.md (LADDER=program: tests/clock/ladder/README.md)
 	@sh scripts/doctor.sh need python3
-	@python3 tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
-	@python3 tests/clock/rungs.py
+	@$(PYTHON) tests/clock/predict.py $(if $(LADDER),--ladder=$(LADDER))
+	@$(PYTHON) tests/clock/rungs.py
 
 # ---------------------------------------------------------------- the rest
 doctor: ## what this machine has, what is missing, and where a step would run
@@ -520,7 +527,7 @@ layers: ## prove from the #include lines that the emulator's rooms depend one wa
 
 # Of the steps with a UMMA in them.
 sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
-	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" python3 scripts/sass.py scripts/sass-cutlass.txt $^
+	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" $(PYTHON) scripts/sass.py scripts/sass-cutlass.txt $^
 
 rules: ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
 	@sh scripts/ledger.sh .

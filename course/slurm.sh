@@ -1,6 +1,6 @@
 #!/bin/sh
 # slurm.sh SUBMISSIONS [OPTIONS]: a part of a class's marks, as one task of a Slurm array. OPTIONS: of
-# course/grade_all.py.
+# python/sm100repo/course/grade_all.py.
 #
 #   make all                                          # once, on the file system that the nodes share
 #   sbatch --array=1-40 course/slurm.sh SUBMISSIONS   # from the repository's root; 40 tasks of two cores each
@@ -16,5 +16,5 @@ set -eu
 cd "${SLURM_SUBMIT_DIR:-.}" # Slurm runs a copy of this file from a folder of its own
 submissions=$1
 shift
-exec python3 -B course/grade_all.py --build build --jobs "${SLURM_CPUS_PER_TASK:-2}" \
+exec python3 -ISB python/sm100repo course.grade_all --build build --jobs "${SLURM_CPUS_PER_TASK:-2}" \
     --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" "$@" "$submissions"

@@ -27,7 +27,7 @@ for rung in 05_persistent_warpspec/ladder/*.cu; do
     watched "05/${rung%.cu}" watch-05 "RUNG=${rung%%_*}"
 done
 [ ! -t 2 ] || printf '  pages\033[K\r' >&2
-PYTHONPATH=$tools PYTHONDONTWRITEBYTECODE=1 python3 -m sphinx -q -E -W --keep-going -b html -d "$build/site-doctrees" \
+PYTHONPATH=$tools python3 -SB -m sphinx -q -E -W --keep-going -b html -d "$build/site-doctrees" \
     -c docs/site . "$site"
 cp "$site/README.html" "$site/index.html" # beside it, so that its links hold
 echo "$site/index.html"

@@ -34,7 +34,7 @@ record() {
 
 # page LOG...: makes the page; options for it are in "$@" too
 page() {
-    PYTHONPATH=python python3 -B -m sm100emu.watch --log-tool "$build/sm100emu-log" "$@"
+    python3 -ISB python/sm100repo python/sm100emu/watch.py --log-tool "$build/sm100emu-log" "$@"
 }
 
 args=${ARGS:-} options='' code=0

@@ -13,5 +13,5 @@ cp course/gradescope/setup.sh "$folder/setup.sh"
 sed "s/@LESSON@/$lesson/" course/gradescope/run_autograder >"$folder/run_autograder"
 chmod +x "$folder/setup.sh" "$folder/run_autograder"
 rm -f "$zip"
-(cd "$folder" && python3 -m zipfile -c "$zip" setup.sh run_autograder course)
+(cd "$folder" && python3 -IS -m zipfile -c "$zip" setup.sh run_autograder course)
 echo "$zip"

@@ -7,8 +7,8 @@ A cheat is a student's file, mostly a fixture's solution with D made wrong and s
 import dataclasses
 from dataclasses import dataclass
 
-from model import FILL
 from fixture import ARRIVALS, PRODUCT, PROXY, ROOT, changed
+from sm100repo.course.model import FILL
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,9 @@
 """fixture.py - exercises by hand, of steps 02 and 04, for the tests of the grader: each kind, and a timed one."""
 
 import os
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "course"))
-from model import FILL, PREDICT, REPAIR, Exercise, Question
+from sm100repo import ROOT
+from sm100repo.course.model import FILL, PREDICT, REPAIR, Exercise, Question
 
 HOST = "/* ---------------------------------------------------------------- host"
 

@@ -9,12 +9,8 @@ import shutil
 import subprocess
 from unittest import mock
 
-import draws
 import fixture
-import mark
-import sandbox
-import submission
-import trial
+from sm100repo.course import draws, mark, sandbox, submission, trial
 
 TREASURE = os.path.join(fixture.ROOT, "build", "course", "cheats")  # what cheats bring along, for a while
 

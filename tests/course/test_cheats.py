@@ -11,7 +11,7 @@ import unittest
 import fixture
 import guards
 from cheats import CHEATS
-from mark import Grader
+from sm100repo.course.mark import Grader
 
 NAMES = [a for a in sys.argv[1:] if a != "guards"]
 CHOSEN = [c for c in CHEATS if not NAMES or c.name in NAMES]

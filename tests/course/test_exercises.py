@@ -15,25 +15,20 @@ import sys
 import tempfile
 import unittest
 
+from sm100repo import PYTHON
+from sm100repo.catalogue import Drift
+from sm100repo.course import exercise, kernels, predict, repair
+from sm100repo.course.model import FILL, KERNEL, PREDICT, REPAIR
+from sm100repo.toolkit import begin
+
 ROOT, PRODUCTS, PROGRAMS = (os.path.abspath(path) for path in sys.argv[1:4])
 FULL = "full" in sys.argv[4:]
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "course"))
-
-import exercise
-import kernels
-import predict
-import repair
-from build import begin
-from catalogue import Drift
-from model import FILL, KERNEL, PREDICT, REPAIR
-
 LESSONS = exercise.lessons(ROOT)
 SEEDS = ["1", "2", "30", "ada"] if FULL else ["1"]
 LIMIT = 60  # seconds of a run
 COUNT, EACH = 40, 12
 REPORT = re.compile(r"^(?:warning|error|strict)\b.*\[([a-z0-9-]+)\]\s*$", re.M)
-COMMAND = [sys.executable, "-B", os.path.join(ROOT, "course", "exercise.py")]
+COMMAND = [*PYTHON, "course.exercise"]
 
 
 def load_all(seed="1"):

@@ -15,13 +15,8 @@ from unittest import mock
 import fixture
 import schema
 
-import draws
-import formats
-import grade
-import hints
-import mark as marks
-import submission
-import trial
+from sm100repo.course import draws, formats, grade, hints, mark as marks, submission, trial
+from sm100repo.toolkit import Toolkit
 
 BUILD = os.path.join(fixture.ROOT, "build")
 SCHEMAS = os.path.join(fixture.ROOT, "course", "schemas")
@@ -192,6 +187,30 @@ class Parts(unittest.TestCase):
         self.assertEqual(submission.dependencies(listed), ["k.cuh", "common/a b.h", "/usr/include/x.h"])
         self.assertEqual(submission.strangers(["k.cuh", "../x", "/usr/include/x.h", "/usr/include/../x"], "/tmp/a",
                                           ["/usr/include"]), ["../x", "/usr/include/../x"])
+
+    def test_headers_behind_links(self):
+        """Debian 13's asm/ is a link, and gcc lists a header by its own path where that is the shorter one."""
+        with tempfile.TemporaryDirectory() as folder:
+            include, own, compiler = (os.path.join(folder, name) for name in ("the/compiler/looks/here", "own", "g++"))
+            for place in (include, own):
+                os.makedirs(place)
+            os.symlink(own, os.path.join(include, "asm"))
+            for path, text in ((f"{own}/x.h", ""), (f"{folder}/y.h", "int secret;"),
+                               (compiler, f'#!/bin/sh\nexec g++ -isystem {include} "$@"\n')):
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(text)
+            os.chmod(compiler, 0o755)
+            toolkit = Toolkit(BUILD, ["-ccbin", compiler])
+            for number, (header, foreign) in enumerate((
+                    ("<asm/x.h>", ""), (f'"{folder}/y.h"', "y.h"), ("<asm/../y.h>", "y.h"),
+                    (f"<{include}/../../../../y.h>", "y.h"), ('"/etc/passwd"', "passwd"))):
+                text, scratch, said = f"#include {header}\n{fixture.SIMPLE}", os.path.join(folder, str(number)), ""
+                try:
+                    submission.compile_kernel(fixture.ROOT, toolkit, "02_simple_umma", text, scratch)
+                except submission.Refused as refused:
+                    said = str(refused)
+                self.assertRegex(said, rf"^it includes \S*{foreign}: only" if foreign else "^$", header)
+                self.assertNotRegex(said, "secret|root:")
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:

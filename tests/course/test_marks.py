@@ -10,12 +10,10 @@ import sys
 import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "course"))
-import exercise as exercises
-import hints
-from mark import Grader
-from model import PREDICT
+from sm100repo import ROOT
+from sm100repo.course import exercise as exercises, hints
+from sm100repo.course.mark import Grader
+from sm100repo.course.model import PREDICT
 
 LESSONS, SEED = sys.argv[1:], os.environ.get("SEED", "1")
 SECONDS = 20  # of the processor for an exercise, build included: ten of two cores

@@ -15,10 +15,12 @@ import zipfile
 import fixture
 import schema
 
-import exercise as exercises
-from model import FILL, PREDICT
+from sm100repo import PYTHON
+from sm100repo.course import exercise as exercises
+from sm100repo.course.model import FILL, PREDICT
 
 ROOT = fixture.ROOT
+GRADE_ALL = [*PYTHON, "course.grade_all"]
 
 
 def read(*path):
@@ -63,7 +65,7 @@ class Services(unittest.TestCase):
         marked = re.findall(r"(?m)^  \d/\d  (\S+)  \S+  (\d+)$", said)
         self.assertEqual(sorted(marked), [("=cyd", "0"), ("ada", "100"), ("bob", "0")], said)
         path = os.path.join(self.folder, "marks.csv")
-        told = run("python3", "-B", "course/grade_all.py", word, "--csv", path, self.folder)
+        told = run(*GRADE_ALL, word, "--csv", path, self.folder)
         self.assertIn("3 files, 0 to be marked", told)
         with open(path, newline="", encoding="utf-8") as f:
             self.assertEqual(list(csv.reader(f)), [
@@ -73,8 +75,8 @@ class Services(unittest.TestCase):
 
     def grade_all(self, *more):
         """Runs the class; (exit code, what it says)."""
-        made = subprocess.run(["python3", "-B", "course/grade_all.py", "--csv", os.path.join(self.folder, "marks.csv"),
-                               *more, os.path.join(self.folder, "class")], cwd=ROOT, capture_output=True, timeout=120)
+        made = subprocess.run([*GRADE_ALL, "--csv", os.path.join(self.folder, "marks.csv"), *more,
+                               os.path.join(self.folder, "class")], cwd=ROOT, capture_output=True, timeout=120)
         return made.returncode, (made.stdout + made.stderr).decode("utf-8", "replace")
 
     def rows(self):
@@ -141,7 +143,7 @@ class Services(unittest.TestCase):
             for name in ("setup.sh", "run_autograder"):
                 self.assertEqual(packed.getinfo(name).external_attr >> 16 & 0o111, 0o111, name)
             script = packed.read("run_autograder").decode()
-            self.assertIn("course/course/grade.py", packed.namelist())
+            self.assertIn("course/python/sm100repo/course/grade.py", packed.namelist())
         self.assertIn("results.json\" 03\n", script)
         self.assertNotIn("@LESSON@", script)
 

@@ -13,12 +13,11 @@ import subprocess
 import sys
 import tempfile
 
-ROOT, TOOLKIT = sys.argv[1:3]
-sys.path[:0] = [os.path.join(ROOT, "course"), os.path.join(ROOT, "tests", "course")]
-import exercise as exercises
 import schema
-from model import FILL
+from sm100repo.course import exercise as exercises
+from sm100repo.course.model import FILL
 
+ROOT, TOOLKIT = sys.argv[1:3]
 LESSON = "02"
 
 

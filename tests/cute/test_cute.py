@@ -11,11 +11,11 @@ import re
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
 
-import derive  # noqa: E402
-from layout import Layout, swizzle, tree_of  # noqa: E402
+import derive
+from layout import Layout, swizzle, tree_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def printed():

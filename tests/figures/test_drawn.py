@@ -12,9 +12,7 @@ import os
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../page"))
-import chromium  # noqa: E402
+from sm100repo import chromium
 
 SCRIPT = r"""
 (() => {

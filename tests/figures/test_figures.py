@@ -13,6 +13,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
+from sm100repo import PYTHON
+
 SVG = "{http://www.w3.org/2000/svg}"
 LARGEST, WIDEST = 60000, 720
 SMALLEST_TEXT = 12
@@ -89,7 +91,7 @@ def faults(path):
 def main(root):
     folder, wrong = os.path.join(root, "docs/figures"), []
     listed = subprocess.run(
-        [sys.executable, "-B", os.path.join(folder, "draw.py"), "--list"], stdout=subprocess.PIPE, text=True, check=True
+        [*PYTHON, os.path.join(folder, "draw.py"), "--list"], stdout=subprocess.PIPE, text=True, check=True
     ).stdout.split()
     files = sorted(name for name in os.listdir(folder) if name.endswith(".svg"))
     for name in files:

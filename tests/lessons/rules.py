@@ -229,9 +229,17 @@ class Rules:
                 self.make(found, number, words[1:])
             elif words[0].removeprefix("build/") in self.tree.options:
                 self.tool(found, number, words[0].removeprefix("build/"), words[1:])
-            elif words[0] in ("sh", "python3") and len(words) > 1 and words[1].endswith((".sh", ".py")):
-                if not self.tree.resolve(words[1], os.path.dirname(found.path)):
-                    self.breach(found, number, f"there is no file {words[1]}")
+            elif words[0] in ("sh", "python3"):
+                self.script(found, number, [word for word in words[1:] if not word.startswith("-")])
+
+    def script(self, found, number, words):
+        """The script that sh or python3 is given is there; python/sm100repo has modules, too."""
+        if words[:1] == ["python/sm100repo"] and len(words) > 1:
+            words = words[1:]
+            if not words[0].endswith(".py"):
+                words[0] = f"python/sm100repo/{words[0].replace('.', '/')}.py"
+        if words and words[0].endswith((".sh", ".py")) and not self.tree.resolve(words[0], os.path.dirname(found.path)):
+            self.breach(found, number, f"there is no file {words[0]}")
 
     def make(self, found, number, words):
         quoted = ""

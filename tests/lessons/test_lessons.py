@@ -2,15 +2,14 @@
 
 import os
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import compare
 import lessons
 import page
+from sm100repo import PYTHON
 
 PAGE = """# A page
 
@@ -94,7 +93,7 @@ class Tree:
             f.write(text)
 
     def says(self, *words):
-        command = [sys.executable, "-B", lessons.__file__, "--root", self.folder.name, *words]
+        command = [*PYTHON, lessons.__file__, "--root", self.folder.name, *words]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
@@ -177,7 +176,7 @@ class Runs(unittest.TestCase):
 
     def test_told_to_end(self):
         tree = Tree("```console\n$ echo $$ >pid; sleep 30\n```\n")
-        begun = subprocess.Popen([sys.executable, "-B", lessons.__file__, "--root", tree.folder.name])
+        begun = subprocess.Popen([*PYTHON, lessons.__file__, "--root", tree.folder.name])
         at = os.path.join(tree.folder.name, "pid")
         while not (os.path.exists(at) and os.path.getsize(at)):
             time.sleep(0.02)

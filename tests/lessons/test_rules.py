@@ -2,9 +2,10 @@
 
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
+
+from sm100repo import PYTHON
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = {
@@ -49,7 +50,7 @@ class Rules(unittest.TestCase):
                 os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
                 with open(os.path.join(folder, path), "w") as f:
                     f.write(text)
-            done = subprocess.run([sys.executable, "-B", os.path.join(HERE, "rules.py"), "--root", folder, *words],
+            done = subprocess.run([*PYTHON, os.path.join(HERE, "rules.py"), "--root", folder, *words],
                                   capture_output=True, text=True)
             with open(os.path.join(folder, "01_step/README.md")) as f:
                 return done.returncode, done.stdout + done.stderr, f.read()
@@ -119,6 +120,8 @@ class Rules(unittest.TestCase):
         self.breach("ARGS=", "ARG=", "README.md:17: make knows no variable ARG")
         self.breach("--check=off", "--chek=off", "sm100emu has no option --chek")
         self.breach("A map", "`sh scripts/no.sh` and", "there is no file scripts/no.sh")
+        self.breach("A map", "`python3 -B scripts/no.py` and", "there is no file scripts/no.py")
+        self.breach("A map", "`python3 -ISB python/sm100repo course.no 04` and", "no file python/sm100repo/course/no.py")
         self.breach("A map", "`make break-01-2` and", "make has no target break-01-2")
 
     def test_experiments(self):

@@ -1,7 +1,8 @@
 """mutants.py - runs the cases of this folder on the emulator and counts what it says of them. README.md has the rest.
 
-  python3 tests/mutants/mutants.py [OPTIONS] [PATTERN...]     PATTERN: of case names (05-*), or a class
+  python3 -ISB python/sm100repo tests/mutants/mutants.py [OPTIONS] [PATTERN...]
 
+PATTERN: of case names (05-*), or a class.
 Exit code: 0; 1 with --require where a case is not judged right in any schedule; 2 where a catalogue has drifted.
 """
 
@@ -17,10 +18,10 @@ import sys
 import threading
 import time
 
-import catalogue
-from build import Builder, Failure, begin
+from builder import Builder
+from sm100repo import ROOT, catalogue
+from sm100repo.toolkit import Failure, begin
 
-ROOT = os.path.dirname(os.path.dirname(catalogue.HERE))
 REPORT = re.compile(r"^(warning|error|strict)\b.*\[([a-z0-9-]+)\]\s*$")
 PLACE = re.compile(r"([\w./-]+\.(?:cuh|cu|h)):(\d+)")
 OUTCOMES = ["right", "other", "FAIL", "silent", "hang", "crash", "unbuilt"]
@@ -230,7 +231,7 @@ def write_sources(folder, builder, cases):
                 f.write(text)
         with open(os.path.join(folder, case.name, "case.json"), "w") as f:
             json.dump({"name": case.name, "class": case.label, "rules": case.rules, "run": case.run, "why": case.why,
-                       "include": os.path.relpath(os.path.join(catalogue.HERE, "weaker.cuh"), ROOT)}, f, indent=1)
+                       "include": os.path.relpath(os.path.join(catalogue.CASES, "weaker.cuh"), ROOT)}, f, indent=1)
 
 
 def read_options():

@@ -20,7 +20,7 @@ import json
 import re
 import sys
 
-import catalogue
+from sm100repo import catalogue
 
 HANGS = {"deadlock", "watchdog", "launch-timeout"}
 

@@ -3,7 +3,7 @@
 Frames while it zooms, pans and steps over a log made by hand with 100,000 events, or over those given; and how long it
 takes to open. No time is a test.
 
-    python3 tests/page/bench.py
+    python3 -ISB python/sm100repo tests/page/bench.py
 """
 
 import json
@@ -12,13 +12,9 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "python")]
-
-import chromium  # noqa: E402
-import sample  # noqa: E402
-from sm100emu import watch  # noqa: E402
+import sample
+from sm100emu import watch
+from sm100repo import chromium
 
 FRAMES = 240
 

@@ -13,16 +13,12 @@ import sys
 import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", ".."))
-PRODUCTS, PROGRAMS = (sys.argv[2] if len(sys.argv) > 2 else None), sys.argv[3:]
-sys.dont_write_bytecode = True
-sys.path[:0] = [HERE, os.path.join(ROOT, "python")]
+import reference
+import sample
+from sm100emu import watch
+from sm100repo import ROOT, chromium
 
-import chromium  # noqa: E402
-import reference  # noqa: E402
-import sample  # noqa: E402
-from sm100emu import watch  # noqa: E402
+PRODUCTS, PROGRAMS = (sys.argv[2] if len(sys.argv) > 2 else None), sys.argv[3:]
 
 LIMIT = 1000000  # bytes of a page
 

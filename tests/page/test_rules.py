@@ -6,11 +6,8 @@ import sys
 import tempfile
 import unittest
 
-ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "python"))
-
-from sm100emu import watch  # noqa: E402
+from sm100emu import watch
+from sm100repo import ROOT
 
 STYLE = os.path.join(ROOT, "python", "sm100emu", "page", "style.css")
 

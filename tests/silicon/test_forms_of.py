@@ -7,10 +7,9 @@ import sys
 import tempfile
 import unittest
 
-ROOT, EMULATOR, LAUNCH = sys.argv[1:4]
-sys.path.insert(0, os.path.join(ROOT, "tests", "silicon"))
+import forms_of
 
-import forms_of  # noqa: E402
+ROOT, EMULATOR, LAUNCH = sys.argv[1:4]
 
 # Two functions, one of them never called; a guard that is false everywhere; an instruction that is jumped over; labels,
 # lists in braces, a block, two instructions in a line, and words that are no instructions.

@@ -14,10 +14,10 @@ bad=0
 words=subtile,subtiles,thrid,te,ue,ines,countr,doen
 site=$products/tests/site
 sh scripts/site.sh "$products" "$site" || exit 1
-python3 -B tests/site/check.py "$site" || bad=1
+python3 -ISB python/sm100repo tests/site/check.py "$site" || bad=1
 git ls-files -z '*.md' '*.c' '*.h' '*.cu' '*.cuh' '*.py' '*.sh' '*.html' '*.js' '*.txt' \
     ':!tests/silicon/h200/*.txt' ':!tests/silicon/published/*.txt' | # hashes, and the driver's own words
-    PYTHONPATH=${TOOLKIT_DIR:-.toolkit}/site PYTHONDONTWRITEBYTECODE=1 xargs -0 \
-        python3 -m codespell_lib --ignore-words-list $words || bad=1
+    PYTHONPATH=${TOOLKIT_DIR:-.toolkit}/site xargs -0 \
+        python3 -SB -m codespell_lib --ignore-words-list $words || bad=1
 [ $bad -eq 0 ] || exit 1
-exec python3 -B tests/site/test_browser.py "$root" "$site"
+exec python3 -ISB python/sm100repo tests/site/test_browser.py "$root" "$site"

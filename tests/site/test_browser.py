@@ -9,11 +9,9 @@ import sys
 import time
 import unittest
 
-ROOT, SITE = (os.path.abspath(p) for p in sys.argv[1:3])
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "page"))
+from sm100repo import chromium
 
-import chromium  # noqa: E402
+ROOT, SITE = (os.path.abspath(p) for p in sys.argv[1:3])
 
 PHONE, DESK = (390, 844), (1280, 900)
 

@@ -10,7 +10,7 @@ if ! tools=$(PIP_RETRIES=1 PIP_DEFAULT_TIMEOUT=20 sh scripts/toolkit.sh disassem
     echo "SKIPPED: without cuobjdump and nvdisasm nothing was looked at"
     exit 77
 fi
-out=$(PATH="$tools:$PATH" python3 scripts/sass.py --hold scripts/sass-cutlass.txt "$@" 2>&1)
+out=$(PATH="$tools:$PATH" python3 -ISB python/sm100repo scripts/sass.py --hold scripts/sass-cutlass.txt "$@" 2>&1)
 bad=$?
 printf '%s\n' "$out"
 # shellcheck disable=SC1090

@@ -23,8 +23,8 @@ wrong() {
     sed -n '/^inputs:/,/^runs:/s/^  \([a-z]*\):$/\1/p' "$1" | sort >"$scratch/declared"
     grep -o 'inputs\.[a-z_-]*' "$1" | sed 's/.*\.//' | sort -u | diff "$scratch/declared" - |
         sed -n 's/^< /declared and not used: /p; s/^> /used and not declared: /p'
-    python3 -c 'import yaml' 2>/dev/null || return 0
-    python3 - "$1" <<'SYNTAX'
+    python3 -I -c 'import yaml' 2>/dev/null || return 0
+    python3 -I - "$1" <<'SYNTAX'
 import sys, yaml
 action = yaml.safe_load(open(sys.argv[1]))
 def keys(what, where, needed, allowed):
@@ -52,7 +52,7 @@ breach() {
 breach '' ''
 breach 's/inputs.run /inputs.runs /' 'declared and not used: run
 used and not declared: runs'
-if python3 -c 'import yaml' 2>/dev/null; then
+if python3 -I -c 'import yaml' 2>/dev/null; then
     breach '/^ *shell:/d' 'a step lacks shell'
     breach 's/^name:/title:/' 'the action lacks name
 the action has title, which is no key of it'

@@ -28,7 +28,7 @@ silent() { ! grep -qE -e "$1" "$tmp/out" || failed "$2: it says $1"; }
 
 # json EXPRESSION...: in python, of the whole log, its only run `r` and its results `x`; the log has what the schema requires
 json() {
-    python3 - "$tmp/log.json" "$@" <<'P' || { bad=1; echo "FAILED: --check-json: $*"; }
+    python3 -IS - "$tmp/log.json" "$@" <<'P' || { bad=1; echo "FAILED: --check-json: $*"; }
 import json, sys
 
 LEVELS, KINDS = {"none", "note", "warning", "error"}, {"inSource", "external"}

@@ -16,7 +16,7 @@ bad=0
 run() {
     wanted=$1
     shift
-    python3 "$root/tests/mutants/mutants.py" --build "$build" "$@" >"$scratch/log" 2>&1
+    python3 -ISB "$root/python/sm100repo" "$root/tests/mutants/mutants.py" --build "$build" "$@" >"$scratch/log" 2>&1
     code=$?
     [ "$code" -eq "$wanted" ] && return
     echo "FAILED: mutants.py $*: exit code $code, expected $wanted"

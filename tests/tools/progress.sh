@@ -22,7 +22,7 @@ case $plain in
     bad=1
     ;;
 esac
-terminal=$(python3 -c 'import pty, sys; sys.exit(0 if pty.spawn(sys.argv[1:]) else 1)' "$@" 2>&1)
+terminal=$(python3 -IS -c 'import pty, sys; sys.exit(0 if pty.spawn(sys.argv[1:]) else 1)' "$@" 2>&1)
 case $terminal in
 *'sm100emu: timeout_loop runs for 2 s'*launch-timeout*) ;;
 *)

@@ -34,7 +34,7 @@ judged() {
     code=$1 pattern=$2
     shift 2
     printf '%s\n' "$@" >list
-    out=$(PATH=$scratch/bin:$PATH CUDA_HOME=$scratch/none python3 -B "$root/scripts/sanitizer.py" $options . list 2>&1)
+    out=$(PATH=$scratch/bin:$PATH CUDA_HOME=$scratch/none python3 -ISB "$root/python/sm100repo" "$root/scripts/sanitizer.py" $options . list 2>&1)
     got=$?
     # shellcheck disable=SC2254
     case $got:$out in

@@ -45,7 +45,7 @@ EOF
 }
 # expect WHAT CODE PATTERN, of what stands in step.cubin
 expect() {
-    out=$(PATH="$scratch/bin:$PATH" python3 "$root/scripts/sass.py" --hold "$scratch/figures" \
+    out=$(PATH="$scratch/bin:$PATH" python3 -ISB "$root/python/sm100repo" "$root/scripts/sass.py" --hold "$scratch/figures" \
         "$scratch/step.cubin" 2>&1)
     status=$?
     # shellcheck disable=SC2254

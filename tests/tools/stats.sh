@@ -27,7 +27,7 @@ silent() { ! grep -qE -e "$1" "$tmp/err" || failed "$what: it says $1"; }
 
 # json EXPRESSION...: in python, of the whole file `d`, its first launch `x`, and that launch's `lines`
 json() {
-    python3 - "$tmp/stats.json" "$@" <<'P' || { bad=1; echo "FAILED: $what: --stats-json: $*"; }
+    python3 -IS - "$tmp/stats.json" "$@" <<'P' || { bad=1; echo "FAILED: $what: --stats-json: $*"; }
 import json, sys
 
 d = json.load(open(sys.argv[1], encoding="utf-8"))

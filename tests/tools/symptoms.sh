@@ -8,9 +8,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 names=$(grep -oE '`0[0-9]-[a-z0-9-]+`' "$page" | tr -d '`' | sort -u)
 # shellcheck disable=SC2086 # a word each
-python3 -B "$root/tests/mutants/mutants.py" --build "$build" --level off --json "$scratch/off.json" $names \
+python3 -ISB "$root/python/sm100repo" "$root/tests/mutants/mutants.py" --build "$build" --level off --json "$scratch/off.json" $names \
     >"$scratch/log" 2>&1 || {
     cat "$scratch/log"
     exit 1
 }
-python3 -B "$root/tests/mutants/symptoms.py" "$scratch/off.json" --page "$page"
+python3 -ISB "$root/python/sm100repo" "$root/tests/mutants/symptoms.py" "$scratch/off.json" --page "$page"

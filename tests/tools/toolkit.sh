@@ -70,7 +70,7 @@ expect "no nvcc" 0 'fetch*'
 toolkit $run env out.env
 expect "no nvcc, no Python" 1 '*python3 is missing*pip is missing*'
 if python3 -m pip --version >/dev/null 2>&1; then
-    ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
+    ln -s "$(python3 -I -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
     mkdir "$scratch/empty"
     toolkit WHEELS="$scratch/empty" $run env out.env
     expect "an empty WHEELS folder" 1 '*fetching nvcc*pip could not fetch*'

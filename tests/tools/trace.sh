@@ -30,7 +30,7 @@ says() { grep -qE -e "$1" "$tmp/out" || failed "it does not say $1"; }
 causes() {
     # shellcheck disable=SC2086 # words on purpose
     ${UNDER:-} "$log" --json "$1" >"$tmp/json" || failed "--json $1"
-    python3 - "$tmp/json" <<'END' || failed "causes in $1"
+    python3 -IS - "$tmp/json" <<'END' || failed "causes in $1"
 import json
 import sys
 

@@ -10,13 +10,14 @@ import os
 import random
 import re
 
-from kernels import HOST, cut, read, source_path
-from catalogue import HERE, Catalogue
-from model import REPAIR, Exercise
-from tidy import Visible, apply
+from sm100repo import read
+from sm100repo.catalogue import CASES, Catalogue
+from sm100repo.course.kernels import HOST, cut, source_path
+from sm100repo.course.model import REPAIR, Exercise
+from sm100repo.course.tidy import Visible, apply
 
 EACH = 3  # exercises of a lesson
-WEAKER = set(re.findall(r"(\w+)\((?:uint32_t|void)", read(os.path.join(HERE, "weaker.cuh"))))
+WEAKER = set(re.findall(r"(\w+)\((?:uint32_t|void)", read(os.path.join(CASES, "weaker.cuh"))))
 
 # The emulator tells these under some schedules only: tests/mutants/README.md, "What the emulator does not tell".
 UNTOLD = {"01-bases-barrier-half-count", "01-relinquish-other-warp", "01-contend-visits-all-lanes"}

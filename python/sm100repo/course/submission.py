@@ -3,20 +3,20 @@ ours.
 
 No host code of a student is ever compiled, so none can run. nvcc sees a fresh folder with the grader's own copy of
 common/ and of the step's headers, and kernel.cuh in the step's place; its list of dependencies must name nothing else
-but headers of the toolkit and of the host's compiler. The PTX has the step's kernels, by name and parameters, and takes
+but headers that the compilers themselves look for. The PTX has the step's kernels, by name and parameters, and takes
 the place of the step's own in a copy of the program that make has built.
 """
 
+import functools
 import os
 import re
 import shutil
 import stat
 import subprocess
 
-import sandbox
-from kernels import program_path  # finds the next
-from build import Toolkit as Nvcc
-import splice
+from sm100repo import read, splice
+from sm100repo.course import sandbox
+from sm100repo.course.kernels import program_path
 
 MAX_BYTES = 256 * 1024  # of a kernel.cuh: five times the longest solution
 COMPILE_SECONDS = 60
@@ -39,29 +39,6 @@ def read_submission(path):
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise Refused(f"{os.path.basename(path)} is not text in UTF-8") from None
-
-
-def read(path):
-    with open(path, encoding="utf-8") as f:
-        return f.read()
-
-
-class Toolkit(Nvcc):
-    """nvcc as the Makefile calls it, and where it may read."""
-
-    def __init__(self, root, folder):
-        super().__init__(root, folder)
-        self.nvcc = self.env["NVCC"]
-        top = os.path.dirname(os.path.dirname(os.path.realpath(self.nvcc)))
-        self.readable = [top, *self.host_headers()]
-
-    @staticmethod
-    def host_headers():
-        """The folders in which the host's compiler looks for <...>."""
-        said = subprocess.run(["g++", "-E", "-v", "-x", "c++", "/dev/null"], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, env={"PATH": sandbox.PATH, "LC_ALL": "C"}).stderr
-        found = re.search(r"search starts here:\n((?: .*\n)+)End of search", said)
-        return [os.path.realpath(line.strip()) for line in found[1].splitlines()] if found else ["/usr/include"]
 
 
 def home(root, step):
@@ -88,11 +65,35 @@ def dependencies(text):
     return [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words if word]
 
 
+@functools.lru_cache(maxsize=None)
+def header_folders(compiler):
+    """Where nvcc and its host's compiler look for <...>: they say so themselves. compiler: Toolkit.device."""
+    asked = [*compiler, "-E", "-Xcompiler", "-v", os.devnull]
+    said = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          env=sandbox.environment(os.sep)).stderr
+    found = re.findall(r"<\.\.\.> search starts here:\n((?: .*\n)+)", said)
+    if not found:
+        raise RuntimeError(f"the compiler does not say where its headers are:\n{said}")
+    return tuple({line.strip(): None for part in found for line in part.splitlines()})
+
+
+@functools.lru_cache(maxsize=None)
+def links(places):
+    """Where the links in these folders lead. Debian 13 has some of its headers behind them (asm/), and gcc lists a
+    header by its own path where that is the shorter one."""
+    paths = (os.path.join(at, name) for place in places for at, *names in os.walk(place) for name in sum(names, []))
+    return [os.path.realpath(path) for path in paths if os.path.islink(path)]
+
+
 def strangers(paths, folder, readable):
-    """Those of the files that lie neither in the folder nor where the compiler's own headers are."""
-    allowed = [os.path.realpath(place) + os.sep for place in (folder, *readable)]
-    return [path for path in paths
-            if not any(os.path.realpath(os.path.join(folder, path)).startswith(place) for place in allowed)]
+    """Those of the files that lie neither in the folder nor among the compilers' headers, their links resolved."""
+
+    def outside(paths, places):
+        places = tuple(os.path.join(os.path.realpath(place), "") for place in places)
+        return [path for path in paths if not os.path.join(os.path.realpath(os.path.join(folder, path)), "").startswith(places)]
+
+    found = outside(paths, (folder, *readable))
+    return outside(found, links(tuple(readable))) if found else []
 
 
 def own_lines(said, source, alone):
@@ -108,16 +109,16 @@ def compile_kernel(root, toolkit, step, text, scratch):
     source = os.path.join(home(root, step), "kernel.cuh")
     with open(os.path.join(folder, source), "w", encoding="utf-8") as f:
         f.write(text)
-    nvcc = [toolkit.nvcc, *toolkit.flags, f"-arch={toolkit.arch}", "-x", "cu", "-I", "."]
+    readable = header_folders(tuple(toolkit.device))
     # The list is made by a run in front: what reads a foreign file is not compiled, so no error shows its lines.
     for listed, words in (("read.d", ["-M"]), ("made.d", ["-ptx", "-MD", "-o", "made.ptx"])):
-        ran = sandbox.run([*nvcc, *words, "-MF", listed, source], folder, seconds=COMPILE_SECONDS,
+        ran = sandbox.run([*toolkit.device, "-I", ".", *words, "-MF", listed, source], folder, seconds=COMPILE_SECONDS,
                           cpu_seconds=COMPILE_SECONDS, memory_mb=4096)
         if ran.code is None:
             raise Refused(f"it is not compiled within {COMPILE_SECONDS} s")
         if ran.code:
             raise Refused("it does not compile:\n" + own_lines(ran.err or ran.out, source, "-M" in words))
-        foreign = strangers(dependencies(read(os.path.join(folder, listed))), folder, toolkit.readable)
+        foreign = strangers(dependencies(read(os.path.join(folder, listed))), folder, readable)
         if foreign:
             raise Refused("it includes " + ", ".join(foreign) + ": only common/ and the step's headers may be included")
     return read(os.path.join(folder, "made.ptx")), folder

@@ -10,7 +10,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-import sandbox
+from sm100repo.course import sandbox
 
 SECONDS = 60  # the host's; a kernel that does not end is stopped long before, by what it executes
 WATCHED = ("error", "warning")  # levels of the findings that count; what is `strict` is a note, and counts where asked

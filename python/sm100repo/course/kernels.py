@@ -1,6 +1,6 @@
 """kernels.py - the kernel of a step as a file of its own, and the program that a changed one makes.
 
-  python3 course/kernels.py --build build FILE STEP OUT     OUT becomes STEP's program with the kernels of FILE
+  course.kernels --build build FILE STEP OUT     OUT becomes STEP's program with the kernels of FILE
 
 A step's kernel is its .cu up to the line where the host's part begins, with what it includes named from the root of the
 repository. The program is the one that make has built of the step, with the PTX of the changed kernel spliced in:
@@ -15,11 +15,8 @@ import re
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.append(os.path.join(ROOT, "tests", "mutants"))  # the same splicing makes the mutants' programs
-
-import splice
-from build import Failure, Toolkit, begin, read, write_program
+from sm100repo import ROOT, read, splice
+from sm100repo.toolkit import Failure, Toolkit, begin, write_program
 
 HOST = ("/* ---------------------------------------------------------------- host", "int main(")
 HOST_HEADERS = {"cmdline.h", "cuda_check.h", "gemm_host.h", "tensor_map.h", "launch.h", "problem.h", "verify.h",
@@ -76,15 +73,13 @@ class Kernels:
 
     def __init__(self, root, build):
         self.root, self.build = root, build
-        self.toolkit = Toolkit(root, build)
+        self.toolkit = Toolkit(build, ["-I", root])
         self.kept = os.path.join(build, "course", "ptx")
         os.makedirs(self.kept, exist_ok=True)
 
     def compile(self, source, out):
         """PTX of a file. Failure has nvcc's words."""
-        tool = self.toolkit
-        command = [tool.env["NVCC"], *tool.flags, f"-arch={tool.arch}", "-x", "cu", "-I", self.root, "-ptx", "-o", out]
-        process = begin([*command, source], cwd=self.root)
+        process = begin(self.toolkit.ptx(source, out), cwd=self.root)
         said, _ = process.communicate()
         if process.returncode:
             raise Failure(said)
@@ -95,7 +90,7 @@ class Kernels:
         for path in sorted(glob.glob(os.path.join(self.root, "common", "*")) +
                            glob.glob(os.path.join(self.root, "0*", "**", "*.*h"), recursive=True)):
             words.update(f"{path}\0{read(path)}\0".encode())
-        words.update(f"{text}\0{tool.flags}\0{tool.arch}\0{tool.env.get('NVCC_VERSION')}".encode())
+        words.update(f"{text}\0{tool.device}\0{tool.env.get('NVCC_VERSION')}".encode())
         kept = os.path.join(self.kept, words.hexdigest()[:24] + ".ptx")
         if not os.path.exists(kept):
             with tempfile.TemporaryDirectory(dir=self.kept) as folder:

@@ -6,7 +6,7 @@ first level says where D is wrong, and the second which lines the exercise is ab
 
 import difflib
 
-from model import PREDICT
+from sm100repo.course.model import PREDICT
 
 MOST = 40  # lines of a difference
 

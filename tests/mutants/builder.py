@@ -1,71 +1,21 @@
-"""build.py - makes the programs of the cases, as cheaply as can be.
+"""builder.py - makes the programs of the cases, as cheaply as can be.
 
 Nearly all cases change device code alone: their PTX is made, by the flags of the Makefile, and spliced into the program
-that make has built (splice.py). A case marked `host` is built as a whole. Both are kept under build/mutants by a hash
-of all that goes in, so that nothing is made twice.
+that make has built. A case marked `host` is built as a whole. Both are kept under build/mutants by a hash of all that
+goes in, so that nothing is made twice.
 """
 
 import hashlib
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import tempfile
-import threading
 
-import splice
-from catalogue import HERE
+from sm100repo import read, splice
+from sm100repo.catalogue import CASES
+from sm100repo.toolkit import Failure, Toolkit, begin, write_program
 
-WEAKER = os.path.join(HERE, "weaker.cuh")
-
-# A process begun while a program is being written holds the file open until its own exec: the program cannot be run
-# then (ETXTBSY). So one thread at a time begins a process, or writes a program.
-_BEGIN = threading.Lock()
-
-
-class Failure(Exception):
-    """A case does not compile; the compiler's words."""
-
-
-def begin(command, **options):
-    """subprocess.Popen, while no program is being written."""
-    with _BEGIN:
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
-
-
-def write_program(path, data):
-    with _BEGIN, open(path, "wb") as f:
-        f.write(data)
-    os.chmod(path, 0o755)
-
-
-def read(path):
-    with open(path) as f:
-        return f.read()
-
-
-def variable(makefile, name):
-    found = re.search(rf"^{name} := (.*)$", makefile, re.M)
-    return shlex.split(found[1])
-
-
-class Toolkit:
-    """nvcc as the Makefile calls it, and `more` behind its flags."""
-
-    def __init__(self, root, build, more=()):
-        makefile = read(os.path.join(root, "Makefile"))
-        self.env = dict(re.findall(r"^(\w+)='(.*)'$", read(os.path.join(build, "toolkit.env")), re.M))
-        self.flags = [*variable(makefile, "NVCC_FLAGS"), *more]
-        self.target = variable(makefile, "NVCC_TARGET")
-        self.arch = re.search(r"arch=(\w+)", " ".join(self.target))[1]
-
-    def ptx(self, source, out):
-        return [self.env["NVCC"], *self.flags, f"-arch={self.arch}", "-ptx", "-o", out, source]
-
-    def program(self, source, out):
-        return [self.env["NVCC"], *self.flags, *self.target, "-Xlinker", "-rpath," + self.env["CUDART_DIR"] +
-                ",--enable-new-dtags", "-L" + self.env["LINK_DIR"], "-o", out, source]
+WEAKER = os.path.join(CASES, "weaker.cuh")
 
 
 class Builder:
@@ -74,7 +24,7 @@ class Builder:
     def __init__(self, root, build):
         self.root, self.build = root, build
         self.kept = os.path.join(build, "mutants")
-        self.toolkit = Toolkit(root, build, ["-include", WEAKER])
+        self.toolkit = Toolkit(build, ["-include", WEAKER])
         self.weaker = read(WEAKER)
         names = re.findall(r"(\w+)\((?:uint32_t|void)", self.weaker)
         self.named = re.compile("|".join(rf"\b{name}\b" for name in names))

@@ -8,8 +8,7 @@ cannot be hidden so is refused: Visible.
 
 import re
 
-import kernels  # finds the next
-from catalogue import pattern_of, region
+from sm100repo.catalogue import pattern_of, region
 
 INDENT = 4
 MARGIN = 120

@@ -1,7 +1,7 @@
 """exercise.py - writes the exercises of a lesson into exercises/0N/, and load()s them for those who mark them.
 
-  python3 course/exercise.py [--build DIR] [--seed S] [--to DIR] LESSON     make exercise-04 SEED=7; LESSON: 04, or all
-  python3 course/exercise.py --list [--seeds 1-30] [LESSON]                 what there is; who of a class gets what
+  course.exercise [--build DIR] [--seed S] [--to DIR] LESSON     make exercise-04 SEED=7; LESSON: 04, or all
+  course.exercise --list [--seeds 1-30] [LESSON]                 what there is; who of a class gets what
 
 Each exercise is a folder: TASK.md, a Makefile, and kernel.cuh or answers.txt. What lies there already stays; where it
 is not what would be written, that is said. Exit code: 0; 1 where a file cannot be written, or there is no C++ compiler;
@@ -15,14 +15,11 @@ import signal
 import sys
 import textwrap
 
-import kernels
-import fill_in
-import predict
-import repair
-from catalogue import Drift
-from model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, TASK
+from sm100repo import ROOT, read
+from sm100repo.catalogue import Drift
+from sm100repo.course import fill_in, kernels, predict, repair
+from sm100repo.course.model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, TASK
 
-ROOT = kernels.ROOT
 SEED = "1"
 LONGEST = 64  # characters of a seed
 MARGIN = 120
@@ -51,7 +48,7 @@ def is_seed(text):
 def seed_of(folder):
     """The seed that exercises/0N was written with, or None."""
     path = os.path.join(folder, SEED_FILE)
-    return kernels.read(path).strip() if os.path.exists(path) else None
+    return read(path).strip() if os.path.exists(path) else None
 
 
 def wrapped(text):
@@ -122,7 +119,7 @@ def write(e, folder):
                 f.write(text)
             written += 1
         except FileExistsError:
-            if kernels.read(path) != text:
+            if read(path) != text:
                 kept.append(name)
     return written, kept
 

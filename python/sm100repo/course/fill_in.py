@@ -1,6 +1,6 @@
-"""fill_in.py - fill exercises: a step's kernel with a hole in it, cut by the texts that fill/0N.txt names.
+"""fill_in.py - fill exercises: a step's kernel with a hole in it, cut by the texts that course/fill/0N.txt names.
 
-Syntax (README.md has an example), a key and its text a line; `#` begins a comment:
+Syntax (course/README.md has an example), a key and its text a line; `#` begins a comment:
 
   step FOLDER               whose kernel the next holes are in; or a rung: 05_persistent_warpspec/ladder/1_ring
   run NAME = ARGUMENTS...   arguments of its program; use NAME: those of the next holes
@@ -21,9 +21,9 @@ is a Drift, with the line of the catalogue: a step that has changed needs its ho
 import os
 import shlex
 
-from kernels import kernel
-from catalogue import Drift, pattern_of, region
-from model import FILL, Exercise
+from sm100repo.catalogue import Drift, pattern_of, region
+from sm100repo.course.kernels import kernel
+from sm100repo.course.model import FILL, Exercise
 
 
 class Region:

@@ -1,6 +1,6 @@
 """grade_all.py - marks a whole class: make grade-all SUBMISSIONS=dir.
 
-  python3 -B course/grade_all.py --build build [--exercise NAMES] [--seeds FILE] [--csv FILE] [--shard I/N] SUBMISSIONS
+  course.grade_all --build build [--exercise NAMES] [--seeds FILE] [--csv FILE] [--shard I/N] SUBMISSIONS
 
 One folder a student in SUBMISSIONS, with exercises/04/NAME/kernel.cuh beneath it, or 04/NAME/kernel.cuh, or
 NAME/kernel.cuh; answers.txt likewise. Every file is marked once: what it got is kept in build/grade/kept by a hash of
@@ -23,14 +23,12 @@ import re
 import signal
 import sys
 
-import exercise as exercises
-import submission
-from catalogue import Drift
-from grade import chosen, file_of, seed_of
-from mark import Grader
-from model import ANSWERS, KERNEL
-
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from sm100repo import ROOT
+from sm100repo.catalogue import Drift
+from sm100repo.course import exercise as exercises, submission
+from sm100repo.course.grade import chosen, file_of, seed_of
+from sm100repo.course.mark import Grader
+from sm100repo.course.model import ANSWERS, KERNEL
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +68,9 @@ def machinery(root, build):
     """A hash of the course, the programs of steps and rungs and the emulator: what changes a mark besides the file."""
     h = hashlib.sha256()
     programs = [os.path.join(build, name) for name in sorted(os.listdir(root)) if name[:2].isdigit()]
-    paths = glob.glob(os.path.join(root, "course", "**"), recursive=True)
-    paths += glob.glob(os.path.join(build, "ladder", "*"))
+    paths = glob.glob(os.path.join(build, "ladder", "*"))
+    for room in ("course", "python/sm100repo"):
+        paths += glob.glob(os.path.join(root, room, "**"), recursive=True)
     for path in [*sorted(paths), *programs, os.path.join(build, "emulator", "libsm100emu.so")]:
         if os.path.isfile(path) and not path.endswith((".d", ".log", ".pyc")):
             with open(path, "rb") as f:

@@ -1,6 +1,6 @@
 """grade.py - marks the exercises of a lesson that lie in exercises/NN/: make grade-NN.
 
-  python3 -B course/grade.py --build build [--seed S] [--hint 1|2|3] [--exercise NAME] [--format FORMAT] NN
+  course.grade --build build [--seed S] [--hint 1|2|3] [--exercise NAME] [--format FORMAT] NN
 
 Only kernel.cuh and answers.txt of each exercise are read, and nothing of the student's is written. Exit code: 0 where
 marks were given, whatever they are; 2 where the command line is wrong; 1 where the grader itself could not do its work.
@@ -13,14 +13,10 @@ import signal
 import sys
 import time
 
-import exercise as exercises
-import formats
-import hints
-import submission
-from mark import Grader
-from model import ANSWERS, KERNEL, PREDICT
-
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from sm100repo import ROOT
+from sm100repo.course import exercise as exercises, formats, hints, submission
+from sm100repo.course.mark import Grader
+from sm100repo.course.model import ANSWERS, KERNEL, PREDICT
 
 
 def options(argv):

@@ -1,8 +1,8 @@
-"""catalogue.py - the cases of the benchmark as data: reads the catalogues, applies a case to the sources.
+"""catalogue.py - the cases of tests/mutants as data: reads the catalogues, applies a case to the sources.
 
-Syntax and meaning are in README.md. What a catalogue says must hold: a snippet that does not occur in its file exactly
-once, a name that is not defined, a class that is not known is an error that names file and line. So a step that has
-drifted away from its catalogue is seen before anything runs.
+Syntax and meaning are in tests/mutants/README.md. What a catalogue says must hold: a snippet that does not occur in its
+file exactly once, a name that is not defined, a class that is not known is an error that names file and line. So a step
+that has drifted away from its catalogue is seen before anything runs.
 """
 
 import fnmatch
@@ -11,8 +11,10 @@ import os
 import re
 import shlex
 
+from sm100repo import ROOT
+
 CLASSES = ["error", "warning", "strict", "none", "open", "legal"]
-HERE = os.path.dirname(os.path.abspath(__file__))
+CASES = os.path.join(ROOT, "tests", "mutants")
 
 
 class Drift(Exception):
@@ -184,7 +186,7 @@ def apply(case, files):
 def read_all(paths=None):
     """All cases of the catalogues, in their order. Names are unique."""
     cases, seen = [], set()
-    for path in paths or sorted(glob.glob(os.path.join(HERE, "0*.txt"))):
+    for path in paths or sorted(glob.glob(os.path.join(CASES, "0*.txt"))):
         cases += Catalogue(path).cases
     for case in cases:
         if case.name in seen:

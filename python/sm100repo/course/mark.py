@@ -13,10 +13,9 @@ import os
 import tempfile
 from dataclasses import dataclass, field
 
-import draws
-import submission
-import trial
-from model import PREDICT, REPAIR
+from sm100repo.course import draws, submission, trial
+from sm100repo.course.model import PREDICT, REPAIR
+from sm100repo.toolkit import Toolkit
 
 FULL, NONE = 1.15, 1.5  # of the step's own cycles: all points to here, none from there
 POINTS = {False: {"results": 60, "rules": 40}, True: {"results": 50, "rules": 30, "cycles": 20}}
@@ -54,7 +53,7 @@ class Grader:
 
     def __post_init__(self):
         self.root, self.build = os.path.realpath(self.root), os.path.realpath(self.build)
-        self.toolkit = submission.Toolkit(self.root, self.build)
+        self.toolkit = Toolkit(self.build)
         self.emulator = os.path.join(self.build, "sm100emu")
 
     def grade(self, exercise, path, untouched=False):

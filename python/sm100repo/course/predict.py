@@ -1,6 +1,6 @@
 """predict.py - predict exercises: questions with short answers, which the project's own headers work out.
 
-predict/0N.txt has them, a key and its text a line; `#` begins a comment:
+course/predict/0N.txt has them, a key and its text a line; `#` begins a comment:
 
   include PATH              a header that the answers need, of those that host compilers take
   lift PATH NAME...         a function, a struct (struct.NAME where a function has its name) or an enum (by one of its
@@ -23,9 +23,9 @@ import re
 import subprocess
 import tempfile
 
-from kernels import read
-from catalogue import Drift, region
-from model import PREDICT, Exercise, Question
+from sm100repo import read
+from sm100repo.catalogue import Drift, region
+from sm100repo.course.model import PREDICT, Exercise, Question
 
 DEVICE = """#include <stdint.h>
 #include <stdio.h>

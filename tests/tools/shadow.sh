@@ -1,0 +1,80 @@
+#!/bin/sh
+# shadow.sh ROOT BUILD: whatever the user's PYTHONPATH or virtual environment has, the repository's Python finds its own
+# modules. Here both have a module that raises for PyPI's `build`, for one of Python's own, and for each of ours; an
+# exercise is written and marked, and what else make and the tests run is started. Then: every call of python3 is such.
+set -u
+root=$1 build=$2
+command -v python3 >/dev/null || {
+    echo "skipped: python3 is not installed"
+    exit 77
+}
+cd "$root" || exit 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+
+# fill FOLDER: the modules that raise
+fill() {
+    mkdir -p "$1"
+    for path in build.py random.py sitecustomize.py $(find course docs/figures python scripts tests -name '[a-z]*.py'); do
+        name=${path##*/}
+        echo "raise SystemExit('$1 has a $name, too')" >"$1/$name"
+    done
+    mkdir -p "$1/sm100repo" "$1/sm100emu"
+    cp "$1/build.py" "$1/sm100repo/__init__.py"
+    cp "$1/build.py" "$1/sm100emu/__init__.py"
+}
+
+# runs WHAT WORD...: the repository's Python, which is to print WHAT
+runs() {
+    what=$1
+    shift
+    said=$(python3 -ISB python/sm100repo "$@" 2>&1)
+    case $said in
+    *"$what"*) ;;
+    *)
+        echo "FAILED: $where: $*: not '$what': $(echo "$said" | tail -1)"
+        bad=1
+        ;;
+    esac
+}
+
+all() {
+    rm -rf "$scratch/work"
+    runs '02-fill-commit' course.exercise --build "$build" --to "$scratch/work" 02
+    echo '/* begun */' >>"$scratch/work/02/02-fill-commit/kernel.cuh"
+    runs '1 of 1 begun' course.grade --build "$build" --work "$scratch/work" --exercise 02-fill-commit 02
+    runs '01-alloc-two-warps' tests/mutants/mutants.py --list
+    runs '04_pair_umma/README.md' tests/lessons/lessons.py --tests
+    runs 'ladder' docs/figures/draw.py --list
+    runs 'usage: python3 -m sm100emu.watch' python/sm100emu/watch.py --help
+    for script in tests/page/sample.py scripts/sanitizer.py course.grade_all; do runs 'usage: ' $script --help; done
+}
+
+fill "$scratch/modules"
+where=PYTHONPATH
+(
+    export PYTHONPATH="$scratch/modules" PYTHONSAFEPATH=1
+    all
+    exit $bad
+) || bad=1
+if python3 -m venv --without-pip "$scratch/venv" >"$scratch/log" 2>&1; then
+    for site in "$scratch"/venv/lib/python3*/site-packages; do fill "$site"; done
+    where='a virtual environment'
+    (
+        PATH=$scratch/venv/bin:$PATH
+        all
+        exit $bad
+    ) || bad=1
+else
+    echo "without a virtual environment, as python3 has no venv: $(tail -1 "$scratch/log")"
+fi
+
+others=$(find Makefile scripts course tests -type f \( -name '*.sh' -o -name Makefile -o -name CMakeLists.txt -o -name 'run_*' \) \
+    -exec grep -nE 'python3\}? (-[A-Za-z]+ )*(-c |- |[^- ][^ ]*\.py)' {} + | grep -v 'python3}* -I')
+[ -z "$others" ] || {
+    echo "FAILED: call these as \`python3 -ISB python/sm100repo ...\`, or with -I where there is no script:"
+    echo "$others"
+    bad=1
+}
+exit $bad
