@@ -76,6 +76,11 @@ void source_free(struct source_files *files) {
     files->first = NULL;
 }
 
+int64_t source_program_time(void) {
+    struct stat program;
+    return stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1);
+}
+
 /* --- expressions -------------------------------------------------------------------------------------------------- */
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }

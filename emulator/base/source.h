@@ -19,6 +19,8 @@ struct source_files {
 /* Copies line `line` of a file; false where there is none. A regular file of less than 8 MiB alone is read. */
 bool source_line(struct source_files *files, const char *path, uint32_t line, char out[SOURCE_LINE]);
 void source_free(struct source_files *files);
+/* For `newest`: when this program was built. */
+int64_t source_program_time(void);
 
 /* An index as the source writes it: none, one that is to be worked out, or from 0 on its value. */
 enum { SOURCE_WITHOUT_INDEX = -1, SOURCE_SOME_INDEX = -2 };

@@ -9,7 +9,6 @@
 #include "deadlock/blame.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 
@@ -41,18 +40,12 @@ static bool find_variable(const struct warp *w, uint32_t off, char *out, size_t 
 
 /* --- the source --------------------------------------------------------------------------------------------------- */
 
-/* When the program was made: a file that is newer has other lines. */
-static int64_t program_time(void) {
-    struct stat program;
-    return stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : 1;
-}
-
 /* The line that names the barrier: of the calls that the instruction was inlined from. */
 static const struct diag_inline *naming_call(struct deadlock_names *names, const struct diag_site *init, char *out,
                                              size_t size) {
     char line[SOURCE_LINE];
     if (!names->files.newest)
-        names->files.newest = program_time();
+        names->files.newest = source_program_time();
     for (const struct diag_inline *call = init ? init->inlined : NULL; call; call = call->outer)
         if (source_line(&names->files, call->file, call->line, line) && source_initialises(line, out, size, NULL))
             return call;

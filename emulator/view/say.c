@@ -19,7 +19,8 @@ struct say say_of(const struct trace_log *log, struct names *names, uint32_t clu
 
 static const struct trace_event *event_at(const struct say *t, uint32_t event) { return &t->c->events[event - 1]; }
 
-const char *say_wait(uint32_t kind) {
+/* What a wait is for: "an mbarrier" */
+static const char *wait_name(uint32_t kind) {
     static const char *const text[WAIT_LAST] = {
         [0] = "something",
         [WAIT_MBARRIER] = "an mbarrier",
@@ -58,13 +59,8 @@ static void put_own_object(struct strbuf *w, const struct say *t, const struct t
         strbuf_put(w, "a barrier");
 }
 
-const char *say_object(const struct say *t, uint32_t object, char *buf, size_t size) {
-    struct strbuf w = strbuf_in(buf, size);
-    put_object(&w, t, object);
-    return buf;
-}
-
-const char *say_unit(const struct trace_op *op) {
+/* The unit that carries an operation out: "TMA", "tensor core" */
+static const char *unit_name(const struct trace_op *op) {
     switch ((enum event_agent)op->agent) {
     case AGENT_CP_ASYNC:
         return "cp.async";
@@ -230,7 +226,7 @@ const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size)
     if (say_is_phase(e) && e->object)
         strbuf_put(&w, "%s", t->n->objects[e->object - 1]);
     else if (e->op && !(e->class == TRACE_OP && e->kind == OP_ISSUED))
-        strbuf_put(&w, "%s", say_unit(&t->c->ops[e->op - 1]));
+        strbuf_put(&w, "%s", unit_name(&t->c->ops[e->op - 1]));
     else
         put_warp(&w, t, e);
     return buf;
@@ -377,7 +373,7 @@ static void put_wait_object(struct strbuf *w, const struct say *t, const struct 
     if (e->object)
         put_own_object(w, t, e);
     else
-        strbuf_put(w, "%s", say_wait(e->what));
+        strbuf_put(w, "%s", wait_name(e->what));
     if (e->object && e->what == WAIT_MBARRIER)
         strbuf_put(w, ", parity %llu", (unsigned long long)e->value);
 }

@@ -36,14 +36,10 @@ static inline uint32_t say_nth(const struct say *s, uint32_t n) { return s->time
 
 /* Text that does not fit is cut. Each returns buf. */
 
-/* "full[0]@cta1" */
-const char *say_object(const struct say *t, uint32_t object, char *buf, size_t size);
 /* What an operation is: "TMA load A stage 0 -> cta1", "UMMA 256x256x16, D columns 0-255" */
 const char *say_op(const struct say *t, uint32_t op, char *buf, size_t size);
 /* The whole instruction that it is one of: "TMA load A stage 0 -> cta0-3" */
 const char *say_instruction(const struct say *t, uint32_t op, char *buf, size_t size);
-/* The unit that carries it out: "TMA", "tensor core" */
-const char *say_unit(const struct trace_op *op);
 /* Whose doing an event is: "load", "TMA", of a completed phase the barrier's name */
 const char *say_who(const struct say *t, uint32_t event, char *buf, size_t size);
 /* Where it happens: the CTA's rank; of a phase the object's. */
@@ -59,8 +55,6 @@ const char *say_brief(const struct say *t, uint32_t event, char *buf, size_t siz
 const char *say_file(const struct say *t);
 /* The line that it stands in, in the file of the kernel: "05_persistent_warpspec.cu:211"; empty: not known. */
 const char *say_where(const struct say *t, uint32_t site, char *buf, size_t size);
-/* What a wait is for: "an mbarrier" */
-const char *say_wait(uint32_t kind);
 
 /* The event that made this one happen here: a number, 0: none, or another cluster's (say_why names it). By the clock it
  * may be the warp's own last one, which had nothing to wait for: then what the log says. */

@@ -264,8 +264,6 @@ void rt_statistics_tell(struct rt_context *c, int fault);
 int rt_trace_open(struct rt_context *c, const struct mach_config *config);
 /* A new device's launches are logged, where that is asked for. */
 void rt_trace_attach(struct rt_context *c);
-/* When the program was built, as of names_make (view/names.h): source files that are newer have other lines. */
-int64_t rt_program_time(void);
 
 /* --- context_stack.c ---------------------------------------------------------------------------------------------- */
 

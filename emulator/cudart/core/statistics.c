@@ -2,6 +2,7 @@
  * context.h. */
 #include "base/diag.h"
 #include "base/heap.h"
+#include "base/source.h"
 #include "cudart/core/context.h"
 #include "cudart/core/cycles.h"
 #include "cudart/core/options.h"
@@ -87,7 +88,7 @@ void rt_statistics_tell(struct rt_context *c, int fault) {
     if (!t->last)
         return;
     if (t->log) {
-        t->last->cycles = rt_cycles(t->log, rt_program_time());
+        t->last->cycles = rt_cycles(t->log, source_program_time());
         trace_free(t->log);
         t->log = NULL;
     }

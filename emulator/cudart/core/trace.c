@@ -1,4 +1,5 @@
 /* cudart/core/trace.c - the file of --trace, and what --follow shows; contract in context.h. */
+#include "base/source.h"
 #include "cudart/core/context.h"
 #include "cudart/core/options.h"
 #include "trace/file.h"
@@ -9,7 +10,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_BYTES (UINT64_C(1) << 30) /* of a launch's events */
@@ -27,16 +27,11 @@ static void name_schedule(const struct mach_config *config, char *text, size_t s
         snprintf(text, size, "%s", names[config->schedule]);
 }
 
-int64_t rt_program_time(void) {
-    struct stat program;
-    return stat("/proc/self/exe", &program) == 0 ? (int64_t)program.st_mtime : INT64_C(1);
-}
-
 /* The events of --follow, on stderr. */
 static void show_followed(struct rt_context *c, const struct trace_log *log) {
     struct rows rows = rows_to(stderr);
     char why[512];
-    struct names *names = names_make(log, rt_program_time());
+    struct names *names = names_make(log, source_program_time());
     struct times times;
     const bool clock = times_make(&times, log, why, sizeof why);
     if (!follow_print(&rows, log, names, clock ? times.say : NULL, c->trace.follow, why, sizeof why)) {

@@ -45,7 +45,6 @@ static void check_words(const struct made *m, struct names *names) {
     }
     CHECK_STR(say_why(&s, m->ops[0].completed, text, sizeof text), ""); /* its own course */
     CHECK_STR(say_file(&s), "ring.cu");
-    CHECK_STR(say_object(&s, 1, text, sizeof text), "full[0]@cta0");
     CHECK_STR(say_op(&s, 2, text, sizeof text), "TMA load A stage 0 -> cta1");
     CHECK_STR(say_instruction(&s, 1, text, sizeof text), "TMA load A stage 0 -> cta0,1");
     CHECK_STR(say_where(&s, m->ops[0].site, text, sizeof text), "ring.cu:9");
