@@ -2,7 +2,7 @@
 #include "stats/footprint.h"
 
 #include "base/heap.h"
-#include "stats/access.h"
+#include "stats/wavefronts.h"
 
 #define PER_PAGE (64u * FOOTPRINT_WORDS)
 #define FIRST_ROOM 64u

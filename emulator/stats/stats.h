@@ -2,7 +2,7 @@
  *
  * A listener counts (stats/count.c) and, when the launch has ended, hands the sums to whoever asked. They are counts
  * of what the kernel asked for, not of time: the same on any number of host threads, and the same run after run. Rules
- * that turn addresses into wavefronts and sectors are in stats/access.h. stats/text.c shows a launch to a person,
+ * that turn addresses into wavefronts and sectors are in stats/wavefronts.h. stats/text.c shows a launch to a person,
  * stats/json.c to a program.
  */
 #ifndef STATS_STATS_H

@@ -2,9 +2,9 @@
 #ifndef STATS_TALLY_H
 #define STATS_TALLY_H
 
-#include "stats/access.h"
 #include "stats/footprint.h"
 #include "stats/stats.h"
+#include "stats/wavefronts.h"
 
 #define TALLY_PIECES 256u /* of one instruction: 32 lanes of 8 elements */
 

@@ -73,7 +73,7 @@ static const uint8_t wavefronts_of_accesses[WAVEFRONTS_ACCESSES] = {
     2,  4, 2, 3, 4, 5, 1, 4,  2,  5, 4, 5, 2,  5, 2,  5, 5, 7, 3, 6,  2,  4, 2, 2, 2, 2, 1, 4, 2, 4, 2, 5, 2, 7,  2,
     4,  1, 4, 2, 2, 4, 5, 4,  4,  4, 6, 5, 4,  1, 2,  3, 2, 2, 5, 2,  4,  1, 2, 2, 5, 6, 4, 4, 2, 4};
 
-/* Kind 7, an atom that returns a value, is here for completeness: stats/access.h does not count its turns. */
+/* Kind 7, an atom that returns a value, is here for completeness: stats/wavefronts.h does not count its turns. */
 static const uint8_t wavefronts_of_matrices[WAVEFRONTS_MATRICES] = {
     1, 4, 9,  9,  4, 5, 1, 3, 3, 4, 9,  4, 8,  5, 3, 4,  2, 6, 7, 9,  11, 6, 1, 1,  5, 4, 4,  4, 4,  2, 1, 2,
     3, 5, 4,  8,  7, 2, 2, 4, 1, 4, 4,  4, 12, 4, 1, 18, 2, 2, 9, 4,  10, 2, 1, 9,  1, 5, 9,  4, 8,  4, 1, 3,

@@ -1,5 +1,5 @@
-/* stats/access.c - contract in access.h. */
-#include "stats/access.h"
+/* stats/wavefronts.c - contract in wavefronts.h. */
+#include "stats/wavefronts.h"
 
 #define BANKS 32u
 #define LANES 32u

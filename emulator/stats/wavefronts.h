@@ -1,4 +1,4 @@
-/* stats/access.h - what an access of a warp costs: wavefronts of shared memory, sectors of global memory.
+/* stats/wavefronts.h - what an access of a warp costs: wavefronts of shared memory, sectors of global memory.
  *
  * Shared memory has 32 banks of 4 bytes, successive words in successive banks. Lanes that access one word do not
  * conflict (a read is broadcast, of a write one lane wins); each further word of a bank takes the banks once more (CUDA
@@ -17,8 +17,8 @@
  * Practices Guide, "Coalesced Access to Global Memory": the number of 32-byte transactions necessary to service all of
  * the threads of the warp).
  */
-#ifndef STATS_ACCESS_H
-#define STATS_ACCESS_H
+#ifndef STATS_WAVEFRONTS_H
+#define STATS_WAVEFRONTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Wavefronts and sectors of hand-made accesses, a rule a row, and of random ones against a plain count. */
 #include "check.h"
 #include "silicon/wavefronts.h"
-#include "stats/access.h"
+#include "stats/wavefronts.h"
 
 enum { LANES = 32, BANKS = 32 };
 
