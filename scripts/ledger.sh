@@ -203,6 +203,7 @@ BEGIN { split("section class rule hint", fields, " ") }
     for (i = 1; i <= n; i++) {
         if (tok[i] in macro && tok[i + 1] == "(") macro_use(i)
         else if (tok[i] == "struct" && tok[i + 1] == "diag") declaration(i)
+        else if (tok[i] == "DIAG" && tok[i + 4] == "=") braces(i + 5, i)
         else if (tok[i] == "id" && tok[i + 1] == "=" && is_string(tok[i + 2]) && !((i + 2) in seen))
             fail(i, "an id that belongs to no struct diag of a form that scripts/ledger.sh reads")
     }

@@ -70,6 +70,7 @@ struct diag {
     const char *rule;    /* the rule in one sentence; NULL when the message says it all */
     const char *section; /* "PTX ISA 9.7.16.7.1" */
     const char *hint;    /* what usually causes it; NULL when nothing useful is known */
+    const char *reason;  /* why it has its class; of definitions of one id, one alone says it */
     int cuda_error;      /* what the launch returns: enum diag_cuda_error */
     enum diag_class class;
     bool warning; /* the kernel goes on */
@@ -78,6 +79,29 @@ struct diag {
     const struct diag_party *other; /* NULL: there is one party */
     const char *after;              /* id of a warning that was told before and may be the cause; NULL: none */
 };
+
+/* A definition, or an array of them, and where it is. */
+struct diag_entry {
+    const struct diag *first;
+    size_t num;
+    const char *file;
+    unsigned line;
+};
+
+/* Defines a diagnostic, or an array of them, beside the code that gives it:
+ *
+ *   DIAG(bad_columns) = {.id = "tcgen05-alloc-columns", ...};
+ *
+ * The definition also joins the list of all: a section of pointers, which the linker puts together. */
+#define DIAG(name) DIAG_DEFINE(name, name)
+#define DIAG_ARRAY(name, num) DIAG_DEFINE(name, name[num])
+#define DIAG_DEFINE(name, declared)                                                                                    \
+    static const struct diag declared;                                                                                 \
+    static const struct diag_entry name##_entry = {(const struct diag *)&name, sizeof name / sizeof(struct diag),      \
+                                                   __FILE__, __LINE__};                                                \
+    static const struct diag_entry *const name##_listed __attribute__((used, section("sm100emu_diags"))) =             \
+        &name##_entry;                                                                                                 \
+    static const struct diag declared
 
 /* The cudaError_t values a kernel can end with (values of CUDA's driver_types.h). */
 enum diag_cuda_error {
