@@ -70,7 +70,7 @@ struct diag {
     const char *rule;    /* the rule in one sentence; NULL when the message says it all */
     const char *section; /* "PTX ISA 9.7.16.7.1" */
     const char *hint;    /* what usually causes it; NULL when nothing useful is known */
-    const char *reason;  /* why it has its class; of definitions of one id, one alone says it */
+    const char *reason;  /* why it has its class; one definition of an id says it */
     int cuda_error;      /* what the launch returns: enum diag_cuda_error */
     enum diag_class class;
     bool warning; /* the kernel goes on */
@@ -115,10 +115,6 @@ enum diag_cuda_error {
     DIAG_CUDA_LAUNCH_FAILURE = 719,
     DIAG_CUDA_NOT_SUPPORTED = 801,
 };
-
-/* The id of every diagnostic, in order, behind the last one NULL. Made from the sources when the emulator is built
- * (scripts/ledger.sh --ids). */
-extern const char *const diag_ids[];
 
 /* The page that says more of each, under its id. */
 #define DIAG_PAGE "docs/diagnostics.md"
