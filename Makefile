@@ -418,7 +418,7 @@ define cmake_tests
 endef
 
 .PHONY: tests
-tests: all $(TEST_PROGRAMS) hopper $(BUILD)/tests/clock/replay ## build the tests, run none
+tests: all $(BUILD)/sm100emu-rules $(TEST_PROGRAMS) hopper $(BUILD)/tests/clock/replay ## build the tests, run none
 	$(said)
 	$(cmake_tests)
 	$(said)
@@ -523,9 +523,11 @@ layers: ## prove from the #include lines that the emulator's rooms depend one wa
 sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
 	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" $(PYTHON) scripts/sass.py scripts/sass-cutlass.txt $^
 
-rules: ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
-	@sh scripts/ledger.sh .
-	@sh scripts/diagnostics.sh .
+DIAGNOSTICS = python3 -ISB python/sm100repo/diagnostics.py $(BUILD)/sm100emu-rules
+rules: emulator $(BUILD)/sm100emu-rules ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
+	@sh scripts/doctor.sh need python3
+	@$(MAKE) $$($(DIAGNOSTICS) programs | sed 's|[^ ]*|$(PROGRAMS)/&|g')
+	@SAN_LIB='$(SAN_LIB)' $(DIAGNOSTICS) write $(BUILD)/sm100emu $(PROGRAMS)
 
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 # Only the reader of fat binaries is watched for what it compares: magic numbers are to be found there alone, and the
