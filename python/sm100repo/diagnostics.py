@@ -4,9 +4,9 @@
     diagnostics.py RULES programs                   the programs of kernels that `write` needs, under the build folder
     diagnostics.py RULES write EMULATOR PROGRAMS    lists all, writes the page, and says what is wrong
 
-It runs at the root of the repository. RULES is the program sm100emu-rules: what it prints is all there is. A test expects an id with `// EXPECT: ... \\[id\\]` in
-a kernel, and in a unit test with "[id]", with "id" if the id has a hyphen, or by comparing a field `id` with "id".
-`// NEVER:` expects nothing, but what it names must exist. Tests have CTest's names.
+It runs at the root of the repository. RULES is the program sm100emu-rules: what it prints is all there is. A kernel
+expects an id with `// EXPECT: ... \\[id\\]`. A unit test does so with "[id]", with "id" if the id has a hyphen, or by
+comparing a field `id` with "id". `// NEVER:` expects nothing, but what it names must exist. Tests have CTest's names.
 
 An entry's sample message is what the first of its kernels printed when `write` ran it (a .ptx rather than a .cu, which
 needs nvcc). tests/negative/run.sh, which runs every kernel, fails if the page shows another message. What `masked`
@@ -33,8 +33,8 @@ diagnostics in the sources and from what their kernels print: do not edit it.
 | --- | --- | --- |
 | **error** | the hardware traps, or every allowed order is wrong; or the emulator cannot go on | the kernel stops |
 | **warning** | some allowed order changes a result | told, and the kernel goes on; `--check=error`: it stops |
-| **strict** | the text forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | the emulator \
-does what the chip does; told with `--check=strict`, else counted in one line at the end |
+| **strict** | the text forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | \
+the emulator does what the chip does; told with `--check=strict`, else counted in one line at the end |
 
 `--check=off` tells errors alone.
 """

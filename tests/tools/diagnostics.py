@@ -48,7 +48,8 @@ FILES = {
     "emulator/room/a.c": "DIAG(one) = {.id = \"rule-one\"};\nvoid f(struct diag d) { struct diag e = *d; }\n",
     "tests/unit/room/test_a.c": 'faults("by-hand"); CHECK_HAS(log, "[hang]"); CHECK_HAS(log, "any text");\n',
     "tests/unit/room/a.h": 'CHECK_STR(d->id, "hang");\n',
-    "tests/negative/a.ptx": "// EXPECT: ^warning: it.s at 0x[0-9a-f]+ of a.ptx.* +\\[rule-one\\]$\n// NEVER: \\[hang\\]\n",
+    "tests/negative/a.ptx":
+        "// EXPECT: ^warning: it.s at 0x[0-9a-f]+ of a.ptx.* +\\[rule-one\\]$\n// NEVER: \\[hang\\]\n",
     "sm100emu": "#!/bin/sh\necho \"warning: it's at 0x1f of a.ptx:2      [rule-one]\"\nexit 3\n",
 }
 bad = 0

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cudart/core/options.h"
 #include "machine/suppress.h"
+#include "report/rules.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -154,10 +155,14 @@ static struct rules gather(const struct findings *all) {
     return rules;
 }
 
+/* A reporting descriptor (3.49): the definition, as findings have words of their own. */
 static void put_rule(FILE *f, const struct diag *d) {
+    const struct diag *defined = rules_find(d->id);
     fputs("\n    {", f);
     put_member(f, "", "id", d->id);
     put_message(f, ", ", "shortDescription", d->rule ? d->rule : d->id);
+    put_message(f, ",\n     ", "fullDescription", defined ? defined->reason : NULL);
+    put_message(f, ",\n     ", "help", defined ? defined->hint : NULL);
     fprintf(f, ", \"defaultConfiguration\": {\"level\": \"%s\"},\n     \"properties\": {", level_of(d));
     fprintf(f, "\"page\": \"%s#%s\"", DIAG_PAGE, d->id);
     put_member(f, ", ", "section", d->section);
