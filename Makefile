@@ -179,8 +179,8 @@ $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -c $< -o $@
 
-$(EMU)/obj/cudart/core/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
-$(EMU)/obj/cudart/core/sarif.o: $(EMU)/told
+$(EMU)/obj/report/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
+$(EMU)/obj/report/sarif.o: $(EMU)/told
 
 # `q`, not `r`: two rooms may have a file of one name.
 $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects

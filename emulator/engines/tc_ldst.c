@@ -8,6 +8,8 @@
  */
 #include "engines/tc.h"
 
+#include "base/fatal.h"
+
 #include <string.h>
 
 /* Where register `reg` of thread `thread` lies: lane and 32-bit column from the address operand; half 1
@@ -29,7 +31,7 @@ static struct cell image(enum tc_shape shape, uint32_t thread, uint32_t reg) {
     case TC_16X32BX2:
         return (struct cell){thread % 16, reg, thread / 16};
     }
-    diag_broken("tcgen05.ld/st shape %d", (int)shape);
+    fatal_broken("tcgen05.ld/st shape %d", (int)shape);
 }
 
 /* 32-bit columns of one repetition, which is also (lanes x columns) / 32 registers. */
@@ -45,7 +47,7 @@ static uint32_t base_columns(enum tc_shape shape) {
     case TC_16X256B:
         return 8;
     }
-    diag_broken("tcgen05.ld/st shape %d", (int)shape);
+    fatal_broken("tcgen05.ld/st shape %d", (int)shape);
 }
 
 uint32_t tc_image_lanes(enum tc_shape shape) { return shape == TC_32X32B ? 32 : 16; }

@@ -3,6 +3,7 @@
  */
 #include "engines/tc.h"
 
+#include "base/fatal.h"
 #include "base/heap.h"
 
 DIAG(missing_dealloc) = {
@@ -87,7 +88,7 @@ bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, 
     pair[0] = cta->rank & 1 ? peer : cta;
     pair[1] = cta->rank & 1 ? cta : peer;
     if (pair[0]->sm == pair[1]->sm)
-        diag_broken("both CTAs of a pair are on SM %u", cta->sm->id);
+        fatal_broken("both CTAs of a pair are on SM %u", cta->sm->id);
     return true;
 }
 

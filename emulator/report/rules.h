@@ -6,7 +6,7 @@
 #ifndef REPORT_RULES_H
 #define REPORT_RULES_H
 
-#include "base/diag.h"
+#include "report/diag.h"
 
 #include <stdio.h>
 

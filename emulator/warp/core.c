@@ -5,6 +5,7 @@
  * or exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
  */
 #include "warp/core.h"
+#include "base/fatal.h"
 #include "machine/async.h"
 #include "machine/mbarrier.h"
 
@@ -60,7 +61,7 @@ static struct group *new_group(struct warp *w, uint32_t mask, uint32_t pc, uint3
             w->num_groups = i + 1;
         return g;
     }
-    diag_broken("a warp has more than 32 groups of lanes");
+    fatal_broken("a warp has more than 32 groups of lanes");
 }
 
 /* A free entry, or `parent` where there is none: the lanes then meet one level further out. With those that join_of()

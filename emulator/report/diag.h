@@ -1,14 +1,14 @@
-/* base/diag.h - what the emulator tells people.
+/* report/diag.h - what the emulator tells people.
  *
  * Four kinds of error exist and each has one door:
- *   the user's kernel   -> diag_report()  source line, PTX line, thread, rule, section, usual cause
- *   the user's API call -> diag_api()     one line on stderr; the caller returns the error code
- *   a host that is full -> diag_host()    one sentence, and the process ends with 1
- *   a broken invariant  -> diag_broken()  one sentence and abort()
+ *   the user's kernel   -> diag_report()   source line, PTX line, thread, rule, section, usual cause
+ *   the user's API call -> diag_api()      one line on stderr; the caller returns the error code
+ *   a host that is full -> fatal_host()    one sentence, and the process ends with 1 (base/fatal.h)
+ *   a broken invariant  -> fatal_broken()  one sentence and abort() (base/fatal.h)
  * Every report has a stable `id` (kebab-case) which tests match on.
  */
-#ifndef BASE_DIAG_H
-#define BASE_DIAG_H
+#ifndef REPORT_DIAG_H
+#define REPORT_DIAG_H
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -160,12 +160,5 @@ const char *diag_who(const struct diag_thread *thread, char *buf, size_t size);
 
 /* One line on stderr, "sm100emu: <call>: <sentence>". */
 void diag_api(const char *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* The host gives no more of `what`, and no call can answer that. The process ends at once: its exit handlers may need
- * what this thread holds, or the memory that is not there. */
-_Noreturn void diag_host(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* The emulator is wrong. Says so in one sentence and aborts; never called for anything that input can cause. */
-_Noreturn void diag_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,5 +1,5 @@
-/* machine/suppress.c - the file of --suppress; contract in suppress.h. */
-#include "machine/suppress.h"
+/* report/suppress.c - the file of --suppress; contract in suppress.h. */
+#include "report/suppress.h"
 
 #include "report/rules.h"
 
