@@ -7,6 +7,7 @@
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
 #   build/sm100emu-log         shows the logs that it writes
+#   build/sm100emu-rules       prints the diagnostics that it can give (make rules)
 #   build/watch/NN/            the page of a step (make watch-NN), and the log that it is made of
 #   build/break/NN-N/          a copy of a step with its N-th experiment applied (make break-NN-N)
 #   build/sm100emu-VERSION...  the tarball (make dist) and the Python wheel (make wheel)
@@ -114,7 +115,7 @@ all: $(STEPS:%=$(PROGRAMS)/%) $(RUNGS:%=$(PROGRAMS)/ladder/%) emulator ## every 
 # ---------------------------------------------------------------- the emulator: C11, no CUDA needed
 EMU := $(BUILD)/emulator
 EMU_SRC := $(sort $(wildcard emulator/*/*.c emulator/*/*/*.c))
-EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o) $(EMU)/obj/diag_ids.o
+EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
 EXPORTS := emulator/cudart/runtime/exports.map
 
@@ -178,20 +179,8 @@ $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -c $< -o $@
 
-# The ids of the diagnostics, which are defined beside the code that gives them.
-$(EMU)/diag_ids.c: $(EMU_SRC) $(wildcard emulator/*/*.h emulator/*/*/*.h) scripts/ledger.sh
-	$(call say,IDS,$@)
-	@mkdir -p $(@D)
-	@ids=$$(sh scripts/ledger.sh --ids .) && printf '%s\n' "$$ids" | { echo '#include "base/diag.h"'; \
-	    echo 'const char *const diag_ids[] = {'; sed 's/.*/    "&",/'; echo '    NULL};'; } >$@
-
-$(EMU)/obj/diag_ids.o: $(EMU)/diag_ids.c $(EMU)/flags
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(EMU_CFLAGS) -c $< -o $@
-
-$(EMU)/obj/cudart/core/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
-$(EMU)/obj/cudart/core/sarif.o: $(EMU)/told
+$(EMU)/obj/report/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
+$(EMU)/obj/report/sarif.o: $(EMU)/told
 
 # `q`, not `r`: two rooms may have a file of one name.
 $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
@@ -211,6 +200,11 @@ $(EMU_NAMES): $(EMU)/libsm100emu.so
 $(BUILD)/sm100emu $(BUILD)/sm100emu-log: $(BUILD)/%: emulator/%.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(EMU_CFLAGS) $(TOLD) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+
+# With all objects, not the archive: it prints the diagnostics of every room.
+$(BUILD)/sm100emu-rules: emulator/sm100emu-rules.c $(EMU_OBJ) $(EMU)/flags Makefile
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(EMU_CFLAGS) $(SAN_LINK) $(LDFLAGS) $< $(EMU_OBJ) $(EMU_LIBS) -o $@
 
 -include $(EMU_OBJ:.o=.d) $(BUILD)/sm100emu.d $(BUILD)/sm100emu-log.d
 
@@ -424,7 +418,7 @@ define cmake_tests
 endef
 
 .PHONY: tests
-tests: all $(TEST_PROGRAMS) hopper $(BUILD)/tests/clock/replay ## build the tests, run none
+tests: all $(BUILD)/sm100emu-rules $(TEST_PROGRAMS) hopper $(BUILD)/tests/clock/replay ## build the tests, run none
 	$(said)
 	$(cmake_tests)
 	$(said)
@@ -529,9 +523,11 @@ layers: ## prove from the #include lines that the emulator's rooms depend one wa
 sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
 	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" $(PYTHON) scripts/sass.py scripts/sass-cutlass.txt $^
 
-rules: ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
-	@sh scripts/ledger.sh .
-	@sh scripts/diagnostics.sh .
+DIAGNOSTICS = python3 -ISB python/sm100repo/diagnostics.py $(BUILD)/sm100emu-rules
+rules: emulator $(BUILD)/sm100emu-rules ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
+	@sh scripts/doctor.sh need python3
+	@$(MAKE) $$($(DIAGNOSTICS) programs | sed 's|[^ ]*|$(PROGRAMS)/&|g')
+	@SAN_LIB='$(SAN_LIB)' $(DIAGNOSTICS) write $(BUILD)/sm100emu $(PROGRAMS)
 
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 # Only the reader of fat binaries is watched for what it compares: magic numbers are to be found there alone, and the

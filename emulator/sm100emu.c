@@ -5,12 +5,13 @@
  * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
  * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
  * becomes the program: the exit status is the program's, but 3 in place of 0 where something was found in its kernels
- * (the library sees to that: RT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127 for
+ * (the library sees to that: REPORT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127 for
  * one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
  */
 #include "cudart/core/options.h"
 #include "cudart/loader/elfcheck.h"
 #include "explore/explore.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -279,7 +280,7 @@ static void prepend_library_path(const char *folder) {
 int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
     const char **options = calloc((size_t)argc + 1, sizeof *options);
-    struct explore explore = {.launched = RT_LAUNCHED, .launcher = argv[0], .options = options};
+    struct explore explore = {.launched = REPORT_LAUNCHED, .launcher = argv[0], .options = options};
     char self[24];
     int i = 1;
     if (options == NULL)
@@ -306,7 +307,7 @@ int main(int argc, char **argv) {
     if (explore.seeds != 0)
         return explore_run(&explore);
     snprintf(self, sizeof self, "%ld", (long)getpid());
-    set_environment(RT_LAUNCHED, self);
+    set_environment(REPORT_LAUNCHED, self);
     execv(path, &argv[i]);
     stop(CANNOT_RUN, "%s: %s", argv[i], strerror(errno));
 }

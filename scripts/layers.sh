@@ -2,22 +2,22 @@
 # layers.sh ROOT: proves from the #include lines that the emulator's rooms depend one way, and that what runs on a GPU
 # knows nothing of the emulator. A breach is one line `file:line: ...`, and exit 1. Needs find, sort and awk.
 #
-#   base       sees base
-#   num        base num                        ptx       base ptx
-#   machine    base num machine                simd      base num simd
-#   engines    base num machine simd engines   warp      base num ptx machine engines warp
+#   base       sees base                       report    base report
+#   num        base num                        ptx       base report ptx
+#   machine    base report num machine         simd      base num simd
+#   engines    base report num machine simd engines      warp      base report num ptx machine engines warp
 #   isa        all of these, and isa
-#   lower      base ptx machine warp isa lower            deadlock   base machine warp deadlock
-#   launch     base machine engines warp isa lower deadlock launch
-#   check, trace, stats    each base, machine/events.h and itself
-#   clock                  base, machine/events.h, trace and itself
-#   view                   base, machine/events.h, trace, clock and itself
+#   lower      base report ptx machine warp isa lower    deadlock   base report machine warp deadlock
+#   launch     base report machine engines warp isa lower deadlock launch
+#   check, trace, stats    each base, report, machine/events.h and itself
+#   clock                  base, report, machine/events.h, trace and itself
+#   view                   base, report, machine/events.h, trace, clock and itself
 #   cudart/loader          base and itself
 #   cudart/core            every room above, cudart/loader and itself
 #   cudart/driver          base engines cudart/core and itself
 #   cudart/runtime         base cudart/core cudart/driver/entry.h and itself
 #   explore                base machine/worker.h and itself
-#   sm100emu.c, sm100emu-log.c   cudart/loader cudart/core explore trace clock view
+#   sm100emu*.c            report cudart/loader cudart/core explore trace clock view
 #
 # Every quoted include is written from emulator/ ("room/file.h"), so that a line says what it depends on. No room
 # includes a header of the CUDA Toolkit: the emulator builds without one. The steps and common/ include nothing of
@@ -62,22 +62,23 @@ function from_emulator(room, target, quoted) {
         breach(room " may not include " target " (it sees: " known[room] ")")
 }
 BEGIN {
-    executor = "base num ptx machine engines warp isa lower launch"
-    allow("base", "base"); allow("num", "base num"); allow("ptx", "base ptx")
-    allow("machine", "base num machine"); allow("simd", "base num simd")
-    allow("engines", "base num machine simd engines")
-    allow("warp", "base num ptx machine engines warp"); allow("isa", "base num ptx machine engines warp isa")
-    allow("lower", "base ptx machine warp isa lower"); allow("deadlock", "base machine warp deadlock")
-    allow("launch", "base machine engines warp isa lower deadlock launch")
-    allow("check", "base machine/events.h check"); allow("trace", "base machine/events.h trace")
-    allow("stats", "base machine/events.h stats"); allow("clock", "base machine/events.h trace clock")
-    allow("view", "base machine/events.h trace clock view")
+    executor = "base report num ptx machine engines warp isa lower launch"
+    allow("base", "base"); allow("report", "base report"); allow("num", "base num"); allow("ptx", "base report ptx")
+    allow("machine", "base report num machine"); allow("simd", "base num simd")
+    allow("engines", "base report num machine simd engines")
+    allow("warp", "base report num ptx machine engines warp")
+    allow("isa", "base report num ptx machine engines warp isa")
+    allow("lower", "base report ptx machine warp isa lower"); allow("deadlock", "base report machine warp deadlock")
+    allow("launch", "base report machine engines warp isa lower deadlock launch")
+    allow("check", "base report machine/events.h check"); allow("trace", "base report machine/events.h trace")
+    allow("stats", "base report machine/events.h stats"); allow("clock", "base report machine/events.h trace clock")
+    allow("view", "base report machine/events.h trace clock view")
     allow("cudart/loader", "base cudart/loader")
     allow("cudart/core", executor " simd check trace stats clock view cudart/loader cudart/core")
     allow("cudart/driver", "base engines cudart/core cudart/driver")
     allow("cudart/runtime", "base cudart/core cudart/driver/entry.h cudart/runtime")
     allow("explore", "base machine/worker.h explore")
-    allow("the launcher", "cudart/loader cudart/core explore trace clock view")
+    allow("the launcher", "report cudart/loader cudart/core explore trace clock view")
 }
 {
     file = $0

@@ -2,7 +2,7 @@
 #include "base/heap.h"
 
 #include "base/budget.h"
-#include "base/diag.h"
+#include "base/fatal.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 _Noreturn void heap_exhausted(size_t n, size_t size) {
     size_t bytes;
     if (!__builtin_mul_overflow(n, size, &bytes) && bytes > budget_room())
-        diag_host("memory", "%zu bytes are wanted, and of the %llu that the process may take %llu are left (--memory)",
-                  bytes, (unsigned long long)budget_limit(), (unsigned long long)budget_room());
-    diag_host("memory", "the host cannot give %zu x %zu bytes", n, size);
+        fatal_host("memory", "%zu bytes are wanted, and of the %llu that the process may take %llu are left (--memory)",
+                   bytes, (unsigned long long)budget_limit(), (unsigned long long)budget_room());
+    fatal_host("memory", "the host cannot give %zu x %zu bytes", n, size);
 }
 
 /* Enters a fresh block into the account; NULL where it does not fit. */

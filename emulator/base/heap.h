@@ -1,7 +1,7 @@
 /* base/heap.h - the C heap, in the account of base/budget.h.
  *
  * What these give goes back through xfree. Exhaustion, of the host or of the budget, ends the process with a sentence
- * (diag_host), except where a function says that it returns NULL.
+ * (fatal_host), except where a function says that it returns NULL.
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H

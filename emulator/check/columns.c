@@ -79,7 +79,7 @@ static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c
             drop_area(r, c, i--);
 }
 
-static const struct diag closing = {
+DIAG(closing) = {
     .id = "tcgen05-pair-dealloc-early",
     .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
             "attempts to deallocate it",
@@ -87,6 +87,7 @@ static const struct diag closing = {
     .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "where the other CTA is late its last accesses meet columns that are given away.",
 };
 
 /* From when one CTA of the pair has executed its tcgen05.dealloc nothing may use the columns. */
@@ -127,7 +128,7 @@ void columns_access(struct race *r, const struct event_access *e, const struct n
 
 /* --- allocation --------------------------------------------------------------------------------------------------- */
 
-static const struct diag pair_unordered = {
+DIAG(pair_unordered) = {
     .id = "tcgen05-pair-dealloc-unordered",
     .rule =
         "of a pair, neither CTA may execute tcgen05.dealloc before the other's tcgen05.alloc: the pair synchronises "
@@ -137,6 +138,7 @@ static const struct diag pair_unordered = {
         "a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the kernel. "
         "On a B300 it fails every time (NVIDIA/cutlass#3435)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "on a B300 one of the orders fails in every run (NVIDIA/cutlass#3435).",
 };
 
 /* A thread gives back columns: everything that uses them is over, and it knows. */

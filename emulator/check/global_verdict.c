@@ -6,7 +6,7 @@
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
-static const struct diag global_race = {
+DIAG(global_race) = {
     .id = "global-race",
     .rule =
         "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or cluster a "
@@ -19,8 +19,9 @@ static const struct diag global_race = {
         "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "which of the two comes first is chance.",
 };
-static const struct diag weak_seed = {
+DIAG(weak_seed) = {
     .id = "weak-load-before-cas",
     .rule =
         "a word that other threads change by atom.cas is read by a strong load, such as ld.relaxed or a volatile one",
@@ -30,8 +31,10 @@ static const struct diag weak_seed = {
         "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "the compare makes good any value that was loaded; the CUDA C++ Programming Guide shows loops like that, "
+              "and CUTLASS has them.",
 };
-static const struct diag relaxed_handover = {
+DIAG(relaxed_handover) = {
     .id = "relaxed-handover",
     .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
             "read, do",
@@ -41,8 +44,9 @@ static const struct diag relaxed_handover = {
         "may still hold older bytes",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the store may still be under way when the other thread reads.",
 };
-static const struct diag missing_fence = {
+DIAG(missing_fence) = {
     .id = "missing-proxy-fence",
     .rule = "a store to global memory through the generic proxy is seen by the async proxy only behind a "
             "fence.proxy.async of that memory",
@@ -52,8 +56,9 @@ static const struct diag missing_fence = {
         "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the async proxy may read the bytes as they were before the store, though it mostly does not.",
 };
-static const struct diag fence_before_overwrite = {
+DIAG(fence_before_overwrite) = {
     .id = "proxy-fence-before-overwrite",
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
@@ -61,16 +66,19 @@ static const struct diag fence_before_overwrite = {
     .hint = "fence.proxy.async.global by every thread that read. Many kernels do without",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "CUTLASS and DeepGEMM release stages without the fence; wrong results that it cured are reported of one "
+              "kernel, on an NVL72 (deepseek-ai/DeepEP#642).",
 };
-static const struct diag copy_handover = {
+DIAG(copy_handover) = {
     .id = "relaxed-copy-handover",
     .rule = "what a copy has written or read is handed on by a release and an acquire, not by relaxed ones",
     .section = "PTX ISA 9.7.9.25.2, 8.8",
     .hint = "an acquire, or a fence behind the relaxed wait",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "the fence that lacks compiles to nothing, and chips show a copy's bytes to whoever sees its phase end.",
 };
-static const struct diag map_fence_missing = {
+DIAG(map_fence_missing) = {
     .id = "tensormap-fence-missing",
     .rule = "a tensor map that a kernel writes is seen by copies behind fence.proxy.tensormap::generic.release by who "
             "wrote it, and fence.proxy.tensormap::generic.acquire of its 128 bytes by who issues the copy",
@@ -79,6 +87,7 @@ static const struct diag map_fence_missing = {
         "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the copy may use the map as it was before it was modified.",
 };
 
 /* --- order -------------------------------------------------------------------------------------------------------- */

@@ -27,13 +27,14 @@ static struct mbar_watch *find(struct race *r, const struct cta *owner, uint32_t
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
-static const struct diag mbarrier_race = {
+DIAG(mbarrier_race) = {
     .id = "mbarrier-race",
     .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
     .section = "PTX ISA 9.7.13.15.9, 8.8",
     .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "where the initialisation is late the object is garbage, and the wait passes or hangs.",
 };
 
 static void begins(struct race *r, const struct event_life *e) {
@@ -47,7 +48,7 @@ static void begins(struct race *r, const struct event_life *e) {
                                                    .init = event_origin(&e->by)};
 }
 
-static const struct diag inval_unmet = {
+DIAG(inval_unmet) = {
     .id = "mbarrier-inval-unmet",
     .rule =
         "an mbarrier is invalidated when all threads have used it, and the lanes of a warp are threads: shfl, vote and "
@@ -56,6 +57,7 @@ static const struct diag inval_unmet = {
     .hint = "bar.warp.sync before one lane tells for the others. libcu++'s cuda::pipeline does without",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline leaves it so.",
 };
 
 static struct mach_origin use_origin(const struct race *r, uint32_t warp, const struct mbar_use *use) {
@@ -150,7 +152,7 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
 
 /* --- publication -------------------------------------------------------------------------------------------------- */
 
-static const struct diag unpublished = {
+DIAG(unpublished) = {
     .id = "mbarrier-unpublished",
     .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
             "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
@@ -159,6 +161,7 @@ static const struct diag unpublished = {
             "barrier.cluster.arrive and .wait by all threads; without them it works on most runs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "where the other CTA is early it finds no object yet.",
 };
 
 /* All mbarriers of a CTA in state `from` are now in state `to`. */
@@ -207,7 +210,7 @@ static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_w
     n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
 }
 
-static const struct diag arrives_ahead = {
+DIAG(arrives_ahead) = {
     .id = "mbarrier-phase-missed",
     .rule =
         "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
@@ -218,6 +221,8 @@ static const struct diag arrives_ahead = {
         "On most runs the others keep up",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "a poll that comes between sees the phase, a later one waits for ever. By default the emulator lets the "
+              "poll come between.",
 };
 
 /* All arrivals of the phase before are known to these lanes, by whatever barrier: then it is over. */
@@ -263,7 +268,7 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
               e->by.what, (unsigned long long)e->phase, m->off);
 }
 
-static const struct diag phase_unseen = {
+DIAG(phase_unseen) = {
     .id = "mbarrier-phase-unseen",
     .rule =
         "of each phase at least one test_wait or try_wait has said that it is over before anything arrives in the next",
@@ -273,6 +278,8 @@ static const struct diag phase_unseen = {
         "without that, too",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason =
+        "an H200 counts the phases without a poll, too; its compute-sanitizer (synccheck) says \"Missing wait\" there.",
 };
 
 static void check_unseen(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
@@ -305,7 +312,7 @@ static void arrives(struct race *r, const struct event_sync *e, struct mbar_watc
     }
 }
 
-static const struct diag phase_missed = {
+DIAG(phase_missed) = {
     .id = "mbarrier-phase-missed",
     .rule =
         "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
@@ -352,7 +359,7 @@ static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_wa
     know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
 }
 
-static const struct diag expects_late = {
+DIAG(expects_late) = {
     .id = "mbarrier-phase-missed",
     .rule = "expect_tx counts in the phase that is under way: while an arrival is awaited, that is the one meant",
     .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.11",
@@ -438,7 +445,7 @@ void mbars_sync(struct race *r, const struct listener *self, const struct event_
 
 /* --- the end of the CTA ------------------------------------------------------------------------------------------- */
 
-static const struct diag exits_early = {
+DIAG(exits_early) = {
     .id = "cta-exits-early",
     .rule =
         "shared memory ends with its CTA: what operations of other CTAs signal there must have come, and some thread "
@@ -449,9 +456,10 @@ static const struct diag exits_early = {
             "CTA's memory",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the arrival or the bytes come after the exit, into memory that is another CTA's.",
 };
 
-static const struct diag exits_unseen = {
+DIAG(exits_unseen) = {
     .id = "cta-exits-unseen",
     .rule =
         "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
@@ -461,6 +469,7 @@ static const struct diag exits_unseen = {
         "of pairs that run on a B200 end so",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "kernels of pairs that run on a B200 end so.",
 };
 
 /* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
@@ -486,7 +495,7 @@ static void check_remote(struct race *r, const struct event_life *e) {
     }
 }
 
-static const struct diag unannounced = {
+DIAG(unannounced) = {
     .id = "mbarrier-bytes-unannounced",
     .rule = "expect_tx announces every byte that the copies of a phase bring to its mbarrier",
     .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.6",
@@ -494,6 +503,7 @@ static const struct diag unannounced = {
             "has landed; count those that other CTAs send, too (of a CTA pair: both halves)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "where these bytes come first, the tx-count is below zero and the phase can end without others.",
 };
 
 /* Warns about bytes that landed on a CTA's mbarrier and that no expect_tx announced. */

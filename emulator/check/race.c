@@ -1,6 +1,7 @@
 /* check/race.c - the happens-before checker as a listener: from events to what race.h keeps. */
 #include "check/race.h"
 
+#include "base/fatal.h"
 #include "base/heap.h"
 #include "check/global.h"
 
@@ -426,5 +427,5 @@ struct listener check_race(void) {
 void check_attach(struct gpu *gpu) {
     const struct listener l = check_race();
     if (!events_attach(gpu, &l))
-        diag_broken("no room for the listener %s", l.name);
+        fatal_broken("no room for the listener %s", l.name);
 }

@@ -11,7 +11,7 @@
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
-static const struct diag shared_race = {
+DIAG(shared_race) = {
     .id = "shared-race",
     .rule =
         "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a barrier, "
@@ -22,8 +22,9 @@ static const struct diag shared_race = {
         "elect.sync order no memory. Warps mostly run in the lucky order",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "which of the two comes first is chance.",
 };
-static const struct diag missing_fence = {
+DIAG(missing_fence) = {
     .id = "missing-proxy-fence",
     .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
     .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
@@ -34,7 +35,7 @@ static const struct diag missing_fence = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
-static const struct diag fence_before_overwrite = {
+DIAG(fence_before_overwrite) = {
     .id = "proxy-fence-before-overwrite",
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
@@ -46,7 +47,7 @@ static const struct diag fence_before_overwrite = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
-static const struct diag not_awaited = {
+DIAG(not_awaited) = {
     .id = "copy-not-awaited",
     .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of the "
             "mbarrier that it signals, or wait_group by the thread that issued it",
@@ -55,8 +56,9 @@ static const struct diag not_awaited = {
             "copies bring, so that the phase ends early; or a wait by another thread, without a barrier behind it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "where the copy is late its old bytes are read, or it lands on what was written.",
 };
-static const struct diag copy_overwrites = {
+DIAG(copy_overwrites) = {
     .id = "copy-overwrites",
     .rule = "an asynchronous copy may be issued into memory once those who use what it holds are known to be done",
     .section = "PTX ISA 8.8, 9.7.9.25.1",
@@ -65,8 +67,9 @@ static const struct diag copy_overwrites = {
             "lane arrives)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "where the copy is early it takes the bytes from those who still read them.",
 };
-static const struct diag source_overwritten = {
+DIAG(source_overwritten) = {
     .id = "bulk-store-overwritten",
     .rule = "the source of a bulk copy must not change before the copy has read it",
     .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
@@ -76,8 +79,9 @@ static const struct diag source_overwritten = {
         "its mbarrier",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "where the copy is late it reads the new bytes.",
 };
-static const struct diag operand_overwritten = {
+DIAG(operand_overwritten) = {
     .id = "tcgen05-operand-overwritten",
     .rule =
         "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been observed",
@@ -87,8 +91,9 @@ static const struct diag operand_overwritten = {
         "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the operation may read the bytes after they have changed.",
 };
-static const struct diag relaxed_handover = {
+DIAG(relaxed_handover) = {
     .id = "relaxed-handover",
     .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an "
             "acquire after the wait do",
@@ -98,7 +103,7 @@ static const struct diag relaxed_handover = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
-static const struct diag relaxed_copy_handover = {
+DIAG(relaxed_copy_handover) = {
     .id = "relaxed-copy-handover",
     .rule = "a relaxed wait orders tcgen05 operations alone: what a copy has written, or an operation has read, is "
             "handed on by an acquire",
@@ -109,7 +114,7 @@ static const struct diag relaxed_copy_handover = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
-static const struct diag mma_not_awaited = {
+DIAG(mma_not_awaited) = {
     .id = "tcgen05-not-awaited",
     .rule =
         "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it has been "
@@ -119,8 +124,9 @@ static const struct diag mma_not_awaited = {
             "commit comes before the last tcgen05.mma",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the operation may be under way when its cells are touched.",
 };
-static const struct diag ld_not_waited = {
+DIAG(ld_not_waited) = {
     .id = "tcgen05-ld-not-waited",
     .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the cells have "
             "been read",
@@ -129,16 +135,18 @@ static const struct diag ld_not_waited = {
             "tcgen05.mma, .st or .dealloc may overtake a load. It mostly loses the race, so it works by luck",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "a later write of the cells may overtake the load, though it mostly does not.",
 };
-static const struct diag st_not_waited = {
+DIAG(st_not_waited) = {
     .id = "tcgen05-st-not-waited",
     .rule = "tcgen05.st is asynchronous: only tcgen05.wait::st says that the cells have been written",
     .section = "PTX ISA 9.7.16.6.4.3, 9.7.16.8.5",
     .hint = "put tcgen05.wait::st.sync.aligned behind the stores, before their cells are used or others are told",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the cells may not have been written when they are read.",
 };
-static const struct diag tensor_race = {
+DIAG(tensor_race) = {
     .id = "tensor-race",
     .rule =
         "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an mbarrier, "
@@ -149,8 +157,9 @@ static const struct diag tensor_race = {
         "thread does not wait for them: for all of them, for the right parity and accumulator",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "which of the two comes first is chance.",
 };
-static const struct diag fence_missing = {
+DIAG(fence_missing) = {
     .id = "tcgen05-fence-missing",
     .rule =
         "tcgen05 operations of two threads are ordered by synchronisation only with tcgen05.fence::before_thread_sync "
@@ -160,8 +169,10 @@ static const struct diag fence_missing = {
             "::after_thread_sync in the one that goes on. ptxas 13.0 was not seen to move what they hold in place",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "ptxas 13.0 makes no instruction of the fence and was not seen to move anything across waits without it; "
+              "CUTLASS's C++ kernels have none.",
 };
-static const struct diag operand_fence_missing = {
+DIAG(operand_fence_missing) = {
     .id = "tcgen05-fence-missing",
     .rule = "what tcgen05.mma and .cp read of shared memory comes behind a wait or barrier of their thread only with "
             "tcgen05.fence::after_thread_sync between: they are asynchronous",
@@ -171,7 +182,7 @@ static const struct diag operand_fence_missing = {
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
-static const struct diag narrow_scope = {
+DIAG(narrow_scope) = {
     .id = "scope-too-narrow",
     .rule = "two threads synchronise where the scope of each operation takes in the other thread: those of different "
             "CTAs of a cluster at .cluster or wider",
@@ -180,8 +191,10 @@ static const struct diag narrow_scope = {
             "kernels do without; of two, whose bytes came by cp.async, stale reads on chips are reported",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope; stale reads are reported of two "
+              "kernels, both with bytes of cp.async (NVIDIA/cutlass#3324, NVIDIA/cutlass#3647).",
 };
-static const struct diag not_pipelined = {
+DIAG(not_pipelined) = {
     .id = "tcgen05-not-pipelined",
     .rule =
         "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
@@ -192,6 +205,7 @@ static const struct diag not_pipelined = {
         "tcgen05.wait::ld, even if the registers have been used. Block-scaled kernels rely on the order of mma and cp",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "CUTLASS's block-scaled kernels rely on the order of mma and cp, and no chip is known to change it.",
 };
 
 /* --- order -------------------------------------------------------------------------------------------------------- */

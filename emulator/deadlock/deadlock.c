@@ -256,8 +256,12 @@ static void tell_strays(struct listing *o, const struct cluster *cl, uint32_t na
     { .id = "deadlock", .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT }
 
 /* By what the first warp waits for; 0 is for all others. */
-static const struct diag deadlocks[WAIT_LAST] = {
-    [WAIT_NONE] = DEADLOCK(NULL, "every wait needs somebody who completes it", NULL),
+DIAG_ARRAY(deadlocks, WAIT_LAST) = {
+    [WAIT_NONE] = {.id = "deadlock",
+                   .rule = "every wait needs somebody who completes it",
+                   .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
+                   .reason = "in this order nothing can go on any more, and on the chip the kernel hangs; the launch "
+                             "cannot be finished here either."},
     [WAIT_MBARRIER] =
         DEADLOCK("PTX ISA 9.7.13.15.6", "a phase completes when no arrivals are pending and the tx-count is zero",
                  "a wrong parity, an arrival count that nobody reaches, an expect_tx without its copy, or a missing "
@@ -265,9 +269,9 @@ static const struct diag deadlocks[WAIT_LAST] = {
     [WAIT_BARRIER] = DEADLOCK("PTX ISA 9.7.13.1", "a barrier waits until all its threads have arrived",
                               "a warp that exits, waits or takes another way before the barrier, or a thread "
                               "count that nobody reaches"),
-    [WAIT_CLUSTER] =
-        DEADLOCK("PTX ISA 9.7.13.3", "the cluster barrier waits until all threads of all its CTAs have arrived",
-                 "a warp that waits elsewhere, or an arrive that stands under a condition"),
+    [WAIT_CLUSTER] = DEADLOCK("PTX ISA 9.7.13.3",
+                              "the cluster barrier waits until all threads of all its CTAs have arrived",
+                              "a warp that waits elsewhere, or an arrive that stands under a condition"),
     [WAIT_WARP_SYNC] = DEADLOCK("PTX ISA 9.7.9.6",
                                 "a .sync instruction waits until all threads of its membermask execute the same one",
                                 "a full membermask in a branch that not all threads of the warp take"),
@@ -282,24 +286,27 @@ static const struct diag deadlocks[WAIT_LAST] = {
         "PTX ISA 9.7.16.7.1", "tcgen05.alloc waits until another CTA of its SM gives columns or the permit back",
         "an allocation that is not freed before the next one, or a missing tcgen05.relinquish_alloc_permit"),
 };
-static const struct diag watchdog = {
+DIAG(watchdog) = {
     .id = "watchdog",
     .rule = "a kernel must end; the limit is set by --watchdog=N (warp instructions of one launch)",
     .hint = "an endless loop, or a loop that polls memory which nobody writes",
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
+    .reason = "a limit of the emulation, not of the kernel.",
 };
-static const struct diag launch_timeout = {
+DIAG(launch_timeout) = {
     .id = "launch-timeout",
     .rule = "a launch takes no longer than --timeout=SECONDS allows",
     .hint = "an endless loop, or a loop that polls memory which nobody writes; or more work than the emulator does in "
             "that time",
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
+    .reason = "a limit of the emulation, not of the kernel.",
 };
-static const struct diag host_memory = {
+DIAG(host_memory) = {
     .id = "host-memory",
     .rule = "program and emulator together take no more of the host's memory than --memory=BYTES allows",
     .hint = "more CTAs, device memory or data of the program's own than the host has room for",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "a limit of the host, not of the kernel.",
 };
 
 /* `proto` NULL: a deadlock. */

@@ -19,48 +19,54 @@
 
 #define SECTION "PTX ISA 9.7.16.7.1"
 
-static const struct diag bad_columns = {
+DIAG(bad_columns) = {
     .id = "tcgen05-alloc-columns",
     .rule = "the number of columns must be a power of 2 from 32 to 512",
     .section = SECTION,
     .hint = "round the accumulator's columns up to a power of 2, at least 32",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the chip traps.",
 };
-static const struct diag alloc_after_relinquish = {
+DIAG(alloc_after_relinquish) = {
     .id = "tcgen05-alloc-after-relinquish",
     .rule = "a CTA must not allocate after one of its threads executed tcgen05.relinquish_alloc_permit",
     .section = SECTION,
     .hint = "relinquish after the CTA's last tcgen05.alloc",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the text leaves it undefined: another CTA may allocate at the same time.",
 };
-static const struct diag alloc_increase = {
+DIAG(alloc_increase) = {
     .id = "tcgen05-alloc-increase",
     .rule = "the number of columns allocated must not increase between two allocations of a CTA",
     .section = SECTION,
     .hint = "allocate the largest block first",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the text forbids it: the blocks of an SM's CTAs may never fit together again.",
 };
-static const struct diag bad_dealloc = {
+DIAG(bad_dealloc) = {
     .id = "tcgen05-dealloc-mismatch",
     .rule = "tcgen05.dealloc takes the address and the number of columns of a previous tcgen05.alloc of the "
             "same CTA",
     .section = SECTION,
     .hint = "pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the columns are not the CTA's to give back.",
 };
-static const struct diag unallocated = {
+DIAG(unallocated) = {
     .id = "tcgen05-tmem-unallocated",
     .rule = "tensor memory must be allocated by tcgen05.alloc before it is accessed",
     .section = "PTX ISA 9.7.16.1.2",
     .hint = "the address or the extent of the access is wrong, or tcgen05.dealloc came too early",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the columns are nobody's, or another CTA's.",
 };
-static const struct diag pair_differs = {
+DIAG(pair_differs) = {
     .id = "tcgen05-pair-mismatch",
     .rule = "the CTAs of a pair allocate and deallocate tensor memory collectively: one warp of each, with "
             "the same operands",
     .section = "PTX ISA 9.7.16.7.1",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the two halves are not one operation.",
 };
 /* For those who watch: `by` executed an instruction that does `kind` to columns of tc's CTA. */
 static void tell(const struct tc_state *tc, struct cta *by, const struct mach_origin *origin, enum event_life_kind kind,

@@ -11,18 +11,20 @@
 
 #include <string.h>
 
-static const struct diag cp_extent = {
+DIAG(cp_extent) = {
     .id = "tcgen05-cp-lanes",
     .rule = "tcgen05.cp writes lanes counted from the lane of its address and must stay within 128",
     .section = "PTX ISA 9.7.16.9.2",
     .hint = "the address of all shapes but .4x256b has lane 0",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the lanes are not there.",
 };
-static const struct diag shift_lane = {
+DIAG(shift_lane) = {
     .id = "tcgen05-shift-lane",
     .rule = "the lane of tcgen05.shift's address must be a multiple of 32",
     .section = "PTX ISA 9.7.16.9.3",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the data path has no such layout.",
 };
 
 /* Row r of the source goes to lanes r % span + (r / span) * stride + repeat * every, for each repeat <

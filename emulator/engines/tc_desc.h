@@ -5,8 +5,8 @@
 #ifndef ENGINES_TC_DESC_H
 #define ENGINES_TC_DESC_H
 
-#include "base/diag.h"
 #include "engines/tc.h"
+#include "report/diag.h"
 #include "simd/swizzle.h"
 
 /* A broken rule: the finding without site and thread, and its sentence. */

@@ -8,6 +8,8 @@
  */
 #include "engines/tc.h"
 
+#include "base/fatal.h"
+
 #include <string.h>
 
 /* Where register `reg` of thread `thread` lies: lane and 32-bit column from the address operand; half 1
@@ -29,7 +31,7 @@ static struct cell image(enum tc_shape shape, uint32_t thread, uint32_t reg) {
     case TC_16X32BX2:
         return (struct cell){thread % 16, reg, thread / 16};
     }
-    diag_broken("tcgen05.ld/st shape %d", (int)shape);
+    fatal_broken("tcgen05.ld/st shape %d", (int)shape);
 }
 
 /* 32-bit columns of one repetition, which is also (lanes x columns) / 32 registers. */
@@ -45,7 +47,7 @@ static uint32_t base_columns(enum tc_shape shape) {
     case TC_16X256B:
         return 8;
     }
-    diag_broken("tcgen05.ld/st shape %d", (int)shape);
+    fatal_broken("tcgen05.ld/st shape %d", (int)shape);
 }
 
 uint32_t tc_image_lanes(enum tc_shape shape) { return shape == TC_32X32B ? 32 : 16; }
@@ -57,7 +59,7 @@ uint32_t tc_image_regs(enum tc_shape shape, uint32_t num) {
     return power && num <= 128 && regs <= 128 ? regs : 0;
 }
 
-static const struct diag lane_window = {
+DIAG(lane_window) = {
     .id = "tcgen05-lane-window",
     .rule = "warp w of a CTA accesses lanes 32*(w%4) to 32*(w%4)+31 of tensor memory and no others",
     .section = "PTX ISA 9.7.16.8.1",
@@ -65,19 +67,23 @@ static const struct diag lane_window = {
             "warp's own lanes, whatever the address says; the ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "the chip takes the warp's own lanes, whatever the address says, as DeepGEMM's source states; the "
+              "emulator does the same.",
 };
-static const struct diag lane_alignment = {
+DIAG(lane_alignment) = {
     .id = "tcgen05-lane-alignment",
     .rule = "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
     .section = "PTX ISA 9.7.16.8",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the lanes lie in two windows, or in none.",
 };
-static const struct diag out_of_columns = {
+DIAG(out_of_columns) = {
     .id = "tcgen05-tmem-columns",
     .rule = "tensor memory has 512 columns",
     .section = "PTX ISA 9.7.16.1",
     .hint = "the repeat factor (.xN) times the shape's columns starts at the address's column",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the columns are not there.",
 };
 
 /* Columns of tensor memory per half. */

@@ -32,25 +32,28 @@ struct job {
     bool continues;     /* the chain's sum */
 };
 
-static const struct diag bad_lane = {
+DIAG(bad_lane) = {
     .id = "tcgen05-mma-lane",
     .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
     .section = "PTX ISA 9.7.16.10.5",
     .hint = "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the data path has no such layout.",
 };
-static const struct diag bad_ashift = {
+DIAG(bad_ashift) = {
     .id = "tcgen05-mma-ashift",
     .rule = ".ashift is allowed with M = 128 or 256 and A in tensor memory only",
     .section = "PTX ISA 9.7.16.10.9.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the form is defined for these shapes alone.",
 };
-static const struct diag poisoned_d = {
+DIAG(poisoned_d) = {
     .id = "tcgen05-accumulator-uninitialised",
     .rule = "with enable-input-d true, D is read and must have been written",
     .section = "PTX ISA 9.7.16.10",
     .hint = "pass a false enable-input-d to the first tcgen05.mma of each accumulator",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the sum is garbage in every order.",
 };
 
 static bool fault(const struct job *j, const struct tc_problem *p) {

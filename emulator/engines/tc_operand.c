@@ -5,22 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct diag out_of_smem = {
+DIAG(out_of_smem) = {
     .id = "tcgen05-smem-bounds",
     .rule = "the matrix that a shared-memory descriptor describes must lie in the CTA's shared memory",
     .section = "PTX ISA 9.7.16.4.1",
     .hint = "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the operand lies beyond the CTA's memory.",
 };
-static const struct diag poisoned_smem = {
+DIAG(poisoned_smem) = {
     .id = "tcgen05-smem-uninitialised",
     .rule = "an operand must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.6.5",
     .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts fewer "
             "bytes than arrive, so that the phase ends early), or writes another layout than the descriptor says",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the product is garbage in every order.",
 };
-static const struct diag landing_smem = {
+DIAG(landing_smem) = {
     .id = "tcgen05-smem-in-flight",
     .rule = "a copy's destination may be read once the phase of the mbarrier that it signals has completed, and no "
             "copy may be issued into it before what it holds has been read",
@@ -28,13 +30,16 @@ static const struct diag landing_smem = {
     .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all copies "
             "bring, so that the phase ends early; or the copy did not wait until the tile before it had been read",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "in this order the bytes are not there, and the product has no value to go on with.",
 };
-static const struct diag poisoned_tmem = {
+DIAG(poisoned_tmem) = {
     .id = "tcgen05-tmem-uninitialised",
     .rule = "tensor memory must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.10",
     .hint = "tcgen05.st without tcgen05.wait::st, or columns that were never written",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the product is garbage in every order. Not told of whole warps that wrote no row of A: their rows of D "
+              "are garbage, and told where they are read.",
 };
 
 bool tc_load_desc(struct island *isl, const struct mach_origin *origin, uint64_t bits, const char *matrix,

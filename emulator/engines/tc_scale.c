@@ -2,26 +2,28 @@
 #include "engines/tc_operand.h"
 #include "num/num.h"
 
-static const struct diag poisoned_scale = {
+DIAG(poisoned_scale) = {
     .id = "tcgen05-tmem-uninitialised",
     .rule = "tensor memory must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.10.7",
     .hint = "scale factors are copied by tcgen05.cp into all four partitions of 32 lanes",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
-static const struct diag scale_copies = {
+DIAG(scale_copies) = {
     .id = "tcgen05-scale-duplicates",
     .rule = "scale factors must be duplicated to all 32-lane partitions of tensor memory",
     .section = "PTX ISA 9.7.16.10.7",
     .hint = "copy them with tcgen05.cp.32x128b.warpx4 (or .64x128b.warpx2::02_13 for scale_B of a pair with "
             "M = 128)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "each partition multiplies by its own copy, so the rows differ in every order.",
 };
-static const struct diag scale_lane = {
+DIAG(scale_lane) = {
     .id = "tcgen05-scale-lane",
     .rule = "the addresses of scale_A and scale_B have lane 0",
     .section = "PTX ISA 9.7.16.10.7",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the data path has no such layout.",
 };
 
 /* The factors of one row, in their place in the cell, the same in every partition. */

@@ -3,32 +3,36 @@
  */
 #include "engines/tc.h"
 
+#include "base/fatal.h"
 #include "base/heap.h"
 
-static const struct diag missing_dealloc = {
+DIAG(missing_dealloc) = {
     .id = "tcgen05-dealloc-missing",
     .rule = "all tensor memory that a kernel allocates must be deallocated before it exits",
     .section = "PTX ISA 9.7.16.7.1",
     .hint = "one warp must execute tcgen05.dealloc with the same address and number of columns before the "
             "CTA exits",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the columns stay taken, and a later CTA of the SM may wait for them for ever.",
 };
-static const struct diag mixed_groups = {
+DIAG(mixed_groups) = {
     .id = "tcgen05-cta-group-mixed",
     .rule = "all tcgen05 instructions of a kernel must have the same .cta_group",
     .section = "PTX ISA 9.7.16.7.1",
     .hint = NULL,
     .cuda_error = DIAG_CUDA_INVALID_PTX,
+    .reason = "the text leaves the behaviour undefined.",
 };
-static const struct diag no_peer = {
+DIAG(no_peer) = {
     .id = "tcgen05-pair-missing",
     .rule = "an instruction with .cta_group::2 needs the peer CTA, whose %cluster_ctarank differs in the "
             "last bit",
     .section = "PTX ISA 9.7.16.5.1",
     .hint = "launch the kernel with clusters of an even number of CTAs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "half of the operation has no memory to work in.",
 };
-static const struct diag peer_exited = {
+DIAG(peer_exited) = {
     .id = "tcgen05-pair-exited",
     .rule = "when a CTA issues an instruction with .cta_group::2, its peer must be active and must not have "
             "exited, nor may it exit before the instruction has completed",
@@ -36,6 +40,7 @@ static const struct diag peer_exited = {
     .hint = "a CTA of a pair must wait, with barrier.cluster or an mbarrier, until the pair's last "
             "instruction is done before it exits",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "half of the operation has no memory to work in.",
 };
 
 struct tc_state *tc_state_of(struct cta *cta) {
@@ -83,7 +88,7 @@ bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, 
     pair[0] = cta->rank & 1 ? peer : cta;
     pair[1] = cta->rank & 1 ? cta : peer;
     if (pair[0]->sm == pair[1]->sm)
-        diag_broken("both CTAs of a pair are on SM %u", cta->sm->id);
+        fatal_broken("both CTAs of a pair are on SM %u", cta->sm->id);
     return true;
 }
 

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-static const struct diag granule = {
+DIAG(granule) = {
     .id = "bulk-copy-size",
     .rule = "size and addresses of a bulk copy are multiples of 16",
     .section = "PTX ISA 9.7.9.25.4.1",
     .hint = "round the last piece up to 16 bytes, or copy its tail with ordinary loads",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
+    .reason = "the text leaves it undefined: the unit counts in 16 bytes.",
 };
 
 /* Size and global address of a bulk copy. */
@@ -199,11 +200,12 @@ struct bulk_peer {
     enum tma_element type;
 };
 
-static const struct diag reduces_unwritten = {
+DIAG(reduces_unwritten) = {
     .id = "bulk-reduce-uninitialised",
     .rule = "a reduction must find written bytes at its destination",
     .section = "PTX ISA 9.7.9.25.4.2",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the sum is garbage in every order.",
 };
 
 static bool run_peer(struct async_op *op) {
@@ -241,12 +243,13 @@ static void describe_peer(const struct async_op *op, struct event_work *work) {
 
 static const struct async_kind peer_kind = {AGENT_BULK, run_peer, describe_peer};
 
-static const struct diag to_itself = {
+DIAG(to_itself) = {
     .id = "bulk-copy-own",
     .rule = "a copy from .shared::cta to .shared::cluster goes to another CTA",
     .section = "PTX ISA 9.7.9.25.4.1",
     .hint = "map the destination and the mbarrier with mapa",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the form is for another CTA's memory; the text has none for the own.",
 };
 
 bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint32_t dst, uint32_t src, uint32_t size,

@@ -28,34 +28,37 @@ struct async_queue *tma_store_queue(struct cta *cta) {
 #define RANK(addr) ((addr) >> MACH_SMEM_RANK_SHIFT)
 #define OFFSET(addr) ((addr) & ((1u << MACH_SMEM_RANK_SHIFT) - 1))
 
-static const struct diag misaligned = {
+DIAG(misaligned) = {
     .id = "bulk-copy-alignment",
     .rule = "the addresses of a bulk copy must be multiples of 16",
     .section = "PTX ISA 9.7.9.25.4.1, 5.5.7",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
+    .reason = "the chip traps.",
 };
 
-static const struct diag misaligned_mbarrier = {
+DIAG(misaligned_mbarrier) = {
     .id = "bulk-copy-alignment",
     .rule = "an mbarrier object is aligned to 8 bytes",
     .section = "PTX ISA 9.7.13.15.1",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
 };
 
-static const struct diag not_own = {
+DIAG(not_own) = {
     .id = "bulk-copy-not-own",
     .rule = ".shared::cta names the executing CTA's own shared memory",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "write .shared::cluster for a destination in another CTA",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the address is no address of the named space.",
 };
 
-static const struct diag no_such_rank = {
+DIAG(no_such_rank) = {
     .id = "bulk-copy-rank",
     .rule = "a shared::cluster address names a CTA of the cluster",
     .section = "PTX ISA 5.1.7",
     .hint = "an address whose bits 24 and up were computed wrongly",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION, /* measured on an H200 */
+    .reason = "there is no such CTA: an error, or another CTA's bytes.",
 };
 
 /* `way`: "to" the address or "from" it. */
@@ -98,12 +101,13 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
     return true;
 }
 
-static const struct diag mbarrier_elsewhere = {
+DIAG(mbarrier_elsewhere) = {
     .id = "bulk-copy-mbarrier-cta",
     .rule = "the mbarrier lies in the CTA of the destination, unless the copy says .cta_group::2",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "to signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the bytes are counted on another CTA's mbarrier than the waiters', in every order.",
 };
 
 /* 9.7.9.27.1.2: with .cta_group::1 the mbarrier lies in the CTA of the destination, with ::2 there or in its peer. */
@@ -119,15 +123,16 @@ static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, co
     return false;
 }
 
-static const struct diag beyond_mask = {
+DIAG(beyond_mask) = {
     .id = "multicast-mask",
     .rule = "bit r of ctaMask is the CTA of rank r in the cluster: bits beyond it must be 0",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "a mask made for a larger cluster, or built from the wrong coordinates",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "a CTA that is not there would get the bytes.",
 };
 
-static const struct diag empty_mask = {
+DIAG(empty_mask) = {
     .id = "multicast-mask-empty",
     .rule =
         "ctaMask has a bit for each CTA that a multicast copy goes to; without one it goes nowhere, and no mbarrier is "
@@ -135,6 +140,8 @@ static const struct diag empty_mask = {
     .section = "PTX ISA 9.7.9.25.4.1, 9.7.9.27.1.2",
     .hint = "a mask that was never built: the bit of a CTA is 1 << its %cluster_ctarank",
     .class = DIAG_STRICT,
+    .reason = "the text does not say what an empty mask does; on the chip the copy ends well, and nothing arrives "
+              "anywhere (measured on an H200).",
 };
 
 static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, const char *name,
@@ -149,12 +156,13 @@ static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, c
     return false;
 }
 
-static const struct diag no_peer = {
+DIAG(no_peer) = {
     .id = "multicast-no-peer",
     .rule = ".cta_group::2 signals a CTA of the destination's pair, which must exist",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "launch clusters of an even number of CTAs",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "there is no CTA to signal.",
 };
 
 /* A multicast to nobody copies nothing and tells nobody (measured on an H200). */
@@ -180,22 +188,24 @@ bool tma_places(struct cta *cta, const struct mach_origin *origin, const char *n
     return true;
 }
 
-static const struct diag into_exited = {
+DIAG(into_exited) = {
     .id = "bulk-copy-cta-exited",
     .rule = "shared memory lives as long as its CTA: a copy may not arrive after it",
     .section = "PTX ISA 5.1.7, 9.7.9.25.1",
     .hint = "before a CTA exits it must have waited for every copy into it, those of its peers too: wait on the "
             "mbarrier, or end the kernel with barrier.cluster.arrive and .wait",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "in this order the memory is the CTA's no more, and another CTA's bytes are overwritten.",
 };
 
-static const struct diag outside_shared = {
+DIAG(outside_shared) = {
     .id = "bulk-copy-bounds",
     .rule = "a copy must lie inside the shared memory of its CTA",
     .section = "PTX ISA 9.7.9.25.4.1",
     .hint = "the launch asks for too little dynamic shared memory, or the box of the tensor map is larger than the "
             "buffer",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the bytes lie beyond the CTA's memory: an error, or another CTA's bytes.",
 };
 
 bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint64_t bytes) {
@@ -242,7 +252,7 @@ bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *n
     return false;
 }
 
-static const struct diag from_exited = {
+DIAG(from_exited) = {
     .id = "bulk-store-cta-exited",
     .rule = "shared memory lives as long as its CTA: a store must have read it before the CTA exits",
     .section = "PTX ISA 9.7.9.27.2.2",
@@ -250,6 +260,8 @@ static const struct diag from_exited = {
             "Kernels known to run on B200s do without, so the chip keeps the memory; the ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "CUTLASS's default epilogue, DeepGEMM and FlashMLA end so, and their results are right; the emulator "
+              "keeps the memory until the store has read it.",
 };
 
 bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
@@ -272,13 +284,14 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     return cta->island->fault == 0;
 }
 
-static const struct diag reads_unwritten = {
+DIAG(reads_unwritten) = {
     .id = "bulk-store-uninitialised",
     .rule = "a store must find written bytes in shared memory",
     .section = "PTX ISA 9.7.9.25.1",
     .hint = "threads that have not stored yet: a barrier is missing before the thread that issues the copy, or the "
             "box is larger than what was written",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "what is stored is garbage in every order.",
 };
 
 void tma_fault_poison(const struct async_op *op, uint32_t off) {
@@ -286,12 +299,13 @@ void tma_fault_poison(const struct async_op *op, uint32_t off) {
                          "%s reads shared offset 0x%x, which was never written", op->name, off);
 }
 
-static const struct diag outside_global = {
+DIAG(outside_global) = {
     .id = "bulk-copy-global-bounds",
     .rule = "a copy must lie inside one live allocation of global memory",
     .section = "PTX ISA 5.1.4",
     .hint = "the sizes or strides given to cuTensorMapEncodeTiled do not fit the buffer",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the bytes are another allocation's, or nobody's.",
 };
 
 uint8_t *tma_global(const struct async_op *op, uint64_t addr, uint64_t bytes, bool write) {

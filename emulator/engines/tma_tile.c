@@ -36,34 +36,38 @@ struct tile {
 
 /* --- geometry ----------------------------------------------------------------------------------------------------- */
 
-static const struct diag unsupported = {
+DIAG(unsupported) = {
     .id = "unsupported-tensor-copy",
     .rule = "every form is either executed as the PTX ISA states or refused by name",
     .section = "PTX ISA 9.7.9.27.1.2",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the emulator does not have it, and says so instead of guessing.",
 };
 
-static const struct diag bad_map = {
+DIAG(bad_map) = {
     .id = "tensormap-invalid",
     .rule = "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
     .section = "PTX ISA 5.5.8",
     .hint = "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
             "cuTensorMapEncodeTiled returned",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "an illegal instruction, or a copy from anywhere.",
 };
 
-static const struct diag bad_box = {
+DIAG(bad_box) = {
     .id = "tensor-copy-box",
     .rule = "the instruction's coordinates must fit the tensor map",
     .section = "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "no box of the tensor lies there.",
 };
 
-static const struct diag bad_rank = {
+DIAG(bad_rank) = {
     .id = "tensor-copy-rank",
     .rule = "the .dim of the instruction is the rank of the tensor map",
     .section = "PTX ISA 9.7.9.27.1.2",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the copy reads coordinates that are not there.",
 };
 
 static bool fault(const struct async_op *op, const struct diag *rule, const char *why) {
@@ -526,11 +530,12 @@ static bool gather_rows(const struct tile_store *s, const struct tile *t, uint8_
     return true;
 }
 
-static const struct diag no_reduction = {
+DIAG(no_reduction) = {
     .id = "tensor-reduce-type",
     .rule = "a reduction is defined for some element types of the tensor map only",
     .section = "PTX ISA 9.7.9.27.1.3",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the unit has no such operation.",
 };
 
 static bool check_store(const struct tile_store *s, const struct tile *t, enum tma_element element) {

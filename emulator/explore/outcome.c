@@ -1,4 +1,4 @@
-/* explore/outcome.c - contract in outcome.h. The text that it reads is that of base/diag.c and of --time. */
+/* explore/outcome.c - contract in outcome.h. The text that it reads is that of report/text.c and of --time. */
 #include "explore/outcome.h"
 
 #include "base/heap.h"

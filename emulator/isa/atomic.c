@@ -23,25 +23,28 @@ struct atom_form {
     warp_slot d[8], b[8], c; /* d: WARP_SINK for red and for `_` */
 };
 
-static const struct diag vector_space = {
+DIAG(vector_space) = {
     .id = "atomic-vector-space",
     .rule = "vector atomics are for global memory only",
     .section = "PTX ISA 9.7.13.5",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "there is no such operation on shared memory.",
 };
-static const struct diag atom_space = {
+DIAG(atom_space) = {
     .id = "atomic-space",
     .rule = "atomics act on global and shared memory",
     .section = "PTX ISA 9.7.13.5",
     .hint = "a generic pointer to a local variable or to a kernel parameter",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "an atomic on another space has no meaning, and the text leaves it undefined.",
 };
-static const struct diag atom_poison = {
+DIAG(atom_poison) = {
     .id = "uninitialised-atomic",
     .rule = "an atomic operation must find and be given written values where its result can be seen",
     .section = "PTX ISA 9.7.13.5",
     .hint = "a counter in shared memory that nobody set before the first atomic",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the sum is garbage in every order.",
 };
 
 /* --- values ------------------------------------------------------------------------------------------------------- */

@@ -19,19 +19,21 @@ struct bar_form {
     warp_slot dst;
 };
 
-static const struct diag bar_number = {
+DIAG(bar_number) = {
     .id = "barrier-number",
     .rule = "a CTA has barriers 0 .. 15, and a warp names one of them",
     .section = "PTX ISA 9.7.13.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "there is no such barrier.",
 };
-static const struct diag bar_count = {
+DIAG(bar_count) = {
     .id = "barrier-count",
     .rule = "the thread count is a non-zero multiple of the warp size, the same for all that use the barrier "
             "at a time",
     .section = "PTX ISA 9.7.13.1",
     .hint = "two roles use one barrier number, or a count was written in warps",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the barrier completes too early or never.",
 };
 
 /* A source that must be the same in all lanes, since the warp arrives as one. False after a fault. */
@@ -225,19 +227,21 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
 
 /* --- barrier.cluster ---------------------------------------------------------------------------------------------- */
 
-static const struct diag cluster_twice = {
+DIAG(cluster_twice) = {
     .id = "barrier-cluster-arrive-twice",
     .rule = "each thread arrives once before the cluster barrier completes, and waits before it arrives again",
     .section = "PTX ISA 9.7.13.3",
     .hint = "an arrive without its wait",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the second arrival counts for a phase that has not begun, in every order.",
 };
-static const struct diag cluster_no_arrive = {
+DIAG(cluster_no_arrive) = {
     .id = "barrier-cluster-wait-without-arrive",
     .rule = "barrier.cluster.wait waits for the barrier at which the thread arrived before",
     .section = "PTX ISA 9.7.13.3",
     .hint = "a wait without its arrive: the barrier cannot complete while this thread has not arrived",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the wait has no phase to wait for; the text leaves it undefined.",
 };
 
 static void tell_cluster(const struct warp *w, const struct insn *in, uint32_t lanes, enum event_sync_kind kind,
@@ -342,11 +346,12 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
 
 /* --- membar, fence ------------------------------------------------------------------------------------------------ */
 
-static const struct diag tensormap_fence = {
+DIAG(tensormap_fence) = {
     .id = "fence-tensormap-address",
     .rule = "the 128 bytes that the proxy fence names lie in global memory",
     .section = "PTX ISA 9.7.13.4",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the fence orders nothing that the kernel means.",
 };
 
 /* aux, from isa_bind_fence, says which fence it is: an enum event_fence, and above it an enum event_fence_space. */

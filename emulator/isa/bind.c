@@ -9,10 +9,11 @@ static const isa_bind_fn binders[PTX_FAMILY_COUNT] = {
 #undef FAMILY
 };
 
-static const struct diag unsupported = {
+DIAG(unsupported) = {
     .id = "unsupported-instruction",
     .rule = "every instruction form is either executed as the PTX ISA states or refused by name",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the emulator does not have it, and says so instead of guessing.",
 };
 
 static enum warp_status do_refuse(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -24,10 +24,11 @@ struct signature {
     uint8_t ret;
 };
 
-static const struct diag bad_args = {
+DIAG(bad_args) = {
     .id = "builtin-arguments",
     .rule = "a system call of the device runtime must be called with its own parameter list",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the call reads parameters that are not there.",
 };
 
 static bool param_holds(const struct warp_opnd *o, uint32_t bytes) {
@@ -218,7 +219,7 @@ static bool print_lane(struct warp *w, const struct insn *in, uint32_t lane, str
     return true;
 }
 
-static const struct diag too_long = {
+DIAG(too_long) = {
     .id = "printf-too-long",
     .rule = "what one call of printf() gives must fit the device's buffer for it",
     .section = "CUDA C++ Programming Guide, Formatted Output",
@@ -226,8 +227,9 @@ static const struct diag too_long = {
             "first kernel that prints",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the kernel's results are right, and output is lost, as on the chip.",
 };
-static const struct diag overwritten = {
+DIAG(overwritten) = {
     .id = "printf-overwritten",
     .rule = "the device's buffer for printf() is circular: what does not fit overwrites the oldest output",
     .section = "CUDA C++ Programming Guide, Formatted Output",
@@ -236,6 +238,7 @@ static const struct diag overwritten = {
         "prints",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the kernel's results are right, and output is lost, as on the chip.",
 };
 
 /* Hands over what a lane's call gave; false after a fault. A call that gives too much prints nothing and returns -1
@@ -276,11 +279,12 @@ static enum warp_status do_vprintf(struct warp *w, const struct insn *in, uint32
     return !ok ? WARP_FAULT : w->island->printed > MACH_SAID ? WARP_YIELD : WARP_NEXT;
 }
 
-static const struct diag assert_failed = {
+DIAG(assert_failed) = {
     .id = "device-assert",
     .rule = "a false assert() stops the grid",
     .section = "CUDA C++ Programming Guide, Assertion",
     .cuda_error = DIAG_CUDA_ASSERT,
+    .reason = "the program asked for it.",
 };
 
 /* __assertfail(message, file, line, function, char size) */
@@ -324,11 +328,12 @@ static enum warp_status do_malloc(struct warp *w, const struct insn *in, uint32_
     return WARP_NEXT;
 }
 
-static const struct diag bad_free = {
+DIAG(bad_free) = {
     .id = "device-free",
     .rule = "free() takes a pointer that the device's malloc() returned and that is still allocated",
     .section = "CUDA C++ Programming Guide, Dynamic Global Memory Allocation",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the heap is damaged in every order.",
 };
 
 /* What is at the address instead of a block of the heap. */

@@ -66,13 +66,14 @@ static bool is_tensor(const struct warp_opnd *o, const struct bulk_form *f) {
     return o->num_sub == 1 && o->more->sub[0].num_sub == (f->gather4 || f->scatter4 ? 5 : f->rank);
 }
 
-static const struct diag map_space = {
+DIAG(map_space) = {
     .id = "tensormap-space",
     .rule = "a tensor map lies in kernel parameters, constant or global memory",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "pass it as `const __grid_constant__ CUtensorMap`: without __grid_constant__ the kernel makes a "
             "local copy",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the unit cannot read a map there.",
 };
 
 /* The box of lane l; false after a fault. */

@@ -35,16 +35,18 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
     return level && space != PTX_MOD_const && space != PTX_MOD_param;
 }
 
+DIAG(not_global) = {
+    .id = "cache-line-space",
+    .rule = "the 128 bytes must lie in global memory",
+    .section = "PTX ISA 9.7.9.16",
+    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the text leaves the behaviour undefined.",
+};
+
 /* applypriority and discard name 128 bytes of global memory; what discard leaves there is not defined, so that leaving
  * the bytes as they are is one of its outcomes; to those who watch it is the weak write that it behaves like
  * (9.7.9.17). in->aux: the state space that is written. */
 static enum warp_status do_line(struct warp *w, const struct insn *in, uint32_t mask) {
-    static const struct diag not_global = {
-        .id = "cache-line-space",
-        .rule = "the 128 bytes must lie in global memory",
-        .section = "PTX ISA 9.7.9.16",
-        .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
-    };
     if (!warp_address_known(w, in, &in->o[0], mask))
         return WARP_FAULT;
     WARP_FOR_LANES(l, mask) {
@@ -71,11 +73,12 @@ bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
 
 /* --- createpolicy ------------------------------------------------------------------------------------------------- */
 
-static const struct diag policy_range = {
+DIAG(policy_range) = {
     .id = "createpolicy-operand",
     .rule = "primary-size is at most total-size, and a fraction lies in (0.0, 1.0]",
     .section = "PTX ISA 9.7.9.18",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the text leaves the policy undefined.",
 };
 
 /* in->aux: the policy's value before operands. */
@@ -167,17 +170,19 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
 
 #define BULK_MAX 16777216u /* 9.7.9.13 */
 
-static const struct diag bulk_size = {
+DIAG(bulk_size) = {
     .id = "st-bulk-size",
     .rule = "the size is a multiple of 8 and at most 16777216",
     .section = "PTX ISA 9.7.9.13",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the text leaves the behaviour undefined.",
 };
-static const struct diag bulk_space = {
+DIAG(bulk_space) = {
     .id = "st-bulk-space",
     .rule = "st.bulk writes shared memory of the executing CTA",
     .section = "PTX ISA 9.7.9.13",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the text leaves the behaviour undefined.",
 };
 
 /* in->aux: the state space that is written. */

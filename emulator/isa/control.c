@@ -12,11 +12,12 @@ static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t m
     return WARP_JUMP;
 }
 
-static const struct diag brx_range = {
+DIAG(brx_range) = {
     .id = "brx-index",
     .rule = "the index must be smaller than the length of the .branchtargets list",
     .section = "PTX ISA 9.7.12.4",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the branch goes beyond its table, to whatever stands there.",
 };
 
 /* 9.7.12.4: one target per distinct index; groups are split off one by one. */
@@ -58,11 +59,12 @@ static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *
 
 static uint32_t words(uint64_t bytes) { return (uint32_t)((bytes + 3) / 4); }
 
-static const struct diag bad_call = {
+DIAG(bad_call) = {
     .id = "call-target",
     .rule = "the target of a call must be a function whose parameters match the call",
     .section = "PTX ISA 9.7.12.5",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the call has no defined effect.",
 };
 
 static const struct warp_func *call_target(struct warp *w, const struct insn *in, uint32_t *mask,
@@ -175,13 +177,14 @@ static enum warp_status do_exit(struct warp *w, const struct insn *in, uint32_t 
     return warp_lanes_exit(w, mask);
 }
 
-static const struct diag trapped = {
+DIAG(trapped) = {
     .id = "trap",
     .rule = "trap stops the grid and returns an error to the host",
     .section = "PTX ISA 9.7.19.4",
     .hint = "a check in the kernel failed (__trap, a failed device assertion, or a path that must not be "
             "reached)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the program asked for it.",
 };
 
 static enum warp_status do_trap(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -137,12 +137,13 @@ struct copy_op {
     } lane[MACH_WARP];
 };
 
-static const struct diag source_freed = {
+DIAG(source_freed) = {
     .id = "cp-async-source-freed",
     .rule = "a copy reads its source until it has completed",
     .section = "PTX ISA 9.7.9.25.3.1",
     .hint = "cp.async.wait_group or cp.async.wait_all before the free()",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the copy reads what the next allocation puts there.",
 };
 
 /* Lanes `lanes` have read or written, as cp.async does it: through the generic proxy. */
@@ -216,11 +217,12 @@ static struct async_queue *copy_queue(struct warp *w) {
     return s->queue;
 }
 
-static const struct diag src_size = {
+DIAG(src_size) = {
     .id = "cp-async-src-size",
     .rule = "src-size must not be larger than cp-size",
     .section = "PTX ISA 9.7.9.25.3.1",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the text leaves the behaviour undefined.",
 };
 
 /* Source bytes of a lane; false after a fault. */

@@ -35,26 +35,29 @@ bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
 #define RESPONSE_BYTES 16u
 #define RESPONSE_MARK UINT32_C(0x4c434c43)
 
-static const struct diag not_a_response = {
+DIAG(not_a_response) = {
     .id = "clusterlaunchcontrol-response",
     .rule = "clusterlaunchcontrol.query_cancel takes the 16 bytes that a completed try_cancel wrote",
     .section = "PTX ISA 9.7.13.18",
     .hint = "wait for the mbarrier before the response is read, and read it whole with one ld.shared.b128",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the 16 bytes are no answer, so nothing that is read from them is.",
 };
-static const struct diag cancel_after_failure = {
+DIAG(cancel_after_failure) = {
     .id = "clusterlaunchcontrol-after-failure",
     .rule = "a CTA that has observed a failed clusterlaunchcontrol.try_cancel must not issue another one",
     .section = "PTX ISA 9.7.13.17",
     .hint = "leave the loop once query_cancel.is_canceled is false",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the text leaves the behaviour undefined.",
 };
-static const struct diag cancel_exited = {
+DIAG(cancel_exited) = {
     .id = "clusterlaunchcontrol-cta-exited",
     .rule = "with .multicast::cluster::all no CTA of the cluster may have exited",
     .section = "PTX ISA 9.7.13.17",
     .hint = "end the kernel with barrier.cluster.arrive and .wait",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the answer would be written into memory of a CTA that is no more.",
 };
 
 struct cancel_op {
@@ -263,14 +266,15 @@ bool isa_bind_cancel_query(struct isa_binder *b, struct insn *in) {
 
 #define WARPGROUP 4u
 
-static const struct diag reg_direction = {
+DIAG(reg_direction) = {
     .id = "setmaxnreg-direction",
     .rule = "setmaxnreg.dec does not raise, and .inc does not lower, the number of registers that the warp owns",
     .section = "PTX ISA 9.7.19.5",
     .hint = "the count at launch is what ptxas gave the kernel (--maxrregcount, __launch_bounds__ or .maxnreg)",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the text leaves the behaviour undefined, and registers in use may be gone.",
 };
-static const struct diag reg_warpgroup = {
+DIAG(reg_warpgroup) = {
     .id = "setmaxnreg-warpgroup",
     .rule = "all warps of a warpgroup (4 warps, the first a multiple of 4) must execute the same setmaxnreg, and "
             "synchronise before the next one",
@@ -279,6 +283,8 @@ static const struct diag reg_warpgroup = {
             "ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "NVIDIA's own attention kernels (CUTLASS example 77) let the warps of a warpgroup differ, and each gets "
+              "its own count.",
 };
 
 static uint32_t held(const struct warp *w) { return w->regs ? w->regs : w->grid->regs; }

@@ -16,17 +16,19 @@ struct matrix_form {
     warp_slot reg[4];
 };
 
-static const struct diag warp_incomplete = {
+DIAG(warp_incomplete) = {
     .id = "matrix-warp-incomplete",
     .rule = "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
     .section = "PTX ISA 9.7.14.5.15",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the text leaves undefined what lanes get that come alone.",
 };
-static const struct diag not_shared = {
+DIAG(not_shared) = {
     .id = "matrix-address-space",
     .rule = "the rows lie in shared memory",
     .section = "PTX ISA 9.7.14.5.15",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the text leaves the behaviour undefined.",
 };
 
 /* Do all lanes execute it, and are the addresses of all rows known? Else it is a fault. */

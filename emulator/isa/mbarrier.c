@@ -36,26 +36,29 @@ struct mbar_form {
     warp_slot dst;                        /* state or predicate; WARP_SINK */
 };
 
-static const struct diag bad_parity = {
+DIAG(bad_parity) = {
     .id = "mbarrier-parity",
     .rule = "the phase parity is 0 for even phases and 1 for odd ones",
     .section = "PTX ISA 9.7.13.15.16",
     .hint = "a phase counter used as it is: take its lowest bit",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "a parity other than 0 and 1 names no phase.",
 };
-static const struct diag remote_state = {
+DIAG(remote_state) = {
     .id = "mbarrier-remote-state",
     .rule = "an arrive on another CTA's mbarrier returns no state: its destination must be _",
     .section = "PTX ISA 9.7.13.15.13",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "there is no register that could get the state of another CTA's object.",
 };
-static const struct diag completed = {
+DIAG(completed) = {
     .id = "mbarrier-no-complete",
     .rule = "an arrive with .noComplete must not complete the phase",
     .section = "PTX ISA 9.7.13.15.13",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the text leaves the behaviour undefined.",
 };
-static const struct diag missed = {
+DIAG(missed) = {
     .id = "mbarrier-phase-missed",
     .rule = "test_wait and try_wait can ask for the current phase and the one before it: a phase can be observed until "
             "the next one completes",

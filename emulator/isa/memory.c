@@ -33,19 +33,21 @@ struct mem_form {
     warp_slot slot[8];
 };
 
-static const struct diag wide_space = {
+DIAG(wide_space) = {
     .id = "wide-access-space",
     .rule = ".v8 of 32-bit and .v4 of 64-bit elements are for global memory only",
     .section = "PTX ISA 9.7.9.8",
     .hint = "a generic pointer to shared or local memory",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
+    .reason = "the chip has no such access.",
 };
-static const struct diag poison_store = {
+DIAG(poison_store) = {
     .id = "uninitialised-global-store",
     .rule = "what a kernel leaves in global memory must have been computed from written values",
     .section = "PTX ISA 5.1",
     .hint = "memory or a register that is read before anything was written to it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "what the host will find is garbage in every order.",
 };
 
 #define INLINE static inline __attribute__((always_inline))

@@ -36,11 +36,12 @@ struct mma_values {
     bool poison_a[ROWS], poison_b[COLS], poison_c[ROWS][COLS];
 };
 
-static const struct diag warp_incomplete = {
+DIAG(warp_incomplete) = {
     .id = "mma-warp-incomplete",
     .rule = "all 32 threads of the warp execute mma.sync together, and none has exited",
     .section = "PTX ISA 9.7.14.5.14",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the text leaves undefined what the product is.",
 };
 
 static uint32_t bits_of(enum ptx_mod t) {

@@ -45,12 +45,13 @@ bool isa_tmem_aligned(struct isa_binder *b, struct insn *in, warp_fn fn) {
     return true;
 }
 
-static const struct diag not_uniform = {
+DIAG(not_uniform) = {
     .id = "tcgen05-not-uniform",
     .rule = "all threads of the warp must give a collective tcgen05 instruction the same operands",
     .section = "PTX ISA 9.7.16.7.1, 9.7.16.8",
     .hint = "an address computed from the lane number; only the warp's number belongs into it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the instruction has one operand for all threads; the text leaves undefined whose.",
 };
 
 bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, const struct warp_opnd *o, const char *what,

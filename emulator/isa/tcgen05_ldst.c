@@ -55,7 +55,7 @@ struct ldst_form {
     const warp_slot *list;
 };
 
-static const struct diag beyond_lanes = {
+DIAG(beyond_lanes) = {
     .id = "tcgen05-lane-beyond-128",
     .rule = "a tensor memory address names a lane from 0 to 127, of the CTA's own tensor memory: the CTAs of a pair "
             "do not number theirs on",
@@ -64,6 +64,8 @@ static const struct diag beyond_lanes = {
             "seven bits of the lane; the ISA does not promise it",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "kernels published with results on B200s add a rank to the lane; the chip looks at seven bits, and the "
+              "emulator too.",
 };
 
 /* The lane field has 16 bits (9.7.16.1.1) for 128 lanes; the rest is ignored. */

@@ -4,7 +4,7 @@
 #include "isa/tcgen05.h"
 #include "machine/mbarrier.h"
 
-static const struct diag many_threads = {
+DIAG(many_threads) = {
     .id = "tcgen05-many-threads",
     .rule = "one thread issues a tcgen05.mma or .commit: where several threads execute it, each issues its own, and "
             "nothing orders those of different threads",
@@ -12,6 +12,7 @@ static const struct diag many_threads = {
     .hint = "choose one thread in front of it: elect.sync is missing, or a condition that it gave",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "each lane's operation is done, where one was meant.",
 };
 
 /* Lanes of `mask` that name the same address by `o` as the lowest one does. */
@@ -278,12 +279,13 @@ bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
 
 /* --- commit ------------------------------------------------------------------------------------------------------- */
 
-static const struct diag bad_mask = {
+DIAG(bad_mask) = {
     .id = "tcgen05-commit-mask",
     .rule = "each bit of ctaMask names a CTA of the cluster by its %cluster_ctarank",
     .section = "PTX ISA 9.7.16.12.1",
     .hint = "the mask counts ranks in the cluster, not in the grid",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the arrival goes to a CTA that is not there.",
 };
 
 /* Do several threads issue an arrival each on an mbarrier that awaits fewer? A phase is over before they all have

@@ -6,17 +6,19 @@
 #include "isa/form.h"
 #include "isa/tell.h"
 
-static const struct diag bad_replace = {
+DIAG(bad_replace) = {
     .id = "tensormap-replace",
     .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
     .section = "PTX ISA 9.7.9.28",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the field or its value is none of a map.",
 };
-static const struct diag bad_fenceproxy = {
+DIAG(bad_fenceproxy) = {
     .id = "tensormap-cp-fenceproxy",
     .rule = "tensormap.cp_fenceproxy copies 128 written bytes from shared to global memory",
     .section = "PTX ISA 9.7.13.16",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the map that arrives is no map.",
 };
 
 struct replace_form {

@@ -8,18 +8,20 @@
 #include "isa/tell.h"
 #include "num/num.h"
 
-static const struct diag mask_self = {
+DIAG(mask_self) = {
     .id = "membermask-without-self",
     .rule = "a thread that executes a .sync instruction must be in its membermask",
     .section = "PTX ISA 9.7.9.6",
     .hint = "__activemask() or 0xffffffff where fewer threads come, or a mask computed for another branch",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the text leaves the behaviour undefined.",
 };
-static const struct diag mask_differs = {
+DIAG(mask_differs) = {
     .id = "membermask-differs",
     .rule = "all threads of a membermask execute the instruction with the same mask",
     .section = "PTX ISA 9.7.9.6",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "each of the threads waits for others than those that come.",
 };
 
 /* How one instruction is done once its members have met. */

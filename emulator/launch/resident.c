@@ -5,6 +5,7 @@
  * size. A kernel whose clusters may see one another (launch/shares.c) has one island, and so has every kernel under
  * MACH_SCHED_MODEL.
  */
+#include "base/fatal.h"
 #include "base/heap.h"
 #include "engines/tc.h"
 #include "isa/isa.h"
@@ -152,7 +153,7 @@ void launch_make_islands(struct launch_state *st) {
             launch_pct_init(isl);
         isl->m.timed = gpu->config.schedule == MACH_SCHED_MODEL;
         if (isl->m.timed && !gpu->timing)
-            diag_broken("MACH_SCHED_MODEL without a model");
+            fatal_broken("MACH_SCHED_MODEL without a model");
     }
 }
 

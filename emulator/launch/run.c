@@ -4,6 +4,7 @@
  * of their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the
  * others, unless they race through global memory, so results are the same on any number of threads.
  */
+#include "base/fatal.h"
 #include "base/heap.h"
 #include "deadlock/deadlock.h"
 #include "engines/tc.h"
@@ -184,7 +185,7 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     const struct lower_smem_layout smem = lower_smem_layout(cfg->kernel->module, cfg->kernel);
     struct launch_state st = describe_launch(gpu, cfg, &info, &smem);
     if (cfg->param_bytes < info.param_bytes || !st.grid.threads || st.grid.warps > MACH_MAX_WARPS || !st.num_clusters)
-        diag_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
+        fatal_broken("launch of %s with an impossible configuration", cfg->kernel->src->name);
     uint8_t *params = st.grid.params = xcalloc(info.param_bytes + 1, 1);
     if (info.param_bytes != 0) /* a kernel without parameters may come without a buffer */
         memcpy(params, cfg->params, info.param_bytes);
@@ -195,7 +196,7 @@ int launch_run(struct gpu *gpu, const struct launch_config *cfg) {
     struct sm *sms[MACH_MAX_CLUSTER];
     uint32_t ctas = cfg->cluster.x * cfg->cluster.y * cfg->cluster.z;
     if (!place_cluster(gpu, &n, ctas, sms))
-        diag_broken("a cluster of %s does not fit an empty GPU", cfg->kernel->src->name);
+        fatal_broken("a cluster of %s does not fit an empty GPU", cfg->kernel->src->name);
     for (uint32_t i = 0; i < ctas; i++)
         place_leave(sms[i], &n);
     tell(&st, cfg, HOST_LAUNCH);

@@ -8,6 +8,7 @@
  * another sort it asks when all of these are issued, and runs it when that time has come; what others did meanwhile is
  * done then. An operation is given its end when it is issued, and runs at that time.
  */
+#include "base/fatal.h"
 #include "base/heap.h"
 #include "engines/tc.h"
 #include "launch/state.h"
@@ -221,7 +222,7 @@ static void run_warp(struct launch_island *isl, struct warp *w) {
             first = g;
     }
     if (!first)
-        diag_broken("a warp is next, and none of its groups");
+        fatal_broken("a warp is next, and none of its groups");
     if (first->time.issued)
         run_now(isl, w, first);
     else

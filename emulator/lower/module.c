@@ -8,10 +8,11 @@ static bool in_device_memory(const struct ptx_var *v) {
     return v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST;
 }
 
-static const struct diag no_memory = {
+DIAG(no_memory) = {
     .id = "module-memory",
     .rule = "the variables of a module must fit into device memory",
     .cuda_error = DIAG_CUDA_INVALID_PTX,
+    .reason = "the chip's memory ends, too.",
 };
 
 static bool place_vars(struct warp_module *m) {
@@ -54,10 +55,11 @@ static void relocate(struct warp_module *m) {
     }
 }
 
-static const struct diag bad_function = {
+DIAG(bad_function) = {
     .id = "module-function",
     .rule = "a function's registers, parameters and local variables must fit the emulator's limits",
     .cuda_error = DIAG_CUDA_INVALID_PTX,
+    .reason = "a limit of the emulator.",
 };
 
 struct warp_module *lower_module_load(struct gpu *gpu, struct ptx_module *ptx) {

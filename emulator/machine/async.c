@@ -1,6 +1,7 @@
 /* machine/async.c - queues of asynchronous operations; contract in async.h. */
 #include "machine/async.h"
 
+#include "base/fatal.h"
 #include "base/heap.h"
 #include "machine/events.h"
 
@@ -25,7 +26,7 @@ void *async_op_create(size_t size, const struct async_kind *kind, const char *na
 void *async_op_create_with(size_t size, size_t data, const struct async_kind *kind, const char *name, struct cta *cta,
                            const struct mach_origin *origin) {
     if (size < sizeof(struct async_op))
-        diag_broken("asynchronous operation of %zu bytes", size);
+        fatal_broken("asynchronous operation of %zu bytes", size);
     struct async_op *op = worker_alloc_zeroed(cta->island->worker, size + data, size);
     op->cta = cta;
     op->bytes = (uint32_t)(size + data);
@@ -64,7 +65,7 @@ void async_issue(struct async_queue *q, struct async_op *op) {
     struct cta *cta = q->cta;
     struct island *isl = cta->island;
     if (op->silent && q->unordered)
-        diag_broken("%s: nothing follows it in its queue", op->name);
+        fatal_broken("%s: nothing follows it in its queue", op->name);
     const struct async_op *before = q->unordered ? NULL : q->tail;
     op->next = NULL;
     if (q->tail)

@@ -5,7 +5,6 @@
 #include "base/heap.h"
 #include "base/now.h"
 #include "machine/machine.h"
-#include "machine/suppress.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -123,14 +122,6 @@ void mach_fault(struct island *isl, const struct mach_origin *origin, const stru
     va_end(ap);
 }
 
-/* What becomes of a finding that has no entry yet. */
-static enum finding_state judge(const struct island *isl, const struct diag *d, const struct suppression **by) {
-    if (d->class == DIAG_STRICT && isl->gpu->config.check != MACH_CHECK_STRICT)
-        return FINDING_BELOW;
-    *by = d->class == DIAG_ERROR ? NULL : suppress_match(isl->gpu->findings->suppressions, d);
-    return *by ? FINDING_SUPPRESSED : FINDING_TOLD;
-}
-
 static bool warn(struct island *isl, const struct mach_origin *origin, const struct diag_party *other,
                  const struct diag *proto, const char *fmt, va_list ap) {
     if (isl->fault)
@@ -143,7 +134,8 @@ static bool warn(struct island *isl, const struct mach_origin *origin, const str
     struct finding *f = findings_find(&isl->found, key);
     if (!f) {
         const struct suppression *by = NULL;
-        const enum finding_state state = judge(isl, &d, &by);
+        const bool strict = isl->gpu->config.check == MACH_CHECK_STRICT;
+        const enum finding_state state = findings_judge(isl->gpu->findings, &d, strict, &by);
         d.warning = state != FINDING_TOLD || (d.class != DIAG_ERROR && isl->gpu->config.check != MACH_CHECK_ERROR);
         f = note(isl, key, &d, fmt, ap);
         if (f) {
@@ -178,54 +170,6 @@ bool mach_warn_pair(struct island *isl, const struct mach_origin *origin, const 
     return goes_on;
 }
 
-/* The entry of the process for one of an island, made where it is new; NULL where there is no room. */
-static struct finding *entry_of(struct findings *all, const struct finding *f) {
-    struct finding *x = findings_find(all, f->key);
-    if (!x && (x = findings_add(all, f->key, f->diag, f->message))) {
-        x->state = f->state == FINDING_TOLD ? FINDING_CUT : f->state; /* until it is told */
-        x->suppression = f->suppression;
-        all->changes++;
-    }
-    return x;
-}
-
-/* A report, unless it was given before or enough were; that of a fault always. */
-static void tell_finding(struct gpu *gpu, const struct finding *f) {
-    struct findings *all = gpu->findings;
-    struct finding *x = entry_of(all, f);
-    const bool fault = !f->diag->warning;
-    if (!x || f->state != FINDING_TOLD || (!fault && x->state != FINDING_CUT))
-        return;
-    if (!fault && gpu->warnings == MACH_MAX_WARNINGS) {
-        gpu->cut += x->launch != all->launches;
-        x->launch = all->launches;
-        return;
-    }
-    diag_report(&gpu->sink, f->diag, "%s", f->message);
-    gpu->warnings += !fault;
-    all->changes += x->state != FINDING_TOLD;
-    x->state = FINDING_TOLD;
-    x->launch = all->launches;
-    x->told++;
-}
-
-/* What the island met goes into the counts of the process. */
-static void add_counts(struct findings *all, struct findings *found) {
-    for (struct finding *f = found->first; f; f = f->next) {
-        struct finding *x = f->count ? findings_find(all, f->key) : NULL;
-        if (x) {
-            x->count += f->count;
-            all->met += f->count;
-            x->last = f->last;
-        } else {
-            all->lost += f->count;
-        }
-        f->count = 0;
-    }
-    all->lost += found->lost;
-    found->lost = 0;
-}
-
 void island_tell(struct island *isl) {
     struct gpu *gpu = isl->gpu;
     struct findings *all = gpu->findings;
@@ -233,14 +177,14 @@ void island_tell(struct island *isl) {
     const bool in_time = !gpu->fault; /* else it is dropped */
     for (const struct said *s = isl->said; s && !gpu->fault; s = s->next) {
         if (s->finding)
-            tell_finding(gpu, s->finding);
+            findings_tell(all, &gpu->sink, s->finding);
         else if (gpu->print)
             gpu->print(gpu->print_ctx, s->text, s->len);
         if (s->finding && !s->finding->diag->warning)
             gpu->fault = isl->fault;
     }
     if (in_time)
-        add_counts(all, &isl->found);
+        findings_take_counts(all, &isl->found);
     if (all->changed && all->changes != changes)
         all->changed(all->changed_ctx);
     drop_said(isl);
@@ -267,8 +211,7 @@ uint64_t mach_priority(struct island *isl) {
 
 void gpu_begin_launch(struct gpu *gpu) {
     gpu->fault = 0;
-    gpu->warnings = gpu->cut = 0;
-    gpu->findings->launches++;
+    findings_begin_launch(gpu->findings);
     gpu->clock = gpu->starts = gpu->steps = 0;
     gpu->began = now_ns();
     gpu->deadline = gpu->config.timeout ? gpu->began + gpu->config.timeout : 0;
@@ -278,15 +221,9 @@ void gpu_begin_launch(struct gpu *gpu) {
 }
 
 void gpu_end_launch(struct gpu *gpu) {
-    char text[160];
     if (gpu->config.progress && atomic_load(&gpu->progress_at) > gpu->began + PROGRESS_EVERY)
         fputs("\033[K", stderr);
-    findings_tell_more(gpu->findings, &gpu->sink, false, "");
-    if (!gpu->cut)
-        return;
-    const int n =
-        snprintf(text, sizeof text, "note: %u more findings of this launch are not shown, only counted\n", gpu->cut);
-    gpu->sink.write(gpu->sink.ctx, text, (size_t)n);
+    findings_end_launch(gpu->findings, &gpu->sink);
 }
 
 bool island_late(struct island *isl) {

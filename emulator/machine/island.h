@@ -10,8 +10,8 @@
 #ifndef MACHINE_ISLAND_H
 #define MACHINE_ISLAND_H
 
-#include "base/diag.h"
-#include "machine/findings.h"
+#include "report/diag.h"
+#include "report/findings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +20,7 @@
 struct gpu;
 struct worker;
 
-#define MACH_MAX_WARNINGS 16u /* reports of one launch */
-#define MACH_SAID (1u << 20)  /* bytes to be told after which an island's turn ends */
+#define MACH_SAID (1u << 20) /* bytes to be told after which an island's turn ends */
 
 /* Who caused an operation; copied into asynchronous operations at issue so that late faults still name the line. */
 struct mach_origin {
@@ -63,7 +62,7 @@ void island_close(struct island *isl);
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Warns about the user's kernel: one report for each bug (diag_key) of the process, MACH_MAX_WARNINGS a launch; how
+/* Warns about the user's kernel: one report for each bug (diag_key) of the process, FINDINGS_REPORTS a launch; how
  * often it was met is told when the launch ends. What is told goes by config.check and the class of `proto`: of class
  * DIAG_STRICT with MACH_CHECK_STRICT alone, and nothing that --suppress names (errors cannot be). With MACH_CHECK_ERROR
  * a warning is a fault, and false is returned; with MACH_CHECK_OFF nothing happens. */

@@ -1,6 +1,7 @@
 /* machine/machine.c - creation and shared memory of the emulated GPU; contracts in machine.h. */
 #include "machine/machine.h"
 
+#include "base/fatal.h"
 #include "base/heap.h"
 #include "machine/async.h"
 #include "machine/events.h"
@@ -46,7 +47,7 @@ bool mach_gpc(const struct mach_config *config, uint32_t g, uint32_t *first, uin
 
 struct gpu *gpu_create(const struct mach_config *config) {
     if (!config->threads)
-        diag_broken("a GPU with no host thread to run it");
+        fatal_broken("a GPU with no host thread to run it");
     struct gpu *gpu = try_calloc(1, sizeof *gpu);
     if (!gpu)
         return NULL;
@@ -105,7 +106,7 @@ void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, s
     cl->block = (struct diag_dim3){1, 1, 1};
     cl->num_ctas = cl->live_ctas = dim.x * dim.y * dim.z;
     if (cl->num_ctas == 0 || cl->num_ctas > MACH_MAX_CLUSTER)
-        diag_broken("cluster of %u CTAs", cl->num_ctas);
+        fatal_broken("cluster of %u CTAs", cl->num_ctas);
     cl->cta = xcalloc(cl->num_ctas, sizeof *cl->cta);
     for (uint32_t r = 0; r < cl->num_ctas; r++) {
         struct cta *cta = &cl->cta[r];
@@ -123,7 +124,7 @@ void cluster_init(struct cluster *cl, struct island *isl, struct diag_dim3 id, s
 void cta_alloc_smem(struct cta *cta, uint32_t bytes) {
     cta->smem_end = MACH_SMEM_FIRST + bytes;
     if (cta->smem_end > sizeof cta->smem_clean * 8 * 1024)
-        diag_broken("a CTA with %u bytes of shared memory", bytes);
+        fatal_broken("a CTA with %u bytes of shared memory", bytes);
     memset(cta->smem_clean, 0, sizeof cta->smem_clean);
     cta->smem = worker_alloc(cta->island->worker, cta->smem_end);
     cta->smem_poison = worker_alloc(cta->island->worker, (cta->smem_end + 7) / 8);

@@ -11,11 +11,11 @@
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
 
-#include "base/diag.h"
 #include "machine/island.h"
 #include "machine/memory.h"
 #include "machine/timing.h"
 #include "machine/worker.h"
+#include "report/diag.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -205,12 +205,10 @@ struct gpu {
     void *watch[MACH_LISTENERS]; /* what each keeps for the running launch */
 
     /* of the last or the running launch, changed between the turns of its islands */
-    uint64_t clock;    /* warp instructions issued */
-    uint64_t starts;   /* what the watchdog counts beside them */
-    uint64_t steps;    /* instructions and operations, of the island that took the most */
-    int fault;         /* 0, or the cuda_error of its first fault: everything stops */
-    uint32_t warnings; /* reports given */
-    uint32_t cut;      /* bugs that would have been told of, were it not for MACH_MAX_WARNINGS */
+    uint64_t clock;  /* warp instructions issued */
+    uint64_t starts; /* what the watchdog counts beside them */
+    uint64_t steps;  /* instructions and operations, of the island that took the most */
+    int fault;       /* 0, or the cuda_error of its first fault: everything stops */
 
     /* Where the unwritten value in [off, off + bytes) of a CTA's shared memory came from; false: not known. Set by
      * launch/, or NULL. */

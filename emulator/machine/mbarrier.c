@@ -249,39 +249,50 @@ bool mbar_last(const struct cta *cta, uint32_t index, struct mbar_view *out) {
 
 uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_COUNT; }
 
-#define MBAR_ERROR(id_, rule_, section_, hint_)                                                                        \
-    { .id = id_, .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_FAILURE }
+#define MBAR_ERROR(id_, rule_, section_, hint_, reason_)                                                               \
+    {                                                                                                                  \
+        .id = id_, .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,          \
+        .reason = reason_                                                                                              \
+    }
 
-static const struct diag errors[] = {
+DIAG_ARRAY(errors, MBAR_ERRORS) = {
     [MBAR_NOT_INITIALISED] =
         MBAR_ERROR("mbarrier-not-initialised", "every mbarrier operation but init needs an initialised mbarrier object",
                    "PTX ISA 9.7.13.15.3",
-                   "one thread must run mbarrier.init, and a barrier must come between it and the first use"),
-    [MBAR_CORRUPT] =
-        MBAR_ERROR("mbarrier-overwritten", "only mbarrier operations may touch an initialised mbarrier object",
-                   "PTX ISA 9.7.13.15", "a store or a copy to shared memory ran over the 8 bytes of the barrier"),
+                   "one thread must run mbarrier.init, and a barrier must come between it and the first use",
+                   "the bytes are no object: what arrives or waits there counts on garbage."),
+    [MBAR_CORRUPT] = MBAR_ERROR("mbarrier-overwritten",
+                                "only mbarrier operations may touch an initialised mbarrier object",
+                                "PTX ISA 9.7.13.15",
+                                "a store or a copy to shared memory ran over the 8 bytes of the barrier",
+                                "counts and phase are lost in every order."),
     [MBAR_BAD_COUNT] = MBAR_ERROR("mbarrier-count", "arrival counts lie in 1 .. 2^20-1", "PTX ISA 9.7.13.15.2",
-                                  "look at the count operand"),
-    [MBAR_LIVE] = MBAR_ERROR(
-        "mbarrier-init-live", "a valid mbarrier object must be invalidated before its memory is initialised again",
-        "PTX ISA 9.7.13.15.9", "let one thread initialise each barrier, once; mbarrier.inval ends its life"),
+                                  "look at the count operand", "the count does not fit the object's field."),
+    [MBAR_LIVE] = MBAR_ERROR("mbarrier-init-live",
+                             "a valid mbarrier object must be invalidated before its memory is initialised again",
+                             "PTX ISA 9.7.13.15.9",
+                             "let one thread initialise each barrier, once; mbarrier.inval ends its life",
+                             "the text leaves it undefined, and the phases of those who use the object are lost."),
     [MBAR_TOO_MANY_ARRIVALS] =
         MBAR_ERROR("mbarrier-too-many-arrivals", "a phase takes no more arrivals than mbarrier.init announced",
                    "PTX ISA 9.7.13.15.2",
                    "the count given to mbarrier.init is too small, all threads of a warp arrive where elect.sync was "
                    "to choose one, or a thread arrives twice in a phase, as when a wait for the wrong parity let it "
-                   "pass"),
-    [MBAR_TX_RANGE] =
-        MBAR_ERROR("mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1", "PTX ISA 9.7.13.15.2",
-                   "bytes expected and bytes that arrive must agree in every phase"),
-    [MBAR_CTA_EXITED] = MBAR_ERROR(
-        "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
-        "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early"),
+                   "pass",
+                   "the phase completes early, and every later one is out of step."),
+    [MBAR_TX_RANGE] = MBAR_ERROR("mbarrier-tx-count", "the tx-count stays within -(2^20-1) .. 2^20-1",
+                                 "PTX ISA 9.7.13.15.2",
+                                 "bytes expected and bytes that arrive must agree in every phase",
+                                 "the count does not fit the object's field."),
+    [MBAR_CTA_EXITED] =
+        MBAR_ERROR("mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it",
+                   "PTX ISA 5.1.7", "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves early",
+                   "in this order the memory is the CTA's no more, and another CTA's bytes are overwritten."),
 };
 
-static const struct diag outlived = MBAR_ERROR(
+DIAG(outlived) = MBAR_ERROR(
     "mbarrier-cta-exited", "shared memory lives as long as its CTA: an mbarrier in it ends with it", "PTX ISA 5.1.7",
-    "the operation has outlived the CTA that issued it: wait for its phase before the last warp exits");
+    "the operation has outlived the CTA that issued it: wait for its phase before the last warp exits", NULL);
 
 const struct diag *mbar_error_diag(enum mbar_error e) { return &errors[e]; }
 

@@ -26,6 +26,7 @@ enum mbar_error {
     MBAR_TOO_MANY_ARRIVALS, /* arrivals exceed what the phase still expects */
     MBAR_TX_RANGE,          /* tx-count leaves -(2^20-1) .. 2^20-1 */
     MBAR_CTA_EXITED,        /* the CTA that owns it has exited */
+    MBAR_ERRORS,
 };
 
 struct mbar_view {

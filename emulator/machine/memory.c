@@ -2,9 +2,9 @@
 #include "machine/memory.h"
 
 #include "base/budget.h"
-#include "base/diag.h"
 #include "base/heap.h"
 #include "base/poison.h"
+#include "report/diag.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* ptx/body.c - function bodies: scopes, labels, tables and instructions (4.3, 9.7.12, 11.3, 11.5). */
 #include "ptx/parser.h"
 
+#include "base/fatal.h"
 #include "base/heap.h"
 
 #include <string.h>
@@ -178,7 +179,7 @@ static void instruction(struct ptx_parser *p) {
     struct ptx_body *b = &p->body;
     struct ptx_token start = p->tok;
     if (b->num_insns >= b->cap_insns)
-        diag_broken("ptx: a body has more instructions than semicolons");
+        fatal_broken("ptx: a body has more instructions than semicolons");
     struct ptx_insn *in = &b->insns[b->num_insns];
     if (p->tok.kind == '@')
         guard(p, in);

@@ -12,7 +12,7 @@
 #define PTX_IR_H
 
 #include "base/arena.h"
-#include "base/diag.h"
+#include "report/diag.h"
 
 #include <stdbool.h>
 #include <stddef.h>

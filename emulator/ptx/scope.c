@@ -2,6 +2,8 @@
  * the whole of the scope that declares it, also before its place (9.7.12.1, 4.3.1). */
 #include "ptx/parser.h"
 
+#include "base/fatal.h"
+
 #include <string.h>
 
 void ptx_scope_open(struct ptx_parser *p) {
@@ -96,7 +98,7 @@ struct ptx_binding *ptx_bind(struct ptx_parser *p, const struct ptx_token *at, e
 static const struct ptx_reg *make_reg(struct ptx_parser *p, struct ptx_name *name, enum ptx_type type) {
     struct ptx_body *b = &p->body;
     if (b->num_regs >= b->cap_regs)
-        diag_broken("ptx: a body names more registers than it has names");
+        fatal_broken("ptx: a body names more registers than it has names");
     struct ptx_reg *r = &b->regs[b->num_regs];
     r->name = name->text;
     r->type = type;

@@ -1,7 +1,7 @@
 /* simd/amx.c - D += A * B by the host's matrix unit; contract and bound in amx.h. */
 #include "simd/amx.h"
 
-#include "base/diag.h"
+#include "base/fatal.h"
 #include "num/num.h"
 #include "simd/target.h"
 
@@ -229,7 +229,7 @@ bool simd_amx_multiply(const struct simd_tile *t, unsigned parts_a, unsigned par
         .a = work->a, .b = work->b, .parts_a = parts_a, .parts_b = parts_b, .k = t->step ? t->step : TILE_K};
     if (t->tiles) {
         if ((t->tiles_a | t->tiles_b) % TILE_ROWS)
-            diag_broken("rows %u of A and %u of B begin no tile", t->tiles_a, t->tiles_b);
+            fatal_broken("rows %u of A and %u of B begin no tile", t->tiles_a, t->tiles_b);
         o.a += tile_at(t->tiles_a / TILE_ROWS, 1, 0, 0);
         o.b += tile_at(t->tiles_b / TILE_ROWS, 1, 0, 0);
     } else {

@@ -1,6 +1,6 @@
 /* stats/count.c - the listener that counts; contract in stats.h. */
-#include "base/diag.h"
 #include "base/heap.h"
+#include "report/diag.h"
 #include "stats/tally.h"
 
 #include <pthread.h>

@@ -5,6 +5,7 @@
  * or exit. An instruction with `.aligned` needs all live lanes of the warp at once (9.7.13.1 and others).
  */
 #include "warp/core.h"
+#include "base/fatal.h"
 #include "machine/async.h"
 #include "machine/mbarrier.h"
 
@@ -60,7 +61,7 @@ static struct group *new_group(struct warp *w, uint32_t mask, uint32_t pc, uint3
             w->num_groups = i + 1;
         return g;
     }
-    diag_broken("a warp has more than 32 groups of lanes");
+    fatal_broken("a warp has more than 32 groups of lanes");
 }
 
 /* A free entry, or `parent` where there is none: the lanes then meet one level further out. With those that join_of()
@@ -265,16 +266,18 @@ bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask,
     return true;
 }
 
-static const struct diag aligned_diverged = {
+DIAG(aligned_diverged) = {
     .id = "aligned-diverged",
     .rule = "an .aligned instruction must be executed by all threads of the warp together",
     .section = "PTX ISA 9.7.13.1",
     .hint = "the instruction stands under a condition that is not the same for all 32 threads: elect or mask "
             "the thread that acts on the result, not the instruction itself",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
+    .reason = "the text leaves undefined what lanes do that come alone; on the chip the warp hangs or the barrier "
+              "counts wrong.",
 };
 
-static const struct diag aligned_exited = {
+DIAG(aligned_exited) = {
     .id = "aligned-exited",
     .rule = "a tcgen05 instruction with .sync.aligned waits until all threads of the warp execute it",
     .section = "PTX ISA 9.7.16.7.1, 9.7.16.8.3",
@@ -283,6 +286,8 @@ static const struct diag aligned_exited = {
         "Here they had gone by then; on another run they are diverged",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .class = DIAG_WARNING,
+    .reason = "by the text it waits for threads that never come, and where they exit later the lanes come alone; no "
+              "chip is known to hang.",
 };
 
 /* Barriers leave out threads that have exited (9.7.13.1, 9.7.13.3); these instructions do not. */

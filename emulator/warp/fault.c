@@ -29,23 +29,27 @@ enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lane
     return WARP_FAULT;
 }
 
-static const struct diag poison = {
+DIAG(poison) = {
     .id = "uninitialised",
     .rule = "a value that was never written must not decide anything",
     .hint = "shared memory, tensor memory and registers hold garbage until something writes them",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "an address, a descriptor or a count from garbage is wrong in every order, and there is no value to go "
+              "on with.",
 };
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what) {
     return warp_fault_unwritten(w, in, lanes, &poison, "%s comes from a value that was never written", what);
 }
 
-static const struct diag guard = {
+DIAG(guard) = {
     .id = "uninitialised-branch",
     .rule = "a value that was never written must not decide anything",
     .hint = "a register that only some ways write. The emulator goes on with what it holds, on the chip that may be "
             "anything",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
+    .reason = "the result depends on garbage only where the way matters: CUTLASS's scheduler turns an answer that took "
+              "no cluster into coordinates, branches on them and throws them away.",
 };
 bool warp_guard_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
     const char *text = "the guard predicate comes from a value that was never written";

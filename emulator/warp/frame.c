@@ -131,13 +131,14 @@ static uint32_t take_frame(struct warp *w, uint32_t slots) {
     return i;
 }
 
-static const struct diag stack_overflow = {
+DIAG(stack_overflow) = {
     .id = "call-depth",
     .rule = "a thread's call stack and local memory are limited: 1024 calls, 524288 bytes of local memory, and for the "
             "registers of a warp's calls 67108864 bytes",
     .section = "PTX ISA 5.1.5",
     .hint = "endless recursion",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "the stack of a thread is finite on the chip, too.",
 };
 
 bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_func *f, uint32_t ret_pc) {

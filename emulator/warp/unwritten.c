@@ -384,7 +384,7 @@ bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes,
 
 /* 9.7.13.18: of an answer that took no cluster the coordinates are undefined. CUTLASS's scheduler makes a tile of them
  * all the same, with branches, and throws it away. */
-static const struct diag answer_branch = {
+DIAG(answer_branch) = {
     .id = "uninitialised-answer",
     .rule = "a value that was never written must not decide anything",
     .section = "PTX ISA 9.7.13.18",
@@ -392,6 +392,7 @@ static const struct diag answer_branch = {
             "before them. The emulator goes on with what the register holds, on the chip that may be anything",
     .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
+    .reason = "CUTLASS's scheduler makes a tile of such coordinates with branches and throws it away; no chip minds.",
 };
 
 enum warp_status warp_fault_unwritten(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,

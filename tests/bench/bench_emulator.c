@@ -4,6 +4,7 @@
  * turn (the other's beside each), so that a noisy host disturbs both.
  */
 #include "../unit/engines/fixture.h"
+#include "base/fatal.h"
 #include "unit/run_ptx.h"
 
 #include "simd/multiply.h"
@@ -95,7 +96,7 @@ static double mma_run(struct fixture *f, const struct product *p, uint32_t colum
     tc_flush(&f->cluster);
     t = now() - t;
     if (f->island.fault)
-        diag_broken("%s: %s", p->name, fixture_report(f));
+        fatal_broken("%s: %s", p->name, fixture_report(f));
     return t;
 }
 

@@ -12,7 +12,9 @@
 #   // EMU: words       options of the launcher
 #   // SECONDS: n       limit, 60 without it
 #
-# SAN_LIB is preloaded where it is set (the emulator is instrumented, PROGRAM is not).
+# docs/diagnostics.md shows a message of some kernels (python/sm100repo/diagnostics.py): it must be in the output, too.
+# SAN_LIB is preloaded where it is set (the emulator is instrumented, PROGRAM is not). The output is copied to the file
+# SAID where that is set.
 set -u
 source=$1 emulator=$2
 shift 2
@@ -37,6 +39,11 @@ with_lines() {
     done
 }
 
+# masked: what depends on the host and on nvcc is one sign: addresses, long numbers, which operand is read first
+masked() {
+    sed -E 's/0x[0-9a-f]+|[0-9]{4,}|matrix [AB]/#/g'
+}
+
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 limit=$(field SECONDS)
@@ -46,6 +53,7 @@ set -- timeout -k 5 "${limit:-60}" env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} \
     TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$emulator" $(field EMU) "$@" $(field ARGS)
 "$@" >"$out" 2>&1
 code=$?
+[ -z "${SAID:-}" ] || cp "$out" "$SAID"
 
 bad=0
 complain() {
@@ -62,7 +70,8 @@ fi
 
 [ "$wanted" = 0 ] || [ -n "$(field EXPECT)" ] || complain "$source has no \`// EXPECT:' line"
 while IFS= read -r regex; do
-    [ -z "$regex" ] || grep -qE -e "$regex" "$out" || complain "not in the output: $regex"
+    [ -z "$regex" ] || grep -qE -e "$regex" "$out" ||
+        complain "not in the output: $regex (if its message has other words now, write them into $source)"
 done <<LINES
 $(field EXPECT | with_lines)
 LINES
@@ -70,6 +79,14 @@ while IFS= read -r regex; do
     [ -z "$regex" ] || ! grep -qE -e "$regex" "$out" || complain "in the output: $regex"
 done <<LINES
 $(field NEVER | with_lines)
+LINES
+page=$(dirname "$0")/../../docs/diagnostics.md
+entry="- Kernel: [${source##*/}](../tests/${source#"${source%negative/*}"})"
+while IFS= read -r message; do
+    [ -z "$message" ] || sed -E 's/ +\[[a-z0-9-]+\]$//' "$out" | masked | grep -qxF -e "$message" ||
+        complain "docs/diagnostics.md shows \`$message', not what this prints: run make rules, and commit the page"
+done <<LINES
+$(grep -F -B 1 -e "$entry" "$page" | sed -n 's/^- Message: `\(.*\)`$/\1/p' | masked)
 LINES
 
 if [ $bad -ne 0 ]; then

@@ -65,8 +65,10 @@ only("driver", r["tool"]["driver"], "name version rules")
 rules, x = r["tool"]["driver"]["rules"], r["results"]
 assert len({rule["id"] for rule in rules}) == len(rules)
 for rule in rules:
-    only("rule", rule, "id shortDescription defaultConfiguration properties")
-    message(rule["shortDescription"])
+    only("rule", rule, "id shortDescription fullDescription help defaultConfiguration properties")
+    for text in "shortDescription", "fullDescription", "help":
+        if text != "help" or text in rule:
+            message(rule[text])
     assert rule["defaultConfiguration"]["level"] in LEVELS
 for result in x:
     only("result", result, "ruleId ruleIndex level message occurrenceCount partialFingerprints properties",

@@ -10,7 +10,7 @@ fresh() {
     rm -rf "${tree:?}"/*
     mkdir -p "$tree/emulator/num" "$tree/emulator/isa" "$tree/emulator/trace" "$tree/emulator/cudart/core" \
         "$tree/emulator/cudart/runtime" "$tree/common" "$tree/01_step"
-    echo '#include "base/diag.h"' >"$tree/emulator/num/num.h"
+    echo '#include "base/arena.h"' >"$tree/emulator/num/num.h"
     printf '#include <stdio.h>\n#include "ptx/ir.h"\n#include "engines/mma.h"\n' >"$tree/emulator/isa/core.c"
     echo '#include "machine/events.h"' >"$tree/emulator/trace/log.c"
     printf '#include "trace/log.h"\n#include "cudart/loader/fatbin.h"\n' >"$tree/emulator/cudart/core/module.c"
@@ -66,7 +66,7 @@ breach emulator/deadlock/blame.c '"lower/lower.h"' 'deadlock may not include low
 breach emulator/trace/log.h '"machine/machine.h"' 'trace may not include machine/machine.h'
 breach emulator/check/race.c '"launch/state.h"' 'check may not include launch/state.h'
 breach emulator/num/fp8.c '"num.h"' 'write "num.h" from emulator/'
-breach emulator/num/fp8.c '"../base/diag.h"' 'write "../base/diag.h" from emulator/'
+breach emulator/num/fp8.c '"../base/arena.h"' 'write "../base/arena.h" from emulator/'
 breach emulator/trace/record.c '"clock/clock.h"' 'trace may not include clock/clock.h'
 breach emulator/cudart/loader/elf.c '"cudart/core/context.h"' 'cudart/loader may not include cudart/core/context.h'
 breach emulator/cudart/loader/elf.c '"machine/machine.h"' 'cudart/loader may not include machine/machine.h'
@@ -80,7 +80,7 @@ breach emulator/cudart/common.c '"base/arena.h"' 'emulator/cudart/ is not a room
 breach emulator/explore/explore.c '"cudart/core/options.h"' 'explore may not include cudart/core/options.h'
 breach emulator/sm100emu.c '"cudart/driver/entry.h"' 'the launcher may not include cudart/driver/entry.h'
 breach emulator/cudart/core/context.c '<cuda_runtime.h>' 'builds without the CUDA Toolkit'
-breach emulator/extra/x.c '"base/diag.h"' 'emulator/extra/ is not a room'
-breach common/tmem.cuh '"../emulator/base/diag.h"' 'knows nothing of the emulator'
+breach emulator/extra/x.c '"base/arena.h"' 'emulator/extra/ is not a room'
+breach common/tmem.cuh '"../emulator/report/diag.h"' 'knows nothing of the emulator'
 breach 01_step/01_step.cu '"emulator/launch/launch.h"' 'knows nothing of the emulator'
 exit $bad

@@ -2,13 +2,14 @@
 #include "cudart/core/context.h"
 
 #include "base/budget.h"
-#include "base/diag.h"
+#include "base/fatal.h"
 #include "base/heap.h"
 #include "check/check.h"
 #include "cudart/core/device.h"
 #include "cudart/core/errors.h"
 #include "cudart/core/options.h"
 #include "num/num.h"
+#include "report/diag.h"
 #include "simd/simd.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ static void in_child(void) {
     orphan = !thread_state.fork_holds;
     context.printed_len = 0; /* the parent shows it */
     if (!orphan)
-        rt_report_fork(&context);
+        report_fork(&context.report);
     after_fork();
 }
 
@@ -66,11 +67,10 @@ static void at_exit(int status, void *unused) {
     atomic_store(&ending, true);
     if (orphan || thread_state.call != NULL || pthread_mutex_trylock(&lock) != 0)
         return;
-    rt_end_strict(&context, status);
-    const bool found = rt_report_end(&context);
+    const bool found = report_end(&context.report, status);
     pthread_mutex_unlock(&lock);
     if (found && status == 0)
-        exit(RT_EXIT_FOUND);
+        exit(REPORT_EXIT_FOUND);
 }
 
 static void name_call(struct rt_context *c, const char *call) {
@@ -263,12 +263,18 @@ static int read_options(struct rt_context *c, struct mach_config *config) {
     return RT_SUCCESS;
 }
 
+static int open_report(struct rt_context *c, const struct mach_config *config) {
+    char why[600];
+    const bool ok = report_open(&c->report, &c->call, config->suppress, config->check_json, why, sizeof why);
+    return ok ? RT_SUCCESS : rt_say(c, RT_ERROR_NOT_INITIALIZED, "%s", why);
+}
+
 static int create_gpu(struct rt_context *c) {
     struct mach_config config = mach_config_b200();
     config.threads = worker_host_cpus();
     if (c->gpu_refused)
         return RT_ERROR_NOT_INITIALIZED;
-    int e = rt_then(read_options(c, &config), rt_report_open(c, &config));
+    int e = rt_then(read_options(c, &config), open_report(c, &config));
     e = rt_then(e, rt_trace_open(c, &config));
     e = rt_then(e, rt_statistics_open(c, &config));
     if (e != RT_SUCCESS) {
@@ -298,7 +304,7 @@ static int create_gpu(struct rt_context *c) {
         const struct clock_table costs = clock_b200();
         c->clock = clock_online_attach(c->gpu, &costs);
         if (c->clock == NULL)
-            diag_broken("no room for the listener of --schedule=model");
+            fatal_broken("no room for the listener of --schedule=model");
     }
     rt_trace_attach(c);
     rt_statistics_attach(c);

@@ -32,7 +32,7 @@
 #include "launch/launch.h"
 #include "lower/lower.h"
 #include "machine/events.h"
-#include "machine/suppress.h"
+#include "report/report.h"
 #include "stats/stats.h"
 #include "trace/record.h"
 
@@ -104,17 +104,6 @@ struct rt_driver_context {
     bool primary;
 };
 
-/* What was found in the kernels of the process, and where it goes beside stderr. */
-struct rt_report {
-    struct findings *findings; /* of every device that the process has, one after the other; NULL before the first */
-    struct suppressions suppressions;
-    char *json;       /* the file of --check-json, NULL: none; owned */
-    bool json_lost;   /* that it cannot be written was said */
-    uint64_t written; /* findings->met, as the file has it */
-    bool launched;    /* sm100emu became this process: its exit code tells of findings */
-    bool ended;       /* what is told once at the end was */
-};
-
 /* Counters of launches (stats/stats.h), and where they go. */
 struct rt_statistics {
     bool shown;         /* on stderr, after each kernel */
@@ -151,7 +140,7 @@ struct rt_context {
     bool time;        /* say after each kernel how long it took */
     bool gpu_refused; /* options in the environment make no sense: every call fails */
     int sticky;       /* code of the kernel fault that broke the context, 0 when none did */
-    struct rt_report report;
+    struct report report;
     struct rt_statistics statistics;
     struct rt_trace trace;
     struct clock_online *clock; /* --schedule=model; else NULL */
@@ -237,17 +226,6 @@ struct rt_thread {
     } config[16];
 };
 struct rt_thread *rt_thread(void);
-
-/* --- report.c ----------------------------------------------------------------------------------------------------- */
-
-/* Before the first device: reads the file of --suppress and begins that of --check-json. */
-int rt_report_open(struct rt_context *c, const struct mach_config *config);
-/* What the parent found is the parent's to tell. */
-void rt_report_fork(struct rt_context *c);
-/* The process ends: tells what was met again since its report, and which suppressions fitted nothing; the file of
- * --check-json has its last counts. True when the launcher's exit code is to tell of findings. Does it again for what
- * has come since. */
-bool rt_report_end(struct rt_context *c);
 
 /* --- statistics.c ------------------------------------------------------------------------------------------------- */
 
@@ -352,13 +330,6 @@ int rt_available_shared(struct rt_context *c, struct rt_function *f, int ctas, i
  * `limit`: no more threads than this, 0: none. `shared_of`: dynamic shared memory by threads; NULL: `shared` always. */
 int rt_best_block(struct rt_context *c, struct rt_function *f, size_t (*shared_of)(int threads), size_t shared,
                   int limit, int *ctas, int *threads);
-
-/* --- strict.c ----------------------------------------------------------------------------------------------------- */
-
-/* A kernel has failed: shows in full what the check level kept back, since it may be why. */
-void rt_show_strict(struct rt_context *c);
-/* The process ends with `status`: shows what is kept, in full where it is not 0, else in one line. */
-void rt_end_strict(struct rt_context *c, int status);
 
 /* --- memory.c ----------------------------------------------------------------------------------------------------- */
 

@@ -343,7 +343,7 @@ static int timed_launch(struct rt_context *c, const struct rt_function *f, const
     int fault = launch_run(c->gpu, x);
     const double s = 1e-9 * (double)(now_ns() - start);
     if (fault)
-        rt_show_strict(c);
+        report_strict(&c->report);
     if (c->time)
         fprintf(stderr, "sm100emu: %s: %.6f s, %llu warp instructions, %llu steps\n", f->name, s,
                 (unsigned long long)c->gpu->clock, (unsigned long long)c->gpu->steps);

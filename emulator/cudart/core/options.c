@@ -221,17 +221,3 @@ const struct rt_option rt_options[RT_NUM_OPTIONS] = {
      "the SMs of each GPC: up to 16 numbers whose sum is 148"},
     {"--threads", "SM100EMU_THREADS", parse_threads, false, "a number of host threads, 1 to 1024"},
 };
-
-void rt_option_path(const char *path, char *out, size_t size) {
-    size_t n = 0;
-    for (; *path && n < size - 1; path++) {
-        if (path[0] == '%' && path[1] == 'p') {
-            n += (size_t)snprintf(out + n, size - n, "%ld", (long)getpid());
-            n = n < size ? n : size - 1;
-            path++;
-        } else {
-            out[n++] = *path;
-        }
-    }
-    out[n] = '\0';
-}

@@ -3,7 +3,6 @@
 #define CUDART_CORE_OPTIONS_H
 
 #include "machine/machine.h"
-#include "machine/suppress.h"
 
 #include <stdbool.h>
 
@@ -16,13 +15,5 @@ struct rt_option {
 };
 #define RT_NUM_OPTIONS 15u
 extern const struct rt_option rt_options[RT_NUM_OPTIONS];
-
-/* The name of a file as an option gives it, "%p" replaced by the process's id. Cut to `size`. */
-void rt_option_path(const char *path, char *out, size_t size);
-
-/* The variable by which a process knows that the launcher became it: the process's id. */
-#define RT_LAUNCHED "SM100EMU_LAUNCHED"
-/* Its exit code in place of 0, where something was found. */
-#define RT_EXIT_FOUND 3
 
 #endif

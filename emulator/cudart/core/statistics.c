@@ -1,11 +1,11 @@
 /* cudart/core/statistics.c - where the counters of launches go: stderr (--stats) and a file (--stats-json); contract in
  * context.h. */
-#include "base/diag.h"
+#include "base/fatal.h"
 #include "base/heap.h"
+#include "base/path.h"
 #include "base/source.h"
 #include "cudart/core/context.h"
 #include "cudart/core/cycles.h"
-#include "cudart/core/options.h"
 #include "stats/stats.h"
 #include "trace/file.h"
 
@@ -24,7 +24,7 @@
 static bool write_launch(struct rt_statistics *t, int fault, char *why, size_t size) {
     char to[PATH_MAX];
     struct stat st;
-    rt_option_path(t->json, to, sizeof to);
+    path_of_option(t->json, to, sizeof to);
     if (stat(to, &st) == 0 && !S_ISREG(st.st_mode)) {
         snprintf(why, size, "%s: no regular file", to);
         return false;
@@ -80,7 +80,7 @@ void rt_statistics_attach(struct rt_context *c) {
     struct rt_statistics *t = &c->statistics;
     t->sink = (struct stats_sink){.take = take, .ctx = t};
     if ((t->shown || t->json) && !stats_attach(c->gpu, &t->sink))
-        diag_broken("no room for the listener of --stats");
+        fatal_broken("no room for the listener of --stats");
 }
 
 void rt_statistics_tell(struct rt_context *c, int fault) {

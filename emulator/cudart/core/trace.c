@@ -1,4 +1,6 @@
 /* cudart/core/trace.c - the file of --trace, and what --follow shows; contract in context.h. */
+#include "base/fatal.h"
+#include "base/path.h"
 #include "base/source.h"
 #include "cudart/core/context.h"
 #include "cudart/core/options.h"
@@ -79,7 +81,7 @@ int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
     t->pid = (long)getpid();
     snprintf(t->follow, sizeof t->follow, "%s", config->follow ? config->follow : "");
     if (config->trace != NULL && t->file == NULL) {
-        rt_option_path(config->trace, path, sizeof path);
+        path_of_option(config->trace, path, sizeof path);
         t->file = fopen(path, "wbe");
         if (t->file == NULL)
             return rt_say(c, RT_ERROR_NOT_INITIALIZED, "--trace: %s: %s", path, strerror(errno));
@@ -101,5 +103,5 @@ int rt_trace_open(struct rt_context *c, const struct mach_config *config) {
 void rt_trace_attach(struct rt_context *c) {
     const bool wanted = c->trace.file != NULL || c->trace.follow[0] || wants_cycles(c);
     if (wanted && !trace_attach(c->gpu, &c->trace.sink))
-        diag_broken("more than %u listeners", MACH_LISTENERS);
+        fatal_broken("more than %u listeners", MACH_LISTENERS);
 }

@@ -2,7 +2,7 @@
  * kernels and variables are registered by address here and loaded when first used. */
 #include "cudart/core/context.h"
 
-#include "base/diag.h"
+#include "base/fatal.h"
 #include "base/heap.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ RT_API char __cudaInitModule(void **handle) {
     else if (m != NULL)
         rt_publish_managed(m);
     if (e == RT_ERROR_MEMORY_ALLOCATION) /* which the host could not be told */
-        diag_host("memory", "there is none for the program's managed variables");
+        fatal_host("memory", "there is none for the program's managed variables");
     return rt_leave(c, e) == RT_SUCCESS;
 }
 

@@ -65,7 +65,6 @@ static inline const char *fixture_report(struct fixture *f) {
 static inline void fixture_clear(struct fixture *f) {
     island_close(&f->island);
     f->island.fault = f->gpu->fault = 0;
-    f->gpu->warnings = 0;
     findings_clear(f->gpu->findings);
     f->length = 0;
     f->report[0] = 0;

@@ -1,6 +1,7 @@
-/* base/diag: the text of a report, its parts when some are missing, and that nothing overruns. */
+/* report/text: the text of a report, its parts when some are missing, and that nothing overruns. */
 #include "base/arena.h"
-#include "base/diag.h"
+#include "base/fatal.h"
+#include "report/diag.h"
 
 #include "check.h"
 
@@ -273,7 +274,7 @@ static void stderr_of(void (*call)(void), int *status) {
 }
 
 static void api(void) { diag_api("cudaMalloc", "%d bytes", -1); }
-static void broken(void) { diag_broken("state %d", 7); }
+static void broken(void) { fatal_broken("state %d", 7); }
 static void to_stderr(void) {
     struct diag_sink s = diag_stderr();
     diag_report(&s, &(struct diag){0}, "m");

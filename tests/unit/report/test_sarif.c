@@ -1,8 +1,8 @@
 /* The file of --check-json: what stands where, that any byte is escaped, and that nothing is left of a file that cannot
  * be written. tests/tools/findings.sh reads what programs write. */
-#include "cudart/core/sarif.h"
+#include "report/sarif.h"
 
-#include "machine/suppress.h"
+#include "report/suppress.h"
 
 #include "check.h"
 

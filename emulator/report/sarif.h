@@ -1,8 +1,8 @@
-/* cudart/core/sarif.h - what was found, as SARIF 2.1.0 (OASIS), for --check-json. */
-#ifndef CUDART_CORE_SARIF_H
-#define CUDART_CORE_SARIF_H
+/* report/sarif.h - what was found, as SARIF 2.1.0 (OASIS), for --check-json. */
+#ifndef REPORT_SARIF_H
+#define REPORT_SARIF_H
 
-#include "machine/findings.h"
+#include "report/findings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

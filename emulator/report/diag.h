@@ -1,14 +1,14 @@
-/* base/diag.h - what the emulator tells people.
+/* report/diag.h - what the emulator tells people.
  *
  * Four kinds of error exist and each has one door:
- *   the user's kernel   -> diag_report()  source line, PTX line, thread, rule, section, usual cause
- *   the user's API call -> diag_api()     one line on stderr; the caller returns the error code
- *   a host that is full -> diag_host()    one sentence, and the process ends with 1
- *   a broken invariant  -> diag_broken()  one sentence and abort()
+ *   the user's kernel   -> diag_report()   source line, PTX line, thread, rule, section, usual cause
+ *   the user's API call -> diag_api()      one line on stderr; the caller returns the error code
+ *   a host that is full -> fatal_host()    one sentence, and the process ends with 1 (base/fatal.h)
+ *   a broken invariant  -> fatal_broken()  one sentence and abort() (base/fatal.h)
  * Every report has a stable `id` (kebab-case) which tests match on.
  */
-#ifndef BASE_DIAG_H
-#define BASE_DIAG_H
+#ifndef REPORT_DIAG_H
+#define REPORT_DIAG_H
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -70,6 +70,7 @@ struct diag {
     const char *rule;    /* the rule in one sentence; NULL when the message says it all */
     const char *section; /* "PTX ISA 9.7.16.7.1" */
     const char *hint;    /* what usually causes it; NULL when nothing useful is known */
+    const char *reason;  /* why it has its class; one definition of an id says it */
     int cuda_error;      /* what the launch returns: enum diag_cuda_error */
     enum diag_class class;
     bool warning; /* the kernel goes on */
@@ -78,6 +79,29 @@ struct diag {
     const struct diag_party *other; /* NULL: there is one party */
     const char *after;              /* id of a warning that was told before and may be the cause; NULL: none */
 };
+
+/* A definition, or an array of them, and where it is. */
+struct diag_entry {
+    const struct diag *first;
+    size_t num;
+    const char *file;
+    unsigned line;
+};
+
+/* Defines a diagnostic, or an array of them, beside the code that gives it:
+ *
+ *   DIAG(bad_columns) = {.id = "tcgen05-alloc-columns", ...};
+ *
+ * The definition also joins the list of all: a section of pointers, which the linker puts together. */
+#define DIAG(name) DIAG_DEFINE(name, name)
+#define DIAG_ARRAY(name, num) DIAG_DEFINE(name, name[num])
+#define DIAG_DEFINE(name, declared)                                                                                    \
+    static const struct diag declared;                                                                                 \
+    static const struct diag_entry name##_entry = {(const struct diag *)&name, sizeof name / sizeof(struct diag),      \
+                                                   __FILE__, __LINE__};                                                \
+    static const struct diag_entry *const name##_listed __attribute__((used, section("sm100emu_diags"))) =             \
+        &name##_entry;                                                                                                 \
+    static const struct diag declared
 
 /* The cudaError_t values a kernel can end with (values of CUDA's driver_types.h). */
 enum diag_cuda_error {
@@ -91,10 +115,6 @@ enum diag_cuda_error {
     DIAG_CUDA_LAUNCH_FAILURE = 719,
     DIAG_CUDA_NOT_SUPPORTED = 801,
 };
-
-/* The id of every diagnostic, in order, behind the last one NULL. Made from the sources when the emulator is built
- * (scripts/ledger.sh --ids). */
-extern const char *const diag_ids[];
 
 /* The page that says more of each, under its id. */
 #define DIAG_PAGE "docs/diagnostics.md"
@@ -140,12 +160,5 @@ const char *diag_who(const struct diag_thread *thread, char *buf, size_t size);
 
 /* One line on stderr, "sm100emu: <call>: <sentence>". */
 void diag_api(const char *call, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* The host gives no more of `what`, and no call can answer that. The process ends at once: its exit handlers may need
- * what this thread holds, or the memory that is not there. */
-_Noreturn void diag_host(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* The emulator is wrong. Says so in one sentence and aborts; never called for anything that input can cause. */
-_Noreturn void diag_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,6 +1,6 @@
 /* Findings: a report a bug, counts of the rest, what is cut, what is suppressed, and what is below the level chosen. */
 #include "machine/machine.h"
-#include "machine/suppress.h"
+#include "report/suppress.h"
 
 #include "tests/check.h"
 
@@ -103,7 +103,7 @@ static void what_is_cut_is_counted(void) {
     struct island isl, second;
     begin(gpu, &isl);
     island_init(&second, gpu, 1);
-    for (uint32_t i = 0; i < MACH_MAX_WARNINGS + 3; i++) {
+    for (uint32_t i = 0; i < FINDINGS_REPORTS + 3; i++) {
         meet(&isl, &warning, "a.cu", 1 + i, 0);
         meet(&second, &warning, "a.cu", 1 + i, 1);
         island_tell(&isl);
@@ -111,12 +111,12 @@ static void what_is_cut_is_counted(void) {
     }
     island_close(&second);
     end(gpu, &isl);
-    CHECK_EQ(lines("warning: "), MACH_MAX_WARNINGS);
-    CHECK_EQ(lines("note: 1 more of "), MACH_MAX_WARNINGS);
+    CHECK_EQ(lines("warning: "), FINDINGS_REPORTS);
+    CHECK_EQ(lines("note: 1 more of "), FINDINGS_REPORTS);
     CHECK_HAS(out, "note: 3 more findings of this launch are not shown, only counted\n");
-    CHECK_EQ(findings_of_level(gpu->findings), MACH_MAX_WARNINGS + 3);
+    CHECK_EQ(findings_of_level(gpu->findings), FINDINGS_REPORTS + 3);
     begin(gpu, &isl); /* there is room again */
-    meet(&isl, &warning, "a.cu", MACH_MAX_WARNINGS + 2, 1);
+    meet(&isl, &warning, "a.cu", FINDINGS_REPORTS + 2, 1);
     meet(&isl, &warning, "a.cu", 1, 1);
     end(gpu, &isl);
     CHECK_EQ(lines("warning: "), 1);
@@ -125,7 +125,7 @@ static void what_is_cut_is_counted(void) {
         meet(&isl, &warning, "b.cu", 1 + i, 0);
     end(gpu, &isl);
     CHECK_EQ(gpu->findings->num, FINDINGS_MAX);
-    CHECK_EQ(gpu->findings->lost, 9 + MACH_MAX_WARNINGS + 3);
+    CHECK_EQ(gpu->findings->lost, 9 + FINDINGS_REPORTS + 3);
     begin(gpu, &isl); /* an error has room all the same */
     CHECK(!meet(&isl, &fatal, "c.cu", 1, 0));
     end(gpu, &isl);

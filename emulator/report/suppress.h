@@ -1,4 +1,4 @@
-/* machine/suppress.h - findings that are not to be told: the file of --suppress.
+/* report/suppress.h - findings that are not to be told: the file of --suppress.
  *
  *   # a comment
  *   rule-id [file-glob[:line] [function-glob]]
@@ -8,11 +8,11 @@
  * it. The function is as reports show it or as its symbol. Of a finding of two parties either one will do. Globs are
  * those of fnmatch(3), and '*' crosses slashes. Errors are never suppressed.
  */
-#ifndef MACHINE_SUPPRESS_H
-#define MACHINE_SUPPRESS_H
+#ifndef REPORT_SUPPRESS_H
+#define REPORT_SUPPRESS_H
 
 #include "base/arena.h"
-#include "base/diag.h"
+#include "report/diag.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* base/keep.c - what a finding is about: its key, and a copy that lasts; contracts in diag.h. */
+/* report/keep.c - what a finding is about: its key, and a copy that lasts; contracts in diag.h. */
 #include "base/arena.h"
-#include "base/diag.h"
+#include "report/diag.h"
 
 #include <string.h>
 

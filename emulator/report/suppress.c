@@ -1,5 +1,7 @@
-/* machine/suppress.c - the file of --suppress; contract in suppress.h. */
-#include "machine/suppress.h"
+/* report/suppress.c - the file of --suppress; contract in suppress.h. */
+#include "report/suppress.h"
+
+#include "report/rules.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -10,13 +12,6 @@
 #define BLANKS " \t\r\n"
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
-
-static bool rule_exists(const char *id) {
-    const char *const *known = diag_ids;
-    while (*known && strcmp(*known, id) != 0)
-        known++;
-    return *known != NULL;
-}
 
 /* Takes ":line" from the end of a glob. */
 static uint32_t take_line(char *glob) {
@@ -38,7 +33,7 @@ static const char *read_line(struct suppressions *s, char *text, unsigned at, st
         return NULL;
     if (word[3])
         return "a line is `rule-id [file-glob[:line] [function-glob]]'";
-    if (!rule_exists(word[0]))
+    if (!rules_find(word[0]))
         return "there is no such rule";
     struct suppression *x = arena_alloc(&s->arena, sizeof *x);
     x->at = at;

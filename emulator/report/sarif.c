@@ -1,15 +1,16 @@
-/* cudart/core/sarif.c - SARIF 2.1.0; contract in sarif.h. Section numbers are those of the OASIS standard.
+/* report/sarif.c - SARIF 2.1.0; contract in sarif.h. Section numbers are those of the OASIS standard.
  *
  * The class of a finding is its level (3.27.10): error, warning, or note where the ISA alone forbids it. Its first
  * place is that of the instruction; the other party of a race is a related location (3.27.22); calls that the compiler
  * inlined are stacks (3.44), innermost first.
  */
-#include "cudart/core/sarif.h"
+#include "report/sarif.h"
 
 #include "base/heap.h"
 #include "base/json.h"
-#include "cudart/core/options.h"
-#include "machine/suppress.h"
+#include "base/path.h"
+#include "report/rules.h"
+#include "report/suppress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -154,10 +155,14 @@ static struct rules gather(const struct findings *all) {
     return rules;
 }
 
+/* A reporting descriptor (3.49): the definition, as findings have words of their own. */
 static void put_rule(FILE *f, const struct diag *d) {
+    const struct diag *defined = rules_find(d->id);
     fputs("\n    {", f);
     put_member(f, "", "id", d->id);
     put_message(f, ", ", "shortDescription", d->rule ? d->rule : d->id);
+    put_message(f, ",\n     ", "fullDescription", defined ? defined->reason : NULL);
+    put_message(f, ",\n     ", "help", defined ? defined->hint : NULL);
     fprintf(f, ", \"defaultConfiguration\": {\"level\": \"%s\"},\n     \"properties\": {", level_of(d));
     fprintf(f, "\"page\": \"%s#%s\"", DIAG_PAGE, d->id);
     put_member(f, ", ", "section", d->section);
@@ -232,7 +237,7 @@ static void put_log(FILE *f, const struct findings *all) {
 bool sarif_write(const struct findings *f, const char *path, char *why, size_t why_size) {
     char to[PATH_MAX], temporary[PATH_MAX + 32];
     struct stat st;
-    rt_option_path(path, to, sizeof to);
+    path_of_option(path, to, sizeof to);
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", to, (long)getpid());
     if (stat(to, &st) == 0 && !S_ISREG(st.st_mode)) {
         snprintf(why, why_size, "%s: no regular file", to);

@@ -1,5 +1,5 @@
-/* base/excerpt.c - a line of a source file; contract in excerpt.h. */
-#include "base/excerpt.h"
+/* report/excerpt.c - a line of a source file; contract in excerpt.h. */
+#include "report/excerpt.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * scene is a process of its own, whose stderr and exit code are looked at. */
 #include "check.h"
 #include "cudart/core/abi.h"
-#include "cudart/core/options.h"
 #include "cudart/loader/fatbin.h"
+#include "report/report.h"
 #include "unit/cudart/containers.h"
 
 #include <sys/wait.h>
@@ -100,7 +100,7 @@ static int run(void (*scene)(void)) {
     if (pid == 0) {
         char self[24];
         snprintf(self, sizeof self, "%ld", (long)getpid());
-        setenv(RT_LAUNCHED, self, 1);
+        setenv(REPORT_LAUNCHED, self, 1);
         dup2(fd[1], STDERR_FILENO);
         close(fd[0]);
         close(fd[1]);
@@ -126,7 +126,7 @@ static unsigned times(const char *what) {
 }
 
 int main(void) {
-    CHECK_EQ(run(several_devices), RT_EXIT_FOUND);
+    CHECK_EQ(run(several_devices), REPORT_EXIT_FOUND);
     CHECK_EQ(times("[bulk-store-overwritten]\n"), 1);
     CHECK_HAS(out, "note: 2 more of [bulk-store-overwritten] at ");
     CHECK_HAS(out, " in later launches, last by CTA (0,0,0) warp 0");
@@ -138,12 +138,12 @@ int main(void) {
     CHECK_EQ(run(leaves_at_once), 0);
     CHECK_EQ(times("[bulk-store-overwritten]\n"), 1);
 
-    CHECK_EQ(run(forks), RT_EXIT_FOUND);
+    CHECK_EQ(run(forks), REPORT_EXIT_FOUND);
     CHECK_EQ(times("[bulk-store-overwritten]\n"), 1);
     CHECK_EQ(times("note: 1 more of [bulk-store-overwritten]"), 2); /* the second child's own, and the parent's */
     CHECK_EQ(times("more of [bulk-store-overwritten]"), 2);
 
-    CHECK_EQ(run(has_handlers), RT_EXIT_FOUND);
+    CHECK_EQ(run(has_handlers), REPORT_EXIT_FOUND);
     CHECK_EQ(times("the last handler\n"), 1);
     return check_report();
 }

@@ -1,10 +1,10 @@
-/* base/diag.c - the text of the reports; see diag.h for the doors. */
-#include "base/diag.h"
+/* report/text.c - the text of the reports; contracts in diag.h. */
+#include "report/diag.h"
 
-#include "base/excerpt.h"
+#include "base/fatal.h"
+#include "report/excerpt.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,52 +345,16 @@ void diag_report_more(const struct diag_sink *sink, const struct diag *d, uint64
 
 static void write_stderr(void *ctx, const char *text, size_t len) {
     (void)ctx;
-    int keep = errno;
-    while (len) {
-        ssize_t n = write(STDERR_FILENO, text, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break; /* nobody is listening; a report must not become a second error */
-        text += n;
-        len -= (size_t)n;
-    }
-    errno = keep;
+    stderr_write(text, len);
 }
 
 struct diag_sink diag_stderr(void) {
     return (struct diag_sink){.write = write_stderr, .ctx = NULL};
 }
 
-static void say(const char *who, const char *fmt, va_list ap) {
-    struct text t = {.len = 0};
-    put(&t, "sm100emu: %s: ", who);
-    vput(&t, fmt, ap);
-    end_line(&t);
-    write_stderr(NULL, t.s, t.len);
-}
-
 void diag_api(const char *call, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    say(call, fmt, ap);
+    stderr_line(call, fmt, ap);
     va_end(ap);
-}
-
-_Noreturn void diag_host(const char *what, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    say(what, fmt, ap);
-    va_end(ap);
-    if (ftrylockfile(stdout) == 0) /* else another thread is writing there, perhaps for ever */
-        fflush(stdout);
-    _exit(EXIT_FAILURE);
-}
-
-_Noreturn void diag_broken(const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    say("broken invariant, please report it", fmt, ap);
-    va_end(ap);
-    abort();
 }

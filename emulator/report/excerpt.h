@@ -1,6 +1,6 @@
-/* base/excerpt.h - a line of a source file, for a report. */
-#ifndef BASE_EXCERPT_H
-#define BASE_EXCERPT_H
+/* report/excerpt.h - a line of a source file, for a report. */
+#ifndef REPORT_EXCERPT_H
+#define REPORT_EXCERPT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,158 @@
+/* report/report.c - contract in report.h. */
+#include "report/report.h"
+
+#include "base/heap.h"
+#include "report/diag.h"
+#include "report/sarif.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the file ----------------------------------------------------------------------------------------------------- */
+
+static bool write_json(struct report *r, char *why, size_t why_size) {
+    r->written = r->findings->met;
+    return r->json == NULL || sarif_write(r->findings, r->json, why, why_size);
+}
+
+/* That the file cannot be written is told once: what was found is on stderr. */
+static void rewrite_json(struct report *r, const char *call) {
+    char why[512];
+    if (write_json(r, why, sizeof why))
+        return;
+    if (!r->json_lost)
+        diag_api(call, "--check-json: %s", why);
+    r->json_lost = true;
+}
+
+/* The list has grown: whatever becomes of the process, the file has it. */
+static void on_change(void *ctx) {
+    struct report *r = ctx;
+    rewrite_json(r, *r->call);
+}
+
+bool report_open(struct report *r, const char *const *call, const char *suppress, const char *json, char *why,
+                 size_t why_size) {
+    const char *launched = getenv(REPORT_LAUNCHED);
+    if (r->findings != NULL)
+        return true;
+    int n = snprintf(why, why_size, "--suppress: ");
+    bool ok = suppress == NULL || suppress_read(&r->suppressions, suppress, why + n, why_size - (size_t)n);
+    r->call = call;
+    r->findings = xcalloc(1, sizeof *r->findings);
+    r->findings->suppressions = &r->suppressions;
+    r->findings->changed = on_change;
+    r->findings->changed_ctx = r;
+    r->launched = launched != NULL && strtol(launched, NULL, 10) == (long)getpid();
+    if (ok && json != NULL) {
+        r->json = strcpy(xcalloc(1, strlen(json) + 1), json);
+        n = snprintf(why, why_size, "--check-json: ");
+        ok = write_json(r, why + n, why_size - (size_t)n);
+    }
+    if (ok)
+        return true;
+    findings_free(r->findings);
+    suppress_free(&r->suppressions);
+    xfree(r->json);
+    *r = (struct report){0};
+    return false;
+}
+
+/* --- strict findings ---------------------------------------------------------------------------------------------- */
+
+static struct finding *first_of(const struct report *r) { return r->findings ? r->findings->first : NULL; }
+
+static bool is_kept(const struct finding *f) { return f->state == FINDING_BELOW && f->told == 0; }
+
+/* "2 strict findings"; 0 where all were shown. */
+static uint32_t count(const struct report *r, char *text, size_t size) {
+    uint32_t n = 0;
+    for (const struct finding *f = first_of(r); f; f = f->next)
+        n += is_kept(f);
+    snprintf(text, size, "%u strict finding%s", n, n == 1 ? "" : "s");
+    return n;
+}
+
+static void show(const struct report *r) {
+    const struct diag_sink to = diag_stderr();
+    for (struct finding *f = first_of(r); f; f = f->next) {
+        if (!is_kept(f))
+            continue;
+        diag_report(&to, f->diag, "%s", f->message);
+        f->told = f->count;
+    }
+}
+
+void report_strict(const struct report *r) {
+    char what[40];
+    if (!count(r, what, sizeof what))
+        return;
+    diag_api("note", "%s (see --check=strict), which may be the cause:", what);
+    show(r);
+}
+
+/* Appends "ID 2" for the findings with the id of `of`, unless it stands there already. */
+static void list_id(const struct report *r, const struct finding *of, char *text, size_t size) {
+    uint32_t n = 0;
+    bool before = true;
+    for (const struct finding *f = first_of(r); f; f = f->next) {
+        const bool same = is_kept(f) && strcmp(f->diag->id, of->diag->id) == 0;
+        before &= f != of;
+        if (same && before)
+            return;
+        n += same;
+    }
+    const size_t at = strlen(text);
+    snprintf(text + at, size - at, "%s%s %u", at ? ", " : "", of->diag->id, n);
+}
+
+static void end_strict(const struct report *r, int status) {
+    char what[40], list[480] = "";
+    const uint32_t n = count(r, what, sizeof what);
+    for (const struct finding *f = first_of(r); f; f = f->next)
+        if (is_kept(f))
+            list_id(r, f, list, sizeof list);
+    if (n && !status) {
+        diag_api("note", "%s (%s): --check=strict shows %s", what, list, n == 1 ? "it" : "them");
+    } else if (n) {
+        diag_api("note", "the program ends with %d, and has %s (see --check=strict), which may be the cause:", status,
+                 what);
+        show(r);
+    }
+}
+
+/* --- a fork, and the end ------------------------------------------------------------------------------------------ */
+
+void report_fork(struct report *r) {
+    for (struct finding *x = first_of(r); x != NULL; x = x->next)
+        x->told = x->count;
+    if (r->findings != NULL)
+        r->written = r->findings->met;
+    r->launched = false;
+    r->ended = true;
+}
+
+static bool was_used(const struct findings *f, const struct suppression *s) {
+    const struct finding *x = f->first;
+    while (x != NULL && x->suppression != s)
+        x = x->next;
+    return x != NULL;
+}
+
+bool report_end(struct report *r, int status) {
+    const struct diag_sink sink = diag_stderr();
+    end_strict(r, status);
+    if (r->findings == NULL || r->findings->launches == 0)
+        return false;
+    findings_tell_more(r->findings, &sink, true, " in later launches");
+    for (const struct suppression *s = r->ended ? NULL : r->suppressions.first; s != NULL; s = s->next)
+        if (!was_used(r->findings, s))
+            diag_api("--suppress", "%s:%u: %s: no such finding, or an error, which cannot be suppressed",
+                     r->suppressions.path, s->at, s->rule);
+    r->ended = true;
+    if (r->written != r->findings->met)
+        rewrite_json(r, "at exit");
+    return r->launched && findings_of_level(r->findings) != 0;
+}

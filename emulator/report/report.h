@@ -1,0 +1,47 @@
+/* report/report.h - what a process says of its findings beside their reports: the file of --check-json, what is told
+ * at its end, and its exit code.
+ *
+ * Strict findings, which --check=strict alone reports, are counted in one line when the process ends. They are shown in
+ * full when a kernel or the program fails, so that a wrong result does not stay without its hint. A process that ends
+ * without exit handlers (_exit, a signal) ends without the line.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "report/findings.h"
+#include "report/suppress.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The variable by which a process knows that the launcher became it: the process's id. */
+#define REPORT_LAUNCHED "SM100EMU_LAUNCHED"
+/* Its exit code in place of 0, where something was found. */
+#define REPORT_EXIT_FOUND 3
+
+struct report {
+    struct findings *findings; /* of every device that the process has, one after the other; NULL before the first */
+    struct suppressions suppressions;
+    const char *const *call; /* the API call that runs, which its lines on stderr name */
+    char *json;              /* the file of --check-json, NULL: none; owned */
+    bool json_lost;          /* that it cannot be written was said */
+    uint64_t written;        /* findings->met, as the file has it */
+    bool launched;           /* sm100emu became this process: its exit code tells of findings */
+    bool ended;              /* what is told once at the end was */
+};
+
+/* Before the first device, once: reads the file of --suppress and begins that of --check-json; NULL: none. False, with
+ * the reason in `why`, where that cannot be done. */
+bool report_open(struct report *r, const char *const *call, const char *suppress, const char *json, char *why,
+                 size_t why_size);
+/* A kernel has failed: shows in full what the check level kept back, since it may be why. */
+void report_strict(const struct report *r);
+/* What the parent found is the parent's to tell. */
+void report_fork(struct report *r);
+/* The process ends with `status`: shows what the check level kept back, in full where that is not 0, else in one line;
+ * tells what was met again since its report, and which suppressions fitted nothing; the file of --check-json has its
+ * last counts. True when the launcher's exit code is to tell of findings. Does it again for what has come since. */
+bool report_end(struct report *r, int status);
+
+#endif
