@@ -523,7 +523,7 @@ lint: ## clang-format's and clang-tidy's findings, and functions, files, lines a
 	@sh scripts/lint.sh
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way
-	@sh scripts/layers.sh .
+	@$(PYTHON) scripts/layers.py .
 
 # Of the steps with a UMMA in them.
 sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
