@@ -497,7 +497,7 @@ endif
 endif
 
 bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
-	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) sh scripts/bench_emulator.sh $(BUILD) $(STEPS)
+	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
 
 # ---------------------------------------------------------------- the clock: what a B200 would take
 .PHONY: clock
