@@ -8,7 +8,7 @@ bad=0
 
 # lines N COLUMNS: N lines of COLUMNS columns
 lines() {
-    awk -v n="$1" -v columns="$2" 'BEGIN { while (n--) printf "%*s\n", columns, ";" }'
+    yes "$(printf "%$2s" ';')" | head -n "$1"
 }
 fresh() {
     rm -rf "${tree:?}"/*
