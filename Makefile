@@ -491,7 +491,7 @@ endif
 endif
 
 bench-emulator: $(BUILD)/tests/bench_emulator $(BUILD)/tests/bench_host all ## the emulator's speed beside OpenBLAS (BENCH_SIZE=4096 BENCH_RUNS=3 BENCH_MEMORY=1)
-	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) sh scripts/bench_emulator.sh $(BUILD) $(STEPS)
+	@SIZE=$(BENCH_SIZE) RUNS=$(BENCH_RUNS) MEMORY=$(BENCH_MEMORY) $(PYTHON) scripts/bench_emulator.py $(BUILD) $(STEPS)
 
 # ---------------------------------------------------------------- the clock: what a B200 would take
 .PHONY: clock
@@ -517,13 +517,13 @@ lint: ## clang-format's and clang-tidy's findings, and functions, files, lines a
 	@sh scripts/lint.sh
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way
-	@sh scripts/layers.sh .
+	@$(PYTHON) scripts/layers.py .
 
 # Of the steps with a UMMA in them.
 sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loops in machine code, beside those of CUTLASS's example 70 (fetches cuobjdump and nvdisasm, 5 MB)
 	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" $(PYTHON) scripts/sass.py scripts/sass-cutlass.txt $^
 
-DIAGNOSTICS = python3 -ISB python/sm100repo/diagnostics.py $(BUILD)/sm100emu-rules
+DIAGNOSTICS = $(PYTHON) diagnostics $(BUILD)/sm100emu-rules
 rules: emulator $(BUILD)/sm100emu-rules ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
 	@sh scripts/doctor.sh need python3
 	@$(MAKE) $$($(DIAGNOSTICS) programs | sed 's|[^ ]*|$(PROGRAMS)/&|g')

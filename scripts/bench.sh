@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh RECORD CUBLAS STEP...: the steps beside cuBLAS on the GPU, in one run: what each prints for --time, by size, with
-# the GPU's clocks before and after each size, into the file RECORD; then bench_report.sh's table, and its plot beside
+# the GPU's clocks before and after each size, into the file RECORD; then bench_report.py's table, and its plot beside
 # RECORD. CUBLAS: the program of tests/bench. STEP: programs; those that have no --time (01) are left out.
 #
 #   SIZES  of M = N = K (default 1024 2048 4096 8192 16384)       RUNS  measured launches of each (default 20)
@@ -43,5 +43,5 @@ for size in $sizes; do
     done
     clocks after "$size"
 done >"$record"
-sh "$scripts/bench_report.sh" "$record" "${record%.txt}.svg"
+python3 -IB "$scripts/bench_report.py" "$record" "${record%.txt}.svg"
 exit $bad

@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz.sh BUILD SECONDS: links every fuzz_NAME.c of tests/fuzz with the instrumented emulator of BUILD and runs them two at
-# a time, SECONDS each; then makes the allocations of the emulator in build/ fail (scripts/inject.sh), as long. Seeds come
+# a time, SECONDS each; then makes the allocations of the emulator in build/ fail (scripts/inject.py), as long. Seeds come
 # from tests/fuzz/NAME/ where that folder is there, and for exec from the tests' and the built steps' PTX too. A line of
 # progress every minute, a table at the end; what is found lies in BUILD/NAME/. Exit 1 where one crashed, leaked, hung or
 # found a sanitizer's complaint, or an allocation's failure was not borne.
@@ -85,7 +85,7 @@ while [ $# -gt 0 ]; do
 done
 if [ -e build/emulator/libsm100emu.so ]; then
     echo "fuzz: allocations that fail, for $seconds s"
-    table="$table$(sh scripts/inject.sh build "$seconds" "$build/inject")" || bad=1
+    table="$table$(python3 -ISB python/sm100repo scripts/inject.py build "$seconds" "$build/inject")" || bad=1
 else
     table="${table}inject   not run: build/emulator/libsm100emu.so is not built (make all)"
 fi

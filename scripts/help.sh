@@ -14,4 +14,6 @@ printf '  %-11s %s\n' "watch-NN" "a page of what happens in a step: build/watch/
 printf '  %-11s %s\n' "break-NN-N" "an experiment of a lesson: what was changed in a copy of the step, and what the emulator says of it"
 printf '  %-11s %s\n' "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; exercise-all)"
 printf '  %-11s %s\n' "grade-NN" "marks them (HINT=1, 2 or 3: rule, line, difference; EXERCISE=name; GRADE=gradescope|classroom)"
-awk '/^[a-z0-9-]+:.*## / { name = $1; sub(/:.*/, "", name); sub(/.*## /, ""); printf "  %-11s %s\n", name, $0 }' Makefile
+sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' Makefile | while read -r name text; do
+    printf '  %-11s %s\n' "$name" "$text"
+done

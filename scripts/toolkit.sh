@@ -129,6 +129,11 @@ disassembler() {
 site() {
     cmp -s "$TOOLKIT_DIR/site/requirements.txt" $SITE || {
         sh scripts/doctor.sh need python3 pip
+        range=$(sed -n 's/^# for Python \(3\.[0-9]*\) to \(3\.[0-9]*\).*/\1 \2/p' $SITE)
+        python3 -IS -c 'import sys
+low, high = (tuple(map(int, word.split("."))) for word in sys.argv[1:])
+sys.exit(not low <= sys.version_info[:2] <= high)' $range || die "the site needs Python ${range% *} to ${range#* }," \
+            "and python3 is $(python3 --version 2>&1). Another one in front of it on the PATH will do."
         echo "toolkit: fetching Sphinx, MyST-Parser and Furo from ${WHEELS:-PyPI} into $TOOLKIT_DIR/site/ (28 MB, once)" >&2
         wheels "$TOOLKIT_DIR/site" $SITE || die "pip could not fetch Sphinx. With a network elsewhere:" \
             "  python3 -m pip download --no-deps -r $SITE -d wheels" \

@@ -4,6 +4,7 @@ It is no part of the wheel. `python3 -ISB python/sm100repo ...` (__main__.py) ru
 """
 
 import os
+import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -13,3 +14,10 @@ PYTHON = [sys.executable, "-ISB", os.path.dirname(os.path.abspath(__file__))]  #
 def read(path):
     with open(path, encoding="utf-8") as f:
         return f.read()
+
+
+def sources(root, rooms, names):
+    """The files' paths from the root, in their order: patterns of the folders there, and of the ends of names."""
+    found = [os.path.join(at, name) for room in os.listdir(root) if re.fullmatch(rooms, room)
+             for at, _, files in os.walk(os.path.join(root, room)) for name in files if re.search(names + "$", name)]
+    return sorted(os.path.relpath(path, root) for path in found)

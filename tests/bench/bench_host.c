@@ -1,4 +1,4 @@
-/* bench_host.c - wall-clock time and memory of whole programs, and of OpenBLAS on all cores, for bench_emulator.sh.
+/* bench_host.c - wall-clock time and memory of whole programs, and of OpenBLAS on all cores, for bench_emulator.py.
  *
  *     bench_host sgemm N             SECONDS THREADS CORE of one N x N x N sgemm, the second of two
  *     bench_host run PROGRAM ARGS    SECONDS MIB: how long it took and the most memory it held at a time; its stdout is

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/${record%/*}"
 # The middle case that agrees: its second word, or the last digit of its hash.
 case=$(grep -v '^#' "$3/$record" | awk '{ l[NR] = $1 } END { print l[int((NR + 1) / 2)] }')
-awk -v case="$case" '$1 == case {
+awk -v name="$case" '$1 == name {
         at = NF < 3 ? 2 : 3
         last = substr($at, length($at))
         $at = substr($at, 1, length($at) - 1) (last == "0" ? "1" : "0")

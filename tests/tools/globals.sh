@@ -5,8 +5,8 @@
 set -u
 found=$(cat "$1/objects" | tr ' ' '\n' | while read -r object; do
     case $object in */cudart/core/context.o | */base/budget.o) continue ;; esac
-    objdump -t "$1/${object#*/emulator/}" | awk -v object="${object#*/obj/}" '
-        / O \.(data|bss|tdata|tbss)(\.|[ \t])/ && !/ O \.data\.rel\.ro/ { print "    " object ": " $NF }'
+    objdump -t "$1/${object#*/emulator/}" | tr '\t' ' ' | grep -E ' O \.(data|bss|tdata|tbss)[. ]' |
+        grep -v ' O \.data\.rel\.ro' | sed "s|.* |    ${object#*/obj/}: |"
 done)
 [ -z "$found" ] || {
     echo "FAILED: writable variables outside the shim's context and the account of memory:"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# inject.sh ROOT: scripts/inject.sh goes red on programs that abort, hang, say nothing or go on with a wrong result when an
+# inject.sh ROOT: scripts/inject.py goes red on programs that abort, hang, say nothing or go on with a wrong result when an
 # allocation fails, and is green on one that survives or tells; and so it is with a library of the emulator's name alone.
 set -u
 root=$1
@@ -46,7 +46,7 @@ chmod +x "$tree/build/sm100emu"
 
 # outcome WANTED HOW: of three runs all are WANTED
 outcome() {
-    PRELOAD='' sh "$root/scripts/inject.sh" "$tree/build" 0 "$tree/out" "$tree/program $2" >"$tree/log" 2>&1
+    PRELOAD='' python3 -ISB "$root/python/sm100repo" "$root/scripts/inject.py" "$tree/build" 0 "$tree/out" "$tree/program $2" >"$tree/log" 2>&1
     code=$?
     case $1 in right | told) expected=0 ;; *) expected=1 ;; esac
     [ $code -eq $expected ] && [ "$(grep -c "^$1 " "$tree/out/outcomes")" -eq 3 ] && [ "$(wc -l <"$tree/out/outcomes")" -eq 3 ] || {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# layers.sh ROOT: scripts/layers.sh passes a small tree that keeps the rules and names each breach of one that does not.
+# layers.sh ROOT: scripts/layers.py passes a small tree that keeps the rules and names each breach of one that does not.
 set -u
 root=$1
 tree=$(mktemp -d)
@@ -24,7 +24,7 @@ breach() {
     fresh
     mkdir -p "$(dirname "$tree/$1")"
     printf '\n#  include %s\n' "$2" >"$tree/$1"
-    out=$(sh "$root/scripts/layers.sh" "$tree")
+    out=$(python3 -ISB "$root/python/sm100repo" "$root/scripts/layers.py" "$tree" 2>&1)
     code=$?
     case $code:$out in
     1:*"$1:2: "*"$3"*) ;;
@@ -36,12 +36,12 @@ breach() {
 }
 
 fresh
-sh "$root/scripts/layers.sh" "$tree" || {
+python3 -ISB "$root/python/sm100repo" "$root/scripts/layers.py" "$tree" || {
     echo "FAILED: a tree that keeps the rules"
     bad=1
 }
 rm -rf "${tree:?}"/*
-if sh "$root/scripts/layers.sh" "$tree" >/dev/null; then
+if python3 -ISB "$root/python/sm100repo" "$root/scripts/layers.py" "$tree" >/dev/null 2>&1; then
     echo "FAILED: an empty tree passes"
     bad=1
 fi

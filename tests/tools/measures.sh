@@ -1,5 +1,5 @@
 #!/bin/sh
-# measures.sh ROOT: scripts/measures.sh passes a small tree that keeps the sizes and names each breach of one that does not.
+# measures.sh ROOT: scripts/measures.py passes a small tree that keeps the sizes and names each breach of one that does not.
 set -u
 root=$1
 tree=$(mktemp -d)
@@ -8,7 +8,7 @@ bad=0
 
 # lines N COLUMNS: N lines of COLUMNS columns
 lines() {
-    awk -v n="$1" -v columns="$2" 'BEGIN { while (n--) printf "%*s\n", columns, ";" }'
+    yes "$(printf "%$2s" ';')" | head -n "$1"
 }
 fresh() {
     rm -rf "${tree:?}"/*
@@ -23,7 +23,7 @@ fresh() {
 
 # measured WHAT CODE TEXT: the check ends with CODE and says TEXT
 measured() {
-    out=$(sh "$root/scripts/measures.sh" "$tree")
+    out=$(python3 -ISB "$root/python/sm100repo" "$root/scripts/measures.py" "$tree")
     code=$?
     case $code:$out in
     $2:*"$3"*) ;;

@@ -71,6 +71,9 @@ toolkit $run env out.env
 expect "no nvcc, no Python" 1 '*python3 is missing*pip is missing*'
 if python3 -m pip --version >/dev/null 2>&1; then
     ln -s "$(python3 -I -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
+    sed -i 's/^# for Python 3[^ ]* to 3[^ ]*/# for Python 3.1 to 3.2/' scripts/site-requirements.txt
+    toolkit WHEELS="$scratch/nowhere" TOOLKIT_DIR="$scratch/tools" $run site
+    expect "a Python that is too new for the site" 1 '*the site needs Python 3.1 to 3.2,*and python3 is Python 3*'
     mkdir "$scratch/empty"
     toolkit WHEELS="$scratch/empty" $run env out.env
     expect "an empty WHEELS folder" 1 '*fetching nvcc*pip could not fetch*'
