@@ -2,7 +2,7 @@
 # toolkit.sh: which nvcc builds the steps, and where the libcudart they link with lies.
 #
 #   toolkit.sh env FILE    chooses, fetches where there is nothing to choose, and writes FILE: shell variables
-#                          NVCC         the compiler
+#                          NVCC         the compiler; build/nvcc where it has to be told which host compiler it takes
 #                          NVCC_VERSION major.minor
 #                          CUDART_DIR   folder of libcudart.so.N: the program's RUNPATH
 #                          LINK_DIR     folder where the linker finds libcudart.so
@@ -17,14 +17,16 @@
 #
 # In order: $NVCC; $CUDA_HOME/bin/nvcc; nvcc on the PATH; what an earlier run fetched into .toolkit/. An nvcc older
 # than 12.9, the first that knows the family target sm_100f, stops the build unless .toolkit/ is there; NVCC=fetch
-# passes over whatever is installed. WHEELS=dir: the wheels come from there, and no network is used. TOOLKIT_DIR=dir: another
+# passes over whatever is installed. An nvcc refuses a g++ that is newer than it (its crt/host_config.h), so another g++ or
+# clang++ is looked for; without one, a newer CUDA is fetched where one is fetched at all. NVCC_CCBIN names one, as for nvcc. WHEELS=dir: the wheels come from there, and no network is used. TOOLKIT_DIR=dir: another
 # folder than .toolkit/, as an absolute path.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
 
 OLDEST=12.9
-FETCHED=13.0
+FETCHED=13.0 FETCHED_GCC=15 FETCHED_CLANG=20 # and the newest host compilers that it takes
+NEWER=13.5
 TOOLKIT_DIR=${TOOLKIT_DIR:-$root/.toolkit}
 REQUIREMENTS=scripts/toolkit-requirements.txt
 LINT=scripts/lint-requirements.txt
@@ -46,6 +48,42 @@ at_least() {
 # version_of NVCC: major.minor, nothing where it does not run
 version_of() {
     "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' | sed 1q
+}
+
+# host GCC CLANG: the first host compiler on the PATH that is no newer than these; false without one
+host() {
+    if [ -n "${NVCC_CCBIN:-}" ]; then
+        echo "$NVCC_CCBIN"
+        return
+    fi
+    takes g++ "$1" || takes clang++ "$2"
+}
+
+# takes CXX MAJOR: CXX, or CXX-N with the greatest N from MAJOR down, if it is there and no newer than MAJOR
+takes() {
+    major=$("$1" -dumpversion 2>/dev/null) && [ "${major%%.*}" -le "$2" ] && echo "$1" && return
+    n=$2
+    while [ "$n" -ge 11 ]; do
+        if command -v "$1-$n" >/dev/null; then
+            echo "$1-$n"
+            return
+        fi
+        n=$((n - 1))
+    done
+    return 1
+}
+
+# limit NVCC PATTERN: what nvcc's crt/host_config.h says of its newest host compiler, nothing where there is no such file
+limit() {
+    sed -n "s/^#if.*$2.*/\\1/p" "$(dirname "$1")/../include/crt/host_config.h" 2>/dev/null | sed 1q
+}
+
+# Which CUDA is fetched: the one whose output the lessons show, or one that takes this machine's host compiler.
+pins() {
+    host $FETCHED_GCC $FETCHED_CLANG >/dev/null || ! command -v g++ >/dev/null || {
+        FETCHED=$NEWER
+        REQUIREMENTS=scripts/toolkit-newer-requirements.txt
+    }
 }
 
 # The stamp is a copy of the requirements: other versions in the file fetch again.
@@ -73,7 +111,7 @@ choose() {
     fi
     if [ -n "$version" ] && at_least $OLDEST "$version"; then
         choice=use
-    elif stored; then
+    elif pins && stored; then
         choice=use nvcc=$TOOLKIT_DIR/nvidia/cu13/bin/nvcc version=$FETCHED
     elif [ -n "$version" ]; then
         choice=old
@@ -173,6 +211,20 @@ find_cudart() {
         done | sed 1q
 }
 
+# Sets nvcc to a script that names the host compiler, where nvcc does not take g++.
+tell_host() {
+    gcc=$(limit "$nvcc" '__GNUC__ > \([0-9]*\)') clang=$(limit "$nvcc" '__clang_major__ >= \([0-9]*\)')
+    [ -n "$gcc" ] || return 0
+    cxx=$(host "$gcc" $((${clang:-1} - 1))) ||
+        die "nvcc $version takes g++ up to $gcc, and g++ is $(g++ -dumpversion): sudo apt-get install g++-$gcc" \
+            "(Fedora: gcc$gcc-c++), or make ... NVCC=fetch for a CUDA from PyPI that takes it."
+    [ "$cxx" != "${NVCC_CCBIN:-g++}" ] || return 0
+    told=$(cd "$(dirname "$out")" && pwd)/nvcc
+    printf '#!/bin/sh\nNVCC_CCBIN=%s exec "%s" "$@"\n' "$cxx" "$nvcc" >"$told.$$"
+    chmod +x "$told.$$"
+    mv "$told.$$" "$told"
+}
+
 write_env() {
     out=$1
     choose
@@ -189,6 +241,7 @@ write_env() {
         ;;
     esac
     sh scripts/doctor.sh need c++
+    tell_host
     cudart=$(find_cudart "$nvcc")
     [ -n "$cudart" ] || die "$nvcc has no libcudart.so beside it: is the CUDA runtime's package installed?" \
         "CUDART_DIR=/folder/of/libcudart.so names it; NVCC=fetch fetches CUDA $FETCHED into $TOOLKIT_DIR/."
@@ -201,7 +254,7 @@ write_env() {
             [ -e "$link/libcudart.so" ] # another make was as quick
     fi
     printf "NVCC='%s'\nNVCC_VERSION='%s'\nCUDART_DIR='%s'\nLINK_DIR='%s'\n" \
-        "$nvcc" "$version" "$cudart" "$link" >"$out.$$"
+        "${told:-$nvcc}" "$version" "$cudart" "$link" >"$out.$$"
     if cmp -s "$out.$$" "$out"; then rm "$out.$$"; else mv "$out.$$" "$out"; fi
 }
 

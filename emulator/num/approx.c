@@ -15,9 +15,9 @@ uint32_t num_sqrt_approx_f32(uint32_t a, unsigned flags) { return num_sqrt_f32(a
 uint32_t num_div_full_f32(uint32_t a, uint32_t b, unsigned flags) { return num_div_f32(a, b, NUM_RN, flags); }
 
 // sqrt(-0) is -0, so a negative zero gives -inf, and anything else negative NaN, as the table has it.
-static double rsqrt(double x) { return 1.0 / sqrt(x); }
+static double inverse_sqrt(double x) { return 1.0 / sqrt(x); }
 
-uint32_t num_rsqrt_approx_f32(uint32_t a, unsigned flags) { return result(rsqrt(operand(a, flags)), flags); }
+uint32_t num_rsqrt_approx_f32(uint32_t a, unsigned flags) { return result(inverse_sqrt(operand(a, flags)), flags); }
 uint32_t num_sin_approx_f32(uint32_t a, unsigned flags) { return result(sin(operand(a, flags)), flags); }
 uint32_t num_cos_approx_f32(uint32_t a, unsigned flags) { return result(cos(operand(a, flags)), flags); }
 uint32_t num_ex2_approx_f32(uint32_t a, unsigned flags) { return result(exp2(operand(a, flags)), flags); }
@@ -45,12 +45,12 @@ static double from_upper_word(uint64_t a) {
 
 uint64_t num_rcp_approx_ftz_f64(uint64_t a) { return upper_word(1.0 / from_upper_word(a)); }
 
-uint64_t num_rsqrt_approx_ftz_f64(uint64_t a) { return upper_word(rsqrt(from_upper_word(a))); }
+uint64_t num_rsqrt_approx_ftz_f64(uint64_t a) { return upper_word(inverse_sqrt(from_upper_word(a))); }
 
 uint64_t num_rsqrt_approx_f64(uint64_t a) {
     if (num_is_nan(NUM_F64, a))
         return a | UINT64_C(1) << 51;
-    double x = rsqrt(num_f64_from_bits(a));
+    double x = inverse_sqrt(num_f64_from_bits(a));
     return x == x ? num_f64_bits(x) : NUM_NAN_F64;
 }
 

@@ -78,7 +78,8 @@ bool trace_write(FILE *file, const struct trace_log *log) {
         c->ops = NULL;
         c->events = NULL;
     }
-    struct head head = {.magic = MAGIC, .order = ORDER, .version = TRACE_VERSION, .log = *log};
+    struct head head = {.order = ORDER, .version = TRACE_VERSION, .log = *log};
+    memcpy(head.magic, MAGIC, sizeof head.magic);
     head.log.text = NULL;
     head.log.sites = NULL;
     head.log.calls = NULL;

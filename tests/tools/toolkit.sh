@@ -9,7 +9,7 @@ cp -r "$1/scripts" "$scratch/repo/scripts"
 cd "$scratch/repo" || exit 1
 bad=0
 
-for tool in sh sed uname dirname cat cmp mv rm mkdir ls ln cp tr printf g++ gcc; do
+for tool in sh chmod sed uname dirname cat cmp mv rm mkdir ls ln cp tr printf g++ gcc; do
     ln -s "$(command -v $tool)" "$scratch/bin/$tool" 2>/dev/null
 done
 
@@ -60,6 +60,40 @@ grep -qx "CUDART_DIR='$scratch/cuda/lib64'" out.env && grep -qx "LINK_DIR='$PWD/
 toolkit $run env out.env
 grep -qx "LINK_DIR='$scratch/cuda/lib64'" out.env || { echo "FAILED: link folder: $(cat out.env)"; bad=1; }
 
+# A g++ that is newer than nvcc takes: an older one, or clang++, is named to nvcc; else the remedy is one line.
+compiler() {
+    rm -f "$scratch/bin/$1"
+    printf '#!/bin/sh\necho %s\n' "$2" >"$scratch/bin/$1"
+    chmod +x "$scratch/bin/$1"
+}
+mkdir -p "$scratch/cuda/include/crt"
+printf '#if __GNUC__ > 15\n#if (__clang_major__ >= 21) || (__clang_major__ < 3)\n' >"$scratch/cuda/include/crt/host_config.h"
+told() {
+    toolkit "$@" $run env out.env
+    expect "g++ $*" 0 ''
+    grep -h ^NVCC= out.env
+    sed -n 's/^NVCC_CCBIN=\([^ ]*\) .*/\1/p' nvcc 2>/dev/null
+}
+hosts() {
+    rm -f nvcc
+    got=$(told "$@" | tr '\n' ' ')
+    [ "$got" = "$want " ] || { echo "FAILED: $*: the host compiler: $got, not $want"; bad=1; }
+}
+compiler g++ 15.2
+want="NVCC='$scratch/cuda/bin/nvcc'" hosts
+compiler g++ 16
+toolkit $run env out.env
+expect "g++ 16 alone" 1 '*takes g++ up to 15, and g++ is 16: sudo apt-get install g++-15*'
+want="NVCC='$scratch/cuda/bin/nvcc'" hosts NVCC_CCBIN=gcc
+compiler clang++ 21
+compiler clang++-19 19
+want="NVCC='$PWD/nvcc' clang++-19" hosts
+compiler clang++ 20
+want="NVCC='$PWD/nvcc' clang++" hosts
+compiler g++-13 13
+want="NVCC='$PWD/nvcc' g++-13" hosts
+compiler g++ 12
+
 toolkit NVCC=no-such-nvcc $run which
 expect "NVCC that is not there" 1 '*NVCC=no-such-nvcc does not run*'
 toolkit NVCC=fetch $run which
@@ -76,7 +110,11 @@ if python3 -m pip --version >/dev/null 2>&1; then
     expect "a Python that is too new for the site" 1 '*the site needs Python 3.1 to 3.2,*and python3 is Python 3*'
     mkdir "$scratch/empty"
     toolkit WHEELS="$scratch/empty" $run env out.env
-    expect "an empty WHEELS folder" 1 '*fetching nvcc*pip could not fetch*'
+    expect "an empty WHEELS folder" 1 '*fetching nvcc and headers of CUDA 13.0*pip could not fetch*'
+    compiler g++ 16
+    rm "$scratch"/bin/g++-* "$scratch"/bin/clang++*
+    toolkit WHEELS="$scratch/empty" $run env out.env
+    expect "g++ 16 wants a newer CUDA" 1 '*fetching nvcc and headers of CUDA 13.5*pip could not fetch*'
     toolkit WHEELS="$scratch/none" $run env out.env
     expect "WHEELS that is no folder" 1 '*WHEELS=*is not a folder*'
     [ ! -e .toolkit ] || { echo "FAILED: a failed fetch leaves .toolkit"; bad=1; }
