@@ -5,8 +5,8 @@
  * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
  * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
  * becomes the program: the exit status is the program's, but 3 in place of 0 where something was found in its kernels
- * (the library sees to that: REPORT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127 for
- * one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
+ * (the library sees to that: REPORT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127
+ * for one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
  */
 #include "cudart/core/options.h"
 #include "cudart/loader/elfcheck.h"
