@@ -5,14 +5,15 @@
  * Looks PROGRAM up as the shell does, reads its ELF headers and refuses what cannot work, by name and with the flag
  * that mends it. Then it puts the emulator's folder first into LD_LIBRARY_PATH, its options into the environment, and
  * becomes the program: the exit status is the program's, but 3 in place of 0 where something was found in its kernels
- * (the library sees to that: REPORT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127 for
- * one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
+ * (the library sees to that: REPORT_LAUNCHED). Own failures: 2 for wrong use, 126 for a program that cannot run, 127
+ * for one that is not there. With --explore it stays and runs the program many times (explore/explore.h).
  */
 #include "cudart/core/options.h"
 #include "cudart/loader/elfcheck.h"
 #include "explore/explore.h"
 #include "report/report.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -154,14 +155,6 @@ static const char *from_root(const char *path, char *buf, size_t size) {
     return buf;
 }
 
-static void check_suppressions(const char *path) {
-    struct suppressions list = {0};
-    char why[512];
-    if (!suppress_read(&list, path, why, sizeof why))
-        stop(WRONG_USE, "--suppress: %s", why);
-    suppress_free(&list);
-}
-
 /* Prints what was asked for, and ends. */
 static _Noreturn void tell(const char *text) {
     if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
@@ -196,8 +189,6 @@ static void take_option(const char *arg) {
             continue;
         if (!o->parse(value, &config))
             stop(WRONG_USE, "%s=%s: expected %s", o->name, value, o->expects);
-        if (config.suppress != NULL)
-            check_suppressions(value);
         set_environment(o->env, o->is_path ? from_root(value, path, sizeof path) : value);
         return;
     }
@@ -277,6 +268,21 @@ static void prepend_library_path(const char *folder) {
     free(all);
 }
 
+/* The library knows which rules there are: this program is linked without those who give them. */
+static void check_suppressions(const char *folder) {
+    const char *path = getenv("SM100EMU_SUPPRESS");
+    char library[PATH_MAX + 80], why[512];
+    if (path == NULL)
+        return;
+    snprintf(library, sizeof library, "%s/" LIBRARY, folder);
+    void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    suppress_check *const check = opened ? (suppress_check *)dlsym(opened, SUPPRESS_CHECK) : NULL;
+    if (check == NULL)
+        stop(CANNOT_RUN, "%s", dlerror());
+    if (!check(path, why, sizeof why))
+        stop(WRONG_USE, "--suppress: %s", why);
+}
+
 int main(int argc, char **argv) {
     char path[PATH_MAX], folder[PATH_MAX + 64];
     const char **options = calloc((size_t)argc + 1, sizeof *options);
@@ -301,6 +307,7 @@ int main(int argc, char **argv) {
     look_up(argv[i], path, sizeof path);
     check_program(argv[i], path);
     find_library(folder, sizeof folder);
+    check_suppressions(folder);
     prepend_library_path(folder);
     explore.path = path;
     explore.argv = &argv[i];

@@ -79,6 +79,13 @@ void suppress_free(struct suppressions *s) {
     s->first = NULL;
 }
 
+__attribute__((visibility("default"))) bool sm100emu_suppress_check(const char *path, char *why, size_t why_size) {
+    struct suppressions list = {0};
+    const bool ok = suppress_read(&list, path, why, why_size);
+    suppress_free(&list);
+    return ok;
+}
+
 /* --- matching ----------------------------------------------------------------------------------------------------- */
 
 static bool file_fits(const struct suppression *x, const char *file, uint32_t line) {

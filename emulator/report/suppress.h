@@ -36,6 +36,10 @@ struct suppressions {
 /* Reads a file into an empty list. False, with the reason in `why`, where it cannot be read, a line is none of the
  * above or a rule is unknown. */
 bool suppress_read(struct suppressions *s, const char *path, char *why, size_t why_size);
+/* Can that file be read? The library has this function under the name SUPPRESS_CHECK, for the launcher. */
+typedef bool suppress_check(const char *path, char *why, size_t why_size);
+#define SUPPRESS_CHECK "sm100emu_suppress_check"
+suppress_check sm100emu_suppress_check;
 void suppress_free(struct suppressions *s);
 /* The first line that names the finding; NULL: none, or no list. */
 const struct suppression *suppress_match(const struct suppressions *s, const struct diag *d);

@@ -129,6 +129,6 @@ with tempfile.TemporaryDirectory() as folder:
         ghosts += ['faults("a-ghost");'] if "unit" in name else []
         for ghost in ghosts:
             breach(ghost, "%s:%d: [a-ghost] is no diagnostic" % (name, text.count("\n") + 1), **{name: text + ghost})
-    for form in "static const struct diag x = {.id = \"rule-one\"};", "struct diag y[2] = {{.rule = \"\", .id = \"x\"}};":
+    for form in 'static const struct diag x = {.id = "rule-one"};', 'struct diag y[2] = {{.rule = "", .id = "x"}};':
         breach(form, "a.c:3: define it as DIAG(name)", **{"emulator/room/a.c": FILES["emulator/room/a.c"] + form})
 sys.exit(bad)

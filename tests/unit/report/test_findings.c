@@ -14,9 +14,9 @@ static void collect(void *ctx, const char *text, size_t len) {
     check_append(out, sizeof out, &length, text, len);
 }
 
-static const struct diag warning = {.id = "missing-proxy-fence", .class = DIAG_WARNING, .cuda_error = 719};
-static const struct diag strict = {.id = "mbarrier-unpublished", .class = DIAG_STRICT, .cuda_error = 719};
-static const struct diag fatal = {.id = "deadlock", .class = DIAG_ERROR, .cuda_error = 719};
+DIAG(warning) = {.id = "missing-proxy-fence", .class = DIAG_WARNING, .cuda_error = 719};
+DIAG(strict) = {.id = "mbarrier-unpublished", .class = DIAG_STRICT, .cuda_error = 719};
+DIAG(fatal) = {.id = "deadlock", .class = DIAG_ERROR, .cuda_error = 719};
 
 static struct gpu *open_gpu(enum mach_check check) {
     struct mach_config c = mach_config_b200();

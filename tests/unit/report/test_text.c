@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/fatal.h"
 #include "report/diag.h"
+#include "report/rules.h"
 
 #include "check.h"
 
@@ -232,11 +233,15 @@ static void copies(void) {
     arena_free(&a);
 }
 
+DIAG(listed) = {.id = "listed"};
+DIAG_ARRAY(more, 3) = {[0] = {.id = "listed", .reason = "so"}, [2] = {.id = "another"}};
+
+/* Ids are found in single definitions and in arrays with gaps; the definition that says its reason comes first. */
 static void ids(void) {
-    unsigned n = 0;
-    for (; diag_ids[n]; n++)
-        CHECK(!n || strcmp(diag_ids[n - 1], diag_ids[n]) < 0);
-    CHECK(n > 100);
+    CHECK(rules_find("listed") == &more[0]);
+    CHECK(rules_find("another") == &more[2]);
+    CHECK(rules_find("list") == NULL);
+    CHECK_EQ(listed.class, DIAG_ERROR);
 }
 
 static void nothing_overruns(void) {
