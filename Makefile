@@ -37,6 +37,8 @@ BACKEND ?=
 SANITIZE ?=
 WHEELS ?=
 WERROR ?=
+ONLY ?=
+MACHINES ?=
 FUZZ_SECONDS ?= 600
 BENCH_SIZE ?= 4096
 BENCH_RUNS ?= 3
@@ -105,7 +107,7 @@ RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
 
-.PHONY: help all test test-full doctor toolkit format lint layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) FORCE
+.PHONY: help all test test-full doctor toolkit format lint machines layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -518,6 +520,10 @@ format: ## rewrite the sources with clang-format
 
 lint: ## clang-format's and clang-tidy's findings, and functions, files, lines and rooms that are too large; nothing changed
 	@sh scripts/lint.sh
+
+machines: ## as root on Debian: other systems, compilers, shells, languages, each with the README's packages alone (ONLY='sid gawk' MACHINES=folder WHEELS=dir)
+	@sh scripts/doctor.sh need python3 pip
+	@$(PYTHON) scripts/machines.py $(if $(MACHINES),--folder '$(MACHINES)') $(if $(WHEELS),--wheels '$(WHEELS)') $(ONLY)
 
 layers: ## prove from the #include lines that the emulator's rooms depend one way
 	@$(PYTHON) scripts/layers.py .
