@@ -2,9 +2,9 @@
 
   BUILD/tests/bench_emulator   on one core: the tensor core by shape and type, the interpreter
   steps, whole programs        with their defaults
-  steps at SIZE cubed          (default 4096) on all cores: the kernel from launch to synchronise, and step 05 as a whole
-                               program with a sampled check, against sgemm of that size on all cores, which is run right
-                               before each. RUNS times (default 3), medians, the least and the most in brackets
+  steps at SIZE cubed          (default 4096) on all cores: the kernel from launch to synchronise, and step 05 as a
+                               whole program with a sampled check, against sgemm of that size on all cores, which is run
+                               right before each. RUNS times (default 3), medians, the least and the most in brackets
   step 05                      the same in bf16, in f16 with the emulator's --umma=fast, in four types with --umma=b200
   MEMORY=1                     step 05 at 8192 cubed too, for the memory that it takes: minutes
 """
@@ -42,8 +42,8 @@ class Bench:
 
     def run(self, program, words, options=()):
         path = os.path.join(PROGRAMS, program)
-        done = subprocess.run([self.host, "run", os.path.join(self.build, "sm100emu"), "--time", *options, path, *words],
-                              capture_output=True, text=True)
+        emulator = [os.path.join(self.build, "sm100emu"), "--time", *options]
+        done = subprocess.run([self.host, "run", *emulator, path, *words], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"  {path} failed:\n" + "\n".join(done.stderr.splitlines()[-5:]))
         found = KERNEL.findall(done.stderr)
@@ -64,7 +64,8 @@ class Bench:
             line += f" {2e-9 * SIZE**3 / middle(times):7.1f} GFLOP/s {runs[-1].instructions / 1e6:7.1f} M warp instr."
         if all(run.blas for run in runs):
             ratios = sorted((run.seconds if whole else run.kernel) / run.blas for run in runs)
-            line += f"   sgemm {spread(sorted(run.blas for run in runs), '.2f', ' s')}: {spread(ratios, '.2f', ' times')}"
+            blas = spread(sorted(run.blas for run in runs), ".2f", " s")
+            line += f"   sgemm {blas}: {spread(ratios, '.2f', ' times')}"
         print(line, flush=True)
 
 

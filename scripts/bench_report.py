@@ -1,6 +1,6 @@
-"""bench_report.py RECORD PLOT: a table of what bench.sh wrote into RECORD, TFLOPS by program and size, and the same as an
-SVG in the file PLOT, which matplotlib draws where it is installed. Only what RECORD holds appears: a program that failed
-or was absent has a word in its place.
+"""bench_report.py RECORD PLOT: a table of what bench.sh wrote into RECORD, TFLOPS by program and size, and the same
+as an SVG in the file PLOT, which matplotlib draws where it is installed. Only what RECORD holds appears: a program
+that failed or was absent has a word in its place.
 
 The lines of RECORD (others are ignored):
   TIME  NAME MxNxK IN->OUT: median U us, U to U, R runs, T TFLOPS on DEVICE

@@ -12,7 +12,8 @@ sample programs of build/. A run is
   hung      not ended after 10 times as long as without a failure, at least 2 seconds
 
 FOLDER/outcomes and FOLDER/findings have a line for each: outcome, allocation, program. The stderr of a finding is in
-FOLDER/OUTCOME.NUMBER... Prints the counts and how much of the plan was done; exit 1 on findings, 2 where a program fails by itself.
+FOLDER/OUTCOME.NUMBER... Prints the counts and how much of the plan was done; exit 1 on findings, 2 where a program
+fails by itself.
 INJECT_RUNS: at most so many of each program. PRELOAD: what must be loaded before the injector (a sanitizer's library).
 """
 

@@ -1,6 +1,6 @@
-"""measures.py ROOT: the sizes of the house style that are counted in lines: none has more than 120 columns and no file
-more than 600 lines, in C and CUDA, and no room of the emulator holds more than 30% of it. A breach is one line, and exit
-1; the rooms' shares are printed.
+"""measures.py ROOT: the sizes of the house style that are counted in lines: none has more than 120 columns and no
+file more than 600 lines, in C and CUDA, and no room of the emulator holds more than 30% of it. A breach is one line,
+and exit 1; the rooms' shares are printed.
 
 A URL may be longer, and what a test says after `// EXPECT:`, `// NEVER:` or `// NVCC:` stands in one line.
 """

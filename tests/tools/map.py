@@ -1,6 +1,7 @@
 """map.py ROOT: emulator/README.md is a true map. Each of its links leads to a file; its table has every room of
-emulator/ and no other; the names in backquotes right behind a link are declared or defined in that file, and any other
-name with an underscore occurs in emulator/. A breach is one line, and exit 1. First, each breach is seen in a small tree.
+emulator/ and no other; the names in backquotes right behind a link are declared or defined in that file, and any
+other name with an underscore occurs in emulator/. A breach is one line, and exit 1. First, each breach is seen in a
+small tree.
 """
 
 import os

@@ -90,7 +90,8 @@ def strangers(paths, folder, readable):
 
     def outside(paths, places):
         places = tuple(os.path.join(os.path.realpath(place), "") for place in places)
-        return [path for path in paths if not os.path.join(os.path.realpath(os.path.join(folder, path)), "").startswith(places)]
+        real = [os.path.join(os.path.realpath(os.path.join(folder, path)), "") for path in paths]
+        return [path for path, at in zip(paths, real) if not at.startswith(places)]
 
     found = outside(paths, (folder, *readable))
     return outside(found, links(tuple(readable))) if found else []
