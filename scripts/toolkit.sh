@@ -246,10 +246,12 @@ write_env() {
     [ -n "$cudart" ] || die "$nvcc has no libcudart.so beside it: is the CUDA runtime's package installed?" \
         "CUDART_DIR=/folder/of/libcudart.so names it; NVCC=fetch fetches CUDA $FETCHED into $TOOLKIT_DIR/."
     link=$cudart
-    # The wheels carry libcudart.so.13 without the name the linker asks for.
+    # The wheels carry libcudart.so.13 without the name the linker asks for, and nvcc 13.0 looks for the libraries beside it
+    # in lib64/, which they do not have.
     if [ ! -e "$cudart/libcudart.so" ]; then
         link=$(cd "$(dirname "$out")" && pwd)/cudart
         mkdir -p "$link"
+        ln -sf "$cudart"/*.a "$link"
         ln -sf "$(ls "$cudart"/libcudart.so.1? | sed 1q)" "$link/libcudart.so" 2>/dev/null ||
             [ -e "$link/libcudart.so" ] # another make was as quick
     fi
