@@ -1,5 +1,7 @@
-/* check/global_verdict.c - is the later of two accesses to global memory ordered behind the earlier? global.h. */
-#include "check/global.h"
+/* check/verdict/marks.c - the rules of order in global memory; contract in marks.h. */
+#include "check/verdict/marks.h"
+
+#include "check/verdict/conflict.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,11 +94,11 @@ DIAG(map_fence_missing) = {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
-static uint32_t cluster_of(const struct toucher *t) { return t->r->global->cluster; }
+static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
 
-static const struct clock *clock_of(const struct toucher *t, struct clock *const *now, enum layer layer,
-                                    uint32_t cluster) {
-    return cluster == cluster_of(t) ? now[layer] : far_of(clock_far(now[layer]), cluster);
+static const struct vclock *vclock_of(const struct toucher *t, struct vclock *const *now, enum layer layer,
+                                      uint32_t cluster) {
+    return cluster == cluster_of(t) ? now[layer] : far_of(vclock_far(now[layer]), cluster);
 }
 
 static uint32_t lane_of(const struct mark *m, uint32_t byte) {
@@ -117,54 +119,54 @@ static bool is_own(const struct toucher *t, enum layer layer, const struct mark 
     return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
 }
 
-static bool knows_every(const struct toucher *t, const struct clock *c, enum layer layer, const struct mark *first,
+static bool knows_every(const struct toucher *t, const struct vclock *c, enum layer layer, const struct mark *first,
                         const struct mark *mine) {
     struct mark one = *first;
     one.flags = (uint8_t)(first->flags % MARK_UNIT + ONE_LANE * MARK_UNIT);
-    for (one.lane = 0; one.lane < (int8_t)CLOCK_LANES; one.lane++)
+    for (one.lane = 0; one.lane < (int8_t)VCLOCK_LANES; one.lane++)
         if (!is_own(t, layer, &one, mine, 0) &&
-            !(c && clock_knows_lane(c, first->warp, (uint32_t)one.lane, first->time)))
+            !(c && vclock_knows_lane(c, first->warp, (uint32_t)one.lane, first->time)))
             return false;
     return true;
 }
 
-static bool knows(const struct toucher *t, struct clock *const *now, enum layer layer, const struct mark *first,
+static bool knows(const struct toucher *t, struct vclock *const *now, enum layer layer, const struct mark *first,
                   const struct mark *mine, uint32_t both) {
-    const struct clock *c = clock_of(t, now, layer, first->cluster);
+    const struct vclock *c = vclock_of(t, now, layer, first->cluster);
     uint32_t unit = mark_unit(first);
     if (!(mine->flags & MARK_OP) && mark_unit(mine) < unit)
         unit = mark_unit(mine);
     if (mark_unit(first) == EVERY_LANE)
         return knows_every(t, c, layer, first, mine);
     if (mark_unit(first) == ONE_WARP)
-        return is_own(t, layer, first, mine, 0) || clock_knows_any(c, first->warp, UINT32_MAX, first->time);
+        return is_own(t, layer, first, mine, 0) || vclock_knows_any(c, first->warp, UINT32_MAX, first->time);
     for (uint32_t left = both; left;) {
         const uint32_t byte = (uint32_t)__builtin_ctz(left), end = ((byte >> unit) + 1) << unit;
         left = end < SECTOR ? left >> end << end : 0;
         if (!is_own(t, layer, first, mine, byte) &&
-            !(c && clock_knows_lane(c, first->warp, lane_of(first, byte), first->time)))
+            !(c && vclock_knows_lane(c, first->warp, lane_of(first, byte), first->time)))
             return false;
     }
     return true;
 }
 
-bool global_knows(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
+bool marks_known(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
     return knows(t, t->v->now, LAYER_ORDER, first, mine, both);
 }
 
-static bool knows_done(const struct toucher *t, enum layer layer, const struct global_op *op, bool wrote) {
+static bool knows_done(const struct toucher *t, enum layer layer, const struct op_record *op, bool wrote) {
     const struct viewer *v = t->v;
-    const struct clock *c = clock_of(t, v->now, layer, op->cluster);
+    const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
     if (op->cluster != cluster_of(t) && !c) /* of an island that runs side by side, perhaps */
         return false;
     const struct done *d = op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
     switch (d->how) {
     case DONE_TOKEN:
-        return clock_knows_token(c, d->token, d->step);
+        return vclock_knows_token(c, d->token, d->step);
     case DONE_THREAD:
         if (op->cluster == cluster_of(t) && d->warp == v->warp && d->lanes & v->lanes && d->time <= v->time)
             return true;
-        return clock_knows_any(c, d->warp, d->lanes, d->time);
+        return vclock_knows_any(c, d->warp, d->lanes, d->time);
     default:
         return d->how == DONE_FORGOTTEN;
     }
@@ -172,32 +174,14 @@ static bool knows_done(const struct toucher *t, enum layer layer, const struct g
 
 /* --- tensor maps -------------------------------------------------------------------------------------------------- */
 
-/* Does who executed the acquire know of a release behind the write? */
-static bool is_released(const struct toucher *t, const struct map_acquire *a, const struct mark *first) {
-    struct global *g = t->r->global->launch;
-    const bool near = first->cluster == cluster_of(t);
-    const struct clock *c = near ? a->known : far_of(clock_far(a->known), first->cluster);
-    bool found = false;
-    pthread_mutex_lock(&g->lock);
-    for (uint32_t i = g->num_releases; i-- && !found;) {
-        const struct map_release *r = &g->releases[i];
-        const bool own = near && r->warp == a->warp && r->lanes & a->lanes && r->time <= a->time;
-        found = r->cluster == first->cluster && r->time >= first->time &&
-                (own || clock_knows_any(c, r->warp, r->lanes, r->time));
-    }
-    found |= g->num_releases == MAX_RELEASES;
-    pthread_mutex_unlock(&g->lock);
-    return found;
-}
-
 static bool is_map_fenced(const struct toucher *t, const struct mark *first, uint64_t at) {
-    const struct global_watch *g = t->r->global;
+    const struct map_acquires *q = &t->r->acquires;
     const struct viewer *v = t->v;
-    for (uint32_t i = 0; i < g->num_acquires; i++) {
-        const struct map_acquire *a = &g->acquires[i];
+    for (uint32_t i = 0; i < q->num; i++) {
+        const struct map_acquire *a = &q->list[i];
         const bool own = a->warp == v->warp && a->lanes & v->lanes && a->time <= v->time;
-        if (a->map <= at && at < a->map + 128 && is_released(t, a, first) &&
-            (own || clock_knows_any(v->now[LAYER_ORDER], a->warp, a->lanes, a->time)))
+        if (a->map <= at && at < a->map + 128 && maps_is_released(t->r, a, first->cluster, first->time) &&
+            (own || vclock_knows_any(v->now[LAYER_ORDER], a->warp, a->lanes, a->time)))
             return true;
     }
     return false;
@@ -218,7 +202,7 @@ static bool same_value(const struct mark *a, const struct mark *b) {
 
 /* Lanes that store the same with one instruction, as a warp does where nobody was elected. */
 static bool same_store(const struct mark *a, const struct mark *b) {
-    const struct global_op *x = a->by.op, *y = b->by.op;
+    const struct op_record *x = a->by.op, *y = b->by.op;
     return a->flags & b->flags & MARK_OP && !((a->flags | b->flags) & MARK_STRONG) && x->site == y->site &&
            x->cluster == y->cluster && x->warp == y->warp && x->clock == y->clock && x->source == y->source;
 }
@@ -237,14 +221,14 @@ static bool is_seed(const struct mark *a, const struct mark *b) {
 }
 
 /* Threads of another CTA, which have a cache of their own. */
-static bool is_elsewhere(const struct toucher *t, const struct global_op *op) {
+static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
     return !t->v->async &&
-           (op->cluster != t->r->global->cluster || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
+           (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
 }
 
 static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
     const bool wrote = first->flags & MARK_WRITE;
-    const struct global_op *op = first->by.op;
+    const struct op_record *op = first->by.op;
     if (mine->flags & MARK_OP && op == mine->by.op)
         return NULL;
     if (knows_done(t, LAYER_ORDER, op, wrote))
@@ -254,9 +238,9 @@ static const struct diag *op_verdict(const struct toucher *t, const struct mark 
     return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
 }
 
-const struct diag *global_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
-                                  uint32_t both, uint64_t at) {
-    struct clock *const *now = t->v->now;
+const struct diag *marks_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
+                                 uint32_t both, uint64_t at) {
+    struct vclock *const *now = t->v->now;
     if (are_strong(first, mine) || same_value(first, mine) || same_store(first, mine))
         return NULL;
     if (first->flags & MARK_OP)
@@ -282,7 +266,7 @@ const struct diag *global_verdict(const struct toucher *t, const struct mark *fi
 
 /* Who made the mark: their cluster may have ended. */
 static struct mach_origin origin_of(const struct toucher *t, const struct mark *m, uint64_t at) {
-    const struct global *g = t->r->global->launch;
+    const struct grid_watch *g = t->r->grid;
     const struct diag_dim3 c = g->cluster, b = g->block;
     const struct diag_dim3 clusters = {g->grid.x / c.x, g->grid.y / c.y, g->grid.z / c.z};
     const uint32_t rank = m->warp / t->r->warps_each, warp = m->warp % t->r->warps_each;
@@ -308,8 +292,8 @@ static void name_place(const struct toucher *t, uint64_t at, char *place, size_t
                  (unsigned long long)b.size);
 }
 
-void global_tell(const struct toucher *t, const struct diag *rule, const struct mark *first, const struct mark *mine,
-                 uint64_t at) {
+void marks_tell(const struct toucher *t, const struct diag *rule, const struct mark *first, const struct mark *mine,
+                uint64_t at) {
     const struct viewer *v = t->v;
     const bool op = first->flags & MARK_OP, wrote = first->flags & MARK_WRITE;
     const char *store = first->flags & MARK_STRONG ? "a strong store or atomic operation" : "a store";
@@ -318,9 +302,9 @@ void global_tell(const struct toucher *t, const struct diag *rule, const struct 
     if (!(mine->flags & MARK_OP))
         by.lanes = 1u << lane_of(mine, at % SECTOR);
     const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
-    char place[120];
-    name_place(t, at, place, sizeof place);
     /* an operation counts from its issue, though it runs later */
     const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
-    verdict_tell(t->r, rule, late ? &theirs : &ours, late ? &ours : &theirs, place);
+    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, ""};
+    name_place(t, at, f.place, sizeof f.place);
+    conflict_tell(t->r, &f);
 }

@@ -1,19 +1,22 @@
-/* check/words.c - accesses of threads to shared memory, word by word; race.h.
+/* check/shadow/stamps.c - accesses of threads to shared memory, word by word; contract in kept.h.
  *
  * Of each word: who wrote it last, and who has read it since. What came before that write is ordered before it, or was
  * told. Several readers, and bytes of a word with different fates, are kept apart; four words of one fate, as a thread
  * touches them with one vector access, are one.
  */
-#include "check/race.h"
+#include "check/shadow/kept.h"
 
 #include "base/heap.h"
-#include "check/global.h"
 
 #include <string.h>
 
 #define WORD 4u
 #define BLOCK_WORDS (BLOCK_BYTES / WORD)
-#define MAX_READERS 128u /* of one place; of more, the oldest are forgotten */
+/* Flags of a stamp that this file alone sets. */
+#define STAMP_MANY STAMP_NEXT        /* `time` is the number of a list of them */
+#define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of those of its bytes */
+#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, behind which its thread has an atomic */
+#define MAX_READERS 128u             /* of one place; of more, the oldest are forgotten */
 
 struct readers {
     uint32_t num, cap;
@@ -44,23 +47,19 @@ struct touch {
     uint32_t known_warp, known_time;
 };
 
-struct bytes_watch *bytes_of(struct race *r, struct cta *owner) {
-    struct cta_watch *c = race_cta(r, owner);
-    if (c->bytes)
-        return c->bytes;
-    struct bytes_watch *b = c->bytes = xcalloc(1, sizeof *b);
-    b->num_blocks = (owner->smem_end + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    b->block = xcalloc(b->num_blocks, sizeof *b->block);
-    return b;
-}
-
 /* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
+
+static bool tell(const struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
+    const struct spot spot = {IN_SHARED, t->owner, at};
+    const struct conflict f = verdict_stamp_conflict(t->r, rule, first, wrote, &t->v, t->writes, &spot);
+    return sums_tell(t->r, t->rows, &f);
+}
 
 /* Once of an instruction; what the strict level alone tells does not stand for what follows. */
 static void report(struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
     bool *told = rule->class == DIAG_STRICT ? &t->told_strictly : &t->told;
     if (!*told)
-        *told = verdict_tell_stamp(t->r, rule, first, wrote, &t->v, t->writes, t->owner, at, t->rows);
+        *told = tell(t, rule, first, wrote, at);
 }
 
 /* The same for most of them, at once. */
@@ -69,7 +68,7 @@ static inline bool is_known(struct touch *t, const struct stamp *s) {
         return false;
     if (s->warp != t->known_warp) {
         t->known_warp = s->warp;
-        t->known_time = clock_all_lanes(t->v.now[t->v.async ? LAYER_FENCED : LAYER_ORDER], s->warp);
+        t->known_time = vclock_all_lanes(t->v.now[t->v.async ? LAYER_FENCED : LAYER_ORDER], s->warp);
     }
     return s->time <= t->known_time;
 }
@@ -160,7 +159,7 @@ static void add_reader(struct touch *t, struct stamp *read) {
     const struct stamp *s = &t->stamp;
     const bool own = read->warp == s->warp && read->lane == s->lane;
     if (!read->flags &&
-        (!read->time || own || clock_knows_lane(t->v.now[LAYER_FENCED], read->warp, read->lane, read->time))) {
+        (!read->time || own || vclock_knows_lane(t->v.now[LAYER_FENCED], read->warp, read->lane, read->time))) {
         *read = *s;
         return;
     }
@@ -335,7 +334,7 @@ static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
 }
 
 static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
-    if (!t->quiet && !t->told && spans_meet(t->r, t->owner, &t->v, at, size, t->writes))
+    if (!t->quiet && !t->told && spans_meet(t->r, t->b, t->owner, &t->v, at, size, t->writes))
         t->told = true;
     for (uint32_t end = at + size, next; at < end; at = next) {
         const uint32_t base = at & ~(WORD - 1);
@@ -369,16 +368,6 @@ static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
-void words_remember(struct warp_watch *w, uint32_t time, const struct diag_site *site) {
-    if (w->log_end && w->log[(w->log_end - 1) % w->log_room].time == time)
-        return;
-    if (w->log_end == w->log_room && w->log_room < RACE_LOG) {
-        w->log_room = w->log_room ? 4 * w->log_room : 256;
-        w->log = xrealloc_array(w->log, w->log_room, sizeof *w->log);
-    }
-    w->log[w->log_end++ % w->log_room] = (struct place){time, site};
-}
-
 static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
                         uint8_t flags) {
     uint32_t from = UINT32_MAX, to = 0;
@@ -390,7 +379,7 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     if (!lanes)
         return;
     t->known_warp = UINT32_MAX;
-    t->quiet = !spans_doubt(t->r, t->owner, &t->v, from, to + e->size, t->writes);
+    t->quiet = !spans_doubt(t->r, t->b, &t->v, from, to + e->size, t->writes);
     t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
     const bool quads = t->quiet && e->size == QUAD;
     for (uint32_t m = lanes; m; m &= m - 1) {
@@ -403,19 +392,19 @@ static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t 
     }
 }
 
-void words_access(struct race *r, const struct event_access *e, const struct note *copy) {
-    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
+    const uint32_t warp = race_warp_of(r, &e->by);
     struct warp_watch *w = &r->warps[warp];
-    struct touch t = {.r = r, .owner = e->owner, .b = bytes_of(r, e->owner), .writes = e->effect & EFFECT_WRITE};
+    struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
     t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
-    const bool as_one = e->agent == AGENT_TENSOR_ALLOC || global_is_map_copy(e);
+    const bool as_one = e->agent == AGENT_TENSOR_ALLOC || maps_is_copy(e);
     const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (as_one ? STAMP_WARP : 0);
     if (copy) {
         t.v = viewer_of_note(&e->by, copy, false, copy->name);
         touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);
         return;
     }
-    words_remember(w, r->time, e->by.site);
+    sites_remember(&w->sites, r->time, e->by.site);
     for (uint32_t i = 0; i < w->num_strands; i++) {
         t.v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
         touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
@@ -523,8 +512,8 @@ static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
     return false;
 }
 
-void words_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
-    struct bytes_watch *b = bytes_of(r, owner);
+void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
+                   const struct span *s) {
     if (!any_words(b, s->from, s->to))
         return;
     struct touch t = {.r = r, .owner = owner, .b = b, .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
@@ -537,14 +526,14 @@ void words_engine(struct race *r, struct cta *owner, const struct viewer *v, con
             const uint32_t at = s->pieces->at[i] + g * s->pieces->stride;
             struct rows rows = {.mma = s->note, .owner = owner, .comes = true};
             if (s->rows) {
-                rows_piece(&rows, g * s->pieces->num + i);
+                sums_add_piece(&rows, g * s->pieces->num + i);
                 t.rows = &rows;
             }
             engine_range(&t, at, at + s->pieces->size);
         }
 }
 
-void words_free(struct bytes_watch *b) {
+void stamps_free(struct bytes_watch *b) {
     for (uint32_t i = 0; i < b->num_blocks; i++) {
         xfree(b->block[i].quads);
         xfree(b->block[i].held);

@@ -1,29 +1,5 @@
-/* check/mbarrier.c - mbarriers: what a phase carries and to whom, and the rules of the objects themselves; race.h.
- *
- * An object may be used once its initialisation is ordered before (PTX ISA 9.7.13.15.9): in its CTA by any edge, by the
- * other CTAs of the cluster once it is published (9.7.13.4): after mbarrier.init a thread of the CTA executes
- * fence.mbarrier_init or another release at cluster scope, and then a cluster barrier completes. A poll by parity tells
- * two phases apart, so that those who wait for one must have seen it before the next ends (9.7.13.15.16). It ends with
- * its CTA: what other CTAs' operations signal there comes before that (5.1.7).
- */
-#include "check/race.h"
-
-#include "base/heap.h"
-
-#include <string.h>
-
-static struct mbar_watch *find(struct race *r, const struct cta *owner, uint32_t off) {
-    struct cta_watch *c = race_cta(r, owner);
-    uint32_t *place = &c->place[off / 8 % (sizeof c->place / sizeof *c->place)];
-    if (*place < c->num_mbars && c->mbars[*place].off == off)
-        return &c->mbars[*place];
-    for (uint32_t i = 0; i < c->num_mbars; i++)
-        if (c->mbars[i].off == off) {
-            *place = i;
-            return &c->mbars[i];
-        }
-    return NULL;
-}
+/* check/verdict/mbarriers.c - the rules of mbarriers as objects; contract in mbarriers.h. */
+#include "check/verdict/mbarriers.h"
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
@@ -37,17 +13,6 @@ DIAG(mbarrier_race) = {
     .reason = "where the initialisation is late the object is garbage, and the wait passes or hangs.",
 };
 
-static void begins(struct race *r, const struct event_life *e) {
-    struct cta_watch *c = race_cta(r, e->owner);
-    c->mbars = xgrow(c->mbars, c->num_mbars, &c->cap_mbars, sizeof *c->mbars);
-    c->mbars[c->num_mbars++] = (struct mbar_watch){.off = e->off,
-                                                   .token = clock_new_token(&r->clocks),
-                                                   .init_warp = race_warp(r, e->by.cta, e->by.warp),
-                                                   .init_lane = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0,
-                                                   .init_time = r->time,
-                                                   .init = event_origin(&e->by)};
-}
-
 DIAG(inval_unmet) = {
     .id = "mbarrier-inval-unmet",
     .rule =
@@ -60,22 +25,14 @@ DIAG(inval_unmet) = {
     .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline leaves it so.",
 };
 
-static struct mach_origin use_origin(const struct race *r, uint32_t warp, const struct mbar_use *use) {
-    const struct event_by by = {.cta = &r->cluster->cta[warp / r->warps_each],
-                                .site = use->site,
-                                .warp = warp % r->warps_each,
-                                .lanes = use->lanes};
-    return event_origin(&by);
-}
-
 /* What is wrong with the use of warp `i` if `lanes`, of it (`own`) or of another, who know so much, invalidate the
  * mbarrier; or NULL. */
-static const struct diag *judge_use(const struct clock *known, uint32_t i, const struct mbar_use *use, bool own,
+static const struct diag *judge_use(const struct vclock *known, uint32_t i, const struct mbar_use *use, bool own,
                                     uint32_t lanes) {
     uint32_t rest = use->lanes & ~(own ? lanes : 0);
     bool some = own; /* lanes of the warp have come further */
-    for (uint32_t l = 0; rest && l < CLOCK_LANES; l++)
-        if (clock_knows_lane(known, i, l, use->time)) {
+    for (uint32_t l = 0; rest && l < VCLOCK_LANES; l++)
+        if (vclock_knows_lane(known, i, l, use->time)) {
             some = true;
             rest &= ~(1u << l);
         }
@@ -83,50 +40,24 @@ static const struct diag *judge_use(const struct clock *known, uint32_t i, const
 }
 
 /* Whoever invalidates an mbarrier knows that all have used it who did. */
-static void check_inval(struct race *r, const struct event_life *e, const struct mbar_watch *m) {
+void verdict_mbar_inval(struct race *r, const struct event_life *e) {
+    const struct mbar_watch *m = mbars_find(r, e->owner, e->off);
     const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    const struct warp_watch *w = &r->warps[warp];
+    const struct vclock *known = race_strand(r, warp, e->by.lanes)->k.now[LAYER_SEEN];
     const struct diag *rule = NULL;
-    uint32_t s = 0, at = 0;
-    while (s + 1 < w->num_strands && !(w->strand[s].lanes & e->by.lanes))
-        s++;
-    for (uint32_t i = 0; m->uses && rule != &mbarrier_race && i < r->clocks.warps; i++) {
-        const struct diag *d = judge_use(w->strand[s].k.now[LAYER_SEEN], i, &m->uses[i], i == warp, e->by.lanes);
+    uint32_t at = 0;
+    for (uint32_t i = 0; m && m->uses && rule != &mbarrier_race && i < r->clocks.warps; i++) {
+        const struct diag *d = judge_use(known, i, &m->uses[i], i == warp, e->by.lanes);
         at = d ? i : at;
         rule = d ? d : rule;
     }
     if (!rule)
         return;
-    const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, at, &m->uses[at]);
+    const struct mach_origin origin = event_origin(&e->by),
+                             theirs = race_origin(r, at, m->uses[at].lanes, m->uses[at].site);
     mach_warn_pair(r->island, &origin, &theirs, "its use", rule,
                    "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
                    e->off);
-}
-
-static void forget(struct race *r, struct mbar_watch *m) {
-    know_forget(r, &m->m);
-    clock_set(&r->clocks, &m->before, NULL);
-    xfree(m->uses);
-    xfree(m->seen);
-}
-
-static void ends(struct race *r, const struct event_life *e) {
-    struct cta_watch *c = race_cta(r, e->owner);
-    struct mbar_watch *m = find(r, e->owner, e->off);
-    if (!m)
-        return;
-    check_inval(r, e, m);
-    forget(r, m);
-    *m = c->mbars[--c->num_mbars];
-}
-
-static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    if (e->by.op)
-        return;
-    if (!m->uses)
-        m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
-    struct mbar_use *use = &m->uses[race_warp(r, e->by.cta, e->by.warp)];
-    *use = (struct mbar_use){r->time, e->by.lanes, e->by.site}; /* of other lanes nothing is kept */
 }
 
 /* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check_published says. */
@@ -138,7 +69,7 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
     for (uint32_t i = 0; i < w->num_strands; i++) {
         const struct strand *s = &w->strand[i];
         const uint32_t lanes = s->lanes & e->by.lanes & ~(warp == m->init_warp ? 1u << m->init_lane : 0);
-        if (!lanes || clock_knows_lane(s->k.now[LAYER_SEEN], m->init_warp, m->init_lane, m->init_time))
+        if (!lanes || vclock_knows_lane(s->k.now[LAYER_SEEN], m->init_warp, m->init_lane, m->init_time))
             continue;
         struct event_by by = e->by;
         by.lanes = lanes;
@@ -164,31 +95,6 @@ DIAG(unpublished) = {
     .reason = "where the other CTA is early it finds no object yet.",
 };
 
-/* All mbarriers of a CTA in state `from` are now in state `to`. */
-static void move_on(struct cta_watch *c, enum mbar_seen from, enum mbar_seen to) {
-    for (uint32_t i = 0; i < c->num_mbars; i++)
-        if (c->mbars[i].published == from)
-            c->mbars[i].published = to;
-}
-
-static bool releases_to_cluster(const struct event_sync *e) {
-    if (e->by.order == ORDER_RELAXED || e->by.order == ORDER_ACQUIRE || e->by.scope < SCOPE_CLUSTER)
-        return false;
-    return e->kind == SYNC_CLUSTER_ARRIVE ||
-           (e->kind == SYNC_FENCE &&
-            (e->fence == FENCE_MEMORY || e->fence == FENCE_SYNC_RESTRICT || e->fence == FENCE_MBARRIER_INIT));
-}
-
-void mbars_released(struct race *r, const struct event_sync *e) {
-    if (releases_to_cluster(e))
-        move_on(race_cta(r, e->by.cta), MBAR_FRESH, MBAR_RELEASED);
-}
-
-void mbars_met(struct race *r) {
-    for (uint32_t i = 0; i < r->cluster->num_ctas; i++)
-        move_on(&r->ctas[i], MBAR_RELEASED, MBAR_PUBLISHED);
-}
-
 static void check_published(const struct event_sync *e, const struct mbar_watch *m) {
     if (e->by.cta == e->owner || m->published == MBAR_PUBLISHED)
         return;
@@ -201,14 +107,6 @@ static void check_published(const struct event_sync *e, const struct mbar_watch 
 }
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
-
-/* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
-static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
-    if (!n || n->written.how == DONE_TOKEN)
-        return;
-    note_lands(r, n, &m->m);
-    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
-}
 
 DIAG(arrives_ahead) = {
     .id = "mbarrier-phase-missed",
@@ -230,10 +128,10 @@ static bool knows_arrivals(struct race *r, const struct mbar_watch *m, const str
                            uint32_t lanes) {
     bool known = m->before;
     for (; known && lanes; lanes &= lanes - 1) {
-        struct clock *c = clock_hold(s->k.now[LAYER_RAN]);
-        clock_add_lanes(&r->clocks, &c, warp, lanes & (0u - lanes), r->time);
-        known = !clock_exceeds(&r->clocks, m->before, c);
-        clock_drop(&r->clocks, c);
+        struct vclock *c = vclock_hold(s->k.now[LAYER_RAN]);
+        vclock_add_lanes(&r->clocks, &c, warp, lanes & (0u - lanes), r->time);
+        known = !vclock_exceeds(&r->clocks, m->before, c);
+        vclock_drop(&r->clocks, c);
     }
     return known;
 }
@@ -243,7 +141,7 @@ static bool threads_know(struct race *r, const struct event_sync *e, const struc
     const struct warp_watch *w = &r->warps[warp];
     for (uint32_t i = 0; i < w->num_strands; i++) {
         const struct strand *s = &w->strand[i];
-        if ((s->lanes & e->by.lanes) && !clock_knows_token(s->k.now[LAYER_RAN], m->token, (uint32_t)e->phase) &&
+        if ((s->lanes & e->by.lanes) && !vclock_knows_token(s->k.now[LAYER_RAN], m->token, (uint32_t)e->phase) &&
             !knows_arrivals(r, m, s, warp, s->lanes & e->by.lanes))
             return false;
     }
@@ -258,7 +156,7 @@ static bool takes_turns(const struct event_sync *e, const struct mbar_watch *m, 
 
 /* Do those who arrive know that the phase before is over? */
 static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
-    if (n ? clock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) || takes_turns(e, m, n)
+    if (n ? vclock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) || takes_turns(e, m, n)
           : threads_know(r, e, m))
         return;
     const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
@@ -293,25 +191,6 @@ static void check_unseen(struct race *r, const struct event_sync *e, const struc
         e->by.what, (unsigned long long)e->phase, m->off);
 }
 
-static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
-    check_phase(r, e, m, n);
-    check_unseen(r, e, m, n);
-    m->first =
-        (struct arrival){n && n->tensor && !m->operations && !e->pending && !e->tx, n ? n->warp : 0, n ? n->lanes : 0};
-    m->operations |= e->by.op != NULL;
-    const struct manner how = manner_of(e);
-    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
-    if (!e->by.op)
-        know_arrive(r, warp, e->by.lanes, &m->m, &how);
-    else if (n && n->tensor)
-        note_commit(r, n, &m->m);
-    else if (n) { /* cp.async.mbarrier.arrive */
-        note_arrives(r, n, e->by.lanes, &m->m);
-        note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
-                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
-    }
-}
-
 DIAG(phase_missed) = {
     .id = "mbarrier-phase-missed",
     .rule =
@@ -329,34 +208,15 @@ DIAG(phase_missed) = {
 static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
     for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
         const struct mbar_use *use = &m->seen[i];
-        if (clock_knows_any(m->m.open[LAYER_RAN], i, UINT32_MAX, use->time))
+        if (vclock_knows_any(m->m.open[LAYER_RAN], i, UINT32_MAX, use->time))
             continue;
-        const struct mach_origin origin = event_origin(&e->by), theirs = use_origin(r, i, use);
+        const struct mach_origin origin = event_origin(&e->by), theirs = race_origin(r, i, use->lanes, use->site);
         mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
                        "%s ends phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the poll "
                        "that saw the phase before it end",
                        e->by.what, (unsigned long long)e->phase, m->off);
         return;
     }
-}
-
-/* A poll saw that a phase is complete. */
-static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    if (!m->seen)
-        m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
-    if (m->saw != e->phase)
-        memset(m->seen, 0, r->clocks.warps * sizeof *m->seen);
-    m->saw = e->phase;
-    struct mbar_use *use = &m->seen[race_warp(r, e->by.cta, e->by.warp)];
-    if (!use->time)
-        *use = (struct mbar_use){r->time, e->done, e->by.site};
-}
-
-/* The polls of some lanes were answered with yes. */
-static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    const struct manner how = manner_of(e);
-    remember_seen(r, e, m);
-    know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
 }
 
 DIAG(expects_late) = {
@@ -380,66 +240,18 @@ static void check_expect(struct race *r, const struct event_sync *e, const struc
         e->by.what, e->bytes, (unsigned long long)e->phase, e->off);
 }
 
-void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
-    struct mbar_watch *m = find(r, owner, off);
-    if (m)
-        m->coming++;
-}
-
-static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
-    check_seen(r, e, m);
-    clock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
-    m->operations = m->brought = false;
-    know_token(r, &m->m, m->token, (uint32_t)e->phase + 1);
-    know_phase(r, &m->m);
-}
-
-static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
-    if (!n || e->by.op->cta == e->owner)
+void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    if (e->kind == SYNC_MBAR_PHASE) {
+        check_seen(r, e, m);
         return;
-    m->remote.any = true;
-    m->remote.phase = e->phase;
-    m->remote.origin = n->origin;
-    m->remote.what = n->name;
-    m->remote.by = n->tensor ? n->read : (struct done){.how = DONE_NOT};
-}
-
-void mbars_sync(struct race *r, const struct listener *self, const struct event_sync *e) {
-    struct mbar_watch *m = find(r, e->owner, e->off);
-    struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
-    if (!m)
-        return;
-    if (e->kind != SYNC_MBAR_PHASE) {
-        check_init(r, e, m);
-        check_published(e, m);
-        remember_use(r, e, m);
     }
-    switch (e->kind) {
-    case SYNC_MBAR_ARRIVE:
-    case SYNC_MBAR_DROP:
-        arrives(r, e, m, n);
-        remember_remote(e, m, n);
-        break;
-    case SYNC_MBAR_EXPECT_TX:
-        m->operations = true;
+    check_init(r, e, m);
+    check_published(e, m);
+    if (e->kind == SYNC_MBAR_ARRIVE || e->kind == SYNC_MBAR_DROP) {
+        check_phase(r, e, m, n);
+        check_unseen(r, e, m, n);
+    } else if (e->kind == SYNC_MBAR_EXPECT_TX) {
         check_expect(r, e, m);
-        break;
-    case SYNC_MBAR_COMPLETE_TX:
-        m->operations = true;
-        m->brought |= e->by.op != NULL;
-        m->coming -= e->by.op && m->coming;
-        copy_lands(r, e, m, n);
-        remember_remote(e, m, n);
-        break;
-    case SYNC_MBAR_PHASE:
-        phase_ends(r, e, m);
-        break;
-    case SYNC_MBAR_TEST:
-        if (e->done)
-            saw_phase(r, e, m);
-        break;
-    default:
-        break;
     }
 }
 
@@ -473,18 +285,18 @@ DIAG(exits_unseen) = {
 };
 
 /* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
-static bool is_over(const struct clock *c, const struct mbar_watch *m) {
+static bool is_over(const struct vclock *c, const struct mbar_watch *m) {
     const struct done *d = &m->remote.by;
-    return d->how == DONE_TOKEN && clock_knows_token(c, d->token, d->step);
+    return d->how == DONE_TOKEN && vclock_knows_token(c, d->token, d->step);
 }
 
 /* Are the last arrivals of other CTAs' operations known to have come? */
-static void check_remote(struct race *r, const struct event_life *e) {
-    const struct cta_watch *c = race_cta(r, e->owner);
-    for (uint32_t i = 0; i < c->num_mbars; i++) {
-        const struct mbar_watch *m = &c->mbars[i];
-        const struct clock *known = c->exited.open[LAYER_RAN];
-        if (!m->remote.any || clock_knows_token(known, m->token, (uint32_t)m->remote.phase + 1))
+static void check_remote(const struct race *r, const struct event_life *e) {
+    const struct cta_watch *c = &r->ctas[e->owner->rank];
+    for (uint32_t i = 0; i < c->mbars.num; i++) {
+        const struct mbar_watch *m = &c->mbars.list[i];
+        const struct vclock *known = c->exited.open[LAYER_RAN];
+        if (!m->remote.any || vclock_knows_token(known, m->token, (uint32_t)m->remote.phase + 1))
             continue;
         mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init",
                        is_over(known, m) ? &exits_unseen : &exits_early,
@@ -520,19 +332,7 @@ static void check_announced(const struct cta *cta) {
     }
 }
 
-void mbars_life(struct race *r, const struct event_life *e) {
-    if (e->kind == LIFE_MBAR_INIT)
-        begins(r, e);
-    else if (e->kind == LIFE_MBAR_INVAL)
-        ends(r, e);
-    else if (e->kind == LIFE_CTA_EXIT) {
-        check_remote(r, e);
-        check_announced(e->owner);
-    }
-}
-
-void mbars_end(struct race *r, struct cta_watch *c) {
-    for (uint32_t i = 0; i < c->num_mbars; i++)
-        forget(r, &c->mbars[i]);
-    xfree(c->mbars);
+void verdict_mbar_exit(const struct race *r, const struct event_life *e) {
+    check_remote(r, e);
+    check_announced(e->owner);
 }

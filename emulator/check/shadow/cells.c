@@ -1,15 +1,19 @@
-/* check/global_cells.c - who has touched which bytes of global memory; global.h.
+/* check/shadow/cells.c - who has touched which bytes of global memory; contract in kept.h.
  *
  * Of each sector: marks of its last writes and of the reads since. Copies read, and mostly write, what no others touch,
  * in large boxes. So the accesses of a region are only listed at first; they become marks when one comes that a write
  * may share bytes with, or when there are many. What takes too much memory is forgotten: then a race may be missed, but
  * none is invented.
  */
-#include "check/global.h"
+#include "check/shadow/kept.h"
 
 #include "base/heap.h"
 #include "base/relaxed.h"
 
+#define CELL_PAGE 4096u  /* bytes whose cells come together */
+#define REGION_SHIFT 21u /* bytes of a region, as a power of two */
+#define SHARDS 64u
+#define SHARD_LISTS 16u
 #define PAGE_CELLS (CELL_PAGE / SECTOR)
 #define MAX_MARKS 12u                   /* of one sector; of more, the oldest read is forgotten */
 #define MAX_READS (1u << 14)            /* listed, likewise; */
@@ -17,15 +21,52 @@
 #define MAX_WRITES (1u << 10)           /*  and so many writes */
 #define MAX_BYTES (UINT64_C(768) << 20) /* that all of it may take */
 
-static bool room(struct global *g, uint64_t bytes) {
-    return atomic_fetch_add_explicit(&g->bytes, bytes, memory_order_relaxed) + bytes <= MAX_BYTES;
+/* An access in a region whose accesses are listed. */
+struct listed {
+    uint64_t at, stride;
+    uint32_t size, rows;
+    struct mark mark;
+};
+
+/* Region: 1 << REGION_SHIFT bytes of global memory, from the first access to it to the end of the launch. */
+struct region {
+    uint64_t number; /* address >> REGION_SHIFT */
+    struct region *next;
+    bool sorted;                   /* its accesses are marks; until then: */
+    struct listed *reads, *writes; /*  no write shares bytes with another access */
+    uint32_t num_reads, cap_reads, num_writes, cap_writes, oldest;
+    struct mark *page[(1u << REGION_SHIFT) / CELL_PAGE]; /* cells, or NULL */
+};
+
+/* Shard: some of the regions, and their lock: clusters of several islands touch memory side by side. */
+struct shard {
+    pthread_mutex_t lock;
+    struct region *regions[SHARD_LISTS];
+    struct mark *extra; /* [0] is unused */
+    uint32_t num_extra, cap_extra, free_extra;
+};
+
+struct cells {
+    struct shard shard[SHARDS];
+    _Atomic uint64_t bytes; /* that marks and lists take */
+};
+
+struct cells *cells_new(void) {
+    struct cells *c = xcalloc(1, sizeof *c);
+    for (uint32_t i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&c->shard[i].lock, NULL);
+    return c;
+}
+
+static bool room(struct cells *c, uint64_t bytes) {
+    return atomic_fetch_add_explicit(&c->bytes, bytes, memory_order_relaxed) + bytes <= MAX_BYTES;
 }
 
 /* --- marks of a sector -------------------------------------------------------------------------------------------- */
 
 static struct mark *next_of(const struct shard *s, const struct mark *m) { return m->next ? &s->extra[m->next] : NULL; }
 
-static uint32_t new_extra(struct global *g, struct shard *s) {
+static uint32_t new_extra(struct cells *c, struct shard *s) {
     const uint32_t i = s->free_extra;
     if (i) {
         s->free_extra = s->extra[i].next;
@@ -34,7 +75,7 @@ static uint32_t new_extra(struct global *g, struct shard *s) {
     if (!s->num_extra)
         s->num_extra = 1;
     if (s->num_extra >= s->cap_extra) {
-        if (!room(g, (uint64_t)(s->cap_extra + 1) * sizeof *s->extra))
+        if (!room(c, (uint64_t)(s->cap_extra + 1) * sizeof *s->extra))
             return 0;
         s->extra = xgrow(s->extra, s->cap_extra, &s->cap_extra, sizeof *s->extra);
     }
@@ -81,7 +122,7 @@ static void supersede(struct shard *s, struct mark *cell, const struct mark *min
         free_next(s, last);
 }
 
-static void insert(struct global *g, struct shard *s, struct mark *cell, const struct mark *mine) {
+static void insert(struct cells *c, struct shard *s, struct mark *cell, const struct mark *mine) {
     const uint32_t next = cell->next;
     if (cell->mask || next)
         supersede(s, cell, mine);
@@ -91,7 +132,7 @@ static void insert(struct global *g, struct shard *s, struct mark *cell, const s
         cell->next = after;
         return;
     }
-    const uint32_t i = new_extra(g, s);
+    const uint32_t i = new_extra(c, s);
     if (!i)
         return;
     s->extra[i] = *mine;
@@ -107,7 +148,7 @@ static bool observed(const struct toucher *t, const struct shard *s, const struc
         return false;
     for (const struct mark *m = cell; m; m = next_of(s, m))
         if ((m->flags & (MARK_STRONG | MARK_WRITE | MARK_OP)) == MARK_STRONG && !(both & ~m->mask) &&
-            global_knows(t, m, mine, both))
+            marks_known(t, m, mine, both))
             return true;
     return false;
 }
@@ -118,21 +159,21 @@ static void judge(struct toucher *t, const struct shard *s, const struct mark *c
         const uint32_t both = m->mask & mine->mask;
         if (!both || !((m->flags | mine->flags) & MARK_WRITE))
             continue;
-        const struct diag *rule = global_verdict(t, m, mine, both, at);
+        const struct diag *rule = marks_verdict(t, m, mine, both, at);
         if (!rule || observed(t, s, cell, m, mine, both))
             continue;
-        global_tell(t, rule, m, mine, at + (uint32_t)__builtin_ctz(both));
+        marks_tell(t, rule, m, mine, at + (uint32_t)__builtin_ctz(both));
         t->told = race_tells(t->r, rule); /* what the strict level alone tells does not stand for the rest */
     }
 }
 
 /* --- regions ------------------------------------------------------------------------------------------------------ */
 
-static struct mark *cell_at(struct global *g, struct region *region, uint64_t at) {
+static struct mark *cell_at(struct cells *c, struct region *region, uint64_t at) {
     const uint64_t off = at & ((UINT64_C(1) << REGION_SHIFT) - 1);
     struct mark **page = &region->page[off / CELL_PAGE];
     if (!*page) {
-        if (!room(g, PAGE_CELLS * sizeof **page))
+        if (!room(c, PAGE_CELLS * sizeof **page))
             return NULL;
         *page = xcalloc(PAGE_CELLS, sizeof **page);
     }
@@ -161,26 +202,26 @@ static struct mark part_of(const struct mark *m, const uint8_t *written, uint64_
     return part;
 }
 
-static void sort_list(struct global *g, struct shard *s, struct region *region, const struct listed *list,
+static void sort_list(struct cells *c, struct shard *s, struct region *region, const struct listed *list,
                       uint32_t num) {
     for (uint32_t i = 0; i < num; i++)
         for (uint32_t row = 0; row < list[i].rows; row++) {
             const uint64_t at = list[i].at + row * list[i].stride;
             for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < at + list[i].size; base += SECTOR) {
                 const struct mark part = part_of(&list[i].mark, NULL, at, list[i].size, base);
-                struct mark *cell = cell_at(g, region, base);
+                struct mark *cell = cell_at(c, region, base);
                 if (cell)
-                    insert(g, s, cell, &part);
+                    insert(c, s, cell, &part);
             }
         }
 }
 
 /* Listed accesses become marks. */
-static void sort(struct global *g, struct shard *s, struct region *region) {
+static void sort(struct cells *c, struct shard *s, struct region *region) {
     const uint64_t bytes = (uint64_t)(region->cap_reads + region->cap_writes) * sizeof *region->reads;
-    sort_list(g, s, region, region->writes, region->num_writes);
-    sort_list(g, s, region, region->reads, region->num_reads);
-    atomic_fetch_sub_explicit(&g->bytes, bytes, memory_order_relaxed);
+    sort_list(c, s, region, region->writes, region->num_writes);
+    sort_list(c, s, region, region->reads, region->num_reads);
+    atomic_fetch_sub_explicit(&c->bytes, bytes, memory_order_relaxed);
     xfree(region->reads);
     xfree(region->writes);
     region->reads = region->writes = NULL;
@@ -220,7 +261,7 @@ static bool is_full(const struct region *region, const struct listed *l) {
            (region->num_reads >= MAX_READS_WRITTEN || region->num_writes >= MAX_WRITES || may_conflict(region, l));
 }
 
-static void list(struct global *g, struct region *region, const struct listed *l) {
+static void list(struct cells *c, struct region *region, const struct listed *l) {
     const bool writes = l->mark.flags & MARK_WRITE;
     struct listed **to = writes ? &region->writes : &region->reads;
     uint32_t *num = writes ? &region->num_writes : &region->num_reads;
@@ -229,7 +270,7 @@ static void list(struct global *g, struct region *region, const struct listed *l
         (*to)[region->oldest++ % MAX_READS] = *l;
         return;
     }
-    if (*num == *cap && !room(g, (uint64_t)(*cap + 1) * sizeof *l))
+    if (*num == *cap && !room(c, (uint64_t)(*cap + 1) * sizeof *l))
         return;
     *to = xgrow(*to, *num, cap, sizeof *l);
     (*to)[(*num)++] = *l;
@@ -246,66 +287,65 @@ static struct region *region_in(struct shard *s, uint64_t number) {
     return *list = k;
 }
 
-static void touch_row(struct toucher *t, struct global *g, struct shard *s, struct region *region, uint64_t at,
+static void touch_row(struct toucher *t, struct cells *c, struct shard *s, struct region *region, uint64_t at,
                       uint32_t size) {
     for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < at + size; base += SECTOR) {
-        struct mark *cell = cell_at(g, region, base);
+        struct mark *cell = cell_at(c, region, base);
         if (!cell)
             return;
         const struct mark mine = part_of(&t->mark, t->written, at, size, base);
         judge(t, s, cell, &mine, base);
-        insert(g, s, cell, &mine);
+        insert(c, s, cell, &mine);
     }
 }
 
 /* Rows that lie in one region. */
-static void touch_rows(struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
-    struct global *g = t->r->global->launch;
+static void touch_rows(struct toucher *t, struct cells *c, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
     const uint64_t number = at >> REGION_SHIFT;
-    struct shard *s = &g->shard[number % SHARDS];
+    struct shard *s = &c->shard[number % SHARDS];
     pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
     const struct listed l = {at, stride, size, rows, t->mark};
     if (!region->sorted && (t->written || is_full(region, &l))) /* of listed writes no values are kept */
-        sort(g, s, region);
+        sort(c, s, region);
     if (region->sorted)
         for (uint32_t i = 0; i < rows; i++)
-            touch_row(t, g, s, region, at + i * stride, size);
+            touch_row(t, c, s, region, at + i * stride, size);
     else
-        list(g, region, &l);
+        list(c, region, &l);
     pthread_mutex_unlock(&s->lock);
 }
 
-void cells_touch(struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
+void cells_touch(struct cells *c, struct toucher *t, uint64_t at, uint32_t size, uint32_t rows, uint64_t stride) {
     for (uint32_t row = 0; row < rows;) {
         const uint64_t from = at + row * stride, end = ((from >> REGION_SHIFT) + 1) << REGION_SHIFT;
         if (from + size > end) { /* a row of two regions */
             struct toucher rest = *t;
             const uint32_t head = (uint32_t)(end - from);
-            touch_rows(t, from, head, 1, 0);
+            touch_rows(t, c, from, head, 1, 0);
             if (mark_unit(&t->mark) < ONE_LANE)
                 rest.mark.lane = (int8_t)(t->mark.lane + (int)(head >> mark_unit(&t->mark)));
             rest.written = t->written ? t->written + head : NULL;
             rest.told = t->told;
-            cells_touch(&rest, end, size - head, 1, 0);
+            cells_touch(c, &rest, end, size - head, 1, 0);
             t->told = rest.told;
             row++;
             continue;
         }
         const uint64_t fit = stride ? (end - from - size) / stride + 1 : 1;
         const uint32_t n = rows - row < fit ? rows - row : (uint32_t)fit;
-        touch_rows(t, from, size, n, stride);
+        touch_rows(t, c, from, size, n, stride);
         row += n;
     }
 }
 
-static void forget_in(struct global *g, uint64_t at, uint64_t end) {
+static void forget_in(struct cells *c, uint64_t at, uint64_t end) {
     const uint64_t number = at >> REGION_SHIFT, mask = (UINT64_C(1) << REGION_SHIFT) - 1;
-    struct shard *s = &g->shard[number % SHARDS];
+    struct shard *s = &c->shard[number % SHARDS];
     pthread_mutex_lock(&s->lock);
     struct region *region = region_in(s, number);
     if (!region->sorted)
-        sort(g, s, region);
+        sort(c, s, region);
     for (uint64_t base = at & ~(uint64_t)(SECTOR - 1); base < end; base += SECTOR) {
         struct mark *cell = region->page[(base & mask) / CELL_PAGE];
         if (!cell)
@@ -317,11 +357,11 @@ static void forget_in(struct global *g, uint64_t at, uint64_t end) {
     pthread_mutex_unlock(&s->lock);
 }
 
-void cells_forget(struct global *g, uint64_t at, uint64_t bytes) {
+void cells_forget(struct cells *c, uint64_t at, uint64_t bytes) {
     for (uint64_t end = at + bytes, next; at < end; at = next) {
         next = ((at >> REGION_SHIFT) + 1) << REGION_SHIFT;
         next = next < end ? next : end;
-        forget_in(g, at, next);
+        forget_in(c, at, next);
     }
 }
 
@@ -333,13 +373,15 @@ static void free_region(struct region *k) {
     xfree(k);
 }
 
-void cells_free(struct global *g) {
+void cells_free(struct cells *c) {
     for (uint32_t i = 0; i < SHARDS; i++) {
         for (uint32_t l = 0; l < SHARD_LISTS; l++)
-            for (struct region *k = g->shard[i].regions[l], *next; k; k = next) {
+            for (struct region *k = c->shard[i].regions[l], *next; k; k = next) {
                 next = k->next;
                 free_region(k);
             }
-        xfree(g->shard[i].extra);
+        xfree(c->shard[i].extra);
+        pthread_mutex_destroy(&c->shard[i].lock);
     }
+    xfree(c);
 }

@@ -1,13 +1,7 @@
-/* check/verdict.c - of two conflicting accesses: are they ordered, and if not, which rule is broken? race.h.
- *
- * The second of the two, by what the kernel does, is the one that the report names first. An operation counts from its
- * issue: what a thread touches after that is second, even if the operation itself runs later.
- */
-#include "check/race.h"
+/* check/verdict/verdict.c - the rules of order in shared and tensor memory; contract in verdict.h. */
+#include "check/verdict/verdict.h"
 
 #include <stdio.h>
-
-#define AHEAD_LOOKS 4096u /* accesses of a warp that are looked through */
 
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
@@ -210,97 +204,29 @@ DIAG(not_pipelined) = {
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
-/* Its own lanes of that warp, which know themselves that far. */
-static uint32_t own_lanes(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t time) {
-    return warp == v->warp && time <= (layer == LAYER_FENCED ? v->fenced_at : v->time) ? v->lanes : 0;
-}
-
-static bool knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane, uint32_t time) {
-    return own_lanes(v, layer, warp, time) >> lane & 1 || clock_knows_lane(v->now[layer], warp, lane, time);
-}
-
-/* Does it know one of the lanes that far; `all`: each of them? */
-static bool knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all) {
-    const uint32_t own = own_lanes(v, layer, d->warp, d->time);
-    if (!all)
-        return d->lanes & own || clock_knows_any(v->now[layer], d->warp, d->lanes, d->time);
-    for (uint32_t left = d->lanes & ~own; left; left &= left - 1)
-        if (!clock_knows_lane(v->now[layer], d->warp, (uint32_t)__builtin_ctz(left), d->time))
-            return false;
-    return d->lanes;
-}
-
-static bool knows_step(const struct viewer *v, enum layer layer, const struct done *d) {
-    switch (d->how) {
-    case DONE_TOKEN:
-        return clock_knows_token(v->now[layer], d->token, d->step);
-    case DONE_THREAD:
-        return knows_lanes(v, layer, d, layer == LAYER_TENSOR || layer == LAYER_TENSOR_SCOPED);
-    case DONE_FORGOTTEN:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool knows_done(const struct viewer *v, enum layer layer, const struct note *n, bool wrote) {
-    return knows_step(v, layer, wrote ? &n->written : &n->read) || knows_step(v, layer, &n->then);
-}
-
 /* By tcgen05.fence on both sides; a synchronous operation, as tcgen05.dealloc, asks for that of the others alone. */
 static bool knows_tensor(const struct viewer *v, enum layer layer, const struct note *first, bool wrote) {
     struct viewer also = *v;
     also.now = v->synchronous;
-    return knows_done(v, layer, first, wrote) || (v->synchronous && knows_done(&also, layer, first, wrote));
-}
-
-/* cp.async of a thread, by what that thread has waited for since. */
-static bool knows_copy(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
-    const struct lane_copies *c = r->warps[s->warp].copies;
-    for (uint32_t i = 0; c && i < COPY_WAITS && i < c[s->lane].num_waited; i++) {
-        const struct copies_waited *w = &c[s->lane].waited[i];
-        if (w->until >= s->time && knows_step(v, layer, &w->done))
-            return true;
-    }
-    return false;
+    return viewer_knows_done(v, layer, first, wrote) ||
+           (v->synchronous && viewer_knows_done(&also, layer, first, wrote));
 }
 
 static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
     if (s->flags & STAMP_COPY)
-        return knows_copy(r, v, layer, s);
+        return viewer_knows_copy(r, v, layer, s->warp, s->lane, s->time);
     if (s->flags & STAMP_WARP)
-        return knows_lanes(v, layer, &(struct done){.warp = s->warp, .lanes = UINT32_MAX, .time = s->time}, false);
-    return knows_lane(v, layer, s->warp, s->lane, s->time);
+        return viewer_knows_lanes(v, layer, &(struct done){.warp = s->warp, .lanes = UINT32_MAX, .time = s->time},
+                                  false);
+    return viewer_knows_lane(v, layer, s->warp, s->lane, s->time);
 }
 
 /* --- who came too early ------------------------------------------------------------------------------------------- */
 
-static const struct diag_site *site_at(const struct warp_watch *w, uint32_t time) {
-    uint32_t low = w->log_end > w->log_room ? w->log_end - w->log_room : 0, high = w->log_end;
-    while (low < high) { /* times rise */
-        const uint32_t middle = low + (high - low) / 2;
-        const struct place *p = &w->log[middle % w->log_room];
-        if (p->time == time)
-            return p->site;
-        if (p->time < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
 /* The thread has done the same before, and that is known to `v`: it is a round ahead, and the one that did not wait. */
 static bool is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v) {
-    const struct warp_watch *w = &r->warps[first->warp];
-    const struct diag_site *site = site_at(w, first->time);
-    const uint32_t oldest = w->log_end > w->log_room ? w->log_end - w->log_room : 0;
-    for (uint32_t i = w->log_end; site && i > oldest && w->log_end - i < AHEAD_LOOKS; i--) {
-        const struct place *p = &w->log[(i - 1) % w->log_room];
-        if (p->site == site && p->time < first->time)
-            return knows_lane(v, LAYER_SEEN, first->warp, first->lane, p->time);
-    }
-    return false;
+    const uint32_t before = sites_before(&r->warps[first->warp].sites, first->time);
+    return before && viewer_knows_lane(v, LAYER_SEEN, first->warp, first->lane, before);
 }
 
 /* --- verdicts ----------------------------------------------------------------------------------------------------- */
@@ -364,11 +290,11 @@ static bool pipelined(const struct race *r, struct note *first, bool wrote, cons
     *rule = is_pair(first, b) ? NULL : &not_pipelined;
     if (first->warp == b->warp && first->lanes == b->lanes) /* of accumulators nobody says more than the text */
         return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
-    if (*rule || !knows_lanes(v, LAYER_SEEN, &issue, false))
+    if (*rule || !viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return false;
-    if (r->strict && !knows_lanes(v, LAYER_TENSOR, &issue, false))
+    if (r->strict && !viewer_knows_lanes(v, LAYER_TENSOR, &issue, false))
         *rule = &fence_missing;
-    else if (r->strict && !is_near(r, first->warp, v) && !knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
+    else if (r->strict && !is_near(r, first->warp, v) && !viewer_knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
         *rule = &narrow_scope;
     first->then = b->written; /* whoever knows that the second is over knows it of the first */
     return true;
@@ -384,7 +310,7 @@ static const struct diag *tensor_verdict(const struct note *first, const struct 
     const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
     if (first->tensor)
         return &mma_not_awaited;
-    if (knows_lanes(v, LAYER_SEEN, &issue, false))
+    if (viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
         return first->loads ? &ld_not_waited : &st_not_waited;
     return &tensor_race;
 }
@@ -418,74 +344,46 @@ const struct diag *verdict_note(const struct race *r, struct note *first, bool w
     /* each reduction is relaxed (9.7.9.25.4.2): two of them are morally strong, and no race (8.7.1) */
     if (wrote && writes && first->reduces && v->note && v->note->reduces)
         return NULL;
-    if (pipelined(r, first, wrote, v, &rule) && !(rule && knows_done(v, LAYER_SEEN, first, wrote)))
+    if (pipelined(r, first, wrote, v, &rule) && !(rule && viewer_knows_done(v, LAYER_SEEN, first, wrote)))
         return rule;
     if (where == IN_TENSOR) {
-        if (!knows_done(v, LAYER_SEEN, first, wrote))
+        if (!viewer_knows_done(v, LAYER_SEEN, first, wrote))
             return depends(first, v) ? &not_pipelined : tensor_verdict(first, v);
         return tensor_strictly(r, first, wrote, v);
     }
-    if (knows_done(v, LAYER_ORDER, first, wrote))
-        return r->strict && is_operand(v) && !knows_done(v, LAYER_BEHIND, first, wrote) ? &operand_fence_missing : NULL;
-    return knows_done(v, LAYER_SEEN, first, wrote) ? &relaxed_copy_handover : bytes_verdict(first, wrote, v, writes);
-}
-
-bool verdict_knows(const struct viewer *v, const struct note *first, bool wrote) {
-    return knows_done(v, LAYER_ORDER, first, wrote);
+    if (viewer_knows_done(v, LAYER_ORDER, first, wrote))
+        return r->strict && is_operand(v) && !viewer_knows_done(v, LAYER_BEHIND, first, wrote) ? &operand_fence_missing
+                                                                                               : NULL;
+    return viewer_knows_done(v, LAYER_SEEN, first, wrote) ? &relaxed_copy_handover
+                                                          : bytes_verdict(first, wrote, v, writes);
 }
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */
 
-static struct mach_origin origin_of_stamp(const struct race *r, const struct stamp *s) {
-    const struct event_by by = {.cta = &r->cluster->cta[s->warp / r->warps_each],
-                                .site = site_at(&r->warps[s->warp], s->time),
-                                .warp = s->warp % r->warps_each,
-                                .lanes = 1u << s->lane};
-    return event_origin(&by);
-}
-
-void verdict_tell(struct race *r, const struct diag *rule, const struct party *later, const struct party *earlier,
-                  const char *place) {
-    char said[160];
-    snprintf(said, sizeof said, "%s, which %s it", earlier->what, earlier->writes ? "writes" : "reads");
-    mach_warn_pair(r->island, &later->origin, &earlier->origin, said, rule, "%s %s %s, and nothing orders it after %s",
-                   later->what, later->writes ? "writes" : "reads", place, earlier->what);
-}
-
-void verdict_tell_conflict(struct race *r, const struct conflict *f) {
-    verdict_tell(r, f->rule, &f->later, &f->earlier, f->place);
-}
-
 /* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
-static bool tell_in_order(struct race *r, const struct diag *rule, const struct party *first, bool late,
-                          const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where,
-                          const struct rows *rows) {
+static struct conflict conflict_at(const struct race *r, const struct diag *rule, const struct party *first, bool late,
+                                   const struct viewer *v, bool writes, const struct spot *at) {
     const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
     struct conflict f = {rule, late ? *first : mine, late ? mine : *first, ""};
-    const int n = where == IN_TENSOR ? snprintf(f.place, sizeof f.place, "tensor memory column %u", at)
-                                     : snprintf(f.place, sizeof f.place, "shared offset 0x%x", at);
+    const int n = at->where == IN_TENSOR ? snprintf(f.place, sizeof f.place, "tensor memory column %u", at->at)
+                                         : snprintf(f.place, sizeof f.place, "shared offset 0x%x", at->at);
     if (r->cluster->num_ctas > 1)
-        snprintf(f.place + n, sizeof f.place - (size_t)n, " of cluster CTA %u", owner->rank);
-    if (rows && rows_keep(rows, &f))
-        return false;
-    verdict_tell_conflict(r, &f);
-    return true;
+        snprintf(f.place + n, sizeof f.place - (size_t)n, " of cluster CTA %u", at->owner->rank);
+    return f;
 }
 
-bool verdict_tell_stamp(struct race *r, const struct diag *rule, const struct stamp *first, bool wrote,
-                        const struct viewer *v, bool writes, const struct cta *owner, uint32_t at,
-                        const struct rows *rows) {
+struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *rule, const struct stamp *first,
+                                       bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
     const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
     const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
     const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
-    return tell_in_order(r, rule, &(struct party){origin_of_stamp(r, first), what, wrote}, late, v, writes, owner, at,
-                         IN_SHARED, rows);
+    const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
+    const struct party earlier = {race_origin(r, first->warp, 1u << first->lane, site), what, wrote};
+    return conflict_at(r, rule, &earlier, late, v, writes, at);
 }
 
-bool verdict_tell_note(struct race *r, const struct diag *rule, const struct note *first, bool wrote,
-                       const struct viewer *v, bool writes, const struct cta *owner, uint32_t at, enum where where,
-                       const struct rows *rows) {
+struct conflict verdict_note_conflict(const struct race *r, const struct diag *rule, const struct note *first,
+                                      bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
     const bool late = v->note && first->time > v->note->time;
-    return tell_in_order(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, owner, at, where,
-                         rows);
+    return conflict_at(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, at);
 }

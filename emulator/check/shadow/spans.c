@@ -1,9 +1,9 @@
-/* check/spans.c - what asynchronous operations read and write in shared memory; race.h.
+/* check/shadow/spans.c - what asynchronous operations read and write in shared memory; contract in kept.h.
  *
  * A span is kept until a later one that is ordered behind it covers it. Copies are noted when they are issued, since
  * they may run at any time from then on; the operands of the tensor core when it reads them.
  */
-#include "check/race.h"
+#include "check/shadow/kept.h"
 
 #include "base/heap.h"
 
@@ -59,12 +59,12 @@ static const struct rows *common_rows(const struct span *a, const struct span *b
     for (uint32_t g = 0; g < a->pieces->rows; g++)
         for (uint32_t i = 0; i < a->pieces->num; i++)
             if (covers(b, a->pieces->at[i] + g * a->pieces->stride, a->pieces->size))
-                rows_piece(rows, g * a->pieces->num + i);
+                sums_add_piece(rows, g * a->pieces->num + i);
     return rows;
 }
 
-bool spans_doubt(struct race *r, struct cta *owner, const struct viewer *v, uint32_t from, uint32_t to, bool writes) {
-    const struct bytes_watch *b = bytes_of(r, owner);
+bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
+                 bool writes) {
     struct viewer others;
     bool any = false;
     for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
@@ -83,8 +83,8 @@ bool spans_doubt(struct race *r, struct cta *owner, const struct viewer *v, uint
     return false;
 }
 
-bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint32_t at, uint32_t size, bool writes) {
-    struct bytes_watch *b = bytes_of(r, owner);
+bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *owner, const struct viewer *v,
+                uint32_t at, uint32_t size, bool writes) {
     for (uint32_t k = at / BLOCK_BYTES; k <= (at + size - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
         for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
             const struct span *s = &b->block[k].spans[i];
@@ -95,20 +95,22 @@ bool spans_meet(struct race *r, struct cta *owner, const struct viewer *v, uint3
                 continue;
             struct rows rows = {.comes = false};
             const struct rows *of_a = common_rows(s, &(struct span){.from = at, .to = at + size}, owner, &rows);
-            if (verdict_tell_note(r, rule, s->note, s->write, v, writes, owner, at, IN_SHARED, of_a))
+            const struct conflict f =
+                verdict_note_conflict(r, rule, s->note, s->write, v, writes, &(struct spot){IN_SHARED, owner, at});
+            if (sums_tell(r, of_a, &f))
                 return true;
         }
     return false;
 }
 
-static void drop_pieces(struct pieces *p) {
+void spans_drop_pieces(struct pieces *p) {
     if (p && !--p->holders)
         xfree(p);
 }
 
 static void drop_span(struct race *r, struct block *k, uint32_t i) {
     note_drop(r, k->spans[i].note);
-    drop_pieces(k->spans[i].pieces);
+    spans_drop_pieces(k->spans[i].pieces);
     k->spans[i] = k->spans[--k->num_spans];
 }
 
@@ -126,13 +128,13 @@ static bool same_queue(const struct note *a, const struct note *b) {
 }
 
 /* Pieces for spans that are kept. The same come again, a round of the stages later: the latest are at hand. */
-static struct pieces *keep_pieces(struct race *r, const struct pieces *p) {
+static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p) {
     if (!p)
         return NULL;
     const uint32_t key = (p->at[0] + p->num * 7 + p->rows) * 0x9e3779b1u;
-    struct pieces **at = &r->latest[key / (UINT32_MAX / RACE_PIECES + 1)];
+    struct pieces **at = &latest[key / (UINT32_MAX / LATEST_PIECES + 1)];
     if (!same_pieces(*at, p)) {
-        drop_pieces(*at);
+        spans_drop_pieces(*at);
         *at = xcalloc(1, sizeof **at + p->num * sizeof *p->at);
         memcpy(*at, p, sizeof *p + p->num * sizeof *p->at);
         (*at)->holders = 1;
@@ -164,8 +166,9 @@ static const struct answer *ask(struct coming *c, const struct span *old) {
     a->write = old->write;
     a->conflict = (c->s->write || old->write) && old->note != c->s->note;
     a->rule = a->conflict ? verdict_note(c->r, old->note, old->write, c->v, c->s->write, IN_SHARED) : NULL;
-    a->behind =
-        a->conflict ? !a->rule : same_queue(c->s->note, old->note) || verdict_knows(c->v, old->note, old->write);
+    a->behind = a->conflict
+                    ? !a->rule
+                    : same_queue(c->s->note, old->note) || viewer_knows_done(c->v, LAYER_ORDER, old->note, old->write);
     return a;
 }
 
@@ -178,9 +181,11 @@ static void put_span(struct coming *c, struct block *k) {
         const struct answer *a = ask(c, old);
         const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
         struct rows rows = {.comes = s->rows};
-        if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule))
-            c->told = verdict_tell_note(c->r, a->rule, old->note, old->write, c->v, s->write, c->owner, at, IN_SHARED,
-                                        common_rows(s, old, c->owner, &rows));
+        if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule)) {
+            const struct conflict f = verdict_note_conflict(c->r, a->rule, old->note, old->write, c->v, s->write,
+                                                            &(struct spot){IN_SHARED, c->owner, at});
+            c->told = sums_tell(c->r, common_rows(s, old, c->owner, &rows), &f);
+        }
         if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
             drop_span(c->r, k, i--);
     }
@@ -193,33 +198,20 @@ static void put_span(struct coming *c, struct block *k) {
     note_hold(s->note);
 }
 
-void spans_engine(struct race *r, struct cta *owner, const struct viewer *v, const struct span *s) {
-    struct bytes_watch *b = bytes_of(r, owner);
+void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s,
+               struct pieces **latest) {
     struct span mine = *s;
     struct coming c = {.r = r, .owner = owner, .v = v, .s = &mine};
-    words_engine(r, owner, v, s);
-    mine.pieces = keep_pieces(r, s->pieces);
+    mine.pieces = keep_pieces(latest, s->pieces);
     for (uint32_t k = s->from / BLOCK_BYTES; k <= (s->to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
         put_span(&c, &b->block[k]);
-    drop_pieces(mine.pieces);
+    spans_drop_pieces(mine.pieces);
 }
 
-void spans_forget(struct race *r) {
-    for (uint32_t i = 0; i < RACE_PIECES; i++)
-        drop_pieces(r->latest[i]);
-}
-
-void bytes_free(struct race *r, struct cta_watch *c) {
-    struct bytes_watch *b = c->bytes;
-    if (!b)
-        return;
+void spans_free(struct race *r, struct bytes_watch *b) {
     for (uint32_t i = 0; i < b->num_blocks; i++) {
         while (b->block[i].num_spans)
             drop_span(r, &b->block[i], 0);
         xfree(b->block[i].spans);
     }
-    words_free(b);
-    xfree(b->block);
-    xfree(b);
-    c->bytes = NULL;
 }

@@ -1,21 +1,28 @@
-/* check/notes.c - asynchronous operations: what they know, and when others may count them as complete; race.h.
- *
- * An operation is ordered behind what the threads that issued it knew, and done for whom its completion has reached:
- *   tcgen05.mma, .cp, .shift   by a tcgen05.commit of the same thread, issued later, on an mbarrier (9.7.16.12)
- *   copies that signal         by the phase of that mbarrier; they release their own bytes alone (8.9.1.1)
- *   copies in bulk-groups      by wait_group of the thread, their sources by wait_group.read (9.7.9.25.3.2)
- *   tcgen05.ld, .st            by tcgen05.wait of the warp (9.7.16.8.5)
- *   cp.async                   by wait_group of the thread, or cp.async.mbarrier.arrive (9.7.13.15.15)
- */
-#include "check/race.h"
+/* check/know/ops.c - asynchronous operations; contract in ops.h. */
+#include "check/know/cluster.h"
 
 #include "base/heap.h"
-#include "check/global.h"
 
 #include <string.h>
 
 #define NOTES_AT_ONCE 16u
 #define MAX_BULK 4096u /* of a warp in bulk-groups that were not waited for */
+#define RECORDS_AT_ONCE 64u
+#define MAX_RECORDS (1u << 20) /* of a launch; of more nothing is kept */
+
+/* Records of operations in one piece of memory, until the launch ends. */
+struct record_chunk {
+    struct record_chunk *next;
+    uint32_t num;
+    struct op_record record[RECORDS_AT_ONCE];
+};
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+void shared_part_drop(struct shared_part *p) {
+    if (p && !--p->holders)
+        xfree(p);
+}
 
 static void **watch_of(const struct listener *self, const struct async_op *op) { return event_op_watch(self, op); }
 
@@ -28,13 +35,23 @@ struct note *note_hold(struct note *n) {
     return n;
 }
 
+/* Nobody holds it any more. */
+static void note_ends(struct note *n) {
+    if (n->record) {
+        n->record->read = n->read;
+        n->record->written = n->written;
+        n->record->note = NULL;
+    }
+    shared_part_drop(n->sum[0]);
+    shared_part_drop(n->sum[1]);
+}
+
 void note_drop(struct race *r, struct note *n) {
     if (--n->holders)
         return;
-    global_note_ends(n);
-    rows_release(n);
+    note_ends(n);
     for (unsigned l = 0; l < LAYERS; l++)
-        clock_drop(&r->clocks, n->now[l]);
+        vclock_drop(&r->clocks, n->now[l]);
     n->next = r->free_notes;
     r->free_notes = n;
 }
@@ -44,14 +61,6 @@ void note_over(struct race *r, const struct listener *self, const struct async_o
     if (*watch)
         note_drop(r, *watch);
     *watch = NULL;
-}
-
-static const struct strand *strand_of(const struct race *r, uint32_t warp, uint32_t lanes) {
-    const struct warp_watch *w = &r->warps[warp];
-    for (uint32_t i = 0; i + 1 < w->num_strands; i++)
-        if (w->strand[i].lanes & lanes)
-            return &w->strand[i];
-    return &w->strand[w->num_strands - 1];
 }
 
 /* Notes in one piece of memory. */
@@ -75,10 +84,8 @@ void notes_end(struct race *r) {
     for (struct notes *m = r->made, *next; m; m = next) {
         next = m->next;
         for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
-            if (m->note[i].holders) { /* an operation that a fault has cut off */
-                global_note_ends(&m->note[i]);
-                rows_release(&m->note[i]);
-            }
+            if (m->note[i].holders) /* an operation that a fault has cut off */
+                note_ends(&m->note[i]);
         xfree(m);
     }
 }
@@ -92,16 +99,69 @@ static struct note *new_note(struct race *r) {
     return n;
 }
 
+static void drop_list(struct race *r, struct note *n) {
+    for (struct note *next; n; n = next) {
+        next = n->next;
+        note_drop(r, n);
+    }
+}
+
+void notes_end_warp(struct race *r, struct warp_ops *w) {
+    drop_list(r, w->loads);
+    drop_list(r, w->stores);
+    drop_list(r, w->bulk);
+    xfree(w->bulk_groups);
+    xfree(w->copies);
+    xfree(w->tensor);
+}
+
+static struct op_record *new_record(struct race *r) {
+    struct grid_watch *g = r->grid;
+    if (!r->chunk || r->chunk->num == RECORDS_AT_ONCE) {
+        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= MAX_RECORDS)
+            return NULL;
+        r->chunk = xcalloc(1, sizeof *r->chunk);
+        pthread_mutex_lock(&g->lock);
+        r->chunk->next = g->chunks;
+        g->chunks = r->chunk;
+        pthread_mutex_unlock(&g->lock);
+    }
+    return &r->chunk->record[r->chunk->num++];
+}
+
+struct op_record *note_record(struct race *r, struct note *n) {
+    if (n->record)
+        return n->record;
+    struct op_record *record = new_record(r);
+    if (record)
+        *record = (struct op_record){.note = n,
+                                     .cluster = r->number,
+                                     .warp = n->warp,
+                                     .lanes = n->lanes,
+                                     .clock = n->clock,
+                                     .source = n->source,
+                                     .site = n->origin.site,
+                                     .name = n->name};
+    return n->record = record;
+}
+
+void notes_end_launch(struct grid_watch *g) {
+    for (struct record_chunk *c = g->chunks, *next; c; c = next) {
+        next = c->next;
+        xfree(c);
+    }
+}
+
 /* --- the queues --------------------------------------------------------------------------------------------------- */
 
 /* The tcgen05 operations of one thread. */
 static struct tensor_queue *tensor_queue(struct race *r, uint32_t warp, uint32_t lane) {
-    struct warp_watch *w = &r->warps[warp];
+    struct warp_ops *w = &r->warps[warp].ops;
     if (!w->tensor)
-        w->tensor = xcalloc(CLOCK_LANES, sizeof *w->tensor);
+        w->tensor = xcalloc(VCLOCK_LANES, sizeof *w->tensor);
     struct tensor_queue *q = &w->tensor[lane];
     if (!q->used)
-        q->token = clock_new_token(&r->clocks);
+        q->token = vclock_new_token(&r->clocks);
     q->used = true;
     return q;
 }
@@ -121,7 +181,7 @@ static struct note *unlink_note(struct note **list) {
 static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
 
 /* Nobody waits for so many: the oldest count as over. */
-static void shorten(struct race *r, struct warp_watch *w) {
+static void shorten(struct race *r, struct warp_ops *w) {
     struct note **at = &w->bulk;
     for (uint32_t i = 0; *at && i < MAX_BULK / 2; i++)
         at = &(*at)->next;
@@ -134,7 +194,7 @@ static void shorten(struct race *r, struct warp_watch *w) {
 
 /* The second half of a store was issued with the first: it knows what that does, and is in its group. */
 static void follow(struct race *r, struct note *n, uint64_t first) {
-    struct warp_watch *w = &r->warps[n->warp];
+    struct warp_ops *w = &r->warps[n->warp].ops;
     const struct note *f = w->bulk;
     while (f && (f->number != first || f->cta != n->cta))
         f = f->next;
@@ -151,15 +211,15 @@ static void follow(struct race *r, struct note *n, uint64_t first) {
     n->group = f->group;
     n->written = f->written;
     for (unsigned l = 0; l < LAYERS; l++)
-        clock_set(&r->clocks, &n->now[l], f->now[l]);
+        vclock_set(&r->clocks, &n->now[l], f->now[l]);
 }
 
 static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
-    struct warp_watch *w = &r->warps[n->warp];
+    struct warp_ops *w = &r->warps[n->warp].ops;
     if (++w->num_bulk > MAX_BULK)
         shorten(r, w);
     if (!w->bulk_groups)
-        w->bulk_groups = xcalloc(CLOCK_LANES, sizeof *w->bulk_groups);
+        w->bulk_groups = xcalloc(VCLOCK_LANES, sizeof *w->bulk_groups);
     n->group = w->bulk_groups[lane_of(n)];
     if (follows)
         follow(r, n, follows);
@@ -188,7 +248,7 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
         n->read = (struct done){.how = DONE_TOKEN, .token = q->token, .step = q->steps};
         break;
     case AGENT_TENSOR_LDST:
-        link_note(n->loads ? &r->warps[n->warp].loads : &r->warps[n->warp].stores, n);
+        link_note(n->loads ? &r->warps[n->warp].ops.loads : &r->warps[n->warp].ops.stores, n);
         break;
     case AGENT_TMA:
     case AGENT_BULK:
@@ -200,11 +260,10 @@ static void enqueue(struct race *r, struct note *n, const struct event_work *wor
     }
 }
 
-struct note *note_issued(struct race *r, const struct listener *self, const struct event_op *e) {
+struct note *note_issued(struct race *r, const struct listener *self, const struct event_op *e,
+                         const struct event_work *work) {
     const struct async_op *op = e->by.op;
-    struct event_work work = {0};
     struct note *n = new_note(r);
-    op->kind->describe(op, &work);
     n->holders = 1;
     n->agent = op->kind->agent;
     n->name = op->name;
@@ -217,15 +276,13 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     n->time = r->time;
     n->clock = r->island->clock;
     n->source = op->src_off;
-    n->loads = n->agent == AGENT_TENSOR_LDST && !work.to;
-    const struct know *k = &strand_of(r, n->warp, n->lanes)->k;
+    n->loads = n->agent == AGENT_TENSOR_LDST && !work->to;
+    const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
     n->fenced_at = k->fenced_at;
     n->global_at = k->global_at;
     for (unsigned l = 0; l < race_layers(r); l++)
-        n->now[l] = clock_hold(k->now[l]);
-    enqueue(r, n, &work);
-    if (work.signals && (n->agent == AGENT_TMA || n->agent == AGENT_BULK))
-        mbars_issued(r, work.signals, work.signals_off);
+        n->now[l] = vclock_hold(k->now[l]);
+    enqueue(r, n, work);
     *watch_of(self, op) = n;
     return n;
 }
@@ -235,10 +292,10 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
     *n = *old;
     n->holders = 1;
     n->read = n->written = (struct done){0};
-    n->global = NULL;
+    n->record = NULL;
     n->sum[0] = n->sum[1] = NULL; /* it is no tcgen05.mma */
     for (unsigned l = 0; l < LAYERS; l++)
-        clock_hold(n->now[l]);
+        vclock_hold(n->now[l]);
     note_drop(r, old);
     return *watch_of(self, op) = n;
 }
@@ -250,12 +307,12 @@ static struct done by_warp(const struct race *r, const struct note *n) {
 }
 
 void note_used_ld(struct race *r, uint32_t warp, uint64_t number) {
-    for (struct note *n = r->warps[warp].loads; n; n = n->next)
+    for (struct note *n = r->warps[warp].ops.loads; n; n = n->next)
         n->used |= n->number == number;
 }
 
 void note_waited_ld(struct race *r, uint32_t warp) {
-    struct note **list = &r->warps[warp].loads;
+    struct note **list = &r->warps[warp].ops.loads;
     while (*list) {
         (*list)->read = by_warp(r, *list);
         note_drop(r, unlink_note(list));
@@ -263,7 +320,7 @@ void note_waited_ld(struct race *r, uint32_t warp) {
 }
 
 void note_waited_st(struct race *r, uint32_t warp) {
-    struct note **list = &r->warps[warp].stores;
+    struct note **list = &r->warps[warp].ops.stores;
     while (*list) {
         (*list)->written = by_warp(r, *list);
         note_drop(r, unlink_note(list));
@@ -274,9 +331,9 @@ void note_waited_st(struct race *r, uint32_t warp) {
 
 /* cp.async of a lane: up to which time it had issued those of its latest groups, and those that are complete. */
 static struct lane_copies *copies_of(struct race *r, uint32_t warp, uint32_t lane) {
-    struct warp_watch *w = &r->warps[warp];
+    struct warp_ops *w = &r->warps[warp].ops;
     if (!w->copies)
-        w->copies = xcalloc(CLOCK_LANES, sizeof *w->copies);
+        w->copies = xcalloc(VCLOCK_LANES, sizeof *w->copies);
     return &w->copies[lane];
 }
 
@@ -294,8 +351,8 @@ static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t b
 }
 
 static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool read) {
-    const struct warp_watch *w = &r->warps[warp];
-    for (struct note **at = &r->warps[warp].bulk; *at;) {
+    const struct warp_ops *w = &r->warps[warp].ops;
+    for (struct note **at = &r->warps[warp].ops.bulk; *at;) {
         struct note *n = *at;
         const uint32_t lane = lane_of(n);
         at = &n->next;
@@ -310,18 +367,18 @@ static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t bu
 
 /* Those that are done in full need not be asked about again; of stores the source alone is. */
 static void forget_bulk(struct race *r, uint32_t warp) {
-    for (struct note **at = &r->warps[warp].bulk; *at;)
+    for (struct note **at = &r->warps[warp].ops.bulk; *at;)
         if ((*at)->follows ? (*at)->written.how != DONE_NOT : (*at)->read.how != DONE_NOT) {
             note_drop(r, unlink_note(at));
-            r->warps[warp].num_bulk--;
+            r->warps[warp].ops.num_bulk--;
         } else {
             at = &(*at)->next;
         }
 }
 
 void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk) {
-    struct warp_watch *w = &r->warps[warp];
-    for (uint32_t l = 0; l < CLOCK_LANES; l++) {
+    struct warp_ops *w = &r->warps[warp].ops;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++) {
         if (!(lanes >> l & 1))
             continue;
         if (bulk && w->bulk_groups)
@@ -339,29 +396,29 @@ void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but
         forget_bulk(r, warp);
         return;
     }
-    for (uint32_t l = 0; l < CLOCK_LANES; l++)
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
         if (lanes >> l & 1)
             wait_copies(r, warp, l, but);
 }
 
 /* What the threads that issued it knew goes to the phase under way, but what they did. */
 static void give_known(struct race *r, const struct note *n, struct meeting *m) {
-    struct clock *others[LAYERS] = {NULL};
-    struct clock_step step;
-    clock_step_begin(&step, 0, 0, 0);
+    struct vclock *others[LAYERS] = {NULL};
+    struct vclock_step step;
+    vclock_step_begin(&step, 0, 0, 0);
     for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
         if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* their tcgen05.fence orders that, too */
-            others[l] = clock_hold(n->now[l]);
+            others[l] = vclock_hold(n->now[l]);
         else if (l && l < LAYER_TENSOR && n->now[l] == n->now[l - 1])
-            others[l] = clock_hold(others[l - 1]);
+            others[l] = vclock_hold(others[l - 1]);
         else
-            others[l] = clock_others(&r->clocks, n->now[l], n->warp, n->lanes);
-        clock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
+            others[l] = vclock_others(&r->clocks, n->now[l], n->warp, n->lanes);
+        vclock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
     }
     if (r->strict)
-        clock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
+        vclock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
     for (unsigned l = 0; l < LAYERS; l++) /* a step's clocks are held until it is over */
-        clock_drop(&r->clocks, others[l]);
+        vclock_drop(&r->clocks, others[l]);
 }
 
 /* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
@@ -370,13 +427,13 @@ static void give_known(struct race *r, const struct note *n, struct meeting *m) 
 void note_lands(struct race *r, const struct note *n, struct meeting *m) {
     if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
         give_known(r, n, m);
-    clock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
-    clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
+    vclock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
+    vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
 }
 
 void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct meeting *m) {
-    clock_join(&r->clocks, &m->open[LAYER_RAN], n->now[LAYER_RAN]);
-    clock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, lanes, n->time);
+    vclock_join(&r->clocks, &m->open[LAYER_RAN], n->now[LAYER_RAN]);
+    vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, lanes, n->time);
 }
 
 void note_commit(struct race *r, const struct note *n, struct meeting *m) {
