@@ -2,7 +2,7 @@
 #ifndef CHECK_KNOW_SITES_H
 #define CHECK_KNOW_SITES_H
 
-#include "base/diag.h"
+#include "report/diag.h"
 
 #include <stdint.h>
 
