@@ -2,8 +2,8 @@
  *
  * A release pattern on a word (8.8) gives what its thread knows to whoever reads the value in an acquire pattern.
  * Memory is sequentially consistent in the emulator: a read finds the latest write. An atomic operation continues the
- * release sequences that it finds (8.9.2). A plain strong store begins a new one, unless its thread wrote the word last.
- * A weak store would end it, but it races with the read, which is reported for the access itself.
+ * release sequences that it finds (8.9.2). A plain strong store begins a new one, unless its thread wrote the word
+ * last. A weak store would end it, but it races with the read, which is reported for the access itself.
  *
  * Formally a fence releases the accesses before it of its own thread, and what that thread knew then. Kernels rely on
  * more: every thread fences, then a barrier, then one thread's relaxed store (LAYER_PERFORMED). All has reached the
@@ -17,7 +17,7 @@
 
 #define FLAG_TAKERS 4u
 
-/* A word that strong accesses use, and what it gives to those who read it: all that its release sequence has released. */
+/* A word that strong accesses use. Those who read it get all that its release sequence has released. */
 struct flag {
     uint64_t key; /* 0: none */
     uint32_t cluster;

@@ -61,7 +61,7 @@ struct meeting {
     struct vclock *carried;      /* LAYER_RAN of the issuer of the latest operation that arrived in it */
 };
 
-/* Semantics and scope of an arrival or a wait, as PTX's .sem and .scope; near: its object is in the thread's own CTA. */
+/* The .sem and .scope of an arrival or a wait; near: its object is in the thread's own CTA. */
 struct sem {
     enum event_order order;
     enum event_scope scope;

@@ -24,10 +24,8 @@ void shared_part_drop(struct shared_part *p) {
         xfree(p);
 }
 
-static void **watch_of(const struct listener *self, const struct async_op *op) { return event_op_watch(self, op); }
-
 struct note *note_of(const struct listener *self, const struct async_op *op) {
-    return *watch_of(self, op);
+    return *event_op_watch(self, op);
 }
 
 struct note *note_hold(struct note *n) {
@@ -57,7 +55,7 @@ void note_drop(struct race *r, struct note *n) {
 }
 
 void note_over(struct race *r, const struct listener *self, const struct async_op *op) {
-    void **watch = watch_of(self, op);
+    void **watch = event_op_watch(self, op);
     if (*watch)
         note_drop(r, *watch);
     *watch = NULL;
@@ -283,7 +281,7 @@ struct note *note_issued(struct race *r, const struct listener *self, const stru
     for (unsigned l = 0; l < race_layers(r); l++)
         n->now[l] = vclock_hold(k->now[l]);
     enqueue(r, n, work);
-    *watch_of(self, op) = n;
+    *event_op_watch(self, op) = n;
     return n;
 }
 
@@ -297,7 +295,7 @@ struct note *note_again(struct race *r, const struct listener *self, const struc
     for (unsigned l = 0; l < LAYERS; l++)
         vclock_hold(n->now[l]);
     note_drop(r, old);
-    return *watch_of(self, op) = n;
+    return *event_op_watch(self, op) = n;
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */

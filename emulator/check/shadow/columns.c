@@ -11,8 +11,8 @@
 
 #define MAX_AREAS 512u /* of more, the oldest is forgotten */
 
-/* Area: columns and lanes that an operation reads or writes; until a later access that is ordered behind it covers it, or
- * its columns are given back. */
+/* Area: columns and lanes that an operation reads or writes; until a later access that is ordered behind it covers it,
+ * or its columns are given back. */
 struct area {
     uint32_t from, to; /* columns */
     uint32_t lanes[4];

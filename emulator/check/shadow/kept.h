@@ -1,5 +1,5 @@
-/* check/shadow/kept.h - what the files of the shadow keep, and how they call one another: each those before it only.
- * For this folder alone; check/shadow/shadow.h is its interface.
+/* check/shadow/kept.h - what the files of the shadow keep, and how they call one another: in the order in which they
+ * stand here, each file calls those before it. For this folder alone: check/shadow/shadow.h is the interface.
  */
 #ifndef CHECK_SHADOW_KEPT_H
 #define CHECK_SHADOW_KEPT_H

@@ -1,8 +1,8 @@
 /* check/shadow/shadow.h - the shadow: what memory remembers of the accesses to it.
  *
  * Every access is compared with what the shadow remembers of the same bytes. If the two conflict, check/verdict/ says
- * whether they are ordered, and the report is given. Then the access itself is remembered, for as long as a later access
- * may conflict with it: until one that is ordered behind it takes its place.
+ * whether they are ordered; if they are not, it is reported. Then the access itself is remembered, until an access that
+ * is ordered behind it takes its place.
  *
  *   shared memory   accesses of threads by words of 4 bytes (stamps.c), of operations by what they touch (spans.c)
  *   tensor memory   columns and lanes that operations touch (columns.c); what tcgen05.mma adds up there (sums.c)

@@ -1,4 +1,4 @@
-/* check/vclock/inside.h - what clocks and sets of clocks are made of; for the files of this folder alone.
+/* check/vclock/inside.h - what clocks and sets of clocks are made of. For this folder alone.
  *
  * A clock holds a set of other clusters' clocks, and a set holds clocks. So each file does one thing for both: pool.c
  * makes and lets go of them, join.c compares and joins them; vclock.c and far.c look at and change what one holds.

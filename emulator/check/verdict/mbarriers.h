@@ -1,7 +1,7 @@
 /* check/verdict/mbarriers.h - the rules of mbarriers as objects, and their reports.
  *
- * An object may be used once its initialisation is ordered before the use (PTX ISA 9.7.13.15.9): in its CTA by any edge,
- * by the other CTAs of the cluster once it is published (9.7.13.4). To publish it, a thread of its CTA executes
+ * An object may be used once its initialisation is ordered before the use (PTX ISA 9.7.13.15.9): in its CTA by any
+ * edge, by the other CTAs of the cluster once it is published (9.7.13.4). To publish it, a thread of its CTA executes
  * fence.mbarrier_init or another release at cluster scope after mbarrier.init, and then a cluster barrier completes.
  *
  * A poll by parity tells two phases apart. So those who wait for a phase must have seen it before the next one ends

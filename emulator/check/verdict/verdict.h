@@ -26,8 +26,8 @@ enum stamp_flag {
 
 enum where { IN_SHARED, IN_TENSOR };
 
-/* Is the access of a thread, which was a write (`wrote`) or a read, ordered before what `v` does now, a write (`writes`)
- * or a read? NULL, or the rule that is broken. */
+/* Is the access of a thread, a write (`wrote`) or a read, ordered before what `v` does now, a write (`writes`) or a
+ * read? NULL, or the rule that is broken. */
 const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
                                  bool writes);
 /* The same of what an operation has done, or will do. */
