@@ -27,7 +27,7 @@ PAGES = {
     "Teach": ["docs/teaching", "course/README"],
     "Proof": ["docs/conformance", "docs/performance", "tests/mutants/README", "tests/mutants/wild/README",
               "tests/clock/README", "tests/clock/ladder/README"],
-    "The emulator": ["emulator/README", "examples/one_umma/README", "SECURITY"],
+    "The emulator": ["emulator/README", "docs/checker", "examples/one_umma/README", "SECURITY"],
 }
 
 

@@ -11,7 +11,7 @@
 
 #include "machine/events.h"
 
-/* The listener: check/race.h. */
+/* The listener. */
 struct listener check_race(void);
 /* Attaches it. */
 void check_attach(struct gpu *gpu);

@@ -1,25 +1,25 @@
 /* Sets of clocks of other clusters: what is joined is known, in copies as in the original; and a clock takes its set
  * with it when it is copied, joined and told to others. */
 #include "check.h"
-#include "check/far.h"
+#include "check/vclock/far.h"
 
-static struct clock_pool far, own;
+static struct vclock_pool far, own;
 
-static struct clock *clock_at(struct clock_pool *p, uint32_t warp, uint32_t lanes, uint32_t time) {
-    struct clock *c = NULL;
-    clock_add_lanes(p, &c, warp, lanes, time);
+static struct vclock *clock_at(struct vclock_pool *p, uint32_t warp, uint32_t lanes, uint32_t time) {
+    struct vclock *c = NULL;
+    vclock_add_lanes(p, &c, warp, lanes, time);
     return c;
 }
 
 static bool knows(const struct far *f, uint32_t cluster, uint32_t time) {
-    const struct clock *c = far_of(f, cluster);
-    return c && clock_knows_lane(c, 1, 5, time);
+    const struct vclock *c = far_of(f, cluster);
+    return c && vclock_knows_lane(c, 1, 5, time);
 }
 
 static void add(struct far **f, uint32_t cluster, uint32_t time) {
-    struct clock *c = clock_at(&far, 1, 1u << 5, time);
+    struct vclock *c = clock_at(&far, 1, 1u << 5, time);
     far_add(&far, f, cluster, c);
-    clock_drop(&far, c);
+    vclock_drop(&far, c);
 }
 
 static void test_sets(void) {
@@ -48,62 +48,62 @@ static void test_sets(void) {
 
 /* What a clock of cluster 1 knows becomes known to one of cluster 2, and from there to a third that joins it. */
 static void test_clocks(void) {
-    struct clock *from = clock_at(&own, 1, 1u << 5, 10), *to = clock_at(&own, 0, 1, 3), *third = NULL;
+    struct vclock *from = clock_at(&own, 1, 1u << 5, 10), *to = clock_at(&own, 0, 1, 3), *third = NULL;
     struct far *set = NULL;
-    const uint32_t token = clock_new_token(&own);
-    clock_add_token(&own, &from, token, 6);
-    struct clock *out = clock_export(&own, from);
+    const uint32_t token = vclock_new_token(&own);
+    vclock_add_token(&own, &from, token, 6);
+    struct vclock *out = vclock_export(&own, from);
     far_add(&far, &set, 1, out);
-    clock_drop(&far, out);
-    clock_import(&own, &to, NULL, set);
-    CHECK(knows(clock_far(to), 1, 10) && clock_knows_token(far_of(clock_far(to), 1), token, 6));
-    CHECK(clock_knows_lane(to, 0, 0, 3) && !clock_knows_lane(to, 1, 5, 10));
-    clock_add_lanes(&own, &third, 2, UINT32_MAX, 9);
-    clock_join(&own, &third, to);
-    CHECK(knows(clock_far(third), 1, 10) && clock_knows_lane(third, 2, 31, 9));
-    clock_hold(third);
-    struct clock *copy = third;
-    clock_add_lanes(&own, &copy, 0, 1, 100);
-    CHECK(copy != third && knows(clock_far(copy), 1, 10));
+    vclock_drop(&far, out);
+    vclock_import(&own, &to, NULL, set);
+    CHECK(knows(vclock_far(to), 1, 10) && vclock_knows_token(far_of(vclock_far(to), 1), token, 6));
+    CHECK(vclock_knows_lane(to, 0, 0, 3) && !vclock_knows_lane(to, 1, 5, 10));
+    vclock_add_lanes(&own, &third, 2, UINT32_MAX, 9);
+    vclock_join(&own, &third, to);
+    CHECK(knows(vclock_far(third), 1, 10) && vclock_knows_lane(third, 2, 31, 9));
+    vclock_hold(third);
+    struct vclock *copy = third;
+    vclock_add_lanes(&own, &copy, 0, 1, 100);
+    CHECK(copy != third && knows(vclock_far(copy), 1, 10));
     /* its own entry of a set is what a cluster knows of itself */
-    clock_import(&own, &to, far_of(set, 1), set);
-    CHECK(clock_knows_lane(to, 1, 5, 10) && !clock_knows_lane(to, 1, 4, 10) && clock_knows_token(to, token, 6));
+    vclock_import(&own, &to, far_of(set, 1), set);
+    CHECK(vclock_knows_lane(to, 1, 5, 10) && !vclock_knows_lane(to, 1, 4, 10) && vclock_knows_token(to, token, 6));
     far_drop(&far, set);
-    clock_drop(&own, from);
-    clock_drop(&own, to);
-    clock_drop(&own, third);
-    clock_drop(&own, copy);
+    vclock_drop(&own, from);
+    vclock_drop(&own, to);
+    vclock_drop(&own, third);
+    vclock_drop(&own, copy);
 }
 
 /* A pool with more tokens than the sets' pool has had so far. */
 static void test_tokens(void) {
-    struct clock *c = NULL, *few = clock_at(&own, 1, 1u << 5, 1);
+    struct vclock *c = NULL, *few = clock_at(&own, 1, 1u << 5, 1);
     struct far *set = NULL;
     uint32_t token = 0;
-    struct clock *first = clock_export(&own, few);
+    struct vclock *first = vclock_export(&own, few);
     far_add(&far, &set, 1, first);
     for (uint32_t i = 0; i < 200; i++)
-        token = clock_new_token(&own);
-    clock_add_token(&own, &c, token, 5);
-    struct clock *out = clock_export(&own, c);
+        token = vclock_new_token(&own);
+    vclock_add_token(&own, &c, token, 5);
+    struct vclock *out = vclock_export(&own, c);
     far_add(&far, &set, 1, out);
-    CHECK(clock_knows_token(far_of(set, 1), token, 5) && knows(set, 1, 1));
-    clock_drop(&far, out);
-    clock_drop(&far, first);
+    CHECK(vclock_knows_token(far_of(set, 1), token, 5) && knows(set, 1, 1));
+    vclock_drop(&far, out);
+    vclock_drop(&far, first);
     far_drop(&far, set);
-    clock_drop(&own, c);
-    clock_drop(&own, few);
+    vclock_drop(&own, c);
+    vclock_drop(&own, few);
 }
 
 int main(void) {
-    clock_pool_init(&far, 1, 96);
-    clock_pool_init(&own, 1, 96);
+    vclock_pool_init(&far, 1, 96);
+    vclock_pool_init(&own, 1, 96);
     far.room = 8;
     far.far = own.far = &far;
     test_sets();
     test_clocks();
     test_tokens();
-    clock_pool_close(&own);
-    clock_pool_close(&far);
+    vclock_pool_close(&own);
+    vclock_pool_close(&far);
     return check_report();
 }

@@ -1,0 +1,100 @@
+/* check/know/cluster.h - what is known in a cluster and in a launch: the state of check/know/.
+ *
+ * All that belongs to a cluster is used by one host thread at a time. Clusters of several islands run side by side and
+ * share what belongs to the launch. They know nothing of one another then: a kernel with strong accesses of gpu scope
+ * has one island (launch/shares.c), so that only lists have a lock.
+ */
+#ifndef CHECK_KNOW_CLUSTER_H
+#define CHECK_KNOW_CLUSTER_H
+
+#include "check/know/barriers.h"
+#include "check/know/flags.h"
+#include "check/know/maps.h"
+#include "check/know/phases.h"
+#include "check/know/sites.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A warp, until its cluster ends. */
+struct warp_watch {
+    uint16_t num_strands;
+    struct strand *strand;  /* room for VCLOCK_LANES */
+    struct warp_ops ops;    /* its operations that may be waited for */
+    uint32_t bar;           /* number of the CTA's barrier at which it arrived last, */
+    struct meeting bar_met; /*  `done`: and what the generation carried */
+    struct sites sites;     /* the lines of its accesses */
+};
+
+/* A CTA, until its cluster ends. */
+struct cta_watch {
+    struct cta_bars bars;
+    struct mbars mbars;
+    struct meeting exited; /* `open`: what the threads that have exited knew, and did */
+};
+
+/* What is known of a launch, from its start to its end. */
+struct grid_watch {
+    struct vclock_pool far;                /* clocks in sets */
+    struct diag_dim3 grid, block, cluster; /* in CTAs */
+    struct flags flags;
+    bool quiet; /* too many flags: nothing can be told of global memory any more */
+    _Atomic uint32_t num_records;
+    pthread_mutex_t lock; /* of what follows */
+    struct record_chunk *chunks;
+    struct map_release *releases;
+    uint32_t num_releases, cap_releases;
+};
+
+/* The check of one cluster: what is known in it, from its start to its end. */
+struct race {
+    struct vclock_pool clocks;
+    struct cluster *cluster;
+    struct island *island;
+    bool strict;              /* --check=strict */
+    uint32_t time;            /* events so far */
+    uint32_t warps_each;      /* of a CTA */
+    struct meeting barrier;   /* of the cluster */
+    struct warp_watch *warps; /* clocks.warps of them */
+    struct cta_watch *ctas;
+    struct note *free_notes;
+    struct notes *made; /* what they all lie in */
+    /* of global memory */
+    struct grid_watch *grid; /* NULL: nothing is known of the launch, and global memory is not checked */
+    uint32_t number;         /* of the cluster in the launch */
+    struct flags flags;
+    struct map_acquires acquires;
+    struct record_chunk *chunk; /* the launch's, with room for records */
+};
+
+void race_begin(struct race *r, struct cluster *cl, struct grid_watch *grid);
+void race_end(struct race *r, const struct listener *self);
+void race_begin_launch(struct grid_watch *g, const struct event_host *e);
+void race_end_launch(struct grid_watch *g);
+
+/* The number in the cluster of a warp of a CTA, and that of threads that act. */
+static inline uint32_t race_warp(const struct race *r, const struct cta *cta, uint32_t warp) {
+    return cta->rank * r->warps_each + warp;
+}
+static inline uint32_t race_warp_of(const struct race *r, const struct event_by *by) {
+    return race_warp(r, by->cta, by->warp);
+}
+/* So many layers are kept. */
+static inline unsigned race_layers(const struct race *r) { return r->strict ? LAYERS : LAYER_TENSOR; }
+/* Is the rule reported at this level? If not, it does not stand for another one. */
+static inline bool race_tells(const struct race *r, const struct diag *rule) {
+    return r->strict || rule->class != DIAG_STRICT;
+}
+static inline struct cta_watch *race_cta(struct race *r, const struct cta *cta) { return &r->ctas[cta->rank]; }
+/* The strand of the first of these lanes that is in one; of a warp without them any. */
+static inline const struct strand *race_strand(const struct race *r, uint32_t warp, uint32_t lanes) {
+    const struct warp_watch *w = &r->warps[warp];
+    uint32_t i = 0;
+    while (i + 1u < w->num_strands && !(w->strand[i].lanes & lanes))
+        i++;
+    return &w->strand[i];
+}
+/* Lanes of a warp at a line, for a report. */
+struct mach_origin race_origin(const struct race *r, uint32_t warp, uint32_t lanes, const struct diag_site *site);
+
+#endif

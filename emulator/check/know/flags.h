@@ -1,0 +1,51 @@
+/* check/know/flags.h - flags: words of memory through which threads synchronise.
+ *
+ * A release pattern on a word (8.8) gives what its thread knows to whoever reads the value in an acquire pattern.
+ * Memory is sequentially consistent in the emulator: a read finds the latest write. An atomic operation continues the
+ * release sequences that it finds (8.9.2). A plain strong store begins a new one, unless its thread wrote the word
+ * last. A weak store would end it, but it races with the read, which is reported for the access itself.
+ *
+ * Formally a fence releases the accesses before it of its own thread, and what that thread knew then. Kernels rely on
+ * more: every thread fences, then a barrier, then one thread's relaxed store (LAYER_PERFORMED). All has reached the
+ * device by then, and chips have no way to undo it.
+ */
+#ifndef CHECK_KNOW_FLAGS_H
+#define CHECK_KNOW_FLAGS_H
+
+#include "check/know/know.h"
+#include "check/vclock/far.h"
+
+#define FLAG_TAKERS 4u
+
+/* A word that strong accesses use. Those who read it get all that its release sequence has released. */
+struct flag {
+    uint64_t key; /* 0: none */
+    uint32_t cluster;
+    uint16_t warp; /* who wrote it last */
+    uint8_t lane;
+    uint32_t version;   /* of what it gives, from 1 */
+    struct flag_taker { /* took that version: polls need not take it again */
+        uint32_t version, cluster;
+        uint16_t warp;
+        uint8_t lane, order;
+    } taker[FLAG_TAKERS];
+    union {
+        struct vclock *own[LAYERS]; /* of a cluster's table */
+        struct far *far[LAYERS];    /* of the launch's */
+    } given;
+};
+
+/* A table of flags: of a cluster, those in shared memory or used at .cta or .cluster scope; of a launch, all others.
+ * It lives as long as the cluster, or the launch. */
+struct flags {
+    struct flag *flag; /* hashed: 1 << bits of them */
+    uint32_t num, bits;
+};
+
+/* Threads touch words of shared or global memory by a strong access: what they learn, and give on. */
+void flags_sync(struct race *r, const struct event_access *e);
+/* The cluster ends; the launch ends. */
+void flags_end(struct race *r);
+void flags_end_launch(struct flags *w, struct vclock_pool *far);
+
+#endif

@@ -1,0 +1,319 @@
+/* check/know/know.c - what threads know, and how it passes from one to another; contract in know.h. */
+#include "check/know/cluster.h"
+
+/* --- strands ------------------------------------------------------------------------------------------------------ */
+
+static void copy_know(struct know *to, const struct know *from) {
+    *to = *from;
+    for (unsigned l = 0; l < LAYERS; l++) {
+        vclock_hold(to->now[l]);
+        vclock_hold(to->released[l]);
+        vclock_hold(to->pending[l]);
+    }
+}
+
+void know_drop(struct race *r, struct know *k) {
+    for (unsigned l = 0; l < LAYERS; l++) {
+        vclock_drop(&r->clocks, k->now[l]);
+        vclock_drop(&r->clocks, k->released[l]);
+        vclock_drop(&r->clocks, k->pending[l]);
+    }
+}
+
+/* Makes strands such that `lanes` are some of them and no part of others. */
+static void split(struct warp_watch *w, uint32_t lanes) {
+    for (uint32_t i = 0, n = w->num_strands; i < n; i++) {
+        struct strand *s = &w->strand[i];
+        const uint32_t part = s->lanes & lanes;
+        if (!part || part == s->lanes)
+            continue;
+        struct strand *t = &w->strand[w->num_strands++];
+        copy_know(&t->k, &s->k);
+        t->lanes = part;
+        s->lanes &= ~part;
+    }
+}
+
+static bool same(const struct know *a, const struct know *b) {
+    for (unsigned l = 0; l < LAYERS; l++)
+        if (a->now[l] != b->now[l] || a->released[l] != b->released[l] || a->pending[l] != b->pending[l])
+            return false;
+    return a->released_at == b->released_at && a->released_scope == b->released_scope && a->before_at == b->before_at &&
+           a->fenced_at == b->fenced_at && a->released_fenced_at == b->released_fenced_at &&
+           a->global_at == b->global_at && a->released_global_at == b->released_global_at && a->half_at == b->half_at &&
+           a->released_half_at == b->released_half_at;
+}
+
+static void merge(struct race *r, struct warp_watch *w) {
+    for (uint32_t i = 0; i < w->num_strands; i++)
+        for (uint32_t j = i + 1; j < w->num_strands; j++) {
+            if (!same(&w->strand[i].k, &w->strand[j].k))
+                continue;
+            w->strand[i].lanes |= w->strand[j].lanes;
+            know_drop(r, &w->strand[j].k);
+            w->strand[j--] = w->strand[--w->num_strands];
+        }
+}
+
+#define FOR_STRANDS(s, w, of)                                                                                          \
+    for (struct strand *s = (w)->strand; s < (w)->strand + (w)->num_strands; s++)                                      \
+        if (s->lanes & (of))
+
+/* --- meetings ----------------------------------------------------------------------------------------------------- */
+
+/* Lanes of a warp arrive. */
+struct arriving {
+    struct race *r;
+    struct vclock **to;
+    struct vclock_step step;
+};
+
+/* They give what they know in a layer, and what they have done themselves up to `time`. */
+static void give(struct arriving *a, enum layer l, struct vclock *known, uint32_t time) {
+    vclock_learn(&a->r->clocks, &a->step, &a->to[l], known, time, 0);
+}
+
+/* In a layer that has its like for the threads of the CTA: to those who may take it, by the scope. */
+static enum layer near_of(enum layer l) { return l + (LAYER_NEAR - LAYER_SCOPED); }
+
+static void give_scoped(struct arriving *a, enum layer l, struct vclock *known, uint32_t time, const struct sem *how) {
+    if (how->near)
+        give(a, near_of(l), known, time);
+    if (how->scope >= SCOPE_CLUSTER)
+        give(a, l, known, time);
+}
+
+static void take_scoped(struct race *r, struct vclock **to, const struct meeting *m, enum layer l,
+                        const struct sem *how) {
+    if (how->near)
+        vclock_join(&r->clocks, to, m->done[near_of(l)]);
+    if (how->scope >= SCOPE_CLUSTER)
+        vclock_join(&r->clocks, to, m->done[l]);
+}
+
+/* What only the strict level asks for. */
+static void arrive_strict(struct arriving *a, const struct know *k, const struct sem *how) {
+    static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
+    const struct sem fence = {how->order, how->scope < k->released_scope ? how->scope : k->released_scope, how->near};
+    if (sem_releases(how->order))
+        give_scoped(a, LAYER_SCOPED, k->now[LAYER_SCOPED], a->r->time, how);
+    else if (k->released_at)
+        give_scoped(a, LAYER_SCOPED, k->released[LAYER_SCOPED], k->released_at, &fence);
+    struct vclock *known[2]; /* behind fence::before_thread_sync; and what waits told since the last ::after */
+    for (unsigned i = 0; i < 2; i++) {
+        known[i] = vclock_hold(k->released[both[i]]);
+        vclock_join(&a->r->clocks, &known[i], k->pending[both[i]]);
+    }
+    give(a, LAYER_TENSOR, known[0], k->before_at);
+    give_scoped(a, LAYER_TENSOR_SCOPED, known[1], k->before_at, how);
+    for (unsigned i = 0; i < 2; i++) /* a step's clocks are held until it is over */
+        vclock_drop(&a->r->clocks, known[i]);
+}
+
+static void arrive(struct arriving *a, const struct know *k, const struct sem *how) {
+    give(a, LAYER_SEEN, k->now[LAYER_SEEN], a->r->time);
+    give(a, LAYER_RAN, k->now[LAYER_RAN], a->r->time);
+    if (sem_releases(how->order)) {
+        give(a, LAYER_ORDER, k->now[LAYER_ORDER], a->r->time);
+        give(a, LAYER_FENCED, k->now[LAYER_FENCED], k->fenced_at);
+        give(a, LAYER_FENCED_GLOBAL, k->now[LAYER_FENCED_GLOBAL], k->global_at);
+        give(a, LAYER_HALF, k->now[LAYER_HALF], k->half_at);
+    } else if (k->released_at) {
+        give(a, LAYER_ORDER, k->released[LAYER_ORDER], k->released_at);
+        give(a, LAYER_FENCED, k->released[LAYER_FENCED], k->released_fenced_at);
+        give(a, LAYER_FENCED_GLOBAL, k->released[LAYER_FENCED_GLOBAL], k->released_global_at);
+        give(a, LAYER_HALF, k->released[LAYER_HALF], k->released_half_at);
+    }
+    give(a, LAYER_PERFORMED, k->now[LAYER_PERFORMED], 0);
+    if (a->r->strict)
+        arrive_strict(a, k, how);
+}
+
+void know_arrive(struct race *r, uint32_t warp, uint32_t lanes, struct meeting *m, const struct sem *how) {
+    struct arriving a;
+    a.r = r;
+    a.to = m->open;
+    FOR_STRANDS(s, &r->warps[warp], lanes) {
+        vclock_step_begin(&a.step, warp, s->lanes & lanes, 0);
+        arrive(&a, &s->k, how);
+    }
+}
+
+void know_phase(struct race *r, struct meeting *m) {
+    struct vclock_step step;
+    vclock_step_begin(&step, 0, 0, 0);
+    for (unsigned l = 0; l < race_layers(r); l++)
+        vclock_learn(&r->clocks, &step, &m->done[l], m->open[l], 0, 0);
+    for (unsigned l = 0; l < race_layers(r); l++)
+        vclock_set(&r->clocks, &m->open[l], NULL);
+    vclock_set(&r->clocks, &m->carried, NULL);
+}
+
+void know_token(struct race *r, struct meeting *m, uint32_t token, uint32_t step) {
+    static const enum layer all[] = {LAYER_ORDER,  LAYER_SEEN,          LAYER_RAN,  LAYER_TENSOR,
+                                     LAYER_SCOPED, LAYER_TENSOR_SCOPED, LAYER_NEAR, LAYER_TENSOR_NEAR};
+    struct vclock_step s;
+    vclock_step_begin(&s, 0, 0, token);
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] < race_layers(r))
+            vclock_learn(&r->clocks, &s, &m->open[all[i]], NULL, 0, step);
+}
+
+void know_observe(struct race *r, uint32_t warp, uint32_t lanes, const struct meeting *m, const struct sem *how) {
+    static const enum layer by_wait[] = {LAYER_SEEN, LAYER_RAN, LAYER_PERFORMED};
+    static const enum layer by_acquire[] = {LAYER_ORDER, LAYER_FENCED, LAYER_FENCED_GLOBAL, LAYER_HALF};
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        struct vclock **to = sem_acquires(how->order) ? s->k.now : s->k.pending;
+        struct vclock_step step;
+        vclock_step_begin(&step, 0, 0, 0);
+        for (unsigned i = 0; i < 3; i++)
+            vclock_learn(&r->clocks, &step, &s->k.now[by_wait[i]], m->done[by_wait[i]], 0, 0);
+        for (unsigned i = 0; i < 4; i++)
+            vclock_learn(&r->clocks, &step, &to[by_acquire[i]], m->done[by_acquire[i]], 0, 0);
+        if (!r->strict)
+            continue;
+        vclock_join(&r->clocks, &s->k.pending[LAYER_TENSOR], m->done[LAYER_TENSOR]);
+        take_scoped(r, &to[LAYER_SCOPED], m, LAYER_SCOPED, how);
+        take_scoped(r, &s->k.pending[LAYER_TENSOR_SCOPED], m, LAYER_TENSOR_SCOPED, how);
+    }
+    merge(r, w);
+}
+
+void know_forget(struct race *r, struct meeting *m) {
+    for (unsigned l = 0; l < LAYERS; l++) {
+        vclock_set(&r->clocks, &m->done[l], NULL);
+        vclock_set(&r->clocks, &m->open[l], NULL);
+    }
+    vclock_set(&r->clocks, &m->carried, NULL);
+}
+
+/* --- fences ------------------------------------------------------------------------------------------------------- */
+
+static void fence_layer(struct race *r, struct know *k, enum layer l, enum event_order order) {
+    if (sem_acquires(order)) {
+        vclock_join(&r->clocks, &k->now[l], k->pending[l]);
+        vclock_set(&r->clocks, &k->pending[l], NULL);
+    }
+    if (sem_releases(order))
+        vclock_set(&r->clocks, &k->released[l], k->now[l]);
+}
+
+void know_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how, bool wide) {
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        fence_layer(r, &s->k, LAYER_ORDER, how->order);
+        fence_layer(r, &s->k, LAYER_FENCED, how->order);
+        fence_layer(r, &s->k, LAYER_FENCED_GLOBAL, how->order);
+        fence_layer(r, &s->k, LAYER_HALF, how->order);
+        fence_layer(r, &s->k, LAYER_SCOPED, how->order);
+        if (!sem_releases(how->order))
+            continue;
+        s->k.released_at = r->time;
+        s->k.released_scope = how->scope;
+        s->k.released_fenced_at = s->k.fenced_at;
+        s->k.released_global_at = s->k.global_at;
+        s->k.released_half_at = s->k.half_at;
+        if (!wide)
+            continue;
+        vclock_join(&r->clocks, &s->k.now[LAYER_PERFORMED], s->k.now[LAYER_ORDER]);
+        vclock_add_lanes(&r->clocks, &s->k.now[LAYER_PERFORMED], warp, s->lanes, r->time);
+    }
+    merge(r, w);
+}
+
+void know_proxy_fence(struct race *r, uint32_t warp, uint32_t lanes, enum event_fence_space space) {
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        if (space != FENCE_GLOBAL) {
+            vclock_join(&r->clocks, &s->k.now[LAYER_FENCED], s->k.now[LAYER_ORDER]);
+            s->k.fenced_at = r->time;
+        }
+        if (space != FENCE_SHARED) {
+            vclock_join(&r->clocks, &s->k.now[LAYER_FENCED_GLOBAL], s->k.now[LAYER_ORDER]);
+            s->k.global_at = r->time;
+        }
+    }
+    merge(r, w);
+}
+
+/* What the release covers the acquire makes known to the async proxy. Each is a thread fence too: the release is one
+ * behind it, for what it covers goes with a relaxed arrival (9.7.13.17, example), the acquire one before. */
+void know_half_fence(struct race *r, uint32_t warp, uint32_t lanes, const struct sem *how) {
+    struct warp_watch *w = &r->warps[warp];
+    if (sem_acquires(how->order))
+        know_fence(r, warp, lanes, how, false);
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        struct know *k = &s->k;
+        if (sem_releases(how->order)) {
+            vclock_join(&r->clocks, &k->now[LAYER_HALF], k->now[LAYER_ORDER]);
+            k->half_at = r->time;
+        } else {
+            vclock_join(&r->clocks, &k->now[LAYER_FENCED], k->now[LAYER_HALF]);
+            k->fenced_at = k->half_at > k->fenced_at ? k->half_at : k->fenced_at;
+        }
+    }
+    merge(r, w);
+    if (sem_releases(how->order))
+        know_fence(r, warp, lanes, how, false);
+}
+
+void know_tensor_fence(struct race *r, uint32_t warp, uint32_t lanes, bool before) {
+    static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
+    struct warp_watch *w = &r->warps[warp];
+    split(w, lanes);
+    FOR_STRANDS(s, w, lanes) {
+        struct know *k = &s->k;
+        for (unsigned i = 0; i < 2; i++) {
+            if (before) {
+                vclock_set(&r->clocks, &k->released[both[i]], k->now[both[i]]);
+                continue;
+            }
+            vclock_join(&r->clocks, &k->now[both[i]], k->pending[both[i]]);
+            vclock_set(&r->clocks, &k->pending[both[i]], NULL);
+        }
+        if (before)
+            k->before_at = r->time;
+        else if (r->strict)
+            vclock_set(&r->clocks, &k->now[LAYER_BEHIND], k->now[LAYER_SEEN]);
+    }
+    merge(r, w);
+}
+
+/* All lanes of the warp, which know the same, tell one another what they did. */
+static void meet_alone(struct race *r, struct know *k, uint32_t warp) {
+    static const enum layer all[] = {LAYER_ORDER, LAYER_SEEN, LAYER_RAN, LAYER_SCOPED};
+    static const enum layer both[] = {LAYER_TENSOR, LAYER_TENSOR_SCOPED};
+    struct vclock_step step;
+    vclock_step_begin(&step, warp, UINT32_MAX, 0);
+    for (unsigned i = 0; i < 3u + r->strict; i++)
+        vclock_learn(&r->clocks, &step, &k->now[all[i]], NULL, r->time, 0);
+    if (k->fenced_at)
+        vclock_add_lanes(&r->clocks, &k->now[LAYER_FENCED], warp, UINT32_MAX, k->fenced_at);
+    if (k->global_at)
+        vclock_add_lanes(&r->clocks, &k->now[LAYER_FENCED_GLOBAL], warp, UINT32_MAX, k->global_at);
+    if (k->half_at)
+        vclock_add_lanes(&r->clocks, &k->now[LAYER_HALF], warp, UINT32_MAX, k->half_at);
+    if (!r->strict)
+        return;
+    for (unsigned i = 0; i < 2; i++)
+        vclock_learn(&r->clocks, &step, &k->pending[both[i]], k->released[both[i]], k->before_at, 0);
+}
+
+/* Orders the memory accesses of those who take part (9.7.13.2). */
+void know_warp_sync(struct race *r, uint32_t warp, uint32_t lanes) {
+    static const struct sem how = {ORDER_ACQ_REL, SCOPE_CTA, true};
+    struct meeting m = {{NULL}, {NULL}, NULL};
+    if (r->warps[warp].num_strands == 1 && lanes == UINT32_MAX) {
+        meet_alone(r, &r->warps[warp].strand[0].k, warp);
+        return;
+    }
+    know_arrive(r, warp, lanes, &m, &how);
+    know_phase(r, &m);
+    know_observe(r, warp, lanes, &m, &how);
+    know_forget(r, &m);
+}

@@ -1,0 +1,440 @@
+/* check/know/ops.c - asynchronous operations; contract in ops.h. */
+#include "check/know/cluster.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define NOTES_AT_ONCE 16u
+#define MAX_BULK 4096u /* of a warp in bulk-groups that were not waited for */
+#define RECORDS_AT_ONCE 64u
+#define MAX_RECORDS (1u << 20) /* of a launch; of more nothing is kept */
+
+/* Records of operations in one piece of memory, until the launch ends. */
+struct record_chunk {
+    struct record_chunk *next;
+    uint32_t num;
+    struct op_record record[RECORDS_AT_ONCE];
+};
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+void shared_part_drop(struct shared_part *p) {
+    if (p && !--p->holders)
+        xfree(p);
+}
+
+struct note *note_of(const struct listener *self, const struct async_op *op) {
+    return *event_op_watch(self, op);
+}
+
+struct note *note_hold(struct note *n) {
+    n->holders++;
+    return n;
+}
+
+/* Nobody holds it any more. */
+static void note_ends(struct note *n) {
+    if (n->record) {
+        n->record->read = n->read;
+        n->record->written = n->written;
+        n->record->note = NULL;
+    }
+    shared_part_drop(n->sum[0]);
+    shared_part_drop(n->sum[1]);
+}
+
+void note_drop(struct race *r, struct note *n) {
+    if (--n->holders)
+        return;
+    note_ends(n);
+    for (unsigned l = 0; l < LAYERS; l++)
+        vclock_drop(&r->clocks, n->now[l]);
+    n->next = r->free_notes;
+    r->free_notes = n;
+}
+
+void note_over(struct race *r, const struct listener *self, const struct async_op *op) {
+    void **watch = event_op_watch(self, op);
+    if (*watch)
+        note_drop(r, *watch);
+    *watch = NULL;
+}
+
+/* Notes in one piece of memory. */
+struct notes {
+    struct notes *next;
+    struct note note[NOTES_AT_ONCE];
+};
+
+static void make_notes(struct race *r) {
+    struct notes *m = xrealloc_array(NULL, 1, sizeof *m);
+    m->next = r->made;
+    r->made = m;
+    for (uint32_t i = 0; i < NOTES_AT_ONCE; i++) {
+        m->note[i].holders = 0;
+        m->note[i].next = r->free_notes;
+        r->free_notes = &m->note[i];
+    }
+}
+
+void notes_end(struct race *r) {
+    for (struct notes *m = r->made, *next; m; m = next) {
+        next = m->next;
+        for (uint32_t i = 0; i < NOTES_AT_ONCE; i++)
+            if (m->note[i].holders) /* an operation that a fault has cut off */
+                note_ends(&m->note[i]);
+        xfree(m);
+    }
+}
+
+static struct note *new_note(struct race *r) {
+    if (!r->free_notes)
+        make_notes(r);
+    struct note *n = r->free_notes;
+    r->free_notes = n->next;
+    memset(n, 0, sizeof *n);
+    return n;
+}
+
+static void drop_list(struct race *r, struct note *n) {
+    for (struct note *next; n; n = next) {
+        next = n->next;
+        note_drop(r, n);
+    }
+}
+
+void notes_end_warp(struct race *r, struct warp_ops *w) {
+    drop_list(r, w->loads);
+    drop_list(r, w->stores);
+    drop_list(r, w->bulk);
+    xfree(w->bulk_groups);
+    xfree(w->copies);
+    xfree(w->tensor);
+}
+
+static struct op_record *new_record(struct race *r) {
+    struct grid_watch *g = r->grid;
+    if (!r->chunk || r->chunk->num == RECORDS_AT_ONCE) {
+        if (atomic_fetch_add(&g->num_records, RECORDS_AT_ONCE) >= MAX_RECORDS)
+            return NULL;
+        r->chunk = xcalloc(1, sizeof *r->chunk);
+        pthread_mutex_lock(&g->lock);
+        r->chunk->next = g->chunks;
+        g->chunks = r->chunk;
+        pthread_mutex_unlock(&g->lock);
+    }
+    return &r->chunk->record[r->chunk->num++];
+}
+
+struct op_record *note_record(struct race *r, struct note *n) {
+    if (n->record)
+        return n->record;
+    struct op_record *record = new_record(r);
+    if (record)
+        *record = (struct op_record){.note = n,
+                                     .cluster = r->number,
+                                     .warp = n->warp,
+                                     .lanes = n->lanes,
+                                     .clock = n->clock,
+                                     .source = n->source,
+                                     .site = n->origin.site,
+                                     .name = n->name};
+    return n->record = record;
+}
+
+void notes_end_launch(struct grid_watch *g) {
+    for (struct record_chunk *c = g->chunks, *next; c; c = next) {
+        next = c->next;
+        xfree(c);
+    }
+}
+
+/* --- the queues --------------------------------------------------------------------------------------------------- */
+
+/* The tcgen05 operations of one thread. */
+static struct tensor_queue *tensor_queue(struct race *r, uint32_t warp, uint32_t lane) {
+    struct warp_ops *w = &r->warps[warp].ops;
+    if (!w->tensor)
+        w->tensor = xcalloc(VCLOCK_LANES, sizeof *w->tensor);
+    struct tensor_queue *q = &w->tensor[lane];
+    if (!q->used)
+        q->token = vclock_new_token(&r->clocks);
+    q->used = true;
+    return q;
+}
+
+static void link_note(struct note **list, struct note *n) {
+    n->next = *list;
+    *list = note_hold(n);
+}
+
+/* Takes the first of a list. */
+static struct note *unlink_note(struct note **list) {
+    struct note *n = *list;
+    *list = n->next;
+    return n;
+}
+
+static uint32_t lane_of(const struct note *n) { return n->lanes ? (uint32_t)__builtin_ctz(n->lanes) : 0; }
+
+/* Nobody waits for so many: the oldest count as over. */
+static void shorten(struct race *r, struct warp_ops *w) {
+    struct note **at = &w->bulk;
+    for (uint32_t i = 0; *at && i < MAX_BULK / 2; i++)
+        at = &(*at)->next;
+    while (*at) {
+        (*at)->read = (*at)->written = (struct done){.how = DONE_FORGOTTEN};
+        note_drop(r, unlink_note(at));
+    }
+    w->num_bulk = MAX_BULK / 2;
+}
+
+/* The second half of a store was issued with the first: it knows what that does, and is in its group. */
+static void follow(struct race *r, struct note *n, uint64_t first) {
+    struct warp_ops *w = &r->warps[n->warp].ops;
+    const struct note *f = w->bulk;
+    while (f && (f->number != first || f->cta != n->cta))
+        f = f->next;
+    n->follows = true;
+    if (!f) { /* forgotten: shorten */
+        n->written = (struct done){.how = DONE_FORGOTTEN};
+        return;
+    }
+    n->time = f->time;
+    n->clock = f->clock;
+    n->source = f->source;
+    n->fenced_at = f->fenced_at;
+    n->global_at = f->global_at;
+    n->group = f->group;
+    n->written = f->written;
+    for (unsigned l = 0; l < LAYERS; l++)
+        vclock_set(&r->clocks, &n->now[l], f->now[l]);
+}
+
+static void join_bulk_group(struct race *r, struct note *n, uint64_t follows) {
+    struct warp_ops *w = &r->warps[n->warp].ops;
+    if (++w->num_bulk > MAX_BULK)
+        shorten(r, w);
+    if (!w->bulk_groups)
+        w->bulk_groups = xcalloc(VCLOCK_LANES, sizeof *w->bulk_groups);
+    n->group = w->bulk_groups[lane_of(n)];
+    if (follows)
+        follow(r, n, follows);
+    link_note(&w->bulk, n);
+}
+
+/* What will tell that it is over. */
+static void enqueue(struct race *r, struct note *n, const struct event_work *work) {
+    struct tensor_queue *q;
+    switch (n->agent) {
+    case AGENT_TENSOR_CORE:
+    case AGENT_TENSOR_COPY:
+        q = tensor_queue(r, n->warp, lane_of(n));
+        n->tensor = true;
+        n->shifts = n->agent == AGENT_TENSOR_COPY && work->from == work->to && !work->a;
+        n->copies_4x256b = n->agent == AGENT_TENSOR_COPY && !n->shifts && work->m == 4;
+        n->read = n->written = (struct done){.how = DONE_TOKEN, .token = q->token, .step = ++q->steps};
+        n->cta_group = work->cta_group;
+        n->d = work->to_off;
+        n->m = work->m;
+        n->n = work->n;
+        break;
+    case AGENT_COMMIT:
+        q = tensor_queue(r, n->warp, lane_of(n));
+        n->tensor = work->ctas != 0;
+        n->read = (struct done){.how = DONE_TOKEN, .token = q->token, .step = q->steps};
+        break;
+    case AGENT_TENSOR_LDST:
+        link_note(n->loads ? &r->warps[n->warp].ops.loads : &r->warps[n->warp].ops.stores, n);
+        break;
+    case AGENT_TMA:
+    case AGENT_BULK:
+        if (!work->signals)
+            join_bulk_group(r, n, work->follows);
+        break;
+    default:
+        break;
+    }
+}
+
+struct note *note_issued(struct race *r, const struct listener *self, const struct event_op *e,
+                         const struct event_work *work) {
+    const struct async_op *op = e->by.op;
+    struct note *n = new_note(r);
+    n->holders = 1;
+    n->agent = op->kind->agent;
+    n->name = op->name;
+    n->cta = op->cta;
+    n->origin = op->origin;
+    n->origin.op = NULL; /* which the note outlives */
+    n->number = op->number;
+    n->warp = race_warp(r, op->cta, op->origin.thread.warp == DIAG_NO_WARP ? 0 : op->origin.thread.warp);
+    n->lanes = op->origin.thread.lanes;
+    n->time = r->time;
+    n->clock = r->island->clock;
+    n->source = op->src_off;
+    n->loads = n->agent == AGENT_TENSOR_LDST && !work->to;
+    const struct know *k = &race_strand(r, n->warp, n->lanes)->k;
+    n->fenced_at = k->fenced_at;
+    n->global_at = k->global_at;
+    for (unsigned l = 0; l < race_layers(r); l++)
+        n->now[l] = vclock_hold(k->now[l]);
+    enqueue(r, n, work);
+    *event_op_watch(self, op) = n;
+    return n;
+}
+
+struct note *note_again(struct race *r, const struct listener *self, const struct async_op *op) {
+    struct note *old = note_of(self, op), *n = new_note(r);
+    *n = *old;
+    n->holders = 1;
+    n->read = n->written = (struct done){0};
+    n->record = NULL;
+    n->sum[0] = n->sum[1] = NULL; /* it is no tcgen05.mma */
+    for (unsigned l = 0; l < LAYERS; l++)
+        vclock_hold(n->now[l]);
+    note_drop(r, old);
+    return *event_op_watch(self, op) = n;
+}
+
+/* --- completion --------------------------------------------------------------------------------------------------- */
+
+static struct done by_warp(const struct race *r, const struct note *n) {
+    return (struct done){.how = DONE_THREAD, .warp = n->warp, .lanes = n->lanes, .time = r->time};
+}
+
+void note_used_ld(struct race *r, uint32_t warp, uint64_t number) {
+    for (struct note *n = r->warps[warp].ops.loads; n; n = n->next)
+        n->used |= n->number == number;
+}
+
+void note_waited_ld(struct race *r, uint32_t warp) {
+    struct note **list = &r->warps[warp].ops.loads;
+    while (*list) {
+        (*list)->read = by_warp(r, *list);
+        note_drop(r, unlink_note(list));
+    }
+}
+
+void note_waited_st(struct race *r, uint32_t warp) {
+    struct note **list = &r->warps[warp].ops.stores;
+    while (*list) {
+        (*list)->written = by_warp(r, *list);
+        note_drop(r, unlink_note(list));
+    }
+}
+
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+/* cp.async of a lane: up to which time it had issued those of its latest groups, and those that are complete. */
+static struct lane_copies *copies_of(struct race *r, uint32_t warp, uint32_t lane) {
+    struct warp_ops *w = &r->warps[warp].ops;
+    if (!w->copies)
+        w->copies = xcalloc(VCLOCK_LANES, sizeof *w->copies);
+    return &w->copies[lane];
+}
+
+void note_copies_done(struct race *r, uint32_t warp, uint32_t lane, uint32_t until, const struct done *done) {
+    struct lane_copies *c = copies_of(r, warp, lane);
+    c->waited[c->num_waited++ % COPY_WAITS] = (struct copies_waited){until, *done};
+}
+
+static void wait_copies(struct race *r, uint32_t warp, uint32_t lane, uint32_t but) {
+    const struct lane_copies *c = copies_of(r, warp, lane);
+    if (but >= c->groups || but >= COPY_GROUPS)
+        return;
+    const uint32_t until = but ? c->committed[(c->groups - but - 1) % COPY_GROUPS] : r->time;
+    note_copies_done(r, warp, lane, until, &(struct done){DONE_THREAD, 0, 0, warp, 1u << lane, r->time});
+}
+
+static void wait_bulk(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool read) {
+    const struct warp_ops *w = &r->warps[warp].ops;
+    for (struct note **at = &r->warps[warp].ops.bulk; *at;) {
+        struct note *n = *at;
+        const uint32_t lane = lane_of(n);
+        at = &n->next;
+        if (!(lanes >> lane & 1) || n->group + but >= w->bulk_groups[lane])
+            continue;
+        if (n->read.how == DONE_NOT)
+            n->read = by_warp(r, n);
+        if (!read)
+            n->written = by_warp(r, n);
+    }
+}
+
+/* Those that are done in full need not be asked about again; of stores the source alone is. */
+static void forget_bulk(struct race *r, uint32_t warp) {
+    for (struct note **at = &r->warps[warp].ops.bulk; *at;)
+        if ((*at)->follows ? (*at)->written.how != DONE_NOT : (*at)->read.how != DONE_NOT) {
+            note_drop(r, unlink_note(at));
+            r->warps[warp].ops.num_bulk--;
+        } else {
+            at = &(*at)->next;
+        }
+}
+
+void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk) {
+    struct warp_ops *w = &r->warps[warp].ops;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++) {
+        if (!(lanes >> l & 1))
+            continue;
+        if (bulk && w->bulk_groups)
+            w->bulk_groups[l]++;
+        if (bulk)
+            continue;
+        struct lane_copies *c = copies_of(r, warp, l);
+        c->committed[c->groups++ % COPY_GROUPS] = r->time;
+    }
+}
+
+void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read) {
+    if (bulk) {
+        wait_bulk(r, warp, lanes, but, read);
+        forget_bulk(r, warp);
+        return;
+    }
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        if (lanes >> l & 1)
+            wait_copies(r, warp, l, but);
+}
+
+/* What the threads that issued it knew goes to the phase under way, but what they did. */
+static void give_known(struct race *r, const struct note *n, struct meeting *m) {
+    struct vclock *others[LAYERS] = {NULL};
+    struct vclock_step step;
+    vclock_step_begin(&step, 0, 0, 0);
+    for (unsigned l = 0; l < LAYER_NEAR && l < race_layers(r); l++) {
+        if (l == LAYER_TENSOR || l == LAYER_TENSOR_SCOPED) /* their tcgen05.fence orders that, too */
+            others[l] = vclock_hold(n->now[l]);
+        else if (l && l < LAYER_TENSOR && n->now[l] == n->now[l - 1])
+            others[l] = vclock_hold(others[l - 1]);
+        else
+            others[l] = vclock_others(&r->clocks, n->now[l], n->warp, n->lanes);
+        vclock_learn(&r->clocks, &step, &m->open[l], others[l], 0, 0);
+    }
+    if (r->strict)
+        vclock_learn(&r->clocks, &step, &m->open[LAYER_TENSOR_NEAR], n->now[LAYER_TENSOR_SCOPED], 0, 0);
+    for (unsigned l = 0; l < LAYERS; l++) /* a step's clocks are held until it is over */
+        vclock_drop(&r->clocks, others[l]);
+}
+
+/* The threads that issued it had acquired what they knew then: that has been performed before the operation was. What
+ * they did themselves has been executed, and no more is known of it (8.9.1.1), though a phase that they arrived at and
+ * waited for may have told them of it; but their tcgen05.fence orders it before a commit. */
+void note_lands(struct race *r, const struct note *n, struct meeting *m) {
+    if (!n->now[LAYER_RAN] || m->carried != n->now[LAYER_RAN]) /* else as the last, a box of the same stage */
+        give_known(r, n, m);
+    vclock_set(&r->clocks, &m->carried, n->now[LAYER_RAN]);
+    vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, n->lanes, n->time);
+}
+
+void note_arrives(struct race *r, const struct note *n, uint32_t lanes, struct meeting *m) {
+    vclock_join(&r->clocks, &m->open[LAYER_RAN], n->now[LAYER_RAN]);
+    vclock_add_lanes(&r->clocks, &m->open[LAYER_RAN], n->warp, lanes, n->time);
+}
+
+void note_commit(struct race *r, const struct note *n, struct meeting *m) {
+    note_lands(r, n, m);
+    know_token(r, m, n->read.token, n->read.step);
+}

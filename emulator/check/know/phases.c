@@ -1,0 +1,190 @@
+/* check/know/phases.c - mbarriers: what a phase carries and to whom; contract in phases.h. */
+#include "check/know/cluster.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+struct mbar_watch *mbars_find(struct race *r, const struct cta *owner, uint32_t off) {
+    struct mbars *b = &race_cta(r, owner)->mbars;
+    uint32_t *place = &b->place[off / 8 % (sizeof b->place / sizeof *b->place)];
+    if (*place < b->num && b->list[*place].off == off)
+        return &b->list[*place];
+    for (uint32_t i = 0; i < b->num; i++)
+        if (b->list[i].off == off) {
+            *place = i;
+            return &b->list[i];
+        }
+    return NULL;
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+void mbars_begin(struct race *r, const struct event_life *e) {
+    struct mbars *b = &race_cta(r, e->owner)->mbars;
+    b->list = xgrow(b->list, b->num, &b->cap, sizeof *b->list);
+    b->list[b->num++] = (struct mbar_watch){.off = e->off,
+                                            .token = vclock_new_token(&r->clocks),
+                                            .init_warp = race_warp(r, e->by.cta, e->by.warp),
+                                            .init_lane = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0,
+                                            .init_time = r->time,
+                                            .init = event_origin(&e->by)};
+}
+
+static void forget(struct race *r, struct mbar_watch *m) {
+    know_forget(r, &m->m);
+    vclock_set(&r->clocks, &m->before, NULL);
+    xfree(m->uses);
+    xfree(m->seen);
+}
+
+void mbars_end(struct race *r, const struct event_life *e) {
+    struct mbars *b = &race_cta(r, e->owner)->mbars;
+    struct mbar_watch *m = mbars_find(r, e->owner, e->off);
+    if (!m)
+        return;
+    forget(r, m);
+    *m = b->list[--b->num];
+}
+
+void mbars_forget(struct race *r, struct mbars *b) {
+    for (uint32_t i = 0; i < b->num; i++)
+        forget(r, &b->list[i]);
+    xfree(b->list);
+}
+
+/* --- publication -------------------------------------------------------------------------------------------------- */
+
+/* All mbarriers of a CTA in state `from` are now in state `to`. */
+static void move_on(struct mbars *b, enum mbar_seen from, enum mbar_seen to) {
+    for (uint32_t i = 0; i < b->num; i++)
+        if (b->list[i].published == from)
+            b->list[i].published = to;
+}
+
+static bool releases_to_cluster(const struct event_sync *e) {
+    if (e->by.order == ORDER_RELAXED || e->by.order == ORDER_ACQUIRE || e->by.scope < SCOPE_CLUSTER)
+        return false;
+    return e->kind == SYNC_CLUSTER_ARRIVE ||
+           (e->kind == SYNC_FENCE &&
+            (e->fence == FENCE_MEMORY || e->fence == FENCE_SYNC_RESTRICT || e->fence == FENCE_MBARRIER_INIT));
+}
+
+void mbars_released(struct race *r, const struct event_sync *e) {
+    if (releases_to_cluster(e))
+        move_on(&race_cta(r, e->by.cta)->mbars, MBAR_FRESH, MBAR_RELEASED);
+}
+
+void mbars_met(struct race *r) {
+    for (uint32_t i = 0; i < r->cluster->num_ctas; i++)
+        move_on(&r->ctas[i].mbars, MBAR_RELEASED, MBAR_PUBLISHED);
+}
+
+/* --- phases ------------------------------------------------------------------------------------------------------- */
+
+static void remember_use(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    if (e->by.op)
+        return;
+    if (!m->uses)
+        m->uses = xcalloc(r->clocks.warps, sizeof *m->uses);
+    struct mbar_use *use = &m->uses[race_warp(r, e->by.cta, e->by.warp)];
+    *use = (struct mbar_use){r->time, e->by.lanes, e->by.site}; /* of other lanes nothing is kept */
+}
+
+/* The bytes of a copy have come; it counts as over for whoever has seen the phase end. */
+static void copy_lands(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
+    if (!n || n->written.how == DONE_TOKEN)
+        return;
+    note_lands(r, n, &m->m);
+    n->written = n->read = (struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1};
+}
+
+static void arrives(struct race *r, const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    m->first =
+        (struct arrival){n && n->tensor && !m->operations && !e->pending && !e->tx, n ? n->warp : 0, n ? n->lanes : 0};
+    m->operations |= e->by.op != NULL;
+    const struct sem how = sem_of(e);
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    if (!e->by.op)
+        know_arrive(r, warp, e->by.lanes, &m->m, &how);
+    else if (n && n->tensor)
+        note_commit(r, n, &m->m);
+    else if (n) { /* cp.async.mbarrier.arrive */
+        note_arrives(r, n, e->by.lanes, &m->m);
+        note_copies_done(r, n->warp, e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0, n->time,
+                         &(struct done){.how = DONE_TOKEN, .token = m->token, .step = (uint32_t)e->phase + 1});
+    }
+}
+
+/* A poll saw that a phase is complete. */
+static void remember_seen(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    if (!m->seen)
+        m->seen = xcalloc(r->clocks.warps, sizeof *m->seen);
+    if (m->saw != e->phase)
+        memset(m->seen, 0, r->clocks.warps * sizeof *m->seen);
+    m->saw = e->phase;
+    struct mbar_use *use = &m->seen[race_warp(r, e->by.cta, e->by.warp)];
+    if (!use->time)
+        *use = (struct mbar_use){r->time, e->done, e->by.site};
+}
+
+/* The polls of some lanes were answered with yes. */
+static void saw_phase(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    const struct sem how = sem_of(e);
+    remember_seen(r, e, m);
+    know_observe(r, race_warp(r, e->by.cta, e->by.warp), e->done, &m->m, &how);
+}
+
+void mbars_issued(struct race *r, const struct cta *owner, uint32_t off) {
+    struct mbar_watch *m = mbars_find(r, owner, off);
+    if (m)
+        m->coming++;
+}
+
+static void phase_ends(struct race *r, const struct event_sync *e, struct mbar_watch *m) {
+    vclock_set(&r->clocks, &m->before, m->operations ? NULL : m->m.open[LAYER_RAN]);
+    m->operations = m->brought = false;
+    know_token(r, &m->m, m->token, (uint32_t)e->phase + 1);
+    know_phase(r, &m->m);
+}
+
+static void remember_remote(const struct event_sync *e, struct mbar_watch *m, const struct note *n) {
+    if (!n || e->by.op->cta == e->owner)
+        return;
+    m->remote.any = true;
+    m->remote.phase = e->phase;
+    m->remote.origin = n->origin;
+    m->remote.what = n->name;
+    m->remote.by = n->tensor ? n->read : (struct done){.how = DONE_NOT};
+}
+
+void mbars_sync(struct race *r, const struct event_sync *e, struct mbar_watch *m, struct note *n) {
+    if (e->kind != SYNC_MBAR_PHASE)
+        remember_use(r, e, m);
+    switch (e->kind) {
+    case SYNC_MBAR_ARRIVE:
+    case SYNC_MBAR_DROP:
+        arrives(r, e, m, n);
+        remember_remote(e, m, n);
+        break;
+    case SYNC_MBAR_EXPECT_TX:
+        m->operations = true;
+        break;
+    case SYNC_MBAR_COMPLETE_TX:
+        m->operations = true;
+        m->brought |= e->by.op != NULL;
+        m->coming -= e->by.op && m->coming;
+        copy_lands(r, e, m, n);
+        remember_remote(e, m, n);
+        break;
+    case SYNC_MBAR_PHASE:
+        phase_ends(r, e, m);
+        break;
+    case SYNC_MBAR_TEST:
+        if (e->done)
+            saw_phase(r, e, m);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,44 @@
+/* check/know/sites.c - the lines of a warp's accesses; contract in sites.h. */
+#include "check/know/sites.h"
+
+#include "base/heap.h"
+
+#define MAX_SITES 16384u
+#define LOOKS 4096u /* accesses that sites_before looks through */
+
+void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site) {
+    if (s->end && s->log[(s->end - 1) % s->room].time == time)
+        return;
+    if (s->end == s->room && s->room < MAX_SITES) {
+        s->room = s->room ? 4 * s->room : 256;
+        s->log = xrealloc_array(s->log, s->room, sizeof *s->log);
+    }
+    s->log[s->end++ % s->room] = (struct site_time){time, site};
+}
+
+static uint32_t oldest(const struct sites *s) { return s->end > s->room ? s->end - s->room : 0; }
+
+const struct diag_site *sites_find(const struct sites *s, uint32_t time) {
+    uint32_t low = oldest(s), high = s->end;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const struct site_time *p = &s->log[middle % s->room];
+        if (p->time == time)
+            return p->site;
+        if (p->time < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+uint32_t sites_before(const struct sites *s, uint32_t time) {
+    const struct diag_site *site = sites_find(s, time);
+    for (uint32_t i = s->end; site && i > oldest(s) && s->end - i < LOOKS; i--) {
+        const struct site_time *p = &s->log[(i - 1) % s->room];
+        if (p->site == site && p->time < time)
+            return p->time;
+    }
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* check/know/sites.h - the lines of a warp's accesses: what a report names, and who is a round ahead. */
+#ifndef CHECK_KNOW_SITES_H
+#define CHECK_KNOW_SITES_H
+
+#include "report/diag.h"
+
+#include <stdint.h>
+
+/* The latest accesses of a warp, in the order of their times: a ring, until the warp ends. */
+struct sites {
+    struct site_time {
+        uint32_t time;
+        const struct diag_site *site;
+    } * log;
+    uint32_t end, room;
+};
+
+/* An instruction of the warp accesses memory, or issues an operation, at that time. */
+void sites_remember(struct sites *s, uint32_t time, const struct diag_site *site);
+/* The line of the access at that time, or NULL if it is forgotten. */
+const struct diag_site *sites_find(const struct sites *s, uint32_t time);
+/* When the same line was executed before that; 0: not known. */
+uint32_t sites_before(const struct sites *s, uint32_t time);
+
+#endif

@@ -1,0 +1,69 @@
+/* check/know/viewer.h - viewer: who makes the access that is looked at, and what it knows of another one. */
+#ifndef CHECK_KNOW_VIEWER_H
+#define CHECK_KNOW_VIEWER_H
+
+#include "check/know/cluster.h"
+
+/* Lanes of a strand, or an operation; for the time of the access. */
+struct viewer {
+    struct vclock *const *now;           /* what it knows, */
+    uint32_t warp, lanes;                /*  and of itself: these lanes up to `time`, */
+    uint32_t time, fenced_at, global_at; /*  of them with a proxy fence up to these (struct know) */
+    const struct note *note;             /* the operation; NULL: the threads themselves */
+    const struct event_by *by;
+    enum event_agent agent;
+    bool async; /* through the async proxy */
+    /* Of a synchronous tcgen05 operation: what counts without a tcgen05.fence::after_thread_sync (9.7.16.6.1). */
+    struct vclock *const *synchronous;
+    const char *what;
+};
+
+static inline struct viewer viewer_of_strand(const struct race *r, const struct event_by *by, uint32_t warp,
+                                             const struct strand *s, enum event_effect effect) {
+    return (struct viewer){.now = s->k.now,
+                           .warp = warp,
+                           .lanes = s->lanes & by->lanes,
+                           .time = r->time,
+                           .fenced_at = s->k.fenced_at,
+                           .global_at = s->k.global_at,
+                           .by = by,
+                           .agent = AGENT_THREAD,
+                           .what = by->what                ? by->what
+                                   : effect & EFFECT_WRITE ? "a store"
+                                                           : "a load"};
+}
+static inline struct viewer viewer_of_note(const struct event_by *by, const struct note *n, bool async,
+                                           const char *what) {
+    return (struct viewer){.now = n->now,
+                           .warp = n->warp,
+                           .lanes = n->lanes,
+                           .time = n->time,
+                           .fenced_at = n->fenced_at,
+                           .global_at = n->global_at,
+                           .note = n,
+                           .by = by,
+                           .agent = n->agent,
+                           .async = async,
+                           .what = what};
+}
+
+/* Lanes of the viewer's own warp, if the time is not later. */
+static inline uint32_t viewer_own_lanes(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t time) {
+    return warp == v->warp && time <= (layer == LAYER_FENCED ? v->fenced_at : v->time) ? v->lanes : 0;
+}
+/* Does it know what the lane did up to `time`? */
+static inline bool viewer_knows_lane(const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane,
+                                     uint32_t time) {
+    return viewer_own_lanes(v, layer, warp, time) >> lane & 1 || vclock_knows_lane(v->now[layer], warp, lane, time);
+}
+/* The same of one of the lanes of *d, or of all. */
+bool viewer_knows_lanes(const struct viewer *v, enum layer layer, const struct done *d, bool all);
+/* Does it know that what *d says is over? */
+bool viewer_knows_step(const struct viewer *v, enum layer layer, const struct done *d);
+/* Does it know that a part of the operation is over: what it writes (`wrote`), or reads? */
+bool viewer_knows_done(const struct viewer *v, enum layer layer, const struct note *n, bool wrote);
+/* Does it know that a lane's cp.async of that time is over, by what the lane has waited for since? */
+bool viewer_knows_copy(const struct race *r, const struct viewer *v, enum layer layer, uint32_t warp, uint32_t lane,
+                       uint32_t time);
+
+#endif

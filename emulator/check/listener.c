@@ -1,0 +1,248 @@
+/* check/listener.c - the check of order as a listener: events to what is known, and to what memory remembers. */
+#include "base/fatal.h"
+#include "base/heap.h"
+#include "check/check.h"
+#include "check/shadow/shadow.h"
+#include "check/verdict/mbarriers.h"
+
+/* What is kept for a cluster, from its start to its end. */
+struct checked {
+    struct race known;
+    struct shadow *shadow;
+};
+
+/* What is kept for a launch, likewise. */
+struct checked_launch {
+    struct grid_watch known;
+    struct cells *cells;
+};
+
+static struct checked *checked_of(const struct listener *self, const struct cluster *cl) {
+    return *event_watch(self, &cl->cta[0]);
+}
+
+static void begin(const struct listener *self, struct cluster *cl) {
+    struct checked_launch *launch = *event_launch_watch(self, cl->cta[0].gpu);
+    struct checked *c = xcalloc(1, sizeof *c);
+    race_begin(&c->known, cl, launch ? &launch->known : NULL);
+    c->shadow = shadow_new(&c->known, launch ? launch->cells : NULL);
+    *event_watch(self, &cl->cta[0]) = c;
+}
+
+static void end(const struct listener *self, struct cluster *cl) {
+    struct checked *c = checked_of(self, cl);
+    shadow_free(c->shadow);
+    race_end(&c->known, self);
+    xfree(c);
+    *event_watch(self, &cl->cta[0]) = NULL;
+}
+
+/* --- accesses ----------------------------------------------------------------------------------------------------- */
+
+static void access(const struct listener *self, const struct event_access *e) {
+    struct checked *c = checked_of(self, e->by.cta->cluster);
+    struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
+    if (!c)
+        return;
+    c->known.time += !e->by.op;
+    if (e->agent == AGENT_THREAD && e->by.order != ORDER_WEAK)
+        flags_sync(&c->known, e);
+    if (n && e->agent == AGENT_CLC && !n->spanned &&
+        n->written.how == DONE_TOKEN) /* the answer goes to one CTA after the other */
+        n = note_again(&c->known, self, e->by.op);
+    shadow_access(c->shadow, e, n);
+}
+
+/* --- synchronisation ---------------------------------------------------------------------------------------------- */
+
+static void sync_of_mbar(const struct listener *self, struct race *r, const struct event_sync *e) {
+    struct mbar_watch *m = mbars_find(r, e->owner, e->off);
+    struct note *n = e->by.op ? note_of(self, e->by.op) : NULL;
+    if (!m)
+        return;
+    verdict_mbar_sync(r, e, m, n);
+    mbars_sync(r, e, m, n);
+}
+
+static void fence(struct race *r, const struct event_sync *e, uint32_t warp) {
+    const struct sem how = sem_of(e);
+    mbars_released(r, e);
+    switch (e->fence) {
+    case FENCE_MEMORY:
+    case FENCE_SYNC_RESTRICT:
+        know_fence(r, warp, e->by.lanes, &how, how.scope >= SCOPE_GPU);
+        break;
+    case FENCE_PROXY_ASYNC:
+        know_proxy_fence(r, warp, e->by.lanes, e->space);
+        break;
+    case FENCE_PROXY_ASYNC_GENERIC:
+        know_half_fence(r, warp, e->by.lanes, &how);
+        break;
+    case FENCE_PROXY_TENSORMAP:
+        maps_fence(r, e);
+        break;
+    default:
+        break;
+    }
+}
+
+static void sync_of_warp(struct race *r, const struct event_sync *e) {
+    const uint32_t warp = race_warp_of(r, &e->by);
+    switch (e->kind) {
+    case SYNC_WARP:
+        know_warp_sync(r, warp, e->members);
+        break;
+    case SYNC_FENCE:
+        fence(r, e, warp);
+        break;
+    case SYNC_GROUP_COMMIT:
+        note_group_commit(r, warp, e->by.lanes, e->bulk);
+        break;
+    case SYNC_GROUP_WAIT:
+        note_group_wait(r, warp, e->by.lanes, e->count, e->bulk, e->read);
+        break;
+    case SYNC_TCGEN05_WAIT_LD:
+        note_waited_ld(r, warp);
+        break;
+    case SYNC_TCGEN05_USE:
+        note_used_ld(r, warp, e->awaited);
+        break;
+    case SYNC_TCGEN05_WAIT_ST:
+        note_waited_st(r, warp);
+        break;
+    case SYNC_TCGEN05_FENCE_BEFORE:
+    case SYNC_TCGEN05_FENCE_AFTER:
+        know_tensor_fence(r, warp, e->by.lanes, e->kind == SYNC_TCGEN05_FENCE_BEFORE);
+        break;
+    default:
+        break;
+    }
+}
+
+static void sync(const struct listener *self, const struct event_sync *e) {
+    struct checked *c = checked_of(self, e->by.cta->cluster);
+    if (!c)
+        return;
+    c->known.time++;
+    switch (e->kind) {
+    case SYNC_MBAR_ARRIVE:
+    case SYNC_MBAR_DROP:
+    case SYNC_MBAR_EXPECT_TX:
+    case SYNC_MBAR_COMPLETE_TX:
+    case SYNC_MBAR_PENDING:
+    case SYNC_MBAR_PHASE:
+    case SYNC_MBAR_TEST:
+        sync_of_mbar(self, &c->known, e);
+        break;
+    case SYNC_BAR_ARRIVE:
+    case SYNC_BAR_PHASE:
+    case SYNC_BAR_PASS:
+        barriers_sync_cta(&c->known, e);
+        break;
+    case SYNC_CLUSTER_ARRIVE:
+    case SYNC_CLUSTER_PHASE:
+    case SYNC_CLUSTER_PASS:
+        barriers_sync_cluster(&c->known, e);
+        break;
+    default:
+        sync_of_warp(&c->known, e);
+        break;
+    }
+}
+
+/* --- operations --------------------------------------------------------------------------------------------------- */
+
+static void issued(const struct listener *self, struct checked *c, const struct event_op *e) {
+    struct race *r = &c->known;
+    const struct async_op *op = e->by.op;
+    struct event_work work = {0};
+    op->kind->describe(op, &work);
+    struct note *n = note_issued(r, self, e, &work);
+    if (work.signals && (n->agent == AGENT_TMA || n->agent == AGENT_BULK))
+        mbars_issued(r, work.signals, work.signals_off);
+    if (n->agent == AGENT_CP_ASYNC)
+        sites_remember(&r->warps[n->warp].sites, n->time, op->origin.site);
+    shadow_issued(c->shadow, n, op);
+}
+
+static void op(const struct listener *self, const struct event_op *e) {
+    struct checked *c = checked_of(self, e->by.cta->cluster);
+    if (!c)
+        return;
+    c->known.time++;
+    if (e->stage == OP_ISSUED)
+        issued(self, c, e);
+    else if (e->stage == OP_COMPLETED)
+        note_over(&c->known, self, e->by.op);
+}
+
+/* --- lifetimes ---------------------------------------------------------------------------------------------------- */
+
+static void life(const struct listener *self, const struct event_life *e) {
+    struct cluster *cl = e->owner->cluster;
+    if (e->kind == LIFE_CLUSTER_START)
+        begin(self, cl);
+    struct checked *c = checked_of(self, cl);
+    if (!c)
+        return;
+    c->known.time++;
+    switch (e->kind) {
+    case LIFE_CLUSTER_END:
+        end(self, cl);
+        break;
+    case LIFE_LANES_EXIT:
+        barriers_exit(&c->known, e);
+        break;
+    case LIFE_CTA_EXIT:
+        verdict_mbar_exit(&c->known, e);
+        break;
+    case LIFE_MBAR_INIT:
+        mbars_begin(&c->known, e);
+        break;
+    case LIFE_MBAR_INVAL:
+        verdict_mbar_inval(&c->known, e);
+        mbars_end(&c->known, e);
+        break;
+    case LIFE_HEAP_ALLOC:
+    case LIFE_TMEM_ALLOC:
+    case LIFE_TMEM_CLOSING:
+    case LIFE_TMEM_DEALLOC:
+        shadow_life(c->shadow, e);
+        break;
+    default:
+        break;
+    }
+}
+
+static void host(const struct listener *self, const struct event_host *e) {
+    if (e->kind == HOST_LAUNCH) {
+        struct checked_launch *launch = xcalloc(1, sizeof *launch);
+        race_begin_launch(&launch->known, e);
+        launch->cells = cells_new();
+        *event_launch_watch(self, e->gpu) = launch;
+    } else if (e->kind == HOST_LAUNCH_END && *event_launch_watch(self, e->gpu)) {
+        struct checked_launch *launch = *event_launch_watch(self, e->gpu);
+        cells_free(launch->cells);
+        race_end_launch(&launch->known);
+        xfree(launch);
+        *event_launch_watch(self, e->gpu) = NULL;
+    }
+}
+
+struct listener check_race(void) {
+    return (struct listener){.name = "order of accesses",
+                             .wants = WANT_SHARED_READ | WANT_SHARED_WRITE | WANT_ENGINE_READ | WANT_ENGINE_WRITE |
+                                      WANT_GLOBAL | WANT_ENGINE_GLOBAL | WANT_TENSOR | WANT_MBARRIER | WANT_POLL |
+                                      WANT_BARRIER | WANT_FENCE | WANT_OP | WANT_LIFE | WANT_HOST,
+                             .access = access,
+                             .sync = sync,
+                             .op = op,
+                             .life = life,
+                             .host = host};
+}
+
+void check_attach(struct gpu *gpu) {
+    const struct listener l = check_race();
+    if (!events_attach(gpu, &l))
+        fatal_broken("no room for the listener %s", l.name);
+}

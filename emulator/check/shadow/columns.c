@@ -1,0 +1,169 @@
+/* check/shadow/columns.c - accesses to tensor memory; contract in kept.h.
+ *
+ * What is kept are areas. A kernel has few different ones, and an area that comes again takes the place of its like.
+ */
+#include "check/shadow/kept.h"
+
+#include "base/heap.h"
+#include "check/verdict/dealloc.h"
+
+#include <string.h>
+
+#define MAX_AREAS 512u /* of more, the oldest is forgotten */
+
+/* Area: columns and lanes that an operation reads or writes; until a later access that is ordered behind it covers it,
+ * or its columns are given back. */
+struct area {
+    uint32_t from, to; /* columns */
+    uint32_t lanes[4];
+    struct note *note;
+    bool write;
+};
+
+struct columns_watch {
+    struct area *areas;
+    uint32_t num, cap;
+    struct pair_alloc alloc; /* what a dealloc of its pair must be ordered behind */
+    struct event_life
+        closing[TMEM_COLUMNS / TMEM_GRANULE]; /* a pair's deallocations that one CTA of two has executed */
+    uint32_t num_closing;
+};
+
+static struct columns_watch *watch_of(struct columns *c) {
+    if (!c->watch)
+        c->watch = xcalloc(1, sizeof *c->watch);
+    return c->watch;
+}
+
+static bool overlap(const struct area *a, const struct area *b) {
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < 4; i++)
+        lanes |= a->lanes[i] & b->lanes[i];
+    return lanes && a->from < b->to && b->from < a->to;
+}
+
+static bool covers(const struct area *a, const struct area *b) {
+    uint32_t left = 0;
+    for (unsigned i = 0; i < 4; i++)
+        left |= b->lanes[i] & ~a->lanes[i];
+    return !left && a->from <= b->from && b->to <= a->to;
+}
+
+static void drop_area(struct race *r, struct columns_watch *c, uint32_t i) {
+    if (c->areas[i].note)
+        note_drop(r, c->areas[i].note);
+    c->areas[i] = c->areas[--c->num];
+}
+
+/* Is `old` ordered before the access of `v` to `a`? Reports where not. */
+static bool judge(struct race *r, struct cta *owner, const struct area *old, const struct area *a,
+                  const struct viewer *v, bool *told) {
+    if (!(old->write || a->write))
+        return old->note == v->note || viewer_knows_done(v, LAYER_ORDER, old->note, old->write);
+    const struct diag *rule = verdict_note(r, old->note, old->write, v, a->write, IN_TENSOR);
+    if (rule && !*told && race_tells(r, rule)) {
+        const struct spot at = {IN_TENSOR, owner, a->from > old->from ? a->from : old->from};
+        const struct conflict f = verdict_note_conflict(r, rule, old->note, old->write, v, a->write, &at);
+        conflict_tell(r, &f);
+        *told = true;
+    }
+    return true; /* told once */
+}
+
+static void judge_all(struct race *r, struct cta *owner, struct columns_watch *c, const struct area *a,
+                      const struct viewer *v) {
+    bool told = false;
+    for (uint32_t i = 0; i < c->num; i++)
+        if (overlap(&c->areas[i], a) && judge(r, owner, &c->areas[i], a, v, &told) && covers(a, &c->areas[i]) &&
+            (a->write || !c->areas[i].write))
+            drop_area(r, c, i--);
+}
+
+/* From when one CTA of the pair has executed its tcgen05.dealloc nothing may use the columns. */
+static void check_closing(const struct event_access *e, const struct columns_watch *c, const struct area *a) {
+    for (uint32_t i = 0; i < c->num_closing; i++) {
+        const struct event_life *l = &c->closing[i];
+        if (a->from >= l->column + l->columns || l->column >= a->to)
+            continue;
+        dealloc_tell_used(e, a->from, a->to, l);
+        return;
+    }
+}
+
+void columns_access(struct race *r, struct columns *columns, const struct event_access *e, struct note *n) {
+    struct columns_watch *c = watch_of(columns);
+    struct area a = {.from = (uint32_t)e->at[0], .note = n, .write = e->effect & EFFECT_WRITE};
+    if (!n)
+        return;
+    a.to = a.from + e->columns;
+    memcpy(a.lanes, e->tmem_lanes, sizeof a.lanes);
+    check_closing(e, c, &a);
+    const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
+    judge_all(r, e->owner, c, &a, &v);
+    sums_columns(r, &columns->sums, e, n);
+    if (c->num == MAX_AREAS)
+        drop_area(r, c, 0);
+    c->areas = xgrow(c->areas, c->num, &c->cap, sizeof *c->areas);
+    note_hold(n);
+    c->areas[c->num++] = a;
+}
+
+/* --- allocation --------------------------------------------------------------------------------------------------- */
+
+/* A thread gives back columns: everything that uses them is over, and it knows. */
+static void given_back(struct race *r, const struct columns_watch *c, const struct event_life *e) {
+    const uint32_t warp = race_warp_of(r, &e->by);
+    const struct area all = {
+        e->column, e->column + e->columns, {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, NULL, true};
+    const struct warp_watch *w = &r->warps[warp];
+    struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[0], EFFECT_WRITE);
+    bool told = false;
+    v.lanes = UINT32_MAX; /* the warp does it as one */
+    v.synchronous = w->strand[0].k.pending;
+    for (uint32_t i = 0; i < c->num; i++)
+        if (overlap(&c->areas[i], &all))
+            judge(r, e->owner, &c->areas[i], &all, &v, &told);
+}
+
+static void forget_columns(struct race *r, struct columns *columns, const struct event_life *e) {
+    struct columns_watch *c = watch_of(columns);
+    sums_gone(&columns->sums, e->column, e->column + e->columns);
+    for (uint32_t i = 0; i < c->num; i++)
+        if (c->areas[i].from < e->column + e->columns && e->column < c->areas[i].to)
+            drop_area(r, c, i--);
+    for (uint32_t i = 0; i < c->num_closing; i++)
+        if (c->closing[i].column == e->column)
+            c->closing[i--] = c->closing[--c->num_closing];
+}
+
+void columns_life(struct race *r, struct columns *columns, const struct event_life *e) {
+    struct columns_watch *c = watch_of(columns);
+    switch (e->kind) {
+    case LIFE_TMEM_ALLOC:
+        forget_columns(r, columns, e);
+        c->alloc = (struct pair_alloc){race_warp_of(r, &e->by), r->time, event_origin(&e->by)};
+        break;
+    case LIFE_TMEM_CLOSING:
+        given_back(r, c, e);
+        dealloc_check_alloc(r, e, &c->alloc);
+        c->closing[c->num_closing++] = *e;
+        break;
+    case LIFE_TMEM_DEALLOC:
+        given_back(r, c, e);
+        forget_columns(r, columns, e);
+        break;
+    default:
+        break;
+    }
+}
+
+void columns_free(struct race *r, struct columns *columns) {
+    struct columns_watch *c = columns->watch;
+    sums_free(&columns->sums);
+    if (!c)
+        return;
+    while (c->num)
+        drop_area(r, c, 0);
+    xfree(c->areas);
+    xfree(c);
+}

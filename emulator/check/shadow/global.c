@@ -1,0 +1,135 @@
+/* check/shadow/global.c - global memory: events to marks; contract in kept.h. */
+#include "check/shadow/kept.h"
+
+/* Runs of bytes that a cluster's threads load and that are looked at: kernels that load for seconds walk through
+ * tables, each lane on its own. */
+#define MAX_READS 32768u
+
+/* A cluster's accesses: whose, and where they are remembered. */
+struct accesses {
+    struct race *r;
+    struct cells *cells;
+    uint32_t *reads;
+};
+
+/* --- operations --------------------------------------------------------------------------------------------------- */
+
+static void engine(struct race *r, struct cells *c, const struct event_access *e, struct note *n) {
+    const struct viewer v = viewer_of_note(&e->by, n, true, e->what ? e->what : n->name);
+    struct op_record *op = note_record(r, n);
+    uint8_t flags = MARK_OP | ONE_LANE * MARK_UNIT;
+    if (!op)
+        return;
+    if (e->effect & EFFECT_WRITE)
+        flags |= MARK_WRITE;
+    if (e->effect == EFFECT_ATOMIC)
+        flags |= MARK_STRONG;
+    struct toucher t = {.r = r, .v = &v};
+    t.mark = (struct mark){.by.op = op, .time = n->time, .cluster = r->number, .flags = flags};
+    t.mark.warp = (uint16_t)n->warp;
+    for (uint32_t i = 0; i < (e->pieces ? e->pieces : 1); i++)
+        cells_touch(c, &t, e->at[i], e->size, e->rows ? e->rows : 1, e->stride);
+}
+
+/* Told when the copy is issued. Who knows of the issue may change the map: the text wants wait_group by the issuer, or
+ * the copy's completion (9.7.9.25.1, 9.7.9.27.1.2), and well-kept kernels do with less (docs/memory-model.md). */
+static void reads_map(struct race *r, struct cells *c, const struct event_access *e, const struct note *n) {
+    const struct viewer v = viewer_of_note(&e->by, n, true, e->what);
+    struct toucher t = {.r = r, .v = &v, .map = true};
+    t.mark = (struct mark){.by.site = n->origin.site, .time = n->time, .cluster = r->number};
+    t.mark.flags = ONE_LANE * MARK_UNIT;
+    t.mark.warp = (uint16_t)n->warp;
+    t.mark.lane = (int8_t)(n->lanes ? __builtin_ctz(n->lanes) : 0);
+    cells_touch(c, &t, e->at[0], e->size, 1, 0);
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------ */
+
+static uint8_t thread_flags(const struct event_access *e) {
+    const bool even = e->size <= SECTOR && (e->size & (e->size - 1)) == 0;
+    uint8_t flags = e->effect & EFFECT_WRITE ? MARK_WRITE : 0;
+    if (maps_is_copy(e))
+        return flags | ONE_WARP * MARK_UNIT;
+    flags |= (uint8_t)((even ? (uint32_t)__builtin_ctz(e->size) : ONE_LANE) * MARK_UNIT);
+    if (e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC)
+        flags |= MARK_STRONG | (e->by.scope < SCOPE_GPU ? MARK_NARROW : 0);
+    return flags;
+}
+
+static bool is_plain_load(const struct event_access *e) {
+    return e->effect == EFFECT_READ && e->by.order == ORDER_WEAK;
+}
+
+/* Lanes `first` and on touch [at, at + bytes), as `unit` says. */
+static void run(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t first,
+                uint64_t bytes, uint32_t unit) {
+    const uint64_t at = e->at[first];
+    if (is_plain_load(e) && (*a->reads)++ >= MAX_READS)
+        return;
+    t->mark.flags = (uint8_t)(thread_flags(e) % MARK_UNIT + unit * MARK_UNIT);
+    t->mark.lane = (int8_t)first;
+    t->written = e->effect == EFFECT_WRITE ? mem_at(e->by.cta->gpu->mem, at, bytes) : NULL;
+    cells_touch(a->cells, t, at, (uint32_t)bytes, 1, 0);
+}
+
+static bool all_same(const struct event_access *e) {
+    uint64_t other = 0;
+    for (uint32_t l = 1; l < VCLOCK_LANES; l++)
+        other |= e->at[l] ^ e->at[0];
+    return !other;
+}
+
+/* Neighbouring lanes with neighbouring bytes make one run; so do lanes that all read the same. */
+static void touch_lanes(const struct accesses *a, struct toucher *t, const struct event_access *e, uint32_t lanes) {
+    const uint32_t unit = thread_flags(e) / MARK_UNIT;
+    if (lanes == UINT32_MAX && e->effect == EFFECT_READ && all_same(e)) {
+        run(a, t, e, 0, e->size, EVERY_LANE);
+        return;
+    }
+    while (lanes) {
+        const uint32_t first = (uint32_t)__builtin_ctz(lanes);
+        uint32_t n = 1;
+        lanes &= lanes - 1;
+        while (unit < ONE_LANE && first + n < VCLOCK_LANES && lanes >> (first + n) & 1 &&
+               e->at[first + n] == e->at[first] + (uint64_t)n * e->size)
+            lanes &= ~(1u << (first + n++));
+        run(a, t, e, first, (uint64_t)n * e->size, unit);
+    }
+}
+
+static void threads(const struct accesses *a, const struct event_access *e, const struct note *copy) {
+    struct race *r = a->r;
+    const uint32_t warp = race_warp_of(r, &e->by);
+    const struct warp_watch *w = &r->warps[warp];
+    struct toucher t = {.r = r};
+    t.mark = (struct mark){.by.site = e->by.site, .cluster = r->number, .warp = (uint16_t)warp};
+    t.mark.time = copy ? copy->time : r->time;
+    if (copy) { /* cp.async: a read, as of its issue */
+        const struct viewer v = viewer_of_note(&e->by, copy, false, copy->name);
+        t.v = &v;
+        touch_lanes(a, &t, e, e->by.lanes);
+        return;
+    }
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct viewer v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
+        t.v = &v;
+        t.k = &w->strand[i].k;
+        touch_lanes(a, &t, e, v.lanes);
+    }
+}
+
+void global_access(struct race *r, struct cells *c, uint32_t *reads, const struct event_access *e, struct note *n) {
+    const struct accesses a = {r, c, reads};
+    if (!c || !e->size || r->grid->quiet)
+        return;
+    if (e->agent == AGENT_THREAD && is_plain_load(e) && *reads >= MAX_READS)
+        return;
+    if (e->agent == AGENT_THREAD)
+        threads(&a, e, NULL);
+    else if (e->agent == AGENT_CP_ASYNC && n)
+        threads(&a, e, n);
+    else if (n && e->proxy == PROXY_TENSORMAP)
+        reads_map(r, c, e, n);
+    else if (n)
+        engine(r, c, e, n);
+}

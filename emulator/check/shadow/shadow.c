@@ -1,0 +1,140 @@
+/* check/shadow/shadow.c - accesses, by the memory that they are to; contract in shadow.h. */
+#include "check/shadow/shadow.h"
+
+#include "base/heap.h"
+#include "check/shadow/kept.h"
+
+struct shadow {
+    struct race *r;
+    struct cta_shadow {
+        struct bytes_watch bytes;
+        struct columns columns;
+    } * ctas;
+    struct pieces *pieces; /* to work with: room for so many */
+    uint32_t num_pieces;
+    struct pieces *latest[LATEST_PIECES]; /* spans.c */
+    struct cells *global;
+    uint32_t reads; /* of global memory */
+};
+
+struct shadow *shadow_new(struct race *r, struct cells *global) {
+    struct shadow *s = xcalloc(1, sizeof *s);
+    s->r = r;
+    s->global = global;
+    s->ctas = xcalloc(r->cluster->num_ctas, sizeof *s->ctas);
+    return s;
+}
+
+void shadow_free(struct shadow *s) {
+    for (uint32_t i = 0; i < s->r->cluster->num_ctas; i++) {
+        spans_free(s->r, &s->ctas[i].bytes);
+        stamps_free(&s->ctas[i].bytes);
+        xfree(s->ctas[i].bytes.block);
+        columns_free(s->r, &s->ctas[i].columns);
+    }
+    for (uint32_t i = 0; i < LATEST_PIECES; i++)
+        spans_drop_pieces(s->latest[i]);
+    xfree(s->pieces);
+    xfree(s->ctas);
+    xfree(s);
+}
+
+static struct bytes_watch *bytes_of(struct shadow *s, const struct cta *owner) {
+    struct bytes_watch *b = &s->ctas[owner->rank].bytes;
+    if (!b->block) {
+        b->num_blocks = (owner->smem_end + BLOCK_BYTES - 1) / BLOCK_BYTES;
+        b->block = xcalloc(b->num_blocks, sizeof *b->block);
+    }
+    return b;
+}
+
+/* --- operations on shared memory ---------------------------------------------------------------------------------- */
+
+/* For the time of an access. */
+static struct pieces *pieces_of(struct shadow *s, const struct event_access *e) {
+    const uint32_t num = e->pieces ? e->pieces : 1;
+    if (num > s->num_pieces) {
+        s->num_pieces = num;
+        s->pieces = xrealloc_array(s->pieces, 1, sizeof *s->pieces + num * sizeof *s->pieces->at);
+    }
+    struct pieces *p = s->pieces;
+    *p = (struct pieces){0, num, e->size, e->rows, (uint32_t)e->stride};
+    for (uint32_t i = 0; i < num; i++)
+        p->at[i] = (uint32_t)e->at[i];
+    return p;
+}
+
+static struct span span_of(const struct event_access *e, struct note *n) {
+    struct span s = {UINT32_MAX, 0, n, e->effect & EFFECT_WRITE, e->of_a, NULL};
+    for (uint32_t i = 0; i < (e->pieces ? e->pieces : 1); i++) {
+        const uint32_t at = (uint32_t)e->at[i];
+        s.from = at < s.from ? at : s.from;
+        s.to = at > s.to ? at : s.to;
+    }
+    s.to += e->size + (e->rows - 1) * (uint32_t)e->stride;
+    return s;
+}
+
+static void put(struct shadow *s, struct cta *owner, const struct viewer *v, const struct span *span) {
+    struct bytes_watch *b = bytes_of(s, owner);
+    stamps_engine(s->r, b, owner, v, span);
+    spans_put(s->r, b, owner, v, span, s->latest);
+}
+
+static void engine(struct shadow *s, struct note *n, const struct event_access *e) {
+    struct span span = span_of(e, n);
+    if (e->pieces > 1 || e->rows > 1)
+        span.pieces = pieces_of(s, e);
+    if (e->of_a)
+        n->a_rows = *e->of_a;
+    if (e->effect == EFFECT_ATOMIC)
+        n->reduces = true;
+    const struct viewer v = viewer_of_note(&e->by, n, e->proxy == PROXY_ASYNC, e->what ? e->what : n->name);
+    put(s, e->owner, &v, &span);
+}
+
+/* A copy is remembered where it will read or write, since it may do so from now on. */
+void shadow_issued(struct shadow *s, struct note *n, const struct async_op *op) {
+    struct event_by by = event_by_op(op, ORDER_WEAK, SCOPE_NONE);
+    const struct viewer v = viewer_of_note(&by, n, true, n->name);
+    n->spanned = op->dst_bytes || op->src_bytes;
+    if (op->dst_bytes)
+        put(s, op->dst, &v, &(struct span){op->dst_off, op->dst_off + op->dst_bytes, n, true, false, NULL});
+    if (op->src_bytes)
+        put(s, op->cta, &v, &(struct span){op->src_off, op->src_off + op->src_bytes, n, false, false, NULL});
+}
+
+/* --- events ------------------------------------------------------------------------------------------------------- */
+
+/* tcgen05.alloc writes its address, the warp as one. */
+static void alloc_writes(struct shadow *s, const struct event_access *e) {
+    struct event_access store = *e;
+    uint64_t at[VCLOCK_LANES] = {0};
+    const uint32_t first = e->by.lanes ? (uint32_t)__builtin_ctz(e->by.lanes) : 0;
+    at[first] = e->at[0];
+    store.at = at;
+    store.by.lanes = 1u << first;
+    stamps_access(s->r, bytes_of(s, e->owner), &store, NULL);
+}
+
+void shadow_access(struct shadow *s, const struct event_access *e, struct note *n) {
+    if (e->space == SPACE_GLOBAL)
+        global_access(s->r, s->global, &s->reads, e, n);
+    else if (e->space == SPACE_TENSOR)
+        columns_access(s->r, &s->ctas[e->owner->rank].columns, e, n);
+    else if (e->agent == AGENT_THREAD)
+        stamps_access(s->r, bytes_of(s, e->owner), e, NULL);
+    else if (e->agent == AGENT_TENSOR_ALLOC)
+        alloc_writes(s, e);
+    else if (e->agent == AGENT_CP_ASYNC && n)
+        stamps_access(s->r, bytes_of(s, e->owner), e, n);
+    else if (n && !n->spanned && e->size)
+        engine(s, n, e);
+}
+
+void shadow_life(struct shadow *s, const struct event_life *e) {
+    if (e->kind != LIFE_HEAP_ALLOC)
+        columns_life(s->r, &s->ctas[e->owner->rank].columns, e);
+    else if (s->global && e->address)
+        cells_forget(s->global, e->address, e->bytes);
+}

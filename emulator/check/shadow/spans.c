@@ -1,0 +1,217 @@
+/* check/shadow/spans.c - what asynchronous operations read and write in shared memory; contract in kept.h.
+ *
+ * A span is kept until a later one that is ordered behind it covers it. Copies are noted when they are issued, since
+ * they may run at any time from then on; the operands of the tensor core when it reads them.
+ */
+#include "check/shadow/kept.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define MAX_SPANS 256u /* in a block; of more, the oldest is forgotten */
+#define ANSWERS 16u
+
+static bool same_pieces(const struct pieces *a, const struct pieces *b) {
+    return a == b || (a && b && a->num == b->num && a->rows == b->rows && a->stride == b->stride &&
+                      a->size == b->size && memcmp(a->at, b->at, a->num * sizeof *a->at) == 0);
+}
+
+/* Is a byte of [at, at + size) one of the span? */
+static bool covers(const struct span *s, uint32_t at, uint32_t size) {
+    if (at >= s->to || s->from >= at + size)
+        return false;
+    if (!s->pieces)
+        return true;
+    for (uint32_t g = 0; g < s->pieces->rows; g++)
+        for (uint32_t i = 0; i < s->pieces->num; i++) {
+            const uint32_t p = s->pieces->at[i] + g * s->pieces->stride;
+            if (at < p + s->pieces->size && p < at + size)
+                return true;
+        }
+    return false;
+}
+
+/* The first byte that both have, or UINT32_MAX. */
+static uint32_t common(const struct span *a, const struct span *b) {
+    if (a->from >= b->to || b->from >= a->to)
+        return UINT32_MAX;
+    if (!a->pieces)
+        return b->pieces ? common(b, a) : a->from > b->from ? a->from : b->from;
+    for (uint32_t g = 0; g < a->pieces->rows; g++)
+        for (uint32_t i = 0; i < a->pieces->num; i++) {
+            const uint32_t p = a->pieces->at[i] + g * a->pieces->stride;
+            if (covers(b, p, a->pieces->size))
+                return p;
+        }
+    return UINT32_MAX;
+}
+
+/* Both have bytes in common, and one is operand A: which lanes of D do the rows decide that they lie in? */
+static const struct rows *common_rows(const struct span *a, const struct span *b, const struct cta *owner,
+                                      struct rows *rows) {
+    if (!a->rows)
+        return b->rows ? common_rows(b, a, owner, rows) : NULL;
+    if (!a->pieces)
+        return NULL;
+    rows->mma = a->note;
+    rows->owner = owner;
+    for (uint32_t g = 0; g < a->pieces->rows; g++)
+        for (uint32_t i = 0; i < a->pieces->num; i++)
+            if (covers(b, a->pieces->at[i] + g * a->pieces->stride, a->pieces->size))
+                sums_add_piece(rows, g * a->pieces->num + i);
+    return rows;
+}
+
+bool spans_doubt(const struct race *r, const struct bytes_watch *b, const struct viewer *v, uint32_t from, uint32_t to,
+                 bool writes) {
+    struct viewer others;
+    bool any = false;
+    for (uint32_t k = from / BLOCK_BYTES; k <= (to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
+        for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
+            const struct span *s = &b->block[k].spans[i];
+            if ((!s->write && !writes) || from >= s->to || s->from >= to)
+                continue;
+            if (!any) {
+                others = *v;
+                others.lanes = 0; /* what one lane did is not the others' own */
+                any = true;
+            }
+            if (verdict_note(r, s->note, s->write, &others, writes, IN_SHARED))
+                return true;
+        }
+    return false;
+}
+
+bool spans_meet(const struct race *r, const struct bytes_watch *b, struct cta *owner, const struct viewer *v,
+                uint32_t at, uint32_t size, bool writes) {
+    for (uint32_t k = at / BLOCK_BYTES; k <= (at + size - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
+        for (uint32_t i = 0; i < b->block[k].num_spans; i++) {
+            const struct span *s = &b->block[k].spans[i];
+            if ((!s->write && !writes) || at >= s->to || s->from >= at + size)
+                continue;
+            const struct diag *rule = verdict_note(r, s->note, s->write, v, writes, IN_SHARED);
+            if (!rule || !race_tells(r, rule) || !covers(s, at, size))
+                continue;
+            struct rows rows = {.comes = false};
+            const struct rows *of_a = common_rows(s, &(struct span){.from = at, .to = at + size}, owner, &rows);
+            const struct conflict f =
+                verdict_note_conflict(r, rule, s->note, s->write, v, writes, &(struct spot){IN_SHARED, owner, at});
+            if (sums_tell(r, of_a, &f))
+                return true;
+        }
+    return false;
+}
+
+void spans_drop_pieces(struct pieces *p) {
+    if (p && !--p->holders)
+        xfree(p);
+}
+
+static void drop_span(struct race *r, struct block *k, uint32_t i) {
+    note_drop(r, k->spans[i].note);
+    spans_drop_pieces(k->spans[i].pieces);
+    k->spans[i] = k->spans[--k->num_spans];
+}
+
+/* Need `old` not be kept, `s` coming: whoever is ordered behind `s` is ordered behind it? */
+static bool supersedes(const struct span *s, const struct span *old) {
+    if (s->pieces || s->from > old->from || s->to < old->to)
+        return s->from == old->from && s->to == old->to && s->write == old->write &&
+               same_pieces(s->pieces, old->pieces);
+    return s->write;
+}
+
+/* Tensor core operations of one thread complete in order, so that the later stands for both. */
+static bool same_queue(const struct note *a, const struct note *b) {
+    return a->tensor && b->tensor && a->warp == b->warp && a->lanes == b->lanes;
+}
+
+/* Pieces for spans that are kept. The same come again, a round of the stages later: the latest are at hand. */
+static struct pieces *keep_pieces(struct pieces **latest, const struct pieces *p) {
+    if (!p)
+        return NULL;
+    const uint32_t key = (p->at[0] + p->num * 7 + p->rows) * 0x9e3779b1u;
+    struct pieces **at = &latest[key / (UINT32_MAX / LATEST_PIECES + 1)];
+    if (!same_pieces(*at, p)) {
+        spans_drop_pieces(*at);
+        *at = xcalloc(1, sizeof **at + p->num * sizeof *p->at);
+        memcpy(*at, p, sizeof *p + p->num * sizeof *p->at);
+        (*at)->holders = 1;
+    }
+    (*at)->holders++;
+    return *at;
+}
+
+/* A span that comes, and what was found about others: those of one block are mostly those of the next. */
+struct coming {
+    struct race *r;
+    struct cta *owner;
+    const struct viewer *v;
+    const struct span *s;
+    bool told;
+    struct answer {
+        const struct note *note;
+        bool write, conflict, behind;
+        const struct diag *rule;
+    } answer[ANSWERS];
+};
+
+/* Is it in conflict with `old`, and what then? Else: is it behind it all the same? */
+static const struct answer *ask(struct coming *c, const struct span *old) {
+    struct answer *a = &c->answer[old->note->number % ANSWERS];
+    if (a->note == old->note && a->write == old->write)
+        return a;
+    a->note = old->note;
+    a->write = old->write;
+    a->conflict = (c->s->write || old->write) && old->note != c->s->note;
+    a->rule = a->conflict ? verdict_note(c->r, old->note, old->write, c->v, c->s->write, IN_SHARED) : NULL;
+    a->behind = a->conflict
+                    ? !a->rule
+                    : same_queue(c->s->note, old->note) || viewer_knows_done(c->v, LAYER_ORDER, old->note, old->write);
+    return a;
+}
+
+static void put_span(struct coming *c, struct block *k) {
+    const struct span *s = c->s;
+    for (uint32_t i = 0; i < k->num_spans; i++) {
+        struct span *old = &k->spans[i];
+        if (!s->write && !old->write && !supersedes(s, old))
+            continue;
+        const struct answer *a = ask(c, old);
+        const uint32_t at = a->rule ? common(old, s) : UINT32_MAX;
+        struct rows rows = {.comes = s->rows};
+        if (at != UINT32_MAX && !c->told && race_tells(c->r, a->rule)) {
+            const struct conflict f = verdict_note_conflict(c->r, a->rule, old->note, old->write, c->v, s->write,
+                                                            &(struct spot){IN_SHARED, c->owner, at});
+            c->told = sums_tell(c->r, common_rows(s, old, c->owner, &rows), &f);
+        }
+        if ((a->behind || at != UINT32_MAX) && supersedes(s, old))
+            drop_span(c->r, k, i--);
+    }
+    if (k->num_spans == MAX_SPANS)
+        drop_span(c->r, k, 0);
+    k->spans = xgrow(k->spans, k->num_spans, &k->cap_spans, sizeof *k->spans);
+    k->spans[k->num_spans++] = *s;
+    if (s->pieces)
+        s->pieces->holders++;
+    note_hold(s->note);
+}
+
+void spans_put(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v, const struct span *s,
+               struct pieces **latest) {
+    struct span mine = *s;
+    struct coming c = {.r = r, .owner = owner, .v = v, .s = &mine};
+    mine.pieces = keep_pieces(latest, s->pieces);
+    for (uint32_t k = s->from / BLOCK_BYTES; k <= (s->to - 1) / BLOCK_BYTES && k < b->num_blocks; k++)
+        put_span(&c, &b->block[k]);
+    spans_drop_pieces(mine.pieces);
+}
+
+void spans_free(struct race *r, struct bytes_watch *b) {
+    for (uint32_t i = 0; i < b->num_blocks; i++) {
+        while (b->block[i].num_spans)
+            drop_span(r, &b->block[i], 0);
+        xfree(b->block[i].spans);
+    }
+}

@@ -1,0 +1,546 @@
+/* check/shadow/stamps.c - accesses of threads to shared memory, word by word; contract in kept.h.
+ *
+ * Of each word: who wrote it last, and who has read it since. What came before that write is ordered before it, or was
+ * told. Several readers, and bytes of a word with different fates, are kept apart; four words of one fate, as a thread
+ * touches them with one vector access, are one.
+ */
+#include "check/shadow/kept.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define WORD 4u
+#define BLOCK_WORDS (BLOCK_BYTES / WORD)
+/* Flags of a stamp that this file alone sets. */
+#define STAMP_MANY STAMP_NEXT        /* `time` is the number of a list of them */
+#define STAMP_SPLIT (2 * STAMP_NEXT) /* of a word: `time` is the number of those of its bytes */
+#define STAMP_WROTE (4 * STAMP_NEXT) /* among the readers: a weak store, behind which its thread has an atomic */
+#define MAX_READERS 128u             /* of one place; of more, the oldest are forgotten */
+
+struct readers {
+    uint32_t num, cap;
+    uint32_t next; /* the next that is free, + 1 */
+    struct reader {
+        uint32_t time, lanes;
+        uint16_t warp;
+        uint8_t flags;
+    } * list;
+};
+
+struct split {
+    struct word byte[WORD];
+};
+
+/* One lane's access. */
+struct touch {
+    struct race *r;
+    struct cta *owner;
+    struct bytes_watch *b;
+    struct viewer v;
+    struct stamp stamp;
+    bool writes, strong;
+    bool told, told_strictly; /* of this instruction */
+    struct rows *rows;        /* or only: rows of operand A, those of the piece that is looked at */
+    bool quiet;               /* no operation has a say in this */
+    /* What one look at the clock has shown: all lanes of this warp are known up to then. */
+    uint32_t known_warp, known_time;
+};
+
+/* --- one place: a word, or a byte of one -------------------------------------------------------------------------- */
+
+static bool tell(const struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
+    const struct spot spot = {IN_SHARED, t->owner, at};
+    const struct conflict f = verdict_stamp_conflict(t->r, rule, first, wrote, &t->v, t->writes, &spot);
+    return sums_tell(t->r, t->rows, &f);
+}
+
+/* Once of an instruction; what the strict level alone tells does not stand for what follows. */
+static void report(struct touch *t, const struct diag *rule, const struct stamp *first, bool wrote, uint32_t at) {
+    bool *told = rule->class == DIAG_STRICT ? &t->told_strictly : &t->told;
+    if (!*told)
+        *told = tell(t, rule, first, wrote, at);
+}
+
+/* The same for most of them, at once. */
+static inline bool is_known(struct touch *t, const struct stamp *s) {
+    if (s->flags || t->r->strict) /* which asks for more */
+        return false;
+    if (s->warp != t->known_warp) {
+        t->known_warp = s->warp;
+        t->known_time = vclock_all_lanes(t->v.now[t->v.async ? LAYER_FENCED : LAYER_ORDER], s->warp);
+    }
+    return s->time <= t->known_time;
+}
+
+/* Is it nobody's, or one access of the lane itself? */
+static inline bool is_own(const struct touch *t, const struct stamp *s, uint8_t lane) {
+    return !s->flags && (!s->time || (s->warp == t->stamp.warp && s->lane == lane));
+}
+
+/* Does nothing speak against an access of the lane, at first sight? */
+static inline bool is_plain(struct touch *t, const struct stamp *s, uint8_t lane) {
+    return (is_own(t, s, lane) && !(s->time && t->v.note)) || is_known(t, s);
+}
+
+/* Is what `first` did ordered before the access, or no conflict? */
+static void judge(struct touch *t, const struct stamp *first, bool wrote, uint32_t at) {
+    if (is_known(t, first))
+        return;
+    const bool warp = (first->flags | t->stamp.flags) & STAMP_WARP;
+    const bool own = first->warp == t->stamp.warp && (first->lane == t->stamp.lane || warp);
+    if (own && !(first->flags & STAMP_COPY) && !t->v.note)
+        return;
+    if (t->strong && first->flags & STAMP_STRONG)
+        return;
+    const struct diag *rule = verdict_stamp(t->r, first, wrote, &t->v, t->writes);
+    if (rule)
+        report(t, rule, first, wrote, at);
+}
+
+static void judge_readers(struct touch *t, const struct stamp *read, uint32_t at) {
+    if (!(read->flags & STAMP_MANY)) {
+        judge(t, read, read->flags & STAMP_WROTE, at);
+        return;
+    }
+    const struct readers *list = &t->b->lists[read->time];
+    for (uint32_t i = 0; i < list->num; i++) {
+        const struct reader *one = &list->list[i];
+        if (is_known(t, &(struct stamp){one->time, one->warp, 0, one->flags})) /* all of its lanes, then */
+            continue;
+        for (uint32_t m = one->lanes; m; m &= m - 1)
+            judge(t, &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags},
+                  one->flags & STAMP_WROTE, at);
+    }
+}
+
+static uint32_t new_list(struct bytes_watch *b) {
+    if (b->free_lists) {
+        const uint32_t list = b->free_lists - 1;
+        b->free_lists = b->lists[list].next;
+        return list;
+    }
+    b->lists = xgrow(b->lists, b->num_lists, &b->cap_lists, sizeof *b->lists);
+    b->lists[b->num_lists] = (struct readers){0};
+    return b->num_lists++;
+}
+
+static void append(struct readers *list, const struct stamp *s) {
+    for (uint32_t i = 0; i < list->num; i++) {
+        struct reader *one = &list->list[i];
+        if (one->warp != s->warp || one->flags != s->flags)
+            continue;
+        if (one->time == s->time) {
+            one->lanes |= 1u << s->lane;
+            return;
+        }
+        one->lanes &= ~(1u << s->lane); /* the later one counts */
+        if (!one->lanes)
+            list->list[i--] = list->list[--list->num];
+    }
+    if (list->num == MAX_READERS)
+        list->list[0] = list->list[--list->num];
+    list->list = xgrow(list->list, list->num, &list->cap, sizeof *list->list);
+    list->list[list->num++] = (struct reader){s->time, 1u << s->lane, s->warp, s->flags};
+}
+
+static void clear_readers(struct bytes_watch *b, struct stamp *read) {
+    if (read->flags & STAMP_MANY) {
+        struct readers *list = &b->lists[read->time];
+        list->num = 0;
+        list->next = b->free_lists;
+        b->free_lists = read->time + 1;
+    }
+    *read = (struct stamp){0};
+}
+
+/* A reader more. One that the new one knows of need not be kept: whoever is ordered behind the new one is behind it. */
+static void add_reader(struct touch *t, struct stamp *read) {
+    const struct stamp *s = &t->stamp;
+    const bool own = read->warp == s->warp && read->lane == s->lane;
+    if (!read->flags &&
+        (!read->time || own || vclock_knows_lane(t->v.now[LAYER_FENCED], read->warp, read->lane, read->time))) {
+        *read = *s;
+        return;
+    }
+    if (!(read->flags & STAMP_MANY)) {
+        const struct stamp first = *read;
+        *read = (struct stamp){.time = new_list(t->b), .flags = STAMP_MANY};
+        append(&t->b->lists[read->time], &first);
+    }
+    append(&t->b->lists[read->time], s);
+}
+
+/* Two writes of the same value: whoever comes last, the same stands there, and that was meant. Of lanes that write one
+ * place with one instruction so does any pair, as values are read behind it. */
+static bool is_same_write(const struct touch *t, const struct word *w, uint32_t value) {
+    return t->writes && !t->v.note && value == w->value;
+}
+
+/* The bytes of a place; of more than a word something that differs where they do. */
+static inline uint32_t value_at(const struct cta *owner, uint32_t at, uint32_t bytes) {
+    uint32_t w[QUAD / WORD] = {0};
+    if (at + bytes <= owner->smem_end)
+        memcpy(w, owner->smem + at, bytes);
+    else if (at < owner->smem_end)
+        memcpy(w, owner->smem + at, owner->smem_end - at);
+    return w[0] ^ (w[1] * 0x9e3779b1u) ^ (w[2] * 0x85ebca6bu) ^ (w[3] * 0xc2b2ae35u);
+}
+
+/* What most accesses are: they take the place of what was done there, and nothing speaks against that. False, and
+ * nothing has been done, if this is another one. */
+static inline bool touch_plainly(struct touch *t, struct word *w, uint32_t at, uint32_t bytes, uint8_t lane,
+                                 bool writes) {
+    if (t->strong || !is_plain(t, &w->wrote, lane) ||
+        !(writes ? is_plain(t, &w->read, lane) : is_own(t, &w->read, lane)))
+        return false;
+    struct stamp *mine = writes ? &w->wrote : &w->read;
+    *mine = t->stamp;
+    mine->lane = lane;
+    if (writes) {
+        w->read = (struct stamp){0};
+        w->value = value_at(t->owner, at, bytes);
+    }
+    return true;
+}
+
+/* A thread's weak store, which an atomic of its own is about to hide from those of others. */
+static struct stamp hidden_store(const struct touch *t, const struct word *w) {
+    const struct stamp *s[] = {&w->wrote, &w->read};
+    for (unsigned i = 0; t->strong && !t->v.note && i < 2; i++)
+        if (s[i]->time && s[i]->flags == (i ? STAMP_WROTE : 0) && s[i]->warp == t->stamp.warp &&
+            s[i]->lane == t->stamp.lane)
+            return (struct stamp){s[i]->time, s[i]->warp, s[i]->lane, STAMP_WROTE};
+    return (struct stamp){0};
+}
+
+static void touch_place(struct touch *t, struct word *w, uint32_t at, uint32_t bytes) {
+    if (touch_plainly(t, w, at, bytes, t->stamp.lane, t->writes))
+        return;
+    const uint32_t value = t->writes ? value_at(t->owner, at, bytes) : 0;
+    if (w->wrote.time && !is_same_write(t, w, value))
+        judge(t, &w->wrote, true, at);
+    w->value = t->writes ? value : w->value;
+    if (!t->writes) {
+        add_reader(t, &w->read);
+        return;
+    }
+    const struct stamp hidden = hidden_store(t, w);
+    if (w->read.time || w->read.flags)
+        judge_readers(t, &w->read, at);
+    clear_readers(t->b, &w->read);
+    w->read = hidden;
+    w->wrote = t->stamp;
+}
+
+/* --- words and bytes ---------------------------------------------------------------------------------------------- */
+
+/* The same readers for a part. */
+static struct stamp same_readers(struct bytes_watch *b, const struct stamp *read) {
+    if (!(read->flags & STAMP_MANY))
+        return *read;
+    const uint32_t list = new_list(b);
+    for (uint32_t k = 0; k < b->lists[read->time].num; k++) {
+        const struct reader *one = &b->lists[read->time].list[k];
+        for (uint32_t m = one->lanes; m; m &= m - 1)
+            append(&b->lists[list], &(struct stamp){one->time, one->warp, (uint8_t)__builtin_ctz(m), one->flags});
+    }
+    return (struct stamp){.time = list, .flags = STAMP_MANY};
+}
+
+static struct split *split_word(struct bytes_watch *b, struct word *w) {
+    if (w->wrote.flags & STAMP_SPLIT)
+        return &b->splits[w->wrote.time];
+    b->splits = xgrow(b->splits, b->num_splits, &b->cap_splits, sizeof *b->splits);
+    struct split *s = &b->splits[b->num_splits];
+    for (uint32_t i = 0; i < WORD; i++)
+        s->byte[i] = (struct word){w->wrote, same_readers(b, &w->read), w->value >> 8 * i & 0xff};
+    clear_readers(b, &w->read);
+    w->wrote = (struct stamp){.time = b->num_splits++, .flags = STAMP_SPLIT};
+    return s;
+}
+
+static bool is_parted(const struct block *k, uint32_t at) {
+    const uint32_t q = at % BLOCK_BYTES / QUAD;
+    return k->parted[q / 64] >> q % 64 & 1;
+}
+
+static void set_parted(struct block *k, uint32_t at, bool parted) {
+    const uint32_t q = at % BLOCK_BYTES / QUAD;
+    k->parted[q / 64] = (k->parted[q / 64] & ~(UINT64_C(1) << q % 64)) | (uint64_t)parted << q % 64;
+}
+
+static struct word *quad_at(const struct block *k, uint32_t at) { return &k->quads[at % BLOCK_BYTES / QUAD]; }
+static struct word *word_at(const struct block *k, uint32_t at) { return &k->words[at % BLOCK_BYTES / WORD]; }
+
+/* What is written to a quad, for the day it parts. */
+static void hold_quad(const struct cta *owner, const struct block *k, uint32_t at) {
+    memcpy(k->held + at % BLOCK_BYTES, owner->smem + at, QUAD);
+}
+
+/* The four words of a quad go their own ways; some of them have just been written. */
+static void part_quad(struct touch *t, struct block *k, uint32_t at) {
+    const uint32_t base = at & ~(QUAD - 1);
+    struct word *q = quad_at(k, base);
+    if (!k->words)
+        k->words = xcalloc(BLOCK_WORDS, sizeof *k->words);
+    for (uint32_t i = 0; i < QUAD; i += WORD) {
+        struct word *w = word_at(k, base + i);
+        *w = (struct word){q->wrote, same_readers(t->b, &q->read), 0};
+        memcpy(&w->value, k->held + (base + i) % BLOCK_BYTES, WORD);
+    }
+    clear_readers(t->b, &q->read);
+    set_parted(k, base, true);
+}
+
+/* Bytes [at, end) of the word that begins at `base`. */
+static void touch_word(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
+    const bool split = w->wrote.flags & STAMP_SPLIT;
+    if (!split && end - at == WORD) {
+        touch_place(t, w, base, WORD);
+        return;
+    }
+    struct split *s = split_word(t->b, w);
+    for (uint32_t i = at; i < end; i++)
+        touch_place(t, &s->byte[i - base], i, 1);
+}
+
+static struct block *block_at(struct bytes_watch *b, uint32_t at) {
+    struct block *k = &b->block[at / BLOCK_BYTES];
+    if (!k->quads) {
+        k->quads = xcalloc(BLOCK_BYTES / QUAD, sizeof *k->quads);
+        k->held = xcalloc(BLOCK_BYTES, 1);
+    }
+    return k;
+}
+
+/* Four words at once, which are one, or are now. */
+static void touch_quad(struct touch *t, struct block *k, uint32_t at) {
+    bool split = false;
+    if (t->writes)
+        hold_quad(t->owner, k, at);
+    if (!is_parted(k, at)) {
+        touch_place(t, quad_at(k, at), at, QUAD);
+        return;
+    }
+    for (uint32_t i = 0; i < QUAD; i += WORD) {
+        touch_word(t, word_at(k, at + i), at + i, at + i, at + i + WORD);
+        split |= word_at(k, at + i)->wrote.flags & STAMP_SPLIT;
+    }
+    if (!t->writes || split)
+        return;
+    *quad_at(k, at) = (struct word){.wrote = t->stamp, .value = value_at(t->owner, at, QUAD)};
+    set_parted(k, at, false);
+}
+
+static void touch_lane(struct touch *t, uint32_t at, uint32_t size) {
+    if (!t->quiet && !t->told && spans_meet(t->r, t->b, t->owner, &t->v, at, size, t->writes))
+        t->told = true;
+    for (uint32_t end = at + size, next; at < end; at = next) {
+        const uint32_t base = at & ~(WORD - 1);
+        struct block *k = block_at(t->b, at);
+        next = end < base + WORD ? end : base + WORD;
+        if (at % QUAD == 0 && end - at >= QUAD) {
+            next = at + QUAD;
+            touch_quad(t, k, at);
+            continue;
+        }
+        if (!is_parted(k, at))
+            part_quad(t, k, at);
+        touch_word(t, word_at(k, at), base, at, next);
+    }
+}
+
+/* Lanes that touch a quad each, as long as there is nothing to it: those that are left. */
+static inline uint32_t touch_quads(struct touch *t, const uint64_t *at, uint32_t lanes, bool writes) {
+    const struct block *const block = t->b->block;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(lanes), a = (uint32_t)at[lane];
+        const struct block *k = &block[a / BLOCK_BYTES];
+        if (a % QUAD || !k->quads || is_parted(k, a) ||
+            !touch_plainly(t, quad_at(k, a), a, QUAD, (uint8_t)lane, writes))
+            break;
+        if (writes)
+            hold_quad(t->owner, k, a);
+    }
+    return lanes;
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------ */
+
+static void touch_lanes(struct touch *t, const struct event_access *e, uint32_t warp, uint32_t lanes, uint32_t time,
+                        uint8_t flags) {
+    uint32_t from = UINT32_MAX, to = 0;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const uint32_t at = (uint32_t)e->at[__builtin_ctz(m)];
+        from = at < from ? at : from;
+        to = at > to ? at : to;
+    }
+    if (!lanes)
+        return;
+    t->known_warp = UINT32_MAX;
+    t->quiet = !spans_doubt(t->r, t->b, &t->v, from, to + e->size, t->writes);
+    t->stamp = (struct stamp){time, (uint16_t)warp, 0, flags};
+    const bool quads = t->quiet && e->size == QUAD;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        if (quads && !(m = t->writes ? touch_quads(t, e->at, m, true) : touch_quads(t, e->at, m, false)))
+            break;
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        t->v.lanes = flags & STAMP_WARP ? UINT32_MAX : 1u << l;
+        t->stamp.lane = (uint8_t)l;
+        touch_lane(t, (uint32_t)e->at[l], e->size);
+    }
+}
+
+void stamps_access(struct race *r, struct bytes_watch *b, const struct event_access *e, const struct note *copy) {
+    const uint32_t warp = race_warp_of(r, &e->by);
+    struct warp_watch *w = &r->warps[warp];
+    struct touch t = {.r = r, .owner = e->owner, .b = b, .writes = e->effect & EFFECT_WRITE};
+    t.strong = e->by.order != ORDER_WEAK || e->effect == EFFECT_ATOMIC;
+    const bool as_one = e->agent == AGENT_TENSOR_ALLOC || maps_is_copy(e);
+    const uint8_t flags = (t.strong ? STAMP_STRONG : 0) | (as_one ? STAMP_WARP : 0);
+    if (copy) {
+        t.v = viewer_of_note(&e->by, copy, false, copy->name);
+        touch_lanes(&t, e, warp, e->by.lanes, copy->time, STAMP_COPY);
+        return;
+    }
+    sites_remember(&w->sites, r->time, e->by.site);
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        t.v = viewer_of_strand(r, &e->by, warp, &w->strand[i], e->effect);
+        touch_lanes(&t, e, warp, e->by.lanes & w->strand[i].lanes, r->time, flags);
+    }
+}
+
+/* --- against operations ------------------------------------------------------------------------------------------- */
+
+static void engine_place(struct touch *t, struct word *w, uint32_t at) {
+    if (w->wrote.time)
+        judge(t, &w->wrote, true, at);
+    if (t->writes && (w->read.time || w->read.flags))
+        judge_readers(t, &w->read, at);
+}
+
+static void engine_word(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
+    if (!(w->wrote.flags & STAMP_SPLIT)) {
+        engine_place(t, w, base);
+        return;
+    }
+    for (uint32_t i = at; i < end; i++)
+        engine_place(t, &t->b->splits[w->wrote.time].byte[i - base], i);
+}
+
+/* What threads did there is behind the operation now. */
+static void forget(struct touch *t, struct word *w, uint32_t base, uint32_t at, uint32_t end) {
+    if (w->wrote.flags & STAMP_SPLIT) {
+        struct split *s = &t->b->splits[w->wrote.time];
+        for (uint32_t i = at; i < end; i++) {
+            clear_readers(t->b, &s->byte[i - base].read);
+            s->byte[i - base].wrote = (struct stamp){0};
+        }
+    } else if (end - at == WORD) {
+        clear_readers(t->b, &w->read);
+        w->wrote = (struct stamp){0};
+    }
+}
+
+/* Whole quads of which all is known that threads did there, from `at` on: up to where that is not so. */
+static uint32_t engine_quads(struct touch *t, const struct block *k, uint32_t at, uint32_t end) {
+    const uint32_t first = at % BLOCK_BYTES / QUAD, last = first + (end - at) / QUAD;
+    uint32_t i = first;
+    for (; at % QUAD == 0 && i < last && !(k->parted[i / 64] >> i % 64 & 1); i++) {
+        struct word *q = &k->quads[i];
+        if (q->wrote.time && !is_known(t, &q->wrote))
+            break;
+        if (!t->writes)
+            continue;
+        if ((q->read.time || q->read.flags) && !is_known(t, &q->read))
+            break;
+        q->wrote = q->read = (struct stamp){0};
+    }
+    return at + (i - first) * QUAD;
+}
+
+/* The same of four words that are one. */
+static void engine_quad(struct touch *t, struct block *k, uint32_t at, bool whole) {
+    struct word *q = quad_at(k, at);
+    if (!t->writes && is_known(t, &q->wrote))
+        return;
+    engine_place(t, q, at);
+    if (t->writes && whole) {
+        clear_readers(t->b, &q->read);
+        q->wrote = (struct stamp){0};
+    } else if (t->writes) { /* what threads did to the rest stays */
+        part_quad(t, k, at);
+    }
+}
+
+/* [at, end) lies in one block. */
+static void engine_words(struct touch *t, struct block *k, uint32_t at, uint32_t end) {
+    for (uint32_t next; (at = engine_quads(t, k, at, end)) < end; at = next) {
+        const uint32_t base = at & ~(WORD - 1), quad = (at & ~(QUAD - 1)) + QUAD;
+        if (!is_parted(k, at)) {
+            engine_quad(t, k, at, at % QUAD == 0 && quad <= end);
+            next = end < quad ? end : quad;
+            if (!is_parted(k, at))
+                continue;
+        }
+        next = end < base + WORD ? end : base + WORD;
+        struct word *w = word_at(k, at);
+        if (!t->writes && is_known(t, &w->wrote))
+            continue;
+        engine_word(t, w, base, at, next);
+        if (t->writes)
+            forget(t, w, base, at, next);
+    }
+}
+
+static void engine_range(struct touch *t, uint32_t at, uint32_t end) {
+    for (uint32_t next; at < end; at = next) {
+        const uint32_t block = at / BLOCK_BYTES, last = (block + 1) * BLOCK_BYTES;
+        if (block >= t->b->num_blocks)
+            return;
+        next = end < last ? end : last;
+        if (t->b->block[block].quads)
+            engine_words(t, &t->b->block[block], at, next);
+    }
+}
+
+static bool any_words(const struct bytes_watch *b, uint32_t from, uint32_t to) {
+    for (uint32_t i = from / BLOCK_BYTES; i <= (to - 1) / BLOCK_BYTES && i < b->num_blocks; i++)
+        if (b->block[i].quads)
+            return true;
+    return false;
+}
+
+void stamps_engine(struct race *r, struct bytes_watch *b, struct cta *owner, const struct viewer *v,
+                   const struct span *s) {
+    if (!any_words(b, s->from, s->to))
+        return;
+    struct touch t = {.r = r, .owner = owner, .b = b, .v = *v, .writes = s->write, .known_warp = UINT32_MAX};
+    if (!s->pieces) {
+        engine_range(&t, s->from, s->to);
+        return;
+    }
+    for (uint32_t g = 0; g < s->pieces->rows; g++)
+        for (uint32_t i = 0; i < s->pieces->num; i++) {
+            const uint32_t at = s->pieces->at[i] + g * s->pieces->stride;
+            struct rows rows = {.mma = s->note, .owner = owner, .comes = true};
+            if (s->rows) {
+                sums_add_piece(&rows, g * s->pieces->num + i);
+                t.rows = &rows;
+            }
+            engine_range(&t, at, at + s->pieces->size);
+        }
+}
+
+void stamps_free(struct bytes_watch *b) {
+    for (uint32_t i = 0; i < b->num_blocks; i++) {
+        xfree(b->block[i].quads);
+        xfree(b->block[i].held);
+        xfree(b->block[i].words);
+    }
+    for (uint32_t i = 0; i < b->num_lists; i++)
+        xfree(b->lists[i].list);
+    xfree(b->lists);
+    xfree(b->splits);
+}

@@ -1,0 +1,195 @@
+/* check/shadow/sums.c - what is found about rows of operand A of tcgen05.mma; contract in kept.h.
+ *
+ * Row r of A decides row r of D alone. Kernels multiply more rows than a tile has: M is 128 over 64 rows, and behind
+ * them lie other stages, which copies write meanwhile. What comes of those rows is D that nobody reads. So a finding
+ * about rows of A, unless row 0 is one, is kept with the sum that they go into, and told when a lane of D that they
+ * decide is read. What was read before the finding is told at once, and what is overwritten, deallocated or left unread
+ * is not told.
+ */
+#include "check/shadow/kept.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define MAX_FINDINGS 64u /* of a sum; those beyond are not kept */
+
+/* What tcgen05.mma with the same columns of D add up, from the first that does not read D until no lane holds it. Its
+ * operations hold it longer: struct note. */
+struct sum {
+    struct shared_part held; /* by its CTA's list and its operations */
+    struct sum *next;        /* of its CTA's */
+    uint32_t from, to;       /* columns, */
+    uint32_t lanes[4];       /*  and lanes that hold it still; */
+    uint32_t was_read[4];    /*  that have been read */
+    struct kept {
+        uint64_t number; /* of the tcgen05.mma, */
+        bool comes;      /*  and that it found when it read its operand */
+        uint32_t lanes[4];
+        struct conflict f;
+    } * kept;
+    uint32_t num_kept, cap_kept;
+    bool gone;     /* from the list */
+    uint64_t told; /* the latest tcgen05.mma of which such a finding was told: one is enough */
+};
+
+static bool meet(const uint32_t a[4], const uint32_t b[4]) {
+    return (a[0] & b[0]) | (a[1] & b[1]) | (a[2] & b[2]) | (a[3] & b[3]);
+}
+
+static bool within(const uint32_t a[4], const uint32_t b[4]) {
+    return !((a[0] & ~b[0]) | (a[1] & ~b[1]) | (a[2] & ~b[2]) | (a[3] & ~b[3]));
+}
+
+/* It leaves its CTA's list: nobody can read it, and nothing more is found of it. */
+static void drop(struct sum *s) {
+    xfree(s->kept);
+    s->kept = NULL;
+    s->num_kept = s->cap_kept = 0;
+    s->gone = true;
+    shared_part_drop(&s->held);
+}
+
+void sums_free(struct sum **sums) {
+    for (struct sum *s = *sums, *next; s; s = next) {
+        next = s->next;
+        drop(s);
+    }
+}
+
+/* --- what happens to D -------------------------------------------------------------------------------------------- */
+
+/* Columns of a sum are overwritten in these lanes: what remains of it is what can still be read. */
+static void shrink(struct sum *s, uint32_t from, uint32_t to, const uint32_t lanes[4]) {
+    if (from <= s->from && s->to <= to)
+        for (unsigned i = 0; i < 4; i++)
+            s->lanes[i] &= ~lanes[i];
+    else if (within(s->lanes, lanes) && from <= s->from)
+        s->from = to;
+    else if (within(s->lanes, lanes) && s->to <= to)
+        s->to = from;
+}
+
+static void overwrite(struct sum **sums, uint32_t from, uint32_t to, const uint32_t lanes[4]) {
+    static const uint32_t none[4];
+    for (struct sum **at = sums, *s; (s = *at);) {
+        if (s->from < to && from < s->to)
+            shrink(s, from, to, lanes);
+        if (within(s->lanes, none)) {
+            *at = s->next;
+            drop(s);
+        } else {
+            at = &s->next;
+        }
+    }
+}
+
+void sums_gone(struct sum **sums, uint32_t from, uint32_t to) {
+    overwrite(sums, from, to, (const uint32_t[4]){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX});
+}
+
+static void read_lanes(const struct race *r, struct sum *s, const uint32_t lanes[4]) {
+    uint32_t left = 0;
+    for (unsigned i = 0; i < 4; i++)
+        s->was_read[i] |= s->lanes[i] & lanes[i];
+    for (uint32_t i = 0; i < s->num_kept; i++) {
+        const struct kept *k = &s->kept[i];
+        const bool again = k->comes && k->number == s->told;
+        if (!again && !meet(k->lanes, s->was_read)) {
+            s->kept[left++] = *k;
+            continue;
+        }
+        if (!again)
+            conflict_tell(r, &k->f);
+        if (k->comes)
+            s->told = k->number;
+    }
+    s->num_kept = left;
+}
+
+/* The sum that the operation adds to: it has one already, of its other lanes; or those before it made it. */
+static void join(struct sum **sums, struct note *n, const struct event_access *e) {
+    const uint32_t from = (uint32_t)e->at[0], to = from + e->columns;
+    struct shared_part **mine = &n->sum[e->owner != n->cta];
+    struct sum *s = (struct sum *)*mine;
+    for (s = s ? s : *sums; s && !*mine; s = s->next)
+        if (s->from == from && s->to == to && within(e->tmem_lanes, s->lanes) && e->effect & EFFECT_READ)
+            break;
+    if (!s) {
+        s = xcalloc(1, sizeof *s);
+        *s = (struct sum){.held.holders = 1, .next = *sums, .from = from, .to = to};
+        *sums = s;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        s->lanes[i] |= e->tmem_lanes[i];
+    s->held.holders += !*mine;
+    *mine = &s->held;
+}
+
+void sums_columns(const struct race *r, struct sum **sums, const struct event_access *e, struct note *n) {
+    const uint32_t from = (uint32_t)e->at[0], to = from + e->columns;
+    const bool adds = e->agent == AGENT_TENSOR_CORE && e->effect & EFFECT_WRITE;
+    if (e->effect & EFFECT_READ && !adds)
+        for (struct sum *s = *sums; s; s = s->next)
+            if (s->from < to && from < s->to)
+                read_lanes(r, s, e->tmem_lanes);
+    if (!(e->effect & EFFECT_READ))
+        overwrite(sums, from, to, e->tmem_lanes);
+    if (adds)
+        join(sums, n, e);
+}
+
+/* --- findings ----------------------------------------------------------------------------------------------------- */
+
+void sums_add_piece(struct rows *rows, uint32_t i) {
+    const struct event_rows *a = &rows->mma->a_rows;
+    const uint32_t first = a->per_piece ? i % a->line * a->per_piece : i / a->line;
+    for (uint32_t row = first; row < first + (a->per_piece ? a->per_piece : 1); row++) {
+        const uint32_t lane = (a->lane + row / 16 * a->stride + row % 16) % TMEM_LANES;
+        rows->lanes[lane / 32] |= UINT32_C(1) << lane % 32;
+        rows->lanes[(lane + a->twin) % TMEM_LANES / 32] |= UINT32_C(1) << lane % 32;
+    }
+}
+
+static bool alike(const struct conflict *a, const struct conflict *b) {
+    return a->rule == b->rule && a->later.origin.site == b->later.origin.site &&
+           a->earlier.origin.site == b->earlier.origin.site;
+}
+
+/* Is it kept already: by itself, as what was found first about these rows, or of an operation before? */
+static bool is_kept(struct sum *s, const struct rows *rows, const struct conflict *f) {
+    for (uint32_t i = 0; i < s->num_kept; i++) {
+        struct kept *k = &s->kept[i];
+        const bool same = k->number == rows->mma->number, covered = within(rows->lanes, k->lanes);
+        if (covered && ((same && k->comes && rows->comes) || alike(&k->f, f)))
+            return true;
+        if (!same || !alike(&k->f, f))
+            continue;
+        for (unsigned w = 0; w < 4; w++)
+            k->lanes[w] |= rows->lanes[w];
+        return true;
+    }
+    return false;
+}
+
+/* Is the finding kept until one of the lanes is read, or does nobody want it? */
+static bool keep(const struct rows *rows, const struct conflict *f) {
+    struct sum *s = (struct sum *)rows->mma->sum[rows->owner != rows->mma->cta];
+    const uint32_t first = rows->mma->a_rows.lane % TMEM_LANES; /* row 0: no tile is without it */
+    if (!s || meet(rows->lanes, s->was_read) || rows->lanes[first / 32] >> first % 32 & 1)
+        return false;
+    if (s->gone || !meet(rows->lanes, s->lanes) || is_kept(s, rows, f) || s->num_kept == MAX_FINDINGS)
+        return true;
+    s->kept = xgrow(s->kept, s->num_kept, &s->cap_kept, sizeof *s->kept);
+    struct kept *k = &s->kept[s->num_kept++];
+    *k = (struct kept){.number = rows->mma->number, .comes = rows->comes, .f = *f};
+    memcpy(k->lanes, rows->lanes, sizeof k->lanes);
+    return true;
+}
+
+bool sums_tell(const struct race *r, const struct rows *rows, const struct conflict *f) {
+    if (rows && keep(rows, f))
+        return false;
+    conflict_tell(r, f);
+    return true;
+}

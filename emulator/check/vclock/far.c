@@ -1,0 +1,33 @@
+/* check/vclock/far.c - what a set of clocks holds; contract in far.h. */
+#include "check/vclock/inside.h"
+
+static uint32_t digit(uint32_t cluster, uint32_t level) { return cluster >> level * DIGIT & (CHILDREN - 1); }
+
+static bool is_within(const struct far *f, uint32_t cluster) {
+    return (uint64_t)cluster >> (f->level + 1) * DIGIT == 0;
+}
+
+struct vclock *far_of(const struct far *f, uint32_t cluster) {
+    if (f && !is_within(f, cluster))
+        return NULL;
+    for (; f && f->level; f = f->of.far[digit(cluster, f->level)])
+        ;
+    return f ? f->of.clock[digit(cluster, 0)] : NULL;
+}
+
+void far_add(struct vclock_pool *pool, struct far **into, uint32_t cluster, struct vclock *c) {
+    if (!c || !vclock_exceeds(pool, c, far_of(*into, cluster)))
+        return;
+    if (!*into)
+        *into = far_new(0);
+    while (!is_within(*into, cluster))
+        far_raise(into);
+    struct far *to = far_own(pool, into);
+    while (to->level) {
+        struct far **below = &to->of.far[digit(cluster, to->level)];
+        if (!*below)
+            *below = far_new(to->level - 1);
+        to = far_own(pool, below);
+    }
+    vclock_join(pool, &to->of.clock[digit(cluster, 0)], c);
+}

@@ -1,0 +1,192 @@
+/* check/vclock/join.c - what one clock, or set of clocks, knows beside another; inside.h. */
+#include "check/vclock/inside.h"
+
+#include <string.h>
+
+/* Entries stay below 2^31, so that they compare as signed numbers, which every host's vectors can. */
+typedef int32_t four __attribute__((vector_size(4 * sizeof(int32_t)), aligned(sizeof(int32_t)), may_alias));
+
+/* Of each place of a run of entries, not zero where one clock exceeds the other. */
+struct excess {
+    four a, b;
+};
+
+/* --- comparing ---------------------------------------------------------------------------------------------------- */
+
+/* Does `a` know something of warp w that `b` does not? */
+static bool exceeds(const struct vclock *a, const struct vclock *b, uint32_t w) {
+    struct lanes x, y;
+    if (a->lane[w] != MANY && b->lane[w] != MANY) /* as in compare_warps */
+        return a->all[w] > b->all[w] || a->ahead[w] > (a->lane[w] == b->lane[w] ? b->ahead[w] : b->all[w]);
+    vclock_unpack(a, w, &x);
+    vclock_unpack(b, w, &y);
+    bool more = false;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        more |= x.time[l] > y.time[l];
+    return more;
+}
+
+static bool any(four v) {
+    uint64_t half[2];
+    memcpy(half, &v, sizeof half);
+    return half[0] | half[1];
+}
+static four at(const uint32_t *p) { return *(const four *)p; }
+static four choose(four which, four a, four b) { return (a & which) | (b & ~which); }
+static four greater(four a, four b) { return choose(a > b, a, b); }
+static four all_if(bool b) { return (four){0} - (int32_t)b; }
+
+/* Does a exceed b somewhere, and b a? Tokens that are not in use are in step 0. */
+static void compare_tokens(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b,
+                           struct excess *e) {
+    const uint32_t both = a->tokens < b->tokens ? a->tokens : b->tokens, used = (p->tokens + GROUP - 1) & ~(GROUP - 1);
+    four more_a = {0}, more_b = {0};
+    for (uint32_t i = 0; i < (used < both ? used : both); i += GROUP) {
+        more_a |= at(a->token + i) > at(b->token + i);
+        more_b |= at(b->token + i) > at(a->token + i);
+    }
+    for (uint32_t i = both; i < a->tokens; i += GROUP)
+        more_a |= at(a->token + i);
+    for (uint32_t i = both; i < b->tokens; i += GROUP)
+        more_b |= at(b->token + i);
+    e->a |= more_a;
+    e->b |= more_b;
+}
+
+/* One of a warp's lanes that is ahead exceeds what the other clock has for that lane: its own time ahead, or that of
+ * all. */
+static void compare_warps(const struct vclock *a, const struct vclock *b, uint32_t warps, struct excess *e) {
+    four more_a = {0}, more_b = {0};
+    for (uint32_t w = 0; w < warps; w += GROUP) {
+        const four same = at(a->lane + w) == at(b->lane + w), all_a = at(a->all + w), all_b = at(b->all + w);
+        const four ahead_a = at(a->ahead + w), ahead_b = at(b->ahead + w);
+        more_a |= (all_a > all_b) | (ahead_a > choose(same, ahead_b, all_b));
+        more_b |= (all_b > all_a) | (ahead_b > choose(same, ahead_a, all_a));
+    }
+    e->a |= more_a;
+    e->b |= more_b;
+}
+
+/* The same where some warp's lanes may differ. */
+static void compare_lanes(const struct vclock *a, const struct vclock *b, uint32_t warps, struct excess *e) {
+    for (uint32_t w = 0; w < warps; w++) {
+        e->a |= all_if(exceeds(a, b, w));
+        e->b |= all_if(exceeds(b, a, w));
+    }
+}
+
+/* Does either of a and b know what the other does not? */
+static void compare(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b, bool *a_more,
+                    bool *b_more) {
+    struct excess e = {{0}, {0}};
+    compare_tokens(p, a, b, &e);
+    if (a->num_many || b->num_many)
+        compare_lanes(a, b, p->warps, &e);
+    else
+        compare_warps(a, b, p->warps, &e);
+    *a_more = any(e.a) || (a->far != b->far && far_exceeds(p->far, a->far, b->far));
+    *b_more = any(e.b) || (a->far != b->far && far_exceeds(p->far, b->far, a->far));
+}
+
+/* --- joining ------------------------------------------------------------------------------------------------------ */
+
+static void join_warp(struct vclock *to, const struct vclock *from, uint32_t w) {
+    struct lanes x, y;
+    vclock_unpack(to, w, &x);
+    vclock_unpack(from, w, &y);
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        x.time[l] = x.time[l] > y.time[l] ? x.time[l] : y.time[l];
+    vclock_pack(to, w, &x);
+}
+
+/* Of the warps [w, w + GROUP). A lane stays ahead where its time exceeds what all lanes have come to. */
+static void join_warps(struct vclock *to, const struct vclock *from, uint32_t w) {
+    const four mine = at(to->lane + w), theirs = at(from->lane + w), all = greater(at(to->all + w), at(from->all + w));
+    const four ahead = at(to->ahead + w), ahead_from = at(from->ahead + w);
+    const four keep = ahead > all, come = ahead_from > all, many = (mine == (int32_t)MANY) | (theirs == (int32_t)MANY);
+    if (any(many | (keep & come & (mine != theirs)))) {
+        for (uint32_t i = w; i < w + GROUP; i++)
+            join_warp(to, from, i);
+        return;
+    }
+    const four take = come & (ahead_from > ahead), none = ~(keep | come);
+    *(four *)(to->all + w) = all;
+    *(four *)(to->ahead + w) = choose(take, ahead_from, ahead) & ~none;
+    *(four *)(to->lane + w) = choose(take, theirs, mine) | none; /* NO_LANE */
+}
+
+void vclock_join_other(struct vclock_pool *p, struct vclock **into, struct vclock *from) {
+    bool more, less;
+    if (!*into) {
+        *into = vclock_hold(from);
+        return;
+    }
+    compare(p, *into, from, &more, &less);
+    if (!less)
+        return;
+    if (!more) {
+        vclock_set(p, into, from);
+        return;
+    }
+    struct vclock *to = vclock_own(p, into);
+    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
+    for (uint32_t i = 0; i < both && i < p->tokens; i += GROUP)
+        *(four *)(to->token + i) = greater(at(to->token + i), at(from->token + i));
+    for (uint32_t w = 0; w < p->warps; w += GROUP)
+        join_warps(to, from, w);
+    if (to->far != from->far)
+        far_join(p->far, &to->far, from->far);
+}
+
+/* --- looking ------------------------------------------------------------------------------------------------------ */
+
+bool vclock_exceeds(const struct vclock_pool *p, const struct vclock *a, const struct vclock *b) {
+    bool more = a && !b, less;
+    if (a && b && a != b)
+        compare(p, a, b, &more, &less);
+    return more;
+}
+
+bool far_exceeds(struct vclock_pool *pool, const struct far *a, const struct far *b) {
+    if (a == b || !a)
+        return false;
+    if (!b)
+        return true;
+    if (a->level < b->level)
+        return far_exceeds(pool, a, b->of.far[0]);
+    bool more = false;
+    for (uint32_t i = 0; i < CHILDREN && !more; i++)
+        if (a->level > b->level)
+            more = far_exceeds(pool, a->of.far[i], i ? NULL : b);
+        else if (a->level)
+            more = far_exceeds(pool, a->of.far[i], b->of.far[i]);
+        else
+            more = vclock_exceeds(pool, a->of.clock[i], b->of.clock[i]);
+    return more;
+}
+
+/* --- sets --------------------------------------------------------------------------------------------------------- */
+
+void far_join(struct vclock_pool *pool, struct far **into, struct far *from) {
+    const bool news = far_exceeds(pool, from, *into);
+    if (*into == from || (!news && far_exceeds(pool, *into, from)))
+        return;
+    if (!news || !*into || !far_exceeds(pool, *into, from)) { /* equal ones become one, too */
+        struct far *old = *into;
+        *into = far_hold(from);
+        far_drop(pool, old);
+        return;
+    }
+    while ((*into)->level < from->level)
+        far_raise(into);
+    struct far *to = far_own(pool, into);
+    if (to->level > from->level) {
+        far_join(pool, &to->of.far[0], from);
+        return;
+    }
+    for (uint32_t i = 0; i < CHILDREN; i++)
+        if (to->level)
+            far_join(pool, &to->of.far[i], from->of.far[i]);
+        else
+            vclock_join(pool, &to->of.clock[i], from->of.clock[i]);
+}

@@ -1,0 +1,209 @@
+/* check/vclock/pool.c - the memory of clocks and of sets of them; inside.h. */
+#include "check/vclock/inside.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+#define MADE_AT_ONCE 16u
+#define ALIGN 16u
+
+/* Clocks in one piece of memory. */
+struct vclocks {
+    struct vclocks *next;
+    _Alignas(ALIGN) uint8_t memory[];
+};
+
+/* --- clocks ------------------------------------------------------------------------------------------------------- */
+
+void vclock_pool_init(struct vclock_pool *p, uint32_t ctas, uint32_t threads_each) {
+    const uint32_t warps = (threads_each + VCLOCK_LANES - 1) / VCLOCK_LANES, last = threads_each % VCLOCK_LANES;
+    *p = (struct vclock_pool){
+        .warps = ctas * warps, .room = 64, .warps_each = warps, .exists_last = last ? (1u << last) - 1 : UINT32_MAX};
+}
+
+void vclock_pool_close(struct vclock_pool *p) {
+    for (struct vclocks *m = p->made, *next; m; m = next) {
+        next = m->next;
+        xfree(m);
+    }
+    p->made = NULL;
+    p->free = NULL;
+}
+
+uint32_t vclock_new_token(struct vclock_pool *p) {
+    if (p->tokens == p->room) {
+        p->room *= 2;
+        p->free = NULL; /* too small from now on */
+    }
+    return p->tokens++;
+}
+
+/* Makes clocks, MADE_AT_ONCE of them. */
+static void make(struct vclock_pool *p) {
+    const size_t warps = vclock_warps(p), entries = 3 * warps + p->room;
+    const size_t each = (sizeof(struct vclock) + entries * sizeof(uint32_t) + ALIGN - 1) & ~(ALIGN - 1);
+    struct vclocks *m = xrealloc_array(NULL, 1, sizeof *m + MADE_AT_ONCE * each);
+    m->next = p->made;
+    p->made = m;
+    for (uint32_t i = 0; i < MADE_AT_ONCE; i++) {
+        struct vclock *c = (struct vclock *)(m->memory + i * each);
+        *c = (struct vclock){.tokens = p->room, .next = p->free};
+        c->all = c->entries;
+        c->ahead = c->all + warps;
+        c->lane = c->ahead + warps;
+        c->token = c->lane + warps;
+        p->free = c;
+    }
+}
+
+/* Its content is not set. */
+static struct vclock *new_clock(struct vclock_pool *p) {
+    if (!p->free)
+        make(p);
+    struct vclock *c = p->free;
+    p->free = c->next;
+    c->holders = 1;
+    return c;
+}
+
+struct vclock *vclock_new(struct vclock_pool *p) {
+    struct vclock *c = new_clock(p);
+    const size_t warps = vclock_warps(p);
+    memset(c->entries, 0, (3 * warps + c->tokens) * sizeof *c->entries);
+    for (size_t w = 0; w < warps; w++)
+        c->lane[w] = NO_LANE;
+    return c;
+}
+
+struct vclock *vclock_hold(struct vclock *c) {
+    if (c)
+        c->holders++;
+    return c;
+}
+
+void vclock_drop(struct vclock_pool *p, struct vclock *c) {
+    if (!c || --c->holders)
+        return;
+    xfree(c->many);
+    c->many = NULL;
+    c->num_many = 0;
+    far_drop(p->far, c->far);
+    c->far = NULL;
+    if (c->tokens != p->room) /* too small */
+        return;
+    c->next = p->free;
+    p->free = c;
+}
+
+void vclock_set(struct vclock_pool *p, struct vclock **to, struct vclock *c) {
+    struct vclock *old = *to;
+    *to = vclock_hold(c);
+    vclock_drop(p, old);
+}
+
+void vclock_copy(const struct vclock_pool *p, struct vclock *to, const struct vclock *from) {
+    const uint32_t both = from->tokens < to->tokens ? from->tokens : to->tokens;
+    memcpy(to->entries, from->entries, 3 * vclock_warps(p) * sizeof *to->entries);
+    memcpy(to->token, from->token, both * sizeof *to->token);
+    if (from->num_many) {
+        to->many = xrealloc_array(NULL, from->num_many, sizeof *to->many);
+        memcpy(to->many, from->many, from->num_many * sizeof *to->many);
+        to->num_many = from->num_many;
+    }
+}
+
+struct vclock *vclock_own_copy(struct vclock_pool *p, struct vclock **c) {
+    struct vclock *old = *c;
+    if (!old)
+        return *c = vclock_new(p);
+    struct vclock *mine = new_clock(p);
+    vclock_copy(p, mine, old);
+    memset(mine->token + old->tokens, 0, (mine->tokens - old->tokens) * sizeof *mine->token);
+    mine->far = far_hold(old->far);
+    vclock_drop(p, old);
+    return *c = mine;
+}
+
+/* --- entries of warps --------------------------------------------------------------------------------------------- */
+
+void vclock_unpack(const struct vclock *c, uint32_t w, struct lanes *out) {
+    if (c->lane[w] == MANY) {
+        *out = c->many[c->ahead[w]];
+        return;
+    }
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        out->time[l] = c->all[w];
+    if (c->lane[w] != NO_LANE)
+        out->time[c->lane[w]] = c->ahead[w];
+}
+
+void vclock_pack(struct vclock *c, uint32_t w, const struct lanes *t) {
+    uint32_t least = UINT32_MAX, most = 0, further = 0, lane = 0;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        least = t->time[l] < least ? t->time[l] : least;
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        if (t->time[l] > least) {
+            further++;
+            lane = l;
+            most = t->time[l];
+        }
+    c->all[w] = least;
+    if (further <= 1) {
+        c->lane[w] = further ? lane : NO_LANE;
+        c->ahead[w] = most;
+        return;
+    }
+    if (c->lane[w] != MANY) {
+        c->many = xrealloc_array(c->many, c->num_many + 1, sizeof *c->many);
+        c->ahead[w] = c->num_many++;
+        c->lane[w] = MANY;
+    }
+    c->many[c->ahead[w]] = *t;
+}
+
+/* --- sets --------------------------------------------------------------------------------------------------------- */
+
+struct far *far_hold(struct far *f) {
+    if (f)
+        f->holders++;
+    return f;
+}
+
+void far_drop(struct vclock_pool *pool, struct far *f) {
+    if (!f || --f->holders)
+        return;
+    for (uint32_t i = 0; i < CHILDREN; i++)
+        if (f->level)
+            far_drop(pool, f->of.far[i]);
+        else
+            vclock_drop(pool, f->of.clock[i]);
+    xfree(f);
+}
+
+struct far *far_new(uint32_t level) {
+    struct far *f = xcalloc(1, sizeof *f);
+    f->holders = 1;
+    f->level = level;
+    return f;
+}
+
+struct far *far_own(struct vclock_pool *pool, struct far **f) {
+    struct far *old = *f;
+    if (old->holders == 1)
+        return old;
+    struct far *mine = far_new(old->level);
+    for (uint32_t i = 0; i < CHILDREN; i++)
+        if (old->level)
+            mine->of.far[i] = far_hold(old->of.far[i]);
+        else
+            mine->of.clock[i] = vclock_hold(old->of.clock[i]);
+    far_drop(pool, old);
+    return *f = mine;
+}
+
+void far_raise(struct far **f) {
+    struct far *top = far_new((*f)->level + 1);
+    top->of.far[0] = *f;
+    *f = top;
+}

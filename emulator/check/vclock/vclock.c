@@ -1,0 +1,131 @@
+/* check/vclock/vclock.c - what a clock holds; contract in vclock.h. */
+#include "check/vclock/inside.h"
+
+struct vclock *vclock_others(struct vclock_pool *p, struct vclock *c, uint32_t warp, uint32_t lanes) {
+    struct vclock *others = vclock_hold(c);
+    struct lanes t;
+    if (!c || c->lane[warp] == NO_LANE || (c->lane[warp] != MANY && !(lanes >> c->lane[warp] & 1)))
+        return others;
+    vclock_unpack(c, warp, &t);
+    for (uint32_t m = lanes; m; m &= m - 1)
+        t.time[__builtin_ctz(m)] = c->all[warp];
+    vclock_pack(vclock_own(p, &others), warp, &t);
+    return others;
+}
+
+/* --- single entries ----------------------------------------------------------------------------------------------- */
+
+void vclock_add_lanes(struct vclock_pool *p, struct vclock **c, uint32_t warp, uint32_t lanes, uint32_t time) {
+    const uint32_t exists = warp % p->warps_each == p->warps_each - 1 ? p->exists_last : UINT32_MAX;
+    struct vclock *to = vclock_own(p, c);
+    struct lanes t;
+    if (!(exists & ~lanes) && to->lane[warp] != MANY && time >= to->all[warp] && time >= to->ahead[warp]) {
+        to->all[warp] = time;
+        to->ahead[warp] = 0;
+        to->lane[warp] = NO_LANE;
+        return;
+    }
+    if (!(lanes & (lanes - 1)) && (exists & ~lanes) && time > to->all[warp] &&
+        (to->lane[warp] == NO_LANE ||
+         to->lane[warp] == (uint32_t)__builtin_ctz(lanes))) { /* one lane, as mostly the same one */
+        to->lane[warp] = (uint32_t)__builtin_ctz(lanes);
+        to->ahead[warp] = time > to->ahead[warp] ? time : to->ahead[warp];
+        return;
+    }
+    vclock_unpack(to, warp, &t);
+    for (uint32_t l = 0; l < VCLOCK_LANES; l++)
+        if ((lanes | ~exists) >> l & 1 && t.time[l] < time)
+            t.time[l] = time;
+    vclock_pack(to, warp, &t);
+}
+
+void vclock_add_token(struct vclock_pool *p, struct vclock **c, uint32_t token, uint32_t step) {
+    if (vclock_token(*c, token) < step)
+        vclock_own(p, c)->token[token] = step;
+}
+
+/* --- many at once ------------------------------------------------------------------------------------------------- */
+
+/* A clock that is still to take the step is held, so that what another was, and has been let go of, is none of those;
+ * and what another is now is not changed by it, which would be one that both hold. */
+void vclock_learn(struct vclock_pool *p, struct vclock_step *s, struct vclock **into, struct vclock *from,
+                  uint32_t time, uint32_t step) {
+    const struct vclock *was = *into;
+    if ((!from || from == was) && !time && !step)
+        return;
+    for (uint32_t i = 0; i < s->num; i++)
+        if (s->alike[i].was == was && s->alike[i].from == from && s->alike[i].time == time &&
+            s->alike[i].step == step) {
+            vclock_set(p, into, s->alike[i].is);
+            return;
+        }
+    vclock_join(p, into, from);
+    if (time)
+        vclock_add_lanes(p, into, s->warp, s->lanes, time);
+    if (step)
+        vclock_add_token(p, into, s->token, step);
+    if (s->num == VCLOCK_ALIKE)
+        return;
+    s->alike[s->num].was = was;
+    s->alike[s->num].from = from;
+    s->alike[s->num].is = *into;
+    s->alike[s->num].time = time;
+    s->alike[s->num++].step = step;
+}
+
+/* --- looking ------------------------------------------------------------------------------------------------------ */
+
+bool vclock_knows_lane(const struct vclock *c, uint32_t warp, uint32_t lane, uint32_t time) {
+    if (!c)
+        return time == 0;
+    if (time <= c->all[warp])
+        return true;
+    if (c->lane[warp] == MANY)
+        return time <= c->many[c->ahead[warp]].time[lane];
+    return c->lane[warp] == lane && time <= c->ahead[warp];
+}
+
+bool vclock_knows_any(const struct vclock *c, uint32_t warp, uint32_t lanes, uint32_t time) {
+    for (; lanes; lanes &= lanes - 1)
+        if (vclock_knows_lane(c, warp, (uint32_t)__builtin_ctz(lanes), time))
+            return true;
+    return false;
+}
+
+uint32_t vclock_all_lanes(const struct vclock *c, uint32_t warp) { return c ? c->all[warp] : 0; }
+
+uint32_t vclock_token(const struct vclock *c, uint32_t token) { return c && token < c->tokens ? c->token[token] : 0; }
+
+bool vclock_knows_token(const struct vclock *c, uint32_t token, uint32_t step) {
+    return vclock_token(c, token) >= step;
+}
+
+/* --- other clusters ----------------------------------------------------------------------------------------------- */
+
+struct far *vclock_far(const struct vclock *c) {
+    return c ? c->far : NULL;
+}
+
+struct vclock *vclock_export(struct vclock_pool *p, const struct vclock *c) {
+    struct vclock_pool *far = p->far;
+    if (p->tokens > far->room) {
+        while (far->room < p->tokens)
+            far->room *= 2;
+        far->free = NULL;
+    }
+    far->tokens = far->room; /* so that a join has room for what each of the two knows */
+    struct vclock *mine = vclock_new(far);
+    vclock_copy(p, mine, c);
+    return mine;
+}
+
+void vclock_import(struct vclock_pool *p, struct vclock **into, const struct vclock *own, struct far *set) {
+    if ((!own && !set) || (*into && (*into)->far == set && !vclock_exceeds(p, own, *into)))
+        return;
+    struct vclock *c = vclock_new(p);
+    if (own)
+        vclock_copy(p, c, own);
+    c->far = far_hold(set);
+    vclock_join(p, into, c);
+    vclock_drop(p, c);
+}

@@ -1,0 +1,23 @@
+/* check/verdict/conflict.h - a broken rule, by whom, where: what the checker reports. */
+#ifndef CHECK_VERDICT_CONFLICT_H
+#define CHECK_VERDICT_CONFLICT_H
+
+#include "check/know/cluster.h"
+
+/* Party: one of the two that make conflicting accesses. */
+struct party {
+    struct mach_origin origin;
+    const char *what; /* "a store", "operand A of tcgen05.mma" */
+    bool writes;
+};
+
+/* Nothing orders what `later` does after what `earlier` does; `place`: what both touch. Until it is reported, or until
+ * nobody can read what it decides (check/shadow/sums.c). */
+struct conflict {
+    const struct diag *rule;
+    struct party later, earlier;
+    char place[120];
+};
+void conflict_tell(const struct race *r, const struct conflict *f);
+
+#endif

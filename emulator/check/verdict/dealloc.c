@@ -1,0 +1,45 @@
+/* check/verdict/dealloc.c - the rules of a pair's tcgen05.dealloc; contract in dealloc.h. */
+#include "check/verdict/dealloc.h"
+
+DIAG(closing) = {
+    .id = "tcgen05-pair-dealloc-early",
+    .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
+            "attempts to deallocate it",
+    .section = "PTX ISA 9.7.16.7.1",
+    .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "where the other CTA is late its last accesses meet columns that are given away.",
+};
+
+void dealloc_tell_used(const struct event_access *e, uint32_t from, uint32_t to, const struct event_life *l) {
+    const struct mach_origin origin = event_origin(&e->by);
+    char where[600];
+    mach_warn(
+        e->owner->island, &origin, &closing,
+        "%s uses columns %u to %u of cluster CTA %u; CTA %u has already executed the pair's tcgen05.dealloc, at %s",
+        e->what, from, to - 1, e->owner->rank, l->by.cta->rank, diag_where(l->by.site, where, sizeof where));
+}
+
+DIAG(pair_unordered) = {
+    .id = "tcgen05-pair-dealloc-unordered",
+    .rule =
+        "of a pair, neither CTA may execute tcgen05.dealloc before the other's tcgen05.alloc: the pair synchronises "
+        "between them",
+    .section = "PTX ISA 9.7.16.7.1",
+    .hint =
+        "a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the kernel. "
+        "On a B300 it fails every time (NVIDIA/cutlass#3435)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .reason = "on a B300 one of the orders fails in every run (NVIDIA/cutlass#3435).",
+};
+
+void dealloc_check_alloc(const struct race *r, const struct event_life *e, const struct pair_alloc *peer) {
+    const struct strand *s = &r->warps[race_warp_of(r, &e->by)].strand[0];
+    if (e->owner == e->by.cta || vclock_knows_any(s->k.now[LAYER_SEEN], peer->warp, UINT32_MAX, peer->time))
+        return;
+    const struct mach_origin origin = event_origin(&e->by);
+    mach_warn_pair(r->island, &origin, &peer->origin, "tcgen05.alloc of the peer", &pair_unordered,
+                   "tcgen05.dealloc by cluster CTA %u, and nothing orders it after the tcgen05.alloc of CTA %u",
+                   e->by.cta->rank, e->owner->rank);
+}

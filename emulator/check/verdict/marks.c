@@ -1,0 +1,310 @@
+/* check/verdict/marks.c - the rules of order in global memory; contract in marks.h. */
+#include "check/verdict/marks.h"
+
+#include "check/verdict/conflict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- the rules ---------------------------------------------------------------------------------------------------- */
+
+DIAG(global_race) = {
+    .id = "global-race",
+    .rule =
+        "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or cluster a "
+        "barrier, between clusters a release and an acquire on a word; bulk stores are complete behind wait_group "
+        "without .read",
+    .section = "PTX ISA 8.7.1, 8.8, 8.9.5, 9.7.9.25.2",
+    .hint =
+        "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
+        "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
+        "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "which of the two comes first is chance.",
+};
+DIAG(weak_seed) = {
+    .id = "weak-load-before-cas",
+    .rule =
+        "a word that other threads change by atom.cas is read by a strong load, such as ld.relaxed or a volatile one",
+    .section = "PTX ISA 8.7.1, 8.2.1",
+    .hint =
+        "a volatile load, or cuda::atomic_ref. Loops whose atom.cas compares with what was loaded so are right with "
+        "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "the compare makes good any value that was loaded; the CUDA C++ Programming Guide shows loops like that, "
+              "and CUTLASS has them.",
+};
+DIAG(relaxed_handover) = {
+    .id = "relaxed-handover",
+    .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
+            "read, do",
+    .section = "PTX ISA 8.8, 8.11.1",
+    .hint =
+        "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
+        "may still hold older bytes",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "the store may still be under way when the other thread reads.",
+};
+DIAG(missing_fence) = {
+    .id = "missing-proxy-fence",
+    .rule = "a store to global memory through the generic proxy is seen by the async proxy only behind a "
+            "fence.proxy.async of that memory",
+    .section = "PTX ISA 8.6, 9.7.9.25.2, 9.7.13.4",
+    .hint =
+        "fence.proxy.async.global, or fence.proxy.async, by the thread that stored before it tells others, or by the "
+        "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "the async proxy may read the bytes as they were before the store, though it mostly does not.",
+};
+DIAG(fence_before_overwrite) = {
+    .id = "proxy-fence-before-overwrite",
+    .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
+            "fence.proxy.async between them",
+    .section = "PTX ISA 8.6, 9.7.13.4",
+    .hint = "fence.proxy.async.global by every thread that read. Many kernels do without",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "CUTLASS and DeepGEMM release stages without the fence; wrong results that it cured are reported of one "
+              "kernel, on an NVL72 (deepseek-ai/DeepEP#642).",
+};
+DIAG(copy_handover) = {
+    .id = "relaxed-copy-handover",
+    .rule = "what a copy has written or read is handed on by a release and an acquire, not by relaxed ones",
+    .section = "PTX ISA 9.7.9.25.2, 8.8",
+    .hint = "an acquire, or a fence behind the relaxed wait",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "the fence that lacks compiles to nothing, and chips show a copy's bytes to whoever sees its phase end.",
+};
+DIAG(map_fence_missing) = {
+    .id = "tensormap-fence-missing",
+    .rule = "a tensor map that a kernel writes is seen by copies behind fence.proxy.tensormap::generic.release by who "
+            "wrote it, and fence.proxy.tensormap::generic.acquire of its 128 bytes by who issues the copy",
+    .section = "PTX ISA 9.7.13.4, 9.7.13.16, 8.6",
+    .hint =
+        "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "the copy may use the map as it was before it was modified.",
+};
+
+/* --- order -------------------------------------------------------------------------------------------------------- */
+
+static uint32_t cluster_of(const struct toucher *t) { return t->r->number; }
+
+static const struct vclock *vclock_of(const struct toucher *t, struct vclock *const *now, enum layer layer,
+                                      uint32_t cluster) {
+    return cluster == cluster_of(t) ? now[layer] : far_of(vclock_far(now[layer]), cluster);
+}
+
+static uint32_t lane_of(const struct mark *m, uint32_t byte) {
+    return (uint32_t)(m->lane + (int)(byte >> mark_unit(m)));
+}
+
+/* Is the lane of a byte of *first the one that makes this access, too, and its own access ordered in that layer? */
+static bool is_own(const struct toucher *t, enum layer layer, const struct mark *first, const struct mark *mine,
+                   uint32_t byte) {
+    const struct viewer *v = t->v;
+    const uint32_t lane = lane_of(first, byte), until = layer == LAYER_FENCED_GLOBAL ? v->global_at : v->time;
+    if (first->cluster != cluster_of(t) || first->warp != v->warp || first->time > until)
+        return false;
+    if (mark_unit(first) == ONE_WARP || mark_unit(mine) == ONE_WARP)
+        return true;
+    if (mark_unit(mine) == EVERY_LANE) /* the others are not the lane */
+        return false;
+    return mine->flags & MARK_OP ? v->lanes >> lane & 1 : lane == lane_of(mine, byte);
+}
+
+static bool knows_every(const struct toucher *t, const struct vclock *c, enum layer layer, const struct mark *first,
+                        const struct mark *mine) {
+    struct mark one = *first;
+    one.flags = (uint8_t)(first->flags % MARK_UNIT + ONE_LANE * MARK_UNIT);
+    for (one.lane = 0; one.lane < (int8_t)VCLOCK_LANES; one.lane++)
+        if (!is_own(t, layer, &one, mine, 0) &&
+            !(c && vclock_knows_lane(c, first->warp, (uint32_t)one.lane, first->time)))
+            return false;
+    return true;
+}
+
+static bool knows(const struct toucher *t, struct vclock *const *now, enum layer layer, const struct mark *first,
+                  const struct mark *mine, uint32_t both) {
+    const struct vclock *c = vclock_of(t, now, layer, first->cluster);
+    uint32_t unit = mark_unit(first);
+    if (!(mine->flags & MARK_OP) && mark_unit(mine) < unit)
+        unit = mark_unit(mine);
+    if (mark_unit(first) == EVERY_LANE)
+        return knows_every(t, c, layer, first, mine);
+    if (mark_unit(first) == ONE_WARP)
+        return is_own(t, layer, first, mine, 0) || vclock_knows_any(c, first->warp, UINT32_MAX, first->time);
+    for (uint32_t left = both; left;) {
+        const uint32_t byte = (uint32_t)__builtin_ctz(left), end = ((byte >> unit) + 1) << unit;
+        left = end < SECTOR ? left >> end << end : 0;
+        if (!is_own(t, layer, first, mine, byte) &&
+            !(c && vclock_knows_lane(c, first->warp, lane_of(first, byte), first->time)))
+            return false;
+    }
+    return true;
+}
+
+bool marks_known(const struct toucher *t, const struct mark *first, const struct mark *mine, uint32_t both) {
+    return knows(t, t->v->now, LAYER_ORDER, first, mine, both);
+}
+
+static bool knows_done(const struct toucher *t, enum layer layer, const struct op_record *op, bool wrote) {
+    const struct viewer *v = t->v;
+    const struct vclock *c = vclock_of(t, v->now, layer, op->cluster);
+    if (op->cluster != cluster_of(t) && !c) /* of an island that runs side by side, perhaps */
+        return false;
+    const struct done *d = op->note ? wrote ? &op->note->written : &op->note->read : wrote ? &op->written : &op->read;
+    switch (d->how) {
+    case DONE_TOKEN:
+        return vclock_knows_token(c, d->token, d->step);
+    case DONE_THREAD:
+        if (op->cluster == cluster_of(t) && d->warp == v->warp && d->lanes & v->lanes && d->time <= v->time)
+            return true;
+        return vclock_knows_any(c, d->warp, d->lanes, d->time);
+    default:
+        return d->how == DONE_FORGOTTEN;
+    }
+}
+
+/* --- tensor maps -------------------------------------------------------------------------------------------------- */
+
+static bool is_map_fenced(const struct toucher *t, const struct mark *first, uint64_t at) {
+    const struct map_acquires *q = &t->r->acquires;
+    const struct viewer *v = t->v;
+    for (uint32_t i = 0; i < q->num; i++) {
+        const struct map_acquire *a = &q->list[i];
+        const bool own = a->warp == v->warp && a->lanes & v->lanes && a->time <= v->time;
+        if (a->map <= at && at < a->map + 128 && maps_is_released(t->r, a, first->cluster, first->time) &&
+            (own || vclock_knows_any(v->now[LAYER_ORDER], a->warp, a->lanes, a->time)))
+            return true;
+    }
+    return false;
+}
+
+/* --- verdicts ----------------------------------------------------------------------------------------------------- */
+
+/* Morally strong (8.7): each would have to be of a scope that includes the other. */
+static bool are_strong(const struct mark *a, const struct mark *b) {
+    return a->flags & b->flags & MARK_STRONG && (a->cluster == b->cluster || !((a->flags | b->flags) & MARK_NARROW));
+}
+
+/* Two stores of the same bytes race by 8.7.1, but whoever comes last, the same is there: flags and zeros are stored so,
+ * and no chip gives anything else. */
+static bool same_value(const struct mark *a, const struct mark *b) {
+    return a->flags & b->flags & MARK_SUM && a->mask == b->mask && a->sum == b->sum;
+}
+
+/* Lanes that store the same with one instruction, as a warp does where nobody was elected. */
+static bool same_store(const struct mark *a, const struct mark *b) {
+    const struct op_record *x = a->by.op, *y = b->by.op;
+    return a->flags & b->flags & MARK_OP && !((a->flags | b->flags) & MARK_STRONG) && x->site == y->site &&
+           x->cluster == y->cluster && x->warp == y->warp && x->clock == y->clock && x->source == y->source;
+}
+
+static bool is_cas(const struct mark *m) {
+    return (m->flags & (MARK_STRONG | MARK_WRITE | MARK_OP)) == (MARK_STRONG | MARK_WRITE) && m->by.site &&
+           m->by.site->ptx_text && strstr(m->by.site->ptx_text, ".cas.");
+}
+
+/* One loads weakly the word that the other, a line of the same kernel, compares and swaps: mostly what it takes to
+ * begin such a loop of its own, which any value serves. */
+static bool is_seed(const struct mark *a, const struct mark *b) {
+    const struct mark *load = is_cas(a) ? b : a, *cas = is_cas(a) ? a : b;
+    return is_cas(cas) && !(load->flags & (MARK_WRITE | MARK_STRONG | MARK_OP)) && load->by.site &&
+           load->by.site->func && cas->by.site->func && strcmp(load->by.site->func, cas->by.site->func) == 0;
+}
+
+/* Threads of another CTA, which have a cache of their own. */
+static bool is_elsewhere(const struct toucher *t, const struct op_record *op) {
+    return !t->v->async &&
+           (op->cluster != t->r->number || op->warp / t->r->warps_each != t->v->warp / t->r->warps_each);
+}
+
+static const struct diag *op_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine) {
+    const bool wrote = first->flags & MARK_WRITE;
+    const struct op_record *op = first->by.op;
+    if (mine->flags & MARK_OP && op == mine->by.op)
+        return NULL;
+    if (knows_done(t, LAYER_ORDER, op, wrote))
+        return NULL;
+    if (!knows_done(t, LAYER_SEEN, op, wrote))
+        return &global_race;
+    return is_elsewhere(t, op) ? &relaxed_handover : &copy_handover;
+}
+
+const struct diag *marks_verdict(const struct toucher *t, const struct mark *first, const struct mark *mine,
+                                 uint32_t both, uint64_t at) {
+    struct vclock *const *now = t->v->now;
+    if (are_strong(first, mine) || same_value(first, mine) || same_store(first, mine))
+        return NULL;
+    if (first->flags & MARK_OP)
+        return op_verdict(t, first, mine);
+    if (!t->v->async && knows(t, now, LAYER_ORDER, first, mine, both))
+        return NULL;
+    if (t->v->async && !t->map && knows(t, now, LAYER_FENCED_GLOBAL, first, mine, both))
+        return NULL;
+    if (t->v->async && knows(t, now, LAYER_ORDER, first, mine, both)) {
+        if (t->map)
+            return is_map_fenced(t, first, at) ? NULL : &map_fence_missing;
+        return first->flags & MARK_WRITE ? &missing_fence : &fence_before_overwrite;
+    }
+    /* a strong read may be the first part of an acquire pattern */
+    if (t->k && mine->flags & MARK_STRONG && knows(t, t->k->pending, LAYER_ORDER, first, mine, both))
+        return NULL;
+    if (is_seed(first, mine))
+        return &weak_seed;
+    return knows(t, now, LAYER_SEEN, first, mine, both) ? &relaxed_handover : &global_race;
+}
+
+/* --- reports ------------------------------------------------------------------------------------------------------ */
+
+/* Who made the mark: their cluster may have ended. */
+static struct mach_origin origin_of(const struct toucher *t, const struct mark *m, uint64_t at) {
+    const struct grid_watch *g = t->r->grid;
+    const struct diag_dim3 c = g->cluster, b = g->block;
+    const struct diag_dim3 clusters = {g->grid.x / c.x, g->grid.y / c.y, g->grid.z / c.z};
+    const uint32_t rank = m->warp / t->r->warps_each, warp = m->warp % t->r->warps_each;
+    const uint32_t lanes = m->flags & MARK_OP ? m->by.op->lanes : 1u << lane_of(m, at % SECTOR);
+    const uint32_t first = warp * MACH_WARP + (lanes ? (uint32_t)__builtin_ctz(lanes) : 0);
+    const struct diag_dim3 id = {m->cluster % clusters.x, m->cluster / clusters.x % clusters.y,
+                                 m->cluster / (clusters.x * clusters.y)};
+    return (struct mach_origin){
+        .site = m->flags & MARK_OP ? m->by.op->site : m->by.site,
+        .thread = {.cta = {id.x * c.x + rank % c.x, id.y * c.y + rank / c.x % c.y, id.z * c.z + rank / (c.x * c.y)},
+                   .cluster_rank = rank,
+                   .cluster_size = c.x * c.y * c.z,
+                   .warp = warp,
+                   .lanes = lanes,
+                   .tid = {first % b.x, first / b.x % b.y, first / (b.x * b.y)}}};
+}
+
+static void name_place(const struct toucher *t, uint64_t at, char *place, size_t size) {
+    struct mem_block b;
+    const int n = snprintf(place, size, "global address 0x%llx", (unsigned long long)at);
+    if (mem_nearest(t->r->cluster->cta[0].gpu->mem, at, &b) && at - b.addr < b.size)
+        snprintf(place + n, size - (size_t)n, ", byte %llu of %llu", (unsigned long long)(at - b.addr),
+                 (unsigned long long)b.size);
+}
+
+void marks_tell(const struct toucher *t, const struct diag *rule, const struct mark *first, const struct mark *mine,
+                uint64_t at) {
+    const struct viewer *v = t->v;
+    const bool op = first->flags & MARK_OP, wrote = first->flags & MARK_WRITE;
+    const char *store = first->flags & MARK_STRONG ? "a strong store or atomic operation" : "a store";
+    const struct party theirs = {origin_of(t, first, at), op ? first->by.op->name : wrote ? store : "a load", wrote};
+    struct event_by by = *v->by;
+    if (!(mine->flags & MARK_OP))
+        by.lanes = 1u << lane_of(mine, at % SECTOR);
+    const struct party ours = {v->note ? v->note->origin : event_origin(&by), v->what, mine->flags & MARK_WRITE};
+    /* an operation counts from its issue, though it runs later */
+    const bool late = v->note && first->cluster == cluster_of(t) && first->time > v->note->time;
+    struct conflict f = {rule, late ? theirs : ours, late ? ours : theirs, ""};
+    name_place(t, at, f.place, sizeof f.place);
+    conflict_tell(t->r, &f);
+}

@@ -1,0 +1,338 @@
+/* check/verdict/mbarriers.c - the rules of mbarriers as objects; contract in mbarriers.h. */
+#include "check/verdict/mbarriers.h"
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+DIAG(mbarrier_race) = {
+    .id = "mbarrier-race",
+    .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
+    .section = "PTX ISA 9.7.13.15.9, 8.8",
+    .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "where the initialisation is late the object is garbage, and the wait passes or hangs.",
+};
+
+DIAG(inval_unmet) = {
+    .id = "mbarrier-inval-unmet",
+    .rule =
+        "an mbarrier is invalidated when all threads have used it, and the lanes of a warp are threads: shfl, vote and "
+        "match bring them together and order nothing",
+    .section = "PTX ISA 9.7.13.15.10, 9.7.13.10",
+    .hint = "bar.warp.sync before one lane tells for the others. libcu++'s cuda::pipeline does without",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline leaves it so.",
+};
+
+/* What is wrong with the use of warp `i` if `lanes`, of it (`own`) or of another, who know so much, invalidate the
+ * mbarrier; or NULL. */
+static const struct diag *judge_use(const struct vclock *known, uint32_t i, const struct mbar_use *use, bool own,
+                                    uint32_t lanes) {
+    uint32_t rest = use->lanes & ~(own ? lanes : 0);
+    bool some = own; /* lanes of the warp have come further */
+    for (uint32_t l = 0; rest && l < VCLOCK_LANES; l++)
+        if (vclock_knows_lane(known, i, l, use->time)) {
+            some = true;
+            rest &= ~(1u << l);
+        }
+    return !rest ? NULL : some ? &inval_unmet : &mbarrier_race;
+}
+
+/* Whoever invalidates an mbarrier knows that all have used it who did. */
+void verdict_mbar_inval(struct race *r, const struct event_life *e) {
+    const struct mbar_watch *m = mbars_find(r, e->owner, e->off);
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct vclock *known = race_strand(r, warp, e->by.lanes)->k.now[LAYER_SEEN];
+    const struct diag *rule = NULL;
+    uint32_t at = 0;
+    for (uint32_t i = 0; m && m->uses && rule != &mbarrier_race && i < r->clocks.warps; i++) {
+        const struct diag *d = judge_use(known, i, &m->uses[i], i == warp, e->by.lanes);
+        at = d ? i : at;
+        rule = d ? d : rule;
+    }
+    if (!rule)
+        return;
+    const struct mach_origin origin = event_origin(&e->by),
+                             theirs = race_origin(r, at, m->uses[at].lanes, m->uses[at].site);
+    mach_warn_pair(r->island, &origin, &theirs, "its use", rule,
+                   "mbarrier.inval ends the mbarrier at shared offset 0x%x, and nothing orders it after its use",
+                   e->off);
+}
+
+/* Threads of its CTA use it: do they know of its initialisation? Of other CTAs check_published says. */
+static void check_init(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    if (e->by.op || e->by.cta != e->owner || !m->init_time)
+        return;
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct strand *s = &w->strand[i];
+        const uint32_t lanes = s->lanes & e->by.lanes & ~(warp == m->init_warp ? 1u << m->init_lane : 0);
+        if (!lanes || vclock_knows_lane(s->k.now[LAYER_SEEN], m->init_warp, m->init_lane, m->init_time))
+            continue;
+        struct event_by by = e->by;
+        by.lanes = lanes;
+        const struct mach_origin origin = event_origin(&by);
+        mach_warn_pair(r->island, &origin, &m->init, "mbarrier.init", &mbarrier_race,
+                       "%s uses the mbarrier at shared offset 0x%x, and nothing orders it after its mbarrier.init",
+                       e->by.what, m->off);
+        return;
+    }
+}
+
+/* --- publication -------------------------------------------------------------------------------------------------- */
+
+DIAG(unpublished) = {
+    .id = "mbarrier-unpublished",
+    .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
+            "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
+    .section = "PTX ISA 9.7.13.4, 9.7.13.3",
+    .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then "
+            "barrier.cluster.arrive and .wait by all threads; without them it works on most runs",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "where the other CTA is early it finds no object yet.",
+};
+
+static void check_published(const struct event_sync *e, const struct mbar_watch *m) {
+    if (e->by.cta == e->owner || m->published == MBAR_PUBLISHED)
+        return;
+    const struct mach_origin origin = event_origin(&e->by);
+    mach_warn(e->by.cta->island, &origin, &unpublished,
+              "%s by cluster CTA %u on the mbarrier at shared offset 0x%x of CTA %u: since its mbarrier.init %s",
+              e->by.what, e->by.cta->rank, e->off, e->owner->rank,
+              m->published == MBAR_FRESH ? "no thread of that CTA has executed a release at cluster scope"
+                                         : "no cluster barrier has completed");
+}
+
+/* --- phases ------------------------------------------------------------------------------------------------------- */
+
+DIAG(arrives_ahead) = {
+    .id = "mbarrier-phase-missed",
+    .rule =
+        "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
+        "it may count in that one",
+    .section = "PTX ISA 9.7.13.15.6, 9.7.13.15.13",
+    .hint =
+        "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
+        "On most runs the others keep up",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "a poll that comes between sees the phase, a later one waits for ever. By default the emulator lets the "
+              "poll come between.",
+};
+
+/* All arrivals of the phase before are known to these lanes, by whatever barrier: then it is over. */
+static bool knows_arrivals(struct race *r, const struct mbar_watch *m, const struct strand *s, uint32_t warp,
+                           uint32_t lanes) {
+    bool known = m->before;
+    for (; known && lanes; lanes &= lanes - 1) {
+        struct vclock *c = vclock_hold(s->k.now[LAYER_RAN]);
+        vclock_add_lanes(&r->clocks, &c, warp, lanes & (0u - lanes), r->time);
+        known = !vclock_exceeds(&r->clocks, m->before, c);
+        vclock_drop(&r->clocks, c);
+    }
+    return known;
+}
+
+static bool threads_know(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    const uint32_t warp = race_warp(r, e->by.cta, e->by.warp);
+    const struct warp_watch *w = &r->warps[warp];
+    for (uint32_t i = 0; i < w->num_strands; i++) {
+        const struct strand *s = &w->strand[i];
+        if ((s->lanes & e->by.lanes) && !vclock_knows_token(s->k.now[LAYER_RAN], m->token, (uint32_t)e->phase) &&
+            !knows_arrivals(r, m, s, warp, s->lanes & e->by.lanes))
+            return false;
+    }
+    return true;
+}
+
+/* Commits of one thread, each of which ends a phase by itself: whichever comes first, the two end two. */
+static bool takes_turns(const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    return n->tensor && m->first.alone && !m->operations && !e->pending && !e->tx && m->first.warp == n->warp &&
+           m->first.lanes == n->lanes;
+}
+
+/* Do those who arrive know that the phase before is over? */
+static void check_phase(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    if (n ? vclock_knows_token(n->now[LAYER_RAN], m->token, (uint32_t)e->phase) || takes_turns(e, m, n)
+          : threads_know(r, e, m))
+        return;
+    const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
+    mach_warn(r->island, &origin, &arrives_ahead,
+              "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the end of "
+              "the phase before",
+              e->by.what, (unsigned long long)e->phase, m->off);
+}
+
+DIAG(phase_unseen) = {
+    .id = "mbarrier-phase-unseen",
+    .rule =
+        "of each phase at least one test_wait or try_wait has said that it is over before anything arrives in the next",
+    .section = "PTX ISA 9.7.13.15.4",
+    .hint =
+        "a thread that polls until the answer is yes, before the arrivals of the next round. The arrivals are counted "
+        "without that, too",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason =
+        "an H200 counts the phases without a poll, too; its compute-sanitizer (synccheck) says \"Missing wait\" there.",
+};
+
+static void check_unseen(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    if (!e->phase || (m->seen && m->saw >= e->phase))
+        return;
+    const struct mach_origin origin = n ? n->origin : event_origin(&e->by);
+    mach_warn(
+        r->island, &origin, &phase_unseen,
+        "%s arrives in phase %llu of the mbarrier at shared offset 0x%x, and no poll has said that the phase before "
+        "is over",
+        e->by.what, (unsigned long long)e->phase, m->off);
+}
+
+DIAG(phase_missed) = {
+    .id = "mbarrier-phase-missed",
+    .rule =
+        "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
+        "wait for the phase before have seen that",
+    .section = "PTX ISA 9.7.13.15.16",
+    .hint =
+        "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
+        "who polls late waits for ever. On most runs they come in time",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Those who saw the phase before: were the arrivals of this one ordered behind that? A warp counts as one. */
+static void check_seen(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    for (uint32_t i = 0; m->seen && m->saw == e->phase && i < r->clocks.warps; i++) {
+        const struct mbar_use *use = &m->seen[i];
+        if (vclock_knows_any(m->m.open[LAYER_RAN], i, UINT32_MAX, use->time))
+            continue;
+        const struct mach_origin origin = event_origin(&e->by), theirs = race_origin(r, i, use->lanes, use->site);
+        mach_warn_pair(r->island, &origin, &theirs, "a poll, which saw the phase before", &phase_missed,
+                       "%s ends phase %llu of the mbarrier at shared offset 0x%x, and nothing orders it after the poll "
+                       "that saw the phase before it end",
+                       e->by.what, (unsigned long long)e->phase, m->off);
+        return;
+    }
+}
+
+DIAG(expects_late) = {
+    .id = "mbarrier-phase-missed",
+    .rule = "expect_tx counts in the phase that is under way: while an arrival is awaited, that is the one meant",
+    .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.11",
+    .hint = "announce all bytes of a phase before its last arrival, or with it: arrive.expect_tx. On most runs the "
+            "bytes come later",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+
+/* Only bytes that are awaited keep the phase open, and those of copies that have been issued may come at any time. */
+static void check_expect(struct race *r, const struct event_sync *e, const struct mbar_watch *m) {
+    if (e->pending || e->tx <= (int64_t)e->bytes || (!m->coming && !m->brought))
+        return;
+    const struct mach_origin origin = event_origin(&e->by);
+    mach_warn(
+        r->island, &origin, &expects_late,
+        "%s announces %u bytes in phase %llu of the mbarrier at shared offset 0x%x, all arrivals of which have come",
+        e->by.what, e->bytes, (unsigned long long)e->phase, e->off);
+}
+
+void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct mbar_watch *m, const struct note *n) {
+    if (e->kind == SYNC_MBAR_PHASE) {
+        check_seen(r, e, m);
+        return;
+    }
+    check_init(r, e, m);
+    check_published(e, m);
+    if (e->kind == SYNC_MBAR_ARRIVE || e->kind == SYNC_MBAR_DROP) {
+        check_phase(r, e, m, n);
+        check_unseen(r, e, m, n);
+    } else if (e->kind == SYNC_MBAR_EXPECT_TX) {
+        check_expect(r, e, m);
+    }
+}
+
+/* --- the end of the CTA ------------------------------------------------------------------------------------------- */
+
+DIAG(exits_early) = {
+    .id = "cta-exits-early",
+    .rule =
+        "shared memory ends with its CTA: what operations of other CTAs signal there must have come, and some thread "
+        "of the CTA know it, before its last thread exits",
+    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
+    .hint = "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit and copies arrive, of every "
+            "stage, or meet at a cluster barrier behind such a wait. Mostly they come in time; else they hit another "
+            "CTA's memory",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "the arrival or the bytes come after the exit, into memory that is another CTA's.",
+};
+
+DIAG(exits_unseen) = {
+    .id = "cta-exits-unseen",
+    .rule =
+        "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
+    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
+    .hint =
+        "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Kernels "
+        "of pairs that run on a B200 end so",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "kernels of pairs that run on a B200 end so.",
+};
+
+/* The phase was not seen, but the operations of the commit are known to be over, by a later one of the same thread. */
+static bool is_over(const struct vclock *c, const struct mbar_watch *m) {
+    const struct done *d = &m->remote.by;
+    return d->how == DONE_TOKEN && vclock_knows_token(c, d->token, d->step);
+}
+
+/* Are the last arrivals of other CTAs' operations known to have come? */
+static void check_remote(const struct race *r, const struct event_life *e) {
+    const struct cta_watch *c = &r->ctas[e->owner->rank];
+    for (uint32_t i = 0; i < c->mbars.num; i++) {
+        const struct mbar_watch *m = &c->mbars.list[i];
+        const struct vclock *known = c->exited.open[LAYER_RAN];
+        if (!m->remote.any || vclock_knows_token(known, m->token, (uint32_t)m->remote.phase + 1))
+            continue;
+        mach_warn_pair(r->island, &m->remote.origin, &m->init, "mbarrier.init",
+                       is_over(known, m) ? &exits_unseen : &exits_early,
+                       "%s arrives in phase %llu of the mbarrier at shared offset 0x%x of cluster CTA %u, and nothing "
+                       "orders the exit of that CTA after it",
+                       m->remote.what, (unsigned long long)m->remote.phase, m->off, e->owner->rank);
+        return;
+    }
+}
+
+DIAG(unannounced) = {
+    .id = "mbarrier-bytes-unannounced",
+    .rule = "expect_tx announces every byte that the copies of a phase bring to its mbarrier",
+    .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.6",
+    .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
+            "has landed; count those that other CTAs send, too (of a CTA pair: both halves)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "where these bytes come first, the tx-count is below zero and the phase can end without others.",
+};
+
+/* Warns about bytes that landed on a CTA's mbarrier and that no expect_tx announced. */
+static void check_announced(const struct cta *cta) {
+    for (uint32_t i = 0; i < cta->num_mbars; i++) {
+        struct mbar_view v;
+        if (!mbar_last(cta, i, &v) || v.tx >= 0)
+            continue;
+        mach_warn(cta->island, NULL, &unannounced,
+                  "CTA (%u,%u,%u), rank %u, exits, and the mbarrier at shared offset 0x%x got %d bytes that no "
+                  "expect_tx announced",
+                  cta->id.x, cta->id.y, cta->id.z, cta->rank, cta->mbars[i].off, (int)-v.tx);
+        return;
+    }
+}
+
+void verdict_mbar_exit(const struct race *r, const struct event_life *e) {
+    check_remote(r, e);
+    check_announced(e->owner);
+}

@@ -1,0 +1,389 @@
+/* check/verdict/verdict.c - the rules of order in shared and tensor memory; contract in verdict.h. */
+#include "check/verdict/verdict.h"
+
+#include <stdio.h>
+
+/* --- the rules ---------------------------------------------------------------------------------------------------- */
+
+DIAG(shared_race) = {
+    .id = "shared-race",
+    .rule =
+        "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a barrier, "
+        "bar.warp.sync within a warp, or a release and an acquire",
+    .section = "PTX ISA 8.8, 8.10.6, 9.7.13.1, 9.7.13.2",
+    .hint =
+        "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the two; shfl, vote and "
+        "elect.sync order no memory. Warps mostly run in the lucky order",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "which of the two comes first is chance.",
+};
+DIAG(missing_fence) = {
+    .id = "missing-proxy-fence",
+    .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
+    .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
+    .hint =
+        "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
+        "thread; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. Mostly the "
+        "store has long arrived, so it works by luck on most runs",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+DIAG(fence_before_overwrite) = {
+    .id = "proxy-fence-before-overwrite",
+    .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
+            "fence.proxy.async between them",
+    .section = "PTX ISA 8.6, 9.7.13.4",
+    .hint =
+        "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
+        "the copy be issued; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. "
+        "Many kernels do without; of one, wrong results on an NVL72 are reported that it cured",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+DIAG(not_awaited) = {
+    .id = "copy-not-awaited",
+    .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of the "
+            "mbarrier that it signals, or wait_group by the thread that issued it",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5",
+    .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer bytes than all "
+            "copies bring, so that the phase ends early; or a wait by another thread, without a barrier behind it",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "where the copy is late its old bytes are read, or it lands on what was written.",
+};
+DIAG(copy_overwrites) = {
+    .id = "copy-overwrites",
+    .rule = "an asynchronous copy may be issued into memory once those who use what it holds are known to be done",
+    .section = "PTX ISA 8.8, 9.7.9.25.1",
+    .hint = "the thread that issues the copy did not wait for the barrier on which the readers arrive, waited for the "
+            "wrong parity or stage, or the readers arrive before they have read (all lanes: __syncwarp() before one "
+            "lane arrives)",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "where the copy is early it takes the bytes from those who still read them.",
+};
+DIAG(source_overwritten) = {
+    .id = "bulk-store-overwritten",
+    .rule = "the source of a bulk copy must not change before the copy has read it",
+    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
+    .hint =
+        "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the copy, then a "
+        "barrier, before the buffer is written again; of a copy to another CTA, word from a thread that has waited for "
+        "its mbarrier",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "where the copy is late it reads the new bytes.",
+};
+DIAG(operand_overwritten) = {
+    .id = "tcgen05-operand-overwritten",
+    .rule =
+        "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been observed",
+    .section = "PTX ISA 9.7.16.6.2, 9.7.16.12",
+    .hint =
+        "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong parity or stage; the "
+        "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "the operation may read the bytes after they have changed.",
+};
+DIAG(relaxed_handover) = {
+    .id = "relaxed-handover",
+    .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an "
+            "acquire after the wait do",
+    .section = "PTX ISA 8.8, 9.7.13.4, 9.7.13.15.13",
+    .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
+            "accesses it covers, and fence.acquire after the relaxed wait",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+};
+DIAG(relaxed_copy_handover) = {
+    .id = "relaxed-copy-handover",
+    .rule = "a relaxed wait orders tcgen05 operations alone: what a copy has written, or an operation has read, is "
+            "handed on by an acquire",
+    .section = "PTX ISA 9.7.16.6.4, 9.7.13.4, 8.9.1.1",
+    .hint =
+        "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
+        "which compiles to nothing",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+DIAG(mma_not_awaited) = {
+    .id = "tcgen05-not-awaited",
+    .rule =
+        "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it has been "
+        "observed",
+    .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12",
+    .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or accumulator; or the "
+            "commit comes before the last tcgen05.mma",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "the operation may be under way when its cells are touched.",
+};
+DIAG(ld_not_waited) = {
+    .id = "tcgen05-ld-not-waited",
+    .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the cells have "
+            "been read",
+    .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
+    .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it a later "
+            "tcgen05.mma, .st or .dealloc may overtake a load. It mostly loses the race, so it works by luck",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "a later write of the cells may overtake the load, though it mostly does not.",
+};
+DIAG(st_not_waited) = {
+    .id = "tcgen05-st-not-waited",
+    .rule = "tcgen05.st is asynchronous: only tcgen05.wait::st says that the cells have been written",
+    .section = "PTX ISA 9.7.16.6.4.3, 9.7.16.8.5",
+    .hint = "put tcgen05.wait::st.sync.aligned behind the stores, before their cells are used or others are told",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "the cells may not have been written when they are read.",
+};
+DIAG(tensor_race) = {
+    .id = "tensor-race",
+    .rule =
+        "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an mbarrier, "
+        "with tcgen05.fence::before_thread_sync and ::after_thread_sync around it",
+    .section = "PTX ISA 9.7.16.6.4, 9.7.16.6.3",
+    .hint =
+        "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
+        "thread does not wait for them: for all of them, for the right parity and accumulator",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_WARNING,
+    .reason = "which of the two comes first is chance.",
+};
+DIAG(fence_missing) = {
+    .id = "tcgen05-fence-missing",
+    .rule =
+        "tcgen05 operations of two threads are ordered by synchronisation only with tcgen05.fence::before_thread_sync "
+        "before it, or a tcgen05.commit, and tcgen05.fence::after_thread_sync after it",
+    .section = "PTX ISA 9.7.16.6.4",
+    .hint = "::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier, "
+            "::after_thread_sync in the one that goes on. ptxas 13.0 was not seen to move what they hold in place",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "ptxas 13.0 makes no instruction of the fence and was not seen to move anything across waits without it; "
+              "CUTLASS's C++ kernels have none.",
+};
+DIAG(operand_fence_missing) = {
+    .id = "tcgen05-fence-missing",
+    .rule = "what tcgen05.mma and .cp read of shared memory comes behind a wait or barrier of their thread only with "
+            "tcgen05.fence::after_thread_sync between: they are asynchronous",
+    .section = "PTX ISA 9.7.16.11.1, 9.7.16.6.3",
+    .hint = "tcgen05.fence::after_thread_sync behind the wait for the bytes, by the thread that issues. No known chip "
+            "or compiler moves the operation in front of the wait, and many kernels do without",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+};
+DIAG(narrow_scope) = {
+    .id = "scope-too-narrow",
+    .rule = "two threads synchronise where the scope of each operation takes in the other thread: those of different "
+            "CTAs of a cluster at .cluster or wider",
+    .section = "PTX ISA 8.5, 8.8, 9.7.13.15.13, 9.7.16.11.1",
+    .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. Many "
+            "kernels do without; of two, whose bytes came by cp.async, stale reads on chips are reported",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope; stale reads are reported of two "
+              "kernels, both with bytes of cp.async (NVIDIA/cutlass#3324, NVIDIA/cutlass#3647).",
+};
+DIAG(not_pipelined) = {
+    .id = "tcgen05-not-pipelined",
+    .rule =
+        "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
+        "mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma and shift",
+    .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.5",
+    .hint =
+        "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
+        "tcgen05.wait::ld, even if the registers have been used. Block-scaled kernels rely on the order of mma and cp",
+    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
+    .class = DIAG_STRICT,
+    .reason = "CUTLASS's block-scaled kernels rely on the order of mma and cp, and no chip is known to change it.",
+};
+
+/* --- order -------------------------------------------------------------------------------------------------------- */
+
+/* By tcgen05.fence on both sides; a synchronous operation, as tcgen05.dealloc, asks for that of the others alone. */
+static bool knows_tensor(const struct viewer *v, enum layer layer, const struct note *first, bool wrote) {
+    struct viewer also = *v;
+    also.now = v->synchronous;
+    return viewer_knows_done(v, layer, first, wrote) ||
+           (v->synchronous && viewer_knows_done(&also, layer, first, wrote));
+}
+
+static bool knows_stamp(const struct race *r, const struct viewer *v, enum layer layer, const struct stamp *s) {
+    if (s->flags & STAMP_COPY)
+        return viewer_knows_copy(r, v, layer, s->warp, s->lane, s->time);
+    if (s->flags & STAMP_WARP)
+        return viewer_knows_lanes(v, layer, &(struct done){.warp = s->warp, .lanes = UINT32_MAX, .time = s->time},
+                                  false);
+    return viewer_knows_lane(v, layer, s->warp, s->lane, s->time);
+}
+
+/* --- who came too early ------------------------------------------------------------------------------------------- */
+
+/* The thread has done the same before, and that is known to `v`: it is a round ahead, and the one that did not wait. */
+static bool is_ahead(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    const uint32_t before = sites_before(&r->warps[first->warp].sites, first->time);
+    return before && viewer_knows_lane(v, LAYER_SEEN, first->warp, first->lane, before);
+}
+
+/* --- verdicts ----------------------------------------------------------------------------------------------------- */
+
+/* An operation reads or writes memory that a thread touches after its issue, without having waited for it. */
+static const struct diag *while_under_way(const struct viewer *v, bool writes) {
+    if (writes)
+        return &not_awaited;
+    return v->agent == AGENT_TENSOR_CORE || v->agent == AGENT_TENSOR_COPY ? &operand_overwritten : &source_overwritten;
+}
+
+static bool is_near(const struct race *r, uint32_t warp, const struct viewer *v) {
+    return warp / r->warps_each == v->warp / r->warps_each;
+}
+
+/* An operand of tcgen05.mma or .cp, which is ordered behind what its thread knew at its last fence::after_thread_sync
+ * (9.7.16.11.1), and behind what that thread itself had done. */
+static bool is_operand(const struct viewer *v) { return v->note && v->note->tensor; }
+
+/* Ordered, and as the text has it? */
+static const struct diag *strictly(const struct race *r, const struct stamp *first, const struct viewer *v) {
+    if (!r->strict)
+        return NULL;
+    if (!is_near(r, first->warp, v) && !knows_stamp(r, v, LAYER_SCOPED, first))
+        return &narrow_scope;
+    return is_operand(v) && !knows_stamp(r, v, LAYER_BEHIND, first) ? &operand_fence_missing : NULL;
+}
+
+const struct diag *verdict_stamp(const struct race *r, const struct stamp *first, bool wrote, const struct viewer *v,
+                                 bool writes) {
+    if (knows_stamp(r, v, v->async ? LAYER_FENCED : LAYER_ORDER, first))
+        return strictly(r, first, v);
+    if (v->async && knows_stamp(r, v, LAYER_ORDER, first))
+        return wrote ? &missing_fence : &fence_before_overwrite;
+    if (first->flags & STAMP_COPY)
+        return knows_stamp(r, v, LAYER_SEEN, first) ? &relaxed_copy_handover : &not_awaited;
+    if (knows_stamp(r, v, LAYER_SEEN, first))
+        return first->flags & STAMP_WARP ? &relaxed_copy_handover : &relaxed_handover;
+    if (v->note && (first->time > v->note->time || is_ahead(r, first, v)))
+        return while_under_way(v, writes);
+    return v->note && writes ? &copy_overwrites : &shared_race;
+}
+
+/* The pairs of 9.7.16.6.2 run in the order of their issue, also those of two threads (9.7.16.6.4.3). Of two tcgen05.mma
+ * the accumulator and the shape are the same. */
+static bool is_pair(const struct note *a, const struct note *b) {
+    if (a->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE)
+        return a->d == b->d && a->m == b->m && a->n == b->n;
+    if (a->agent == AGENT_TENSOR_CORE || a->shifts)
+        return b->shifts || b->agent == AGENT_TENSOR_CORE || b->copies_4x256b;
+    return b->agent == AGENT_TENSOR_CORE;
+}
+
+/* Does what `v` does run behind `first` without a wait? Then NULL, or the rule that it breaks still. */
+static bool pipelined(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
+                      const struct diag **rule) {
+    const struct note *b = v->note;
+    const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
+    if (!b || !first->tensor || !b->tensor || first->cta_group != b->cta_group)
+        return false;
+    *rule = is_pair(first, b) ? NULL : &not_pipelined;
+    if (first->warp == b->warp && first->lanes == b->lanes) /* of accumulators nobody says more than the text */
+        return !(*rule && wrote && first->agent == AGENT_TENSOR_CORE && b->agent == AGENT_TENSOR_CORE);
+    if (*rule || !viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
+        return false;
+    if (r->strict && !viewer_knows_lanes(v, LAYER_TENSOR, &issue, false))
+        *rule = &fence_missing;
+    else if (r->strict && !is_near(r, first->warp, v) && !viewer_knows_lanes(v, LAYER_TENSOR_SCOPED, &issue, false))
+        *rule = &narrow_scope;
+    first->then = b->written; /* whoever knows that the second is over knows it of the first */
+    return true;
+}
+
+/* A register that tcgen05.ld loads is used by what its warp stores: the true dependency holds (9.7.16.6.4.5). */
+static bool depends(const struct note *first, const struct viewer *v) {
+    return first->used && v->note && v->note->agent == AGENT_TENSOR_LDST && first->warp == v->note->warp;
+}
+
+/* Of tcgen05.ld and .st: who knows that they were issued, lacks their wait; who does not, lacks any order. */
+static const struct diag *tensor_verdict(const struct note *first, const struct viewer *v) {
+    const struct done issue = {.warp = first->warp, .lanes = first->lanes, .time = first->time};
+    if (first->tensor)
+        return &mma_not_awaited;
+    if (viewer_knows_lanes(v, LAYER_SEEN, &issue, false))
+        return first->loads ? &ld_not_waited : &st_not_waited;
+    return &tensor_race;
+}
+
+/* Synchronised, and as the text has it? */
+static const struct diag *tensor_strictly(const struct race *r, const struct note *first, bool wrote,
+                                          const struct viewer *v) {
+    if (!r->strict)
+        return NULL;
+    if (!knows_tensor(v, LAYER_TENSOR, first, wrote))
+        return &fence_missing;
+    return is_near(r, first->warp, v) || knows_tensor(v, LAYER_TENSOR_SCOPED, first, wrote) ? NULL : &narrow_scope;
+}
+
+static const struct diag *bytes_verdict(const struct note *first, bool wrote, const struct viewer *v, bool writes) {
+    if (wrote)
+        return v->note && writes ? &copy_overwrites : &not_awaited;
+    return first->tensor ? &operand_overwritten : &source_overwritten;
+}
+
+const struct diag *verdict_note(const struct race *r, struct note *first, bool wrote, const struct viewer *v,
+                                bool writes, enum where where) {
+    if (v->note && first->time > v->note->time) { /* issued later: by what it knows of the other */
+        const struct viewer later = viewer_of_note(v->by, first, v->async, first->name);
+        return first == v->note ? NULL
+                                : verdict_note(r, (struct note *)(uintptr_t)v->note, writes, &later, wrote, where);
+    }
+    const struct diag *rule = NULL;
+    if (first == v->note)
+        return NULL;
+    /* each reduction is relaxed (9.7.9.25.4.2): two of them are morally strong, and no race (8.7.1) */
+    if (wrote && writes && first->reduces && v->note && v->note->reduces)
+        return NULL;
+    if (pipelined(r, first, wrote, v, &rule) && !(rule && viewer_knows_done(v, LAYER_SEEN, first, wrote)))
+        return rule;
+    if (where == IN_TENSOR) {
+        if (!viewer_knows_done(v, LAYER_SEEN, first, wrote))
+            return depends(first, v) ? &not_pipelined : tensor_verdict(first, v);
+        return tensor_strictly(r, first, wrote, v);
+    }
+    if (viewer_knows_done(v, LAYER_ORDER, first, wrote))
+        return r->strict && is_operand(v) && !viewer_knows_done(v, LAYER_BEHIND, first, wrote) ? &operand_fence_missing
+                                                                                               : NULL;
+    return viewer_knows_done(v, LAYER_SEEN, first, wrote) ? &relaxed_copy_handover
+                                                          : bytes_verdict(first, wrote, v, writes);
+}
+
+/* --- reports ------------------------------------------------------------------------------------------------------ */
+
+/* The earlier party is `first`, unless that is `late`: it came after the operation's issue, or a round ahead. */
+static struct conflict conflict_at(const struct race *r, const struct diag *rule, const struct party *first, bool late,
+                                   const struct viewer *v, bool writes, const struct spot *at) {
+    const struct party mine = {v->note ? v->note->origin : event_origin(v->by), v->what, writes};
+    struct conflict f = {rule, late ? *first : mine, late ? mine : *first, ""};
+    const int n = at->where == IN_TENSOR ? snprintf(f.place, sizeof f.place, "tensor memory column %u", at->at)
+                                         : snprintf(f.place, sizeof f.place, "shared offset 0x%x", at->at);
+    if (r->cluster->num_ctas > 1)
+        snprintf(f.place + n, sizeof f.place - (size_t)n, " of cluster CTA %u", at->owner->rank);
+    return f;
+}
+
+struct conflict verdict_stamp_conflict(const struct race *r, const struct diag *rule, const struct stamp *first,
+                                       bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
+    const char *what = first->flags & STAMP_COPY ? "cp.async" : wrote ? "a store" : "a load";
+    const bool known = knows_stamp(r, v, LAYER_SEEN, first); /* then it was first */
+    const bool late = v->note && !known && (first->time > v->note->time || is_ahead(r, first, v));
+    const struct diag_site *site = sites_find(&r->warps[first->warp].sites, first->time);
+    const struct party earlier = {race_origin(r, first->warp, 1u << first->lane, site), what, wrote};
+    return conflict_at(r, rule, &earlier, late, v, writes, at);
+}
+
+struct conflict verdict_note_conflict(const struct race *r, const struct diag *rule, const struct note *first,
+                                      bool wrote, const struct viewer *v, bool writes, const struct spot *at) {
+    const bool late = v->note && first->time > v->note->time;
+    return conflict_at(r, rule, &(struct party){first->origin, first->name, wrote}, late, v, writes, at);
+}

@@ -1,0 +1,85 @@
+"""circles.py ROOT EMULATOR: the parts of emulator/check/ call one way, and so do its files; EMULATOR is the build folder
+of the emulator, whose objects `nm` reads.
+
+A part is a folder; it calls itself and the parts before it, and the listener, check/*.c, calls all of them. Within a
+part a file may call another, but never in a circle. Includes go the same way, and a header that says "For this folder
+alone" is included by files of its folder only. A breach is one line, and exit 1.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+PARTS = ("vclock", "know", "verdict", "shadow", "")
+
+
+def part_of(path):
+    return os.path.dirname(path)
+
+
+def calls(emulator):
+    """{file: {file that it calls: name}} of the objects that the library is made of."""
+    with open(os.path.join(emulator, "objects"), encoding="utf-8") as f:
+        objects = [o for o in f.read().split() if "/obj/check/" in o]
+    defined, wanted = {}, {}
+    for path in objects:
+        source = re.sub(r".*/obj/check/(.*)\.o$", r"\1.c", path)
+        local = os.path.join(emulator, "obj", "check", source[:-2] + ".o")
+        names = subprocess.run(["nm", local], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+        for kind, name in re.findall(r"^[0-9a-f ]* ([A-Za-z]) (\w+)$", names, re.M):
+            if kind == "U":
+                wanted.setdefault(source, []).append(name)
+            elif kind.isupper():
+                defined[name] = source
+    return {source: {defined[n]: n for n in names if n in defined} for source, names in wanted.items()}
+
+
+def circle(graph, at, way=()):
+    """Files that call one another in a circle which leads through `at`, or None."""
+    for to in sorted(graph.get(at, {})):
+        if way and to == way[0]:
+            return way + (at,)
+        if to not in way and to != at:
+            found = circle(graph, to, way + (at,))
+            if found:
+                return found
+    return None
+
+
+def faults(graph, texts):
+    for source, callees in sorted(graph.items()):
+        for to, name in sorted(callees.items()):
+            if PARTS.index(part_of(to)) > PARTS.index(part_of(source)):
+                yield f"check/{source} calls {name} of check/{to}: a part calls only those before it ({' '.join(PARTS)})"
+    for source in sorted(graph):
+        found = circle(graph, source)
+        if found:
+            yield f"a circle of calls: check/{' -> check/'.join(found + found[:1])}"
+            break
+    for path, text in sorted(texts.items()):
+        for header in re.findall(r'#include "check/(.*?)"', text):
+            if PARTS.index(part_of(header)) > PARTS.index(part_of(path)) and header != "check.h":
+                yield f"check/{path} includes check/{header}, which belongs to a later part"
+            if "For this folder alone" in re.sub(r"\s+\*?\s*", " ", texts.get(header, "")) and \
+                    part_of(header) != part_of(path):
+                yield f"check/{path} includes check/{header}, which is for its folder alone"
+
+
+def main(root, emulator):
+    room, texts = os.path.join(root, "emulator", "check"), {}
+    for folder, _, names in os.walk(room):
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                texts[os.path.relpath(os.path.join(folder, name), room)] = f.read()
+    graph = calls(emulator)
+    found = list(faults(graph, texts))
+    if sum(map(len, graph.values())) < len(texts):
+        found.append(f"{len(graph)} objects found in {emulator}: is this the emulator's build folder?")
+    for fault in found:
+        print(f"FAILED: {fault}")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]))
