@@ -26,9 +26,20 @@ endif
 
 V ?=
 Q := $(if $(V),,@)
-# $(call say,WHAT,FILE): what is being built. On a terminal all of it shares one line, which the next thing printed there
-# clears ($(said)); elsewhere a line says once that something is built. V=1: the commands instead.
-say = @$(if $(V),:,if [ -t 1 ]; then printf '  %-5s %s\033[K\r' $(1) '$(notdir $(2))'$(if $(SAID),,; else echo '  building; V=1 shows the commands')$(eval SAID := 1); fi)
+# $(call say,WHAT,FILE): what is being built. On a terminal one line counts it, and the next thing printed there clears that
+# line ($(said)); elsewhere a first line says how much there is to do, and three more that it goes on. V=1: the commands.
+say = $(if $(COUNT),@: to do,$(if $(V),,$(call told,$(1),$(patsubst emulator/%,%,$(2:$(BUILD)/%=%)))))
+told = $(eval DONE += x)$(if $(TO_DO),,$(eval TO_DO := $(shell $(TO_COUNT))))$(if $(MAKE_TERMOUT),$(counted),$(now_and_then))
+counted = @n=$(words $(DONE)) of=$(firstword $(TO_DO)); printf '  [%3d/%d] %-5s %s\033[K\r' $$n $$((n > of ? n : of)) $(1) '$(2)'
+now_and_then = $(if $(filter 1,$(words $(DONE))),$(info $()  building, $(firstword $(TO_DO)) to do; V=1 shows the commands))
+now_and_then += $(if $(filter $(words $(DONE)),$(wordlist 2,4,$(TO_DO))),$(info $()  $(words $(DONE)) of $(firstword $(TO_DO))))
+# How much there is to do, and quarters of it: a make of its own that runs nothing (its shell is `true`) says so. It takes
+# the files that hold flags as they are, since it would rebuild all behind them.
+COUNT ?=
+FORCED := $(if $(COUNT),,FORCE)
+COUNT_FOR := BUILD PROGRAMS CC SANITIZE RUNG EXERCISE UNDER
+TO_COUNT = n=$$(MAKEFLAGS= $(MAKE) -n COUNT=1 $(RUN_ON:%=BACKEND=%) $(foreach v,$(COUNT_FOR),$(if $(filter command,$(origin $v)),'$v=$($v)')) \
+    $(MAKECMDGOALS) 2>/dev/null | grep -c '^: to do'); echo $$n $$(((n + 3) / 4)) $$(((n + 1) / 2)) $$((n * 3 / 4))
 said = @if [ -t 1 ]; then printf '\033[K'; fi
 
 # ---------------------------------------------------------------- variables to set
@@ -122,7 +133,9 @@ EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
 EXPORTS := emulator/cudart/runtime/exports.map
 
-OPT ?= -O2 -g
+# Most of the emulator runs once a launch, and is compiled in half of the time that -O2 -g takes: lines for backtraces are
+# in -g1. OPT='-O0 -g' is for a debugger; it holds for all rooms.
+OPT ?= -O1 -g1
 CFLAGS ?=
 # Warnings are errors where WERROR=1 says so, as .ci/run and lint do: a compiler of next year has warnings of its own.
 WARN = -Wall -Wextra $(if $(WERROR),-Werror)
@@ -160,12 +173,12 @@ define hold
 endef
 
 # The command line is a prerequisite: another compiler or flag rebuilds.
-$(EMU)/flags: FORCE
+$(EMU)/flags: $(FORCED)
 	@sh scripts/doctor.sh need cc
 	$(call hold,$(CC) $(EMU_CFLAGS) $(EMU_LINK))
 
 # The list of objects too: a source that is gone leaves the archive.
-$(EMU)/objects: FORCE
+$(EMU)/objects: $(FORCED)
 	$(call hold,$(EMU_OBJ))
 
 # What the launcher is told: its version, and where the libraries lie as seen from its folder, so that what is installed
@@ -173,15 +186,19 @@ $(EMU)/objects: FORCE
 VERSION = $(shell cat VERSION)
 LIBRARIES = $(shell realpath -ms --relative-to='$(bindir)' '$(libdir)/sm100emu')
 TOLD = -DVERSION='"$(VERSION)"' -DLIBRARIES='"$(LIBRARIES)"'
-$(EMU)/told: FORCE
+$(EMU)/told: $(FORCED)
 	$(call hold,$(VERSION) $(LIBRARIES))
 
-# -O3 for what takes most of an emulation's time: the loops over matrices in simd/, and the checks of order.
-$(EMU)/obj/simd/%.o $(EMU)/obj/check/%.o $(EMU)/obj/stats/%.o: EMU_CFLAGS += $(if $(filter -O2,$(OPT)),-O3)
+# What takes most of an emulation's time: the loops over matrices in simd/, the checks of order, the machine's steps, the
+# loops over lanes in isa/.
+TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
+$(foreach r,simd check,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
+$(foreach r,engines launch machine num stats warp,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O2)
+$(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-ftree-vectorize)
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
-	@mkdir -p $(@D)
+	$(if $(wildcard $(@D)/.),,@mkdir -p $(@D))
 	$(Q)$(CC) $(EMU_CFLAGS) -MMD -MP -c $< -o $@
 
 $(EMU)/obj/report/sarif.o $(EMU)/obj/cudart/core/statistics.o: EMU_CFLAGS += -DVERSION='"$(VERSION)"'
@@ -245,10 +262,10 @@ toolkit: $(TOOL) ## find nvcc 12.9 or later, or fetch it from PyPI into .toolkit
 
 # Two lines for python/sm100repo/toolkit.py. Expanded here, because NVCC_TARGET is another for the programs for Hopper.
 NVCC_WORDS := NVCC_FLAGS=$(NVCC_FLAGS)' 'NVCC_TARGET=$(NVCC_TARGET)
-$(PROGRAMS)/nvcc.flags: FORCE
+$(PROGRAMS)/nvcc.flags: $(FORCED)
 	$(call hold,$(NVCC_WORDS))
 
-$(TOOL): $(PROGRAMS)/nvcc.flags FORCE
+$(TOOL): $(PROGRAMS)/nvcc.flags $(FORCED)
 	@mkdir -p $(@D)
 	@sh scripts/toolkit.sh env $@
 
@@ -557,3 +574,7 @@ distclean: clean ## remove the fetched toolkit too
 	rm -rf .toolkit
 
 FORCE:
+
+ifneq ($(COUNT),)
+SHELL := true
+endif

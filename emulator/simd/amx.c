@@ -3,7 +3,7 @@
 
 #include "base/fatal.h"
 #include "num/num.h"
-#include "simd/target.h"
+#include "simd/vectors.h"
 
 #if defined(__x86_64__)
 #define TILE 512u     /* 16-bit elements of a tile register: 16 rows of 64 bytes */

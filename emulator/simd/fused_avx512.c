@@ -1,5 +1,6 @@
 /* simd/fused_avx512.c - simd_fused_multiply with AVX-512; the rule is fused.h's, the cut of lanes fused_lane.h's. */
 #include "simd/fused_lane.h"
+#include "simd/vectors.h"
 
 #if defined(__x86_64__)
 

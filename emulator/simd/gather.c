@@ -2,7 +2,7 @@
 #include "simd/gather.h"
 
 #include "num/num.h"
-#include "simd/target.h"
+#include "simd/vectors.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/relaxed.h"
 #include "simd/swizzle.h"
-#include "simd/target.h"
+#include "simd/vectors.h"
 
 #include <stdbool.h>
 #include <string.h>

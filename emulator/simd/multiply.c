@@ -2,7 +2,7 @@
 #include "simd/multiply.h"
 
 #include "num/num.h"
-#include "simd/target.h"
+#include "simd/vectors.h"
 
 #include <math.h>
 #include <string.h>

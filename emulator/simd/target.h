@@ -13,7 +13,6 @@
 #endif
 
 #if defined(__x86_64__)
-#include <immintrin.h>
 #include <stdbool.h>
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))

@@ -1,0 +1,12 @@
+/* simd/vectors.h - private to simd/: the host's vector instructions. A header of its own, because the compiler takes longer to
+ * read it than most files that would do without. */
+#ifndef SIMD_VECTORS_H
+#define SIMD_VECTORS_H
+
+#include "simd/target.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#endif
