@@ -38,7 +38,7 @@ ROWS = {
     "sh is busybox": ("bookworm", "busybox", "ln -sf busybox /bin/sh", "sm100", FIRST + " && make watch-02 TEXT=1"),
     "clang": ("bookworm", "clang", "", "sm100", "make CC=clang run-02 && make CC=clang exercise-02"),
     "clang alone": ("trixie", "clang", "apt-get remove -qq -y gcc g++ gcc-14 g++-14", "sm100", FIRST),
-    "venv": ("bookworm", "python3-venv patch", "", "sm100", "python3 -m venv ~/venv && . ~/venv/bin/activate && "
+    "venv": ("bookworm", "python3-venv", "", "sm100", "python3 -m venv ~/venv && . ~/venv/bin/activate && "
              "pip install -q cmake build && cmake --version && make exercise-02 && make grade-02 EXERCISE=02-predict-* && "
              "make lessons LESSONS=examples/one_umma/README.md"),
     "turkish": ("bookworm", "locales", "localedef -i tr_TR -f UTF-8 tr_TR.UTF-8", "sm100",

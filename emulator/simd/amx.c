@@ -5,7 +5,7 @@
 #include "num/num.h"
 #include "simd/vectors.h"
 
-#if defined(__x86_64__)
+#if defined(AMX)
 #define TILE 512u     /* 16-bit elements of a tile register: 16 rows of 64 bytes */
 #define TILE_K 32u    /* of them along K */
 #define TILE_ROWS 16u /* rows of A, or of B */

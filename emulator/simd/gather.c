@@ -58,22 +58,29 @@ void simd_span(enum simd simd, const uint32_t *off, uint32_t count, uint32_t *lo
 
 /* --- portable ----------------------------------------------------------------------------------------------------- */
 
+typedef float vec4 __attribute__((vector_size(16)));
+
+/* gcc 11 lacks clang's way to shuffle, and clang gcc's. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE __builtin_shufflevector
+#else
+typedef int32_t index4 __attribute__((vector_size(16)));
+#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (index4){__VA_ARGS__})
+#endif
+
 /* rows x columns, both multiples of 4, in blocks of 4 x 4. */
 static void transpose(const float *from, uint32_t rows, uint32_t columns, float *to, uint32_t stride) {
-    typedef float vec4 __attribute__((vector_size(16)));
     for (uint32_t r = 0; r < rows; r += 4)
         for (uint32_t c = 0; c < columns; c += 4) {
             vec4 v[4];
             for (uint32_t i = 0; i < 4; i++)
                 memcpy(&v[i], from + (size_t)(r + i) * columns + c, sizeof v[i]);
-            vec4 p = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
-                 q = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-            vec4 x = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
-                 y = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-            v[0] = __builtin_shufflevector(p, q, 0, 1, 4, 5);
-            v[1] = __builtin_shufflevector(p, q, 2, 3, 6, 7);
-            v[2] = __builtin_shufflevector(x, y, 0, 1, 4, 5);
-            v[3] = __builtin_shufflevector(x, y, 2, 3, 6, 7);
+            vec4 p = SHUFFLE(v[0], v[1], 0, 4, 1, 5), q = SHUFFLE(v[2], v[3], 0, 4, 1, 5);
+            vec4 x = SHUFFLE(v[0], v[1], 2, 6, 3, 7), y = SHUFFLE(v[2], v[3], 2, 6, 3, 7);
+            v[0] = SHUFFLE(p, q, 0, 1, 4, 5);
+            v[1] = SHUFFLE(p, q, 2, 3, 6, 7);
+            v[2] = SHUFFLE(x, y, 0, 1, 4, 5);
+            v[3] = SHUFFLE(x, y, 2, 3, 6, 7);
             for (uint32_t i = 0; i < 4; i++)
                 memcpy(to + (size_t)(c + i) * stride + r, &v[i], sizeof v[i]);
         }

@@ -16,11 +16,15 @@ static bool has_f16c(void) {
 
 /* Does the host have a matrix unit for bf16, and may this process use it? */
 static bool has_amx(void) {
+#if defined(AMX)
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
     const unsigned amx_bf16 = 1u << 22, amx_tile = 1u << 24;
     unsigned a, b, c, d;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & amx_bf16) && (d & amx_tile) &&
            syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+#else
+    return false;
+#endif
 }
 
 bool simd_available(enum simd simd) {

@@ -22,7 +22,10 @@ static inline bool has_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq");
 }
+/* gcc 10 and clang 11 do not know the matrix unit. */
+#if defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11
 #define AMX __attribute__((target("avx512f,avx512bw,amx-tile,amx-bf16")))
+#endif
 #endif
 
 #endif
