@@ -457,6 +457,15 @@ lessons: all ## every command of the lessons and pages is run, and what they sho
 	@sh scripts/doctor.sh need python3 patch
 	@$(PYTHON) tests/lessons/lessons.py --slow $(LESSONS)
 
+.PHONY: mend
+RENAME ?=
+EXPECT ?=
+PAGES ?=
+mend: ## after a change: what quotes the sources or shows what they print is brought up to date (CONTRIBUTING.md; RENAME='old new')
+	@sh scripts/doctor.sh need python3 patch git
+	@MAKE='$(MAKE)' SAN_LIB='$(SAN_LIB)' $(PYTHON) tests/lessons/mend.py --build $(BUILD) --rename '$(RENAME)' \
+	    --expect '$(EXPECT)' --pages '$(PAGES)'
+
 # qemu keeps a record of every page that a program reserves; with 8 GiB to reserve the emulator makes do with less device
 # memory.
 ARM := aarch64-linux-gnu
@@ -550,7 +559,11 @@ sass: $(patsubst %,$(PROGRAMS)/%,$(filter-out 01_%,$(STEPS))) ## the steps' loop
 	@tools=$$(sh scripts/toolkit.sh disassembler) && PATH="$$tools:$$PATH" $(PYTHON) scripts/sass.py scripts/sass-cutlass.txt $^
 
 DIAGNOSTICS = $(PYTHON) diagnostics $(BUILD)/sm100emu-rules
-rules: emulator $(BUILD)/sm100emu-rules ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
+rules: docs/diagnostics.md ## every diagnostic of the emulator: its id, class, section, place and tests; and docs/diagnostics.md of them
+	@$(DIAGNOSTICS) list
+
+.PHONY: docs/diagnostics.md
+docs/diagnostics.md: emulator $(BUILD)/sm100emu-rules
 	@sh scripts/doctor.sh need python3
 	@$(MAKE) $$($(DIAGNOSTICS) programs | sed 's|[^ ]*|$(PROGRAMS)/&|g')
 	@SAN_LIB='$(SAN_LIB)' $(DIAGNOSTICS) write $(BUILD)/sm100emu $(PROGRAMS)

@@ -2,7 +2,7 @@
 
 Syntax and meaning are in tests/mutants/README.md. What a catalogue says must hold: a snippet that does not occur in its
 file exactly once, a name that is not defined, a class that is not known is an error that names file and line. So a step
-that has drifted away from its catalogue is seen before anything runs.
+that has drifted away from its catalogue is seen before anything runs, and everywhere at once (drift.py).
 """
 
 import fnmatch
@@ -12,24 +12,32 @@ import re
 import shlex
 
 from sm100repo import ROOT
+from sm100repo.drift import Drift, each, missing, no_function
 
 CLASSES = ["error", "warning", "strict", "none", "open", "legal"]
 CASES = os.path.join(ROOT, "tests", "mutants")
 
 
-class Drift(Exception):
-    """A catalogue and the sources, or a catalogue and its syntax, do not agree."""
-
-
 class Hunk:
-    """One change: the text `old` of `path`, within `function` where that is given, becomes `new`."""
+    """One change: the text `old` of `path`, within `function` where that is given, becomes `new`. where: catalogue and
+    line."""
 
-    def __init__(self, path, function):
-        self.path, self.function, self.old, self.new = path, function, [], []
+    def __init__(self, path, function, where):
+        self.path, self.function, self.where, self.old, self.new = path, function, where, [], []
+
+    def find(self, text):
+        """The match of `old` in the file's text."""
+        place = region(text, self.function) if self.function else (0, len(text))
+        if place is None:
+            raise no_function(self.where, self.path, self.function, text)
+        found = list(pattern_of(self.old).finditer(text, *place))
+        if len(found) != 1:
+            raise missing(self.where, self.path, " ".join(self.old), text, place, found)
+        return found[0]
 
 
 class Case:
-    """One case. where: catalogue and line; run: (program, arguments); near: snippets of counterparts."""
+    """One case. where: catalogue and line; run: (program, arguments); near: snippets of counterparts, and where."""
 
     def __init__(self, name, label, rules, where):
         self.name, self.label, self.rules, self.where = name, label, rules, where
@@ -69,8 +77,11 @@ class Catalogue:
         for case in self.cases:
             self.finish(case)
 
+    def where(self):
+        return f"{os.path.relpath(self.path)}:{self.number}"
+
     def fail(self, text):
-        raise Drift(f"{os.path.relpath(self.path)}:{self.number}: {text}")
+        raise Drift(f"{self.where()}: {text}")
 
     def take(self, key, rest):
         if key == "case":
@@ -103,7 +114,7 @@ class Catalogue:
             if word.startswith("$") and word[1:] not in self.words:
                 self.fail(f"there is no `let {word[1:]}`")
             rules += self.words[word[1:]] if word.startswith("$") else [word]
-        self.case = Case(found[1], found[2], list(dict.fromkeys(rules)), f"{os.path.basename(self.path)}:{self.number}")
+        self.case = Case(found[1], found[2], list(dict.fromkeys(rules)), self.where())
         self.case.run_name, self.function, self.here = self.use, None, self.file
         self.cases.append(self.case)
 
@@ -112,7 +123,7 @@ class Catalogue:
             self.fail("a change outside of a case")
         hunks = self.case.hunks
         if key == "-" and (not hunks or hunks[-1].new or self.function != hunks[-1].function):
-            hunks.append(Hunk(self.here, self.function))
+            hunks.append(Hunk(self.here, self.function, f"{self.where()}: {self.case.name}"))
         if not hunks:
             self.fail("a change begins with a line of `-`")
         (hunks[-1].old if key == "-" else hunks[-1].new).append(rest)
@@ -123,7 +134,7 @@ class Catalogue:
         elif key == "run":
             self.case.run_name = rest
         elif key == "near":
-            self.case.near.append(rest)
+            self.case.near.append((rest, f"{self.where()}: {self.case.name}"))
         elif key == "why":
             self.case.why = rest
         elif key == "host":
@@ -141,45 +152,40 @@ class Catalogue:
             case.fail("error, warning and strict name the rules that are a right description, the others none")
 
 
-def change(case, hunk, text):
+def change(hunk, text):
     """text with the hunk applied, and the lines of the result that it made."""
-    begin, end = 0, len(text)
-    if hunk.function:
-        place = region(text, hunk.function)
-        if place is None:
-            case.fail(f"{hunk.path} has no function {hunk.function}")
-        begin, end = place
-    found = list(pattern_of(hunk.old).finditer(text, begin, end))
-    if len(found) != 1:
-        case.fail(f"{hunk.path}: {len(found)} places instead of one are `{' '.join(hunk.old)}`")
-    first = text.count("\n", 0, found[0].start()) + 1
+    found = hunk.find(text)
+    first = text.count("\n", 0, found.start()) + 1
     new = "\n".join(hunk.new)
     # a deletion's lines are where the text was, so that the lines below keep their numbers
-    kept = "" if hunk.new else "\n" * found[0][0].count("\n")
+    kept = "" if hunk.new else "\n" * found[0].count("\n")
     lines = (new or kept).count("\n")
-    return text[: found[0].start()] + new + kept + text[found[0].end() :], range(first, first + lines + 1)
+    return text[: found.start()] + new + kept + text[found.end() :], range(first, first + lines + 1)
 
 
 def apply(case, files):
     """The changed sources {path: text} and the places {(path, line)} that the case made or names as counterparts.
     files: all sources of the program, {path: text}."""
     changed, places = {}, set()
-    for hunk in case.hunks:
+
+    def apply_one(hunk):
         if hunk.path not in files:
-            case.fail(f"{hunk.path} is no source of {case.run[0]}")
-        text, lines = change(case, hunk, changed.get(hunk.path, files[hunk.path]))
-        changed[hunk.path] = text
-        places |= {(hunk.path, line) for line in lines}
-    now = {**files, **changed}
-    for snippet in case.near:
-        pattern, hits = pattern_of([snippet]), 0
-        for path, text in now.items():
-            for found in pattern.finditer(text):
-                hits += 1
-                first = text.count("\n", 0, found.start()) + 1
-                places |= {(path, first + i) for i in range(found[0].count("\n") + 1)}
-        if not hits:
-            case.fail(f"`near`: no source has `{snippet}`")
+            raise Drift(f"{hunk.where}: {hunk.path} is no source of {case.run[0]}")
+        changed[hunk.path], lines = change(hunk, changed.get(hunk.path, files[hunk.path]))
+        places.update((hunk.path, line) for line in lines)
+
+    def counterparts(near):
+        snippet, where = near
+        found = [(path, text, hit) for path, text in {**files, **changed}.items()
+                 for hit in pattern_of([snippet]).finditer(text)]
+        if not found:
+            raise missing(where, "near", snippet, "\n".join(files.values()))
+        for path, text, hit in found:
+            first = text.count("\n", 0, hit.start()) + 1
+            places.update((path, first + i) for i in range(hit[0].count("\n") + 1))
+
+    each(lambda step: step[0](step[1]),
+         [*((apply_one, hunk) for hunk in case.hunks), *((counterparts, near) for near in case.near)])
     return changed, places
 
 

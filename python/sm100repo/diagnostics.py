@@ -1,8 +1,9 @@
 """Every diagnostic of the emulator, its page docs/diagnostics.md, and the tests that expect it.
 
     diagnostics.py RULES check                      says what is wrong; exit 1 if anything is
+    diagnostics.py RULES list                       lists all
     diagnostics.py RULES programs                   the programs of kernels that `write` needs, under the build folder
-    diagnostics.py RULES write EMULATOR PROGRAMS    lists all, writes the page, and says what is wrong
+    diagnostics.py RULES write EMULATOR PROGRAMS    writes the page, and says what is wrong
 
 It runs at the root of the repository. RULES is the program sm100emu-rules: what it prints is all there is. A kernel
 expects an id with `// EXPECT: ... \\[id\\]`. A unit test does so with "[id]", with "id" if the id has a hyphen, or by
@@ -214,8 +215,10 @@ def main(arguments):
     if arguments[1] == "programs":
         print(*sorted({program_of(path) for rule in rules.values() for path in candidates(rule)[:1]}))
         return 0
-    if arguments[1] == "write":
+    if arguments[1] == "list":
         table(rules)
+        return 0
+    if arguments[1] == "write":
         sample(rules, *arguments[2:])
         text = page(rules)
         if not os.path.exists(PAGE) or read(PAGE) != text:

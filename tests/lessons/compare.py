@@ -49,7 +49,7 @@ def differs(shown, printed):
     return len(shown), furthest[1] if shown else 0
 
 
-def merged(shown, printed):
+def merged(shown, printed, matches=line_matches):
     """What the page should show: printed, with the gaps and the elided lines of shown wherever they still match. Of all
     ways the one that changes the fewest lines."""
     shown, printed = trimmed(shown), trimmed(printed)
@@ -68,7 +68,7 @@ def merged(shown, printed):
                 if j < m:
                     ways.append((cost[i][j + 1], "gap"))
             elif i < n:
-                if j < m and line_matches(shown[i], printed[j]):
+                if j < m and matches(shown[i], printed[j]):
                     ways.append((cost[i + 1][j + 1], "keep"))
                 if j < m:
                     ways.append((cost[i + 1][j + 1] + 1, "take"))

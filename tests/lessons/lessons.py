@@ -5,12 +5,13 @@
   --slow       also the blocks behind <!-- slow -->
   --list       the commands that would be run, and run none
   --tests      a line `NAME PATH QUICK SLOW LOCKS` for each page with commands, for tests/CMakeLists.txt
-  --update     writes into the pages what was printed; what is elided there stays elided where it still matches
+  --update     writes into the pages what was printed; what is elided there stays elided where it still matches. If a
+               page differs, its slow blocks are run, too
 
 page.py has the conventions. Commands run from the repository's root with sh, stdin empty, stderr beside stdout, and
 an environment that holds nothing of a make around it. What make says while it builds is left out. The pages show what
 comes of nvcc 13.0; with another one, the numbers of PTX lines and registers do not count. Exit code: 1 where a page
-differs, 2 for a page that is not there.
+differs, 2 for a page that is not there. The last line is the command that mends what differs.
 """
 
 import argparse
@@ -165,7 +166,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if options.tests:
         return show_tests(root)
-    bad, count = [], 0
+    bad, stale, count = [], [], 0
     for path in chosen(root, options.pages):
         found = page.Page(root, path)
         commands = found.commands(options.slow)
@@ -176,12 +177,21 @@ def main():
         complaints, new = check(root, path, commands, options.update)
         if new:
             rewrite(root, found, new)
+        if new and not options.slow:
+            found = page.Page(root, path)
+            more, new = check(root, path, [c for c in found.commands(True) if "slow" in c.block.notes], True)
+            complaints += more
+            if new:
+                rewrite(root, found, new)
         for complaint in complaints:
             print(complaint, flush=True)
         bad += complaints
+        stale += [page.test_name(path)] * any(" prints something else\n" in complaint for complaint in complaints)
         count += len(commands)
     if not options.list and not bad:
         print(f"lessons: {count} commands do what the pages say")
+    if stale:
+        print(f"mend: make mend PAGES='{' '.join(stale)}'")
     return 1 if bad else 0
 
 

@@ -1,7 +1,8 @@
 """rules.py - what pages cite, quote and link to is there, and what they show stands where it is run. A breach is one
-line `page:line: ...`; exit code 1 where there is one.
+line `page:line: ...`; exit code 1 where there is one. The last lines are the commands that mend breaches.
 
-  python3 -B tests/lessons/rules.py [--root DIR] [--update]   --update: a cited line that has moved gets its new number
+  python3 -B tests/lessons/rules.py [--root DIR] [--update]   --update: cited lines that have moved get their new
+                                                              numbers, and so do patches; what else is wrong is told
 
 Links        [text](path), [text](path#heading), [text](path#L12): the file, the heading, the line exist; what stands in
              back quotes in the text of a link to a line stands in that line. ![...](picture) as well.
@@ -12,7 +13,7 @@ Quoted code  in blocks of kind c stands in one file, white space aside; ... leav
 Outputs      reports, results and commands with a prompt stand in blocks of kind console, where lessons.py runs them.
 Commands     in indented and console blocks and in back quotes: make targets and variables, options of the emulator and
              its log's tool, and the files named are there.
-Experiments  each patch of a step's breaks/ says what it tells, and is run by its lesson as `$ make break-NN-N`.
+Experiments  each patch of a step's breaks/ applies, says what it tells, and is run by its lesson as `$ make break-NN-N`.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import sys
 
 import page
 from lessons import ROOT
+from sm100repo import drift, patches
 
 SOURCES = (".cu", ".cuh", ".h", ".c", ".def", ".sh", ".py", ".js", ".txt", ".md", ".yml", ".json")
 CODE = (".cu", ".cuh", ".h", ".c")
@@ -87,33 +89,42 @@ class Tree:
 
 
 class Rules:
-    """The breaches of a tree; moved: {(page, line): [(old text, new text)]} of cited lines that are elsewhere now."""
+    """The breaches of a tree. cited: (page, citation, file, its line there, the lines that hold what is quoted) of each
+    citation; renames: `OLD NEW`, which would mend breaches; patched: {path: text with the numbers of now}."""
 
     def __init__(self, tree):
-        self.tree, self.breaches, self.moved, self.count = tree, [], {}, 0
+        self.tree, self.breaches, self.cited, self.renames, self.patched, self.count = tree, [], [], [], {}, 0
 
     def breach(self, found, line, text):
         self.breaches.append(f"{found.path}:{line}: {text}")
+
+    def drifted(self, found, line, text, path, sought):
+        """A breach: path has nothing of what is sought; what it has like it."""
+        near = drift.nearest(sought, "\n".join(self.tree.lines(path)))
+        self.breach(found, line, text + (f"\n    nearest: {path}:{near[0]}: `{near[1]}`" if near else ""))
+        self.renames += [near[2]] if near else []
 
     # ---------------------------------------------------------------- lines of the code
     def holds(self, found, number, path, first, last, quotes, cited):
         """The lines first to last of path hold one of the quotes. cited: the citation as the page writes it."""
         lines = self.tree.lines(path)
-        count = len(lines) - (lines[-1] == "")
+        count, more = len(lines) - (lines[-1] == ""), last - first
         self.count += 1
-        if not 0 < first <= last <= count:
+        there = 0 < first <= last <= count
+        if not there:
             self.breach(found, number, f"{path} has {count} lines, not {last}")
-            first = last = 0
         quotes = [squeezed(re.sub(r"\(\)$", "(", q.replace("\\|", "|"))) for q in quotes]
-        if first and any(in_order(squeezed(" ".join(lines[first - 1 : last])), q) for q in quotes):
+        if there and any(in_order(squeezed(" ".join(lines[first - 1 : last])), q) for q in quotes):
+            self.cited.append((found.path, cited, path, first, [first]))
             return
-        places = [n for n, text in enumerate(lines, 1) if quotes and in_order(squeezed(text), quotes[0])]
-        if first:
-            now = f"; {path}:{places[0]} does" if len(places) == 1 else ""
-            self.breach(found, number, f"{path}:{first} does not hold `{quotes[0]}`{now}")
-        if len(places) == 1 and first == last:
-            new = re.sub(r"\d+$", str(places[0]), cited)
-            self.moved.setdefault((found.path, number), []).append((cited, new))
+        places = [n for n in range(1, count - more + 1)
+                  if in_order(squeezed(" ".join(lines[n - 1 : n + more])), quotes[0])]
+        says = f"{path}:{first} does not hold `{quotes[0]}`"
+        if there and places:
+            self.breach(found, number, f"{says}; " + (f"{path}:{places[0]} does" if len(places) == 1 else "others do"))
+        elif there:
+            self.drifted(found, number, says, path, quotes[0])
+        self.cited += [(found.path, cited, path, first, places)] if places else []
 
     def citations(self, found):
         folder = os.path.dirname(found.path)
@@ -198,11 +209,11 @@ class Rules:
         if any(in_order(text, quote) for text in self.tree.code.values()):
             return
         lines = [(n, squeezed(t)) for n, t in enumerate(block.lines, block.line + 1) if t.strip()]
-        lacks = [[n for n, t in lines if not in_order(text, t)] for text in self.tree.code.values()]
-        best = min(lacks, key=len, default=[])
+        lacks = [([n for n, t in lines if not in_order(text, t)], path) for path, text in self.tree.code.items()]
+        best, path = min(lacks, key=lambda each: len(each[0]), default=([], ""))
         if best:
             line = squeezed(found.lines[best[0] - 1])
-            self.breach(found, best[0], f"no source has this line: `{line}` (or: `c sketch`)")
+            self.drifted(found, best[0], f"no source has this line: `{line}` (or: `c sketch`)", path, line)
         else:
             self.breach(found, block.line, "these lines stand in no source in this order (or: `c sketch`)")
 
@@ -301,6 +312,12 @@ class Rules:
                 if not tells or any(w not in known for w in tells[1].split() if tells[1] not in ("FAIL", "nothing")):
                     self.breaches.append(f"{path}: `Tells:` names diagnostics, FAIL or nothing")
                 taken.add(n)
+                try:
+                    whole = "\n".join(self.tree.lines(path))
+                    self.patched[path] = patches.refreshed(path, whole, lambda at: "\n".join(self.tree.lines(at)))
+                except drift.Drift as drifted:
+                    self.breaches += [said for said, _ in drifted.found]
+                    self.renames += [rename for _, rename in drifted.found]
 
     def all(self):
         for found in self.tree.pages.values():
@@ -310,14 +327,41 @@ class Rules:
             self.commands(found)
         self.experiments()
 
+    def moves(self):
+        """{(page, citation): the new one}. If several lines hold what is quoted, it has moved as far as what is cited
+        before or behind it; if the page cites two texts by one number, neither has."""
+        sure, moves = {}, {}
+        for _, _, path, first, places in self.cited:
+            if len(places) == 1:
+                sure.setdefault(path, set()).add((first, places[0] - first))
+        for page_path, cited, path, first, places in self.cited:
+            before = max((each for each in sure.get(path, ()) if each[0] <= first), default=(0, None))
+            behind = min((each for each in sure.get(path, ()) if each[0] > first), default=(0, None))
+            likely = places if len(places) == 1 else [n for n in places if n - first in (before[1], behind[1])]
+            new = {re.sub(r"\d+(?=(-L?\d+)?$)|\d+$", lambda n: str(int(n[0]) + likely[0] - first), cited)
+                   if len(likely) == 1 else cited}
+            moves.setdefault((page_path, cited), set()).update(new)
+        return {key: min(new) for key, new in moves.items() if len(new) == 1 and key[1] not in new}
+
     def update(self):
-        for (path, number), changes in self.moved.items():
-            lines = self.tree.pages[path].lines
-            for old, new in changes:
-                lines[number - 1] = lines[number - 1].replace(old, new)
-        for path in {path for path, _ in self.moved}:
+        """Writes the moves and the patches; says what is new."""
+        moves, new = self.moves(), {path: text for path, text in self.patched.items()
+                                    if text != "\n".join(self.tree.lines(path))}
+        for path in sorted({path for path, _ in moves}):
+            found, of = self.tree.pages[path], {old: now for (at, old), now in moves.items() if at == path}
+            words = "|".join(re.escape(old) for old in sorted(of, key=len, reverse=True))
+            for number, _ in found.prose:
+                found.lines[number - 1] = re.sub(rf"(?<![\w./-])({words})(?!-?L?\d)", lambda m: of[m[1]],
+                                                 found.lines[number - 1])
+            new[path] = "\n".join(found.lines)
+            print("\n".join(f"{path}: {old} is {now}" for old, now in of.items()))
+        for path, text in new.items():
             with open(os.path.join(self.tree.root, path), "w", encoding="utf-8") as f:
-                f.write("\n".join(self.tree.pages[path].lines))
+                f.write(text)
+        print("".join(f"{path}: other lines\n" for path in new if path.endswith(".patch")), end="")
+
+    def mends(self):
+        return ["mend: make mend"] * bool(self.moves()) + drift.mends(self.renames)
 
 
 def main():
@@ -327,10 +371,12 @@ def main():
     options = parser.parse_args()
     rules = Rules(Tree(os.path.abspath(options.root)))
     rules.all()
-    for text in rules.breaches:
-        print(text)
     if options.update:
         rules.update()
+        rules = Rules(Tree(os.path.abspath(options.root)))
+        rules.all()
+    for text in [*rules.breaches, *rules.mends()]:
+        print(text)
     if not rules.breaches:
         pages = len(rules.tree.pages)
         print(f"rules: {rules.count} citations, links, quotes, commands and experiments in {pages} pages")

@@ -259,8 +259,7 @@ def main():
     try:
         cases = catalogue.chosen(catalogue.read_all(options.catalogue), options.patterns)
         builder = Builder(ROOT, options.build)
-        for case in cases:
-            catalogue.apply(case, builder.files(case.run[0]))
+        catalogue.each(lambda case: catalogue.apply(case, builder.files(case.run[0])), cases)
     except catalogue.Drift as drift:
         print(drift, file=sys.stderr)
         return 2

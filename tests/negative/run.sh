@@ -71,7 +71,7 @@ fi
 [ "$wanted" = 0 ] || [ -n "$(field EXPECT)" ] || complain "$source has no \`// EXPECT:' line"
 while IFS= read -r regex; do
     [ -z "$regex" ] || grep -qE -e "$regex" "$out" ||
-        complain "not in the output: $regex (if its message has other words now, write them into $source)"
+        complain "not in the output: $regex (after a message was reworded: make mend EXPECT=$source)"
 done <<LINES
 $(field EXPECT | with_lines)
 LINES

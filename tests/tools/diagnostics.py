@@ -97,7 +97,8 @@ with tempfile.TemporaryDirectory() as folder:
     tree()
     os.mkdir("docs")
     expect("its programs", 0, "tests/negative/launch_ptx\n", script("programs"))
-    expect("the list", 0, "rule-one warning 1.2 emulator/room/a.c:3 negative.a", script("write", "./sm100emu", "."))
+    expect("the list", 0, "rule-one warning 1.2 emulator/room/a.c:3 negative.a", script("list"))
+    expect("writing", 0, "docs/diagnostics.md is new", script("write", "./sm100emu", "."))
     with open("docs/diagnostics.md", encoding="utf-8") as f:
         page = f.read()
     if not page.endswith("errors alone.\n" + ENTRIES):
@@ -111,6 +112,8 @@ with tempfile.TemporaryDirectory() as folder:
     for was, new in ("ptx:2", "ptx:3"), ("it's", "that is"), ("ptx:2", "ptx:2, too"):
         write("sm100emu", FILES["sm100emu"].replace(was, new))
         expect("another message", 1, "not what this prints: run make rules", run)
+    write("tests/negative/a.ptx", FILES["tests/negative/a.ptx"].replace("it.s", "he's"))
+    expect("what rewords a kernel", 1, "make mend EXPECT=tests/negative/a.ptx", run)
 
     breach("a page without the rule", "-- Rule: second\n+- Rule: third", other(2, rule="third"))
     breach("what mends it", "is stale: run make rules, and commit docs/diagnostics.md", other(2, rule="third"))

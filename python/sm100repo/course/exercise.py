@@ -16,9 +16,9 @@ import sys
 import textwrap
 
 from sm100repo import ROOT, read
-from sm100repo.catalogue import Drift
 from sm100repo.course import fill_in, kernels, predict, repair
 from sm100repo.course.model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, TASK
+from sm100repo.drift import Drift, each
 
 SEED = "1"
 LONGEST = 64  # characters of a seed
@@ -37,7 +37,9 @@ def lessons(root):
 def load(root, lesson, seed=SEED):
     """All exercises of a lesson: fill, repair, predict, with start and solution. The same for the same seed."""
     step, seed = kernels.steps(root)[lesson], str(seed or SEED)
-    return [*fill_in.load(root, lesson), *repair.load(root, lesson, step, seed), *predict.load(root, lesson, seed)]
+    return sum(each(lambda load_kind: load_kind(), [lambda: fill_in.load(root, lesson),
+                                                    lambda: repair.load(root, lesson, step, seed),
+                                                    lambda: predict.load(root, lesson, seed)]), [])
 
 
 def is_seed(text):
@@ -147,18 +149,16 @@ def seeds_of(text):
     return [str(i) for i in range(int(found[1]), int(found[2]) + 1)] if found else text.split(",")
 
 
-def show(o):
+def show(o, lesson):
     """The exercises of a lesson; for a class, the repair exercises of each seed, with the mutant's name."""
-    for lesson in o.chosen:
-        if not o.seeds:
-            for e in load(ROOT, lesson, o.seed):
-                print(f"{e.name:<28} {e.title}{'  (cycles count)' if e.timed else ''}")
-            continue
-        step = kernels.steps(ROOT)[lesson]
-        found = repair.usable(ROOT, step)
-        for seed in seeds_of(o.seeds):
-            names = [case.name for case, _ in repair.chosen(found, repair.draw(seed))]
-            print(f"{lesson}  SEED={seed:<8} {'  '.join(names)}")
+    if not o.seeds:
+        for e in load(ROOT, lesson, o.seed):
+            print(f"{e.name:<28} {e.title}{'  (cycles count)' if e.timed else ''}")
+        return
+    found = repair.usable(ROOT, kernels.steps(ROOT)[lesson])
+    for seed in seeds_of(o.seeds):
+        names = [case.name for case, _ in repair.chosen(found, repair.draw(seed))]
+        print(f"{lesson}  SEED={seed:<8} {'  '.join(names)}")
 
 
 def main():
@@ -180,11 +180,7 @@ def main():
         print(f"exercise: there is no lesson {o.lesson}; there are: {' '.join(known)}, all", file=sys.stderr)
         return 2
     try:
-        if o.list:
-            show(o)
-        else:
-            for lesson in o.chosen:
-                write_lesson(o, lesson)
+        each(lambda lesson: (show if o.list else write_lesson)(o, lesson), o.chosen)
     except Drift as drift:
         print(drift, file=sys.stderr)
         return 2

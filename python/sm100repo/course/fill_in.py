@@ -21,41 +21,35 @@ is a Drift, with the line of the catalogue: a step that has changed needs its ho
 import os
 import shlex
 
-from sm100repo.catalogue import Drift, pattern_of, region
-from sm100repo.course.kernels import kernel
+from sm100repo import read
+from sm100repo.catalogue import pattern_of, region
+from sm100repo.course.kernels import cut, source_path
 from sm100repo.course.model import FILL, Exercise
+from sm100repo.drift import Drift, each, missing, no_function
 
 
 class Region:
-    """`function`: where to look; first, last: the texts; new: the lines in place of them."""
+    """`function`: where to look; first, last: the texts; new: the lines in place of them. step: whose kernel it is of;
+    where: catalogue and line."""
 
-    def __init__(self, function, first, where):
-        self.function, self.first, self.last, self.new, self.where = function, first, "", [], where
-
-    def fail(self, text):
-        raise Drift(f"{self.where}: {text}")
-
-    def once(self, text, pattern, begin, end, what):
-        found = list(pattern.finditer(text, begin, end))
-        if len(found) != 1:
-            self.fail(f"{len(found)} places instead of one are `{what}`")
-        return found[0]
+    def __init__(self, step, function, first, where):
+        self.path, self.function, self.first, self.last = source_path(step), function, first, ""
+        self.new, self.where = [], where
 
     def find(self, text):
-        """(begin, end) of the region in the kernel's text."""
-        begin, end = 0, len(text)
-        if self.function:
-            place = region(text, self.function)
-            if place is None:
-                self.fail(f"there is no function {self.function}")
-            begin, end = place
-        first = self.once(text, pattern_of([self.first]), begin, end, self.first)
+        """(begin, end) of the region in the kernel's text, or in the step's."""
+        begin, end = (region(text, self.function) or (0, 0)) if self.function else (0, len(text))
+        if not end:
+            raise no_function(self.where, self.path, self.function, text)
+        found = list(pattern_of([self.first]).finditer(text, begin, end))
+        if len(found) != 1:
+            raise missing(self.where, self.path, self.first, text, (begin, end), found)
         if not self.last:
-            return first.span()
-        last = pattern_of([self.last]).search(text, first.end(), end)
+            return found[0].span()
+        last = pattern_of([self.last]).search(text, found[0].end(), end)
         if last is None:
-            self.fail(f"`{self.last}` does not follow")
-        return first.start(), last.end()
+            raise missing(self.where, self.path, self.last, text, (found[0].end(), end))
+        return found[0].start(), last.end()
 
 
 class Hole:
@@ -68,7 +62,7 @@ class Hole:
     def start(self, kernel_text):
         """(the kernel with the hole, its first and last line)."""
         pieces, at, first, last = [], 0, 0, 0
-        found = sorted((r.find(kernel_text), i) for i, r in enumerate(self.regions))
+        found = sorted((place, i) for i, place in enumerate(each(lambda r: r.find(kernel_text), self.regions)))
         for (begin, end), i in found:
             if begin < at:
                 raise Drift(f"{self.where}: two regions overlap")
@@ -145,7 +139,7 @@ class Holes:
         elif key == "in":
             self.function = rest
         elif key == "from":
-            hole.regions.append(Region(self.function, rest, self.where()))
+            hole.regions.append(Region(hole.step, self.function, rest, self.where()))
         elif key == "to" and hole.regions:
             hole.regions[-1].last = rest
         elif key == "+" and hole.regions:
@@ -160,5 +154,7 @@ def load(root, lesson):
     if not os.path.exists(path):
         return []
     holes = Holes(path).holes
-    texts = {step: kernel(root, step) for step in {hole.step for hole in holes}}
-    return [hole.exercise(lesson, texts[hole.step]) for hole in holes]
+    texts = {hole.step: read(os.path.join(root, source_path(hole.step))) for hole in holes}
+    each(lambda hole: each(lambda r: r.find(texts[hole.step]), hole.regions), holes)  # drift has the lines of the file
+    kernels = {step: cut(step, text) for step, text in texts.items()}
+    return each(lambda hole: hole.exercise(lesson, kernels[hole.step]), holes)

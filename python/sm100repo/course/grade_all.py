@@ -24,11 +24,11 @@ import signal
 import sys
 
 from sm100repo import ROOT
-from sm100repo.catalogue import Drift
 from sm100repo.course import exercise as exercises, submission
 from sm100repo.course.grade import chosen, file_of, seed_of
 from sm100repo.course.mark import Grader
 from sm100repo.course.model import ANSWERS, KERNEL
+from sm100repo.drift import Drift
 
 
 @dataclasses.dataclass(frozen=True)

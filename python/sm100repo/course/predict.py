@@ -24,8 +24,9 @@ import subprocess
 import tempfile
 
 from sm100repo import read
-from sm100repo.catalogue import Drift, region
+from sm100repo.catalogue import region
 from sm100repo.course.model import PREDICT, Exercise, Question
+from sm100repo.drift import Drift, each, missing, no_function
 
 DEVICE = """#include <stdint.h>
 #include <stdio.h>
@@ -53,8 +54,8 @@ def filled(text, values):
     return text
 
 
-def lifted(path, text, name):
-    """A definition's text out of a source."""
+def lifted(where, path, text, name):
+    """A definition's text out of a source. where: catalogue and line."""
     name = name.removeprefix("struct.") if (of_struct := name.startswith("struct.")) else name
     place = None if of_struct else region(text, name)
     if place:
@@ -64,7 +65,7 @@ def lifted(path, text, name):
         bodies = re.finditer(r"^enum (?:\w+ )?\{.*?\};", text, re.M | re.S)
         found = next((body for body in bodies if re.search(rf"\b{name}\b", body[0])), None)
     if not found:
-        raise Drift(f"{path} has no definition of {name}")
+        raise no_function(where, path, name, text)
     return found[0] + "\n"
 
 
@@ -74,13 +75,19 @@ class Questions:
     def __init__(self, root, path):
         self.root, self.path, self.head, self.stubs, self.lifts, self.asks = root, path, [], [], [], []
         with open(path) as f:
-            for self.number, line in enumerate(f, 1):
-                if line.strip() and not line.startswith("#"):
-                    key, _, rest = line.rstrip("\n").partition(" ")
-                    self.take(key, rest)
+            each(self.line, enumerate(f, 1))
+
+    def line(self, numbered):
+        self.number, text = numbered
+        if text.strip() and not text.startswith("#"):
+            key, _, rest = text.rstrip("\n").partition(" ")
+            self.take(key, rest)
+
+    def where(self):
+        return f"{os.path.relpath(self.path)}:{self.number}"
 
     def fail(self, text):
-        raise Drift(f"{os.path.relpath(self.path)}:{self.number}: {text}")
+        raise Drift(f"{self.where()}: {text}")
 
     def take(self, key, rest):
         if key == "include":
@@ -91,9 +98,10 @@ class Questions:
             self.stubs.append(rest)
         elif key == "lift":
             path, *names = rest.split()
-            self.lifts += [lifted(path, read(os.path.join(self.root, path)), name) for name in names]
+            text = read(os.path.join(self.root, path))
+            self.lifts += each(lambda name: lifted(self.where(), path, text, name), names)
         elif key == "ask":
-            self.asks.append(Ask(rest, f"{os.path.relpath(self.path)}:{self.number}"))
+            self.asks.append(Ask(rest, self.where()))
         elif not self.asks:
             self.fail(f"`{key}` outside of an exercise")
         else:
@@ -111,10 +119,11 @@ class Questions:
             ask.given.append(rest)
         elif key == "take":
             path, _, begin = rest.partition(" ")
-            found = re.findall(re.escape(begin) + r"[^;]*;", read(os.path.join(self.root, path)))
+            text = read(os.path.join(self.root, path))
+            found = list(re.finditer(re.escape(begin) + r"[^;]*;", text))
             if len(found) != 1:
-                self.fail(f"{len(found)} places of {path} instead of one are `{begin}`")
-            ask.given += found
+                raise missing(self.where(), path, begin, text, found=found)
+            ask.given.append(found[0][0])
         elif key == "q":
             found = re.fullmatch(r"(\w+) (number|hex|word) = (.*)", rest)
             if not found:
@@ -149,7 +158,9 @@ class Questions:
             except FileNotFoundError:
                 raise OSError(f"{command[0]} is not there: the answers need a C++ compiler, which CXX names") from None
             if made.returncode:
-                raise Drift(f"{os.path.relpath(self.path)}: {made.stderr.replace(folder + '/', '')}")
+                told = re.search(r"[‘'](\w+)[’'].* did you mean [‘'](\w+)[’']", made.stderr)
+                raise Drift(f"{os.path.relpath(self.path)}: {made.stderr.replace(folder + '/', '')}",
+                            " ".join(told.groups()) if told else "")
             said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
         return {tuple(line.split(" ", 2)[:2]): line.split(" ", 2)[2] for line in said.splitlines()}
 

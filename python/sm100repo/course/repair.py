@@ -15,6 +15,7 @@ from sm100repo.catalogue import CASES, Catalogue
 from sm100repo.course.kernels import HOST, cut, source_path
 from sm100repo.course.model import REPAIR, Exercise
 from sm100repo.course.tidy import Visible, apply
+from sm100repo.drift import each
 
 EACH = 3  # exercises of a lesson
 WEAKER = set(re.findall(r"(\w+)\((?:uint32_t|void)", read(os.path.join(CASES, "weaker.cuh"))))
@@ -43,16 +44,18 @@ def usable(root, step):
     if not os.path.exists(path):
         return []
     text, found = read(os.path.join(root, source_path(step))), []
-    for case in Catalogue(path).cases:
+
+    def take(case):
         words = set(re.findall(r"\w+", " ".join(line for hunk in case.hunks for line in hunk.new)))
         own = all(hunk.path == source_path(step) for hunk in case.hunks)
         if case.label not in ("error", "warning") or case.host or case.name in UNTOLD or words & WEAKER or not own:
-            continue
+            return
         try:
-            broken = cut(step, apply(case, text, text.find(HOST[0])))
+            found.append((case, cut(step, apply(case, text, text.find(HOST[0])))))
         except Visible:
-            continue
-        found.append((case, broken))
+            pass
+
+    each(take, Catalogue(path).cases)
     return found
 
 

@@ -8,8 +8,6 @@ cannot be hidden so is refused: Visible.
 
 import re
 
-from sm100repo.catalogue import pattern_of, region
-
 INDENT = 4
 MARGIN = 120
 TRAILING = re.compile(r"^(\s*\S.*?[;{},)])(\s+)(/\* .* \*/)$")
@@ -17,21 +15,6 @@ TRAILING = re.compile(r"^(\s*\S.*?[;{},)])(\s+)(/\* .* \*/)$")
 
 class Visible(Exception):
     """The change would be seen."""
-
-
-def place(case, hunk, text, end):
-    """(begin, end) of the hunk's old text, which lies in the kernel's part of text."""
-    within = (0, len(text))
-    if hunk.function:
-        within = region(text, hunk.function)
-        if within is None:
-            case.fail(f"{hunk.path} has no function {hunk.function}")
-    found = list(pattern_of(hunk.old).finditer(text, *within))
-    if len(found) != 1:
-        case.fail(f"{hunk.path}: {len(found)} places instead of one are `{' '.join(hunk.old)}`")
-    if found[0].end() > end:
-        raise Visible("not in the kernel's part")
-    return found[0].span()
 
 
 CONTROL = re.compile(r"(\} )?(else )?(if|for|while)\b")
@@ -114,8 +97,10 @@ def rewritten(hunk, prefix, code, line):
     return indented(found, len(line) - len(line.lstrip()))
 
 
-def change(case, hunk, text, end):
-    begin, stop = place(case, hunk, text, end)
+def change(hunk, text, end):
+    begin, stop = hunk.find(text).span()
+    if stop > end:
+        raise Visible("not in the kernel's part")
     line = text.rfind("\n", 0, begin) + 1
     line_end = text.find("\n", stop)
     prefix, suffix = text[line:begin], text[stop:line_end]
@@ -144,7 +129,7 @@ def change(case, hunk, text, end):
 def apply(case, text, end):
     """The changed text of a step's .cu; end: where the host's part begins."""
     for hunk in case.hunks:
-        made = change(case, hunk, text, end)
+        made = change(hunk, text, end)
         end += len(made) - len(text)
         text = made
     return text

@@ -1,0 +1,49 @@
+"""patches.py - the experiments of a step, STEP/breaks/N-word.patch (scripts/broken.sh), beside the code that they change."""
+
+import re
+
+from sm100repo.drift import Drift, each, missing
+
+HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@.*$")
+
+
+def hunks(text):
+    """(index of the line `@@`, the path, the lines that follow) of each hunk of a patch."""
+    lines, path, found = text.split("\n"), "", []
+    for i, line in enumerate(lines):
+        if line.startswith("--- a/"):
+            path = line[len("--- a/") :]
+        elif HUNK.match(line):
+            found.append((i, path, []))
+        elif found and line[:1] in (" ", "-", "+") and not line.startswith(("--- ", "+++ ")):
+            found[-1][2].append(line)
+    return found
+
+
+def place(where, path, body, lines, at):
+    """The index of lines where a hunk's old ones stand, of several the nearest to at."""
+    old = [line[1:] for line in body if line[0] != "+"]
+    found = [i for i in range(len(lines)) if lines[i : i + len(old)] == old]
+    if found:
+        return min(found, key=lambda i: abs(i - at))
+    gone = [line for line in old if line.strip() and line not in lines] or old
+    raise missing(where, path, " ".join(" ".join(gone).split()), "\n".join(lines))
+
+
+def refreshed(name, text, read):
+    """The patch with the numbers of the lines where it applies now. name: its path; read: gives a source's text."""
+    patch, shift = text.split("\n"), {}
+
+    def one(hunk):
+        i, path, body = hunk
+        old, new = (int(number) for number in HUNK.match(patch[i]).groups())
+        at = place(f"{name}:{i + 1}", path, body, read(path).split("\n"), old - 1) + 1
+        added = shift.setdefault(path, 0)
+        patch[i] = re.sub(r"-\d+(.*?) \+\d+", rf"-{at}\1 +{at + added}", patch[i], count=1)
+        shift[path] = added + sum(line[0] == "+" for line in body) - sum(line[0] == "-" for line in body)
+
+    found = hunks(text)
+    if not found:
+        raise Drift(f"{name}: a patch has a line `@@ -N,N +N,N @@`")
+    each(one, found)
+    return "\n".join(patch)
