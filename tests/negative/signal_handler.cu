@@ -12,7 +12,7 @@
 
 #include "../../common/cuda_check.h"
 
-__global__ void endless() {
+__global__ void signal_handler() {
     for (;;)
         __nanosleep(1000);
 }
@@ -25,7 +25,7 @@ static void on_signal(int) {
 int main(void) {
     signal(SIGALRM, on_signal);
     alarm(1);
-    endless<<<8, 32>>>();
+    signal_handler<<<8, 32>>>();
     CUDA_CHECK_LAUNCH();
     return 0;
 }
