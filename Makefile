@@ -363,6 +363,12 @@ site: all ## lessons, pages, figures, sources and watch pages as a site in build
 $(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 -include $(wildcard $(PROGRAMS)/break/*/*/*.d)
+# Where nothing is another for the host, the copy in KERNEL_IN is the program of the step KERNEL_OF with other PTX.
+ifneq ($(KERNEL_IN),)
+$(KERNEL_IN)/$(KERNEL_OF)/$(KERNEL_OF): $(PROGRAMS)/$(KERNEL_OF) $(wildcard $(KERNEL_IN)/*/*.[ch]*) $(TOOL) Makefile
+	$(call say,NVCC,$@.cu)
+	@$(PYTHON) course.kernels --build $(PROGRAMS) $@.cu $(KERNEL_OF) $@
+endif
 
 # ---------------------------------------------------------------- tests
 # The programs of the tests. Most of nvcc's time goes to headers, so the kernels that must fail and what runs beside the
@@ -397,7 +403,7 @@ UNITS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c tests/fuzz/f
 TEST_OPT = $(if $(SANITIZE),$(OPT),-O0 -g)
 TEST_CFLAGS = $(TEST_OPT) $(EXACT) -std=c11 -D_GNU_SOURCE $(WARN) -I . -I emulator -I tests \
               $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS) $(LDFLAGS)
-$(BUILD)/tests/unit/engines/test_b200%: TEST_OPT = $(OPT)
+$(BUILD)/tests/unit/engines/test_b20%: TEST_OPT = $(OPT)
 $(BUILD)/tests/fuzz/%: SAMPLE = tests/fuzz/sample.c
 $(UNITS): $(BUILD)/%: %.c tests/fuzz/sample.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
 	$(call say,CC,$<)

@@ -25,7 +25,8 @@ import page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEPT = ["PATH", "HOME", "USER", "TMPDIR", "CC", "CFLAGS", "LDFLAGS", "OPT", "NVCC", "NVCC_CCBIN", "CUDA_HOME", "WHEELS"]
-LIMIT, SLOW_LIMIT = 120, 1800  # seconds
+LIMIT, SLOW_LIMIT = 1200, 7200  # seconds: the command hangs
+ENDS = {signal.SIGTERM, signal.SIGINT}
 BUILDS = re.compile(r"^  building; V=1 shows the commands$")
 
 
@@ -37,10 +38,13 @@ def environment():
 
 def run(root, command, limit):
     """(exit code, lines printed). A command that takes too long has code None; its children end with it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # till it can be ended with us
     process = subprocess.Popen(["sh", "-c", command], cwd=root, env=environment(), stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                               start_new_session=True)
+                               start_new_session=True,
+                               preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS))
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
         printed, _ = process.communicate(timeout=limit)
         code = process.returncode
     except subprocess.TimeoutExpired:

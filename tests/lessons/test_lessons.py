@@ -172,10 +172,10 @@ class Runs(unittest.TestCase):
         self.assertFalse([line for line in printed if line.startswith(("MAKEFLAGS", "SM100EMU"))])
 
     def test_limit(self):
-        self.assertEqual(lessons.run(".", "echo begun; sleep 20 & wait", 0.5), (None, ["begun", ""]))
+        self.assertEqual(lessons.run(".", "echo begun; sleep 60 & wait", 3), (None, ["begun", ""]))
 
     def test_told_to_end(self):
-        tree = Tree("```console\n$ echo $$ >pid; sleep 30\n```\n")
+        tree = Tree("```console\n$ echo $$ >pid; sleep 300\n```\n")
         begun = subprocess.Popen([*PYTHON, lessons.__file__, "--root", tree.folder.name])
         at = os.path.join(tree.folder.name, "pid")
         while not (os.path.exists(at) and os.path.getsize(at)):
@@ -184,7 +184,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(begun.wait(), 1)
         with open(at) as f, self.assertRaises(ProcessLookupError):
             pid = int(f.read())
-            for _ in range(100):  # until init has buried it
+            for _ in range(3000):  # until init has buried it
                 os.kill(pid, 0)
                 time.sleep(0.02)
 

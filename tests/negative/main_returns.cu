@@ -5,7 +5,6 @@
 // EXPECT: ^the kernel runs$
 // NEVER: sm100emu:
 // EXIT: 3
-// SECONDS: 20
 #include <thread>
 #include <unistd.h>
 

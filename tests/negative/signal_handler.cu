@@ -6,7 +6,6 @@
 // EXPECT: ^sm100emu: cudaDeviceReset: cudaLaunchKernel.* still runs on this thread: a host function or a signal handler may not call CUDA$
 // EXPECT: ^cudaDeviceReset: cudaErrorNotPermitted$
 // EXIT: 3
-// SECONDS: 20
 #include <csignal>
 #include <unistd.h>
 
