@@ -118,7 +118,7 @@ RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
 
-.PHONY: help all test test-full doctor toolkit format lint machines layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) FORCE
+.PHONY: help all test test-more test-full doctor toolkit format lint machines layers sass rules fuzz clean distclean $(RUNS) $(CHECKS) $(WATCHES) FORCE
 
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
@@ -382,20 +382,60 @@ site: all ## lessons, pages, figures, sources and watch pages as a site in build
 $(PROGRAMS)/break/%: $(PROGRAMS)/break/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 -include $(wildcard $(PROGRAMS)/break/*/*/*.d)
+# Where nothing is another for the host, the copy in KERNEL_IN is the program of the step KERNEL_OF with other PTX.
+ifneq ($(KERNEL_IN),)
+$(KERNEL_IN)/$(KERNEL_OF)/$(KERNEL_OF): $(PROGRAMS)/$(KERNEL_OF) $(wildcard $(KERNEL_IN)/*/*.[ch]*) $(TOOL) Makefile
+	$(call say,NVCC,$@.cu)
+	@$(PYTHON) course.kernels --build $(PROGRAMS) $@.cu $(KERNEL_OF) $@
+endif
 
 # ---------------------------------------------------------------- tests
-KERNELS := $(wildcard tests/negative/*.cu tests/steps/*.cu tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
+# The programs of the tests. Most of nvcc's time goes to headers, so the kernels that must fail and what runs beside the
+# steps are one program under many names (tests/batch.sh), of PTX alone, since only the emulator runs it. What a line
+# `// NVCC: flags` builds wrongly on purpose is built by itself, and with the rest of MORE only for `make test-more`.
+ODD := $(shell grep -l '^// NVCC:' tests/negative/*.cu)
+BATCH := $(filter-out $(ODD),$(wildcard tests/negative/*.cu tests/steps/*.cu))
+MORE := $(ODD) $(wildcard tests/bench/*.cu tests/mutants/small/*.cu tests/clock/*.cu)
 DRIVERS := $(wildcard tests/negative/*.c tests/silicon/*.c)
 DRIVER_PROGRAMS := $(DRIVERS:%.c=$(PROGRAMS)/%)
-TEST_PROGRAMS := $(KERNELS:%.cu=$(PROGRAMS)/%) $(DRIVER_PROGRAMS)
 
+$(PROGRAMS)/tests/batch.cu: $(BATCH) tests/batch.sh Makefile
+	@mkdir -p $(@D)
+	@sh tests/batch.sh $@ $(BATCH)
+$(PROGRAMS)/tests/batch: NVCC_TARGET := -gencode arch=compute_100f,code=compute_100f -cudart shared --no-compress -I tests/negative
+$(PROGRAMS)/tests/batch: $(PROGRAMS)/tests/batch.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
+$(BATCH:%.cu=$(PROGRAMS)/%): $(PROGRAMS)/tests/batch
+	@mkdir -p $(@D)
+	@ln -sf ../batch $@
 $(PROGRAMS)/tests/%: tests/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
 $(DRIVER_PROGRAMS): $(PROGRAMS)/%: %.c $(wildcard tests/silicon/*.h) common/descriptors.h Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O1 -g -std=c11 -D_GNU_SOURCE $(WARN) $< -o $@ -ldl -lm
--include $(KERNELS:%.cu=$(PROGRAMS)/%.d)
+	$(Q)$(CC) -O0 -g -std=c11 -D_GNU_SOURCE $(WARN) $< -o $@ -ldl -lm
+-include $(PROGRAMS)/tests/batch.d $(MORE:%.cu=$(PROGRAMS)/%.d)
+
+# Tests of the emulator's parts, a program each, linked with it. What they test is optimised; they are not, but for those
+# that are a model of a chip themselves.
+UNITS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c tests/fuzz/fuzz_exec.c tests/fuzz/fuzz_api.c tests/cute/*.c))
+TEST_OPT = $(if $(SANITIZE),$(OPT),-O0 -g)
+TEST_CFLAGS = $(TEST_OPT) $(EXACT) -std=c11 -D_GNU_SOURCE $(WARN) -I . -I emulator -I tests \
+              $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS) $(LDFLAGS)
+$(BUILD)/tests/unit/engines/test_b20%: TEST_OPT = $(OPT)
+$(BUILD)/tests/fuzz/%: SAMPLE = tests/fuzz/sample.c
+$(UNITS): $(BUILD)/%: %.c tests/fuzz/sample.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(TEST_CFLAGS) -MMD -MP -MF $@.d $< $(SAMPLE) $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+-include $(UNITS:=.d)
+
+# What is put between a step and CUDA.
+PRELOADED := $(BUILD)/tests/steps/other_gpu.so $(BUILD)/tests/steps/copied.so
+$(PRELOADED): $(BUILD)/%.so: %.c $(EMU)/flags Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(TEST_CFLAGS) -shared -fPIC $< -ldl -o $@
 
 # The same sources for Hopper: SASS of sm_90a for the chip, PTX of sm_90, which any later device takes, for the emulator.
 SANITIZED := tests/silicon/sanitized.txt
@@ -423,32 +463,30 @@ sanitizer: ## on a Hopper GPU: correct kernels under compute-sanitizer's four to
 
 CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
 
-# UNDER: the command before a program of another machine (test-aarch64); TEST_FLAGS: how the unit tests are compiled.
+# UNDER: the command before a program of another machine (test-aarch64).
 UNDER ?=
-TEST_FLAGS = $(OPT) $(EXACT) $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS)
 define cmake_tests
 	@sh scripts/doctor.sh need cmake ctest
 	@mkdir -p $(BUILD)/tests
-	@cc=$$(command -v $(firstword $(CC))); cd $(BUILD)/tests; \
-	grep -qsxF "CMAKE_C_COMPILER:STRING=$$cc" CMakeCache.txt || rm -rf CMakeCache.txt CMakeFiles; \
-	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DCMAKE_RULE_MESSAGES=OFF -DROOT=$(CURDIR) -DPRODUCTS=$(abspath $(BUILD)) \
-	    -DPROGRAMS=$(abspath $(PROGRAMS)) -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" -DWARN="$(WARN)" \
-	    $(if $(UNDER),-DCMAKE_SYSTEM_NAME=Linux) -DUNDER="$(UNDER)" \
-	    -DTEST_CFLAGS="$(TEST_FLAGS)" >cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
-	$(call say,CMAKE,tests/unit)
-	@MAKEFLAGS= cmake --build $(BUILD)/tests -j $$(nproc) -- -s
+	@cmake -S tests -B $(BUILD)/tests -DROOT=$(CURDIR) -DPRODUCTS=$(abspath $(BUILD)) -DPROGRAMS=$(abspath $(PROGRAMS)) \
+	    -DSTEPS="$(STEPS)" -DCC="$$(command -v $(firstword $(CC)))" -DSAN_LIB="$(SAN_LIB)" -DUNDER="$(UNDER)" \
+	    >$(BUILD)/tests/cmake.log 2>&1 || { cat $(BUILD)/tests/cmake.log >&2; exit 1; }
 endef
 
-.PHONY: tests
-tests: all $(BUILD)/sm100emu-rules $(TEST_PROGRAMS) hopper $(BUILD)/tests/clock/replay ## build the tests, run none
+.PHONY: tests tests-more
+tests: all $(BUILD)/sm100emu-rules $(BATCH:%.cu=$(PROGRAMS)/%) $(DRIVER_PROGRAMS) $(UNITS) $(PRELOADED) $(BUILD)/tests/clock/replay ## build the tests, run none
 	$(said)
 	$(cmake_tests)
-	$(said)
+
+tests-more: tests $(MORE:%.cu=$(PROGRAMS)/%) hopper # what the other tests need, too
 
 test: tests ## build and run the tests (SANITIZE=1: the emulator under AddressSanitizer and UBSan; SANITIZE=thread: TSan)
-	@$(CTEST) -LE full
+	@$(CTEST) -LE 'more|full'
 
-test-full: tests ## the tests and the long suites
+test-more: tests-more ## the tests that `make test` leaves out for their cost: packaging, services, browser, cheats, schedules
+	@$(CTEST) -L more
+
+test-full: tests-more ## the tests, those of test-more, and the long suites
 	@$(CTEST)
 
 .PHONY: lessons
@@ -465,7 +503,7 @@ test-aarch64: ## the emulator built for ARM64, its unit tests and the tests in P
 	@sh scripts/doctor.sh need $(ARM)-gcc qemu-aarch64 cmake ctest
 	@$(MAKE) CC=$(ARM)-gcc BUILD=build-aarch64 PROGRAMS=build-aarch64 UNDER='qemu-aarch64 -R 8G -L /usr/$(ARM)' host-tests
 
-host-tests: emulator $(DRIVER_PROGRAMS) # the tests that need no CUDA compiler
+host-tests: emulator $(DRIVER_PROGRAMS) $(UNITS) # the tests that need no CUDA compiler
 	$(cmake_tests)
 	@$(CTEST)
 

@@ -26,6 +26,19 @@ sentence() {
     sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$1"
 }
 
+# host_part FILE: what a step's .cu has for the host
+host_part() {
+    sed -n '/^\/\* -* host/,$p' "$1"
+}
+
+# kernel_alone STEP PATCH FOLDER: the patch changes statements of kernels: nothing that the host's compiler sees, no constant,
+# and not how many registers a thread may have, which the emulator takes from the machine code
+kernel_alone() {
+    ! grep -qE '^[-+](.*__launch_bounds__| *[A-Z_]+ = |[a-z#])' "$2" &&
+        ! sed -n 's|^+++ b/||p' "$2" | grep -qv '\.cuh*$' &&
+        [ -n "$(host_part "$1/$1.cu")" ] && [ "$(host_part "$1/$1.cu")" = "$(host_part "$3/$1/$1.cu")" ]
+}
+
 # broken_copy STEP PATCH FOLDER: FOLDER gets the step and common/ with the patch in them, and FOLDER/STEP/STEP is built.
 # A file that is the same as before keeps its time, and so what was built is built again only where something changed.
 broken_copy() {
@@ -46,5 +59,7 @@ broken_copy() {
         cp -f "$fresh/$file" "$3/$file"
     done
     rm -rf "$fresh"
-    ${MAKE:-make} -s "$3/$1/$1" >/dev/null
+    kernel=
+    ! kernel_alone "$1" "$2" "$3" || ! command -v python3 >/dev/null || kernel=$3
+    ${MAKE:-make} -s KERNEL_IN="$kernel" KERNEL_OF="$1" "$3/$1/$1" >/dev/null
 }

@@ -76,7 +76,7 @@ class Services(unittest.TestCase):
     def grade_all(self, *more):
         """Runs the class; (exit code, what it says)."""
         made = subprocess.run([*GRADE_ALL, "--csv", os.path.join(self.folder, "marks.csv"), *more,
-                               os.path.join(self.folder, "class")], cwd=ROOT, capture_output=True, timeout=120)
+                               os.path.join(self.folder, "class")], cwd=ROOT, capture_output=True, timeout=1200)
         return made.returncode, (made.stdout + made.stderr).decode("utf-8", "replace")
 
     def rows(self):

@@ -69,7 +69,7 @@ static bool run(const struct input *in, FILE *log) {
         struct rlimit cpu = {SECONDS, SECONDS + 1}, core = {0, 0};
         setrlimit(RLIMIT_CPU, &cpu);
         setrlimit(RLIMIT_CORE, &core);
-        alarm(2 * SECONDS);
+        alarm(20 * SECONDS);
         dup2(fileno(log), 1);
         dup2(fileno(log), 2);
         LLVMFuzzerTestOneInput(in->data, in->size);

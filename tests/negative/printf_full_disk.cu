@@ -8,13 +8,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-__global__ void print() { printf("thread %d\n", (int)threadIdx.x); }
+__global__ void printf_full_disk() { printf("thread %d\n", (int)threadIdx.x); }
 
 int main() {
     if (dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO) < 0)
         return 1;
     for (int i = 0; i < 2; i++) {
-        print<<<1, 32>>>();
+        printf_full_disk<<<1, 32>>>();
         if (cudaDeviceSynchronize() != cudaSuccess)
             return 1;
     }

@@ -4,12 +4,12 @@
 //
 // EXIT: 3
 // EXPECT: ^warning: output is lost: more than the 1048576 bytes of the buffer wait for it +\[printf-overwritten\]$
-// EXPECT: printf_overwritten.cu:@CALL@ in print
+// EXPECT: printf_overwritten.cu:@CALL@ in printf_overwritten
 // EXPECT: ^31: b+$
 // NEVER: ^0: b
 #include <cstdio>
 
-__global__ void print(const char *s) {
+__global__ void printf_overwritten(const char *s) {
     printf("%d: %s\n", (int)threadIdx.x, s); // CALL
 }
 
@@ -20,6 +20,6 @@ int main() {
         return 1;
     cudaMemset(s, 'b', n);
     cudaMemset(s + n, 0, 1);
-    print<<<1, 32>>>(s);
+    printf_overwritten<<<1, 32>>>(s);
     return cudaDeviceSynchronize() != cudaSuccess;
 }

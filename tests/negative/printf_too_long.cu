@@ -6,14 +6,14 @@
 // EXIT: 3
 // EXPECT: ^warning: lane 0's call gives more than the 1048576 bytes of the buffer
 // EXPECT: \[printf-too-long\]$
-// EXPECT: printf_too_long.cu:@CALL@ in print
+// EXPECT: printf_too_long.cu:@CALL@ in printf_too_long
 // EXPECT: ^returned -1$
 // EXPECT: ^aaaaaaaa.*a$
 // EXPECT: ^short: 1$
 // NEVER: aaaa:
 #include <cstdio>
 
-__global__ void print(const char *s) {
+__global__ void printf_too_long(const char *s) {
     int n = printf("%s%s%s%s%s%s%s%s:\n", s, s, s, s, s, s, s, s); // CALL
     printf("returned %d\n", n);
     n = printf("%s\n", s);
@@ -27,6 +27,6 @@ int main() {
         return 1;
     cudaMemset(s, 'a', n);
     cudaMemset(s + n, 0, 1);
-    print<<<1, 1>>>(s);
+    printf_too_long<<<1, 1>>>(s);
     return cudaDeviceSynchronize() != cudaSuccess;
 }

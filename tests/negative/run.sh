@@ -10,7 +10,6 @@
 #                       launcher's refusal, or any from 1 to 123: a crash or a time-out never passes
 #   // ARGS: words      appended to PROGRAM's arguments
 #   // EMU: words       options of the launcher
-#   // SECONDS: n       limit, 60 without it
 #
 # docs/diagnostics.md shows a message of some kernels (python/sm100repo/diagnostics.py): it must be in the output, too.
 # SAN_LIB is preloaded where it is set (the emulator is instrumented, PROGRAM is not). The output is copied to the file
@@ -20,14 +19,21 @@ source=$1 emulator=$2
 shift 2
 
 # field NAME: what follows `// NAME: `, a line each
+fields=$(grep '^// [A-Z]*: ' "$source")
 field() {
-    sed -n "s|^// $1: *||p" "$source"
+    while IFS= read -r text; do
+        case $text in
+        "// $1: "*) printf '%s\n' "${text#"// $1: "}" ;;
+        esac
+    done <<LINES
+$fields
+LINES
 }
 
 # with_lines: @NAME@ replaced by line numbers
 with_lines() {
     while IFS= read -r text; do
-        while mark=$(expr "$text" : '.*@\([A-Z][A-Z0-9_]*\)@'); do
+        while case $text in *@[A-Z]*@*) mark=$(expr "$text" : '.*@\([A-Z][A-Z0-9_]*\)@') ;; *) false ;; esac; do
             line=$(grep -nE "// $mark\$" "$source" | sed 's/:.*//;q')
             if [ -z "$line" ]; then
                 echo "$source: no line ends in \`// $mark'" >&2
@@ -46,9 +52,8 @@ masked() {
 
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-limit=$(field SECONDS)
 # shellcheck disable=SC2046 # words on purpose
-set -- timeout -k 5 "${limit:-60}" env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} \
+set -- timeout -k 5 600 env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} \
     ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" \
     TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$emulator" $(field EMU) "$@" $(field ARGS)
 "$@" >"$out" 2>&1

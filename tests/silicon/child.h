@@ -5,12 +5,13 @@
 #ifndef TESTS_SILICON_CHILD_H
 #define TESTS_SILICON_CHILD_H
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "record.h"
 
-enum { CHILD_SECONDS = 20 };
+enum { CHILD_SECONDS = 20, HANGS = 600 }; /* of CPU time, and by the clock */
 
 /* Forks: the parent gets what the child prints, the child, whose time is bounded, NULL. */
 static inline FILE *fork_child(const char *name) {
@@ -27,7 +28,8 @@ static inline FILE *fork_child(const char *name) {
     }
     if (dup2(ends[1], STDOUT_FILENO) < 0)
         die("dup2", name);
-    alarm(CHILD_SECONDS);
+    setrlimit(RLIMIT_CPU, &(struct rlimit){CHILD_SECONDS, CHILD_SECONDS + 1});
+    alarm(HANGS);
     return NULL;
 }
 

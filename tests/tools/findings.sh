@@ -142,10 +142,10 @@ sed 's/^    ret;/END: bra END;/' "$reuse" >"$tmp/endless.ptx"
 rm "$tmp/log.json"
 cd "$tmp" || exit 2
 env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" "$emulator" --check-json=log.json \
-    --timeout=60 "$driver" endless.ptx bulk_store_reuse buf:512 >"$tmp/out" 2>&1 &
+    --timeout=600 "$driver" endless.ptx bulk_store_reuse buf:512 >"$tmp/out" 2>&1 &
 pid=$!
 code=none tries=0
-until grep -qs bulk-store-overwritten log.json || [ $((tries += 1)) -gt 250 ]; do sleep 0.2; done
+until grep -qs bulk-store-overwritten log.json || [ $((tries += 1)) -gt 3000 ]; do sleep 0.2; done
 tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "SM100EMU_CHECK_JSON=$tmp/log.json" || failed 'the path of the file'
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null

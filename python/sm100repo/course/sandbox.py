@@ -14,7 +14,8 @@ SAID = 64 * 1024  # bytes of what it says that are kept
 
 
 class Run:
-    """What became of a command. code: its exit code, minus the number of a signal; None where its time was over."""
+    """What became of a command. code: its exit code, minus the number of a signal; None where its time was over: CPU time, or by the
+    clock for what hangs."""
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
@@ -44,6 +45,7 @@ def run(command, folder, *, seconds, cpu_seconds, file_mb=64, memory_mb=None):
                                    start_new_session=True)
         try:
             code = process.wait(seconds)
+            code = None if code == -signal.SIGKILL else code  # the limit of CPU time
         except subprocess.TimeoutExpired:
             code = None
         finally:

@@ -7,7 +7,7 @@
 #     // MENDED: instruction    is in the mended kernel only
 #     instruction // BUG        is in the reported kernel only
 #
-# It carries ARGS, EMU, EXIT, SECONDS and EXPECT lines as tests/negative/run.sh reads them, EXIT and EXPECT for the
+# It carries ARGS, EMU, EXIT and EXPECT lines as tests/negative/run.sh reads them, EXIT and EXPECT for the
 # reported kernel, and a label:
 #
 #   // RULES: id [id...]   the diagnostics any of which finds the bug; `none': there is none, though one was reported

@@ -31,8 +31,11 @@ static void *open_library(const char *name) {
     if (n <= 0)
         return NULL;
     path[n] = 0;
-    *strrchr(path, '/') = 0; /* build/tests */
-    char *end = strrchr(path, '/');
+    char *end = path + n;
+    for (int i = 0; i < 4; i++) { /* build, of build/tests/unit/cudart/test_exports */
+        *end = 0;
+        end = strrchr(path, '/');
+    }
     snprintf(end, sizeof path - (size_t)(end - path), "/emulator/%s", name);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
