@@ -25,7 +25,8 @@ import compare
 import page
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KEPT = ["PATH", "HOME", "USER", "TMPDIR", "CC", "CFLAGS", "LDFLAGS", "OPT", "NVCC", "NVCC_CCBIN", "CUDA_HOME", "WHEELS"]
+KEPT = ["PATH", "HOME", "USER", "TMPDIR", "CC", "CFLAGS", "LDFLAGS", "OPT", "NVCC", "NVCC_CCBIN", "CUDA_HOME", "WHEELS",
+        "WERROR"]
 LIMIT, SLOW_LIMIT = 1200, 7200  # seconds: the command hangs
 ENDS = {signal.SIGTERM, signal.SIGINT}
 BUILDS = re.compile(r"^  (building, \d+ to do; V=1 shows the commands|\d+ of \d+)$")
