@@ -501,7 +501,7 @@ EXPECT ?=
 PAGES ?=
 mend: ## after a change: what quotes the sources or shows what they print is brought up to date (CONTRIBUTING.md; RENAME='old new')
 	@sh scripts/doctor.sh need python3 patch git
-	@MAKE='$(MAKE)' SAN_LIB='$(SAN_LIB)' $(PYTHON) tests/lessons/mend.py --build $(BUILD) --rename '$(RENAME)' \
+	+@MAKE='$(MAKE)' SAN_LIB='$(SAN_LIB)' $(PYTHON) tests/lessons/mend.py --build $(BUILD) --rename '$(RENAME)' \
 	    --expect '$(EXPECT)' --pages '$(PAGES)'
 
 # qemu keeps a record of every page that a program reserves; with 8 GiB to reserve the emulator makes do with less device

@@ -1,8 +1,8 @@
 """drift.py - what quotes the sources, and does not find there what it quotes.
 
 Catalogues of mutants and exercises, the patches of experiments and the pages quote code. After a change of the code
-they say of all that they miss where it is quoted, what is sought, and what in the code is most like it now. If a name is
-all that differs, `make mend RENAME='OLD NEW'` mends it.
+the tests say of all that is missed where it is quoted, what is sought, and what in the code is most like it now. If a
+name is all that differs, `make mend RENAME='OLD NEW'` mends it.
 """
 
 import difflib

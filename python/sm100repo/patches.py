@@ -1,4 +1,4 @@
-"""patches.py - the experiments of a step, STEP/breaks/N-word.patch (scripts/broken.sh), beside the code that they change."""
+"""patches.py - the experiments of a step, STEP/breaks/N-word.patch (scripts/broken.sh): where they apply."""
 
 import re
 

@@ -4,7 +4,7 @@
 
 --rename   writes NEW for the name OLD in every file of the repository, then puts the code in its format
 --expect   writes into the `// EXPECT:` of these tests/negative/* what their messages say now
---pages    of the pages runs these alone, with what is slow in them; else all pages, and what is slow in those that differ
+--pages    runs these pages alone, with what is slow in them; else all, with what is slow in those that differ
 
 Every line that is printed is something written, or something that is left for people; `git diff` shows the rest. Exit
 code: 0; 1 where something is left; 2 where a rename cannot be done.

@@ -13,7 +13,7 @@ Quoted code  in blocks of kind c stands in one file, white space aside; ... leav
 Outputs      reports, results and commands with a prompt stand in blocks of kind console, where lessons.py runs them.
 Commands     in indented and console blocks and in back quotes: make targets and variables, options of the emulator and
              its log's tool, and the files named are there.
-Experiments  each patch of a step's breaks/ applies, says what it tells, and is run by its lesson as `$ make break-NN-N`.
+Experiments  each patch of a step's breaks/ applies, says what it tells, and its lesson runs it as `$ make break-NN-N`.
 """
 
 import argparse
