@@ -112,6 +112,9 @@ static inline void alu_poison(struct warp *w, const struct insn *in, uint32_t ma
     warp_set_poison(w, in->o[0].slot, mask, p);
 }
 
+/* alu_poison, and WARP_NEXT: what every handler that ALU_FN1 ... make ends with, once for all. */
+enum warp_status alu_done(struct warp *w, const struct insn *in, uint32_t mask, unsigned n);
+
 /* Bit l of the result is byte l of c (each 0 or 1). */
 static inline uint32_t alu_gather(const uint8_t c[MACH_WARP]) {
     uint32_t mask = 0;
@@ -190,8 +193,7 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
         const unsigned f = alu_num_flags(in);                                                                          \
         (void)r, (void)f;
 #define ALU_TAIL(n)                                                                                                    \
-    alu_poison(w, in, mask, n);                                                                                        \
-    return WARP_NEXT;                                                                                                  \
+    return alu_done(w, in, mask, n);                                                                                   \
     }
 
 #define ALU_FN1(name, TD, TA, expr)                                                                                    \
