@@ -421,7 +421,9 @@ sanitizer: ## on a Hopper GPU: correct kernels under compute-sanitizer's four to
 	@$(MAKE) hopper
 	@$(PYTHON) scripts/sanitizer.py --jobs $(JOBS) $(PROGRAMS)/sm_90 $(SANITIZED) $(KERNEL)
 
-CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
+# How far it is; V=1: every line.
+PROGRESS := $(if $(V),,sh scripts/progress.sh)
+CTEST = $(PROGRESS) ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
 
 # UNDER: the command before a program of another machine (test-aarch64); TEST_FLAGS: how the unit tests are compiled.
 UNDER ?=
@@ -431,12 +433,11 @@ define cmake_tests
 	@mkdir -p $(BUILD)/tests
 	@cc=$$(command -v $(firstword $(CC))); cd $(BUILD)/tests; \
 	grep -qsxF "CMAKE_C_COMPILER:STRING=$$cc" CMakeCache.txt || rm -rf CMakeCache.txt CMakeFiles; \
-	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DCMAKE_RULE_MESSAGES=OFF -DROOT=$(CURDIR) -DPRODUCTS=$(abspath $(BUILD)) \
+	cmake -S $(CURDIR)/tests -B . -DCMAKE_C_COMPILER:STRING="$$cc" -DROOT=$(CURDIR) -DPRODUCTS=$(abspath $(BUILD)) \
 	    -DPROGRAMS=$(abspath $(PROGRAMS)) -DSTEPS="$(STEPS)" -DSAN_LIB="$(SAN_LIB)" -DWARN="$(WARN)" \
 	    $(if $(UNDER),-DCMAKE_SYSTEM_NAME=Linux) -DUNDER="$(UNDER)" \
 	    -DTEST_CFLAGS="$(TEST_FLAGS)" >cmake.log 2>&1 || { cat cmake.log >&2; exit 1; }
-	$(call say,CMAKE,tests/unit)
-	@MAKEFLAGS= cmake --build $(BUILD)/tests -j $$(nproc) -- -s
+	@MAKEFLAGS= $(PROGRESS) cmake --build $(BUILD)/tests -j $$(nproc) -- -s
 endef
 
 .PHONY: tests
