@@ -461,7 +461,9 @@ sanitizer: ## on a Hopper GPU: correct kernels under compute-sanitizer's four to
 	@$(MAKE) hopper
 	@$(PYTHON) scripts/sanitizer.py --jobs $(JOBS) $(PROGRAMS)/sm_90 $(SANITIZED) $(KERNEL)
 
-CTEST = ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
+# How far it is; V=1: every line.
+PROGRESS := $(if $(V),,sh scripts/progress.sh)
+CTEST = $(PROGRESS) ctest --test-dir $(BUILD)/tests --output-on-failure --no-label-summary -j $$(nproc)
 
 # UNDER: the command before a program of another machine (test-aarch64).
 UNDER ?=
