@@ -27,7 +27,8 @@ PAGES = {
     "Teach": ["docs/teaching", "course/README"],
     "Proof": ["docs/conformance", "docs/performance", "tests/mutants/README", "tests/mutants/wild/README",
               "tests/clock/README", "tests/clock/ladder/README"],
-    "The emulator": ["emulator/README", "docs/checker", "examples/one_umma/README", "SECURITY"],
+    "The emulator": ["emulator/README", "docs/checker", "examples/one_umma/README", "SECURITY",
+                     "CONTRIBUTING"],
 }
 
 

@@ -151,6 +151,22 @@ class Drifting(unittest.TestCase):
         with self.assertRaisesRegex(Drift, r"03_tma_multicast\.txt:\d+|fill/03\.txt:\d+"):
             repair.load(self.folder.name, "03", "03_tma_multicast", "1")
 
+    def test_all_that_drifted(self):
+        """Holes, mistakes and questions: each place, and the command where a name is another now."""
+        step, header = "02_simple_umma/02_simple_umma.cu", "common/tmem.cuh"
+        for path in (step, header):
+            text = kernels.read(os.path.join(self.folder.name, path))
+            with open(os.path.join(self.folder.name, path), "w") as f:
+                f.write(text.replace("tmem_wait_ld", "tmem_load_wait"))
+        with self.assertRaises(Drift) as drift:
+            exercise.load(self.folder.name, "02")
+        said = str(drift.exception)
+        for place in (r"fill/02\.txt:\d+: ", r"02_simple_umma\.txt:\d+: 02-epilogue-wait-ld-deleted: ",
+                      r"02_simple_umma\.txt:\d+: 02-epilogue-wait-is-for-stores: ",
+                      r"\n    nearest: 02_simple_umma/02_simple_umma.cu:\d+: `tmem_load_wait\(\);`\n"):
+            self.assertRegex(said, place)
+        self.assertTrue(said.endswith("\nmend: make mend RENAME='tmem_wait_ld tmem_load_wait'"), said)
+
     def test_an_answer_follows_the_code(self):
         before = predict.load(self.folder.name, "05", "1")
         self.change("05_persistent_warpspec/sizes.h", "ACCUMULATORS = 2,", "ACCUMULATORS = 1,")

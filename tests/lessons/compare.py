@@ -62,19 +62,20 @@ def merged(shown, printed, matches=line_matches):
             if i == n and j == m:
                 cost[i][j] = 0
                 continue
-            ways = []
+            ways = []  # of ways as good the first: what still matches is shown rather than elided
             if i < n and is_gap(shown[i]):
                 ways.append((cost[i + 1][j], "gap ends"))
                 if j < m:
                     ways.append((cost[i][j + 1], "gap"))
-            elif i < n:
-                if j < m and matches(shown[i], printed[j]):
+            else:
+                if i < n and j < m and matches(shown[i], printed[j]):
                     ways.append((cost[i + 1][j + 1], "keep"))
                 if j < m:
+                    ways.append((cost[i][j + 1] + 1, "add"))
+                if i < n:
+                    ways.append((cost[i + 1][j] + 1, "drop"))
+                if i < n and j < m:
                     ways.append((cost[i + 1][j + 1] + 1, "take"))
-                ways.append((cost[i + 1][j] + 1, "drop"))
-            if j < m:
-                ways.append((cost[i][j + 1] + 1, "add"))
             cost[i][j], way[i][j] = min(ways, key=lambda w: w[0])
     result, i, j = [], 0, 0
     while i < n or j < m:

@@ -103,8 +103,8 @@ def expect(kernel, build):
 
 
 def run(*command, shows=True):
-    """Whether a command ends well; its output goes on, or its complaints alone."""
-    return subprocess.run(command, stdout=None if shows else subprocess.DEVNULL).returncode == 0
+    """Whether a command ends well; its output goes on, or its complaints alone. make gives it jobs by open files."""
+    return subprocess.run(command, stdout=None if shows else subprocess.DEVNULL, close_fds=False).returncode == 0
 
 
 def main():
@@ -126,6 +126,7 @@ def main():
     sys.stdout.flush()
     well += [] if o.pages else [run(make, diagnostics.PAGE), run(make, "docs")]
     well += [run(*PYTHON, "tests/lessons/lessons.py", "--update", *slow, *o.pages.split()),
+             run(*PYTHON, "tests/silicon/families.py", "--update"),
              run(*PYTHON, "tests/lessons/rules.py", "--update"),
              run(*PYTHON, "tests/mutants/mutants.py", "--build", o.build, "--list", shows=False),
              run(*PYTHON, "course.exercise", "--list", shows=False)]

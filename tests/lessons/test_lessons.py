@@ -1,5 +1,7 @@
 """test_lessons.py - the lessons' test can fail: pages of a made-up tree, right and wrong in each way."""
 
+import contextlib
+import io
 import os
 import subprocess
 import tempfile
@@ -8,6 +10,7 @@ import unittest
 
 import compare
 import lessons
+import mend
 import page
 from sm100repo import PYTHON
 
@@ -146,6 +149,10 @@ class Runs(unittest.TestCase):
         self.breaks("exit 3'", "exit 4'", "ends with 4, not 3", "    err")
         self.breaks("<!-- exit: 3 -->\n", "", "ends with 3, not 0")
 
+    def test_what_mends_it(self):
+        self.breaks("\nc\n$", "\nd\n$", "\nmend: make mend PAGES='page'\n")
+        self.assertNotIn("mend:", Tree(PAGE.replace("exit 3'", "exit 4'")).says("--slow")[1])  # what is shown is printed
+
     def test_slow(self):
         self.breaks("slow and long", "slow and short", "page.md:16:")
         self.assertEqual(Tree(PAGE.replace("slow and long", "slow and short")).says()[0], 0)
@@ -198,6 +205,15 @@ class Runs(unittest.TestCase):
         self.assertEqual(tree.says("--slow", "--update")[0], 0)
         self.assertEqual(tree.text(), right)
 
+    def test_update_reaches_what_is_slow(self):
+        right = PAGE[: PAGE.index("Indented")]
+        tree = Tree(right.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
+        self.assertEqual(tree.says("--update")[0], 0)
+        self.assertEqual(tree.text(), right)
+        slow = right.replace("slow and long", "fast\nor not")  # nothing else differs: it is not run
+        tree = Tree(slow)
+        self.assertEqual((tree.says("--update")[0], tree.text()), (0, slow))
+
     def test_update_in_a_list(self):
         tree = Tree("- item\n  ```console\n  $ printf 'a\\n\\nb\\n'\n  x\n  ```\n")
         self.assertEqual(tree.says("--update")[0], 0)
@@ -229,6 +245,50 @@ class Comparisons(unittest.TestCase):
             ("TODO", "a|b", "a|b"), ("a|b|c", "a|c", "a|c"), ("...|x", "x|y", "...|x|y"),
         ]:
             self.assertEqual("|".join(compare.merged(shown.split("|"), printed.split("|"))), result, (shown, printed))
+
+
+class Mending(unittest.TestCase):
+    def renamed(self, files, words):
+        """(what is said, the files) of a rename in a repository of these files."""
+        before, said = os.getcwd(), io.StringIO()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                for path, text in files.items():
+                    mend.write(path, text)
+                subprocess.run(["git", "init", "-q"], check=True)
+                subprocess.run(["git", "add", "."], check=True)
+                with contextlib.redirect_stdout(said):
+                    mend.rename(words)
+            except SystemExit as end:
+                said.write(str(end))
+            finally:
+                os.chdir(before)
+            return said.getvalue(), {path: mend.read(os.path.join(folder, path)) for path in files}
+
+    def test_rename(self):
+        files = {"a.cu": "wait(); awaits(); wait_ld(wait);\n", "a.txt": "- wait();\n", "b.md": "nothing\n"}
+        said, made = self.renamed(files, "wait pause")
+        self.assertEqual(made, {"a.cu": "pause(); awaits(); wait_ld(pause);\n", "a.txt": "- pause();\n", "b.md": "nothing\n"})
+        self.assertEqual(said, "a.cu: pause, 2 times\na.txt: pause, 1 times\n")
+        self.assertEqual(self.renamed({"a.c": '"a-b" b-a-b\n'}, "a-b c-d")[1], {"a.c": '"c-d" b-a-b\n'})
+
+    def test_rename_of_two_into_one(self):
+        files = {"a.cu": "wait(); pause();\n", "a.txt": "- wait();\n"}
+        for words, wanted in (("wait pause", "mend: a.cu has wait and pause"), ("go stop", "mend: no file has go"),
+                              ("wait", "mend: RENAME='OLD NEW' are two names"), ("a|b c", "are two names")):
+            said, made = self.renamed(files, words)
+            self.assertIn(wanted, said)
+            self.assertEqual(made, files)
+
+    def test_reworded(self):
+        line = "error: the CTA left 128 of its (own) columns at 0x0 behind [dealloc]"
+        for old, new in [
+            (r"^error: the CTA kept [0-9]+ of its columns .*\[dealloc\]$",
+             r"^error: the CTA left [0-9]+ of its \(own\) columns .*\[dealloc\]$"),
+            (r"^error: the CTA left @LINE@ .*\[dealloc\]$", r"^error: the CTA left @LINE@ .*\[dealloc\]$"),
+        ]:
+            self.assertEqual(mend.reworded(old, line), new)
 
 
 class Pages(unittest.TestCase):

@@ -13,7 +13,8 @@ FILES = {
     "emulator/sm100emu.1": ".It Fl -check Ns = Ns Ar level\n",
     "common/a.cuh": "/* a */\nstatic void tmem_alloc(uint32_t dst) {\n    asm(\"alloc\");\n}\n",
     "01_step/k.cu": "__global__ void k(int *p) {\n    tmem_alloc(1);\n    *p = 1;  // one | two\n}\n",
-    "01_step/breaks/1-word.patch": "What it does.\nTells: deadlock\n--- a/k.cu\n+++ b/k.cu\n",
+    "01_step/breaks/1-word.patch": "What it does.\nTells: deadlock\n--- a/01_step/k.cu\n+++ b/01_step/k.cu\n"
+                                  "@@ -2,2 +2,1 @@\n     tmem_alloc(1);\n-    *p = 1;  // one | two\n",
     "docs/diagnostics.md": "# Diagnostics\n\n## deadlock\n\nText.\n",
     "docs/figures/ring.svg": "<svg/>\n",
     "01_step/README.md": """# A step: its `idea`
@@ -98,6 +99,38 @@ class Rules(unittest.TestCase):
         self.assertIn("[`*p = 1`](k.cu#L4)", text)
         self.assertIn("`k.cu:4` `one \\| two`", text)
         self.assertIn("`k.cu:2-3`", text)
+        self.assertIn("01_step/README.md: k.cu:3 is k.cu:4\n", says)
+        self.assertNotIn("mend: make mend\n", says)  # what it can mend is mended
+
+    def test_moved_all(self):
+        """Citations of several lines too, and of words that stand in several; patches."""
+        twice = FILES["01_step/k.cu"] + "\nint k(int);\nint j(int);\n"
+        files = {**FILES, "01_step/k.cu": "/* new */\n" + twice}
+        code, says, text = self.says(files)
+        self.assertEqual(code, 1, says)
+        self.assertTrue(says.endswith("mend: make mend\n"), says)
+        code, says, text = self.says(files, "--update")
+        self.assertEqual(code, 0, says)
+        self.assertIn("`k.cu:3-4` `tmem_alloc(1); *p = 1;`", text)
+        self.assertIn("[`k()`](k.cu#L2)", text)
+        self.assertIn("1-word.patch: other lines", says)
+
+    def test_renamed(self):
+        """Whatever quotes a name is listed, with what the source has now and the command that renames it."""
+        page = FILES["01_step/README.md"].replace("    ...\n", "    tmem_alloc(1);\n")
+        files = {**FILES, "01_step/README.md": page}
+        self.assertEqual(self.says(files)[0], 0)
+        for path in ("common/a.cuh", "01_step/k.cu"):
+            files[path] = FILES[path].replace("tmem_alloc", "take_columns")
+        code, says, _ = self.says(files)
+        self.assertEqual(code, 1, says)
+        for place in ("01_step/README.md:3: 01_step/k.cu:2 does not hold", "01_step/README.md:5: common/a.cuh:2 does",
+                      "01_step/README.md:9: no source has this line: `tmem_alloc(1);`",
+                      "nearest: 01_step/k.cu:2: `take_columns(1);`", "1-word.patch:5: 01_step/k.cu: 0 places instead"):
+            self.assertIn(place, says)
+        self.assertTrue(says.endswith("\nmend: make mend RENAME='tmem_alloc take_columns'\n"), says)
+        files["01_step/k.cu"] = FILES["01_step/k.cu"].replace("(1)", "(7)")
+        self.assertNotIn("mend:", self.says({**FILES, "01_step/k.cu": files["01_step/k.cu"]})[1])
 
     def test_quoted_code(self):
         self.breach("*p = 1; //", "*p = 2; //", "README.md:10: no source has this line: `*p = 2; // one | two`")

@@ -192,7 +192,7 @@ def main():
             f.write(before + BEGIN + table + END + after)
     elif old != table:
         sys.exit("docs/conformance.md: its table is not what the records hold: "
-                 "python3 -B tests/silicon/families.py --update")
+                 "python3 -ISB python/sm100repo tests/silicon/families.py --update")
 
 
 if __name__ == "__main__":
