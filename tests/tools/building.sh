@@ -36,7 +36,7 @@ counts() {
 }
 
 if command -v python3 >/dev/null; then
-    terminal="python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)'"
+    terminal="python3 -ISB -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)'"
     eval "built $terminal make -j4"
     counts "a fresh tree"
     [ "${n:-0}" -gt 100 ] || fail "only $n steps build the emulator"
