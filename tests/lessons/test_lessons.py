@@ -282,10 +282,10 @@ class Mending(unittest.TestCase):
             self.assertEqual(made, files)
 
     def test_reworded(self):
-        line = "error: the CTA left 128 of its (own) columns at 0x0 behind [dealloc]"
+        line = "error: the CTA left 128 of its (own) columns of a.b at 0x0 [dealloc]"
         for old, new in [
-            (r"^error: the CTA kept [0-9]+ of its columns .*\[dealloc\]$",
-             r"^error: the CTA left [0-9]+ of its \(own\) columns .*\[dealloc\]$"),
+            (r"^error: the CTA kept [0-9]+ of its columns of a.b .*\[dealloc\]$",
+             r"^error: the CTA left [0-9]+ of its \(own\) columns of a.b .*\[dealloc\]$"),
             (r"^error: the CTA left @LINE@ .*\[dealloc\]$", r"^error: the CTA left @LINE@ .*\[dealloc\]$"),
         ]:
             self.assertEqual(mend.reworded(old, line), new)
