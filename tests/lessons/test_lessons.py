@@ -151,7 +151,7 @@ class Runs(unittest.TestCase):
 
     def test_what_mends_it(self):
         self.breaks("\nc\n$", "\nd\n$", "\nmend: make mend PAGES='page'\n")
-        self.assertNotIn("mend:", Tree(PAGE.replace("exit 3'", "exit 4'")).says("--slow")[1])  # what is shown is printed
+        self.assertNotIn("mend:", Tree(PAGE.replace("exit 3'", "exit 4'")).says("--slow")[1])  # none of its output
 
     def test_slow(self):
         self.breaks("slow and long", "slow and short", "page.md:16:")
@@ -269,7 +269,7 @@ class Mending(unittest.TestCase):
     def test_rename(self):
         files = {"a.cu": "wait(); awaits(); wait_ld(wait);\n", "a.txt": "- wait();\n", "b.md": "nothing\n"}
         said, made = self.renamed(files, "wait pause")
-        self.assertEqual(made, {"a.cu": "pause(); awaits(); wait_ld(pause);\n", "a.txt": "- pause();\n", "b.md": "nothing\n"})
+        self.assertEqual(made, {**files, "a.cu": "pause(); awaits(); wait_ld(pause);\n", "a.txt": "- pause();\n"})
         self.assertEqual(said, "a.cu: pause, 2 times\na.txt: pause, 1 times\n")
         self.assertEqual(self.renamed({"a.c": '"a-b" b-a-b\n'}, "a-b c-d")[1], {"a.c": '"c-d" b-a-b\n'})
 
