@@ -120,11 +120,11 @@ def main():
         sys.stdout.flush()
     kernels, slow = o.expect.split(), ["--slow"] * bool(o.pages)
     programs = [os.path.join(o.build, diagnostics.program_of(kernel)) for kernel in kernels]
-    if not run(make, "all", *programs):
+    if not run(make, "-s", "all", *programs):
         return 1
     well = [expect(kernel, o.build) for kernel in kernels]
     sys.stdout.flush()
-    well += [] if o.pages else [run(make, diagnostics.PAGE), run(make, "docs")]
+    well += [] if o.pages else [run(make, "-s", diagnostics.PAGE), run(make, "-s", "docs")]
     well += [run(*PYTHON, "tests/lessons/lessons.py", "--update", *slow, *o.pages.split()),
              run(*PYTHON, "tests/silicon/families.py", "--update"),
              run(*PYTHON, "tests/lessons/rules.py", "--update"),
