@@ -31,6 +31,7 @@ KINDS = {"", "console", "c", "c sketch", "sh", "make", "cmake", "ptx", "yaml", "
 CITED = re.compile(r"([A-Za-z0-9_./-]+\.(?:cu|cuh|c|h|def|sh|py|js|txt|md)):(\d+)(?:-(\d+))?")
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 OUTPUT = re.compile(r"^(\$ |(PASS|FAIL)  \w|(error|warning|strict): .*\[[a-z0-9-]+\]$|\s+--> .*:\d+)")
+NEAR = 10  # lines
 FAMILIES = ("run", "check", "watch", "break", "exercise", "grade")
 
 
@@ -98,9 +99,11 @@ class Rules:
     def breach(self, found, line, text):
         self.breaches.append(f"{found.path}:{line}: {text}")
 
-    def drifted(self, found, line, text, path, sought):
-        """A breach: path has nothing of what is sought; what it has like it."""
-        near = drift.nearest(sought, "\n".join(self.tree.lines(path)))
+    def drifted(self, found, line, text, path, sought, around=None):
+        """A breach: path has nothing of what is sought; what it has like it, first of all around a line."""
+        lines = self.tree.lines(path)
+        begin, end = (len("\n".join(lines[: max(n, 0)])) for n in (around - NEAR, around + NEAR)) if around else (0, None)
+        near = drift.nearest(sought, "\n".join(lines), begin, end) or drift.nearest(sought, "\n".join(lines))
         self.breach(found, line, text + (f"\n    nearest: {path}:{near[0]}: `{near[1]}`" if near else ""))
         self.renames += [near[2]] if near else []
 
@@ -123,7 +126,7 @@ class Rules:
         if there and places:
             self.breach(found, number, f"{says}; " + (f"{path}:{places[0]} does" if len(places) == 1 else "others do"))
         elif there:
-            self.drifted(found, number, says, path, quotes[0])
+            self.drifted(found, number, says, path, quotes[0], first)
         self.cited += [(found.path, cited, path, first, places)] if places else []
 
     def citations(self, found):
