@@ -102,8 +102,9 @@ class Rules:
     def drifted(self, found, line, text, path, sought, around=None):
         """A breach: path has nothing of what is sought; what it has like it, first of all around a line."""
         lines = self.tree.lines(path)
-        begin, end = (len("\n".join(lines[: max(n, 0)])) for n in (around - NEAR, around + NEAR)) if around else (0, None)
-        near = drift.nearest(sought, "\n".join(lines), begin, end) or drift.nearest(sought, "\n".join(lines))
+        whole, first, last = "\n".join(lines), max((around or 0) - NEAR, 0), around + NEAR if around else None
+        begin, end = len("\n".join(lines[:first])), len("\n".join(lines[:last]))
+        near = drift.nearest(sought, whole, begin, end) or drift.nearest(sought, whole)
         self.breach(found, line, text + (f"\n    nearest: {path}:{near[0]}: `{near[1]}`" if near else ""))
         self.renames += [near[2]] if near else []
 
