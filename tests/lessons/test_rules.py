@@ -130,7 +130,8 @@ class Rules(unittest.TestCase):
             self.assertIn(place, says)
         self.assertTrue(says.endswith("\nmend: make mend RENAME='tmem_alloc take_columns'\n"), says)
         other = "\n" * 20 + "void f(void) {\n    other_name(1);\n}\n"  # as new, and far from what is cited
-        says = self.says({**FILES, "01_step/k.cu": files["01_step/k.cu"] + other})[1]
+        says = self.says({"01_step/README.md": "# x\n\n`k.cu:2` `tmem_alloc(1);`\n",
+                          "01_step/k.cu": files["01_step/k.cu"] + other})[1]
         self.assertIn("\nmend: make mend RENAME='tmem_alloc take_columns'\n", says)
         files["01_step/k.cu"] = FILES["01_step/k.cu"].replace("(1)", "(7)")
         self.assertNotIn("mend:", self.says({**FILES, "01_step/k.cu": files["01_step/k.cu"]})[1])
