@@ -153,19 +153,19 @@ class Drifting(unittest.TestCase):
 
     def test_all_that_drifted(self):
         """Holes, mistakes and questions: each place, and the command where a name is another now."""
-        step, header = "02_simple_umma/02_simple_umma.cu", "common/tmem.cuh"
-        for path in (step, header):
+        name = "tmem_wait_ld"
+        for path in ("02_simple_umma/02_simple_umma.cu", "common/tmem.cuh"):
             text = kernels.read(os.path.join(self.folder.name, path))
             with open(os.path.join(self.folder.name, path), "w") as f:
-                f.write(text.replace("tmem_wait_ld", "tmem_load_wait"))
+                f.write(text.replace(name, name + "_now"))
         with self.assertRaises(Drift) as drift:
             exercise.load(self.folder.name, "02")
         said = str(drift.exception)
         for place in (r"fill/02\.txt:\d+: ", r"02_simple_umma\.txt:\d+: 02-epilogue-wait-ld-deleted: ",
                       r"02_simple_umma\.txt:\d+: 02-epilogue-wait-is-for-stores: ",
-                      r"\n    nearest: 02_simple_umma/02_simple_umma.cu:\d+: `tmem_load_wait\(\);`\n"):
+                      rf"\n    nearest: 02_simple_umma/02_simple_umma.cu:\d+: `{name}_now\(\);`\n"):
             self.assertRegex(said, place)
-        self.assertTrue(said.endswith("\nmend: make mend RENAME='tmem_wait_ld tmem_load_wait'"), said)
+        self.assertTrue(said.endswith(f"\nmend: make mend RENAME='{name} {name}_now'"), said)
 
     def test_an_answer_follows_the_code(self):
         before = predict.load(self.folder.name, "05", "1")

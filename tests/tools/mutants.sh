@@ -82,18 +82,19 @@ run 2 --catalogue "$scratch/made_up.txt"
 says 'made_up.txt:6: gone: .*: 0 places instead of one are .no_such_text\(\);'
 says 'nearest: 02_simple_umma/02_simple_umma.cu:[0-9]+: '
 # all that drifted, and the command where a name is another: the steps' own catalogues on renamed sources
+name=tmem_wait_ld
 mkdir -p "$scratch/root" && cp -R "$root/python" "$root/common" "$root/course" "$root/0"* "$scratch/root" || exit 1
 mkdir "$scratch/root/tests" && cp -R "$root/tests/mutants" "$scratch/root/tests" || exit 1
 for file in "$scratch/root/common/tmem.cuh" "$scratch/root/0"*/*.cu; do
-    sed 's/tmem_wait_ld\>/tmem_load_wait/' "$file" >"$scratch/new" && cat "$scratch/new" >"$file"
+    sed "s/\\<$name\\>/${name}_now/" "$file" >"$scratch/new" && cat "$scratch/new" >"$file"
 done
 here=$root root=$scratch/root
 run 2 --list
 root=$here
 for file in 01_tmem_alloc 02_simple_umma 03_tma_multicast 04_pair_umma 05_persistent_warpspec; do
-    says "$file.txt:[0-9]+: 0.*: $file/$file.cu: 0 places instead of one are .tmem_wait_ld\(\);"
+    says "$file.txt:[0-9]+: 0.*: $file/$file.cu: 0 places instead of one are .$name\(\);"
 done
-says "^mend: make mend RENAME='tmem_wait_ld tmem_load_wait'\$"
+says "^mend: make mend RENAME='$name ${name}_now'\$"
 case_of twice 'legal:' '__syncthreads();' ';'
 run 2 --catalogue "$scratch/made_up.txt"
 says 'twice: .*: 3 places instead of one .*lines [0-9]+, [0-9]+, [0-9]+'
