@@ -4,7 +4,7 @@ import re
 
 from sm100repo.drift import Drift, each, missing
 
-HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@.*$")
+HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*$")
 
 
 def hunks(text):
@@ -21,23 +21,27 @@ def hunks(text):
 
 
 def place(where, path, body, lines, at):
-    """The index of lines where a hunk's old ones stand, of several the nearest to at."""
-    old = [line[1:] for line in body if line[0] != "+"]
-    found = [i for i in range(len(lines)) if lines[i : i + len(old)] == old]
+    """The index of lines where a hunk's old ones stand, white space aside; of several the nearest to at."""
+    old, bare = [line[1:] for line in body if line[0] != "+"], [line.split() for line in lines]
+    found = [i for i in range(len(lines)) if bare[i : i + len(old)] == [line.split() for line in old]]
     if found:
-        return min(found, key=lambda i: abs(i - at))
+        return min(found, key=lambda i: (lines[i : i + len(old)] != old, abs(i - at)))
     gone = [line for line in old if line.strip() and line not in lines] or old
     raise missing(where, path, " ".join(" ".join(gone).split()), "\n".join(lines))
 
 
 def refreshed(name, text, read):
-    """The patch with the numbers of the lines where it applies now. name: its path; read: gives a source's text."""
+    """The patch with the numbers and the white space of the lines where it applies now. name: its path; read: gives a
+    source's text."""
     patch, shift = text.split("\n"), {}
 
     def one(hunk):
         i, path, body = hunk
-        old, new = (int(number) for number in HUNK.match(patch[i]).groups())
-        at = place(f"{name}:{i + 1}", path, body, read(path).split("\n"), old - 1) + 1
+        old = int(HUNK.match(patch[i])[1])
+        lines = read(path).split("\n")
+        at = place(f"{name}:{i + 1}", path, body, lines, old - 1) + 1
+        there = iter(lines[at - 1 :])
+        patch[i + 1 : i + 1 + len(body)] = [line if line[0] == "+" else line[0] + next(there) for line in body]
         added = shift.setdefault(path, 0)
         patch[i] = re.sub(r"-\d+(.*?) \+\d+", rf"-{at}\1 +{at + added}", patch[i], count=1)
         shift[path] = added + sum(line[0] == "+" for line in body) - sum(line[0] == "-" for line in body)

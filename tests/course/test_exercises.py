@@ -81,7 +81,7 @@ class Catalogue(unittest.TestCase):
             self.assertEqual(len({e.name for e in made}), len(made))
             for e in made:
                 self.assertNotRegex(e.start, r"\n\n\n|[ \t]\n|\{\n\n|\n\n *\}", e.name)
-                self.assertLessEqual(max(map(len, e.start.splitlines())), 120, e.name)
+                self.assertLessEqual(max(map(len, e.start.splitlines())), 120, f"{e.name}: first of all `make format`")
                 self.assertNotEqual(e.start, e.solution, e.name)
                 lines, of = e.start.splitlines(), e.solution.splitlines()
                 self.assertEqual(lines[: e.first - 1], of[: e.first - 1], e.name)
@@ -94,7 +94,7 @@ class Catalogue(unittest.TestCase):
             for case, broken in repair.usable(ROOT, step)[:: 1 if FULL else 6]:
                 made = subprocess.run(["clang-format", f"--assume-filename={ROOT}/{step}/kernel.cuh"], input=broken,
                                       text=True, capture_output=True, check=True).stdout
-                self.assertEqual(made, broken, case.name)
+                self.assertEqual(made, broken, f"{case.name}: first of all `make format`")
 
     def test_two_seeds_give_different_ones(self):
         for lesson, step in kernels.steps(ROOT).items():

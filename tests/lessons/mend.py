@@ -31,8 +31,8 @@ def write(path, text):
 
 
 def rename(words):
-    """Writes the second of two names wherever the first stands; returns the files of code. A name that is another's
-    already would make one of two: SystemExit."""
+    """Writes the second of two names wherever the first stands; returns the files of code that have it now. A name that
+    is another's already would make one of two: SystemExit."""
     if not re.fullmatch(f"{NAME} {NAME}", words):
         sys.exit("mend: RENAME='OLD NEW' are two names")
     old, new = words.split()
@@ -53,7 +53,7 @@ def rename(words):
         text, count = named[old].subn(new, texts[path])
         write(path, text)
         print(f"{path}: {new}, {count} times")
-    return [path for path in found if path.endswith(CODE[:4])]
+    return [path for path in texts if path.endswith(CODE[:4]) and (path in found or named[new].search(texts[path]))]
 
 
 def in_format(paths):

@@ -318,7 +318,9 @@ class Rules:
                 taken.add(n)
                 try:
                     whole = "\n".join(self.tree.lines(path))
-                    self.patched[path] = patches.refreshed(path, whole, lambda at: "\n".join(self.tree.lines(at)))
+                    new = self.patched[path] = patches.refreshed(path, whole, lambda at: "\n".join(self.tree.lines(at)))
+                    if re.sub("@@.*", "", new) != re.sub("@@.*", "", whole):
+                        self.breaches.append(f"{path}: its lines have other white space now")
                 except drift.Drift as drifted:
                     self.breaches += [said for said, _ in drifted.found]
                     self.renames += [rename for _, rename in drifted.found]
@@ -365,7 +367,8 @@ class Rules:
         print("".join(f"{path}: other lines\n" for path in new if path.endswith(".patch")), end="")
 
     def mends(self):
-        return ["mend: make mend"] * bool(self.moves()) + drift.mends(self.renames)
+        spaced = any(text.endswith("white space now") for text in self.breaches)
+        return ["mend: make mend"] * bool(self.moves() or spaced) + drift.mends(self.renames)
 
 
 def main():

@@ -115,6 +115,13 @@ class Rules(unittest.TestCase):
         self.assertIn("[`k()`](k.cu#L2)", text)
         self.assertIn("1-word.patch: other lines", says)
 
+    def test_patch_of_other_white_space(self):
+        files = {**FILES, "01_step/k.cu": FILES["01_step/k.cu"].replace("1;  //", "1; //")}
+        code, says, _ = self.says(files)
+        self.assertEqual((code, says), (1, "01_step/breaks/1-word.patch: its lines have other white space now\n"
+                                           "mend: make mend\n"))
+        self.assertEqual(self.says(files, "--update")[0], 0)
+
     def test_renamed(self):
         """Whatever quotes a name is listed, with what the source has now and the command that renames it."""
         page = FILES["01_step/README.md"].replace("    ...\n", "    tmem_alloc(1);\n")
