@@ -115,6 +115,9 @@ def main():
     o = p.parse_args()
     os.chdir(ROOT)
     make = os.environ.get("MAKE") or "make"
+    short = os.environ.get("MAKEFLAGS", "").split(" ")[0]
+    if "n" in short and not short.startswith("-"):  # make -n runs what is given make's own jobs
+        return 0
     if o.rename:
         in_format(rename(o.rename))
         sys.stdout.flush()
