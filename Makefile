@@ -133,9 +133,9 @@ EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
 EXPORTS := emulator/cudart/runtime/exports.map
 
-# Most of the emulator runs once a launch, and is compiled in half of the time that -O2 -g takes: lines for backtraces are
-# in -g1. OPT='-O0 -g' is for a debugger; it holds for all rooms.
-OPT ?= -O1 -g1
+# Most of the emulator runs once for a launch, and is compiled in half of the time that -O2 -g takes; -g1 has the lines of
+# backtraces. OPT='-O0 -g', for a debugger, holds for all rooms.
+OPT ?= -Og -g1
 CFLAGS ?=
 # Warnings are errors where WERROR=1 says so, as .ci/run and lint do: a compiler of next year has warnings of its own.
 WARN = -Wall -Wextra $(if $(WERROR),-Werror)
@@ -192,9 +192,13 @@ $(EMU)/told: $(FORCED)
 # What takes most of an emulation's time: the loops over matrices in simd/, the checks of order, the machine's steps, the
 # loops over lanes in isa/.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
-$(foreach r,simd check,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
-$(foreach r,engines launch machine num stats warp,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O2)
-$(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-ftree-vectorize)
+$(EMU)/obj/simd/%.o: EMU_CFLAGS += $(TUNED:file=-O3)
+$(foreach r,base check engines launch machine num warp,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O2)
+$(foreach r,cudart lower ptx,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O1)
+$(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize)
+# It has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) from -O2 on alone; without
+# that the program's own SSE code takes several times as long.
+$(EMU)/obj/isa/float.o: EMU_CFLAGS += $(TUNED:file=-O2)
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
