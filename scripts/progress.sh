@@ -1,11 +1,8 @@
 #!/bin/sh
-# progress.sh COMMAND...: runs CMake's build of the tests, or ctest, and shows how far it is, on a terminal in one line, elsewhere
-# in a few. All that is not a step forward (warnings, failed and skipped tests, the summary) is shown as it comes. The exit
-# code is COMMAND's.
+# progress.sh ctest ARGUMENT...: runs it and shows how far it is, on a terminal in one line, elsewhere in a few. All that is
+# not a step forward (failed and skipped tests, the summary) is shown as it comes. The exit code is ctest's.
 set -u
-terminal=
-[ -t 1 ] && terminal=yes
-if [ -n "$terminal" ] && [ "$1" = ctest ]; then
+if [ -t 1 ]; then
     exec "$@" --progress
 fi
 {
@@ -14,11 +11,7 @@ fi
 } | while IFS= read -r line; do
     case $line in
     'progress.sh: exit '*)
-        [ -z "$terminal" ] || printf '\033[K'
         exit "${line##* }"
-        ;;
-    '['*%'] '*) # CMake: 100% stands beside the last step
-        [ -z "$terminal" ] || printf '  %s %s\033[K\r' "${line%%]*}]" "${line##*[ /]}"
         ;;
     ' '*' Start '*) ;; # CTest: a test starts; it has passed
     *'00/'*' Test '*' Passed '*) echo "$line" ;;

@@ -136,10 +136,8 @@ static void tile_lay_out(const struct tma_box *box, struct tile *t) {
 static bool tile_make(const struct async_op *op, const struct tma_box *box, struct tile *t) {
     memset(t, 0, sizeof *t);
     const char *why = tmap_decode(box->map, &t->m);
-    if (why)
-        return fault(op, &bad_map, why);
-    if (!box_fits(op, box, t))
-        return false;
+    if (why || !box_fits(op, box, t))
+        return why && fault(op, &bad_map, why);
     tile_lay_out(box, t);
     return true;
 }
@@ -538,13 +536,13 @@ DIAG(no_reduction) = {
     .reason = "the unit has no such operation.",
 };
 
-static bool check_store(const struct tile_store *s, const struct tile *t, enum tma_element element) {
+static bool check_store(const struct tile_store *s, const struct tile *t) {
     if (t->m.type == TMAP_4X16_P64) /* 9.7.9.27.1.1 */
         return fault(&s->op, &bad_box, "the type 16U4_ALIGN16B is for loads only");
     for (uint32_t i = 0; i < (t->rows4 ? TMAP_MAX_RANK : t->m.rank); i++)
         if (t->coord[i] < 0)
             return fault(&s->op, &bad_box, "a store's coordinates must not be negative");
-    if (s->reduce == NUM_OP_NONE || tma_reduce_exists(s->reduce, element, false, true))
+    if (s->reduce == NUM_OP_NONE || tma_reduce_exists(s->reduce, tma_element_of(t->m.type, s->reduce), false, true))
         return true;
     mach_fault(s->op.cta->island, &s->op.origin, &no_reduction, "%s: no such reduction for elements of type %s",
                s->op.name, tmap_type_name(t->m.type));
@@ -554,17 +552,14 @@ static bool check_store(const struct tile_store *s, const struct tile *t, enum t
 static bool run_store(struct async_op *op) {
     const struct tile_store *s = (const struct tile_store *)op;
     struct tile t;
-    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)))
-        return true;
-    const enum tma_element element = tma_element_of(t.m.type, s->reduce);
-    if (!check_store(s, &t, element))
+    if (!tile_make(op, &s->box, &t) || !tma_check_source(op, s->src, tile_extent(&t)) || !check_store(s, &t))
         return true;
     struct tile_write *w =
         async_op_create_with(sizeof *w, (size_t)t.rows * t.inner, &write_kind, op->name, op->cta, &op->origin);
     w->follows = op->number;
     w->tile = t;
     w->reduce = s->reduce;
-    w->element = element;
+    w->element = tma_element_of(t.m.type, s->reduce);
     w->track = s->track;
     if (!gather_rows(s, &t, w->rows)) {
         async_op_free(&w->op);

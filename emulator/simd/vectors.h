@@ -1,5 +1,5 @@
-/* simd/vectors.h - private to simd/: the host's vector instructions. A header of its own, because the compiler takes longer to
- * read it than most files that would do without. */
+/* simd/vectors.h - private to simd/: the host's vector instructions. A header of its own: the compiler takes longer to
+ * read <immintrin.h> than to compile most files, and most do without. */
 #ifndef SIMD_VECTORS_H
 #define SIMD_VECTORS_H
 

@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 
+from sm100repo import read
+
 PAGE = "docs/diagnostics.md"
 MEND = "run make rules, and commit " + PAGE
 HEADER = """# Diagnostics
@@ -61,11 +63,6 @@ class Rule:
 def sources(folder, *endings):
     for path, _, names in os.walk(folder):
         yield from (os.path.join(path, n) for n in names if n.endswith(endings))
-
-
-def read(path):
-    with open(path, encoding="utf-8") as f:
-        return f.read()
 
 
 def named_in(path):

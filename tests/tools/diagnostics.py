@@ -79,7 +79,7 @@ def expect(what, code, text, command):
 
 
 def script(*arguments):
-    return [sys.executable, "-ISB", ROOT + "/python/sm100repo/diagnostics.py", "./rules", *arguments]
+    return [sys.executable, "-ISB", ROOT + "/python/sm100repo", "diagnostics", "./rules", *arguments]
 
 
 def breach(what, text, rules=None, **changed):
