@@ -195,7 +195,7 @@ fetch() {
 
 # find_cudart NVCC: the first folder with a libcudart.so or libcudart.so.N among those nvcc itself links from
 find_cudart() {
-    plan=$("$1" -dryrun --cudart shared probe.cu 2>&1) || :
+    plan=$("${told:-$1}" -dryrun --cudart shared probe.cu 2>&1) || :
     top=$(printf '%s\n' "$plan" | sed -n 's/^#\$ TOP=//p')
     printf '%s\n' "${CUDART_DIR:-}" "$(dirname "$1")/../lib64" "$top/lib64" "$top/lib" \
         "$top/targets/$(uname -m)-linux/lib" "$top/targets/sbsa-linux/lib" |
