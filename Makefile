@@ -279,7 +279,7 @@ $(TOOL): $(PROGRAMS)/nvcc.flags $(FORCED)
 define nvcc
 	$(call say,NVCC,$(1))
 	@mkdir -p $(dir $(2))
-	$(Q). $(abspath $(TOOL)); set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
+	$(Q). '$(abspath $(TOOL))'; set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
 	if "$$NVCC" $(NVCC_FLAGS) -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags $${target:-$(NVCC_TARGET)} \
 	    $(NVCC_CHECK) -MMD -MP -MF $(2).d -o $(2) $(1) -L"$$LINK_DIR" >$(2).log 2>&1; \
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
@@ -475,7 +475,8 @@ UNDER ?=
 define cmake_tests
 	@sh scripts/doctor.sh need cmake ctest
 	@mkdir -p $(BUILD)/tests
-	@cmake -S tests -B $(BUILD)/tests -DROOT=$(CURDIR) -DPRODUCTS=$(abspath $(BUILD)) -DPROGRAMS=$(abspath $(PROGRAMS)) \
+	@cmake -S tests -B $(BUILD)/tests -DROOT='$(CURDIR)' -DPRODUCTS='$(abspath $(BUILD))' \
+	    -DPROGRAMS='$(abspath $(PROGRAMS))' \
 	    -DSTEPS="$(STEPS)" -DCC="$$(command -v $(firstword $(CC)))" -DSAN_LIB="$(SAN_LIB)" -DUNDER="$(UNDER)" \
 	    >$(BUILD)/tests/cmake.log 2>&1 || { cat $(BUILD)/tests/cmake.log >&2; exit 1; }
 endef

@@ -109,7 +109,8 @@ class Machine:
     def __init__(self, folder, system, wheels):
         self.system, self.work = system, os.path.join(folder, "row")
         self.root = os.path.join(self.work, "root")
-        self.binds = {"/proc": "/proc", "/dev": "/dev", wheels: "/wheels", os.path.join(folder, "sm100.git"): "/sm100.git"}
+        self.binds = {"/proc": "/proc", "/dev": "/dev", "/dev/pts": "/dev/pts", wheels: "/wheels",
+                      os.path.join(folder, "sm100.git"): "/sm100.git"}
 
     def __enter__(self):
         self.__exit__()
@@ -123,7 +124,7 @@ class Machine:
         return self.root
 
     def __exit__(self, *_):
-        for place in (*self.binds.values(), ""):
+        for place in (*reversed(self.binds.values()), ""):
             if os.path.ismount(self.root + place):
                 run("umount", "-l", self.root + place)
         shutil.rmtree(self.work, ignore_errors=True)

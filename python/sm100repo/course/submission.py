@@ -13,6 +13,7 @@ import re
 import shutil
 import stat
 import subprocess
+import tempfile
 
 from sm100repo import read, splice
 from sm100repo.course import sandbox
@@ -69,8 +70,9 @@ def dependencies(text):
 def header_folders(compiler):
     """Where nvcc and its host's compiler look for <...>: they say so themselves. compiler: Toolkit.device."""
     asked = [*compiler, "-E", "-Xcompiler", "-v", os.devnull]
-    said = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          env=sandbox.environment(os.sep)).stderr
+    with tempfile.TemporaryDirectory() as folder:
+        said = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              env=sandbox.environment(folder)).stderr
     found = re.findall(r"<\.\.\.> search starts here:\n((?: .*\n)+)", said)
     if not found:
         raise RuntimeError(f"the compiler does not say where its headers are:\n{said}")
