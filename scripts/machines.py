@@ -2,7 +2,7 @@
 
 Each row of ROWS is a Debian system, changed in one way, in which an ordinary user gets the last commit of this checkout and
 runs commands. A system is made once, by debootstrap and with the README's packages alone, and kept in the folder MACHINES;
-a row works on an overlay of it, which is thrown away. The table that is printed stands in docs/machines.md.
+a row works on an overlay of it, which is thrown away. docs/machines.md has the table that it printed.
 
   python3 -ISB python/sm100repo scripts/machines.py [--folder DIR] [--wheels DIR] [WORD...]    WORD: a row or a system
 
