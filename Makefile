@@ -256,7 +256,8 @@ wheel: emulator $(BUILD)/sm100emu.1 $(BUILD)/sm100emu-log.1 ## the emulator as a
 
 # ---------------------------------------------------------------- the steps: one nvcc line each
 # The family target: B200 (10.0) and B300 (10.3) run the SASS, the emulator reads the PTX, which is why nothing is
-# compressed. RUNPATH, not RPATH: the loader looks there after LD_LIBRARY_PATH, by which the emulator comes first.
+# compressed. RUNPATH, not RPATH: the loader looks there after LD_LIBRARY_PATH, by which the emulator comes first. The
+# quotes within quotes are for the shell that nvcc calls the linker by.
 NVCC_FLAGS := -O3 -std=c++17 -lineinfo
 NVCC_TARGET := -gencode arch=compute_100f,code=[sm_100f,compute_100f] -cudart shared --no-compress
 NVCC_CHECK := -Xptxas -v,-warn-spills -Xcompiler -Wall
@@ -280,7 +281,7 @@ define nvcc
 	$(call say,NVCC,$(1))
 	@mkdir -p $(dir $(2))
 	$(Q). '$(abspath $(TOOL))'; set -f; target=$$(sed -n 's|^// NVCC: *||p' $(1)); \
-	if "$$NVCC" $(NVCC_FLAGS) -Xlinker -rpath,"$$CUDART_DIR",--enable-new-dtags $${target:-$(NVCC_TARGET)} \
+	if "$$NVCC" $(NVCC_FLAGS) -Xlinker "\"-rpath=$$CUDART_DIR\"",--enable-new-dtags $${target:-$(NVCC_TARGET)} \
 	    $(NVCC_CHECK) -MMD -MP -MF $(2).d -o $(2) $(1) -L"$$LINK_DIR" >$(2).log 2>&1; \
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef

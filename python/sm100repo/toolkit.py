@@ -49,5 +49,5 @@ class Toolkit:
         return [*self.device, "-ptx", "-o", out, source]
 
     def program(self, source, out):
-        return [self.nvcc, *self.flags, *self.target, "-Xlinker", "-rpath," + self.env["CUDART_DIR"] +
-                ",--enable-new-dtags", "-L" + self.env["LINK_DIR"], "-o", out, source]
+        return [self.nvcc, *self.flags, *self.target, "-Xlinker",
+                f'"-rpath={self.env["CUDART_DIR"]}",--enable-new-dtags', "-L" + self.env["LINK_DIR"], "-o", out, source]

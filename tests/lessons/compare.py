@@ -25,11 +25,6 @@ def trimmed(lines):
     return lines
 
 
-def unnumbered(lines):
-    """The lines without the numbers that a compiler chooses: lines and registers of PTX."""
-    return [re.sub(r"(\.ptx:|ptx line )\d+|%[a-z]+\d+", r"\1#", line) for line in lines]
-
-
 def differs(shown, printed):
     """None where the lines match; else (index of the first shown line that nothing matches, or len(shown) where more
     was printed than is shown; index of the printed line that stands there instead)."""
