@@ -69,7 +69,7 @@ def needs():
 def mirror():
     """The URL that this machine's apt takes Debian from."""
     texts = [read(path) for path in glob.glob("/etc/apt/sources.list") + glob.glob("/etc/apt/sources.list.d/*")]
-    found = re.search(r"^(?:deb (?:\[[^]]*\] )?|URIs: *)(\S+)", "\n".join(texts), re.M)
+    found = re.search(r"^(?:deb (?:\[[^]]*\] )?|URIs: *)(\S+/debian)/?\s", "\n".join(texts), re.M)
     return os.environ.get("MIRROR") or (found or sys.exit("machines: no apt source is here: say MIRROR=URL"))[1]
 
 
