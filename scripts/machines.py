@@ -53,7 +53,11 @@ ROWS = {
 
 
 def run(*command, **options):
-    return subprocess.run(command, check=True, **options)
+    """Runs a command without its output; where it fails, the output's end is what this program ends with."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode:
+        sys.exit(f"machines: {' '.join(command)} ends with {done.returncode}:\n" + "".join(done.stdout.splitlines(True)[-8:]))
+    return done.stdout
 
 
 def needs():
@@ -81,7 +85,9 @@ def make_system(folder, suite):
     packages = re.search(r"sudo apt-get install ([a-z0-9+ -]+?) *#", read(os.path.join(ROOT, "README.md")))[1]
     print(f"machines: debootstrap of {suite}", flush=True)
     shutil.rmtree(root, ignore_errors=True)
-    run("debootstrap", "--variant=minbase", suite, root, mirror(), stdout=subprocess.DEVNULL)
+    run("debootstrap", "--variant=minbase", suite, root, mirror())
+    with open(root + "/etc/apt/apt.conf.d/90host", "w") as f:  # its proxies and certificates, say
+        f.writelines(line for line in run("apt-config", "dump").splitlines(True) if line.startswith("Acquire"))
     for path in ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf"):
         if os.path.exists(path):
             shutil.copy(path, root + path)
@@ -94,7 +100,7 @@ def make_system(folder, suite):
 
 def install(root, packages):
     run("chroot", root, "sh", "-c", "apt-get update -qq && apt-get install -y -qq --no-install-recommends " + packages,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 
 
 def make_wheels(wheels):
@@ -137,7 +143,7 @@ def run_row(name, row, folder, wheels, log):
         if packages:
             install(root, packages)
         if change:
-            run("chroot", root, "sh", "-c", change, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            run("chroot", root, "sh", "-c", change)
         kept = {k: v for k, v in os.environ.items() if k.startswith("PIP_") or "CA_BUNDLE" in k or "SSL_CERT" in k}
         env = {**kept, "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "WHEELS": "/wheels", "LC_ALL": "C.UTF-8"}
         copy = f"umask {'077' if '077' in name else '022'} && cp -r /sm100.git ~/'{place}' && cd ~/'{place}' && "
