@@ -18,47 +18,48 @@ set -u
 source=$1 emulator=$2
 shift 2
 
-# field NAME: what follows `// NAME: `, a line each
-fields=$(grep '^// [A-Z]*: ' "$source")
-field() {
-    while IFS= read -r text; do
-        case $text in
-        "// $1: "*) printf '%s\n' "${text#"// $1: "}" ;;
-        esac
-    done <<LINES
-$fields
+# Few processes: hundreds of tests come through here.
+expect='' never='' exit='' args='' emu='' newline='
+'
+while IFS= read -r text; do
+    case $text in
+    '// EXPECT: '*) expect=$expect${text#// EXPECT: }$newline ;;
+    '// NEVER: '*) never=$never${text#// NEVER: }$newline ;;
+    '// EXIT: '*) exit=${text#// EXIT: } ;;
+    '// ARGS: '*) args="$args ${text#// ARGS: }" ;;
+    '// EMU: '*) emu="$emu ${text#// EMU: }" ;;
+    esac
+done <<LINES
+$(grep '^// [A-Z]*: ' "$source")
 LINES
-}
 
-# with_lines: @NAME@ replaced by line numbers
-with_lines() {
-    while IFS= read -r text; do
-        while case $text in *@[A-Z]*@*) mark=$(expr "$text" : '.*@\([A-Z][A-Z0-9_]*\)@') ;; *) false ;; esac; do
-            line=$(grep -nE "// $mark\$" "$source" | sed 's/:.*//;q')
-            if [ -z "$line" ]; then
-                echo "$source: no line ends in \`// $mark'" >&2
-                line=missing
-            fi
-            text=$(printf '%s\n' "$text" | sed "s/@$mark@/$line/g")
-        done
-        printf '%s\n' "$text"
+# numbered: sets text with each @NAME@ replaced by its line's number
+numbered() {
+    while case $text in *@[A-Z]*@*) mark=$(expr "$text" : '.*@\([A-Z][A-Z0-9_]*\)@') ;; *) false ;; esac; do
+        line=$(grep -nE "// $mark\$" "$source" | sed 's/:.*//;q')
+        if [ -z "$line" ]; then
+            echo "$source: no line ends in \`// $mark'" >&2
+            line=missing
+        fi
+        text=$(printf '%s\n' "$text" | sed "s/@$mark@/$line/g")
     done
 }
 
 # masked: what depends on the host and on nvcc is one sign: addresses, long numbers, which operand is read first; with
 # another nvcc than the page's also the line that it gives a statement of several
-varies='0x[0-9a-f]+|[0-9]{4,}|matrix [AB]'
-grep -qsxF "NVCC_VERSION='13.0'" "${1%/tests/*}/toolkit.env" || varies="$varies|:[0-9]+"
 masked() {
+    varies='0x[0-9a-f]+|[0-9]{4,}|matrix [AB]'
+    grep -qsxF "NVCC_VERSION='13.0'" "$toolkit" || varies="$varies|:[0-9]+"
     sed -E "s/$varies/#/g"
 }
+toolkit=${1%/tests/*}/toolkit.env
 
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-# shellcheck disable=SC2046 # words on purpose
+# shellcheck disable=SC2086 # words on purpose
 set -- timeout -k 5 600 env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} \
     ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" UBSAN_OPTIONS="exitcode=124:${UBSAN_OPTIONS:-}" \
-    TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$emulator" $(field EMU) "$@" $(field ARGS)
+    TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$emulator" $emu "$@" $args
 "$@" >"$out" 2>&1
 code=$?
 [ -z "${SAID:-}" ] || cp "$out" "$SAID"
@@ -69,32 +70,34 @@ complain() {
     bad=1
 }
 
-wanted=$(field EXIT)
-if [ -n "$wanted" ]; then
-    [ "$code" -eq "$wanted" ] || complain "exit code $code, expected $wanted"
+if [ -n "$exit" ]; then
+    [ "$code" -eq "$exit" ] || complain "exit code $code, expected $exit"
 elif [ "$code" -lt 1 ] || { [ "$code" -gt 123 ] && [ "$code" -ne 126 ]; }; then
     complain "exit code $code, expected a failure that is reported (1 to 123, or 126)"
 fi
 
-[ "$wanted" = 0 ] || [ -n "$(field EXPECT)" ] || complain "$source has no \`// EXPECT:' line"
-while IFS= read -r regex; do
-    [ -z "$regex" ] || grep -qE -e "$regex" "$out" ||
-        complain "not in the output: $regex (after a message was reworded: make mend EXPECT=$source)"
+[ "$exit" = 0 ] || [ -n "$expect" ] || complain "$source has no \`// EXPECT:' line"
+while IFS= read -r text; do
+    numbered
+    [ -z "$text" ] || grep -qE -e "$text" "$out" ||
+        complain "not in the output: $text (after a message was reworded: make mend EXPECT=$source)"
 done <<LINES
-$(field EXPECT | with_lines)
+$expect
 LINES
-while IFS= read -r regex; do
-    [ -z "$regex" ] || ! grep -qE -e "$regex" "$out" || complain "in the output: $regex"
+while IFS= read -r text; do
+    numbered
+    [ -z "$text" ] || ! grep -qE -e "$text" "$out" || complain "in the output: $text"
 done <<LINES
-$(field NEVER | with_lines)
+$never
 LINES
-page=$(dirname "$0")/../../docs/diagnostics.md
+folder=${0%/*}
 entry="- Kernel: [${source##*/}](../tests/${source#"${source%negative/*}"})"
-while IFS= read -r message; do
-    [ -z "$message" ] || sed -E 's/ +\[[a-z0-9-]+\]$//' "$out" | masked | grep -qxF -e "$message" ||
+shown=$(grep -F -B 1 -e "$entry" "$folder/../../docs/diagnostics.md")
+[ -z "$shown" ] || while IFS= read -r message; do
+    sed -E 's/ +\[[a-z0-9-]+\]$//' "$out" | masked | grep -qxF -e "$message" ||
         complain "docs/diagnostics.md shows \`$message', not what this prints: run make rules, and commit the page"
 done <<LINES
-$(grep -F -B 1 -e "$entry" "$page" | sed -n 's/^- Message: `\(.*\)`$/\1/p' | masked)
+$(printf '%s\n' "$shown" | sed -n 's/^- Message: `\(.*\)`$/\1/p' | masked)
 LINES
 
 if [ $bad -ne 0 ]; then
