@@ -40,24 +40,23 @@ kernel_alone() {
 }
 
 # broken_copy STEP PATCH FOLDER: FOLDER gets the step and common/ with the patch in them, and FOLDER/STEP/STEP is built.
-# A file that is the same as before keeps its time, and so what was built is built again only where something changed.
+# Files keep their times, and a patched one that is the same as before its own: what was built is built again only where
+# something changed.
 broken_copy() {
     sh scripts/doctor.sh need patch
     fresh=$3.$$
-    for file in $(find "$1" common -name '*.cu' -o -name '*.cuh' -o -name '*.h'); do
-        mkdir -p "$fresh/${file%/*}" "$3/${file%/*}"
-        cp "$file" "$fresh/$file"
-        chmod u+w "$fresh/$file"
-    done
+    mkdir -p "$fresh" "$3"
+    cp -Rp "$1" common "$fresh"
+    chmod -R u+w "$fresh"
     patch -s -p1 -d "$fresh" <"$2" || {
         echo "$2 does not apply" >&2
         rm -rf "$fresh"
         exit 2
     }
-    for file in $(cd "$fresh" && find . -name '*.cu' -o -name '*.cuh' -o -name '*.h'); do
-        cmp -s "$fresh/$file" "$3/$file" && continue
-        cp -f "$fresh/$file" "$3/$file"
+    for file in $(sed -n 's|^+++ b/||p' "$2"); do
+        ! cmp -s "$fresh/$file" "$3/$file" || touch -r "$3/$file" "$fresh/$file"
     done
+    cp -Rpf "$fresh/." "$3"
     rm -rf "$fresh"
     kernel=
     ! kernel_alone "$1" "$2" "$3" || ! command -v python3 >/dev/null || kernel=$3

@@ -6,7 +6,8 @@
 #                          NVCC_VERSION major.minor
 #                          CUDART_DIR   folder of libcudart.so.N: the program's RUNPATH
 #                          LINK_DIR     folder where the linker finds libcudart.so
-#                          FILE is left alone where nothing changed, so that make rebuilds nothing.
+#                          FILE is left alone where nothing changed, so that make rebuilds nothing. FILE.for is the question
+#                          that it answers: while that is the same, nothing is run to answer it again.
 #   toolkit.sh show FILE   says what FILE holds, in a line
 #   toolkit.sh which       says what env would do: `use VERSION NVCC`, `old VERSION NVCC` or `fetch`
 #   toolkit.sh lizard      says which PYTHONPATH python3 needs for the lizard that `make lint` measures with, and fetches it
@@ -18,8 +19,9 @@
 # In order: $NVCC; $CUDA_HOME/bin/nvcc; nvcc on the PATH; what an earlier run fetched into .toolkit/. An nvcc older
 # than 12.9, the first that knows the family target sm_100f, stops the build unless .toolkit/ is there; NVCC=fetch
 # passes over whatever is installed. An nvcc refuses a g++ that is newer than it (its crt/host_config.h), so another g++ or
-# clang++ is looked for; without one, a newer CUDA is fetched where one is fetched at all. NVCC_CCBIN names one, as for nvcc. WHEELS=dir: the wheels come from there, and no network is used. TOOLKIT_DIR=dir: another
-# folder than .toolkit/, as an absolute path.
+# clang++ is looked for; without one, a newer CUDA is fetched where one is fetched at all. NVCC_CCBIN names one, as for
+# nvcc. WHEELS=dir: the wheels come from there, and no network is used. TOOLKIT_DIR=dir: another folder than .toolkit/, as an
+# absolute path.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -225,8 +227,19 @@ tell_host() {
     mv "$told.$$" "$told"
 }
 
+# question: all that the answer depends on, a line each
+question() {
+    printf '%s\n' "${NVCC:-}" "${CUDA_HOME:-}" "${CUDART_DIR:-}" "${NVCC_CCBIN:-}" "$TOOLKIT_DIR"
+    set -- "$(command -v "${NVCC:-nvcc}")" "${CUDA_HOME:-}/bin/nvcc" "$TOOLKIT_DIR/nvidia/cu13/bin/nvcc" \
+        "$(command -v "${NVCC_CCBIN:-g++}")" "$(command -v clang++)" scripts/toolkit*
+    for file; do [ ! "$file" -nt "$out.for" ] || echo "$file is new"; done
+    ls -lL "$@" 2>/dev/null || :
+}
+
 write_env() {
     out=$1
+    asked=$(question)
+    [ ! -e "$out" ] || [ "$asked" != "$(cat "$out.for" 2>/dev/null)" ] || return 0
     choose
     case $choice in
     old)
@@ -258,6 +271,9 @@ write_env() {
     printf "NVCC='%s'\nNVCC_VERSION='%s'\nCUDART_DIR='%s'\nLINK_DIR='%s'\n" \
         "${told:-$nvcc}" "$version" "$cudart" "$link" >"$out.$$"
     if cmp -s "$out.$$" "$out"; then rm "$out.$$"; else mv "$out.$$" "$out"; fi
+    : >"$out.for"
+    question >"$out.$$"
+    mv "$out.$$" "$out.for"
 }
 
 case ${1:-} in
