@@ -21,19 +21,13 @@ SMALLEST_TEXT = 12
 
 
 def pages(root):
-    """Markdown of the repository: what git knows, or is about to."""
-    told = subprocess.run(
-        ["git", "-C", root, "ls-files", "-co", "--exclude-standard", "*.md"], stdout=subprocess.PIPE, text=True
-    )
-    names = told.stdout.split()
-    if told.returncode or not names:  # no repository: what a tarball holds
-        names = [
-            os.path.relpath(os.path.join(at, name), root)
-            for at, _, files in os.walk(root)
-            for name in files
-            if name.endswith(".md") and "/build" not in at and "/." not in at
-        ]
-    return names
+    """Markdown of the repository, without what is made in it."""
+    return [
+        os.path.relpath(os.path.join(at, name), root)
+        for at, _, files in os.walk(root)
+        for name in files
+        if name.endswith(".md") and not re.match(r"/(build|exercises|\.)", at[len(root) :])
+    ]
 
 
 def shown(root):

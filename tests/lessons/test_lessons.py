@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -254,6 +255,7 @@ class Comparisons(unittest.TestCase):
             self.assertEqual("|".join(compare.merged(shown.split("|"), printed.split("|"))), result, (shown, printed))
 
 
+@unittest.skipUnless(shutil.which("git"), "git is not installed")
 class Mending(unittest.TestCase):
     def renamed(self, files, words):
         """(what is said, the files) of a rename in a repository of these files."""

@@ -93,7 +93,7 @@ def other(at, **changed):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    run = ["sh", "tests/negative/run.sh", "tests/negative/a.ptx", "./sm100emu", "launch"]
+    run = ["sh", "tests/negative/run.sh", "tests/negative/a.ptx", "./sm100emu", "./tests/negative/launch_ptx"]
     tree()
     os.mkdir("docs")
     expect("its programs", 0, "tests/negative/launch_ptx\n", script("programs"))
@@ -109,6 +109,9 @@ with tempfile.TemporaryDirectory() as folder:
     expect("another address", 0, "", run)
     expect("another address, written", 0, "3, each expected", script("write", "./sm100emu", "."))
     expect("the page has the old one", 0, page[-60:], ["tail", "-n", "4", "docs/diagnostics.md"])
+    write("sm100emu", FILES["sm100emu"].replace("ptx:2", "ptx:3"))
+    expect("another line, of another nvcc", 0, "", run)
+    write("toolkit.env", "NVCC_VERSION='13.0'\n")
     for was, new in ("ptx:2", "ptx:3"), ("it's", "that is"), ("ptx:2", "ptx:2, too"):
         write("sm100emu", FILES["sm100emu"].replace(was, new))
         expect("another message", 1, "not what this prints: run make rules", run)
