@@ -193,8 +193,8 @@ $(EMU)/told: $(FORCED)
 # What takes most of an emulation's time: the loops over matrices in simd/, the checks of order, the machine's steps, the
 # loops over lanes in isa/.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
-$(EMU)/obj/simd/%.o: EMU_CFLAGS += $(TUNED:file=-O3)
-$(foreach r,base check engines launch machine num warp,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O2)
+$(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
+$(foreach r,base engines launch machine num warp,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O2)
 $(foreach r,cudart lower ptx,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O1)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize)
 # It has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) from -O2 on alone; without
