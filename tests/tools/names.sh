@@ -1,7 +1,7 @@
 #!/bin/sh
 # names.sh ROOT: every file that a comment, script or page names with its folder ("room/file.c") exists, seen from the
-# root, from emulator/, tests/ or tests/unit/, or from the file that names it; the tools' tests name made-up trees. Names below folders that the repository
-# does not have are other people's. A ghost is one line `file:line: name`, and exit 1.
+# root, from emulator/, tests/ or tests/unit/, or from the file that names it; the tools' tests name made-up trees. Names
+# below folders that the repository does not have are other people's. A ghost is one line `file:line: name`, and exit 1.
 set -u
 root=$1
 gone=exec # a room that was
@@ -12,11 +12,9 @@ ghosts() (
     find ./* -type d \( -name 'build*' -o -name .toolkit \) -prune -o -type f \
         \( -name '*.[ch]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.md' \
         -o -name '*.ptx' -o -name CMakeLists.txt -o -name Makefile \) \
-        ! -path './tests/tools/*.sh' -print |
-        LC_ALL=C sort | while read -r file; do
-        grep -noE '[A-Za-z0-9_./-]*[A-Za-z0-9_]/[A-Za-z0-9_]+\.(c|h|def|cu|cuh|sh|md|map)\b' "$file" |
-            sed "s|^|$file:|"
-    done | while IFS=: read -r file line name; do
+        ! -path './tests/tools/*.sh' \
+        -exec grep -noHE '[A-Za-z0-9_./-]*[A-Za-z0-9_]/[A-Za-z0-9_]+\.(c|h|def|cu|cuh|sh|md|map)\b' {} + |
+        while IFS=: read -r file line name; do
         first=${name%%/*}
         case $first in
         '') continue ;;
