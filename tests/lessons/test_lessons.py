@@ -13,6 +13,7 @@ import compare
 import lessons
 import mend
 import page
+from called import called
 from sm100repo import PYTHON
 
 PAGE = """# A page
@@ -97,9 +98,7 @@ class Tree:
             f.write(text)
 
     def says(self, *words):
-        command = [*PYTHON, lessons.__file__, "--root", self.folder.name, *words]
-        done = subprocess.run(command, capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
+        return called(lessons.main, "--root", self.folder.name, *words)
 
     def text(self):
         with open(self.path) as f:

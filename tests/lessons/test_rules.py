@@ -1,13 +1,12 @@
 """test_rules.py - rules.py can fail: a small tree that keeps all rules, and one breach of it at a time."""
 
 import os
-import subprocess
 import tempfile
 import unittest
 
-from sm100repo import PYTHON
+import rules
+from called import called
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = {
     "Makefile": "ARGS ?=\nall: x ## all\nrun-% check-%:\n\techo\n.PHONY: run-01\n",
     "emulator/sm100emu.1": ".It Fl -check Ns = Ns Ar level\n",
@@ -51,10 +50,9 @@ class Rules(unittest.TestCase):
                 os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
                 with open(os.path.join(folder, path), "w") as f:
                     f.write(text)
-            done = subprocess.run([*PYTHON, os.path.join(HERE, "rules.py"), "--root", folder, *words],
-                                  capture_output=True, text=True)
+            code, said = called(rules.main, "--root", folder, *words)
             with open(os.path.join(folder, "01_step/README.md")) as f:
-                return done.returncode, done.stdout + done.stderr, f.read()
+                return code, said, f.read()
 
     def breach(self, old, new, *wanted, path="01_step/README.md"):
         files = {**FILES, path: FILES[path].replace(old, new)}
