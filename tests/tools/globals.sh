@@ -5,8 +5,8 @@
 # file `objects` lists the object files from the repository's root.
 set -u
 found=$(tr ' ' '\n' <"$1/objects" | grep -vE '/(cudart/core/context|base/budget)\.o$' | sed "s|.*/emulator/|$1/|" |
-    tr '\n' '\0' | xargs -0 objdump -t | awk '/:  *file format / { file = $1 }
-        / O \.(data|bss|tdata|tbss)[.\t ]/ && !/ O \.data\.rel\.ro/ { print "    " file, $NF }')
+    tr '\n' '\0' | xargs -0 objdump -t | tr '\t' ' ' | sed -nE '/: +file format /{ s/: .*//; h; }; / O \.data\.rel\.ro/d
+        / O \.(data|bss|tdata|tbss)[. ]/{ s/.* //; G; s/(.*)\n(.*)/    \2: \1/p; }')
 [ -z "$found" ] || {
     echo "FAILED: writable variables outside the shim's context and the account of memory:"
     echo "$found"
