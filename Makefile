@@ -423,12 +423,12 @@ $(DRIVER_PROGRAMS): $(PROGRAMS)/%: %.c $(wildcard tests/silicon/*.h) common/desc
 -include $(PROGRAMS)/tests/batch.d $(MORE:%.cu=$(PROGRAMS)/%.d)
 
 # Tests of the emulator's parts, a program each, linked with it. What they test is optimised; they are not, but for those
-# that are a model of a chip themselves.
+# that compute the answers of a chip themselves.
 UNITS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c tests/fuzz/fuzz_exec.c tests/fuzz/fuzz_api.c tests/cute/*.c))
 TEST_OPT = $(if $(SANITIZE),$(OPT),-O0 -g)
 TEST_CFLAGS = $(TEST_OPT) $(EXACT) -std=c11 -D_GNU_SOURCE $(WARN) -I . -I emulator -I tests \
               $(SAN_FLAGS) $(SAN_LINK) $(CFLAGS) $(LDFLAGS)
-$(BUILD)/tests/unit/engines/test_b20%: TEST_OPT = $(OPT)
+$(foreach r,engines num,$(BUILD)/tests/unit/$(r)/%): TEST_OPT = $(if $(SANITIZE),$(OPT),-O1 -g)
 $(BUILD)/tests/fuzz/%: SAMPLE = tests/fuzz/sample.c
 $(UNITS): $(BUILD)/%: %.c tests/fuzz/sample.c $(EMU)/libsm100emu.a $(EMU)/flags Makefile
 	$(call say,CC,$<)
