@@ -65,12 +65,12 @@ def merged(shown, printed, matches=line_matches):
             else:
                 if i < n and j < m and matches(shown[i], printed[j]):
                     ways.append((cost[i + 1][j + 1], "keep"))
+                if i < n and j < m:
+                    ways.append((cost[i + 1][j + 1] + 1, "take"))
                 if j < m:
                     ways.append((cost[i][j + 1] + 1, "add"))
                 if i < n:
                     ways.append((cost[i + 1][j] + 1, "drop"))
-                if i < n and j < m:
-                    ways.append((cost[i + 1][j + 1] + 1, "take"))
             cost[i][j], way[i][j] = min(ways, key=lambda w: w[0])
     result, i, j = [], 0, 0
     while i < n or j < m:

@@ -250,6 +250,7 @@ class Comparisons(unittest.TestCase):
         for shown, printed, result in [
             ("a|...|c", "a|b|c", "a|...|c"), ("a|...|d", "a|b|c", "a|...|c"), ("a ... c|b", "a x c|d", "a ... c|d"),
             ("TODO", "a|b", "a|b"), ("a|b|c", "a|c", "a|c"), ("...|x", "x|y", "...|x|y"),
+            ("a|...|c", "b|b|c", "b|...|c"),
         ]:
             self.assertEqual("|".join(compare.merged(shown.split("|"), printed.split("|"))), result, (shown, printed))
 
