@@ -25,10 +25,10 @@ PAGES = {
     ],
     "Watch and mend": ["docs/watching", "docs/site/watch", "docs/symptoms", "docs/diagnostics"],
     "Teach": ["docs/teaching", "course/README"],
-    "Proof": ["docs/conformance", "docs/performance", "tests/mutants/README", "tests/mutants/wild/README",
+    "Proof": ["docs/believe", "docs/conformance", "docs/performance", "tests/mutants/README", "tests/mutants/wild/README",
               "tests/clock/README", "tests/clock/ladder/README"],
-    "The emulator": ["emulator/README", "docs/checker", "examples/one_umma/README", "SECURITY",
-                     "CONTRIBUTING"],
+    "The emulator": ["docs/emulator", "docs/install", "docs/machines", "docs/speed", "docs/other-tools", "emulator/README",
+                     "docs/layout", "docs/checker", "examples/one_umma/README", "SECURITY", "CONTRIBUTING"],
 }
 
 

@@ -18,7 +18,7 @@ users=$(grep -rlw awk Makefile .ci scripts course examples tests --include=Makef
 
 # numbers FOLDER: what the awk of the pages makes of lines like theirs, with awk from FOLDER
 numbers() {
-    sed -n '/^<!-- numbers .*awk/,/-->/p; /^     .*awk .*-->/p' README.md docs/performance.md |
+    sed -n '/^<!-- numbers .*awk/,/-->/p; /^     .*awk .*-->/p' docs/*.md |
         tr '\n' ' ' | grep -o "awk '[^']*'" >"$scratch/programs"
     while IFS= read -r line; do
         printf '%s\n' 'error a' 'warning b' 'legal c' 'sm100emu: k: 1.5 s, 4000000 warp instructions, 7 steps' 1234.56 |
