@@ -292,7 +292,7 @@ RUNG := $(patsubst rung%,%,$(word 3,$(subst -, ,$(EXERCISE))))
 endif
 # RUNG=N: run-05, check-05 and watch-05 are of that rung of the ladder.
 ifneq ($(RUNG),)
-ifneq ($(filter run-% check-% watch-%,$(filter-out %-05,$(MAKECMDGOALS))),)
+ifneq ($(filter run-% check-% watch-%,$(filter-out %-05 %-5,$(MAKECMDGOALS))),)
 $(error RUNG=$(RUNG) is for step 05, which alone has a ladder: make run-05 RUNG=$(RUNG))
 endif
 ifeq ($(filter $(RUNG)_%,$(RUNGS)),)
@@ -336,6 +336,17 @@ $(foreach s,$(STEPS),$(eval $(call step_rules,$(s))))
 
 run-% check-% watch-% grade-%:
 	@echo "make: there is no step $*; the steps are: $(NUMBERS) (make $(firstword $(subst -, ,$@))-01, ...)" >&2; exit 2
+
+# make run-4 is make run-04.
+$(foreach n,$(NUMBERS),$(foreach w,run check watch exercise grade,$(eval $(w)-$(n:0%=%): $(w)-$(n) ; @:)))
+
+# A goal that is no target: what was meant?
+TARGETS := $(shell sed -n 's/^\([a-z][a-z0-9 -]*\):\([^=].*\)*$$/\1/p' Makefile)
+UNKNOWN := $(foreach g,$(filter-out $(TARGETS) FORCE,$(MAKECMDGOALS)),$(if $(findstring /,$(g))$(wildcard $(g)),,$(g)))
+UNKNOWN := $(filter-out run-% check-% watch-% break-% exercise-% grade-%,$(UNKNOWN))
+.PHONY: $(UNKNOWN)
+$(UNKNOWN):
+	@sh scripts/help.sh --meant '$@'
 
 # Without a number: which there are.
 .PHONY: run check watch break exercise grade

@@ -1,19 +1,52 @@
 #!/bin/sh
-# help.sh STEP...: every target of the Makefile in a line, from the `##` beside it, and the steps by number.
+# help.sh STEP...: every target of the Makefile in a line, from the `##` beside it, by what it is for; and the steps by number.
+# help.sh --meant NAME: says which targets a NAME that is none may have meant, and ends with 2.
 set -eu
 cd "$(dirname "$0")/.."
 
+targets=$(sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' Makefile)
+learn='lessons doctor toolkit'
+own='emulator install uninstall wheel bench-emulator'
+teach='grade-all site'
+
+if [ "${1:-}" = --meant ]; then
+    echo "make: there is no target $2; make alone lists them" >&2
+    ! command -v python3 >/dev/null || printf '%s\n' "$targets" | python3 -ISB -c 'import difflib, sys
+names = [line.split()[0] for line in sys.stdin]
+names += [f"{word}-0{n}" for word in "run check watch exercise grade".split() for n in range(1, 6)]
+meant = difflib.get_close_matches(sys.argv[1], names, 3, 0.7)
+if meant:
+    print("make: did you mean " + " or ".join(meant) + "?", file=sys.stderr)' "$2"
+    exit 2
+fi
+
+line() { printf '  %-14s %s\n' "$1" "$2"; }
+
+# group NAMES [not]: the targets with these names, or all but these
+group() {
+    printf '%s\n' "$targets" | while read -r name text; do
+        case " $1 " in
+        *" $name "*) [ "${2:-}" = not ] || line "$name" "$text" ;;
+        *) [ "${2:-}" != not ] || line "$name" "$text" ;;
+        esac
+    done
+}
+
 echo "usage: make TARGET [ARGS='...'] [BACKEND=gpu|emulator] [SANITIZE=1|thread] [WHEELS=dir] [BUILD=dir] [V=1]"
-echo
+printf '\nLearn\n'
 for step in "$@"; do
-    printf '  %-11s %s\n' "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
+    line "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
 done
-printf '  %-11s %s\n' "" "(run-05, check-05, watch-05 RUNG=N: a rung of the ladder that leads to step 05)"
-printf '  %-11s %s\n' "check-NN" "a step on the emulator under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
-printf '  %-11s %s\n' "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; BESIDE=--schedule=lazy: beside another schedule)"
-printf '  %-11s %s\n' "break-NN-N" "an experiment of a lesson: what was changed in a copy of the step, and what the emulator says of it"
-printf '  %-11s %s\n' "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; exercise-all)"
-printf '  %-11s %s\n' "grade-NN" "marks them (HINT=1, 2 or 3: rule, line, difference; EXERCISE=name; GRADE=gradescope|classroom)"
-sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' Makefile | while read -r name text; do
-    printf '  %-11s %s\n' "$name" "$text"
-done
+line "" "(run-05, check-05, watch-05 RUNG=N: a rung of the ladder that leads to step 05)"
+line "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; BESIDE=--schedule=lazy: beside another schedule)"
+line "break-NN-N" "an experiment of a lesson: what was changed in a copy of the step, and what the emulator says of it"
+line "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; exercise-all)"
+line "grade-NN" "marks them (HINT=1, 2 or 3: rule, line, difference; EXERCISE=name; GRADE=gradescope|classroom)"
+line "check-NN" "a step on the emulator under eager, lazy, SEEDS=100 random and as many pct schedules: the same result, and no finding"
+group "$learn"
+printf '\nYour own kernels: the emulator\n'
+group "$own"
+printf '\nTeach\n'
+group "$teach"
+printf '\nDevelop\n'
+group "$learn $own $teach" not

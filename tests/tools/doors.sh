@@ -28,7 +28,9 @@ for target in run check watch exercise grade; do
     says 2 '*there is no *6; *: 01 02 03 04 05*' make $target-6
 done
 says 2 '*which step?*make break-01-1*' make break
-says 2 '*there is no step*' make run-5
+says 0 '*scripts/run.sh*/05_persistent_warpspec*' make -n run-5
+says 2 '*did you mean watch-04*' make wacth-04
+says 2 '*there is no target tset*did you mean test*' make tset
 says 2 '*cannot be written to: say BUILD=dir*make BUILD=/tmp/sm100 run-02*' make BUILD=/proc/none run-02
 says 0 'usage: make*' make BUILD=/proc/none help
 says 2 "*BENCH_SIZE is a multiple of 256*'77'*" make BENCH_SIZE=77 bench-emulator
