@@ -1,7 +1,7 @@
 #!/bin/sh
 # lint.sh: what clang-format would rewrite in the sources that git knows, clang-tidy's findings in the emulator, functions
-# of more than 80 lines or more than 30 ways through (lizard's cyclomatic complexity), and scripts/measures.py. Nothing is
-# changed; exit 1 where anything was found.
+# of more than 80 lines or more than 30 ways through (lizard's cyclomatic complexity), scripts/measures.py, and
+# tests/lessons/prose.py. Nothing is changed; exit 1 where anything was found.
 set -u
 cd "$(dirname "$0")/.."
 sh scripts/doctor.sh need clang-format clang-tidy python3 || exit 1
@@ -11,6 +11,7 @@ sources() {
     git ls-files -z '*.c' '*.h' '*.cu' '*.cuh'
 }
 python3 -ISB python/sm100repo scripts/measures.py . || bad=1
+python3 -ISB python/sm100repo tests/lessons/prose.py || bad=1
 sources | PYTHONPATH=$lizard xargs -0 python3 -m lizard -C 30 -L 80 -w || bad=1
 sources | xargs -0 clang-format --dry-run -Werror || bad=1
 find emulator -name '*.c' -print0 | LC_ALL=C sort -z |

@@ -1,0 +1,106 @@
+"""prose.py - the pages are written in plain English: what a regular expression can see of that.
+
+  python3 -ISB python/sm100repo tests/lessons/prose.py [--update] [--root DIR]
+
+A sentence that one of RULES finds is a hit. Pages from before the rules have many; tests/lessons/prose.txt knows them by
+a checksum of the sentence, a line for each page and rule, so only a new or changed sentence is a breach: a line
+`page:line: rule: sentence`, and exit 1. --update takes those that are gone off that list, and adds none.
+First the rules prove on samples that each can find something.
+"""
+
+import argparse
+import os
+import re
+import sys
+import zlib
+
+import page
+from sm100repo import ROOT
+
+LONGEST = 32  # words
+# Name: (what to write instead, what finds it, a sample).
+RULES = {
+    "long": ("two sentences", r"(?:\S+ ){%d}" % LONGEST, "word " * (LONGEST + 1) + "end."),
+    "semicolons": ("three sentences", r";.*;", "One; two; three."),
+    "clause": ("a person or a thing as the subject, or `if`", r"^(?:Who|What|Whoever|Whatever|Where|How) [^?]*$",
+               "What the ISA forbids is reported."),
+    "told": ("report", r"\b(?:is|are|was|were|be) told\b|\btells? of\b", "A missing order is told."),
+    "well": ("is fine", r"\b(?:is|are) well\b", "RUNPATH is well."),
+    "behind": ("after", r"\bbehind (?:it|that|them|which|the wait|a wait)\b", "Nothing comes behind it."),
+    "since": ("because", r", since\b", "It waits, since the chip does."),
+    "lies": ("is", r"\b(?:lies?|lying)\b", "The tile lies in memory."),
+    "one a": ("one for each", r"\b(?:one|two|once|\d+) an? (?:CTA|warp|thread|lane|step|lesson|page|cluster|pair|stage)\b",
+              "There is one a CTA."),
+}
+END = re.compile(r"(?<=[.!?:])\**\s+(?=[A-Z`*\[(])")
+
+
+def sentences(lines):
+    """(line, sentence) of a page's prose: no tables, headings, comments and indented blocks."""
+    text, first = [], 0
+    for number, line in [*lines, (0, "")]:
+        line = re.sub(r"<!--.*?-->", "", line)
+        if line.strip() and not re.match(r"    |#|\||\s*<|!\[", line):
+            first = first if text else number
+            item = re.match(r"\s*(?:[-*]|\d+\.) ", line)
+            if not item or not text:
+                text.append(re.sub(r"^\s*(?:(?:[-*]|\d+\.) |> )*", "", line))
+                continue
+        yield from ((first, sentence) for sentence in END.split(" ".join(text)) if sentence)
+        text, first = ([re.sub(r"^\s*(?:[-*]|\d+\.) ", "", line)], number) if line.strip()[:2] in ("- ", "* ") else ([], 0)
+
+
+def plain(sentence):
+    """Without code, links' targets and emphasis, none of which has a rule."""
+    return re.sub(r"`+[^`]*`+", "code", re.sub(r"\]\([^)]*\)", "]", sentence)).replace("*", "").strip()
+
+
+def hits(lines):
+    """(rule, line, sentence)."""
+    for number, sentence in sentences(lines):
+        for rule, (_, finds, _) in RULES.items():
+            if re.search(finds, plain(sentence)):
+                yield rule, number, sentence
+
+
+def mark(sentence):
+    return f"{zlib.crc32(sentence.encode()):08x}"
+
+
+def known(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as f:
+        return {tuple(line.split(": ")[0].rsplit(" ", 1)): set(line.split(": ")[1].split()) for line in f if line.strip()}
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--root", default=ROOT)
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    for rule, (_, _, sample) in RULES.items():
+        if rule not in [found for found, _, _ in hits([(1, sample)])]:
+            sys.exit(f"prose: the rule {rule} does not find its sample: {sample}")
+    if list(hits([(1, "A wait covers only the thread's own operations."), (2, "    make x; y; z"), (3, "| who | is told |")])):
+        sys.exit("prose: a plain sentence, a command or a table is found")
+    baseline = os.path.join(options.root, "tests", "lessons", "prose.txt")
+    old, new, bad, count = known(baseline), {}, 0, 0
+    for path in page.pages(options.root):
+        for rule, number, sentence in hits(page.Page(options.root, path).prose):
+            key, count = (path, rule.replace(" ", "-")), count + 1
+            if mark(sentence) in old.get(key, ()) or not old and options.update:
+                new.setdefault(key, set()).add(mark(sentence))
+            else:
+                print(f"{path}:{number}: {rule}: write {RULES[rule][0]}: {sentence}")
+                bad += 1
+    if options.update:
+        with open(baseline, "w", encoding="utf-8") as f:
+            f.writelines(f"{path} {rule}: {' '.join(sorted(marks))}\n" for (path, rule), marks in sorted(new.items()))
+    if not bad:
+        print(f"prose: {count} sentences of old are to be edited, none is new")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
