@@ -228,12 +228,12 @@ static void show(struct options *o, struct trace_log **logs, uint32_t count) {
     const bool clock = !o->order && (text || o->perfetto) && times_make(&times, log, why, sizeof why);
     if (*why)
         fprintf(stderr, "sm100emu-log: the order of events, without cycles: %s\n", why);
-    else if (clock && *times.doubts)
-        fprintf(stderr, "sm100emu-log: %s\n", times.doubts);
     if (o->perfetto)
         write_perfetto(o->perfetto, log, names, clock ? times.say : NULL);
     if (text)
         show_text(o, log, names, clock ? times.say : NULL);
+    if (clock && *times.doubts && fflush(stdout) == 0)
+        fprintf(stderr, "sm100emu-log: the cycles may be off: %s\n", times.doubts);
     if (clock)
         times_free(&times, log);
     names_free(names);

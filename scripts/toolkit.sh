@@ -227,17 +227,20 @@ tell_host() {
     mv "$told.$$" "$told"
 }
 
-# question: all that the answer depends on, a line each
-question() {
+# question: all that the answer depends on, and what the last answer named, a line each
+question() (
     printf '%s\n' "${NVCC:-}" "${CUDA_HOME:-}" "${CUDART_DIR:-}" "${NVCC_CCBIN:-}" "$TOOLKIT_DIR"
     set -- "$(command -v "${NVCC:-nvcc}")" "${CUDA_HOME:-}/bin/nvcc" "$TOOLKIT_DIR/nvidia/cu13/bin/nvcc" \
         "$(command -v "${NVCC_CCBIN:-g++}")" "$(command -v clang++)" scripts/toolkit*
+    # shellcheck disable=SC1090
+    [ ! -e "$out" ] || . "$out"
+    set -- "$@" "${NVCC:-}" "${CUDART_DIR:-}"/libcudart.so*
     for file; do [ ! "$file" -nt "$out.for" ] || echo "$file is new"; done
     ls -lL "$@" 2>/dev/null || :
-}
+)
 
 write_env() {
-    out=$1
+    case $1 in /*) out=$1 ;; *) out=./$1 ;; esac
     asked=$(question)
     [ ! -e "$out" ] || [ "$asked" != "$(cat "$out.for" 2>/dev/null)" ] || return 0
     choose

@@ -31,7 +31,7 @@ expect() {
     esac
 }
 pretend() {
-    printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.1"\n' "$1" "$1" >"$scratch/cuda/bin/nvcc"
+    printf '#!/bin/sh\n: >"%s/ran"\necho "Cuda compilation tools, release %s, V%s.1"\n' "$scratch" "$1" "$1" >"$scratch/cuda/bin/nvcc"
     chmod +x "$scratch/cuda/bin/nvcc"
 }
 run="sh scripts/toolkit.sh"
@@ -59,6 +59,9 @@ grep -qx "CUDART_DIR='$scratch/cuda/lib64'" out.env && grep -qx "LINK_DIR='$PWD/
 : >"$scratch/cuda/lib64/libcudart.so"
 toolkit $run env out.env
 grep -qx "LINK_DIR='$scratch/cuda/lib64'" out.env || { echo "FAILED: link folder: $(cat out.env)"; bad=1; }
+rm "$scratch/ran"
+toolkit $run env out.env
+[ ! -e "$scratch/ran" ] || { echo "FAILED: nothing changed, and nvcc is asked again"; bad=1; }
 
 # A g++ that is newer than nvcc takes: an older one, or clang++, is named to nvcc; else the remedy is one line.
 compiler() {
