@@ -5,7 +5,7 @@
 A sentence that one of RULES finds is a hit. Pages from before the rules have many; tests/lessons/prose.txt knows them by
 a checksum of the sentence, a line for each page and rule, so only a new or changed sentence is a breach: a line
 `page:line: rule: sentence`, and exit 1. --update takes those that are gone off that list, and adds none.
-First the rules prove on samples that each can find something.
+README.md stays short. First the rules prove on samples that each can find something.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import page
 from sm100repo import ROOT
 
 LONGEST = 32  # words
+ENTRANCE = 110  # lines of README.md
 # Name: (what to write instead, what finds it, a sample).
 RULES = {
     "long": ("two sentences", r"(?:\S+ ){%d}" % LONGEST, "word " * (LONGEST + 1) + "end."),
@@ -97,6 +98,11 @@ def main():
     if options.update:
         with open(baseline, "w", encoding="utf-8") as f:
             f.writelines(f"{path} {rule}: {' '.join(sorted(marks))}\n" for (path, rule), marks in sorted(new.items()))
+    with open(os.path.join(options.root, "README.md"), encoding="utf-8") as f:
+        lines = len(f.readlines())
+    if lines > ENTRANCE:
+        print(f"README.md: {lines} lines; the entrance has {ENTRANCE} at most, and the rest a page under docs/")
+        bad += 1
     if not bad:
         print(f"prose: {count} sentences of old are to be edited, none is new")
     return bad > 0
