@@ -25,8 +25,8 @@ LONGEST = 64  # characters of a seed
 MARGIN = 120
 SEED_FILE = "SEED"  # in exercises/0N: the seed that the lesson's exercises were written with
 WRAPPERS = "The instructions' wrappers are in [`common/`](../../../common)."
-WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel: who gets the
-answer by other means gets no marks."""
+WORK = """The tensor core, the TMA and tensor memory must do the work that they do in the lesson's kernel. Other methods
+earn no marks."""
 KINDS = {FILL: "a hole to fill", REPAIR: "a mistake to mend", PREDICT: "questions to answer"}
 
 
@@ -64,7 +64,7 @@ def task(e):
     number = e.lesson
     lines = [f"# {e.title}", "", f"Lesson {number}, {KINDS[e.kind]}.", "", wrapped(e.text), ""]
     if e.kind == PREDICT:
-        lines += [f"Write your answers into `{ANSWERS}`: a number (`17` or `0x11`) or a word behind each `=`.", ""]
+        lines += [f"Write your answers into `{ANSWERS}`: after each `=` a number (`17` or `0x11`) or a word.", ""]
         for q in e.questions:
             lines += [f"- `{q.key}`: {q.text}"]
         lines += ["", f"`make grade-{number} EXERCISE={e.name}` marks them."]
@@ -73,22 +73,22 @@ def task(e):
         args = f" ARGS='{words}'" if words else ""
         path = kernels.source_path(e.step)
         strict = ", but for `" + "`, `".join(e.strict) + "`" if e.strict else ""
-        host = f"The host's part is that of [`{path}`](../../../{path})."
-        lines += [wrapped(f"Change `{KERNEL}` alone. {WRAPPERS} {host} {WORK}"), "",
+        host = f"The host code is that of [`{path}`](../../../{path})."
+        lines += [wrapped(f"Change only `{KERNEL}`. {WRAPPERS} {host} {WORK}"), "",
                   f"- `make run-{number} EXERCISE={e.name}{args}`",
-                  "  runs it on the emulator; so does `make run` in this folder. Findings of class *strict* cost no",
-                  f"  points{strict}; `SM100EMU_CHECK=strict make run` shows them.",
-                  f"- `make grade-{number} EXERCISE={e.name}` marks it; with `HINT=1`, 2 or 3 it helps."]
+                  "  runs it on the emulator. `make run` in this folder does the same. Findings of class *strict* cost",
+                  f"  no points{strict}. `SM100EMU_CHECK=strict make run` shows them.",
+                  f"- `make grade-{number} EXERCISE={e.name}` marks it. `HINT=1`, `HINT=2` or `HINT=3` gives a hint."]
         if e.timed:
-            lines += ["", "Cycles on the model's clock count where all is right, no rule is broken and the model has",
-                      "no doubt of them; where it has, `make grade` says so."]
+            lines += ["", "The cycles on the model's clock count if the answer is right, no rule is broken, and the",
+                      "model does not doubt them. If it does, `make grade` says so."]
     return "\n".join(lines) + "\n"
 
 
 def answers(e):
     """The start of answers.txt."""
     title = e.title if e.title.endswith("?") else e.title + "."
-    lines = [f"# {title} Behind each `=` stands a number (17 or 0x11) or a word."]
+    lines = [f"# {title} After each `=` write a number (17 or 0x11) or a word."]
     for q in e.questions:
         lines += ["", "# " + re.sub(r"\s+", " ", q.text), f"{q.key} ="]
     return "\n".join(lines) + "\n"

@@ -23,13 +23,13 @@ WEAKER = set(re.findall(r"(\w+)\((?:uint32_t|void)", read(os.path.join(CASES, "w
 # The emulator tells these under some schedules only: tests/mutants/README.md, "What the emulator does not tell".
 UNTOLD = {"01-bases-barrier-half-count", "01-relinquish-other-warp", "01-contend-visits-all-lanes"}
 
-TEXT = """One thing in `kernel.cuh` is wrong. Mostly it is in the synchronisation: missing, or too much, too early, too
-late, counted wrongly, or told to the wrong one. It may also be an address, a mask, a size or a field of a descriptor.
-All else is as in the lesson, though a comment may speak of what is no longer there. Find it, by reading and by what the
-emulator says, and mend it.
+TEXT = """One thing in `kernel.cuh` is wrong. Usually it is synchronisation: missing, too much, too early, too late,
+counted wrongly, or signalled to the wrong barrier or CTA. It may also be an address, a mask, a size or a field of a
+descriptor. Everything else is as in the lesson, but a comment may describe code that is no longer there. Read the kernel and the
+emulator's reports, find the mistake, and mend it.
 
-The answer may be right in a run, even in most. It is solved when the answer is right and no rule is broken, in whatever
-order the hardware does what it does asynchronously.
+The answer may be right in one run, or even in most. The exercise is solved when the answer is right and no rule is
+broken in any order that the hardware may choose.
 """
 
 
