@@ -25,8 +25,8 @@ UNTOLD = {"01-bases-barrier-half-count", "01-relinquish-other-warp", "01-contend
 
 TEXT = """One thing in `kernel.cuh` is wrong. Usually it is synchronisation: missing, too much, too early, too late,
 counted wrongly, or signalled to the wrong barrier or CTA. It may also be an address, a mask, a size or a field of a
-descriptor. Everything else is as in the lesson, but a comment may describe code that is no longer there. Read the kernel and the
-emulator's reports, find the mistake, and mend it.
+descriptor. Everything else is as in the lesson, but a comment may describe code that is no longer there. Read the
+kernel and the emulator's reports, find the mistake, and mend it.
 
 The answer may be right in one run, or even in most. The exercise is solved when the answer is right and no rule is
 broken in any order that the hardware may choose.
