@@ -164,32 +164,27 @@ static _Noreturn void tell(const char *text) {
 
 /* Handles one option. Wrong values stop here, so that the library need not. */
 static void take_option(const char *arg) {
+    static const char *const switches[][2] = {
+        {"--time", "SM100EMU_TIME"}, {"--stats", "SM100EMU_STATS"}, {"--verbose", "SM100EMU_VERBOSE"}};
     struct mach_config config = {0};
     char path[2 * PATH_MAX];
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)
         tell(help_text);
     if (strcmp(arg, "--version") == 0)
         tell("sm100emu " VERSION "\n");
-    if (strcmp(arg, "--time") == 0) {
-        set_environment("SM100EMU_TIME", "1");
-        return;
-    }
-    if (strcmp(arg, "--stats") == 0) {
-        set_environment("SM100EMU_STATS", "1");
-        return;
-    }
-    if (strcmp(arg, "--verbose") == 0) {
-        set_environment("SM100EMU_VERBOSE", "1");
-        return;
-    }
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (strcmp(arg, switches[i][0]) == 0) {
+            set_environment(switches[i][1], "1");
+            return;
+        }
     for (unsigned i = 0; i < RT_NUM_OPTIONS; i++) {
         const struct rt_option *o = &rt_options[i];
         const char *value = value_of(arg, o->name);
         if (value == NULL)
             continue;
-        if (!o->parse(value, &config))
+        if (!rt_option_take(o, value, &config))
             stop(WRONG_USE, "%s=%s: expected %s", o->name, value, o->expects);
-        set_environment(o->env, o->is_path ? from_root(value, path, sizeof path) : value);
+        set_environment(o->env, !o->parse ? from_root(value, path, sizeof path) : value);
         return;
     }
     stop(WRONG_USE, "%s is no option; --help lists them", arg);

@@ -6,30 +6,26 @@
 int rt_call_answer(const char *call, int *out, int value) {
     struct rt_context *c = rt_enter(call);
     int e = rt_check_out(c, out);
-    if (e == RT_SUCCESS)
-        *out = value;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, out, value));
 }
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
 int rt_call_malloc(const char *call, size_t size, enum rt_memory_type type, void *stream, void **out) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    struct rt_context *c = rt_enter_ready(call);
+    int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
     return rt_leave(c, rt_then(e, rt_malloc(c, size, type, out)));
 }
 
 int rt_call_free(const char *call, void *p, bool host, void *stream) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    struct rt_context *c = rt_enter_ready(call);
+    int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
     return rt_leave(c, rt_then(e, rt_free(c, p, host)));
 }
 
 int rt_call_mem_info(const char *call, size_t *free_bytes, size_t *total_bytes) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
+    struct rt_context *c = rt_enter_ready(call);
+    int e = c->entered;
     if (e == RT_SUCCESS) {
         uint64_t used, capacity;
         mem_usage(c->gpu->mem, &used, &capacity);
@@ -42,19 +38,18 @@ int rt_call_mem_info(const char *call, size_t *free_bytes, size_t *total_bytes) 
 }
 
 int rt_call_host_pointer(const char *call, void **out, void *host, unsigned flags) {
-    int e, type;
+    int type;
     struct mem_block b;
-    struct rt_context *c = rt_enter_ready(call, &e);
+    struct rt_context *c = rt_enter_ready(call);
+    int e = c->entered;
     if (e == RT_SUCCESS && (out == NULL || flags != 0 || !rt_pointer(c, host, &type, &b) || type != RT_MEMORY_HOST))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%p is no page-locked host memory", host);
-    if (e == RT_SUCCESS)
-        *out = host;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, out, host));
 }
 
 int rt_call_copy(const char *call, void *dst, const void *src, size_t bytes, int kind, void *stream) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
+    struct rt_context *c = rt_enter_ready(call);
+    int e = c->entered;
     rt_flush_printed(c);
     e = rt_then(e, rt_stream_check(c, stream, NULL));
     return rt_leave(c, rt_then(e, rt_copy(c, dst, src, bytes, kind, stream)));
@@ -62,29 +57,26 @@ int rt_call_copy(const char *call, void *dst, const void *src, size_t bytes, int
 
 int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsigned element, size_t width, size_t height,
                  void *stream) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    struct rt_context *c = rt_enter_ready(call);
+    int e = rt_then(c->entered, rt_stream_check(c, stream, NULL));
     return rt_leave(c, rt_then(e, rt_fill_2d(c, p, pitch, value, element, width, height, stream)));
 }
 
 /* --- streams and events ------------------------------------------------------------------------------------------- */
 
 int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_stream_create(c, flags, priority, out)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_stream_create(c, flags, priority, out)));
 }
 
-int rt_call_stream_destroy(const char *call, void *stream) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_stream_destroy(c, stream)));
+int rt_call_destroy(const char *call, void *handle, rt_destroy_fn *destroy) {
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, destroy(c, handle)));
 }
 
 int rt_call_on_stream(const char *call, void *stream, bool wait) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
+    struct rt_context *c = rt_enter_ready(call);
+    int e = c->entered;
     if (wait)
         rt_flush_printed(c);
     e = rt_then(e, rt_stream_check(c, stream, NULL));
@@ -104,26 +96,18 @@ int rt_call_host_function(const char *call, void *stream, void (*function)(void 
 }
 
 int rt_call_event_create(const char *call, unsigned flags, void **out) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_event_create(c, flags, out)));
-}
-
-int rt_call_event_destroy(const char *call, void *event) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_event_destroy(c, event)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_event_create(c, flags, out)));
 }
 
 int rt_call_event_record(const char *call, void *event, void *stream) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_event_record(c, event, stream)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_event_record(c, event, stream)));
 }
 
 int rt_call_on_event(const char *call, void *event, bool wait) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
+    struct rt_context *c = rt_enter_ready(call);
+    int e = c->entered;
     if (wait)
         rt_flush_printed(c);
     e = rt_then(e, rt_event_check(c, event, NULL));
@@ -133,75 +117,62 @@ int rt_call_on_event(const char *call, void *event, bool wait) {
 }
 
 int rt_call_event_elapsed(const char *call, float *ms, void *start, void *end) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_event_elapsed(c, start, end, ms)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_event_elapsed(c, start, end, ms)));
 }
 
 /* --- modules, functions, launches --------------------------------------------------------------------------------- */
 
 int rt_call_load_image(const char *call, void **module, const void *image) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_module_from_image(c, image, module)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_module_from_image(c, image, module)));
 }
 
 int rt_call_load_file(const char *call, void **module, const char *path) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_module_from_file(c, path, module)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_module_from_file(c, path, module)));
 }
 
 int rt_call_unload(const char *call, void *module) {
-    int e;
-    struct rt_context *c = rt_enter_module(call, module, &e);
+    struct rt_context *c = rt_enter_module(call, module);
+    int e = c->entered;
     if (e == RT_SUCCESS)
         rt_module_drop(c, module);
     return rt_leave(c, e);
 }
 
 int rt_call_module_function(const char *call, void **function, void *module, const char *name) {
-    int e;
-    struct rt_context *c = rt_enter_module(call, module, &e);
-    return rt_leave(c, rt_then(e, rt_function_by_name(c, module, name, function)));
+    struct rt_context *c = rt_enter_module(call, module);
+    return rt_leave(c, rt_then(c->entered, rt_function_by_name(c, module, name, function)));
 }
 
 int rt_call_module_variable(const char *call, uint64_t *address, size_t *bytes, void *module, const char *name) {
-    int e;
-    struct rt_context *c = rt_enter_module(call, module, &e);
-    return rt_leave(c, rt_then(e, rt_variable_by_name(c, module, name, address, bytes)));
+    struct rt_context *c = rt_enter_module(call, module);
+    return rt_leave(c, rt_then(c->entered, rt_variable_by_name(c, module, name, address, bytes)));
 }
 
 int rt_call_function(const char *call, void **out, const void *function) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
-    if (e == RT_SUCCESS && out != NULL)
-        *out = f;
-    return rt_leave(c, e);
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    return rt_leave(c, rt_give(c->entered, out, f));
 }
 
 int rt_call_function_name(const char *call, const char **name, const void *function) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
-    if (e == RT_SUCCESS && name != NULL)
-        *name = f->name;
-    return rt_leave(c, e);
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    return rt_leave(c, rt_give(c->entered, name, f->name));
 }
 
 int rt_call_set_attribute(const char *call, const void *function, int attribute, int value) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
-    return rt_leave(c, rt_then(e, rt_func_set_attribute(c, f, attribute, value)));
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    return rt_leave(c, rt_then(c->entered, rt_func_set_attribute(c, f, attribute, value)));
 }
 
 int rt_call_launch(const char *call, const void *function, const struct rt_launch *l) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
-    return rt_leave(c, rt_then(e, rt_launch(c, f, l)));
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    return rt_leave(c, rt_then(c->entered, rt_launch(c, f, l)));
 }
 
 static int no_config(struct rt_context *c) {
@@ -220,35 +191,26 @@ int rt_call_launch_config(const char *call, const struct rt_launch_config *confi
 
 int rt_call_max_ctas(const char *call, int *ctas, const void *function, int block_size, size_t dynamic_shared,
                      unsigned flags) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    int e = c->entered;
     if (e == RT_SUCCESS && flags > 1) /* 1: cudaOccupancyDisableCachingOverride */
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags);
     return rt_leave(c, rt_then(e, rt_max_ctas_per_sm(c, f, block_size, dynamic_shared, ctas)));
 }
 
-int rt_call_max_clusters(const char *call, int *clusters, const void *function, const struct rt_launch_config *config) {
-    int e;
+int rt_call_max_clusters(const char *call, int *out, const void *function, const struct rt_launch_config *config,
+                         rt_max_fn *most) {
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    int e = c->entered;
     if (e == RT_SUCCESS && config == NULL)
         e = no_config(c);
-    return rt_leave(c, rt_then(e, rt_max_clusters(c, f, config, clusters)));
-}
-
-int rt_call_max_cluster_size(const char *call, int *size, const void *function, const struct rt_launch_config *config) {
-    int e;
-    struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
-    if (e == RT_SUCCESS && config == NULL)
-        e = no_config(c);
-    return rt_leave(c, rt_then(e, rt_max_cluster_size(c, f, config, size)));
+    return rt_leave(c, rt_then(e, most(c, f, config, out)));
 }
 
 int rt_call_available_shared(const char *call, size_t *bytes, const void *function, int ctas, int threads) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function(call, function, &f, &e);
-    return rt_leave(c, rt_then(e, rt_available_shared(c, f, ctas, threads, bytes)));
+    struct rt_context *c = rt_enter_function(call, function, &f);
+    return rt_leave(c, rt_then(c->entered, rt_available_shared(c, f, ctas, threads, bytes)));
 }

@@ -27,11 +27,11 @@ int rt_call_fill(const char *call, void *p, size_t pitch, uint32_t value, unsign
 /* --- streams and events ------------------------------------------------------------------------------------------- */
 
 int rt_call_stream_create(const char *call, unsigned flags, int priority, void **out);
-int rt_call_stream_destroy(const char *call, void *stream);
+/* destroy: rt_stream_destroy or rt_event_destroy. */
+int rt_call_destroy(const char *call, void *handle, rt_destroy_fn *destroy);
 /* Query and, where `wait` says so, synchronisation, which gives out what kernels printed. */
 int rt_call_on_stream(const char *call, void *stream, bool wait);
 int rt_call_event_create(const char *call, unsigned flags, void **out);
-int rt_call_event_destroy(const char *call, void *event);
 int rt_call_event_record(const char *call, void *event, void *stream);
 int rt_call_on_event(const char *call, void *event, bool wait);
 /* Runs a function of the host program's when the stream's work is done. It runs outside the lock, and no call in it is
@@ -59,7 +59,8 @@ int rt_call_launch_config(const char *call, const struct rt_launch_config *confi
 int rt_call_max_ctas(const char *call, int *ctas, const void *function, int block_size, size_t dynamic_shared,
                      unsigned flags);
 int rt_call_available_shared(const char *call, size_t *bytes, const void *function, int ctas, int threads);
-int rt_call_max_cluster_size(const char *call, int *size, const void *function, const struct rt_launch_config *config);
-int rt_call_max_clusters(const char *call, int *clusters, const void *function, const struct rt_launch_config *config);
+/* most: rt_max_clusters or rt_max_cluster_size. */
+int rt_call_max_clusters(const char *call, int *out, const void *function, const struct rt_launch_config *config,
+                         rt_max_fn *most);
 
 #endif

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,11 +115,10 @@ struct rt_context *rt_enter(const char *call) {
     return &context;
 }
 
-struct rt_context *rt_enter_ready(const char *call, int *e) {
+struct rt_context *rt_enter_ready(const char *call) {
     struct rt_context *c = rt_enter(call);
-    *e = rt_check_init(c);
-    *e = rt_then(*e, c->driver ? rt_check_context(c) : RT_SUCCESS);
-    *e = rt_then(*e, rt_ready(c));
+    c->entered = rt_then(rt_check_init(c), c->driver ? rt_check_context(c) : RT_SUCCESS);
+    c->entered = rt_then(c->entered, rt_ready(c));
     return c;
 }
 
@@ -257,7 +255,7 @@ static int read_options(struct rt_context *c, struct mach_config *config) {
     for (unsigned i = 0; i < RT_NUM_OPTIONS; i++) {
         const struct rt_option *o = &rt_options[i];
         const char *text = getenv(o->env);
-        if (text != NULL && !o->parse(text, config))
+        if (text != NULL && !rt_option_take(o, text, config))
             return rt_say(c, RT_ERROR_NOT_INITIALIZED, "%s=%s: expected %s", o->env, text, o->expects);
     }
     return RT_SUCCESS;

@@ -134,6 +134,7 @@ struct rt_context {
     bool driver;       /* it is one of the driver API */
     bool driver_ready; /* cuInit or any runtime call was made */
     int refused;       /* code of a call that may not enter, whose context is empty; else 0 */
+    int entered;       /* of a call that entered by rt_enter_ready or one built on it: what its checks found */
     bool watches_fork, watches_exit;
 
     struct gpu *gpu;  /* NULL until the first call that needs it */
@@ -168,13 +169,21 @@ struct rt_context {
 
 /* Takes the lock. `call` is the entry point's name and outlives the call. Never NULL: see "Who may not enter". */
 struct rt_context *rt_enter(const char *call);
-/* rt_enter for a call that needs the device: *e is the answer of rt_check_init, rt_check_context and rt_ready. */
-struct rt_context *rt_enter_ready(const char *call, int *e);
+/* rt_enter for a call that needs the device: c->entered is the answer of rt_check_init, rt_check_context and rt_ready. */
+struct rt_context *rt_enter_ready(const char *call);
 /* Releases the lock and returns the code. Runtime: one other than 0 becomes the thread's last error; driver: it is
  * spelled the driver's way. */
 int rt_leave(struct rt_context *c, int code);
 /* The next step of a call, taken where all went well so far: its code, or the code of the step that failed. */
 #define rt_then(code, step) ((code) ?: (step))
+/* A result of a call: *out is `value` where all went well so far and the caller has a place for it. The code again. */
+#define rt_give(code, out, value)                                                                                      \
+    ({                                                                                                                 \
+        const int code_ = (code);                                                                                      \
+        if (code_ == RT_SUCCESS && (out) != NULL)                                                                      \
+            *(out) = (value);                                                                                          \
+        code_;                                                                                                         \
+    })
 /* The driver API wants cuInit, or any runtime call, first. */
 int rt_check_init(struct rt_context *c);
 /* rt_check_init, and `device` must be 0. */
@@ -281,7 +290,7 @@ int rt_module_from_file(struct rt_context *c, const char *path, void **out);
 void rt_module_drop(struct rt_context *c, struct rt_module *m);
 bool rt_module_known(const struct rt_context *c, const struct rt_module *m);
 /* rt_enter_ready for a call about a module, which must be known. */
-struct rt_context *rt_enter_module(const char *call, const void *module, int *e);
+struct rt_context *rt_enter_module(const char *call, const void *module);
 
 /* A function entry for a kernel of a module; not looked up yet. NULL as from rt_calloc. */
 struct rt_function *rt_function_create(struct rt_context *c, struct rt_module *m, const char *name, const void *host);
@@ -294,7 +303,7 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
 int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *name, uint64_t *address, size_t *bytes);
 /* rt_enter_ready for a call about a function, a host stub's address or a handle, whose kernel is loaded for it. CUDA's
  * codes: 98 for NULL, 400 for an unknown address. */
-struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e);
+struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f);
 /* Device address and size of the variable behind a host shadow. */
 int rt_symbol(struct rt_context *c, const void *host, uint64_t *address, uint64_t *size);
 
@@ -312,8 +321,8 @@ int rt_launch(struct rt_context *c, struct rt_function *f, const struct rt_launc
 /* Dynamic shared memory a launch may ask for: 48 KB less the static part, or what the attribute allows. */
 size_t rt_dynamic_limit(const struct rt_function *f);
 /* Clusters of the function that fit on the device; the largest size of which one does. */
-int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out);
-int rt_max_cluster_size(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out);
+typedef int rt_max_fn(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out);
+rt_max_fn rt_max_clusters, rt_max_cluster_size;
 /* enum rt_func_attribute */
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value);
 int rt_func_set_attribute(struct rt_context *c, struct rt_function *f, int attribute, int value);
@@ -351,11 +360,11 @@ bool rt_pointer(struct rt_context *c, const void *p, int *type, struct mem_block
 /* --- stream.c ----------------------------------------------------------------------------------------------------- */
 
 int rt_stream_create(struct rt_context *c, unsigned flags, int priority, void **out);
-int rt_stream_destroy(struct rt_context *c, void *stream);
+typedef int rt_destroy_fn(struct rt_context *c, void *handle);
+rt_destroy_fn rt_stream_destroy, rt_event_destroy;
 /* NULL, the two special handles, or one that rt_stream_create made; else RT_ERROR_INVALID_HANDLE. `out` may be NULL. */
 int rt_stream_check(struct rt_context *c, void *stream, const struct rt_stream **out);
 int rt_event_create(struct rt_context *c, unsigned flags, void **out);
-int rt_event_destroy(struct rt_context *c, void *event);
 /* One that rt_event_create made, else RT_ERROR_INVALID_HANDLE. `out` may be NULL. */
 int rt_event_check(struct rt_context *c, void *event, struct rt_event **out);
 int rt_event_record(struct rt_context *c, void *event, void *stream);

@@ -1,8 +1,6 @@
 /* The driver's contexts and each thread's stack of them. Contract in context.h. */
 #include "cudart/core/context.h"
 
-#include "base/heap.h"
-
 #include <string.h>
 
 struct rt_driver_context *rt_context_create(struct rt_context *c, unsigned flags, bool primary) {

@@ -4,7 +4,6 @@
 
 #include "base/heap.h"
 #include "clock/clock.h"
-#include "trace/file.h"
 #include "view/names.h"
 
 #include <stdio.h>
@@ -13,17 +12,9 @@
 
 /* What a warp has waited for, where no object of the log says it. */
 static const char *sync_name(uint32_t kind) {
-    switch (kind) {
-    case SYNC_TCGEN05_WAIT_LD:
-    case SYNC_TCGEN05_USE:
+    if (kind == SYNC_TCGEN05_WAIT_LD || kind == SYNC_TCGEN05_USE)
         return "tcgen05.ld";
-    case SYNC_TCGEN05_WAIT_ST:
-        return "tcgen05.st";
-    case SYNC_GROUP_WAIT:
-        return "its copies";
-    default:
-        return NULL;
-    }
+    return kind == SYNC_TCGEN05_WAIT_ST ? "tcgen05.st" : kind == SYNC_GROUP_WAIT ? "its copies" : NULL;
 }
 
 /* "full" of full[0]: barriers of an array are one. */

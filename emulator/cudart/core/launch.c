@@ -392,15 +392,10 @@ static uint32_t clusters_that_fit(const struct rt_context *c, const struct rt_fu
 
 int rt_max_clusters(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out) {
     struct rt_dim3 cluster;
-    int e = rt_check_out(c, out);
-    if (e != RT_SUCCESS)
-        return e;
-    *out = 0;
-    e = read_cluster_query(c, f, l, &cluster);
+    int e = rt_give(rt_check_out(c, out), out, 0);
+    e = rt_then(e, read_cluster_query(c, f, l, &cluster));
     e = rt_then(e, check_cluster_size(c, f, cluster));
-    if (e == RT_SUCCESS)
-        *out = (int)clusters_that_fit(c, f, l, cluster);
-    return e;
+    return rt_give(e, out, (int)clusters_that_fit(c, f, l, cluster));
 }
 
 int rt_max_cluster_size(struct rt_context *c, struct rt_function *f, const struct rt_launch_config *l, int *out) {
@@ -411,9 +406,7 @@ int rt_max_cluster_size(struct rt_context *c, struct rt_function *f, const struc
     e = rt_then(e, read_cluster_query(c, f, l, &asked));
     while (e == RT_SUCCESS && n.x > 0 && clusters_that_fit(c, f, l, n) == 0)
         n.x--;
-    if (e == RT_SUCCESS)
-        *out = (int)n.x;
-    return e;
+    return rt_give(e, out, (int)n.x);
 }
 
 int rt_func_get_attribute(struct rt_context *c, struct rt_function *f, int attribute, int *value) {

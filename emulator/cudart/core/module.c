@@ -58,10 +58,10 @@ bool rt_module_known(const struct rt_context *c, const struct rt_module *m) {
     return i != NULL;
 }
 
-struct rt_context *rt_enter_module(const char *call, const void *module, int *e) {
-    struct rt_context *c = rt_enter_ready(call, e);
-    if (*e == RT_SUCCESS && !rt_module_known(c, module))
-        *e =
+struct rt_context *rt_enter_module(const char *call, const void *module) {
+    struct rt_context *c = rt_enter_ready(call);
+    if (c->entered == RT_SUCCESS && !rt_module_known(c, module))
+        c->entered =
             rt_say(c, RT_ERROR_INVALID_HANDLE, "%p is no %s of this process", module, c->driver ? "module" : "library");
     return c;
 }
@@ -360,10 +360,10 @@ static int function_get(struct rt_context *c, const void *host_or_handle, struct
     return function_ready(c, *out);
 }
 
-struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f, int *e) {
-    struct rt_context *c = rt_enter_ready(call, e);
+struct rt_context *rt_enter_function(const char *call, const void *function, struct rt_function **f) {
+    struct rt_context *c = rt_enter_ready(call);
     *f = NULL;
-    *e = rt_then(*e, function_get(c, function, f));
+    c->entered = rt_then(c->entered, function_get(c, function, f));
     return c;
 }
 
@@ -378,11 +378,8 @@ int rt_variable_by_name(struct rt_context *c, struct rt_module *m, const char *n
                       name ? name : "(null)");
     if (name == NULL || !lower_find_var(m->exec, name, &at, &size))
         return rt_say(c, RT_ERROR_NOT_FOUND, "there is no variable %s", name ? name : "(null)");
-    if (address != NULL)
-        *address = at;
-    if (bytes != NULL)
-        *bytes = size;
-    return RT_SUCCESS;
+    e = rt_give(e, address, at);
+    return rt_give(e, bytes, size);
 }
 
 int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *name, void **out) {
@@ -391,15 +388,12 @@ int rt_function_by_name(struct rt_context *c, struct rt_module *m, const char *n
     int e = rt_module_ready(c, m);
     if (e != RT_SUCCESS)
         return e;
-    for (struct rt_function *f = c->functions; f != NULL; f = f->next)
-        if (f->module == m && strcmp(f->name, name) == 0) {
-            *out = f;
-            return function_ready(c, f);
-        }
-    if (lower_find_kernel(m->exec, name) == NULL)
+    struct rt_function *f = c->functions;
+    while (f != NULL && (f->module != m || strcmp(f->name, name) != 0))
+        f = f->next;
+    if (f == NULL && lower_find_kernel(m->exec, name) == NULL)
         return rt_say(c, RT_ERROR_NOT_FOUND, "%s has no kernel %s", m->name, name);
-    struct rt_function *f = rt_function_create(c, m, name, NULL);
-    if (f == NULL)
+    if (f == NULL && (f = rt_function_create(c, m, name, NULL)) == NULL)
         return RT_ERROR_MEMORY_ALLOCATION;
     *out = f;
     return function_ready(c, f);

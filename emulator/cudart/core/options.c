@@ -4,7 +4,6 @@
 #include "view/follow.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,17 +26,22 @@ static bool read_number(const char *text, uint64_t *out) {
     return true;
 }
 
+/* The same of the first n characters; false for more digits than such a number has. */
+static bool read_part(const char *text, size_t n, uint64_t *out) {
+    char digits[24];
+    if (n >= sizeof digits)
+        return false;
+    memcpy(digits, text, n);
+    digits[n] = 0;
+    return read_number(digits, out);
+}
+
 /* SEED,DEPTH or SEED,DEPTH,STEPS */
 static bool read_pct(const char *text, struct mach_config *config) {
     uint64_t v[3] = {0};
-    char digits[24];
     for (unsigned i = 0; i < 3; i++) {
         const size_t n = strcspn(text, ",");
-        if (n >= sizeof digits)
-            return false;
-        memcpy(digits, text, n);
-        digits[n] = 0;
-        if (!read_number(digits, &v[i]))
+        if (!read_part(text, n, &v[i]))
             return false;
         text += n;
         if (*text == 0) {
@@ -108,16 +112,11 @@ static bool parse_timeout(const char *text, struct mach_config *config) {
 /* A number of bytes, or of the unit behind it. */
 static bool parse_memory(const char *text, struct mach_config *config) {
     static const char units[] = "KMGT";
-    char digits[24];
     const size_t n = strspn(text, "0123456789");
     uint64_t v;
-    if (n == 0 || n >= sizeof digits)
-        return false;
-    memcpy(digits, text, n);
-    digits[n] = 0;
     const char *unit = text[n] ? strchr(units, text[n]) : NULL;
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (!read_number(digits, &v) || v == 0 || v > UINT64_MAX >> shift || text[n + (unit != NULL)] != 0)
+    if (!read_part(text, n, &v) || v == 0 || v > UINT64_MAX >> shift || text[n + (unit != NULL)] != 0)
         return false;
     config->memory = v << shift;
     return true;
@@ -148,36 +147,11 @@ static bool parse_threads(const char *text, struct mach_config *config) {
     return true;
 }
 
-static bool parse_check_json(const char *text, struct mach_config *config) {
-    config->check_json = text;
-    return *text != 0;
-}
-
-static bool parse_stats_json(const char *text, struct mach_config *config) {
-    config->stats_json = text;
-    return *text != 0;
-}
-
-static bool parse_suppress(const char *text, struct mach_config *config) {
-    config->suppress = text;
-    return *text != 0;
-}
-
-static bool parse_trace(const char *text, struct mach_config *config) {
-    config->trace = text;
-    return *text != 0;
-}
-
 /* FIRST-LAST, or one number. */
 static bool read_range(const char *text, uint32_t range[2]) {
     const size_t n = strcspn(text, "-");
     uint64_t first, last;
-    char digits[24];
-    if (n >= sizeof digits)
-        return false;
-    memcpy(digits, text, n);
-    digits[n] = 0;
-    if (!read_number(digits, &first) || !read_number(text[n] ? text + n + 1 : text, &last) || first > last ||
+    if (!read_part(text, n, &first) || !read_number(text[n] ? text + n + 1 : text, &last) || first > last ||
         last > UINT32_MAX)
         return false;
     range[0] = (uint32_t)first;
@@ -199,25 +173,31 @@ static bool parse_follow(const char *text, struct mach_config *config) {
     return follow_parse(text, why, sizeof why);
 }
 
+bool rt_option_take(const struct rt_option *o, const char *text, struct mach_config *config) {
+    if (o->parse)
+        return o->parse(text, config);
+    *(const char **)((char *)config + o->path) = text;
+    return *text != 0;
+}
+
 const struct rt_option rt_options[RT_NUM_OPTIONS] = {
-    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, false,
+    {"--schedule", "SM100EMU_SCHEDULE", parse_schedule, 0,
      "default, eager, lazy, model, random:SEED, pct:SEED,DEPTH or pct:SEED,DEPTH,STEPS (numbers; DEPTH 1 to 16)"},
-    {"--check", "SM100EMU_CHECK", parse_check, false, "warn, strict, error or off"},
-    {"--check-json", "SM100EMU_CHECK_JSON", parse_check_json, true, "the name of a file"},
-    {"--stats-json", "SM100EMU_STATS_JSON", parse_stats_json, true, "the name of a file"},
-    {"--suppress", "SM100EMU_SUPPRESS", parse_suppress, true, "the name of a file"},
-    {"--trace", "SM100EMU_TRACE", parse_trace, true, "the name of a file"},
-    {"--trace-ctas", "SM100EMU_TRACE_CTAS", parse_trace_ctas, false,
+    {"--check", "SM100EMU_CHECK", parse_check, 0, "warn, strict, error or off"},
+    {"--check-json", "SM100EMU_CHECK_JSON", NULL, offsetof(struct mach_config, check_json), "the name of a file"},
+    {"--stats-json", "SM100EMU_STATS_JSON", NULL, offsetof(struct mach_config, stats_json), "the name of a file"},
+    {"--suppress", "SM100EMU_SUPPRESS", NULL, offsetof(struct mach_config, suppress), "the name of a file"},
+    {"--trace", "SM100EMU_TRACE", NULL, offsetof(struct mach_config, trace), "the name of a file"},
+    {"--trace-ctas", "SM100EMU_TRACE_CTAS", parse_trace_ctas, 0,
      "a number of a CTA, or the first and the last as 0-15"},
-    {"--trace-tiles", "SM100EMU_TRACE_TILES", parse_trace_tiles, false,
+    {"--trace-tiles", "SM100EMU_TRACE_TILES", parse_trace_tiles, 0,
      "a number of a tile, or the first and the last as 0-3"},
-    {"--follow", "SM100EMU_FOLLOW", parse_follow, false,
+    {"--follow", "SM100EMU_FOLLOW", parse_follow, 0,
      "a name as full[0], a shared address as 0x418, tmem:0-255 or tile:3, and behind it @cta1, @cluster2 or both"},
-    {"--umma", "SM100EMU_UMMA", parse_umma, false, "exact, fast or b200"},
-    {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, false, "a number of warp instructions, 1 or more"},
-    {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, false, "a number of seconds, 0.001 to 1e9"},
-    {"--memory", "SM100EMU_MEMORY", parse_memory, false, "a number of bytes, or one with K, M, G or T behind it"},
-    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, false,
-     "the SMs of each GPC: up to 16 numbers whose sum is 148"},
-    {"--threads", "SM100EMU_THREADS", parse_threads, false, "a number of host threads, 1 to 1024"},
+    {"--umma", "SM100EMU_UMMA", parse_umma, 0, "exact, fast or b200"},
+    {"--watchdog", "SM100EMU_WATCHDOG", parse_watchdog, 0, "a number of warp instructions, 1 or more"},
+    {"--timeout", "SM100EMU_TIMEOUT", parse_timeout, 0, "a number of seconds, 0.001 to 1e9"},
+    {"--memory", "SM100EMU_MEMORY", parse_memory, 0, "a number of bytes, or one with K, M, G or T behind it"},
+    {"--gpc-sizes", "SM100EMU_GPC_SIZES", parse_gpc_sizes, 0, "the SMs of each GPC: up to 16 numbers whose sum is 148"},
+    {"--threads", "SM100EMU_THREADS", parse_threads, 0, "a number of host threads, 1 to 1024"},
 };

@@ -1,7 +1,6 @@
 /* cudart/core/statistics.c - where the counters of launches go: stderr (--stats) and a file (--stats-json); contract in
  * context.h. */
 #include "base/fatal.h"
-#include "base/heap.h"
 #include "base/path.h"
 #include "base/source.h"
 #include "cudart/core/context.h"
@@ -10,7 +9,6 @@
 #include "trace/file.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,20 +21,14 @@ RT_API int cuDriverGetVersion(int *version) { return rt_call_answer("cuDriverGet
 
 RT_API int cuDeviceGet(int *device, int ordinal) {
     struct rt_context *c = rt_enter("cuDeviceGet");
-    int e = rt_check_device(c, ordinal);
-    e = rt_then(e, rt_check_out(c, device));
-    if (e == RT_SUCCESS)
-        *device = 0;
-    return rt_leave(c, e);
+    int e = rt_then(rt_check_device(c, ordinal), rt_check_out(c, device));
+    return rt_leave(c, rt_give(e, device, 0));
 }
 
 RT_API int cuDeviceGetCount(int *count) {
     struct rt_context *c = rt_enter("cuDeviceGetCount");
-    int e = rt_check_device(c, 0);
-    e = rt_then(e, rt_check_out(c, count));
-    if (e == RT_SUCCESS)
-        *count = 1;
-    return rt_leave(c, e);
+    int e = rt_then(rt_check_device(c, 0), rt_check_out(c, count));
+    return rt_leave(c, rt_give(e, count, 1));
 }
 
 RT_API int cuDeviceGetName(char *name, int len, int device) {
@@ -50,8 +44,7 @@ RT_API int cuDeviceGetName(char *name, int len, int device) {
 RT_API int cuDeviceGetUuid(char *uuid, int device) {
     struct rt_context *c = rt_enter("cuDeviceGetUuid");
     struct rt_prop_13 prop;
-    int e = rt_check_device(c, device);
-    e = rt_then(e, rt_check_out(c, uuid));
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, uuid));
     rt_device_prop_13(&prop, 0);
     if (e == RT_SUCCESS)
         memcpy(uuid, prop.uuid, sizeof prop.uuid);
@@ -61,8 +54,7 @@ RT_ALIAS(cuDeviceGetUuid_v2, cuDeviceGetUuid);
 
 RT_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     struct rt_context *c = rt_enter("cuDeviceGetAttribute");
-    int e = rt_check_device(c, device);
-    e = rt_then(e, rt_check_out(c, value));
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, value));
     if (e == RT_SUCCESS && !rt_device_attribute(attribute, value))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "device attribute %d is not known", attribute);
     return rt_leave(c, e);
@@ -75,19 +67,15 @@ RT_API int cuDeviceComputeCapability(int *major, int *minor, int device) {
 
 RT_API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
     struct rt_context *c = rt_enter("cuDeviceCanAccessPeer");
-    int e = rt_check_device(c, device);
-    e = rt_then(e, rt_check_device(c, peer));
+    int e = rt_then(rt_check_device(c, device), rt_check_device(c, peer));
     e = rt_then(e, rt_check_out(c, can));
-    if (e == RT_SUCCESS)
-        *can = 0;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, can, 0));
 }
 
 RT_API int cuDeviceTotalMem_v2(size_t *bytes, int device) {
     struct rt_context *c = rt_enter("cuDeviceTotalMem");
     uint64_t used, capacity;
-    int e = rt_check_device(c, device);
-    e = rt_then(e, rt_check_out(c, bytes));
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, bytes));
     e = rt_then(e, rt_ready(c));
     if (e == RT_SUCCESS) {
         mem_usage(c->gpu->mem, &used, &capacity);
@@ -117,8 +105,7 @@ static int check_flags(struct rt_context *c, unsigned flags) {
 
 RT_API int cuCtxCreate_v2(void **context, unsigned flags, int device) {
     struct rt_context *c = rt_enter("cuCtxCreate");
-    int e = rt_check_device(c, device);
-    e = rt_then(e, rt_check_out(c, context));
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, context));
     e = rt_then(e, check_flags(c, flags));
     e = rt_then(e, c->sticky); /* a fault is the process's, not the context's (measured on an H200) */
     struct rt_driver_context *d = e == RT_SUCCESS ? rt_context_create(c, flags, false) : NULL;
@@ -157,8 +144,7 @@ RT_API int cuCtxDestroy_v2(void *context) {
 
 RT_API int cuDevicePrimaryCtxRetain(void **context, int device) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxRetain");
-    int e = rt_check_device(c, device);
-    e = rt_then(e, rt_check_out(c, context));
+    int e = rt_then(rt_check_device(c, device), rt_check_out(c, context));
     struct rt_driver_context *d;
     e = rt_then(e, rt_context_primary(c, &d));
     if (e == RT_SUCCESS) {
@@ -189,8 +175,7 @@ RT_API int cuDevicePrimaryCtxReset_v2(int device) {
 RT_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxSetFlags");
     struct rt_driver_context *d;
-    int e = rt_check_device(c, device);
-    e = rt_then(e, check_flags(c, flags));
+    int e = rt_then(rt_check_device(c, device), check_flags(c, flags));
     e = rt_then(e, rt_context_primary(c, &d));
     if (e == RT_SUCCESS)
         d->flags = flags;
@@ -200,13 +185,9 @@ RT_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
 RT_API int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
     struct rt_context *c = rt_enter("cuDevicePrimaryCtxGetState");
     struct rt_driver_context *d;
-    int e = rt_check_device(c, device);
-    e = rt_then(e, rt_context_primary(c, &d));
-    if (e == RT_SUCCESS && flags != NULL)
-        *flags = d->flags;
-    if (e == RT_SUCCESS && active != NULL)
-        *active = c->primary_refs != 0 || c->primary_used;
-    return rt_leave(c, e);
+    int e = rt_then(rt_check_device(c, device), rt_context_primary(c, &d));
+    e = rt_give(e, flags, d->flags);
+    return rt_leave(c, rt_give(e, active, c->primary_refs != 0 || c->primary_used));
 }
 
 RT_API int cuCtxSetCurrent(void *context) {
@@ -217,11 +198,8 @@ RT_API int cuCtxSetCurrent(void *context) {
 
 RT_API int cuCtxGetCurrent(void **context) {
     struct rt_context *c = rt_enter("cuCtxGetCurrent");
-    int e = rt_check_init(c);
-    e = rt_then(e, rt_check_out(c, context));
-    if (e == RT_SUCCESS)
-        *context = rt_context_current();
-    return rt_leave(c, e);
+    int e = rt_then(rt_check_init(c), rt_check_out(c, context));
+    return rt_leave(c, rt_give(e, context, rt_context_current()));
 }
 
 RT_API int cuCtxPushCurrent_v2(void *context) {
@@ -241,8 +219,7 @@ RT_API int cuCtxPopCurrent_v2(void **context) {
     int e = rt_check_init(c);
     if (e == RT_SUCCESS && rt_context_current() == NULL)
         e = rt_say(c, RT_ERROR_INVALID_CONTEXT, "no context is current");
-    if (e == RT_SUCCESS && context != NULL)
-        *context = rt_context_current();
+    e = rt_give(e, context, rt_context_current());
     if (e == RT_SUCCESS)
         rt_context_pop();
     return rt_leave(c, e);
@@ -250,28 +227,20 @@ RT_API int cuCtxPopCurrent_v2(void **context) {
 
 RT_API int cuCtxGetDevice(int *device) {
     struct rt_context *c = rt_enter("cuCtxGetDevice");
-    int e = check_current(c);
-    e = rt_then(e, rt_check_out(c, device));
-    if (e == RT_SUCCESS)
-        *device = 0;
-    return rt_leave(c, e);
+    int e = rt_then(check_current(c), rt_check_out(c, device));
+    return rt_leave(c, rt_give(e, device, 0));
 }
 
 RT_API int cuCtxGetFlags(unsigned *flags) {
     struct rt_context *c = rt_enter("cuCtxGetFlags");
-    int e = check_current(c);
-    e = rt_then(e, rt_check_out(c, flags));
-    if (e == RT_SUCCESS)
-        *flags = rt_context_current()->flags;
-    return rt_leave(c, e);
+    int e = rt_then(check_current(c), rt_check_out(c, flags));
+    return rt_leave(c, rt_give(e, flags, rt_context_current()->flags));
 }
 
 RT_API int cuCtxGetApiVersion(void *context, unsigned *version) {
     struct rt_context *c = rt_enter("cuCtxGetApiVersion");
     int e = context == NULL ? rt_check_init(c) : check_context(c, context);
-    if (e == RT_SUCCESS && version != NULL)
-        *version = RT_VERSION_13;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, version, RT_VERSION_13));
 }
 
 RT_API int cuCtxSynchronize(void) {
@@ -281,29 +250,22 @@ RT_API int cuCtxSynchronize(void) {
 }
 
 RT_API int cuCtxGetLimit(size_t *value, int limit) {
-    int e;
-    struct rt_context *c = rt_enter_ready("cuCtxGetLimit", &e);
-    e = rt_then(e, rt_check_out(c, value));
+    struct rt_context *c = rt_enter_ready("cuCtxGetLimit");
+    int e = rt_then(c->entered, rt_check_out(c, value));
     e = rt_then(e, rt_check_limit(c, limit));
-    if (e == RT_SUCCESS)
-        *value = c->limits[limit];
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, value, c->limits[limit]));
 }
 
 RT_API int cuCtxSetLimit(int limit, size_t value) {
-    int e;
-    struct rt_context *c = rt_enter_ready("cuCtxSetLimit", &e);
-    return rt_leave(c, rt_then(e, rt_set_limit(c, limit, value)));
+    struct rt_context *c = rt_enter_ready("cuCtxSetLimit");
+    return rt_leave(c, rt_then(c->entered, rt_set_limit(c, limit, value)));
 }
 
 RT_API int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     struct rt_context *c = rt_enter("cuCtxGetStreamPriorityRange");
     int e = check_current(c);
-    if (e == RT_SUCCESS && least != NULL)
-        *least = RT_LEAST_PRIORITY;
-    if (e == RT_SUCCESS && greatest != NULL)
-        *greatest = RT_GREATEST_PRIORITY;
-    return rt_leave(c, e);
+    e = rt_give(e, least, RT_LEAST_PRIORITY);
+    return rt_leave(c, rt_give(e, greatest, RT_GREATEST_PRIORITY));
 }
 
 static int accept(const char *call) {

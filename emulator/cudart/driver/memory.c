@@ -7,9 +7,7 @@ static void *pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 static int allocate(const char *call, uint64_t *out, size_t bytes, enum rt_memory_type type) {
     void *p = NULL;
     int e = rt_call_malloc(call, bytes, type, NULL, out ? &p : NULL);
-    if (e == RT_SUCCESS && out != NULL)
-        *out = (uintptr_t)p;
-    return e;
+    return rt_give(e, out, (uintptr_t)p);
 }
 
 RT_API int cuMemAlloc_v2(uint64_t *out, size_t bytes) { return allocate("cuMemAlloc", out, bytes, RT_MEMORY_DEVICE); }
@@ -20,9 +18,8 @@ RT_API int cuMemAllocAsync(uint64_t *out, size_t bytes, void *stream) {
 }
 
 static int bad_flags(const char *call, unsigned flags) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags)));
 }
 
 RT_API int cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags) {
@@ -73,24 +70,20 @@ RT_API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
 }
 
 RT_API int cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address) {
-    int e, type;
+    int type;
     struct mem_block b;
-    struct rt_context *c = rt_enter_ready("cuMemGetAddressRange", &e);
+    struct rt_context *c = rt_enter_ready("cuMemGetAddressRange");
+    int e = c->entered;
     if (e == RT_SUCCESS && !rt_pointer(c, pointer(address), &type, &b))
         e = rt_say(c, RT_ERROR_NOT_FOUND, "0x%llx is in no allocation", (unsigned long long)address);
-    if (e == RT_SUCCESS && base != NULL)
-        *base = b.addr;
-    if (e == RT_SUCCESS && bytes != NULL)
-        *bytes = b.size;
-    return rt_leave(c, e);
+    e = rt_give(e, base, b.addr);
+    return rt_leave(c, rt_give(e, bytes, b.size));
 }
 
 RT_API int cuMemHostGetDevicePointer_v2(uint64_t *out, void *host, unsigned flags) {
     void *p;
     int e = rt_call_host_pointer("cuMemHostGetDevicePointer", out ? &p : NULL, host, flags);
-    if (e == RT_SUCCESS && out != NULL)
-        *out = (uintptr_t)p;
-    return e;
+    return rt_give(e, out, (uintptr_t)p);
 }
 
 enum { LAST_POINTER_ATTRIBUTE = 21 };
@@ -198,9 +191,9 @@ static int side(struct rt_context *c, int type, const void *host, uint64_t devic
 }
 
 static int copy_2d(const char *call, const struct rt_driver_copy_2d *p, void *stream) {
-    int e;
     const uint8_t *dst, *src;
-    struct rt_context *c = rt_enter_ready(call, &e);
+    struct rt_context *c = rt_enter_ready(call);
+    int e = c->entered;
     rt_flush_printed(c);
     if (e == RT_SUCCESS && p == NULL)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "the parameters are a null pointer");

@@ -2,8 +2,6 @@
  * CUkernel rt_function. */
 #include "cudart/core/calls.h"
 
-#include <string.h>
-
 RT_API int cuModuleLoad(void **module, const char *path) { return rt_call_load_file("cuModuleLoad", module, path); }
 RT_API int cuModuleLoadData(void **module, const void *image) {
     return rt_call_load_image("cuModuleLoadData", module, image);
@@ -47,11 +45,8 @@ RT_API int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, 
 RT_ALIAS(cuLibraryGetGlobal, cuModuleGetGlobal_v2);
 
 RT_API int cuLibraryGetModule(void **module, void *library) {
-    int e;
-    struct rt_context *c = rt_enter_module("cuLibraryGetModule", library, &e);
-    if (e == RT_SUCCESS && module != NULL)
-        *module = library;
-    return rt_leave(c, e);
+    struct rt_context *c = rt_enter_module("cuLibraryGetModule", library);
+    return rt_leave(c, rt_give(c->entered, module, library));
 }
 
 RT_API int cuKernelGetFunction(void **function, void *kernel) {
@@ -59,12 +54,9 @@ RT_API int cuKernelGetFunction(void **function, void *kernel) {
 }
 
 RT_API int cuFuncGetModule(void **module, void *function) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function("cuFuncGetModule", function, &f, &e);
-    if (e == RT_SUCCESS && module != NULL)
-        *module = f->module;
-    return rt_leave(c, e);
+    struct rt_context *c = rt_enter_function("cuFuncGetModule", function, &f);
+    return rt_leave(c, rt_give(c->entered, module, f->module));
 }
 
 RT_API int cuFuncGetName(const char **name, void *function) {
@@ -78,14 +70,13 @@ RT_API int cuFuncGetName(const char **name, void *function) {
 RT_ALIAS(cuKernelGetName, cuFuncGetName);
 
 RT_API int cuFuncGetAttribute(int *value, int attribute, void *function) {
-    int e;
     struct rt_function *f;
     if (function == NULL) { /* needs neither cuInit nor a context */
         struct rt_context *c = rt_enter("cuFuncGetAttribute");
         return rt_leave(c, rt_say(c, RT_ERROR_INVALID_HANDLE, "the function is a null pointer"));
     }
-    struct rt_context *c = rt_enter_function("cuFuncGetAttribute", function, &f, &e);
-    return rt_leave(c, rt_then(e, rt_func_get_attribute(c, f, attribute, value)));
+    struct rt_context *c = rt_enter_function("cuFuncGetAttribute", function, &f);
+    return rt_leave(c, rt_then(c->entered, rt_func_get_attribute(c, f, attribute, value)));
 }
 
 RT_API int cuFuncSetAttribute(void *function, int attribute, int value) {
@@ -155,13 +146,14 @@ RT_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *functi
 
 RT_API int cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct rt_driver_launch_config *config) {
     struct rt_launch_config same;
-    return rt_call_max_clusters("cuOccupancyMaxActiveClusters", clusters, function, runtime_config(config, &same));
+    return rt_call_max_clusters("cuOccupancyMaxActiveClusters", clusters, function, runtime_config(config, &same),
+                                rt_max_clusters);
 }
 
 RT_API int cuOccupancyMaxPotentialClusterSize(int *size, void *function, const struct rt_driver_launch_config *config) {
     struct rt_launch_config same;
-    return rt_call_max_cluster_size("cuOccupancyMaxPotentialClusterSize", size, function,
-                                    runtime_config(config, &same));
+    return rt_call_max_clusters("cuOccupancyMaxPotentialClusterSize", size, function, runtime_config(config, &same),
+                                rt_max_cluster_size);
 }
 
 RT_API int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *function, int blocks, int block_size) {
@@ -171,9 +163,9 @@ RT_API int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *function
 RT_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int *blocks, int *block_size, void *function,
                                                      size_t (*shared_of)(int), size_t shared, int limit,
                                                      unsigned flags) {
-    int e;
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function("cuOccupancyMaxPotentialBlockSize", function, &f, &e);
+    struct rt_context *c = rt_enter_function("cuOccupancyMaxPotentialBlockSize", function, &f);
+    int e = c->entered;
     if (e == RT_SUCCESS && flags > 1)
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "flags 0x%x are not known", flags);
     return rt_leave(c, rt_then(e, rt_best_block(c, f, shared_of, shared, limit, blocks, block_size)));

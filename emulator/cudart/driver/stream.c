@@ -6,56 +6,43 @@ RT_API int cuStreamCreateWithPriority(void **out, unsigned flags, int priority) 
 }
 
 RT_API int cuStreamCreate(void **out, unsigned flags) { return cuStreamCreateWithPriority(out, flags, 0); }
-RT_API int cuStreamDestroy_v2(void *stream) { return rt_call_stream_destroy("cuStreamDestroy", stream); }
+RT_API int cuStreamDestroy_v2(void *stream) { return rt_call_destroy("cuStreamDestroy", stream, rt_stream_destroy); }
 RT_API int cuStreamSynchronize(void *stream) { return rt_call_on_stream("cuStreamSynchronize", stream, true); }
 RT_API int cuStreamQuery(void *stream) { return rt_call_on_stream("cuStreamQuery", stream, false); }
 
-static struct rt_context *enter_stream(const char *call, void *stream, const struct rt_stream **s, int *e) {
-    struct rt_context *c = rt_enter_ready(call, e);
-    *e = rt_then(*e, rt_stream_check(c, stream, s));
+static struct rt_context *enter_stream(const char *call, void *stream, const struct rt_stream **s) {
+    struct rt_context *c = rt_enter_ready(call);
+    c->entered = rt_then(c->entered, rt_stream_check(c, stream, s));
     return c;
 }
 
 RT_API int cuStreamGetFlags(void *stream, unsigned *flags) {
-    int e;
     const struct rt_stream *s;
-    struct rt_context *c = enter_stream("cuStreamGetFlags", stream, &s, &e);
-    e = rt_then(e, rt_check_out(c, flags));
-    if (e == RT_SUCCESS)
-        *flags = s->flags;
-    return rt_leave(c, e);
+    struct rt_context *c = enter_stream("cuStreamGetFlags", stream, &s);
+    int e = rt_then(c->entered, rt_check_out(c, flags));
+    return rt_leave(c, rt_give(e, flags, s->flags));
 }
 
 RT_API int cuStreamGetPriority(void *stream, int *priority) {
-    int e;
     const struct rt_stream *s;
-    struct rt_context *c = enter_stream("cuStreamGetPriority", stream, &s, &e);
-    e = rt_then(e, rt_check_out(c, priority));
-    if (e == RT_SUCCESS)
-        *priority = s->priority;
-    return rt_leave(c, e);
+    struct rt_context *c = enter_stream("cuStreamGetPriority", stream, &s);
+    int e = rt_then(c->entered, rt_check_out(c, priority));
+    return rt_leave(c, rt_give(e, priority, s->priority));
 }
 
 RT_API int cuStreamIsCapturing(void *stream, int *status) {
-    int e;
-    struct rt_context *c = enter_stream("cuStreamIsCapturing", stream, NULL, &e);
-    if (e == RT_SUCCESS && status != NULL)
-        *status = 0; /* CU_STREAM_CAPTURE_STATUS_NONE */
-    return rt_leave(c, e);
+    struct rt_context *c = enter_stream("cuStreamIsCapturing", stream, NULL);
+    return rt_leave(c, rt_give(c->entered, status, 0)); /* CU_STREAM_CAPTURE_STATUS_NONE */
 }
 
 RT_API int cuStreamGetCtx(void *stream, void **context) {
-    int e;
-    struct rt_context *c = enter_stream("cuStreamGetCtx", stream, NULL, &e);
-    if (e == RT_SUCCESS && context != NULL)
-        *context = rt_context_current();
-    return rt_leave(c, e);
+    struct rt_context *c = enter_stream("cuStreamGetCtx", stream, NULL);
+    return rt_leave(c, rt_give(c->entered, context, rt_context_current()));
 }
 
 RT_API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
-    int e;
-    struct rt_context *c = rt_enter_ready("cuStreamWaitEvent", &e);
-    return rt_leave(c, rt_then(e, rt_event_wait(c, stream, event, flags)));
+    struct rt_context *c = rt_enter_ready("cuStreamWaitEvent");
+    return rt_leave(c, rt_then(c->entered, rt_event_wait(c, stream, event, flags)));
 }
 
 RT_API int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) {
@@ -63,7 +50,7 @@ RT_API int cuLaunchHostFunc(void *stream, void (*function)(void *), void *data) 
 }
 
 RT_API int cuEventCreate(void **out, unsigned flags) { return rt_call_event_create("cuEventCreate", flags, out); }
-RT_API int cuEventDestroy_v2(void *event) { return rt_call_event_destroy("cuEventDestroy", event); }
+RT_API int cuEventDestroy_v2(void *event) { return rt_call_destroy("cuEventDestroy", event, rt_event_destroy); }
 
 RT_API int cuEventRecord(void *event, void *stream) { return rt_call_event_record("cuEventRecord", event, stream); }
 

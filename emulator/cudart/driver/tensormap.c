@@ -44,8 +44,7 @@ RT_API int cuTensorMapEncodeTiled(void *out, unsigned type, uint32_t rank, void 
                                   const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
                                   unsigned interleave, unsigned swizzle, unsigned l2_promotion, unsigned fill) {
     struct rt_context *c = rt_enter("cuTensorMapEncodeTiled");
-    int e = rt_check_init(c);
-    e = rt_then(e, rt_check_context(c));
+    int e = rt_then(rt_check_init(c), rt_check_context(c));
     e = rt_then(e, place(c, out));
     if (e == RT_SUCCESS && (dims == NULL || box == NULL || steps == NULL || strides == NULL))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "globalDim, globalStrides, boxDim and elementStrides must be given");

@@ -8,9 +8,8 @@
 
 /* Calls that change nothing on this device but check their arguments. */
 static int accept(const char *call) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, e);
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, c->entered);
 }
 
 RT_API int cudaGetDeviceCount(int *count) { return rt_call_answer("cudaGetDeviceCount", count, 1); }
@@ -53,8 +52,7 @@ RT_API int cudaGetDeviceFlags(unsigned *flags) {
 
 RT_API int cudaDeviceGetAttribute(int *value, int attribute, int device) {
     struct rt_context *c = rt_enter("cudaDeviceGetAttribute");
-    int e = rt_check_out(c, value);
-    e = rt_then(e, rt_check_device(c, device));
+    int e = rt_then(rt_check_out(c, value), rt_check_device(c, device));
     if (e == RT_SUCCESS && !rt_device_attribute(attribute, value))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "device attribute %d is not known", attribute);
     return rt_leave(c, e);
@@ -70,8 +68,7 @@ static uint64_t memory_capacity(struct rt_context *c) {
 
 RT_API int cudaGetDeviceProperties(struct rt_prop_13 *prop, int device) {
     struct rt_context *c = rt_enter("cudaGetDeviceProperties");
-    int e = rt_check_out(c, prop);
-    e = rt_then(e, rt_check_device(c, device));
+    int e = rt_then(rt_check_out(c, prop), rt_check_device(c, device));
     if (e == RT_SUCCESS)
         rt_device_prop_13(prop, memory_capacity(c));
     return rt_leave(c, e);
@@ -80,14 +77,12 @@ RT_API int cudaGetDeviceProperties(struct rt_prop_13 *prop, int device) {
 /* Programs built with CUDA 12 ask for this name; the one without _v2 is that of CUDA 11, whose struct ends earlier. */
 RT_API int cudaGetDeviceProperties_v2(struct rt_prop_12 *prop, int device) {
     struct rt_context *c = rt_enter("cudaGetDeviceProperties");
-    int e = rt_check_out(c, prop);
-    e = rt_then(e, rt_check_device(c, device));
+    int e = rt_then(rt_check_out(c, prop), rt_check_device(c, device));
     if (e == RT_SUCCESS)
         rt_device_prop_12(prop, memory_capacity(c));
     return rt_leave(c, e);
 }
 
-int rt12_cudaGetDeviceProperties(void *prop, int device);
 int rt12_cudaGetDeviceProperties(void *prop, int device) {
     struct rt_prop_12 all;
     int e = cudaGetDeviceProperties_v2(prop ? &all : NULL, device);
@@ -111,18 +106,14 @@ RT_ALIAS(cudaThreadExit, cudaDeviceReset);
 
 RT_API int cudaDeviceGetLimit(size_t *value, int limit) {
     struct rt_context *c = rt_enter("cudaDeviceGetLimit");
-    int e = rt_check_out(c, value);
-    e = rt_then(e, rt_check_limit(c, limit));
+    int e = rt_then(rt_check_out(c, value), rt_check_limit(c, limit));
     e = rt_then(e, rt_ready(c));
-    if (e == RT_SUCCESS)
-        *value = c->limits[limit];
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, value, c->limits[limit]));
 }
 
 RT_API int cudaDeviceSetLimit(int limit, size_t value) {
-    int e;
-    struct rt_context *c = rt_enter_ready("cudaDeviceSetLimit", &e);
-    return rt_leave(c, rt_then(e, rt_set_limit(c, limit, value)));
+    struct rt_context *c = rt_enter_ready("cudaDeviceSetLimit");
+    return rt_leave(c, rt_then(c->entered, rt_set_limit(c, limit, value)));
 }
 
 RT_API int cudaDeviceGetCacheConfig(int *config) {
@@ -164,12 +155,9 @@ RT_API int cudaDeviceGetPCIBusId(char *text, int len, int device) {
 
 RT_API int cudaDeviceCanAccessPeer(int *can, int device, int peer) {
     struct rt_context *c = rt_enter("cudaDeviceCanAccessPeer");
-    int e = rt_check_out(c, can);
-    e = rt_then(e, rt_check_device(c, device));
+    int e = rt_then(rt_check_out(c, can), rt_check_device(c, device));
     e = rt_then(e, rt_check_device(c, peer));
-    if (e == RT_SUCCESS)
-        *can = 0;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, can, 0));
 }
 
 RT_API int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
@@ -178,7 +166,6 @@ RT_API int cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 
 RT_API int cudaDriverGetVersion(int *out) { return rt_call_answer("cudaDriverGetVersion", out, RT_VERSION_13); }
 RT_API int cudaRuntimeGetVersion(int *out) { return rt_call_answer("cudaRuntimeGetVersion", out, RT_VERSION_13); }
-int rt12_cudaRuntimeGetVersion(int *out);
 int rt12_cudaRuntimeGetVersion(int *out) { return rt_call_answer("cudaRuntimeGetVersion", out, RT_VERSION_12); }
 
 RT_API int cudaCtxResetPersistingL2Cache(void) { return accept("cudaCtxResetPersistingL2Cache"); }

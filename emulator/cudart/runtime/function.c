@@ -6,8 +6,6 @@
 #include "cudart/core/calls.h"
 #include "cudart/driver/entry.h"
 
-#include <string.h>
-
 static int launch(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
                   void *stream, int shape_error) {
     struct rt_launch l = {.config = {.grid = grid, .block = block, .dynamic_shared = shared, .stream = stream},
@@ -33,8 +31,6 @@ RT_ALIAS(cudaLaunchKernelExC_ptsz, cudaLaunchKernelExC);
 #define RT12_ALIAS(name, target) extern __typeof__(target) name __attribute__((alias(#target)))
 
 int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
-                          void *stream);
-int rt12_cudaLaunchKernel(const void *function, struct rt_dim3 grid, struct rt_dim3 block, void **args, size_t shared,
                           void *stream) {
     return launch(function, grid, block, args, shared, stream, RT_ERROR_INVALID_CONFIGURATION);
 }
@@ -42,17 +38,16 @@ RT12_ALIAS(rt12_cudaLaunchKernel_ptsz, rt12_cudaLaunchKernel);
 RT12_ALIAS(rt12___cudaLaunchKernel, rt12_cudaLaunchKernel);
 RT12_ALIAS(rt12___cudaLaunchKernel_ptsz, rt12_cudaLaunchKernel);
 
-int rt12_cudaLaunchKernelExC(const struct rt_launch_config *config, const void *function, void **args);
 int rt12_cudaLaunchKernelExC(const struct rt_launch_config *config, const void *function, void **args) {
     return rt_call_launch_config("cudaLaunchKernelExC", config, function, args, NULL, RT_ERROR_INVALID_CONFIGURATION);
 }
 RT12_ALIAS(rt12_cudaLaunchKernelExC_ptsz, rt12_cudaLaunchKernelExC);
 
 RT_API int cudaFuncGetAttributes(struct rt_func_attributes *out, const void *function) {
-    int e, v[RT_FUNC_CLUSTER_POLICY + 1];
+    int v[RT_FUNC_CLUSTER_POLICY + 1];
     struct rt_function *f;
-    struct rt_context *c = rt_enter_function("cudaFuncGetAttributes", function, &f, &e);
-    e = rt_then(e, rt_check_out(c, out));
+    struct rt_context *c = rt_enter_function("cudaFuncGetAttributes", function, &f);
+    int e = rt_then(c->entered, rt_check_out(c, out));
     for (int i = 0; i <= RT_FUNC_CLUSTER_POLICY && e == RT_SUCCESS; i++)
         e = rt_func_get_attribute(c, f, i, &v[i]);
     if (e == RT_SUCCESS)
@@ -114,7 +109,7 @@ RT_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void
 }
 
 RT_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const struct rt_launch_config *config) {
-    return rt_call_max_clusters("cudaOccupancyMaxActiveClusters", clusters, function, config);
+    return rt_call_max_clusters("cudaOccupancyMaxActiveClusters", clusters, function, config, rt_max_clusters);
 }
 
 RT_API int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *function, int blocks, int block_size) {
@@ -123,7 +118,7 @@ RT_API int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *
 
 RT_API int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
                                                 const struct rt_launch_config *config) {
-    return rt_call_max_cluster_size("cudaOccupancyMaxPotentialClusterSize", size, function, config);
+    return rt_call_max_clusters("cudaOccupancyMaxPotentialClusterSize", size, function, config, rt_max_cluster_size);
 }
 
 /* A host stub's address gives the handle; the other handles are the function itself. */
@@ -154,9 +149,7 @@ RT_API int cudaLibraryGetKernel(void **kernel, void *library, const char *name) 
 RT_API int cudaLibraryGetGlobal(void **out, size_t *bytes, void *library, const char *name) {
     uint64_t address;
     int e = rt_call_module_variable("cudaLibraryGetGlobal", &address, bytes, library, name);
-    if (e == RT_SUCCESS && out != NULL)
-        *out = (void *)(uintptr_t)address;
-    return e;
+    return rt_give(e, out, (void *)(uintptr_t)address);
 }
 
 RT_API int cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version, unsigned long long flags,

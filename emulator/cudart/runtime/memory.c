@@ -41,15 +41,13 @@ RT_API int cudaFreeAsync(void *p, void *stream) { return rt_call_free("cudaFreeA
 RT_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync);
 
 RT_API int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {
-    int e;
-    struct rt_context *c = rt_enter_ready("cudaMallocPitch", &e);
+    struct rt_context *c = rt_enter_ready("cudaMallocPitch");
+    int e = c->entered;
     size_t row = (width + 511) / 512 * 512, bytes = 0; /* cudaDevAttrTextureAlignment */
     if (e == RT_SUCCESS && (pitch == NULL || row < width || __builtin_mul_overflow(row, height, &bytes)))
         e = rt_say(c, RT_ERROR_INVALID_VALUE, "%zu rows of %zu bytes", height, width);
     e = rt_then(e, rt_malloc(c, bytes, RT_MEMORY_DEVICE, out));
-    if (e == RT_SUCCESS)
-        *pitch = row;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, pitch, row));
 }
 
 RT_API int cudaHostGetDevicePointer(void **out, void *host, unsigned flags) {
@@ -59,8 +57,7 @@ RT_API int cudaHostGetDevicePointer(void **out, void *host, unsigned flags) {
 RT_API int cudaHostGetFlags(unsigned *flags, void *host) {
     void *device;
     int e = cudaHostGetDevicePointer(&device, host, 0);
-    if (e == RT_SUCCESS && flags != NULL)
-        *flags = 2; /* cudaHostAllocMapped */
+    e = rt_give(e, flags, 2); /* cudaHostAllocMapped */
     return e;
 }
 
@@ -85,8 +82,7 @@ RT_API int cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_de
 static int copy_2d(const char *call, void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                    size_t height, int kind, void *stream) {
     struct rt_context *c = rt_enter(call);
-    int e = rt_synchronize(c);
-    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    int e = rt_then(rt_synchronize(c), rt_stream_check(c, stream, NULL));
     return rt_leave(c, rt_then(e, rt_copy_2d(c, dst, dst_pitch, src, src_pitch, width, height, kind, stream)));
 }
 
@@ -147,8 +143,7 @@ static int copy_symbol(const char *call, int direction, void *dst, const void *s
                        size_t offset, int kind, void *stream) {
     struct rt_context *c = rt_enter(call);
     void *part = NULL;
-    int e = rt_synchronize(c);
-    e = rt_then(e, rt_stream_check(c, stream, NULL));
+    int e = rt_then(rt_synchronize(c), rt_stream_check(c, stream, NULL));
     e = rt_then(e, check_symbol_kind(c, kind, direction));
     e = rt_then(e, symbol_part(c, symbol, bytes, offset, &part));
     if (direction == RT_HOST_TO_DEVICE)
@@ -181,9 +176,8 @@ RT_API int cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes
 RT_ALIAS(cudaMemcpyFromSymbolAsync_ptsz, cudaMemcpyFromSymbolAsync);
 
 static int symbol_query(const char *call, const void *symbol, uint64_t *address, uint64_t *size) {
-    int e;
-    struct rt_context *c = rt_enter_ready(call, &e);
-    return rt_leave(c, rt_then(e, rt_symbol(c, symbol, address, size)));
+    struct rt_context *c = rt_enter_ready(call);
+    return rt_leave(c, rt_then(c->entered, rt_symbol(c, symbol, address, size)));
 }
 
 RT_API int cudaGetSymbolAddress(void **out, const void *symbol) {
@@ -203,7 +197,6 @@ RT_API int cudaGetSymbolSize(size_t *out, const void *symbol) {
 }
 
 /* Host memory that CUDA does not know is no error: type 0, device -2 (measured). */
-int rt12_cudaPointerGetAttributes(struct rt_pointer_attributes_12 *out, const void *p);
 int rt12_cudaPointerGetAttributes(struct rt_pointer_attributes_12 *out, const void *p) {
     struct rt_context *c = rt_enter("cudaPointerGetAttributes");
     struct mem_block b;
@@ -244,7 +237,6 @@ RT_API int cudaMemAdvise(const void *p, size_t bytes, int advice, struct rt_mem_
 }
 RT_ALIAS(cudaMemAdvise_v2, cudaMemAdvise);
 
-int rt12_cudaMemAdvise(const void *p, size_t bytes, int advice, int device);
 int rt12_cudaMemAdvise(const void *p, size_t bytes, int advice, int device) {
     (void)advice, (void)device;
     return advise("cudaMemAdvise", p, bytes);
@@ -259,7 +251,6 @@ RT_ALIAS(cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync);
 RT_ALIAS(cudaMemPrefetchAsync_v2, cudaMemPrefetchAsync);
 RT_ALIAS(cudaMemPrefetchAsync_v2_ptsz, cudaMemPrefetchAsync);
 
-int rt12_cudaMemPrefetchAsync(const void *p, size_t bytes, int device, void *stream);
 int rt12_cudaMemPrefetchAsync(const void *p, size_t bytes, int device, void *stream) {
     (void)device, (void)stream;
     return advise("cudaMemPrefetchAsync", p, bytes);

@@ -5,8 +5,6 @@
 #include "base/fatal.h"
 #include "base/heap.h"
 
-#include <string.h>
-
 /* The handle of a registered binary is the module. */
 static struct rt_module *module_of(struct rt_context *c, void **handle) {
     struct rt_module *m = (struct rt_module *)handle;

@@ -11,7 +11,7 @@ RT_API int cudaStreamCreateWithPriority(void **out, unsigned flags, int priority
     return rt_call_stream_create("cudaStreamCreateWithPriority", flags, priority, out);
 }
 
-RT_API int cudaStreamDestroy(void *stream) { return rt_call_stream_destroy("cudaStreamDestroy", stream); }
+RT_API int cudaStreamDestroy(void *stream) { return rt_call_destroy("cudaStreamDestroy", stream, rt_stream_destroy); }
 
 RT_API int cudaStreamSynchronize(void *stream) { return rt_call_on_stream("cudaStreamSynchronize", stream, true); }
 RT_ALIAS(cudaStreamSynchronize_ptsz, cudaStreamSynchronize);
@@ -20,9 +20,8 @@ RT_API int cudaStreamQuery(void *stream) { return rt_call_on_stream("cudaStreamQ
 RT_ALIAS(cudaStreamQuery_ptsz, cudaStreamQuery);
 
 RT_API int cudaStreamWaitEvent(void *stream, void *event, unsigned flags) {
-    int e;
-    struct rt_context *c = rt_enter_ready("cudaStreamWaitEvent", &e);
-    return rt_leave(c, rt_then(e, rt_event_wait(c, stream, event, flags)));
+    struct rt_context *c = rt_enter_ready("cudaStreamWaitEvent");
+    return rt_leave(c, rt_then(c->entered, rt_event_wait(c, stream, event, flags)));
 }
 RT_ALIAS(cudaStreamWaitEvent_ptsz, cudaStreamWaitEvent);
 
@@ -30,9 +29,7 @@ RT_API int cudaStreamGetFlags(void *stream, unsigned *flags) {
     struct rt_context *c = rt_enter("cudaStreamGetFlags");
     const struct rt_stream *s;
     int e = rt_stream_check(c, stream, &s);
-    if (e == RT_SUCCESS && flags != NULL)
-        *flags = s->flags;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, flags, s->flags));
 }
 RT_ALIAS(cudaStreamGetFlags_ptsz, cudaStreamGetFlags);
 
@@ -40,9 +37,7 @@ RT_API int cudaStreamGetPriority(void *stream, int *priority) {
     struct rt_context *c = rt_enter("cudaStreamGetPriority");
     const struct rt_stream *s;
     int e = rt_stream_check(c, stream, &s);
-    if (e == RT_SUCCESS && priority != NULL)
-        *priority = s->priority;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, priority, s->priority));
 }
 RT_ALIAS(cudaStreamGetPriority_ptsz, cudaStreamGetPriority);
 
@@ -50,18 +45,14 @@ RT_API int cudaStreamGetId(void *stream, unsigned long long *id) {
     struct rt_context *c = rt_enter("cudaStreamGetId");
     const struct rt_stream *s;
     int e = rt_stream_check(c, stream, &s);
-    if (e == RT_SUCCESS && id != NULL)
-        *id = s->id;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, id, s->id));
 }
 RT_ALIAS(cudaStreamGetId_ptsz, cudaStreamGetId);
 
 RT_API int cudaStreamGetDevice(void *stream, int *device) {
     struct rt_context *c = rt_enter("cudaStreamGetDevice");
     int e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS && device != NULL)
-        *device = 0;
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, device, 0));
 }
 RT_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice);
 
@@ -69,9 +60,7 @@ RT_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice);
 RT_API int cudaStreamIsCapturing(void *stream, int *status) {
     struct rt_context *c = rt_enter("cudaStreamIsCapturing");
     int e = rt_stream_check(c, stream, NULL);
-    if (e == RT_SUCCESS && status != NULL)
-        *status = 0; /* cudaStreamCaptureStatusNone */
-    return rt_leave(c, e);
+    return rt_leave(c, rt_give(e, status, 0)); /* cudaStreamCaptureStatusNone */
 }
 RT_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing);
 
@@ -104,7 +93,7 @@ RT_API int cudaEventCreateWithFlags(void **out, unsigned flags) {
     return rt_call_event_create("cudaEventCreateWithFlags", flags, out);
 }
 
-RT_API int cudaEventDestroy(void *event) { return rt_call_event_destroy("cudaEventDestroy", event); }
+RT_API int cudaEventDestroy(void *event) { return rt_call_destroy("cudaEventDestroy", event, rt_event_destroy); }
 
 RT_API int cudaEventRecord(void *event, void *stream) { return rt_call_event_record("cudaEventRecord", event, stream); }
 RT_ALIAS(cudaEventRecord_ptsz, cudaEventRecord);

@@ -247,7 +247,7 @@ static void test_hostile(void) {
 static bool parse(const char *name, const char *text, struct mach_config *c) {
     for (unsigned i = 0; i < RT_NUM_OPTIONS; i++)
         if (strcmp(rt_options[i].name, name) == 0)
-            return rt_options[i].parse(text, c);
+            return rt_option_take(&rt_options[i], text, c);
     return CHECK(false);
 }
 

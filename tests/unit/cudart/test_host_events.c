@@ -38,11 +38,10 @@ static struct event_host only(enum event_host_kind kind) {
 }
 
 static void listen(void) {
-    int e;
-    struct rt_context *c = rt_enter_ready("cudaMalloc", &e);
-    CHECK_EQ(e, 0);
+    struct rt_context *c = rt_enter_ready("cudaMalloc");
+    CHECK_EQ(c->entered, 0);
     CHECK(events_attach(c->gpu, &(struct listener){.name = "host", .wants = WANT_HOST, .ctx = &told, .host = host}));
-    CHECK_EQ(rt_leave(c, e), 0);
+    CHECK_EQ(rt_leave(c, c->entered), 0);
 }
 
 static void memory(char *p) {
