@@ -102,13 +102,11 @@ static void sync_of_warp(struct race *r, const struct event_sync *e) {
         note_group_wait(r, warp, e->by.lanes, e->count, e->bulk, e->read);
         break;
     case SYNC_TCGEN05_WAIT_LD:
-        note_waited_ld(r, warp);
+    case SYNC_TCGEN05_WAIT_ST:
+        note_waited(r, warp, e->kind == SYNC_TCGEN05_WAIT_LD);
         break;
     case SYNC_TCGEN05_USE:
         note_used_ld(r, warp, e->awaited);
-        break;
-    case SYNC_TCGEN05_WAIT_ST:
-        note_waited_st(r, warp);
         break;
     case SYNC_TCGEN05_FENCE_BEFORE:
     case SYNC_TCGEN05_FENCE_AFTER:
@@ -124,30 +122,14 @@ static void sync(const struct listener *self, const struct event_sync *e) {
     if (!c)
         return;
     c->known.time++;
-    switch (e->kind) {
-    case SYNC_MBAR_ARRIVE:
-    case SYNC_MBAR_DROP:
-    case SYNC_MBAR_EXPECT_TX:
-    case SYNC_MBAR_COMPLETE_TX:
-    case SYNC_MBAR_PENDING:
-    case SYNC_MBAR_PHASE:
-    case SYNC_MBAR_TEST:
+    if (e->kind <= SYNC_MBAR_TEST)
         sync_of_mbar(self, &c->known, e);
-        break;
-    case SYNC_BAR_ARRIVE:
-    case SYNC_BAR_PHASE:
-    case SYNC_BAR_PASS:
+    else if (e->kind <= SYNC_BAR_PASS)
         barriers_sync_cta(&c->known, e);
-        break;
-    case SYNC_CLUSTER_ARRIVE:
-    case SYNC_CLUSTER_PHASE:
-    case SYNC_CLUSTER_PASS:
+    else if (e->kind <= SYNC_CLUSTER_PASS)
         barriers_sync_cluster(&c->known, e);
-        break;
-    default:
+    else
         sync_of_warp(&c->known, e);
-        break;
-    }
 }
 
 /* --- operations --------------------------------------------------------------------------------------------------- */

@@ -305,7 +305,6 @@ DIAG(host_memory) = {
     .id = "host-memory",
     .rule = "program and emulator together take no more of the host's memory than --memory=BYTES allows",
     .hint = "more CTAs, device memory or data of the program's own than the host has room for",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "a limit of the host, not of the kernel.",
 };
 

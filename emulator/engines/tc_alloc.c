@@ -24,7 +24,6 @@ DIAG(bad_columns) = {
     .rule = "the number of columns must be a power of 2 from 32 to 512",
     .section = SECTION,
     .hint = "round the accumulator's columns up to a power of 2, at least 32",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the chip traps.",
 };
 DIAG(alloc_after_relinquish) = {
@@ -32,7 +31,6 @@ DIAG(alloc_after_relinquish) = {
     .rule = "a CTA must not allocate after one of its threads executed tcgen05.relinquish_alloc_permit",
     .section = SECTION,
     .hint = "relinquish after the CTA's last tcgen05.alloc",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the text leaves it undefined: another CTA may allocate at the same time.",
 };
 DIAG(alloc_increase) = {
@@ -40,7 +38,6 @@ DIAG(alloc_increase) = {
     .rule = "the number of columns allocated must not increase between two allocations of a CTA",
     .section = SECTION,
     .hint = "allocate the largest block first",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the text forbids it: the blocks of an SM's CTAs may never fit together again.",
 };
 DIAG(bad_dealloc) = {
@@ -49,7 +46,6 @@ DIAG(bad_dealloc) = {
             "same CTA",
     .section = SECTION,
     .hint = "pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the columns are not the CTA's to give back.",
 };
 DIAG(unallocated) = {
@@ -57,7 +53,6 @@ DIAG(unallocated) = {
     .rule = "tensor memory must be allocated by tcgen05.alloc before it is accessed",
     .section = "PTX ISA 9.7.16.1.2",
     .hint = "the address or the extent of the access is wrong, or tcgen05.dealloc came too early",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the columns are nobody's, or another CTA's.",
 };
 DIAG(pair_differs) = {
@@ -65,7 +60,6 @@ DIAG(pair_differs) = {
     .rule = "the CTAs of a pair allocate and deallocate tensor memory collectively: one warp of each, with "
             "the same operands",
     .section = "PTX ISA 9.7.16.7.1",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the two halves are not one operation.",
 };
 /* For those who watch: `by` executed an instruction that does `kind` to columns of tc's CTA. */
@@ -288,12 +282,11 @@ static bool check_equal(struct island *isl, struct cta *const pair[2], const str
     if (even->columns == odd->columns && even->taddr == odd->taddr)
         return true;
     char where[600];
-    mach_fault(isl, &even->origin, &pair_differs,
-               "%s.cta_group::2 of %u columns at 0x%08x in cluster CTA %u, and of %u columns at 0x%08x in "
-               "CTA %u, at %s",
-               name, even->columns, even->taddr, pair[0]->rank, odd->columns, odd->taddr, pair[1]->rank,
-               diag_where(odd->origin.site, where, sizeof where));
-    return false;
+    return mach_fails(isl, &even->origin, &pair_differs,
+                      "%s.cta_group::2 of %u columns at 0x%08x in cluster CTA %u, and of %u columns at 0x%08x in "
+                      "CTA %u, at %s",
+                      name, even->columns, even->taddr, pair[0]->rank, odd->columns, odd->taddr, pair[1]->rank,
+                      diag_where(odd->origin.site, where, sizeof where));
 }
 
 enum tc_result tc_pair_alloc(struct cta *cta, const struct mach_origin *origin, uint32_t warp, uint32_t columns,
@@ -382,14 +375,13 @@ bool tc_owns(const struct cta *cta, uint32_t column, uint32_t n) {
 }
 
 bool tc_use_cells(struct cta *cta, const struct mach_origin *origin, const struct tc_cells *c) {
-    if (!tc_owns(cta, c->column, c->columns)) {
-        mach_fault(cta->island, origin, &unallocated, "%s covers columns %u to %u, which are not all allocated to %s",
-                   c->what, c->column, c->column + c->columns - 1,
-                   !cta->tc || cta->tc->cta_group != 2 ? "this CTA"
-                   : cta->rank & 1                     ? "the pair's odd CTA"
-                                                       : "the pair's even CTA");
-        return false;
-    }
+    if (!tc_owns(cta, c->column, c->columns))
+        return mach_fails(cta->island, origin, &unallocated,
+                          "%s covers columns %u to %u, which are not all allocated to %s", c->what, c->column,
+                          c->column + c->columns - 1,
+                          !cta->tc || cta->tc->cta_group != 2 ? "this CTA"
+                          : cta->rank & 1                     ? "the pair's odd CTA"
+                                                              : "the pair's even CTA");
     if (events_wanted(cta->gpu, WANT_TENSOR))
         events_send_access(cta->gpu,
                            &(struct event_access){.by = event_by_origin(cta, origin, c->what, ORDER_WEAK, SCOPE_NONE),

@@ -16,14 +16,12 @@ DIAG(cp_extent) = {
     .rule = "tcgen05.cp writes lanes counted from the lane of its address and must stay within 128",
     .section = "PTX ISA 9.7.16.9.2",
     .hint = "the address of all shapes but .4x256b has lane 0",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the lanes are not there.",
 };
 DIAG(shift_lane) = {
     .id = "tcgen05-shift-lane",
     .rule = "the lane of tcgen05.shift's address must be a multiple of 32",
     .section = "PTX ISA 9.7.16.9.3",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the data path has no such layout.",
 };
 

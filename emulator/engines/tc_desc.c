@@ -63,19 +63,12 @@ DIAG(absolute_lbo) = {
 };
 
 const char *tc_swizzle_name(enum tc_swizzle s) {
-    switch (s) {
-    case TC_SW_NONE:
-        return "no swizzling";
-    case TC_SW_128B_32B:
-        return "128B swizzling with 32B atoms";
-    case TC_SW_128B:
-        return "128B swizzling";
-    case TC_SW_64B:
-        return "64B swizzling";
-    case TC_SW_32B:
-        return "32B swizzling";
-    }
-    return "invalid swizzling";
+    static const char *const names[] = {
+        [TC_SW_NONE] = "no swizzling",   [TC_SW_128B_32B] = "128B swizzling with 32B atoms",
+        [TC_SW_128B] = "128B swizzling", [TC_SW_64B] = "64B swizzling",
+        [TC_SW_32B] = "32B swizzling",
+    };
+    return s < sizeof names / sizeof *names && names[s] ? names[s] : "invalid swizzling";
 }
 
 static uint32_t field(uint64_t bits, unsigned first, unsigned count) {
@@ -83,18 +76,11 @@ static uint32_t field(uint64_t bits, unsigned first, unsigned count) {
 }
 
 static enum simd_swizzle_mode mode_of(enum tc_swizzle s) {
-    switch (s) {
-    case TC_SW_128B_32B:
-        return SIMD_SWIZZLE_128B_ATOM_32B;
-    case TC_SW_128B:
-        return SIMD_SWIZZLE_128B;
-    case TC_SW_64B:
-        return SIMD_SWIZZLE_64B;
-    case TC_SW_32B:
-        return SIMD_SWIZZLE_32B;
-    default:
-        return SIMD_SWIZZLE_NONE;
-    }
+    static const uint8_t modes[8] = {[TC_SW_128B_32B] = SIMD_SWIZZLE_128B_ATOM_32B,
+                                     [TC_SW_128B] = SIMD_SWIZZLE_128B,
+                                     [TC_SW_64B] = SIMD_SWIZZLE_64B,
+                                     [TC_SW_32B] = SIMD_SWIZZLE_32B};
+    return (enum simd_swizzle_mode)modes[s & 7];
 }
 
 static bool check_fields(uint64_t bits, const char *matrix, struct tc_problem *p) {

@@ -65,7 +65,6 @@ DIAG(lane_window) = {
     .section = "PTX ISA 9.7.16.8.1",
     .hint = "add (warp % 4) * 32 << 16 to the address, or let another warp of the warpgroup do it. The chip takes the "
             "warp's own lanes, whatever the address says; the ISA does not promise it",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "the chip takes the warp's own lanes, whatever the address says, as DeepGEMM's source states; the "
               "emulator does the same.",
@@ -74,7 +73,6 @@ DIAG(lane_alignment) = {
     .id = "tcgen05-lane-alignment",
     .rule = "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
     .section = "PTX ISA 9.7.16.8",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the lanes lie in two windows, or in none.",
 };
 DIAG(out_of_columns) = {
@@ -82,7 +80,6 @@ DIAG(out_of_columns) = {
     .rule = "tensor memory has 512 columns",
     .section = "PTX ISA 9.7.16.1",
     .hint = "the repeat factor (.xN) times the shape's columns starts at the address's column",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the columns are not there.",
 };
 

@@ -52,13 +52,11 @@ DIAG(poisoned_d) = {
     .rule = "with enable-input-d true, D is read and must have been written",
     .section = "PTX ISA 9.7.16.10",
     .hint = "pass a false enable-input-d to the first tcgen05.mma of each accumulator",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the sum is garbage in every order.",
 };
 
 static bool fault(const struct job *j, const struct tc_problem *p) {
-    mach_fault(j->island, j->origin, p->rule, "%s", p->text);
-    return false;
+    return mach_fails(j->island, j->origin, p->rule, "%s", p->text);
 }
 
 /* --- form and checks ---------------------------------------------------------------------------------------------- */
@@ -71,11 +69,9 @@ static bool check_form(const struct job *j, struct tc_idesc *id) {
         return false;
     if (tc_is_scaled(j->mma->kind) && !tc_check_scale(j->mma->kind, id, id->k / j->mma->block, &problem))
         return fault(j, &problem);
-    if (j->mma->ashift && (id->m == 64 || !j->mma->a_in_tmem)) {
-        mach_fault(j->island, j->origin, &bad_ashift, ".ashift with M = %u and A in %s memory", id->m,
-                   j->mma->a_in_tmem ? "tensor" : "shared");
-        return false;
-    }
+    if (j->mma->ashift && (id->m == 64 || !j->mma->a_in_tmem))
+        return mach_fails(j->island, j->origin, &bad_ashift, ".ashift with M = %u and A in %s memory", id->m,
+                          j->mma->a_in_tmem ? "tensor" : "shared");
     return true;
 }
 
@@ -140,13 +136,13 @@ static bool check_content(const struct job *j, const struct tc_part *p) {
             if (!bad)
                 continue;
             uint32_t lane = 32 * w + (uint32_t)__builtin_ctz(bad);
-            mach_fault(j->island, j->origin, &poisoned_d,
-                       "accumulator D, row %u, column %u: lane %u, column %u of tensor memory%s was never written",
-                       p->row0 + tc_layout_row(j->c->layout, lane), p->n0 + n, lane, j->c->column + n,
-                       j->mma->group == 1 ? ""
-                       : p->half          ? " of the pair's odd CTA"
-                                          : " of the pair's even CTA");
-            return false;
+            return mach_fails(
+                j->island, j->origin, &poisoned_d,
+                "accumulator D, row %u, column %u: lane %u, column %u of tensor memory%s was never written",
+                p->row0 + tc_layout_row(j->c->layout, lane), p->n0 + n, lane, j->c->column + n,
+                j->mma->group == 1 ? ""
+                : p->half          ? " of the pair's odd CTA"
+                                   : " of the pair's even CTA");
         }
     return true;
 }

@@ -19,7 +19,6 @@ DIAG(poisoned_smem) = {
     .section = "PTX ISA 9.7.16.6.5",
     .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts fewer "
             "bytes than arrive, so that the phase ends early), or writes another layout than the descriptor says",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the product is garbage in every order.",
 };
 DIAG(landing_smem) = {
@@ -29,7 +28,6 @@ DIAG(landing_smem) = {
     .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
     .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all copies "
             "bring, so that the phase ends early; or the copy did not wait until the tile before it had been read",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "in this order the bytes are not there, and the product has no value to go on with.",
 };
 DIAG(poisoned_tmem) = {
@@ -37,7 +35,6 @@ DIAG(poisoned_tmem) = {
     .rule = "tensor memory must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.10",
     .hint = "tcgen05.st without tcgen05.wait::st, or columns that were never written",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the product is garbage in every order. Not told of whole warps that wrote no row of A: their rows of D "
               "are garbage, and told where they are read.",
 };
@@ -266,12 +263,10 @@ bool tc_fetch_tmem(struct cta *cta, const struct mach_origin *origin, const stru
     for (uint32_t c = 0; c < SIMD_ROW_BYTES / 4; c++)
         for (uint32_t r = 0; r < o->rows; r++) {
             uint32_t l = lane[r / 16] + r % 16;
-            if ((t->poison[column + c][l / 32] & ~unwritten[l / 32]) >> (l % 32) & 1) {
-                mach_fault(cta->island, origin, &poisoned_tmem,
-                           "matrix %s in tensor memory, row %u: lane %u, column %u was never written", o->matrix, r, l,
-                           column + c);
-                return false;
-            }
+            if ((t->poison[column + c][l / 32] & ~unwritten[l / 32]) >> (l % 32) & 1)
+                return mach_fails(cta->island, origin, &poisoned_tmem,
+                                  "matrix %s in tensor memory, row %u: lane %u, column %u was never written", o->matrix,
+                                  r, l, column + c);
             memcpy(raw + r * SIMD_ROW_BYTES + 4 * c, &t->cell[column + c][l], 4);
         }
     return true;

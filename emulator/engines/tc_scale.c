@@ -7,7 +7,6 @@ DIAG(poisoned_scale) = {
     .rule = "tensor memory must be written before the tensor core reads it",
     .section = "PTX ISA 9.7.16.10.7",
     .hint = "scale factors are copied by tcgen05.cp into all four partitions of 32 lanes",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
 };
 DIAG(scale_copies) = {
     .id = "tcgen05-scale-duplicates",
@@ -15,7 +14,6 @@ DIAG(scale_copies) = {
     .section = "PTX ISA 9.7.16.10.7",
     .hint = "copy them with tcgen05.cp.32x128b.warpx4 (or .64x128b.warpx2::02_13 for scale_B of a pair with "
             "M = 128)",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "each partition multiplies by its own copy, so the rows differ in every order.",
 };
 DIAG(scale_lane) = {
@@ -33,18 +31,14 @@ static bool scale_cell(struct cta *cta, const struct mach_origin *origin, const 
     uint32_t column = (s->taddr & 0xffff) + row / 32;
     uint32_t mask = (uint32_t)((UINT64_C(1) << 8 * s->factors) - 1) << 8 * s->id;
     for (uint32_t p = s->first; p < s->first + s->count; p++) {
-        if (t->poison[column][p] >> (row % 32) & 1) {
-            mach_fault(cta->island, origin, &poisoned_scale, "%s, row %u: lane %u, column %u was never written",
-                       s->matrix, row, 32 * p + row % 32, column);
-            return false;
-        }
+        if (t->poison[column][p] >> (row % 32) & 1)
+            return mach_fails(cta->island, origin, &poisoned_scale, "%s, row %u: lane %u, column %u was never written",
+                              s->matrix, row, 32 * p + row % 32, column);
         uint32_t v = t->cell[column][32 * p + row % 32] & mask;
-        if (p > s->first && v != *cell) {
-            mach_fault(cta->island, origin, &scale_copies,
-                       "%s, row %u, column %u: lanes %u and %u differ (0x%08x, 0x%08x)", s->matrix, row, column,
-                       32 * s->first + row % 32, 32 * p + row % 32, *cell, v);
-            return false;
-        }
+        if (p > s->first && v != *cell)
+            return mach_fails(cta->island, origin, &scale_copies,
+                              "%s, row %u, column %u: lanes %u and %u differ (0x%08x, 0x%08x)", s->matrix, row, column,
+                              32 * s->first + row % 32, 32 * p + row % 32, *cell, v);
         *cell = v;
     }
     return true;
@@ -52,11 +46,9 @@ static bool scale_cell(struct cta *cta, const struct mach_origin *origin, const 
 
 bool tc_fetch_scales(struct cta *cta, const struct mach_origin *origin, const struct tc_scales *s, float *out) {
     uint32_t lane = s->taddr >> 16 & 0x3fff;
-    if (lane) {
-        mach_fault(cta->island, origin, &scale_lane, "%s starts at lane %u (address 0x%08x)", s->matrix, lane,
-                   s->taddr);
-        return false;
-    }
+    if (lane)
+        return mach_fails(cta->island, origin, &scale_lane, "%s starts at lane %u (address 0x%08x)", s->matrix, lane,
+                          s->taddr);
     struct tc_cells c = {s->matrix, AGENT_TENSOR_CORE, EFFECT_READ, s->taddr & 0xffff, (s->rows + 31) / 32, {0}};
     for (uint32_t p = s->first; p < s->first + s->count; p++)
         c.lanes[p] = UINT32_MAX;

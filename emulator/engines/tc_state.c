@@ -12,14 +12,12 @@ DIAG(missing_dealloc) = {
     .section = "PTX ISA 9.7.16.7.1",
     .hint = "one warp must execute tcgen05.dealloc with the same address and number of columns before the "
             "CTA exits",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the columns stay taken, and a later CTA of the SM may wait for them for ever.",
 };
 DIAG(mixed_groups) = {
     .id = "tcgen05-cta-group-mixed",
     .rule = "all tcgen05 instructions of a kernel must have the same .cta_group",
     .section = "PTX ISA 9.7.16.7.1",
-    .hint = NULL,
     .cuda_error = DIAG_CUDA_INVALID_PTX,
     .reason = "the text leaves the behaviour undefined.",
 };
@@ -29,7 +27,6 @@ DIAG(no_peer) = {
             "last bit",
     .section = "PTX ISA 9.7.16.5.1",
     .hint = "launch the kernel with clusters of an even number of CTAs",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "half of the operation has no memory to work in.",
 };
 DIAG(peer_exited) = {
@@ -39,7 +36,6 @@ DIAG(peer_exited) = {
     .section = "PTX ISA 9.7.16.5",
     .hint = "a CTA of a pair must wait, with barrier.cluster or an mbarrier, until the pair's last "
             "instruction is done before it exits",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "half of the operation has no memory to work in.",
 };
 
@@ -60,11 +56,9 @@ struct async_queue *tc_queue(struct cta *cta) {
 
 bool tc_use_group(struct cta *cta, const struct mach_origin *origin, unsigned group) {
     struct tc_state *tc = tc_state_of(cta);
-    if (tc->cta_group && tc->cta_group != group) {
-        mach_fault(cta->island, origin, &mixed_groups,
-                   "this instruction has .cta_group::%u, an earlier one .cta_group::%u", group, tc->cta_group);
-        return false;
-    }
+    if (tc->cta_group && tc->cta_group != group)
+        return mach_fails(cta->island, origin, &mixed_groups,
+                          "this instruction has .cta_group::%u, an earlier one .cta_group::%u", group, tc->cta_group);
     tc->cta_group = group;
     return true;
 }
@@ -75,16 +69,14 @@ bool tc_pair(struct cta *cta, const struct mach_origin *origin, unsigned group, 
     if (group == 1)
         return true;
     struct cta *peer = cta_peer(cta);
-    if (!peer) {
-        mach_fault(cta->island, origin, &no_peer, "%s.cta_group::2 in CTA %u of a cluster of %u: CTA %u does not exist",
-                   name, cta->rank, cta->cluster->num_ctas, cta->rank ^ 1);
-        return false;
-    }
-    if (!peer->live_warps) {
-        mach_fault(cta->island, origin, &peer_exited,
-                   "%s.cta_group::2 of cluster CTA %u, whose peer, CTA %u, has exited", name, cta->rank, peer->rank);
-        return false;
-    }
+    if (!peer)
+        return mach_fails(cta->island, origin, &no_peer,
+                          "%s.cta_group::2 in CTA %u of a cluster of %u: CTA %u does not exist", name, cta->rank,
+                          cta->cluster->num_ctas, cta->rank ^ 1);
+    if (!peer->live_warps)
+        return mach_fails(cta->island, origin, &peer_exited,
+                          "%s.cta_group::2 of cluster CTA %u, whose peer, CTA %u, has exited", name, cta->rank,
+                          peer->rank);
     pair[0] = cta->rank & 1 ? peer : cta;
     pair[1] = cta->rank & 1 ? cta : peer;
     if (pair[0]->sm == pair[1]->sm)

@@ -7,7 +7,6 @@
 #ifndef ENGINES_TENSORMAP_H
 #define ENGINES_TENSORMAP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define TMAP_BYTES 128u

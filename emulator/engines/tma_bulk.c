@@ -204,7 +204,6 @@ DIAG(reduces_unwritten) = {
     .id = "bulk-reduce-uninitialised",
     .rule = "a reduction must find written bytes at its destination",
     .section = "PTX ISA 9.7.9.25.4.2",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the sum is garbage in every order.",
 };
 
@@ -248,7 +247,6 @@ DIAG(to_itself) = {
     .rule = "a copy from .shared::cta to .shared::cluster goes to another CTA",
     .section = "PTX ISA 9.7.9.25.4.1",
     .hint = "map the destination and the mbarrier with mapa",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the form is for another CTA's memory; the text has none for the own.",
 };
 
@@ -261,10 +259,9 @@ bool tma_issue_bulk_peer(struct cta *cta, const struct mach_origin *origin, uint
     if (!judge(cta, origin, name, size, 0) || !tma_source(cta, origin, name, src, 16, &off) ||
         !tma_places(cta, origin, name, &to, 16, place, &n))
         return false;
-    if (place[0].cta == cta) {
-        mach_fault(cta->island, origin, &to_itself, "%s of rank %u, which is the executing CTA", name, cta->rank);
-        return false;
-    }
+    if (place[0].cta == cta)
+        return mach_fails(cta->island, origin, &to_itself, "%s of rank %u, which is the executing CTA", name,
+                          cta->rank);
     struct bulk_peer *p = async_op_create(sizeof *p, &peer_kind, name, cta, origin);
     p->place = place[0];
     p->src = off;

@@ -48,7 +48,6 @@ DIAG(not_own) = {
     .rule = ".shared::cta names the executing CTA's own shared memory",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "write .shared::cluster for a destination in another CTA",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the address is no address of the named space.",
 };
 
@@ -70,9 +69,8 @@ static bool judge_alignment(struct cta *cta, const struct mach_origin *origin, c
     if (align == 128)
         d.rule = "the shared memory address of a tensor copy must be a multiple of 128";
     d.hint = hint;
-    mach_fault(cta->island, origin, &d, "%s %s shared address 0x%08x, which is no multiple of %u", name, way, addr,
-               align);
-    return false;
+    return mach_fails(cta->island, origin, &d, "%s %s shared address 0x%08x, which is no multiple of %u", name, way,
+                      addr, align);
 }
 
 static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, const char *name,
@@ -82,21 +80,17 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
                          "declare the buffer with alignas(128), with alignas(1024) where a 128-byte swizzle is to "
                          "begin anew"))
         return false;
-    if (to->mbar % 8) {
-        mach_fault(cta->island, origin, &misaligned_mbarrier,
-                   "%s signals shared address 0x%08x, which is no multiple of 8", name, to->mbar);
-        return false;
-    }
-    if (to->own && RANK(to->dst) != cta->rank) {
-        mach_fault(cta->island, origin, &not_own, "%s from the CTA of rank %u to shared address 0x%08x of rank %u",
-                   name, cta->rank, to->dst, RANK(to->dst));
-        return false;
-    }
+    if (to->mbar % 8)
+        return mach_fails(cta->island, origin, &misaligned_mbarrier,
+                          "%s signals shared address 0x%08x, which is no multiple of 8", name, to->mbar);
+    if (to->own && RANK(to->dst) != cta->rank)
+        return mach_fails(cta->island, origin, &not_own,
+                          "%s from the CTA of rank %u to shared address 0x%08x of rank %u", name, cta->rank, to->dst,
+                          RANK(to->dst));
     if (RANK(to->dst) >= ctas || RANK(to->mbar) >= ctas) {
         const uint32_t bad = RANK(to->dst) >= ctas ? to->dst : to->mbar;
-        mach_fault(cta->island, origin, &no_such_rank, "%s uses shared address 0x%08x: rank %u in a cluster of %u CTAs",
-                   name, bad, RANK(bad), ctas);
-        return false;
+        return mach_fails(cta->island, origin, &no_such_rank,
+                          "%s uses shared address 0x%08x: rank %u in a cluster of %u CTAs", name, bad, RANK(bad), ctas);
     }
     return true;
 }
@@ -106,7 +100,6 @@ DIAG(mbarrier_elsewhere) = {
     .rule = "the mbarrier lies in the CTA of the destination, unless the copy says .cta_group::2",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "to signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the bytes are counted on another CTA's mbarrier than the waiters', in every order.",
 };
 
@@ -119,8 +112,8 @@ static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, co
     struct diag d = mbarrier_elsewhere;
     if (to->cta_group == 2)
         d.rule = "with .cta_group::2 the mbarrier lies in the destination's CTA or in its peer (rank ^ 1)";
-    mach_fault(cta->island, origin, &d, "%s to the CTA of rank %u signals an mbarrier of rank %u", name, dst, mbar);
-    return false;
+    return mach_fails(cta->island, origin, &d, "%s to the CTA of rank %u signals an mbarrier of rank %u", name, dst,
+                      mbar);
 }
 
 DIAG(beyond_mask) = {
@@ -151,9 +144,8 @@ static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, c
         return mach_warn(cta->island, origin, &empty_mask, "%s with ctaMask 0", name);
     if (!to->multicast || !(to->ctas >> ctas))
         return true;
-    mach_fault(cta->island, origin, &beyond_mask, "%s with ctaMask 0x%04x in a cluster of %u CTAs", name, to->ctas,
-               ctas);
-    return false;
+    return mach_fails(cta->island, origin, &beyond_mask, "%s with ctaMask 0x%04x in a cluster of %u CTAs", name,
+                      to->ctas, ctas);
 }
 
 DIAG(no_peer) = {
@@ -161,7 +153,6 @@ DIAG(no_peer) = {
     .rule = ".cta_group::2 signals a CTA of the destination's pair, which must exist",
     .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "launch clusters of an even number of CTAs",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "there is no CTA to signal.",
 };
 
@@ -178,11 +169,9 @@ bool tma_places(struct cta *cta, const struct mach_origin *origin, const char *n
         if (!(ctas >> r & 1))
             continue;
         uint32_t told = to->cta_group == 2 ? (r & ~1u) | (RANK(to->mbar) & 1) : r;
-        if (told >= cl->num_ctas) {
-            mach_fault(cta->island, origin, &no_peer, "%s: the CTA of rank %u has no peer in a cluster of %u CTAs",
-                       name, r, cl->num_ctas);
-            return false;
-        }
+        if (told >= cl->num_ctas)
+            return mach_fails(cta->island, origin, &no_peer,
+                              "%s: the CTA of rank %u has no peer in a cluster of %u CTAs", name, r, cl->num_ctas);
         places[(*num)++] = (struct tma_place){&cl->cta[r], OFFSET(to->dst), &cl->cta[told], OFFSET(to->mbar)};
     }
     return true;
@@ -194,7 +183,6 @@ DIAG(into_exited) = {
     .section = "PTX ISA 5.1.7, 9.7.9.25.1",
     .hint = "before a CTA exits it must have waited for every copy into it, those of its peers too: wait on the "
             "mbarrier, or end the kernel with barrier.cluster.arrive and .wait",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "in this order the memory is the CTA's no more, and another CTA's bytes are overwritten.",
 };
 
@@ -210,17 +198,15 @@ DIAG(outside_shared) = {
 
 bool tma_check_place(const struct async_op *op, const struct tma_place *p, uint64_t bytes) {
     const struct cta *to = p->cta;
-    if (to->live_warps == 0) {
-        mach_fault(op->cta->island, &op->origin, &into_exited, "%s into the CTA of rank %u, which has exited", op->name,
-                   to->rank);
-        return false;
-    }
+    if (to->live_warps == 0)
+        return mach_fails(op->cta->island, &op->origin, &into_exited, "%s into the CTA of rank %u, which has exited",
+                          op->name, to->rank);
     if (p->off >= MACH_SMEM_FIRST && p->off <= to->smem_end && bytes <= to->smem_end - p->off)
         return true;
-    mach_fault(op->cta->island, &op->origin, &outside_shared,
-               "%s writes %llu bytes at shared offset 0x%x of the CTA of rank %u, whose %u bytes end at 0x%x", op->name,
-               (unsigned long long)bytes, p->off, to->rank, to->smem_end - MACH_SMEM_FIRST, to->smem_end);
-    return false;
+    return mach_fails(op->cta->island, &op->origin, &outside_shared,
+                      "%s writes %llu bytes at shared offset 0x%x of the CTA of rank %u, whose %u bytes end at 0x%x",
+                      op->name, (unsigned long long)bytes, p->off, to->rank, to->smem_end - MACH_SMEM_FIRST,
+                      to->smem_end);
 }
 
 bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t bytes) {
@@ -230,10 +216,9 @@ bool tma_signal(const struct async_op *op, const struct tma_place *p, uint32_t b
         e = mbar_complete_tx(&by, p->mbar_cta, p->mbar, bytes);
     if (e == MBAR_OK)
         return true;
-    mach_fault(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, p->mbar_cta),
-               "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
-               op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
-    return false;
+    return mach_fails(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, p->mbar_cta),
+                      "%s into the CTA of rank %u completes %u bytes on the mbarrier at shared offset 0x%x of rank %u",
+                      op->name, p->cta->rank, bytes, p->mbar, p->mbar_cta->rank);
 }
 
 /* --- sources ------------------------------------------------------------------------------------------------------ */
@@ -247,9 +232,8 @@ bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *n
         return true;
     struct diag d = not_own;
     d.hint = NULL;
-    mach_fault(cta->island, origin, &d, "%s by the CTA of rank %u from shared address 0x%08x of rank %u", name,
-               cta->rank, src, RANK(src));
-    return false;
+    return mach_fails(cta->island, origin, &d, "%s by the CTA of rank %u from shared address 0x%08x of rank %u", name,
+                      cta->rank, src, RANK(src));
 }
 
 DIAG(from_exited) = {
@@ -258,7 +242,6 @@ DIAG(from_exited) = {
     .section = "PTX ISA 9.7.9.27.2.2",
     .hint = "the thread that issues stores ends with cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0. "
             "Kernels known to run on B200s do without, so the chip keeps the memory; the ISA does not promise it",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "CUTLASS's default epilogue, DeepGEMM and FlashMLA end so, and their results are right; the emulator "
               "keeps the memory until the store has read it.",
@@ -274,10 +257,9 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
     if (off < MACH_SMEM_FIRST || off > cta->smem_end || bytes > cta->smem_end - off) {
         struct diag d = outside_shared;
         d.hint = NULL;
-        mach_fault(cta->island, &op->origin, &d,
-                   "%s reads %llu bytes at shared offset 0x%x; the CTA's %u bytes end at 0x%x", op->name,
-                   (unsigned long long)bytes, off, cta->smem_end - MACH_SMEM_FIRST, cta->smem_end);
-        return false;
+        return mach_fails(cta->island, &op->origin, &d,
+                          "%s reads %llu bytes at shared offset 0x%x; the CTA's %u bytes end at 0x%x", op->name,
+                          (unsigned long long)bytes, off, cta->smem_end - MACH_SMEM_FIRST, cta->smem_end);
     }
     if (bytes)
         tma_tell_shared(op, EFFECT_READ, cta, off, (uint32_t)bytes);
@@ -290,7 +272,6 @@ DIAG(reads_unwritten) = {
     .section = "PTX ISA 9.7.9.25.1",
     .hint = "threads that have not stored yet: a barrier is missing before the thread that issues the copy, or the "
             "box is larger than what was written",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "what is stored is garbage in every order.",
 };
 

@@ -71,17 +71,14 @@ DIAG(bad_rank) = {
 };
 
 static bool fault(const struct async_op *op, const struct diag *rule, const char *why) {
-    mach_fault(op->cta->island, &op->origin, rule, "%s: %s", op->name, why);
-    return false;
+    return mach_fails(op->cta->island, &op->origin, rule, "%s: %s", op->name, why);
 }
 
 static bool box_fits(const struct async_op *op, const struct tma_box *box, const struct tile *t) {
     const struct tmap *m = &t->m;
-    if (m->rank != box->rank) {
-        mach_fault(op->cta->island, &op->origin, &bad_rank, "%s with .%ud and a tensor map of rank %u", op->name,
-                   box->rank, m->rank);
-        return false;
-    }
+    if (m->rank != box->rank)
+        return mach_fails(op->cta->island, &op->origin, &bad_rank, "%s with .%ud and a tensor map of rank %u", op->name,
+                          box->rank, m->rank);
     for (uint32_t i = 0; i < m->rank; i++)
         if (m->dim[i] > UINT64_C(1) << 31)
             return fault(op, &bad_box, "the tensor has a dimension of more than 2^31 elements");
@@ -544,9 +541,8 @@ static bool check_store(const struct tile_store *s, const struct tile *t) {
             return fault(&s->op, &bad_box, "a store's coordinates must not be negative");
     if (s->reduce == NUM_OP_NONE || tma_reduce_exists(s->reduce, tma_element_of(t->m.type, s->reduce), false, true))
         return true;
-    mach_fault(s->op.cta->island, &s->op.origin, &no_reduction, "%s: no such reduction for elements of type %s",
-               s->op.name, tmap_type_name(t->m.type));
-    return false;
+    return mach_fails(s->op.cta->island, &s->op.origin, &no_reduction, "%s: no such reduction for elements of type %s",
+                      s->op.name, tmap_type_name(t->m.type));
 }
 
 static bool run_store(struct async_op *op) {

@@ -109,6 +109,5 @@ bool alu_bind(struct isa_binder *b, struct insn *in, const struct alu_row *rows,
 }
 
 enum warp_status alu_done(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
-    alu_poison(w, in, mask, n);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, n);
 }

@@ -104,15 +104,15 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
         }                                                                                                              \
     } while (0)
 
-/* Poison of the destination o[0]: that of any of the sources o[1..n]. */
-static inline void alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
+/* The end of a handler: poison of the destination o[0], that of any of the sources o[1..n]. */
+static inline enum warp_status alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
     uint32_t p = 0;
     for (unsigned i = 1; i <= n; i++)
         p |= warp_poison(w, in->o[i].slot);
-    warp_set_poison(w, in->o[0].slot, mask, p);
+    return warp_done(w, in->o[0].slot, mask, p);
 }
 
-/* alu_poison, and WARP_NEXT: what every handler that ALU_FN1 ... make ends with, once for all. */
+/* The same, once for all handlers that ALU_FN1 ... make. */
 enum warp_status alu_done(struct warp *w, const struct insn *in, uint32_t mask, unsigned n);
 
 /* Bit l of the result is byte l of c (each 0 or 1). */

@@ -7,8 +7,6 @@
 #include "engines/tma.h"
 #include "isa/isa.h"
 
-struct async_group; /* one group; in a list, oldest first */
-
 enum isa_group_kind { ASYNC_BULK, ASYNC_COPY, ASYNC_KINDS };
 
 /* What lane l's next operation counts itself in: the group that is not committed yet. */

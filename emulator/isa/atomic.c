@@ -43,7 +43,6 @@ DIAG(atom_poison) = {
     .rule = "an atomic operation must find and be given written values where its result can be seen",
     .section = "PTX ISA 9.7.13.5",
     .hint = "a counter in shared memory that nobody set before the first atomic",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the sum is garbage in every order.",
 };
 

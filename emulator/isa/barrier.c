@@ -43,10 +43,9 @@ static bool uniform(struct warp *w, const struct insn *in, const struct warp_opn
         return false;
     *value = warp_u32(w, o, warp_lowest(mask));
     WARP_FOR_LANES(l, mask)
-    if (warp_u32(w, o, l) != *value) {
-        warp_fault(w, in, mask, d, "%s differs among the lanes of a warp: %u and %u", what, *value, warp_u32(w, o, l));
-        return false;
-    }
+    if (warp_u32(w, o, l) != *value)
+        return warp_fails(w, in, mask, d, "%s differs among the lanes of a warp: %u and %u", what, *value,
+                          warp_u32(w, o, l));
     return true;
 }
 
@@ -69,13 +68,8 @@ static uint32_t live_threads(const struct cta *cta) {
 
 static void tell_bar(const struct warp *w, const struct insn *in, uint32_t lanes, enum event_sync_kind kind,
                      uint32_t number, uint64_t phase) {
-    if (events_wanted(w->gpu, WANT_BARRIER))
-        events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes),
-                                                      .kind = kind,
-                                                      .owner = w->cta,
-                                                      .number = number,
-                                                      .phase = phase,
-                                                      .count = w->cta->bar[number].expected});
+    const struct event_sync e = {.kind = kind, .number = number, .phase = phase, .count = w->cta->bar[number].expected};
+    isa_saw_sync(w, in, lanes, WANT_BARRIER, e);
 }
 
 /* Has everyone come? Then the barrier starts its next generation; `last`: lanes that have just arrived, or 0. */
@@ -106,21 +100,18 @@ static bool bar_arrive(struct warp *w, const struct insn *in, const struct bar_f
             return false;
         pred = warp_pred(w, f->c) & mask;
     }
-    if (count == 0 || count % MACH_WARP) {
-        warp_fault(w, in, mask, &bar_count, "barrier %u is given %u threads", number, count);
-        return false;
-    }
+    if (count == 0 || count % MACH_WARP)
+        return warp_fails(w, in, mask, &bar_count, "barrier %u is given %u threads", number, count);
     if (!bar->expected) {
         bar->expected = count;
         bar->arrived = 0;
         bar->red_popc = 0;
         bar->red_and = 1;
         bar->red_or = 0;
-    } else if (bar->expected != count) {
-        warp_fault(w, in, mask, &bar_count, "barrier %u waits for %u threads (%u have arrived), and this warp says %u",
-                   number, bar->expected, bar->arrived, count);
-        return false;
-    }
+    } else if (bar->expected != count)
+        return warp_fails(w, in, mask, &bar_count,
+                          "barrier %u waits for %u threads (%u have arrived), and this warp says %u", number,
+                          bar->expected, bar->arrived, count);
     bar->arrived += MACH_WARP;
     bar->red_popc += (uint32_t)__builtin_popcount(pred);
     bar->red_and &= pred == mask;
@@ -148,10 +139,8 @@ static bool bar_enter(struct warp *w, const struct insn *in, const struct bar_fo
     uint32_t number;
     if (!uniform(w, in, f->a, mask, &bar_number, "the barrier number", &number))
         return false;
-    if (number >= MACH_BARRIERS) {
-        warp_fault(w, in, mask, &bar_number, "barrier %u does not exist", number);
-        return false;
-    }
+    if (number >= MACH_BARRIERS)
+        return warp_fails(w, in, mask, &bar_number, "barrier %u does not exist", number);
     uint64_t phase = w->cta->bar[number].phase;
     if (!bar_arrive(w, in, f, mask, number))
         return false;
@@ -246,9 +235,7 @@ DIAG(cluster_no_arrive) = {
 
 static void tell_cluster(const struct warp *w, const struct insn *in, uint32_t lanes, enum event_sync_kind kind,
                          uint64_t phase) {
-    if (events_wanted(w->gpu, WANT_BARRIER))
-        events_send_sync(
-            w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes), .kind = kind, .owner = w->cta, .phase = phase});
+    isa_saw_sync(w, in, lanes, WANT_BARRIER, (struct event_sync){.kind = kind, .phase = phase});
 }
 
 /* Completes the barrier when all live threads of the cluster have arrived in it: lanes `last` just now, or 0. */
@@ -356,13 +343,11 @@ DIAG(tensormap_fence) = {
 
 /* aux, from isa_bind_fence, says which fence it is: an enum event_fence, and above it an enum event_fence_space. */
 static void tell_fence(const struct warp *w, const struct insn *in, uint32_t lanes, uint64_t map) {
-    if (events_wanted(w->gpu, WANT_FENCE))
-        events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, lanes),
-                                                      .kind = SYNC_FENCE,
-                                                      .owner = w->cta,
-                                                      .fence = (enum event_fence)(in->aux & 0xff),
-                                                      .space = (enum event_fence_space)(in->aux >> 8),
-                                                      .map = map});
+    const struct event_sync e = {.kind = SYNC_FENCE,
+                                 .fence = (enum event_fence)(in->aux & 0xff),
+                                 .space = (enum event_fence_space)(in->aux >> 8),
+                                 .map = map};
+    isa_saw_sync(w, in, lanes, WANT_FENCE, e);
 }
 
 static enum warp_status do_fence(struct warp *w, const struct insn *in, uint32_t mask) {

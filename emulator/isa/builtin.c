@@ -225,7 +225,6 @@ DIAG(too_long) = {
     .section = "CUDA C++ Programming Guide, Formatted Output",
     .hint = "a string without a zero byte at its end; else cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the "
             "first kernel that prints",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the kernel's results are right, and output is lost, as on the chip.",
 };
@@ -236,7 +235,6 @@ DIAG(overwritten) = {
     .hint =
         "fewer threads that print, or cudaDeviceSetLimit(cudaLimitPrintfFifoSize, ...) before the first kernel that "
         "prints",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the kernel's results are right, and output is lost, as on the chip.",
 };

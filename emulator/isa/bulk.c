@@ -87,11 +87,9 @@ static bool read_box(struct warp *w, const struct insn *in, const struct warp_op
         !warp_resolve(w, in, l, var && var->space == PTX_SPACE_PARAM ? XS_PARAM : XS_GENERIC, warp_address(w, o, l),
                       TMAP_BYTES, TMAP_ALIGN, false, &loc))
         return false;
-    if (loc.space != XS_GLOBAL && loc.space != XS_PARAM) {
-        warp_fault(w, in, 1u << l, &map_space, "lane %u gives a tensor map in %s memory", l,
-                   loc.space == XS_LOCAL ? "local" : "shared");
-        return false;
-    }
+    if (loc.space != XS_GLOBAL && loc.space != XS_PARAM)
+        return warp_fails(w, in, 1u << l, &map_space, "lane %u gives a tensor map in %s memory", l,
+                          loc.space == XS_LOCAL ? "local" : "shared");
     *box = (struct tma_box){.map = loc.host,
                             .map_address = loc.space == XS_GLOBAL ? warp_address(w, o, l) : 0,
                             .rank = f->rank,

@@ -105,8 +105,7 @@ static enum warp_status do_policy(struct warp *w, const struct insn *in, uint32_
         }
         warp_dst64(w, d)[l] = v;
     }
-    warp_set_poison(w, d, mask, 0);
-    return WARP_NEXT;
+    return warp_done(w, d, mask, 0);
 }
 
 static int priority_code(enum ptx_mod m) {

@@ -155,8 +155,7 @@ static enum warp_status setp_plain(struct warp *w, const struct insn *in, uint32
     const struct compare_plan *p = in->data;
     const uint32_t t = p->compare(warp_src32(w, in->o[1].slot), warp_src32(w, in->o[2].slot), mask);
     warp_set_pred(w, in->o[0].slot, mask, t);
-    alu_poison(w, in, mask, 2);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 2);
 }
 
 /* 9.7.6.2, 9.7.7.2 */
@@ -184,8 +183,7 @@ static enum warp_status set(struct warp *w, const struct insn *in, uint32_t mask
         const uint32_t low = lo >> l & 1 ? p->true_word : 0, high = hi >> l & 1 ? p->true_word : 0;
         d[l] = p->packed ? low | high << 16 : low;
     }
-    warp_set_poison(w, in->o[0].slot, mask, poison | (p->packed ? ignored : 0));
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, poison | (p->packed ? ignored : 0));
 }
 
 /* 9.7.6.3 */
@@ -196,8 +194,7 @@ static enum warp_status set(struct warp *w, const struct insn *in, uint32_t mask
         const uint32_t c = warp_pred(w, &in->o[3]), pc = warp_poison(w, in->o[3].slot);                                \
         const uint32_t from = (c & warp_poison(w, in->o[1].slot)) | (~c & warp_poison(w, in->o[2].slot));              \
         ALU_LANES(mask, pd[l] = c >> l & 1 ? pa[l] : pb[l]);                                                           \
-        warp_set_poison(w, in->o[0].slot, mask, from | pc);                                                            \
-        return WARP_NEXT;                                                                                              \
+        return warp_done(w, in->o[0].slot, mask, from | pc);                                                           \
     }
 SELP(32, uint32_t, 32)
 SELP(64, uint64_t, 64)

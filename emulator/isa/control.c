@@ -183,7 +183,6 @@ DIAG(trapped) = {
     .section = "PTX ISA 9.7.19.4",
     .hint = "a check in the kernel failed (__trap, a failed device assertion, or a path that must not be "
             "reached)",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the program asked for it.",
 };
 

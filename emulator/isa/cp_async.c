@@ -14,6 +14,7 @@
 
 /* --- async-groups ------------------------------------------------------------------------------------------------- */
 
+/* One group; in a list, oldest first. */
 struct async_group {
     struct async_group *next;
     struct tma_track track;
@@ -49,13 +50,8 @@ struct tma_track *isa_group_open(struct warp *w, enum isa_group_kind kind, uint3
 
 static void tell_group(const struct warp *w, const struct insn *in, uint32_t mask, enum event_sync_kind event,
                        enum isa_group_kind kind, uint32_t n, bool read) {
-    if (events_wanted(w->gpu, WANT_FENCE))
-        events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, mask),
-                                                      .kind = event,
-                                                      .owner = w->cta,
-                                                      .count = n,
-                                                      .bulk = kind == ASYNC_BULK,
-                                                      .read = read});
+    const struct event_sync e = {.kind = event, .count = n, .bulk = kind == ASYNC_BULK, .read = read};
+    isa_saw_sync(w, in, mask, WANT_FENCE, e);
 }
 
 void isa_group_commit(struct warp *w, const struct insn *in, enum isa_group_kind kind, uint32_t mask) {
@@ -221,7 +217,6 @@ DIAG(src_size) = {
     .id = "cp-async-src-size",
     .rule = "src-size must not be larger than cp-size",
     .section = "PTX ISA 9.7.9.25.3.1",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the text leaves the behaviour undefined.",
 };
 
@@ -239,8 +234,7 @@ static bool lane_bytes(struct warp *w, const struct insn *in, const struct copy_
         *bytes = warp_u32(w, o, l);
     if (*bytes <= f->size)
         return true;
-    warp_fault(w, in, 1u << l, &src_size, "lane %u copies %u bytes of %u", l, *bytes, f->size);
-    return false;
+    return warp_fails(w, in, 1u << l, &src_size, "lane %u copies %u bytes of %u", l, *bytes, f->size);
 }
 
 static enum warp_status do_copy(struct warp *w, const struct insn *in, uint32_t mask) {

@@ -76,8 +76,7 @@ static void store(struct warp *w, const struct warp_opnd *o, uint32_t mask, cons
             v[l] = (expr);                                                                                             \
         }                                                                                                              \
         store(w, &in->o[0], mask, v);                                                                                  \
-        alu_poison(w, in, mask, 1);                                                                                    \
-        return WARP_NEXT;                                                                                              \
+        return alu_poison(w, in, mask, 1);                                                                             \
     }
 CVT_FN(cvt_int_int, num_cvt_ii(p->d.i, p->a.i, a, p->flags))
 CVT_FN(cvt_float_int, num_cvt_fi(p->d.i, p->a.f, a, p->round, p->flags))
@@ -103,24 +102,21 @@ static enum warp_status cvt_keep(struct warp *w, const struct insn *in, uint32_t
     for (uint32_t l = 0; l < MACH_WARP; l++)
         v[l] &= keep;
     store(w, &in->o[0], mask, v);
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status cvt_u64_u32(struct warp *w, const struct insn *in, uint32_t mask) {
     const uint32_t *a = warp_src32(w, in->o[1].slot);
     uint64_t *d = warp_dst64(w, in->o[0].slot);
     ALU_LANES(mask, d[l] = a[l]);
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status cvt_s64_s32(struct warp *w, const struct insn *in, uint32_t mask) {
     const uint32_t *a = warp_src32(w, in->o[1].slot);
     uint64_t *d = warp_dst64(w, in->o[0].slot);
     ALU_LANES(mask, d[l] = (uint64_t)(int64_t)(int32_t)a[l]);
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 /* Conversions of registers of their types' own size, round to nearest or to zero, without other modifiers. A NaN gives
@@ -262,8 +258,7 @@ static enum warp_status cvt_pack(struct warp *w, const struct insn *in, uint32_t
         const uint32_t lo = (uint32_t)(y < least ? least : y > most ? most : y) & keep;
         d[l] = (has_c ? c[l] << (2 * size) : 0) | hi << size | lo;
     }
-    alu_poison(w, in, mask, has_c ? 3 : 2);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, has_c ? 3 : 2);
 }
 
 static bool bind_pack(struct isa_binder *b, struct insn *in, const struct alu_form *form) {

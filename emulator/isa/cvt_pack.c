@@ -97,8 +97,7 @@ static enum warp_status cvt_narrow(struct warp *w, const struct insn *in, uint32
             d[l] = convert(p, hi, r[l] >> 16, (uint8_t)(factors >> 8)) << f->dbits |
                    convert(p, lo, r[l] & 0xffff, (uint8_t)factors);
     }
-    alu_poison(w, in, mask, in->num_opnds - 1u);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, in->num_opnds - 1u);
 }
 
 /* cvt.rn.bf16x2.f32, the epilogue of most matrix kernels: ties to even on the upper 16 bits, NaN 0x7fff. */

@@ -42,8 +42,7 @@ static bool host_has_fma(void) { return true; }
             memcpy(pd, t, sizeof t);                                                                                   \
         else                                                                                                           \
             WARP_FOR_LANES(l, mask) memcpy(pd + lanes * l, t + lanes * l, lanes * sizeof *t);                          \
-        alu_poison(w, in, mask, 3);                                                                                    \
-        return WARP_NEXT;                                                                                              \
+        return alu_poison(w, in, mask, 3);                                                                             \
     }
 FUSED(fma_rn_f32_host, 1)
 FUSED(fma_rn_f32x2_host, 2)
@@ -125,8 +124,7 @@ ALU_FN1(tanh_f32, u32, u32, num_tanh_approx_f32(a))
             p |= (uint32_t)(cond) << l;                                                                                \
         }                                                                                                              \
         warp_set_pred(w, in->o[0].slot, mask, p);                                                                      \
-        alu_poison(w, in, mask, 1);                                                                                    \
-        return WARP_NEXT;                                                                                              \
+        return alu_poison(w, in, mask, 1);                                                                             \
     }
 #define TESTP_ALL(bits, T)                                                                                             \
     TESTP(finite, bits, T, !num_is_nan(T, a) && !num_is_inf(T, a))                                                     \

@@ -64,23 +64,16 @@ num_op isa_reduction(enum ptx_mod m) {
 }
 
 enum warp_space isa_space(enum ptx_mod m) {
-    switch (m) {
-    case PTX_MOD_global:
-        return XS_GLOBAL;
-    case PTX_MOD_shared:
-    case PTX_MOD_shared__cta:
-        return XS_SHARED_CTA;
-    case PTX_MOD_shared__cluster:
-        return XS_SHARED_CLUSTER;
-    case PTX_MOD_local:
-        return XS_LOCAL;
-    case PTX_MOD_const:
-        return XS_CONST;
-    case PTX_MOD_param:
-    case PTX_MOD_param__entry:
-    case PTX_MOD_param__func:
-        return XS_PARAM;
-    default:
-        return XS_GENERIC;
-    }
+    static const uint8_t spaces[PTX_MOD_COUNT] = {
+        [PTX_MOD_global] = XS_GLOBAL,
+        [PTX_MOD_shared] = XS_SHARED_CTA,
+        [PTX_MOD_shared__cta] = XS_SHARED_CTA,
+        [PTX_MOD_shared__cluster] = XS_SHARED_CLUSTER,
+        [PTX_MOD_local] = XS_LOCAL,
+        [PTX_MOD_const] = XS_CONST,
+        [PTX_MOD_param] = XS_PARAM,
+        [PTX_MOD_param__entry] = XS_PARAM,
+        [PTX_MOD_param__func] = XS_PARAM,
+    };
+    return (enum warp_space)spaces[m];
 }

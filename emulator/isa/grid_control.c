@@ -6,19 +6,13 @@
 #include "machine/mbarrier.h"
 #include "warp/unwritten.h"
 
-#include <stdio.h>
-
 /* --- griddepcontrol ----------------------------------------------------------------------------------------------- */
 
 /* Grids run one after the other here, so the prerequisite grids have completed before this one started (.wait), and an
  * early launch of dependents, which nobody may count on, does not happen (.launch_dependents). */
 static enum warp_status do_griddepcontrol(struct warp *w, const struct insn *in, uint32_t mask) {
-    if (events_wanted(w->gpu, WANT_FENCE))
-        events_send_sync(w->gpu,
-                         &(struct event_sync){.by = isa_by(w, in, mask),
-                                              .kind = in->src->mods[0] == PTX_MOD_wait ? SYNC_GRID_WAIT
-                                                                                       : SYNC_GRID_LAUNCH_DEPENDENTS,
-                                              .owner = w->cta});
+    const enum event_sync_kind kind = in->src->mods[0] == PTX_MOD_wait ? SYNC_GRID_WAIT : SYNC_GRID_LAUNCH_DEPENDENTS;
+    isa_saw_sync(w, in, mask, WANT_FENCE, (struct event_sync){.kind = kind});
     return WARP_NEXT;
 }
 
@@ -40,7 +34,6 @@ DIAG(not_a_response) = {
     .rule = "clusterlaunchcontrol.query_cancel takes the 16 bytes that a completed try_cancel wrote",
     .section = "PTX ISA 9.7.13.18",
     .hint = "wait for the mbarrier before the response is read, and read it whole with one ld.shared.b128",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the 16 bytes are no answer, so nothing that is read from them is.",
 };
 DIAG(cancel_after_failure) = {
@@ -48,7 +41,6 @@ DIAG(cancel_after_failure) = {
     .rule = "a CTA that has observed a failed clusterlaunchcontrol.try_cancel must not issue another one",
     .section = "PTX ISA 9.7.13.17",
     .hint = "leave the loop once query_cancel.is_canceled is false",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(cancel_exited) = {
@@ -56,7 +48,6 @@ DIAG(cancel_exited) = {
     .rule = "with .multicast::cluster::all no CTA of the cluster may have exited",
     .section = "PTX ISA 9.7.13.17",
     .hint = "end the kernel with barrier.cluster.arrive and .wait",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the answer would be written into memory of a CTA that is no more.",
 };
 
@@ -70,12 +61,10 @@ struct cancel_op {
 
 static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t response[4]) {
     const struct async_op *op = &c->op;
-    if (!to->live_warps) {
-        mach_fault(op->cta->island, &op->origin, &cancel_exited,
-                   "the response of cluster CTA %u's try_cancel comes after the exit of CTA %u", op->cta->rank,
-                   to->rank);
-        return false;
-    }
+    if (!to->live_warps)
+        return mach_fails(op->cta->island, &op->origin, &cancel_exited,
+                          "the response of cluster CTA %u's try_cancel comes after the exit of CTA %u", op->cta->rank,
+                          to->rank);
     memcpy(to->smem + c->addr, response, RESPONSE_BYTES);
     smem_clear_poison(to, c->addr, RESPONSE_BYTES);
     const struct event_by by = event_by_op(op, ORDER_RELEASE, SCOPE_CLUSTER);
@@ -92,11 +81,10 @@ static bool answer(const struct cancel_op *c, struct cta *to, const uint32_t res
     enum mbar_error e = mbar_complete_tx(&by, to, c->mbar, RESPONSE_BYTES);
     if (e == MBAR_OK)
         return true;
-    mach_fault(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, to),
-               "clusterlaunchcontrol.try_cancel completes %u bytes on the mbarrier at shared offset 0x%x of "
-               "cluster CTA %u",
-               RESPONSE_BYTES, c->mbar, to->rank);
-    return false;
+    return mach_fails(op->cta->island, &op->origin, mbar_op_error_diag(e, op->cta, to),
+                      "clusterlaunchcontrol.try_cancel completes %u bytes on the mbarrier at shared offset 0x%x of "
+                      "cluster CTA %u",
+                      RESPONSE_BYTES, c->mbar, to->rank);
 }
 
 /* Takes the next cluster that is not resident yet off the launch, which no island may do while others run. */
@@ -191,11 +179,10 @@ bool isa_bind_cancel(struct isa_binder *b, struct insn *in) {
 /* Words 0, 1 and 3 of the response in lane l; false after a fault. */
 static bool read_response(struct warp *w, const struct insn *in, uint32_t l, warp_slot slot, uint32_t out[3]) {
     uint64_t low = warp_src64(w, slot)[l], high = warp_src64(w, slot + 2)[l];
-    if ((uint32_t)high != RESPONSE_MARK || high >> 32 > 1) {
-        warp_fault(w, in, 1u << l, &not_a_response, "the register of lane %u holds 0x%016llx%016llx, no response", l,
-                   (unsigned long long)high, (unsigned long long)low);
-        return false;
-    }
+    if ((uint32_t)high != RESPONSE_MARK || high >> 32 > 1)
+        return warp_fails(w, in, 1u << l, &not_a_response,
+                          "the register of lane %u holds 0x%016llx%016llx, no response", l, (unsigned long long)high,
+                          (unsigned long long)low);
     out[0] = (uint32_t)low;
     out[1] = (uint32_t)(low >> 32);
     out[2] = (uint32_t)(high >> 32);
@@ -215,8 +202,7 @@ static enum warp_status do_is_canceled(struct warp *w, const struct insn *in, ui
     if (mask & ~yes)
         w->cta->cancel_failed = true;
     warp_set_pred(w, in->o[0].slot, mask, yes);
-    warp_set_poison(w, in->o[0].slot, mask, 0);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, 0);
 }
 
 /* in->aux: the dimension of a single destination. After a failed request the result is not defined. */
@@ -271,7 +257,6 @@ DIAG(reg_direction) = {
     .rule = "setmaxnreg.dec does not raise, and .inc does not lower, the number of registers that the warp owns",
     .section = "PTX ISA 9.7.19.5",
     .hint = "the count at launch is what ptxas gave the kernel (--maxrregcount, __launch_bounds__ or .maxnreg)",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the text leaves the behaviour undefined, and registers in use may be gone.",
 };
 DIAG(reg_warpgroup) = {
@@ -281,7 +266,6 @@ DIAG(reg_warpgroup) = {
     .section = "PTX ISA 9.7.19.5",
     .hint = "give roles to whole warpgroups, or do without setmaxnreg. The chip gives each warp its own registers; the "
             "ISA does not promise it",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "NVIDIA's own attention kernels (CUTLASS example 77) let the warps of a warpgroup differ, and each gets "
               "its own count.",

@@ -36,8 +36,7 @@ static bool may_run(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct matrix_form *f = in->data;
     if (mask == WARP_ALL_LANES)
         return warp_address_known(w, in, f->addr, f->count == 4 ? WARP_ALL_LANES : (1u << (8 * f->count)) - 1);
-    warp_fault(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
-    return false;
+    return warp_fails(w, in, mask, &warp_incomplete, "only lanes 0x%08x execute it", mask);
 }
 
 /* The rows of matrix m as locations in shared memory. False after a fault. */
@@ -48,10 +47,9 @@ static bool find_rows(struct warp *w, const struct insn *in, const struct matrix
         uint64_t addr = warp_address(w, f->addr, lane);
         if (!warp_resolve(w, in, lane, f->space, addr, 16, 16, f->store, &row[r]))
             return false;
-        if (row[r].space != XS_SHARED_CTA || row[r].cta != w->cta) {
-            warp_fault(w, in, 1u << lane, &not_shared, "row %u of matrix %u is not in this CTA's shared memory", r, m);
-            return false;
-        }
+        if (row[r].space != XS_SHARED_CTA || row[r].cta != w->cta)
+            return warp_fails(w, in, 1u << lane, &not_shared, "row %u of matrix %u is not in this CTA's shared memory",
+                              r, m);
     }
     return true;
 }
@@ -157,8 +155,7 @@ static enum warp_status do_movmatrix(struct warp *w, const struct insn *in, uint
         }
     }
     memcpy(warp_dst32(w, in->o[0].slot), out, sizeof out);
-    warp_set_poison(w, in->o[0].slot, WARP_ALL_LANES, poison);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, WARP_ALL_LANES, poison);
 }
 
 bool isa_bind_transpose(struct isa_binder *b, struct insn *in) {

@@ -22,8 +22,7 @@ BITWISE(b64, u64)
         const uint32_t pa = warp_poison(w, in->o[1].slot), pb = warp_poison(w, y->slot);                               \
         (void)b, (void)pb;                                                                                             \
         warp_set_pred(w, in->o[0].slot, mask, (value));                                                                \
-        warp_set_poison(w, in->o[0].slot, mask, (poison));                                                             \
-        return WARP_NEXT;                                                                                              \
+        return warp_done(w, in->o[0].slot, mask, (poison));                                                            \
     }
 PRED_FN(and_pred, a &b, alu_and_poison(a, pa, b, pb))
 PRED_FN(or_pred, a | b, alu_or_poison(a, pa, b, pb))
@@ -63,8 +62,7 @@ static enum warp_status lop3(struct warp *w, const struct insn *in, uint32_t mas
         return WARP_NEXT;
     uint32_t *pd = warp_dst32(w, in->o[0].slot);
     ALU_LANES(mask, pd[l] = d[l]);
-    warp_set_poison(w, in->o[0].slot, mask, poison);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, poison);
 }
 
 /* 9.7.8.7: [b, a] shifted; the amount is clamped to 32 or taken modulo 32 */

@@ -41,21 +41,18 @@ DIAG(bad_parity) = {
     .rule = "the phase parity is 0 for even phases and 1 for odd ones",
     .section = "PTX ISA 9.7.13.15.16",
     .hint = "a phase counter used as it is: take its lowest bit",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "a parity other than 0 and 1 names no phase.",
 };
 DIAG(remote_state) = {
     .id = "mbarrier-remote-state",
     .rule = "an arrive on another CTA's mbarrier returns no state: its destination must be _",
     .section = "PTX ISA 9.7.13.15.13",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "there is no register that could get the state of another CTA's object.",
 };
 DIAG(completed) = {
     .id = "mbarrier-no-complete",
     .rule = "an arrive with .noComplete must not complete the phase",
     .section = "PTX ISA 9.7.13.15.13",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(missed) = {
@@ -226,10 +223,8 @@ static bool test_lane(struct warp *w, const struct insn *in, uint32_t l, bool *c
     if (!locate(w, in, f, l, &cta, &off))
         return false;
     uint64_t state = f->parity ? warp_u32(w, f->value, l) : warp_src64(w, f->value->slot)[l];
-    if (f->parity && state > 1) {
-        warp_fault(w, in, 1u << l, &bad_parity, "lane %u waits for phase parity %u", l, (uint32_t)state);
-        return false;
-    }
+    if (f->parity && state > 1)
+        return warp_fails(w, in, 1u << l, &bad_parity, "lane %u waits for phase parity %u", l, (uint32_t)state);
     enum mbar_error e =
         f->parity ? mbar_test_parity(cta, off, (uint32_t)state, complete) : mbar_test_state(cta, off, state, complete);
     if (e != MBAR_OK) {
@@ -388,8 +383,7 @@ static enum warp_status do_wait(struct warp *w, const struct insn *in, uint32_t 
 static enum warp_status do_pending_count(struct warp *w, const struct insn *in, uint32_t mask) {
     warp_slot d = in->o[0].slot, s = in->o[1].slot;
     WARP_FOR_LANES(l, mask) warp_dst32(w, d)[l] = mbar_pending_count(warp_src64(w, s)[l]);
-    warp_set_poison(w, d, mask, warp_poison(w, s));
-    return WARP_NEXT;
+    return warp_done(w, d, mask, warp_poison(w, s));
 }
 
 /* --- binding ------------------------------------------------------------------------------------------------------ */

@@ -46,7 +46,6 @@ DIAG(poison_store) = {
     .rule = "what a kernel leaves in global memory must have been computed from written values",
     .section = "PTX ISA 5.1",
     .hint = "memory or a register that is read before anything was written to it",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "what the host will find is garbage in every order.",
 };
 
@@ -449,18 +448,8 @@ static const char *order_refused(const struct ptx_insn *src, const struct isa_wo
 }
 
 static bool is_access_type(enum ptx_type t) {
-    switch (t) {
-    case PTX_NOTYPE:
-    case PTX_PRED:
-    case PTX_F16:
-    case PTX_BF16:
-    case PTX_F16X2:
-    case PTX_BF16X2:
-    case PTX_F32X2:
-        return false;
-    default:
-        return true;
-    }
+    return t != PTX_NOTYPE && t != PTX_PRED && t != PTX_F16 && t != PTX_BF16 && t != PTX_F16X2 && t != PTX_BF16X2 &&
+           t != PTX_F32X2;
 }
 
 /* Why there is no such access of `count` elements, or none with such hints, or NULL. */

@@ -24,14 +24,6 @@ static enum warp_status do_pmevent(struct warp *w, const struct insn *in, uint32
 
 bool isa_bind_misc(struct isa_binder *b, struct insn *in) {
     (void)b;
-    switch (in->src->op) {
-    case PTX_OP_nanosleep:
-        in->fn = do_nanosleep;
-        return true;
-    case PTX_OP_pmevent:
-        in->fn = do_pmevent;
-        return true;
-    default:
-        return false;
-    }
+    in->fn = in->src->op == PTX_OP_nanosleep ? do_nanosleep : do_pmevent;
+    return true;
 }

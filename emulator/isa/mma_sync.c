@@ -45,23 +45,11 @@ DIAG(warp_incomplete) = {
 };
 
 static uint32_t bits_of(enum ptx_mod t) {
-    switch (t) {
-    case PTX_MOD_u4:
-    case PTX_MOD_s4:
-        return 4;
-    case PTX_MOD_u8:
-    case PTX_MOD_s8:
-    case PTX_MOD_e4m3:
-    case PTX_MOD_e5m2:
-        return 8;
-    case PTX_MOD_f16:
-    case PTX_MOD_bf16:
-        return 16;
-    case PTX_MOD_tf32:
-        return 32;
-    default:
-        return 0;
-    }
+    static const uint8_t bits[PTX_MOD_COUNT] = {
+        [PTX_MOD_u4] = 4,   [PTX_MOD_s4] = 4,   [PTX_MOD_u8] = 8,    [PTX_MOD_s8] = 8,    [PTX_MOD_e4m3] = 8,
+        [PTX_MOD_e5m2] = 8, [PTX_MOD_f16] = 16, [PTX_MOD_bf16] = 16, [PTX_MOD_tf32] = 32,
+    };
+    return bits[t];
 }
 
 static float decode(enum ptx_mod t, uint32_t v) {

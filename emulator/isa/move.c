@@ -11,16 +11,14 @@ static enum warp_status mov_b32(struct warp *w, const struct insn *in, uint32_t 
     const uint32_t *a = warp_src32(w, in->o[1].slot);
     uint32_t *d = warp_dst32(w, in->o[0].slot);
     ALU_LANES(mask, d[l] = a[l]);
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status mov_b64(struct warp *w, const struct insn *in, uint32_t mask) {
     const uint64_t *a = warp_src64(w, in->o[1].slot);
     uint64_t *d = warp_dst64(w, in->o[0].slot);
     ALU_LANES(mask, d[l] = a[l]);
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 /* u64[32] low halves, then u64[32] high halves. */
@@ -31,14 +29,12 @@ static enum warp_status mov_b128(struct warp *w, const struct insn *in, uint32_t
         d[l] = a[l];
         d[MACH_WARP + l] = a[MACH_WARP + l];
     }
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status mov_pred(struct warp *w, const struct insn *in, uint32_t mask) {
     warp_set_pred(w, in->o[0].slot, mask, warp_pred(w, &in->o[1]));
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 /* %is_explicit_cluster (10.13): the slot has a word per lane, as for other special registers. */
@@ -47,8 +43,7 @@ static enum warp_status mov_pred_sreg(struct warp *w, const struct insn *in, uin
     uint32_t p = 0;
     WARP_FOR_LANES(l, mask) p |= (uint32_t)(a[l] != 0) << l;
     warp_set_pred(w, in->o[0].slot, mask, p);
-    warp_set_poison(w, in->o[0].slot, mask, 0);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, 0);
 }
 
 /* --- special registers that change (10.26 - 10.29) ---------------------------------------------------------------- */
@@ -100,8 +95,7 @@ static enum warp_status mov_sreg(struct warp *w, const struct insn *in, uint32_t
         uint32_t *d = warp_dst32(w, in->o[0].slot);
         ALU_LANES(mask, d[l] = (uint32_t)v);
     }
-    warp_set_poison(w, in->o[0].slot, mask, 0);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, 0);
 }
 
 /* --- vectors (9.7.9.4) -----------------------------------------------------------------------------------------------
@@ -152,8 +146,7 @@ static enum warp_status mov_pack(struct warp *w, const struct insn *in, uint32_t
     } else {
         write_lanes(w, d, mask, v.part[0], ~UINT64_C(0));
     }
-    warp_set_poison(w, d->slot, mask, poison);
-    return WARP_NEXT;
+    return warp_done(w, d->slot, mask, poison);
 }
 
 static enum warp_status mov_unpack(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -217,8 +210,7 @@ static enum warp_status prmt(struct warp *w, const struct insn *in, uint32_t mas
         const bool all_a = !(sel[l] & 0x4444), all_b = (sel[l] & 0x4444) == 0x4444;
         poison |= ((all_b ? 0 : from_a) | (all_a ? 0 : from_b)) & 1u << l;
     }
-    warp_set_poison(w, in->o[0].slot, mask, poison);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, poison);
 }
 
 /* A constant selector, in->aux: which is how compilers use it. */
@@ -237,8 +229,7 @@ static enum warp_status prmt_constant(struct warp *w, const struct insn *in, uin
                 d[l] |= (src[l] >> from & 0xff) << to;
     }
     ALU_LANES(mask, pd[l] = d[l]);
-    warp_set_poison(w, in->o[0].slot, mask, poison);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, poison);
 }
 
 static const struct alu_row prmt_rows[] = {

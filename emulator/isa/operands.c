@@ -77,24 +77,13 @@ static enum ptx_type letter_type(const struct judge *j, char c) {
 }
 
 bool isa_takes_constant(const struct warp_opnd *o, enum ptx_type type) {
-    switch (type) {
-    case PTX_F32: /* integer constants do not become floating-point ones, nor the reverse (4.5.2) */
-    case PTX_F64:
+    if (type == PTX_F32 ||
+        type == PTX_F64) /* integer constants do not become floating-point ones, nor the reverse (4.5.2) */
         return o->imm_float;
-    case PTX_F16: /* which have no constants */
-    case PTX_BF16:
-    case PTX_F16X2:
-    case PTX_BF16X2:
-    case PTX_B128:
+    if (type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2 ||
+        type == PTX_B128) /* have none */
         return false;
-    case PTX_NOTYPE:
-    case PTX_B32:
-    case PTX_B64:
-    case PTX_PRED:
-        return true;
-    default:
-        return !o->imm_float;
-    }
+    return type == PTX_NOTYPE || type == PTX_B32 || type == PTX_B64 || type == PTX_PRED || !o->imm_float;
 }
 
 /* mov.u16 reads %tid.x and its like, mov.u32 %gridid (10.1, 10.13). */
@@ -201,8 +190,6 @@ static bool address(struct judge *j, const char *s, const struct warp_opnd *o, u
     return *s != '{' || list(j, s + 1, &o->more->sub[0], operand);
 }
 
-static unsigned first_bits(const struct judge *j) { return ptx_type_bits(letter_type(j, 't')); }
-
 static bool item(struct judge *j, const char *s, const struct warp_opnd *o, unsigned operand) {
     switch (*s) {
     case '{':
@@ -212,7 +199,8 @@ static bool item(struct judge *j, const char *s, const struct warp_opnd *o, unsi
     case '#':
         return o->is_imm || refuse(j, operand, "must be a %s", "constant");
     case 'c':
-        return (o->kind == WARP_NONE && o->more->src->kind == PTX_OPND_SREG && isa_has_bits(o, first_bits(j))) ||
+        return (o->kind == WARP_NONE && o->more->src->kind == PTX_OPND_SREG &&
+                isa_has_bits(o, ptx_type_bits(letter_type(j, 't')))) ||
                mismatch(j, operand, "is a %s", "special register of another width");
     case '$':
         return (o->kind == WARP_PARAM && o->more->src->kind == PTX_OPND_VAR) ||

@@ -32,8 +32,7 @@ static enum warp_status cvta(struct warp *w, const struct insn *in, uint32_t mas
     const uint64_t *a = warp_src64(w, in->o[1].slot), base = in->aux;
     uint64_t *d = warp_dst64(w, in->o[0].slot);
     ALU_LANES(mask, d[l] = a[l] + base);
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status cvta_to(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -43,8 +42,7 @@ static enum warp_status cvta_to(struct warp *w, const struct insn *in, uint32_t 
     if (base)
         WARP_FOR_LANES(l, mask) outside |= (uint32_t)!in_window(a[l], base) << l;
     ALU_LANES(mask, d[l] = a[l] - base);
-    warp_set_poison(w, in->o[0].slot, mask, warp_poison(w, in->o[1].slot) | outside);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, warp_poison(w, in->o[1].slot) | outside);
 }
 
 /* --- isspacep: in->aux is the space's modifier -------------------------------------------------------------------- */
@@ -81,8 +79,7 @@ static enum warp_status isspacep(struct warp *w, const struct insn *in, uint32_t
     uint32_t p = 0;
     WARP_FOR_LANES(l, mask) p |= (uint32_t)in_space(w, a[l], (enum ptx_mod)in->aux) << l;
     warp_set_pred(w, in->o[0].slot, mask, p);
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 /* --- mapa, getctarank --------------------------------------------------------------------------------------------- */
@@ -97,8 +94,7 @@ static enum warp_status mapa_32(struct warp *w, const struct insn *in, uint32_t 
     const uint32_t *a = warp_src32(w, in->o[1].slot), *b = warp_src32(w, in->o[2].slot);
     uint32_t *d = warp_dst32(w, in->o[0].slot);
     WARP_FOR_LANES(l, mask) d[l] = with_rank(w, a[l], b[l]);
-    alu_poison(w, in, mask, 2);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 2);
 }
 
 /* in->aux: the base of the addresses, 0 for shared::cluster ones and the window for generic ones */
@@ -112,16 +108,14 @@ static enum warp_status mapa_64(struct warp *w, const struct insn *in, uint32_t 
         d[l] = base + with_rank(w, (uint32_t)(a[l] - base), b[l]);
     }
     const uint32_t from = warp_poison(w, in->o[1].slot) | warp_poison(w, in->o[2].slot);
-    warp_set_poison(w, in->o[0].slot, mask, from | outside);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, from | outside);
 }
 
 static enum warp_status getctarank_32(struct warp *w, const struct insn *in, uint32_t mask) {
     const uint32_t *a = warp_src32(w, in->o[1].slot);
     uint32_t *d = warp_dst32(w, in->o[0].slot);
     WARP_FOR_LANES(l, mask) d[l] = a[l] >> MACH_SMEM_RANK_SHIFT;
-    alu_poison(w, in, mask, 1);
-    return WARP_NEXT;
+    return alu_poison(w, in, mask, 1);
 }
 
 static enum warp_status getctarank_64(struct warp *w, const struct insn *in, uint32_t mask) {
@@ -131,8 +125,7 @@ static enum warp_status getctarank_64(struct warp *w, const struct insn *in, uin
         outside |= (uint32_t)!in_window(a[l], base) << l;
         d[l] = (uint32_t)(a[l] - base) >> MACH_SMEM_RANK_SHIFT;
     }
-    warp_set_poison(w, in->o[0].slot, mask, warp_poison(w, in->o[1].slot) | outside);
-    return WARP_NEXT;
+    return warp_done(w, in->o[0].slot, mask, warp_poison(w, in->o[1].slot) | outside);
 }
 
 /* --- binding ------------------------------------------------------------------------------------------------------ */

@@ -3,7 +3,6 @@
  */
 #include "isa/tcgen05.h"
 
-#include "isa/tell.h"
 #include <string.h>
 
 /* What .target lets a text use (target notes of 9.7.16.7 to .12): nothing of tcgen05 without a suffix, and less with
@@ -50,7 +49,6 @@ DIAG(not_uniform) = {
     .rule = "all threads of the warp must give a collective tcgen05 instruction the same operands",
     .section = "PTX ISA 9.7.16.7.1, 9.7.16.8",
     .hint = "an address computed from the lane number; only the warp's number belongs into it",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the instruction has one operand for all threads; the text leaves undefined whose.",
 };
 
@@ -68,9 +66,8 @@ bool isa_tmem_uniform(struct warp *w, const struct insn *in, uint32_t mask, cons
         uint32_t other = mem ? (uint32_t)warp_address(w, o, l) : warp_u32(w, o, l);
         if (other == v)
             continue;
-        warp_fault(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u", what, v,
-                   first, other, l);
-        return false;
+        return warp_fails(w, in, 1u << l | 1u << first, &not_uniform, "%s is 0x%x in lane %u and 0x%x in lane %u", what,
+                          v, first, other, l);
     }
     *value = v;
     return true;

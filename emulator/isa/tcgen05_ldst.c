@@ -8,7 +8,6 @@
  */
 #include "base/heap.h"
 #include "isa/tcgen05.h"
-#include "isa/tell.h"
 #include "warp/unwritten.h"
 
 /* A tcgen05.ld between issue and wait. */
@@ -62,7 +61,6 @@ DIAG(beyond_lanes) = {
     .section = "PTX ISA 9.7.16.1",
     .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip looks at "
             "seven bits of the lane; the ISA does not promise it",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "kernels published with results on B200s add a rank to the lane; the chip looks at seven bits, and the "
               "emulator too.",

@@ -10,7 +10,6 @@ DIAG(many_threads) = {
             "nothing orders those of different threads",
     .section = "PTX ISA 9.7.16.5 (Table 46), 9.7.16.6",
     .hint = "choose one thread in front of it: elect.sync is missing, or a condition that it gave",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "each lane's operation is done, where one was meant.",
 };
@@ -284,7 +283,6 @@ DIAG(bad_mask) = {
     .rule = "each bit of ctaMask names a CTA of the cluster by its %cluster_ctarank",
     .section = "PTX ISA 9.7.16.12.1",
     .hint = "the mask counts ranks in the cluster, not in the grid",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the arrival goes to a CTA that is not there.",
 };
 

@@ -2,52 +2,26 @@
 #include "isa/tell.h"
 
 /* What an instruction orders when its words do not say: the defaults of the sections. */
-static void default_semantics(enum ptx_op op, struct event_by *by) {
-    switch (op) {
-    case PTX_OP_atom: /* 9.7.13.5, 9.7.13.6 */
-    case PTX_OP_red:
-        by->order = ORDER_RELAXED;
-        by->scope = SCOPE_GPU;
-        break;
-    case PTX_OP_mbarrier_arrive: /* 9.7.13.15.13, .14 */
-    case PTX_OP_mbarrier_arrive_drop:
-        by->order = ORDER_RELEASE;
-        by->scope = SCOPE_CTA;
-        break;
-    case PTX_OP_mbarrier_expect_tx: /* 9.7.13.15.11, .12 */
-    case PTX_OP_mbarrier_complete_tx:
-        by->order = ORDER_RELAXED;
-        by->scope = SCOPE_CTA;
-        break;
-    case PTX_OP_mbarrier_test_wait: /* 9.7.13.15.16 */
-    case PTX_OP_mbarrier_try_wait:
-        by->order = ORDER_ACQUIRE;
-        by->scope = SCOPE_CTA;
-        break;
-    case PTX_OP_bar: /* 9.7.13.1 */
-    case PTX_OP_barrier:
-    case PTX_OP_bar_warp_sync: /* 9.7.13.2 */
-        by->order = ORDER_ACQ_REL;
-        by->scope = SCOPE_CTA;
-        break;
-    case PTX_OP_barrier_cluster_arrive: /* 9.7.13.3 */
-        by->order = ORDER_RELEASE;
-        by->scope = SCOPE_CLUSTER;
-        break;
-    case PTX_OP_barrier_cluster_wait:
-        by->order = ORDER_ACQUIRE;
-        by->scope = SCOPE_CLUSTER;
-        break;
-    case PTX_OP_fence: /* 9.7.13.4 */
-        by->order = ORDER_ACQ_REL;
-        break;
-    case PTX_OP_membar: /* a synonym of fence.sc */
-        by->order = ORDER_SC;
-        break;
-    default:
-        break;
-    }
-}
+static const struct semantics {
+    enum event_order order;
+    enum event_scope scope;
+} defaults[PTX_OP_COUNT] = {
+    [PTX_OP_atom] = {ORDER_RELAXED, SCOPE_GPU}, /* 9.7.13.5, 9.7.13.6 */
+    [PTX_OP_red] = {ORDER_RELAXED, SCOPE_GPU},
+    [PTX_OP_mbarrier_arrive] = {ORDER_RELEASE, SCOPE_CTA}, /* 9.7.13.15.13, .14 */
+    [PTX_OP_mbarrier_arrive_drop] = {ORDER_RELEASE, SCOPE_CTA},
+    [PTX_OP_mbarrier_expect_tx] = {ORDER_RELAXED, SCOPE_CTA}, /* 9.7.13.15.11, .12 */
+    [PTX_OP_mbarrier_complete_tx] = {ORDER_RELAXED, SCOPE_CTA},
+    [PTX_OP_mbarrier_test_wait] = {ORDER_ACQUIRE, SCOPE_CTA}, /* 9.7.13.15.16 */
+    [PTX_OP_mbarrier_try_wait] = {ORDER_ACQUIRE, SCOPE_CTA},
+    [PTX_OP_bar] = {ORDER_ACQ_REL, SCOPE_CTA}, /* 9.7.13.1 */
+    [PTX_OP_barrier] = {ORDER_ACQ_REL, SCOPE_CTA},
+    [PTX_OP_bar_warp_sync] = {ORDER_ACQ_REL, SCOPE_CTA},              /* 9.7.13.2 */
+    [PTX_OP_barrier_cluster_arrive] = {ORDER_RELEASE, SCOPE_CLUSTER}, /* 9.7.13.3 */
+    [PTX_OP_barrier_cluster_wait] = {ORDER_ACQUIRE, SCOPE_CLUSTER},
+    [PTX_OP_fence] = {ORDER_ACQ_REL, SCOPE_NONE}, /* 9.7.13.4 */
+    [PTX_OP_membar] = {ORDER_SC, SCOPE_NONE},     /* a synonym of fence.sc */
+};
 
 static void read_word(enum ptx_mod word, struct event_by *by) {
     static const uint8_t order[PTX_MOD_COUNT] = {
@@ -68,10 +42,17 @@ static void read_word(enum ptx_mod word, struct event_by *by) {
 
 struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes) {
     struct event_by by = warp_by(w, in, lanes);
-    default_semantics(in->src->op, &by);
+    by.order = defaults[in->src->op].order;
+    by.scope = defaults[in->src->op].scope;
     for (unsigned i = 0; i < in->src->num_mods; i++)
         read_word((enum ptx_mod)in->src->mods[i], &by);
     return by;
+}
+
+void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync e) {
+    e.by = isa_by(w, in, lanes);
+    e.owner = w->cta;
+    events_send_sync(w->gpu, &e);
 }
 
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,

@@ -11,6 +11,9 @@
  * section does (8.3, 8.5, 9.7.13). */
 struct event_by isa_by(const struct warp *w, const struct insn *in, uint32_t lanes);
 
+/* Lanes of the warp synchronise: `e`, but for who and the CTA. */
+void isa_tell_sync(const struct warp *w, const struct insn *in, uint32_t lanes, struct event_sync e);
+
 /* Lanes `mask` have read or written `size` bytes each at *s, of shared or global memory. `value`: what each lane found,
  * of larger ones the first 8 bytes, which is told of strong accesses; or NULL. */
 void isa_tell_span(const struct warp *w, const struct insn *in, const struct warp_span *s, uint32_t size, uint32_t mask,
@@ -30,6 +33,11 @@ static inline void isa_saw_write(const struct warp *w, const struct insn *in, co
                                  uint32_t mask) {
     if (events_wanted(w->gpu, isa_wants(s->space, EFFECT_WRITE)))
         isa_tell_span(w, in, s, size, mask, EFFECT_WRITE, NULL);
+}
+static inline void isa_saw_sync(const struct warp *w, const struct insn *in, uint32_t lanes, uint32_t wants,
+                                struct event_sync e) {
+    if (events_wanted(w->gpu, wants))
+        isa_tell_sync(w, in, lanes, e);
 }
 static inline void isa_saw_loc(const struct warp *w, const struct insn *in, const struct warp_loc *loc, uint64_t addr,
                                uint32_t size, uint32_t lane, enum event_effect effect) {

@@ -10,14 +10,12 @@ DIAG(bad_replace) = {
     .id = "tensormap-replace",
     .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
     .section = "PTX ISA 9.7.9.28",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the field or its value is none of a map.",
 };
 DIAG(bad_fenceproxy) = {
     .id = "tensormap-cp-fenceproxy",
     .rule = "tensormap.cp_fenceproxy copies 128 written bytes from shared to global memory",
     .section = "PTX ISA 9.7.13.16",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the map that arrives is no map.",
 };
 
@@ -75,13 +73,11 @@ static enum warp_status do_fenceproxy(struct warp *w, const struct insn *in, uin
         relaxed_write(to.host, from.host, TMAP_BYTES);
         isa_saw_loc(w, in, &from, 0, TMAP_BYTES, l, EFFECT_READ);
         isa_saw_loc(w, in, &to, warp_address(w, &in->o[0], l), TMAP_BYTES, l, EFFECT_WRITE);
-        if (events_wanted(w->gpu, WANT_FENCE))
-            events_send_sync(w->gpu, &(struct event_sync){.by = isa_by(w, in, 1u << l),
-                                                          .kind = SYNC_FENCE,
-                                                          .owner = w->cta,
-                                                          .fence = FENCE_PROXY_TENSORMAP,
-                                                          .space = FENCE_GLOBAL,
-                                                          .map = warp_address(w, &in->o[0], l)});
+        const struct event_sync fence = {.kind = SYNC_FENCE,
+                                         .fence = FENCE_PROXY_TENSORMAP,
+                                         .space = FENCE_GLOBAL,
+                                         .map = warp_address(w, &in->o[0], l)};
+        isa_saw_sync(w, in, 1u << l, WANT_FENCE, fence);
     }
     return WARP_NEXT;
 }

@@ -162,8 +162,7 @@ static enum warp_status run_vote(struct warp *w, const struct insn *in, uint32_t
     }
     bool v = f->mode == PTX_MOD_all ? a == members : f->mode == PTX_MOD_any ? a != 0 : a == 0 || a == members;
     warp_set_pred(w, d, members, v ? WARP_ALL_LANES : 0);
-    warp_set_poison(w, d, members, bad ? members : 0);
-    return WARP_NEXT;
+    return warp_done(w, d, members, bad ? members : 0);
 }
 
 static bool bind_vote(struct insn *in, struct warp_form *f) {
@@ -233,8 +232,7 @@ static enum warp_status run_redux(struct warp *w, const struct insn *in, uint32_
             acc = (uint32_t)(op == NUM_OP_MIN ? num_min(NUM_F32, acc, v, flags) : num_max(NUM_F32, acc, v, flags));
     }
     WARP_FOR_LANES(l, members) warp_dst32(w, d)[l] = acc;
-    warp_set_poison(w, d, members, bad ? members : 0);
-    return WARP_NEXT;
+    return warp_done(w, d, members, bad ? members : 0);
 }
 
 static bool bind_redux(struct isa_binder *b, struct insn *in, struct warp_form *f) {
@@ -263,32 +261,17 @@ static enum warp_status run_elect(struct warp *w, const struct insn *in, uint32_
         warp_set_poison(w, in->o[0].slot, members, 0);
     }
     warp_set_pred(w, in->o[1].slot, members, 1u << leader);
-    warp_set_poison(w, in->o[1].slot, members, 0);
-    return WARP_NEXT;
-}
-
-static bool bind_elect(struct insn *in, struct warp_form *f) {
-    f->run = run_elect;
-    return in->src->num_mods == 0;
+    return warp_done(w, in->o[1].slot, members, 0);
 }
 
 static enum warp_status run_warp_bar(struct warp *w, const struct insn *in, uint32_t members) {
-    if (events_wanted(w->gpu, WANT_BARRIER))
-        events_send_sync(
-            w->gpu,
-            &(struct event_sync){.by = isa_by(w, in, members), .kind = SYNC_WARP, .owner = w->cta, .members = members});
+    isa_saw_sync(w, in, members, WANT_BARRIER, (struct event_sync){.kind = SYNC_WARP, .members = members});
     return WARP_NEXT;
 }
 
 static enum warp_status do_activemask(struct warp *w, const struct insn *in, uint32_t mask) {
     WARP_FOR_LANES(l, mask) warp_dst32(w, in->o[0].slot)[l] = mask;
-    warp_set_poison(w, in->o[0].slot, mask, 0);
-    return WARP_NEXT;
-}
-
-static bool bind_activemask(struct insn *in) {
-    in->fn = do_activemask;
-    return isa_spelled(in->src, ISA_WORDS(PTX_MOD_b32));
+    return warp_done(w, in->o[0].slot, mask, 0);
 }
 
 bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
@@ -296,7 +279,8 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
     bool ok = false;
     switch (in->src->op) {
     case PTX_OP_activemask:
-        return bind_activemask(in);
+        in->fn = do_activemask;
+        return isa_spelled(in->src, ISA_WORDS(PTX_MOD_b32));
     case PTX_OP_shfl_sync:
         ok = bind_shfl(in, f);
         break;
@@ -310,10 +294,8 @@ bool isa_bind_warp(struct isa_binder *b, struct insn *in) {
         ok = bind_redux(b, in, f);
         break;
     case PTX_OP_elect_sync:
-        ok = bind_elect(in, f);
-        break;
     case PTX_OP_bar_warp_sync:
-        f->run = run_warp_bar;
+        f->run = in->src->op == PTX_OP_elect_sync ? run_elect : run_warp_bar;
         ok = in->src->num_mods == 0;
         break;
     case PTX_OP_shfl:

@@ -120,7 +120,6 @@ static enum ptx_type operand_type(const struct ptx_insn *in, unsigned i) {
     switch (in->op) {
     case PTX_OP_shl: /* 9.7.8.8, 9.7.8.9: the shift amount is .u32 */
     case PTX_OP_shr:
-        return i >= 2 ? PTX_U32 : t0;
     case PTX_OP_bfe: /* 9.7.1.19 */
         return i >= 2 ? PTX_U32 : t0;
     case PTX_OP_bfi: /* 9.7.1.20 */
@@ -137,8 +136,7 @@ static enum ptx_type operand_type(const struct ptx_insn *in, unsigned i) {
         return i == 3 ? t1 : t0;
     case PTX_OP_mapa:       /* 9.7.9.23: the rank is 32 bits */
     case PTX_OP_match_sync: /* 9.7.13.10: so is the membermask */
-        return i == 2 ? PTX_U32 : t0;
-    case PTX_OP_vote_sync: /* 9.7.13.9: so is this one */
+    case PTX_OP_vote_sync:  /* 9.7.13.9: so is this one */
         return i == 2 ? PTX_U32 : t0;
     case PTX_OP_cvt_pack: /* 9.7.9.22: all are 32 bits */
         return PTX_B32;

@@ -62,35 +62,11 @@ static uint32_t access_wants(const struct event_access *e) {
     return e->effect & EFFECT_WRITE ? WANT_ENGINE_WRITE : WANT_ENGINE_READ;
 }
 
+/* Kinds that one bit stands for follow each other. */
 static uint32_t sync_wants(enum event_sync_kind kind) {
-    static const uint32_t wants[] = {
-        [SYNC_MBAR_ARRIVE] = WANT_MBARRIER,
-        [SYNC_MBAR_DROP] = WANT_MBARRIER,
-        [SYNC_MBAR_EXPECT_TX] = WANT_MBARRIER,
-        [SYNC_MBAR_COMPLETE_TX] = WANT_MBARRIER,
-        [SYNC_MBAR_PENDING] = WANT_MBARRIER,
-        [SYNC_MBAR_PHASE] = WANT_MBARRIER,
-        [SYNC_MBAR_TEST] = WANT_POLL,
-        [SYNC_BAR_ARRIVE] = WANT_BARRIER,
-        [SYNC_BAR_PHASE] = WANT_BARRIER,
-        [SYNC_BAR_PASS] = WANT_BARRIER,
-        [SYNC_CLUSTER_ARRIVE] = WANT_BARRIER,
-        [SYNC_CLUSTER_PHASE] = WANT_BARRIER,
-        [SYNC_CLUSTER_PASS] = WANT_BARRIER,
-        [SYNC_WARP] = WANT_BARRIER,
-        [SYNC_FENCE] = WANT_FENCE,
-        [SYNC_GROUP_COMMIT] = WANT_FENCE,
-        [SYNC_GROUP_WAIT] = WANT_FENCE,
-        [SYNC_TCGEN05_LD] = WANT_FENCE,
-        [SYNC_TCGEN05_WAIT_LD] = WANT_FENCE,
-        [SYNC_TCGEN05_WAIT_ST] = WANT_FENCE,
-        [SYNC_TCGEN05_USE] = WANT_FENCE,
-        [SYNC_TCGEN05_FENCE_BEFORE] = WANT_FENCE,
-        [SYNC_TCGEN05_FENCE_AFTER] = WANT_FENCE,
-        [SYNC_GRID_WAIT] = WANT_FENCE,
-        [SYNC_GRID_LAUNCH_DEPENDENTS] = WANT_FENCE,
-    };
-    return wants[kind];
+    if (kind <= SYNC_MBAR_PHASE)
+        return WANT_MBARRIER;
+    return kind == SYNC_MBAR_TEST ? WANT_POLL : kind <= SYNC_WARP ? WANT_BARRIER : WANT_FENCE;
 }
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */

@@ -92,6 +92,7 @@ struct event_access {
 
 /* --- synchronisation ---------------------------------------------------------------------------------------------- */
 
+/* In an order that many rely on: mbarriers, barriers of a CTA, those of a cluster, SYNC_WARP, and the others. */
 enum event_sync_kind {
     /* mbarriers (9.7.13.15): `owner`, `off`, and `phase`, how many phases of the object had completed before. Sent by
      * machine/mbarrier.c when the operation takes effect. */

@@ -62,6 +62,8 @@ void island_close(struct island *isl);
  * rule, section, hint and cuda_error; site and thread come from `origin` (NULL: none). */
 void mach_fault(struct island *isl, const struct mach_origin *origin, const struct diag *proto, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same, and false: for `return` in what is false after a fault. */
+#define mach_fails(...) (mach_fault(__VA_ARGS__), false)
 /* Warns about the user's kernel: one report for each bug (diag_key) of the process, FINDINGS_REPORTS a launch; how
  * often it was met is told when the launch ends. What is told goes by config.check and the class of `proto`: of class
  * DIAG_STRICT with MACH_CHECK_STRICT alone, and nothing that --suppress names (errors cannot be). With MACH_CHECK_ERROR

@@ -5,8 +5,6 @@
 #include "base/heap.h"
 #include "machine/events.h"
 
-#include <string.h>
-
 /* 9.7.13.15.2: largest expected and pending arrival count, and largest magnitude of the tx-count. */
 #define MBAR_MAX_COUNT 0xfffffu
 #define MBAR_TAG 2u /* neither all zeros nor all ones: both are what overwriting usually leaves */
@@ -250,10 +248,7 @@ bool mbar_last(const struct cta *cta, uint32_t index, struct mbar_view *out) {
 uint32_t mbar_pending_count(uint64_t state) { return (uint32_t)state & MBAR_MAX_COUNT; }
 
 #define MBAR_ERROR(id_, rule_, section_, hint_, reason_)                                                               \
-    {                                                                                                                  \
-        .id = id_, .rule = rule_, .section = section_, .hint = hint_, .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,          \
-        .reason = reason_                                                                                              \
-    }
+    { .id = id_, .rule = rule_, .section = section_, .hint = hint_, .reason = reason_ }
 
 DIAG_ARRAY(errors, MBAR_ERRORS) = {
     [MBAR_NOT_INITIALISED] =

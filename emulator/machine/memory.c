@@ -7,7 +7,6 @@
 #include "report/diag.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>

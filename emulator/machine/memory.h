@@ -11,7 +11,6 @@
 #include "machine/blocks.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct devmem;

@@ -71,7 +71,7 @@ struct diag {
     const char *section; /* "PTX ISA 9.7.16.7.1" */
     const char *hint;    /* what usually causes it; NULL when nothing useful is known */
     const char *reason;  /* why it has its class; one definition of an id says it */
-    int cuda_error;      /* what the launch returns: enum diag_cuda_error */
+    int cuda_error;      /* what the launch returns: enum diag_cuda_error; 0: DIAG_CUDA_LAUNCH_FAILURE */
     enum diag_class class;
     bool warning; /* the kernel goes on */
     const struct diag_site *site;

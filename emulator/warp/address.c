@@ -7,8 +7,6 @@
 #include "warp/access.h"
 #include "warp/core.h"
 
-#include <stdio.h>
-
 uint64_t warp_address(const struct warp *w, const struct warp_opnd *o, uint32_t lane) {
     uint64_t base = 0;
     if (o->has_base)
@@ -77,7 +75,6 @@ DIAG(no_such_rank) = {
     .section = "PTX ISA 9.7.9.23, 5.1.7",
     .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits 24 and "
             "up were computed wrongly",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "there is no such CTA: an error, or another CTA's bytes.",
 };
 DIAG(no_cluster) = {
@@ -101,7 +98,6 @@ DIAG(peer_gone) = {
     .section = "PTX ISA 5.1.7",
     .hint = "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves while others use "
             "its memory",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "in this order the memory is the CTA's no more, but perhaps another CTA's.",
 };
 DIAG(bad_local) = {
@@ -189,23 +185,20 @@ static bool resolve_shared(struct warp *w, const struct insn *in, uint32_t lane,
     struct cta *cta = smem_resolve(w->cta, addr, size, &off);
     if (!cta || (cta != w->cta && cta->live_warps == 0))
         return fault_shared(w, in, lane, addr, size, write);
-    if (cta != w->cta && !cluster) {
-        warp_fault(w, in, 1u << lane, &not_own,
-                   "lane %u %s shared address 0x%x of the CTA of rank %u from the CTA of rank %u", lane,
-                   write ? "writes" : "reads", addr, cta->rank, w->cta->rank);
-        return false;
-    }
+    if (cta != w->cta && !cluster)
+        return warp_fails(w, in, 1u << lane, &not_own,
+                          "lane %u %s shared address 0x%x of the CTA of rank %u from the CTA of rank %u", lane,
+                          write ? "writes" : "reads", addr, cta->rank, w->cta->rank);
     *loc = (struct warp_loc){cta->smem + off, XS_SHARED_CTA, cta, off};
     return true;
 }
 
 static bool resolve_local(struct warp *w, const struct insn *in, uint32_t lane, uint32_t addr, uint32_t size,
                           bool write, struct warp_loc *loc) {
-    if (!w->local || addr > w->local_stride || size > w->local_stride - addr) {
-        warp_fault(w, in, 1u << lane, &bad_local, "lane %u %s %u bytes at local offset 0x%x; the thread has %u bytes",
-                   lane, write ? "writes" : "reads", size, addr, w->local ? w->local_stride : 0);
-        return false;
-    }
+    if (!w->local || addr > w->local_stride || size > w->local_stride - addr)
+        return warp_fails(w, in, 1u << lane, &bad_local,
+                          "lane %u %s %u bytes at local offset 0x%x; the thread has %u bytes", lane,
+                          write ? "writes" : "reads", size, addr, w->local ? w->local_stride : 0);
     *loc = (struct warp_loc){w->local + (size_t)lane * w->local_stride + addr, XS_LOCAL, NULL, addr};
     return true;
 }
@@ -213,12 +206,10 @@ static bool resolve_local(struct warp *w, const struct insn *in, uint32_t lane, 
 static bool resolve_param(struct warp *w, const struct insn *in, uint32_t lane, uint32_t addr, uint32_t size,
                           bool write, struct warp_loc *loc) {
     uint64_t n = w->grid->param_bytes;
-    if (write || addr > n || size > n - addr) {
-        warp_fault(w, in, 1u << lane, &bad_param,
-                   "lane %u %s %u bytes at parameter offset %u; the kernel has %llu bytes of them", lane,
-                   write ? "writes" : "reads", size, addr, (unsigned long long)n);
-        return false;
-    }
+    if (write || addr > n || size > n - addr)
+        return warp_fails(w, in, 1u << lane, &bad_param,
+                          "lane %u %s %u bytes at parameter offset %u; the kernel has %llu bytes of them", lane,
+                          write ? "writes" : "reads", size, addr, (unsigned long long)n);
     *loc = (struct warp_loc){w->grid->params + addr, XS_PARAM, NULL, addr};
     return true;
 }
@@ -240,11 +231,9 @@ static enum warp_space leave_window(uint64_t *addr) {
 
 bool warp_resolve(struct warp *w, const struct insn *in, uint32_t lane, enum warp_space space, uint64_t addr,
                   uint32_t size, uint32_t align, bool write, struct warp_loc *loc) {
-    if (addr & (align - 1)) {
-        warp_fault(w, in, 1u << lane, &bad_align, "lane %u %s %u bytes at 0x%llx, which is no multiple of %u", lane,
-                   write ? "writes" : "reads", size, (unsigned long long)addr, align);
-        return false;
-    }
+    if (addr & (align - 1))
+        return warp_fails(w, in, 1u << lane, &bad_align, "lane %u %s %u bytes at 0x%llx, which is no multiple of %u",
+                          lane, write ? "writes" : "reads", size, (unsigned long long)addr, align);
     if (space == XS_GENERIC)
         space = leave_window(&addr);
     switch (space) {
@@ -285,10 +274,9 @@ static bool leave_shared_window(struct warp *w, const struct insn *in, uint32_t 
     }
     if (leave_window(addr) == XS_SHARED_CLUSTER)
         return true;
-    warp_fault(w, in, 1u << lane, &bad_shared,
-               "lane %u gives the generic address 0x%llx, which is not in shared memory", lane,
-               (unsigned long long)given);
-    return false;
+    return warp_fails(w, in, 1u << lane, &bad_shared,
+                      "lane %u gives the generic address 0x%llx, which is not in shared memory", lane,
+                      (unsigned long long)given);
 }
 
 bool warp_smem_operand(struct warp *w, const struct insn *in, uint32_t lane, const struct warp_opnd *o, bool cluster,

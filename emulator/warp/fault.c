@@ -33,7 +33,6 @@ DIAG(poison) = {
     .id = "uninitialised",
     .rule = "a value that was never written must not decide anything",
     .hint = "shared memory, tensor memory and registers hold garbage until something writes them",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "an address, a descriptor or a count from garbage is wrong in every order, and there is no value to go "
               "on with.",
 };
@@ -46,7 +45,6 @@ DIAG(guard) = {
     .rule = "a value that was never written must not decide anything",
     .hint = "a register that only some ways write. The emulator goes on with what it holds, on the chip that may be "
             "anything",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the result depends on garbage only where the way matters: CUTLASS's scheduler turns an answer that took "
               "no cluster into coordinates, branches on them and throws them away.",

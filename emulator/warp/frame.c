@@ -137,7 +137,6 @@ DIAG(stack_overflow) = {
             "registers of a warp's calls 67108864 bytes",
     .section = "PTX ISA 5.1.5",
     .hint = "endless recursion",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "the stack of a thread is finite on the chip, too.",
 };
 
@@ -148,12 +147,10 @@ bool warp_push_frame(struct warp *w, const struct insn *call, const struct warp_
     const uint32_t local = root ? 0 : w->frames[parent].local_base + w->frames[parent].func->local_bytes;
     const uint32_t bytes = local + f->local_bytes;
     const uint32_t index = depth < MAX_DEPTH && bytes <= MAX_LOCAL ? take_frame(w, f->frame_slots) : NONE;
-    if (index == NONE) {
-        warp_fault(w, call, g->mask, &stack_overflow,
-                   "stack overflow in a call of %s: %u calls deep, %u bytes of local memory", f->src->name, depth,
-                   bytes);
-        return false;
-    }
+    if (index == NONE)
+        return warp_fails(w, call, g->mask, &stack_overflow,
+                          "stack overflow in a call of %s: %u calls deep, %u bytes of local memory", f->src->name,
+                          depth, bytes);
     reserve_local(w, bytes);
     struct warp_frame *fr = &w->frames[index];
     *fr = (struct warp_frame){.func = f,

@@ -390,7 +390,6 @@ DIAG(answer_branch) = {
     .section = "PTX ISA 9.7.13.18",
     .hint = "the coordinates in an answer of clusterlaunchcontrol.try_cancel that took no cluster: look at is_canceled "
             "before them. The emulator goes on with what the register holds, on the chip that may be anything",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "CUTLASS's scheduler makes a tile of such coordinates with branches and throws it away; no chip minds.",
 };

@@ -9,8 +9,6 @@
 #include "machine/events.h"
 #include "warp/insn.h"
 
-#include <string.h>
-
 #define WARP_ALL_LANES 0xffffffffu
 
 /* --- warps -------------------------------------------------------------------------------------------------------- */
@@ -145,6 +143,11 @@ static inline uint32_t warp_poison(const struct warp *w, warp_slot s) { return s
 static inline void warp_set_poison(struct warp *w, warp_slot s, uint32_t mask, uint32_t p) {
     w->pz[s] = (w->pz[s] & ~mask) | (p & mask);
 }
+/* The same, as the last that a handler does. */
+static inline enum warp_status warp_done(struct warp *w, warp_slot s, uint32_t mask, uint32_t p) {
+    warp_set_poison(w, s, mask, p);
+    return WARP_NEXT;
+}
 /* Predicate source with its negation applied: bit per lane. */
 static inline uint32_t warp_pred(const struct warp *w, const struct warp_opnd *o) {
     uint32_t v = warp_src32(w, o->slot)[0];
@@ -164,6 +167,8 @@ static inline unsigned warp_lowest(uint32_t mask) { return (unsigned)__builtin_c
 /* Reports a fault of lanes `lanes` at this instruction and returns WARP_FAULT. */
 enum warp_status warp_fault(struct warp *w, const struct insn *in, uint32_t lanes, const struct diag *proto,
                             const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* The same, and false: for `return` in what is false after a fault. */
+#define warp_fails(...) ((void)warp_fault(__VA_ARGS__), false)
 /* Fault for a poisoned operand that decides something: `what` is "the address", "the instruction descriptor", ... */
 enum warp_status warp_fault_poison(struct warp *w, const struct insn *in, uint32_t lanes, const char *what);
 /* Who executes this: for asynchronous operations. */

@@ -309,18 +309,10 @@ void note_used_ld(struct race *r, uint32_t warp, uint64_t number) {
         n->used |= n->number == number;
 }
 
-void note_waited_ld(struct race *r, uint32_t warp) {
-    struct note **list = &r->warps[warp].ops.loads;
+void note_waited(struct race *r, uint32_t warp, bool loads) {
+    struct note **list = loads ? &r->warps[warp].ops.loads : &r->warps[warp].ops.stores;
     while (*list) {
-        (*list)->read = by_warp(r, *list);
-        note_drop(r, unlink_note(list));
-    }
-}
-
-void note_waited_st(struct race *r, uint32_t warp) {
-    struct note **list = &r->warps[warp].ops.stores;
-    while (*list) {
-        (*list)->written = by_warp(r, *list);
+        *(loads ? &(*list)->read : &(*list)->written) = by_warp(r, *list);
         note_drop(r, unlink_note(list));
     }
 }

@@ -123,10 +123,9 @@ void notes_end_launch(struct grid_watch *g);
 
 /* --- waits of threads, in their own program order ----------------------------------------------------------------- */
 
-/* tcgen05.wait::ld; an instruction uses a register of tcgen05.ld `number`; tcgen05.wait::st. */
-void note_waited_ld(struct race *r, uint32_t warp);
+/* tcgen05.wait::ld (`loads`) or ::st; an instruction uses a register of tcgen05.ld `number`. */
+void note_waited(struct race *r, uint32_t warp, bool loads);
 void note_used_ld(struct race *r, uint32_t warp, uint64_t number);
-void note_waited_st(struct race *r, uint32_t warp);
 /* commit_group and wait_group, of cp.async.bulk or cp.async. `but`: so many groups may be pending; `read`: .read. */
 void note_group_commit(struct race *r, uint32_t warp, uint32_t lanes, bool bulk);
 void note_group_wait(struct race *r, uint32_t warp, uint32_t lanes, uint32_t but, bool bulk, bool read);

@@ -7,7 +7,6 @@ DIAG(closing) = {
             "attempts to deallocate it",
     .section = "PTX ISA 9.7.16.7.1",
     .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "where the other CTA is late its last accesses meet columns that are given away.",
 };
@@ -30,7 +29,6 @@ DIAG(pair_unordered) = {
     .hint =
         "a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the kernel. "
         "On a B300 it fails every time (NVIDIA/cutlass#3435)",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .reason = "on a B300 one of the orders fails in every run (NVIDIA/cutlass#3435).",
 };
 

@@ -19,7 +19,6 @@ DIAG(global_race) = {
         "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
         "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
         "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "which of the two comes first is chance.",
 };
@@ -31,7 +30,6 @@ DIAG(weak_seed) = {
     .hint =
         "a volatile load, or cuda::atomic_ref. Loops whose atom.cas compares with what was loaded so are right with "
         "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "the compare makes good any value that was loaded; the CUDA C++ Programming Guide shows loops like that, "
               "and CUTLASS has them.",
@@ -44,7 +42,6 @@ DIAG(relaxed_handover) = {
     .hint =
         "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
         "may still hold older bytes",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the store may still be under way when the other thread reads.",
 };
@@ -56,7 +53,6 @@ DIAG(missing_fence) = {
     .hint =
         "fence.proxy.async.global, or fence.proxy.async, by the thread that stored before it tells others, or by the "
         "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the async proxy may read the bytes as they were before the store, though it mostly does not.",
 };
@@ -66,7 +62,6 @@ DIAG(fence_before_overwrite) = {
             "fence.proxy.async between them",
     .section = "PTX ISA 8.6, 9.7.13.4",
     .hint = "fence.proxy.async.global by every thread that read. Many kernels do without",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "CUTLASS and DeepGEMM release stages without the fence; wrong results that it cured are reported of one "
               "kernel, on an NVL72 (deepseek-ai/DeepEP#642).",
@@ -76,7 +71,6 @@ DIAG(copy_handover) = {
     .rule = "what a copy has written or read is handed on by a release and an acquire, not by relaxed ones",
     .section = "PTX ISA 9.7.9.25.2, 8.8",
     .hint = "an acquire, or a fence behind the relaxed wait",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "the fence that lacks compiles to nothing, and chips show a copy's bytes to whoever sees its phase end.",
 };
@@ -87,7 +81,6 @@ DIAG(map_fence_missing) = {
     .section = "PTX ISA 9.7.13.4, 9.7.13.16, 8.6",
     .hint =
         "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the copy may use the map as it was before it was modified.",
 };

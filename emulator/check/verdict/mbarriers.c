@@ -8,7 +8,6 @@ DIAG(mbarrier_race) = {
     .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
     .section = "PTX ISA 9.7.13.15.9, 8.8",
     .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "where the initialisation is late the object is garbage, and the wait passes or hangs.",
 };
@@ -20,7 +19,6 @@ DIAG(inval_unmet) = {
         "match bring them together and order nothing",
     .section = "PTX ISA 9.7.13.15.10, 9.7.13.10",
     .hint = "bar.warp.sync before one lane tells for the others. libcu++'s cuda::pipeline does without",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline leaves it so.",
 };
@@ -90,7 +88,6 @@ DIAG(unpublished) = {
     .section = "PTX ISA 9.7.13.4, 9.7.13.3",
     .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then "
             "barrier.cluster.arrive and .wait by all threads; without them it works on most runs",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "where the other CTA is early it finds no object yet.",
 };
@@ -117,7 +114,6 @@ DIAG(arrives_ahead) = {
     .hint =
         "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
         "On most runs the others keep up",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "a poll that comes between sees the phase, a later one waits for ever. By default the emulator lets the "
               "poll come between.",
@@ -174,7 +170,6 @@ DIAG(phase_unseen) = {
     .hint =
         "a thread that polls until the answer is yes, before the arrivals of the next round. The arrivals are counted "
         "without that, too",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason =
         "an H200 counts the phases without a poll, too; its compute-sanitizer (synccheck) says \"Missing wait\" there.",
@@ -200,7 +195,6 @@ DIAG(phase_missed) = {
     .hint =
         "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
         "who polls late waits for ever. On most runs they come in time",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
 
@@ -225,7 +219,6 @@ DIAG(expects_late) = {
     .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.11",
     .hint = "announce all bytes of a phase before its last arrival, or with it: arrive.expect_tx. On most runs the "
             "bytes come later",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
 
@@ -266,7 +259,6 @@ DIAG(exits_early) = {
     .hint = "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit and copies arrive, of every "
             "stage, or meet at a cluster barrier behind such a wait. Mostly they come in time; else they hit another "
             "CTA's memory",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the arrival or the bytes come after the exit, into memory that is another CTA's.",
 };
@@ -279,7 +271,6 @@ DIAG(exits_unseen) = {
     .hint =
         "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Kernels "
         "of pairs that run on a B200 end so",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "kernels of pairs that run on a B200 end so.",
 };
@@ -313,7 +304,6 @@ DIAG(unannounced) = {
     .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.6",
     .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
             "has landed; count those that other CTAs send, too (of a CTA pair: both halves)",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "where these bytes come first, the tx-count is below zero and the phase can end without others.",
 };

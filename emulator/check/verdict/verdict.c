@@ -14,7 +14,6 @@ DIAG(shared_race) = {
     .hint =
         "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the two; shfl, vote and "
         "elect.sync order no memory. Warps mostly run in the lucky order",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "which of the two comes first is chance.",
 };
@@ -26,7 +25,6 @@ DIAG(missing_fence) = {
         "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
         "thread; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. Mostly the "
         "store has long arrived, so it works by luck on most runs",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
 DIAG(fence_before_overwrite) = {
@@ -38,7 +36,6 @@ DIAG(fence_before_overwrite) = {
         "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
         "the copy be issued; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. "
         "Many kernels do without; of one, wrong results on an NVL72 are reported that it cured",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
 DIAG(not_awaited) = {
@@ -48,7 +45,6 @@ DIAG(not_awaited) = {
     .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5",
     .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer bytes than all "
             "copies bring, so that the phase ends early; or a wait by another thread, without a barrier behind it",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "where the copy is late its old bytes are read, or it lands on what was written.",
 };
@@ -59,7 +55,6 @@ DIAG(copy_overwrites) = {
     .hint = "the thread that issues the copy did not wait for the barrier on which the readers arrive, waited for the "
             "wrong parity or stage, or the readers arrive before they have read (all lanes: __syncwarp() before one "
             "lane arrives)",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "where the copy is early it takes the bytes from those who still read them.",
 };
@@ -71,7 +66,6 @@ DIAG(source_overwritten) = {
         "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the copy, then a "
         "barrier, before the buffer is written again; of a copy to another CTA, word from a thread that has waited for "
         "its mbarrier",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "where the copy is late it reads the new bytes.",
 };
@@ -83,7 +77,6 @@ DIAG(operand_overwritten) = {
     .hint =
         "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong parity or stage; the "
         "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the operation may read the bytes after they have changed.",
 };
@@ -94,7 +87,6 @@ DIAG(relaxed_handover) = {
     .section = "PTX ISA 8.8, 9.7.13.4, 9.7.13.15.13",
     .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
             "accesses it covers, and fence.acquire after the relaxed wait",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
 };
 DIAG(relaxed_copy_handover) = {
@@ -105,7 +97,6 @@ DIAG(relaxed_copy_handover) = {
     .hint =
         "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
         "which compiles to nothing",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
 DIAG(mma_not_awaited) = {
@@ -116,7 +107,6 @@ DIAG(mma_not_awaited) = {
     .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12",
     .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or accumulator; or the "
             "commit comes before the last tcgen05.mma",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the operation may be under way when its cells are touched.",
 };
@@ -127,7 +117,6 @@ DIAG(ld_not_waited) = {
     .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
     .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it a later "
             "tcgen05.mma, .st or .dealloc may overtake a load. It mostly loses the race, so it works by luck",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "a later write of the cells may overtake the load, though it mostly does not.",
 };
@@ -136,7 +125,6 @@ DIAG(st_not_waited) = {
     .rule = "tcgen05.st is asynchronous: only tcgen05.wait::st says that the cells have been written",
     .section = "PTX ISA 9.7.16.6.4.3, 9.7.16.8.5",
     .hint = "put tcgen05.wait::st.sync.aligned behind the stores, before their cells are used or others are told",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "the cells may not have been written when they are read.",
 };
@@ -149,7 +137,6 @@ DIAG(tensor_race) = {
     .hint =
         "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
         "thread does not wait for them: for all of them, for the right parity and accumulator",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_WARNING,
     .reason = "which of the two comes first is chance.",
 };
@@ -161,7 +148,6 @@ DIAG(fence_missing) = {
     .section = "PTX ISA 9.7.16.6.4",
     .hint = "::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier, "
             "::after_thread_sync in the one that goes on. ptxas 13.0 was not seen to move what they hold in place",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "ptxas 13.0 makes no instruction of the fence and was not seen to move anything across waits without it; "
               "CUTLASS's C++ kernels have none.",
@@ -173,7 +159,6 @@ DIAG(operand_fence_missing) = {
     .section = "PTX ISA 9.7.16.11.1, 9.7.16.6.3",
     .hint = "tcgen05.fence::after_thread_sync behind the wait for the bytes, by the thread that issues. No known chip "
             "or compiler moves the operation in front of the wait, and many kernels do without",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
 };
 DIAG(narrow_scope) = {
@@ -183,7 +168,6 @@ DIAG(narrow_scope) = {
     .section = "PTX ISA 8.5, 8.8, 9.7.13.15.13, 9.7.16.11.1",
     .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. Many "
             "kernels do without; of two, whose bytes came by cp.async, stale reads on chips are reported",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope; stale reads are reported of two "
               "kernels, both with bytes of cp.async (NVIDIA/cutlass#3324, NVIDIA/cutlass#3647).",
@@ -197,7 +181,6 @@ DIAG(not_pipelined) = {
     .hint =
         "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
         "tcgen05.wait::ld, even if the registers have been used. Block-scaled kernels rely on the order of mma and cp",
-    .cuda_error = DIAG_CUDA_LAUNCH_FAILURE,
     .class = DIAG_STRICT,
     .reason = "CUTLASS's block-scaled kernels rely on the order of mma and cp, and no chip is known to change it.",
 };

@@ -147,7 +147,7 @@ static void test_memory(struct fixture *f) {
 static void test_messages(void) {
     for (int e = MBAR_NOT_INITIALISED; e <= MBAR_CTA_EXITED; e++) {
         const struct diag *d = mbar_error_diag((enum mbar_error)e);
-        CHECK(d->id && d->rule && d->hint && d->cuda_error);
+        CHECK(d->id && d->rule && d->hint && !d->cuda_error);
         CHECK_HAS(d->section, "PTX ISA ");
     }
 }
