@@ -22,11 +22,6 @@ struct source_file {
     uint32_t lines;
 };
 
-static char *copy_of(const char *s) {
-    const size_t n = strlen(s) + 1;
-    return memcpy(xcalloc(n, 1), s, n);
-}
-
 static char *read_text(const char *path, int64_t newest) {
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || (newest && st.st_mtime > newest) || st.st_size >= MAX_FILE)
@@ -46,7 +41,7 @@ static struct source_file *open_file(struct source_files *files, const char *pat
         if (strcmp((*at)->path, path) == 0)
             return *at;
     struct source_file *f = *at = xcalloc(1, sizeof *f);
-    f->path = copy_of(path);
+    f->path = xstrdup(path);
     f->text = read_text(path, files->newest);
     uint32_t cap = 0;
     for (const char *s = f->text; s; s = strchr(s, '\n'), s = s ? s + 1 : NULL) {

@@ -17,12 +17,16 @@ static inline struct strbuf strbuf_in(char *buf, size_t size) {
     return (struct strbuf){buf, size, 0};
 }
 
+static inline void strbuf_vput(struct strbuf *w, const char *format, va_list args) {
+    const int n = vsnprintf(w->s + w->len, w->size - w->len, format, args);
+    w->len = n < 0 || (size_t)n >= w->size - w->len ? w->size - 1 : w->len + (size_t)n;
+}
+
 __attribute__((format(printf, 2, 3))) static inline void strbuf_put(struct strbuf *w, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const int n = vsnprintf(w->s + w->len, w->size - w->len, format, args);
+    strbuf_vput(w, format, args);
     va_end(args);
-    w->len = n < 0 || (size_t)n >= w->size - w->len ? w->size - 1 : w->len + (size_t)n;
 }
 
 /* "1 byte", "2 bytes" */

@@ -194,6 +194,7 @@ static void sync(struct pass *p, uint32_t i, const struct trace_event *e) {
         break;
     case SYNC_BAR_PASS:
     case SYNC_CLUSTER_PASS:
+    case SYNC_TCGEN05_USE:
         edge(p, e->cluster ? 0 : e->cause, i, 0, false);
         break;
     case SYNC_GROUP_COMMIT:
@@ -205,15 +206,9 @@ static void sync(struct pass *p, uint32_t i, const struct trace_event *e) {
             group_wait(p, i, e);
         break;
     case SYNC_TCGEN05_WAIT_LD:
-        if (w)
-            after_list(p, i, &w->loads);
-        break;
     case SYNC_TCGEN05_WAIT_ST:
         if (w)
-            after_list(p, i, &w->stores);
-        break;
-    case SYNC_TCGEN05_USE:
-        edge(p, e->cluster ? 0 : e->cause, i, 0, false);
+            after_list(p, i, e->kind == SYNC_TCGEN05_WAIT_LD ? &w->loads : &w->stores);
         break;
     default:
         break;

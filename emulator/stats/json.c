@@ -4,9 +4,21 @@
 
 #include <inttypes.h>
 
-/* One `"key": value`, with a comma before all but the first of an object. */
+struct count {
+    const char *key;
+    uint64_t value;
+};
+
+/* A list of `"key":value`, without the braces of an object. */
+static void put_counts(FILE *f, const struct count *list, size_t num) {
+    for (size_t i = 0; i < num; i++)
+        fprintf(f, "%s\"%s\":%" PRIu64, i ? "," : "", list[i].key, list[i].value);
+}
+#define PUT(f, ...)                                                                                                    \
+    put_counts(f, (const struct count[]){__VA_ARGS__}, sizeof(struct count[]){__VA_ARGS__} / sizeof(struct count))
+
+/* One of them, with a comma behind. */
 static void put(FILE *f, const char *key, uint64_t value) { fprintf(f, "\"%s\":%" PRIu64 ",", key, value); }
-static void put_last(FILE *f, const char *key, uint64_t value) { fprintf(f, "\"%s\":%" PRIu64, key, value); }
 static void put_text(FILE *f, const char *key, const char *text) {
     fprintf(f, "\"%s\":", key);
     json_string(f, text);
@@ -21,12 +33,9 @@ static void put_instructions(const struct stats *s, const struct stats_site *all
     for (uint32_t i = 0; i < s->num_sites; i++)
         by[stats_kind_of(&s->sites[i])] += s->sites[i].issued;
     fputs("\"instructions\":{", f);
-    put(f, "issued", all->issued);
-    put(f, "lanes", all->lanes);
-    put(f, "no_lane", all->idle);
-    put(f, "part_of_warp", all->partial);
-    put(f, "split_branches", all->splits);
-    fputs("\"kinds\":{", f);
+    PUT(f, {"issued", all->issued}, {"lanes", all->lanes}, {"no_lane", all->idle}, {"part_of_warp", all->partial},
+        {"split_branches", all->splits});
+    fputs(",\"kinds\":{", f);
     for (unsigned k = 0; k < STATS_KINDS; k++)
         fprintf(f, "%s\"%s\":%" PRIu64, k ? "," : "", stats_kind_key(k), by[k]);
     fputs("}},\n", f);
@@ -53,9 +62,7 @@ static void put_bytes(const struct stats *s, const char *key, enum event_space s
         if (!(b[STATS_READ] | b[STATS_WRITE] | b[STATS_ATOMIC]))
             continue;
         fprintf(f, "%s\"%s\":{", comma, keys[a]);
-        put(f, "read", b[STATS_READ]);
-        put(f, "written", b[STATS_WRITE]);
-        put_last(f, "atomic", b[STATS_ATOMIC]);
+        PUT(f, {"read", b[STATS_READ]}, {"written", b[STATS_WRITE]}, {"atomic", b[STATS_ATOMIC]});
         fputc('}', f);
         comma = ",";
     }
@@ -63,17 +70,12 @@ static void put_bytes(const struct stats *s, const char *key, enum event_space s
 }
 
 static void put_shared(const struct stats_shared *h, FILE *f) {
-    put(f, "requests", h->requests);
-    put(f, "bytes", h->bytes);
-    put(f, "wavefronts", h->wavefronts);
-    put_last(f, "wavefronts_without_conflicts", h->least);
+    PUT(f, {"requests", h->requests}, {"bytes", h->bytes}, {"wavefronts", h->wavefronts},
+        {"wavefronts_without_conflicts", h->least});
 }
 
 static void put_global(const struct stats_global *g, FILE *f) {
-    put(f, "requests", g->requests);
-    put(f, "bytes", g->bytes);
-    put(f, "sectors", g->sectors);
-    put_last(f, "sectors_needed", g->least);
+    PUT(f, {"requests", g->requests}, {"bytes", g->bytes}, {"sectors", g->sectors}, {"sectors_needed", g->least});
 }
 
 static void put_memory(const struct stats *s, const struct stats_site *all, FILE *f) {
@@ -81,10 +83,8 @@ static void put_memory(const struct stats *s, const struct stats_site *all, FILE
     put_bytes(s, "global", SPACE_GLOBAL, f);
     put_bytes(s, "shared", SPACE_SHARED, f);
     put_bytes(s, "tensor", SPACE_TENSOR, f);
-    put(f, "multicast_saved", s->multicast_saved);
-    put(f, "shared_of_other_ctas", s->remote);
-    put(f, "global_different_read", s->footprint_read);
-    put_last(f, "global_different_written", s->footprint_written);
+    PUT(f, {"multicast_saved", s->multicast_saved}, {"shared_of_other_ctas", s->remote},
+        {"global_different_read", s->footprint_read}, {"global_different_written", s->footprint_written});
     fputs("},\n\"shared_accesses\":{", f);
     put_shared(&all->shared, f);
     fputs("},\n\"global_accesses\":{", f);
@@ -105,9 +105,7 @@ static void put_units(const struct stats *s, FILE *f) {
         fputs(i ? "," : "", f);
         json_string(f, s->ops[i].name);
         fputs(":{", f);
-        put(f, "instructions", s->ops[i].instructions);
-        put(f, "count", s->ops[i].count);
-        put_last(f, "bytes", s->ops[i].bytes);
+        PUT(f, {"instructions", s->ops[i].instructions}, {"count", s->ops[i].count}, {"bytes", s->ops[i].bytes});
         fputc('}', f);
     }
     fputs("},\n", f);
@@ -115,18 +113,11 @@ static void put_units(const struct stats *s, FILE *f) {
 
 static void put_barriers(const struct stats *s, FILE *f) {
     fputs("\"mbarriers\":{", f);
-    put(f, "inits", s->mbar_inits);
-    put(f, "phases", s->mbar_phases);
-    put(f, "arrivals_of_threads", s->mbar_arrivals);
-    put(f, "arrivals_of_operations", s->mbar_op_arrivals);
-    put(f, "bytes", s->mbar_bytes);
-    put(f, "polls", s->mbar_polls);
-    put(f, "failed_polls", s->mbar_failed);
-    put(f, "waits", s->mbar_waits);
-    put_last(f, "timed_out_waits", s->mbar_timed_out);
+    PUT(f, {"inits", s->mbar_inits}, {"phases", s->mbar_phases}, {"arrivals_of_threads", s->mbar_arrivals},
+        {"arrivals_of_operations", s->mbar_op_arrivals}, {"bytes", s->mbar_bytes}, {"polls", s->mbar_polls},
+        {"failed_polls", s->mbar_failed}, {"waits", s->mbar_waits}, {"timed_out_waits", s->mbar_timed_out});
     fputs("},\n\"barriers\":{", f);
-    put(f, "cta_phases", s->bar_phases);
-    put_last(f, "cluster_phases", s->cluster_phases);
+    PUT(f, {"cta_phases", s->bar_phases}, {"cluster_phases", s->cluster_phases});
     fputs("},\n", f);
 }
 
@@ -140,10 +131,8 @@ static void put_cycles(const struct stats_cycles *c, FILE *f) {
     put_real(f, "tensor_busy", c->tensor);
     put_real(f, "tma_busy", c->tma);
     put_real(f, "hbm_busy", c->hbm);
-    put(f, "sms", c->sms);
-    put(f, "l2_bytes", c->l2_bytes);
-    put(f, "hbm_bytes", c->hbm_bytes);
-    fputs("\"waits\":[", f);
+    PUT(f, {"sms", c->sms}, {"l2_bytes", c->l2_bytes}, {"hbm_bytes", c->hbm_bytes});
+    fputs(",\"waits\":[", f);
     for (uint32_t i = 0; i < c->num_waits; i++) {
         const struct stats_wait *w = &c->waits[i];
         fputs(i ? ",{" : "{", f);
@@ -151,8 +140,7 @@ static void put_cycles(const struct stats_cycles *c, FILE *f) {
         put_text(f, "for", w->what);
         put_real(f, "cycles", w->cycles);
         put_real(f, "share", w->share);
-        put(f, "warps", w->warps);
-        put_last(f, "waits", w->waits);
+        PUT(f, {"warps", w->warps}, {"waits", w->waits});
         fputc('}', f);
     }
     fputs("]},\n", f);
@@ -169,11 +157,8 @@ static void put_line(const struct stats_line *l, FILE *f) {
     put_text(f, "ptx", t->site->ptx_name);
     put(f, "ptx_line", t->site->ptx_line);
     put_text(f, "text", t->site->ptx_text);
-    put(f, "issued", t->issued);
-    put(f, "lanes", t->lanes);
-    put(f, "no_lane", t->idle);
-    put(f, "part_of_warp", t->partial);
-    put_last(f, "split_branches", t->splits);
+    PUT(f, {"issued", t->issued}, {"lanes", t->lanes}, {"no_lane", t->idle}, {"part_of_warp", t->partial},
+        {"split_branches", t->splits});
     if (t->shared.bytes) {
         fputs(",\"shared\":{", f);
         put_shared(&t->shared, f);
@@ -186,9 +171,7 @@ static void put_line(const struct stats_line *l, FILE *f) {
     }
     if (t->polls) {
         fputs(",\"mbarrier\":{", f);
-        put(f, "polls", t->polls);
-        put(f, "failed_polls", t->failed);
-        put_last(f, "waits", t->waits);
+        PUT(f, {"polls", t->polls}, {"failed_polls", t->failed}, {"waits", t->waits});
         fputc('}', f);
     }
     fputc('}', f);
@@ -203,11 +186,9 @@ void stats_json(const struct stats *s, int fault, FILE *f) {
     put_dim(f, "grid", s->grid);
     put_dim(f, "block", s->block);
     put_dim(f, "cluster", s->cluster);
-    put(f, "static_shared_bytes", s->static_smem);
-    put(f, "dynamic_shared_bytes", s->dynamic_smem);
-    put(f, "ctas", s->ctas);
-    put(f, "warps", s->warps);
-    fputc('\n', f);
+    PUT(f, {"static_shared_bytes", s->static_smem}, {"dynamic_shared_bytes", s->dynamic_smem}, {"ctas", s->ctas},
+        {"warps", s->warps});
+    fputs(",\n", f);
     put_instructions(s, &all, f);
     put_memory(s, &all, f);
     put_units(s, f);

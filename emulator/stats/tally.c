@@ -1,6 +1,7 @@
 /* stats/tally.c - contract in tally.h. */
 #include "stats/tally.h"
 
+#include "base/compare.h"
 #include "base/heap.h"
 
 #include <stdlib.h>
@@ -251,8 +252,6 @@ void tally_join(struct tally *t, const struct tally *from) {
 }
 
 /* --- orders ------------------------------------------------------------------------------------------------------- */
-
-#define COMPARE(a, b) ((a) < (b) ? -1 : (a) > (b))
 
 static int by_shape(const void *x, const void *y) {
     const struct stats_umma *a = x, *b = y;

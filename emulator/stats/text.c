@@ -2,7 +2,6 @@
 #include "stats/stats.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORST = 5, WAITS = 12, NUMBER = 48 };

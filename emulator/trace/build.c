@@ -4,8 +4,6 @@
 #include "base/heap.h"
 #include "trace/describe.h"
 
-#include <string.h>
-
 /* --- instructions ------------------------------------------------------------------------------------------------- */
 
 static uint32_t hash(const struct diag_site *site) {

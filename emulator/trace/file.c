@@ -5,7 +5,6 @@
  */
 #include "trace/file.h"
 
-#include "base/budget.h"
 #include "base/heap.h"
 
 #include <errno.h>

@@ -5,8 +5,6 @@
 #include "trace/build.h"
 #include "trace/describe.h"
 
-#include <string.h>
-
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 static struct cluster_track *track_of(const struct listener *self, const struct cta *cta) {

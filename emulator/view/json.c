@@ -13,7 +13,17 @@
 
 /* --- columns ------------------------------------------------------------------------------------------------------ */
 
-enum field_type { FIELD_U8, FIELD_U16, FIELD_U32, FIELD_I32, FIELD_U64, FIELD_TEXT, FIELD_COORD, FIELD_DIM };
+/* Unsigned numbers: their bytes. */
+enum field_type {
+    FIELD_U8 = 1,
+    FIELD_U16 = 2,
+    FIELD_U32 = 4,
+    FIELD_U64 = 8,
+    FIELD_I32,
+    FIELD_TEXT,
+    FIELD_COORD,
+    FIELD_DIM
+};
 struct field {
     const char *name;
     enum field_type type;
@@ -109,25 +119,10 @@ static void put_field(FILE *f, const struct texts *t, enum field_type type, cons
     uint64_t v = 0;
     int32_t signed_v, coord[5];
     uint32_t word, dim[3];
-    uint16_t half;
     switch (type) {
-    case FIELD_U8:
-        v = *at;
-        break;
-    case FIELD_U16:
-        memcpy(&half, at, sizeof half);
-        v = half;
-        break;
-    case FIELD_U32:
-        memcpy(&word, at, sizeof word);
-        v = word;
-        break;
     case FIELD_TEXT:
         memcpy(&word, at, sizeof word);
         v = t->index[word];
-        break;
-    case FIELD_U64:
-        memcpy(&v, at, sizeof v);
         break;
     case FIELD_I32:
         memcpy(&signed_v, at, sizeof signed_v);
@@ -141,6 +136,9 @@ static void put_field(FILE *f, const struct texts *t, enum field_type type, cons
         memcpy(dim, at, sizeof dim);
         fprintf(f, "[%u,%u,%u]", dim[0], dim[1], dim[2]);
         return;
+    default:
+        memcpy(&v, at, type);
+        break;
     }
     put_u64(f, v);
 }

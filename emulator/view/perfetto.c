@@ -6,13 +6,13 @@
  */
 #include "view/perfetto.h"
 
+#include "base/compare.h"
 #include "base/heap.h"
 #include "base/json.h"
 #include "base/strbuf.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RANKS 16u /* of a cluster at most: pid = cluster * RANKS + rank + 1 */
 
@@ -245,13 +245,7 @@ struct order {
 
 static int by_track(const void *a, const void *b) {
     const struct slice *p = ((const struct order *)a)->slice, *q = ((const struct order *)b)->slice;
-    if (p->track != q->track)
-        return p->track < q->track ? -1 : 1;
-    if (p->from != q->from)
-        return p->from < q->from ? -1 : 1;
-    if (p->to != q->to)
-        return p->to > q->to ? -1 : 1;
-    return (p > q) - (p < q);
+    return COMPARE(p->track, q->track) ?: COMPARE(p->from, q->from) ?: COMPARE(q->to, p->to) ?: COMPARE(p, q);
 }
 
 /* The ends of the slices that are open in a lane, outermost first. */
@@ -363,15 +357,8 @@ static void add_items(struct out *o, uint32_t picture) {
 
 static int by_time(const void *a, const void *b) {
     const struct item *p = a, *q = b;
-    if (p->at != q->at)
-        return p->at < q->at ? -1 : 1;
-    if (p->kind != q->kind)
-        return p->kind < q->kind ? -1 : 1;
-    if (p->length != q->length)
-        return p->length > q->length ? -1 : 1;
-    if (p->picture != q->picture)
-        return p->picture < q->picture ? -1 : 1;
-    return (p->number > q->number) - (p->number < q->number);
+    return COMPARE(p->at, q->at) ?: COMPARE(p->kind, q->kind) ?: COMPARE(q->length, p->length)
+               ?: COMPARE(p->picture, q->picture) ?: COMPARE(p->number, q->number);
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */

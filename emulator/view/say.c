@@ -61,26 +61,19 @@ static void put_own_object(struct strbuf *w, const struct say *t, const struct t
 
 /* The unit that carries an operation out: "TMA", "tensor core" */
 static const char *unit_name(const struct trace_op *op) {
-    switch ((enum event_agent)op->agent) {
-    case AGENT_CP_ASYNC:
-        return "cp.async";
-    case AGENT_TMA:
-    case AGENT_BULK:
-        return "TMA";
-    case AGENT_TENSOR_CORE:
-    case AGENT_TENSOR_COPY:
-        return "tensor core";
-    case AGENT_TENSOR_LDST:
-    case AGENT_TENSOR_ALLOC:
-        return "tensor memory";
-    case AGENT_COMMIT:
-        return "commit";
-    case AGENT_CLC:
-        return "launch control";
-    case AGENT_THREAD:
-        break;
-    }
-    return "unit";
+    static const char *const text[] = {
+        [AGENT_THREAD] = "unit",
+        [AGENT_CP_ASYNC] = "cp.async",
+        [AGENT_TMA] = "TMA",
+        [AGENT_BULK] = "TMA",
+        [AGENT_TENSOR_CORE] = "tensor core",
+        [AGENT_TENSOR_COPY] = "tensor core",
+        [AGENT_TENSOR_LDST] = "tensor memory",
+        [AGENT_TENSOR_ALLOC] = "tensor memory",
+        [AGENT_COMMIT] = "commit",
+        [AGENT_CLC] = "launch control",
+    };
+    return op->agent < sizeof text / sizeof *text ? text[op->agent] : text[AGENT_THREAD];
 }
 
 static void put_range(struct strbuf *w, const struct say *t, uint32_t rank, uint32_t off) {
@@ -305,9 +298,18 @@ static const char *fence_name(uint32_t fence) {
     return text[fence < sizeof text / sizeof *text ? fence : 0];
 }
 
-static void put_phase(struct strbuf *w, const struct trace_event *e) { strbuf_put(w, "phase %u complete", e->phase); }
-
 static void put_sync(struct strbuf *w, const struct say *t, const struct trace_event *e) {
+    static const char *const text[] = {
+        [SYNC_WARP] = "meets the warp's other lanes",
+        [SYNC_TCGEN05_LD] = "issues tcgen05.ld",
+        [SYNC_TCGEN05_WAIT_LD] = "passes tcgen05.wait::ld",
+        [SYNC_TCGEN05_WAIT_ST] = "passes tcgen05.wait::st",
+        [SYNC_TCGEN05_USE] = "uses what its tcgen05.ld loads",
+        [SYNC_TCGEN05_FENCE_BEFORE] = "tcgen05.fence::before_thread_sync",
+        [SYNC_TCGEN05_FENCE_AFTER] = "tcgen05.fence::after_thread_sync",
+        [SYNC_GRID_WAIT] = "griddepcontrol.wait",
+        [SYNC_GRID_LAUNCH_DEPENDENTS] = "griddepcontrol.launch_dependents",
+    };
     switch ((enum event_sync_kind)e->kind) {
     case SYNC_MBAR_ARRIVE:
     case SYNC_MBAR_DROP:
@@ -322,7 +324,7 @@ static void put_sync(struct strbuf *w, const struct say *t, const struct trace_e
     case SYNC_MBAR_PHASE:
     case SYNC_BAR_PHASE:
     case SYNC_CLUSTER_PHASE:
-        put_phase(w, e);
+        strbuf_put(w, "phase %u complete", e->phase);
         break;
     case SYNC_BAR_ARRIVE:
     case SYNC_CLUSTER_ARRIVE:
@@ -332,9 +334,6 @@ static void put_sync(struct strbuf *w, const struct say *t, const struct trace_e
         put_own_object(w, t, e);
         strbuf_put(w, ", phase %u", e->phase);
         break;
-    case SYNC_WARP:
-        strbuf_put(w, "meets the warp's other lanes");
-        break;
     case SYNC_FENCE:
         strbuf_put(w, "%s", fence_name(e->what));
         break;
@@ -342,29 +341,8 @@ static void put_sync(struct strbuf *w, const struct say *t, const struct trace_e
     case SYNC_GROUP_WAIT:
         put_group(w, e);
         break;
-    case SYNC_TCGEN05_LD:
-        strbuf_put(w, "issues tcgen05.ld");
-        break;
-    case SYNC_TCGEN05_WAIT_LD:
-        strbuf_put(w, "passes tcgen05.wait::ld");
-        break;
-    case SYNC_TCGEN05_WAIT_ST:
-        strbuf_put(w, "passes tcgen05.wait::st");
-        break;
-    case SYNC_TCGEN05_USE:
-        strbuf_put(w, "uses what its tcgen05.ld loads");
-        break;
-    case SYNC_TCGEN05_FENCE_BEFORE:
-        strbuf_put(w, "tcgen05.fence::before_thread_sync");
-        break;
-    case SYNC_TCGEN05_FENCE_AFTER:
-        strbuf_put(w, "tcgen05.fence::after_thread_sync");
-        break;
-    case SYNC_GRID_WAIT:
-        strbuf_put(w, "griddepcontrol.wait");
-        break;
-    case SYNC_GRID_LAUNCH_DEPENDENTS:
-        strbuf_put(w, "griddepcontrol.launch_dependents");
+    default:
+        strbuf_put(w, "%s", e->kind < sizeof text / sizeof *text && text[e->kind] ? text[e->kind] : "");
         break;
     }
 }
@@ -385,14 +363,16 @@ static void put_wait(struct strbuf *w, const struct say *t, const struct trace_e
 }
 
 static void put_life(struct strbuf *w, const struct say *t, const struct trace_event *e) {
+    static const char *const text[] = {
+        [LIFE_CLUSTER_START] = "the cluster starts",
+        [LIFE_CLUSTER_END] = "the cluster ends",
+        [LIFE_LANES_EXIT] = "exits",
+        [LIFE_TMEM_RELINQUISH] = "gives up allocating tensor memory",
+        [LIFE_HEAP_ALLOC] = "malloc",
+        [LIFE_HEAP_FREE] = "free",
+    };
     const uint32_t column = (uint32_t)e->value & 0xffff; /* e->pending: whose */
     switch ((enum event_life_kind)e->kind) {
-    case LIFE_CLUSTER_START:
-        strbuf_put(w, "the cluster starts");
-        break;
-    case LIFE_CLUSTER_END:
-        strbuf_put(w, "the cluster ends");
-        break;
     case LIFE_CTA_START:
         strbuf_put(w, "cta%u starts", e->rank);
         break;
@@ -401,9 +381,6 @@ static void put_life(struct strbuf *w, const struct say *t, const struct trace_e
         break;
     case LIFE_CTA_END:
         strbuf_put(w, "cta%u ends", e->rank);
-        break;
-    case LIFE_LANES_EXIT:
-        strbuf_put(w, "exits");
         break;
     case LIFE_TMEM_ALLOC:
         strbuf_put(w, "has tensor memory ");
@@ -414,9 +391,6 @@ static void put_life(struct strbuf *w, const struct say *t, const struct trace_e
         strbuf_put(w, e->kind == LIFE_TMEM_CLOSING ? "is about to give back " : "gives back ");
         put_columns(w, column, column + (e->count & 0xffff));
         break;
-    case LIFE_TMEM_RELINQUISH:
-        strbuf_put(w, "gives up allocating tensor memory");
-        break;
     case LIFE_MBAR_INIT:
     case LIFE_MBAR_INVAL:
         strbuf_put(w, e->kind == LIFE_MBAR_INIT ? "initialises " : "invalidates ");
@@ -426,12 +400,11 @@ static void put_life(struct strbuf *w, const struct say *t, const struct trace_e
             strbuf_count(w, t->c->objects[e->object - 1].count, "arrival");
         }
         break;
-    case LIFE_HEAP_ALLOC:
-    case LIFE_HEAP_FREE:
-        strbuf_put(w, e->kind == LIFE_HEAP_ALLOC ? "malloc" : "free");
-        break;
     case LIFE_REGISTERS:
         strbuf_put(w, "has %u registers a thread", e->count);
+        break;
+    default:
+        strbuf_put(w, "%s", e->kind < sizeof text / sizeof *text && text[e->kind] ? text[e->kind] : "");
         break;
     }
 }
