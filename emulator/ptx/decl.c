@@ -3,8 +3,6 @@
 
 #include "base/heap.h"
 
-#include <string.h>
-
 #define MAX_ALIGN ((uint64_t)1 << 30)
 #define MAX_RANGE ((uint64_t)1 << 24) /* of name<n>; a register of a range costs nothing until it is named */
 

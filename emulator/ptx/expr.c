@@ -105,41 +105,28 @@ static value expr_unary(struct ptx_parser *p) {
 
 /* Higher binds tighter; 0 is no binary operator. */
 static int precedence(int tk) {
-    switch (tk) {
-    case '*':
-    case '/':
-    case '%':
-        return 10;
-    case '+':
-    case '-':
-        return 9;
-    case PTX_TK_SHL:
-    case PTX_TK_SHR:
-        return 8;
-    case '<':
-    case '>':
-    case PTX_TK_LE:
-    case PTX_TK_GE:
-        return 7;
-    case PTX_TK_EQ:
-    case PTX_TK_NE:
-        return 6;
-    case '&':
-        return 5;
-    case '^':
-        return 4;
-    case '|':
-        return 3;
-    case PTX_TK_AND:
-        return 2;
-    case PTX_TK_OR:
-        return 1;
-    default:
-        return 0;
-    }
+    static const uint8_t of[] = {
+        ['*'] = 10,       ['/'] = 10, ['%'] = 10, ['+'] = 9,       ['-'] = 9,        [PTX_TK_SHL] = 8,
+        [PTX_TK_SHR] = 8, ['<'] = 7,  ['>'] = 7,  [PTX_TK_LE] = 7, [PTX_TK_GE] = 7,  [PTX_TK_EQ] = 6,
+        [PTX_TK_NE] = 6,  ['&'] = 5,  ['^'] = 4,  ['|'] = 3,       [PTX_TK_AND] = 2, [PTX_TK_OR] = 1};
+    return (size_t)tk < sizeof of ? of[tk] : 0;
+}
+
+static bool is_comparison(int tk) { return precedence(tk) == 7 || precedence(tk) == 6; }
+
+/* What a comparison says of two of which the first is less, greater or equal: none of these with a NaN. */
+static value compared(int tk, bool less, bool greater, bool equal) {
+    const bool holds = tk == '<'         ? less
+                       : tk == '>'       ? greater
+                       : tk == PTX_TK_LE ? less || equal
+                       : tk == PTX_TK_GE ? greater || equal
+                                         : equal == (tk == PTX_TK_EQ);
+    return integer(holds, false);
 }
 
 static value apply_floating(struct ptx_parser *p, const struct ptx_token *op, double a, double b) {
+    if (is_comparison(op->kind))
+        return compared(op->kind, a < b, b < a, a == b);
     switch (op->kind) {
     case '+':
         return floating(a + b);
@@ -149,18 +136,6 @@ static value apply_floating(struct ptx_parser *p, const struct ptx_token *op, do
         return floating(a * b);
     case '/':
         return floating(a / b);
-    case '<':
-        return integer(a < b, false);
-    case '>':
-        return integer(a > b, false);
-    case PTX_TK_LE:
-        return integer(a <= b, false);
-    case PTX_TK_GE:
-        return integer(a >= b, false);
-    case PTX_TK_EQ:
-        return integer(a == b, false);
-    case PTX_TK_NE:
-        return integer(a != b, false);
     default:
         ptx_error(p, op, "this operator needs integers (PTX ISA 4.5.4)");
         return integer(0, false);
@@ -192,6 +167,8 @@ static value apply_integer(struct ptx_parser *p, const struct ptx_token *op, val
         ptx_error(p, op, "division by zero in a constant expression");
         return a;
     }
+    if (is_comparison(op->kind))
+        return compared(op->kind, less(a, b, u), less(b, a, u), a.bits == b.bits);
     switch (op->kind) {
     case '+':
         return integer(a.bits + b.bits, u);
@@ -207,18 +184,6 @@ static value apply_integer(struct ptx_parser *p, const struct ptx_token *op, val
         return integer(b.bits < 64 ? a.bits << b.bits : 0, a.is_unsigned);
     case PTX_TK_SHR:
         return integer(shift_right(a, b.bits), a.is_unsigned);
-    case '<':
-        return integer(less(a, b, u), false);
-    case '>':
-        return integer(less(b, a, u), false);
-    case PTX_TK_LE:
-        return integer(!less(b, a, u), false);
-    case PTX_TK_GE:
-        return integer(!less(a, b, u), false);
-    case PTX_TK_EQ:
-        return integer(a.bits == b.bits, false);
-    case PTX_TK_NE:
-        return integer(a.bits != b.bits, false);
     case '&':
         return integer(a.bits & b.bits, u);
     case '^':

@@ -3,8 +3,6 @@
 
 #include "base/heap.h"
 
-#include <string.h>
-
 void ptx_formal_list(struct ptx_parser *p, struct ptx_formals *out) { /* '(' is current */
     ptx_next(p);
     while (p->tok.kind != ')' && p->tok.kind != PTX_TK_END) {

@@ -80,38 +80,13 @@ unsigned ptx_sreg_bits(enum ptx_sreg r) { return sregs[(unsigned)r < PTX_SREG_CO
 bool ptx_sreg_is_fixed(enum ptx_sreg r) { return (unsigned)r < PTX_SREG_COUNT && sregs[r].change == fixed; }
 
 unsigned ptx_type_bits(enum ptx_type t) {
-    switch (t) {
-    case PTX_NOTYPE:
-        return 0;
-    case PTX_B8:
-    case PTX_U8:
-    case PTX_S8:
-        return 8;
-    case PTX_B16:
-    case PTX_U16:
-    case PTX_S16:
-    case PTX_F16:
-    case PTX_BF16:
-        return 16;
-    case PTX_B32:
-    case PTX_U32:
-    case PTX_S32:
-    case PTX_F32:
-    case PTX_F16X2:
-    case PTX_BF16X2:
-        return 32;
-    case PTX_B64:
-    case PTX_U64:
-    case PTX_S64:
-    case PTX_F64:
-    case PTX_F32X2:
-        return 64;
-    case PTX_B128:
-        return 128;
-    case PTX_PRED:
-        return 1;
-    }
-    return 0;
+    static const uint8_t bits[] = {
+        [PTX_B8] = 8,     [PTX_U8] = 8,      [PTX_S8] = 8,   [PTX_B16] = 16, [PTX_U16] = 16, [PTX_S16] = 16,
+        [PTX_F16] = 16,   [PTX_BF16] = 16,   [PTX_B32] = 32, [PTX_U32] = 32, [PTX_S32] = 32, [PTX_F32] = 32,
+        [PTX_F16X2] = 32, [PTX_BF16X2] = 32, [PTX_B64] = 64, [PTX_U64] = 64, [PTX_S64] = 64, [PTX_F64] = 64,
+        [PTX_F32X2] = 64, [PTX_B128] = 128,  [PTX_PRED] = 1,
+    };
+    return (unsigned)t < sizeof bits ? bits[t] : 0;
 }
 
 enum ptx_type ptx_mod_type(enum ptx_mod mod) {

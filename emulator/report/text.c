@@ -2,6 +2,7 @@
 #include "report/diag.h"
 
 #include "base/fatal.h"
+#include "base/strbuf.h"
 #include "report/excerpt.h"
 
 #include <ctype.h>
@@ -16,29 +17,11 @@
 #define CALLS_SHOWN 8u     /* inlined calls of a chain */
 #define PTX_TEXT_SHOWN 160 /* characters of an instruction; tcgen05.ld.x128 has thousands */
 
-/* A report under construction. A report that does not fit is cut, never overrun, and still ends its line. */
-struct text {
-    char s[TEXT_BYTES];
-    size_t len;
-};
+/* A report under construction, in TEXT_BYTES of which the last is for the end of a line. A report that does not fit is
+ * cut, never overrun, and still ends its line. */
+#define REPORT() strbuf_in((char[TEXT_BYTES]){0}, TEXT_BYTES - 1)
 
-static void vput(struct text *t, const char *fmt, va_list ap) {
-    size_t room = TEXT_BYTES - 1 - t->len;
-    if (room < 2)
-        return;
-    int n = vsnprintf(t->s + t->len, room, fmt, ap);
-    if (n > 0)
-        t->len += (size_t)n < room ? (size_t)n : room - 1;
-}
-
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    vput(t, fmt, ap);
-    va_end(ap);
-}
-
-static void end_line(struct text *t) {
+static void end_line(struct strbuf *t) {
     if (t->len > TEXT_BYTES - 2)
         t->len = TEXT_BYTES - 2;
     t->s[t->len++] = '\n';
@@ -47,7 +30,7 @@ static void end_line(struct text *t) {
 
 /* Appends the readable part of a C++ symbol: the nested names of _ZN2ns3fooILi4EEvi are "ns::foo<...>". Itanium C++
  * ABI 5.1.2, 5.1.3; anything else is shown as it is. */
-static void put_func(struct text *t, const char *name) {
+static void put_func(struct strbuf *t, const char *name) {
     const char *s = name;
     size_t start = t->len;
     if (strncmp(s, "_Z", 2) == 0) {
@@ -61,16 +44,16 @@ static void put_func(struct text *t, const char *name) {
                 break;
             bool anonymous = strncmp(after, "_GLOBAL__N_", 11) == 0 || strncmp(after, "_INTERNAL_", 10) == 0;
             if (!anonymous)
-                put(t, "%s%.*s", t->len > start ? "::" : "", n < 200 ? (int)n : 200, after);
+                strbuf_put(t, "%s%.*s", t->len > start ? "::" : "", n < 200 ? (int)n : 200, after);
             s = after + n;
             if (!nested)
                 break;
         }
         if (*s == 'I' && t->len > start)
-            put(t, "<...>");
+            strbuf_put(t, "<...>");
     }
     if (t->len == start)
-        put(t, "%.300s", name);
+        strbuf_put(t, "%.300s", name);
 }
 
 /* Removes "name/../" from a path; nvcc writes headers as they were included, a/../b/c.cuh. */
@@ -86,13 +69,13 @@ static void fold_path(char *path) {
 }
 
 /* A path below the working directory is shown from there, as a compiler given a relative path would. */
-static void put_path(struct text *t, const char *path) {
+static void put_path(struct strbuf *t, const char *path) {
     char cwd[PATH_MAX], folded[512];
     snprintf(folded, sizeof folded, "%s", path);
     fold_path(folded);
     size_t n = getcwd(cwd, sizeof cwd) ? strlen(cwd) : 0;
     bool below = n && strncmp(folded, cwd, n) == 0 && folded[n] == '/';
-    put(t, "%s", below ? folded + n + 1 : folded);
+    strbuf_put(t, "%s", below ? folded + n + 1 : folded);
 }
 
 /* The toolkit's own wrappers of single instructions (__syncwarp, __shfl_sync): sm_NN_intrinsics.hpp, crt/. */
@@ -112,49 +95,48 @@ static struct diag_inline own_line(const struct diag_site *s) {
     return at;
 }
 
-static void put_place(struct text *t, const struct diag_site *s) {
+static void put_place(struct strbuf *t, const struct diag_site *s) {
     const struct diag_inline at = own_line(s);
     const bool known = at.file && at.line;
     put_path(t, known ? at.file : s->ptx_name ? s->ptx_name : "PTX");
-    put(t, ":%u", known ? at.line : s->ptx_line);
+    strbuf_put(t, ":%u", known ? at.line : s->ptx_line);
 }
 
 /* The line itself and a mark below it, where the file can be read. */
-static void put_excerpt(struct text *t, const char *file, uint32_t line, uint32_t column) {
+static void put_excerpt(struct strbuf *t, const char *file, uint32_t line, uint32_t column) {
     char text[EXCERPT_BYTES];
     uint32_t mark;
     if (!file || !line || !excerpt_read(file, line, column, text, &mark))
         return;
-    put(t, "%7u | %s", line, text);
+    strbuf_put(t, "%7u | %s", line, text);
     end_line(t);
-    put(t, "        | %*s^", (int)mark, "");
+    strbuf_put(t, "        | %*s^", (int)mark, "");
     end_line(t);
 }
 
 /* "a.cu:12, b.cu:30": the innermost call first. */
-static void put_calls(struct text *t, const struct diag_inline *call) {
+static void put_calls(struct strbuf *t, const struct diag_inline *call) {
     for (unsigned depth = 0; call && depth < CALLS_SHOWN; call = call->outer, depth++) {
-        put(t, "%s", depth ? ", " : "");
+        strbuf_put(t, "%s", depth ? ", " : "");
         put_path(t, call->file ? call->file : "?");
-        put(t, ":%u", call->line);
+        strbuf_put(t, ":%u", call->line);
     }
 }
 
 const char *diag_where(const struct diag_site *s, char *buf, size_t size) {
-    struct text t = {.len = 0};
+    struct strbuf t = strbuf_in(buf, size);
     put_place(&t, s ? s : &(struct diag_site){0});
     const struct diag_inline *calls = s ? own_line(s).outer : NULL;
     if (calls) {
-        put(&t, " (from ");
+        strbuf_put(&t, " (from ");
         put_calls(&t, calls);
-        put(&t, ")");
+        strbuf_put(&t, ")");
     }
-    snprintf(buf, size, "%s", t.s);
     return buf;
 }
 
 const char *diag_own(const struct diag_site *s, char *buf, size_t size) {
-    struct text t = {.len = 0};
+    struct strbuf t = strbuf_in(buf, size);
     struct diag_inline at = own_line(s);
     const struct diag_inline first = at;
     for (const struct diag_inline *call = at.outer; call; call = call->outer)
@@ -164,33 +146,30 @@ const char *diag_own(const struct diag_site *s, char *buf, size_t size) {
         put_place(&t, s);
     } else {
         put_path(&t, at.file);
-        put(&t, ":%u, in ", at.line);
+        strbuf_put(&t, ":%u, in ", at.line);
         put_place(&t, s);
     }
-    snprintf(buf, size, "%s", t.s);
     return buf;
 }
 
 const char *diag_path(const char *path, char *buf, size_t size) {
-    struct text t = {.len = 0};
+    struct strbuf t = strbuf_in(buf, size);
     put_path(&t, path);
-    snprintf(buf, size, "%s", t.s);
     return buf;
 }
 
 const char *diag_function(const char *symbol, char *buf, size_t size) {
-    struct text t = {.len = 0};
+    struct strbuf t = strbuf_in(buf, size);
     put_func(&t, symbol);
-    snprintf(buf, size, "%s", t.s);
     return buf;
 }
 
-static void put_where(struct text *t, const struct diag_site *s) {
+static void put_where(struct strbuf *t, const struct diag_site *s) {
     const char *name = s->ptx_name ? s->ptx_name : "PTX";
-    put(t, "  --> ");
+    strbuf_put(t, "  --> ");
     put_place(t, s);
     if (s->func) {
-        put(t, " in ");
+        strbuf_put(t, " in ");
         put_func(t, s->func);
     }
     end_line(t);
@@ -200,7 +179,7 @@ static void put_where(struct text *t, const struct diag_site *s) {
         const struct diag_inline *call = own.outer; /* the outermost one stands in the function itself */
         for (unsigned depth = 1; call->outer && depth < CALLS_SHOWN; depth++)
             call = call->outer;
-        put(t, "   from: ");
+        strbuf_put(t, "   from: ");
         put_calls(t, own.outer);
         end_line(t);
         put_excerpt(t, call->file, call->line, call->column);
@@ -209,15 +188,15 @@ static void put_where(struct text *t, const struct diag_site *s) {
         return;
     size_t n = strlen(s->ptx_text);
     bool cut = n > PTX_TEXT_SHOWN;
-    put(t, "   ptx: ");
+    strbuf_put(t, "   ptx: ");
     if (s->src_file && s->src_line)
-        put(t, "%.300s:%u   ", name, s->ptx_line);
-    put(t, "%.*s%s", cut ? PTX_TEXT_SHOWN : (int)n, s->ptx_text, cut ? " ...;" : "");
+        strbuf_put(t, "%.300s:%u   ", name, s->ptx_line);
+    strbuf_put(t, "%.*s%s", cut ? PTX_TEXT_SHOWN : (int)n, s->ptx_text, cut ? " ...;" : "");
     end_line(t);
 }
 
 /* "lanes 0-3,8,31" */
-static void put_lanes(struct text *t, uint32_t lanes) {
+static void put_lanes(struct strbuf *t, uint32_t lanes) {
     const char *sep = lanes & (lanes - 1) ? "lanes " : "lane ";
     for (unsigned i = 0; i < 32; i++) {
         if (!(lanes >> i & 1))
@@ -226,46 +205,46 @@ static void put_lanes(struct text *t, uint32_t lanes) {
         while (end < 31 && lanes >> (end + 1) & 1)
             end++;
         if (end == i)
-            put(t, "%s%u", sep, i);
+            strbuf_put(t, "%s%u", sep, i);
         else
-            put(t, "%s%u-%u", sep, i, end);
+            strbuf_put(t, "%s%u-%u", sep, i, end);
         sep = ",";
         i = end;
     }
 }
 
-static void put_who(struct text *t, const struct diag_thread *d) {
-    put(t, "CTA (%u,%u,%u)", d->cta.x, d->cta.y, d->cta.z);
+static void put_who(struct strbuf *t, const struct diag_thread *d) {
+    strbuf_put(t, "CTA (%u,%u,%u)", d->cta.x, d->cta.y, d->cta.z);
     if (d->cluster_size > 1)
-        put(t, ", rank %u of a cluster of %u,", d->cluster_rank, d->cluster_size);
+        strbuf_put(t, ", rank %u of a cluster of %u,", d->cluster_rank, d->cluster_size);
     if (d->warp != DIAG_NO_WARP) {
-        put(t, " warp %u", d->warp);
+        strbuf_put(t, " warp %u", d->warp);
         if (d->lanes) {
-            put(t, ", ");
+            strbuf_put(t, ", ");
             put_lanes(t, d->lanes);
-            put(t, " (%sthread (%u,%u,%u))", d->lanes & (d->lanes - 1) ? "first " : "", d->tid.x, d->tid.y, d->tid.z);
+            strbuf_put(t, " (%sthread (%u,%u,%u))", d->lanes & (d->lanes - 1) ? "first " : "", d->tid.x, d->tid.y,
+                       d->tid.z);
         }
     } else if (t->s[t->len - 1] == ',') {
         t->s[--t->len] = '\0';
     }
 }
 
-static void put_thread(struct text *t, const struct diag_thread *d) {
-    put(t, "   by:  ");
+static void put_thread(struct strbuf *t, const struct diag_thread *d) {
+    strbuf_put(t, "   by:  ");
     put_who(t, d);
     end_line(t);
 }
 
 const char *diag_who(const struct diag_thread *thread, char *buf, size_t size) {
-    struct text t = {.len = 0};
+    struct strbuf t = strbuf_in(buf, size);
     put_who(&t, thread);
-    snprintf(buf, size, "%s", t.s);
     return buf;
 }
 
 /* The party that came first. */
-static void put_other(struct text *t, const struct diag_party *o) {
-    put(t, "  and: %s", o->what);
+static void put_other(struct strbuf *t, const struct diag_party *o) {
+    strbuf_put(t, "  and: %s", o->what);
     end_line(t);
     if (o->site)
         put_where(t, o->site);
@@ -273,24 +252,24 @@ static void put_other(struct text *t, const struct diag_party *o) {
         put_thread(t, o->thread);
 }
 
-static void put_headline(struct text *t, const struct diag *d, const char *fmt, va_list ap) {
+static void put_headline(struct strbuf *t, const struct diag *d, const char *fmt, va_list ap) {
     const char *id = d->id;
-    put(t, d->warning ? "warning: " : "error: ");
-    vput(t, fmt, ap);
+    strbuf_put(t, d->warning ? "warning: " : "error: ");
+    strbuf_vput(t, fmt, ap);
     if (id && t->len < ID_COLUMN)
-        put(t, "%*s", (int)(ID_COLUMN - t->len), "");
+        strbuf_put(t, "%*s", (int)(ID_COLUMN - t->len), "");
     if (id)
-        put(t, " [%s]", id);
+        strbuf_put(t, " [%s]", id);
     end_line(t);
 }
 
-static void deliver(const struct diag_sink *sink, const struct text *t) {
+static void deliver(const struct diag_sink *sink, const struct strbuf *t) {
     if (sink && sink->write)
         sink->write(sink->ctx, t->s, t->len);
 }
 
 void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char *fmt, va_list ap) {
-    struct text t = {.len = 0};
+    struct strbuf t = REPORT();
     put_headline(&t, d, fmt, ap);
     if (d->site)
         put_where(&t, d->site);
@@ -299,21 +278,21 @@ void diag_vreport(const struct diag_sink *sink, const struct diag *d, const char
     if (d->other)
         put_other(&t, d->other);
     if (d->rule || d->section) {
-        put(&t, "   rule: %s", d->rule ? d->rule : "");
+        strbuf_put(&t, "   rule: %s", d->rule ? d->rule : "");
         if (d->section)
-            put(&t, "%s(%s)", d->rule ? "   " : "", d->section);
+            strbuf_put(&t, "%s(%s)", d->rule ? "   " : "", d->section);
         end_line(&t);
     }
     if (d->hint) {
-        put(&t, "   hint: %s", d->hint);
+        strbuf_put(&t, "   hint: %s", d->hint);
         end_line(&t);
     }
     if (d->after) {
-        put(&t, "   note: the warning [%s] came before; this may follow from it", d->after);
+        strbuf_put(&t, "   note: the warning [%s] came before; this may follow from it", d->after);
         end_line(&t);
     }
     if (d->id) {
-        put(&t, "   more: %s#%s", DIAG_PAGE, d->id);
+        strbuf_put(&t, "   more: %s#%s", DIAG_PAGE, d->id);
         end_line(&t);
     }
     deliver(sink, &t);
@@ -328,15 +307,15 @@ void diag_report(const struct diag_sink *sink, const struct diag *d, const char 
 
 void diag_report_more(const struct diag_sink *sink, const struct diag *d, uint64_t more, const char *when,
                       const struct diag_thread *last) {
-    struct text t = {.len = 0};
-    put(&t, "note: %llu more of [%s]", (unsigned long long)more, d->id);
+    struct strbuf t = REPORT();
+    strbuf_put(&t, "note: %llu more of [%s]", (unsigned long long)more, d->id);
     if (d->site) {
-        put(&t, " at ");
+        strbuf_put(&t, " at ");
         put_place(&t, d->site);
     }
-    put(&t, "%s", when);
+    strbuf_put(&t, "%s", when);
     if (last) {
-        put(&t, ", last by ");
+        strbuf_put(&t, ", last by ");
         put_who(&t, last);
     }
     end_line(&t);
