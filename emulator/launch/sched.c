@@ -9,7 +9,6 @@
  */
 #include "engines/tc.h"
 #include "launch/state.h"
-#include "machine/mbarrier.h"
 
 #define QUANTUM 256u         /* instructions of a warp's turn */
 #define CLUSTER_ROUNDS 2000u /* rounds before the next cluster gets a turn, where it may wait for that */

@@ -5,7 +5,6 @@
 #include "simd/swizzle.h"
 #include "simd/vectors.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* The next box mostly lies beside this one, each row in a page of its own: into L2, as L1 is smaller than a box. A
