@@ -3,19 +3,12 @@
 # played here: a cleared environment, the files that GitHub gives a step, the step's own command and inputs as action.yml
 # has them, and examples/one_umma as the project that uses it. TOOLKIT: the toolkit.env by whose nvcc the tests were built.
 # The emulator in ROOT/build/ is up to date, and an nvcc is named, so that nothing is built anew and nothing is fetched.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
 # shellcheck disable=SC1090,SC2153
 nvcc=$(. "$2" && echo "$NVCC")
 cc=$(cut -d' ' -f1 "$root/build/emulator/flags")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-bad=0
-
-failed() {
-    echo "FAILED: $1"
-    bad=1
-}
 
 # ---------------------------------------------------------------- the text
 # wrong FILE: what breaks the metadata syntax for composite actions, or names an input that is not declared
@@ -100,15 +93,6 @@ $input="*) value=$(printf '%s\n' "$given" | sed -n "s/^$input=//p") ;;
     in_job "$@" sh -e -c "$(sed -n 's/^ *- run: //p' "$root/action.yml")"
 }
 
-# expect CODE PATTERN WHAT: how the last step ended, and what it printed
-expect() {
-    # shellcheck disable=SC2254
-    case $code:$out in
-    $1:$2) ;;
-    *) failed "$3: exit code $code: $out" ;;
-    esac
-}
-
 job
 build='cmake -S . -B out && cmake --build out && ctest --test-dir out --output-on-failure'
 action "run=$build" 'options=--schedule=lazy --gpc-sizes=74,74 --time'
@@ -122,8 +106,7 @@ action toolkit=false direct=true run=out/one_umma
 expect 0 '*warp instructions*PASS  one_umma*' "direct=true"
 
 mkdir "$scratch/bin"
-printf '#!/bin/sh\necho 9.0\necho 10.3\n' >"$scratch/bin/nvidia-smi"
-chmod +x "$scratch/bin/nvidia-smi"
+printf 'echo 9.0\necho 10.3\n' | stand_in "$scratch/bin/nvidia-smi"
 in_job sh -e -c "PATH=$scratch/bin:\$PATH; cmake -S . -B out >log; ctest --test-dir out -N"
 expect 0 '*: gpu*: emulator.default*Total Tests: 8' "the example on a machine with a B300"
 in_job sh -c "sed -i 's/CMAKE_CUDA_RUNTIME_LIBRARY Shared/CMAKE_CUDA_RUNTIME_LIBRARY Static/' CMakeLists.txt; $build"

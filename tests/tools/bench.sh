@@ -1,40 +1,36 @@
 #!/bin/sh
 # bench.sh ROOT: scripts/bench.sh and scripts/bench_report.py, with programs and a clock that stand in for a GPU's: what was
 # measured is in the table and the plot, what was not is not, and a failure is one. scripts/bench_emulator.py the same way.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
-bad=0
 
 # says FILE TEXT...: each TEXT stands in FILE; lacks FILE TEXT...: none does
 says() {
     file=$1
     shift
     for text in "$@"; do
-        grep -qF -e "$text" "$file" || { echo "FAILED: $file does not say: $text"; bad=1; sed 's/^/    /' "$file"; }
+        grep -qF -e "$text" "$file" || failed "$file does not say: $text: $(cat "$file")"
     done
 }
 lacks() {
     file=$1
     shift
     for text in "$@"; do
-        if grep -qF -e "$text" "$file"; then echo "FAILED: $file says: $text"; bad=1; fi
+        ! grep -qF -e "$text" "$file" || failed "$file says: $text"
     done
 }
 
 # program NAME TFLOPS CODE: prints a TIME line of that rate for the --m it is given, unless it ends with CODE
 program() {
-    cat >"$1" <<STAND_IN
-#!/bin/sh
+    stand_in "$1" <<STAND_IN
 [ "\$*" = "\${*#*--time 7}" ] && { echo "no --time 7"; exit 1; }
 while [ \$# -gt 0 ]; do [ "\$1" = --m ] && m=\$2; shift; done
 echo "a line that is nobody's business"
 [ $3 -eq 0 ] || { echo "$1 cannot"; exit $3; }
 echo "TIME  $1 \${m}x\${m}x\$m f16->f32: median 12.34 us, 11.50 to 20.75, 7 runs, $2 TFLOPS on NVIDIA B200"
 STAND_IN
-    chmod +x "$1"
 }
 program cublas 1000.00 0
 program 01_first 1.00 1
@@ -42,15 +38,11 @@ program 02_second 250.00 0
 program 05_fifth 875.50 0
 program 06_broken 1.00 1
 mkdir bin
-cat >bin/nvidia-smi <<'STAND_IN'
-#!/bin/sh
-echo "1830 MHz, 1965 MHz, 3996 MHz, 640.10 W, 61"
-STAND_IN
-chmod +x bin/nvidia-smi
+echo 'echo "1830 MHz, 1965 MHz, 3996 MHz, 640.10 W, 61"' | stand_in bin/nvidia-smi
 PATH=$scratch/bin:$PATH
 
 SIZES='512 1024' RUNS=7 sh "$root/scripts/bench.sh" rec.txt ./cublas ./01_first ./02_second ./05_fifth >table 2>&1 ||
-    { echo "FAILED: bench.sh ends with $?"; bad=1; }
+    failed "bench.sh ends with $?"
 says table 'TFLOPS on NVIDIA B200, f16->f32' 'median of 7 launches' '1000.0' '250.0 (0.25)' '875.5 (0.88)' \
     '12.3 (11.5-20.8)' 'CLOCKS before size 512: 1830 MHz, 1965 MHz' 'CLOCKS after size 1024' 'plot: '
 lacks table 01_first Emulated FAILED "nobody's"
@@ -60,7 +52,7 @@ if python3 -I -c 'import matplotlib' 2>/dev/null; then
     says rec.svg '<svg ' '</svg>' 02_second 05_fifth 'NVIDIA B200'
     for name in cublas 02_second 05_fifth; do
         [ "$(sed -n "/<g id=\"$name\">/,/^  *<\/g>$/p" rec.svg | grep -c '<use ')" -eq 2 ] ||
-            { echo "FAILED: the plot has not 2 points of $name"; bad=1; }
+            failed "the plot has not 2 points of $name"
     done
 else
     says table 'no plot: python3 has no matplotlib'
@@ -68,10 +60,8 @@ fi
 
 # no cuBLAS, a program that fails: said in the table, no ratio, no line in the plot, exit code 1
 program cublas 1 3
-if SIZES=512 RUNS=7 sh "$root/scripts/bench.sh" rec.txt ./cublas ./02_second ./06_broken >table 2>&1; then
-    echo "FAILED: bench.sh forgives a program that fails"
-    bad=1
-fi
+SIZES=512 RUNS=7 sh "$root/scripts/bench.sh" rec.txt ./cublas ./02_second ./06_broken >table 2>&1 &&
+    failed "bench.sh forgives a program that fails"
 says table absent FAILED '250.0' 'NONE  cublas 512x512x512: cublas cannot' \
     'FAILED  06_broken 512x512x512: exit code 1: 06_broken cannot'
 lacks table '(0.' '1000'
@@ -81,25 +71,18 @@ lacks table '(0.' '1000'
 : >rec.txt
 python3 -IB "$root/scripts/bench_report.py" rec.txt none.svg >table 2>&1 || bad=1
 says table 'nothing was measured'
-[ ! -e none.svg ] || { echo "FAILED: a plot of nothing"; bad=1; }
+[ ! -e none.svg ] || failed "a plot of nothing"
 line='TIME  02_second 512x512x512 f16->f32: median 1.00 us, 1.00 to 1.00, 1 runs, 2.00 TFLOPS on'
 echo "$line Emulated NVIDIA B200 (sm100emu)" >rec.txt
 python3 -IB "$root/scripts/bench_report.py" rec.txt emu.svg >table 2>&1 || bad=1
 says table 'times of the emulator on this computer, not of a GPU'
 echo "$line NVIDIA B200" >>rec.txt
-if python3 -IB "$root/scripts/bench_report.py" rec.txt two.svg >table 2>&1; then
-    echo "FAILED: a table of two devices"
-    bad=1
-fi
+! python3 -IB "$root/scripts/bench_report.py" rec.txt two.svg >table 2>&1 || failed "a table of two devices"
 
 # the emulator: sgemm takes 2 s, kernels 1, 3 and 1.6 s in turn, programs 5 s
 mkdir -p build/tests
-cat >build/tests/bench_emulator <<'STAND_IN'
-#!/bin/sh
-echo "tensor core and interpreter"
-STAND_IN
-cat >build/tests/bench_host <<'STAND_IN'
-#!/bin/sh
+echo 'echo "tensor core and interpreter"' | stand_in build/tests/bench_emulator
+stand_in build/tests/bench_host <<'STAND_IN'
 # bench_host sgemm N | run EMULATOR --time [--umma=fast|b200] PROGRAM ARGS
 [ "$4" != --umma=fast ] || echo "$*" >fast
 [ "$4" != --umma=b200 ] || echo "$*" >>b200
@@ -114,9 +97,13 @@ else
     echo "5.000 123.4"
 fi
 STAND_IN
-chmod +x build/tests/*
-SIZE=1000 RUNS=3 python3 -ISB "$root/python/sm100repo" "$root/scripts/bench_emulator.py" build 01_first 05_fifth >table 2>&1 ||
-    { echo "FAILED: bench_emulator.py ends with $?"; bad=1; }
+# emulator RUNS STEP...: bench_emulator.py at 1000 cubed
+emulator() (
+    export SIZE=1000 RUNS="$1"
+    shift
+    python "$root/scripts/bench_emulator.py" build "$@" >table 2>&1
+)
+emulator 3 01_first 05_fifth || failed "bench_emulator.py ends with $?"
 says table 'tensor core and interpreter' '1000 cubed' 'OpenBLAS Core, 4 threads' '05_fifth f16, kernel' '05_fifth bf16, kernel' \
     ' 1.60 s (1.00-3.00)     1.2 GFLOP/s     4.0 M warp instr.   sgemm 2.00 s (2.00-2.00): 0.80 times (0.50-1.50)' \
     ' 5.00 s (5.00-5.00)' ' 2.50 times (2.50-2.50)' '123 MiB at most'
@@ -127,12 +114,9 @@ lacks fast bf16
 says table '05_fifth bf16, b200, kernel'
 says b200 'build/05_fifth --m 1000' '--type tf32' '--type e4m3'
 touch no_blas
-SIZE=1000 RUNS=1 MEMORY=1 python3 -ISB "$root/python/sm100repo" "$root/scripts/bench_emulator.py" build 05_fifth >table 2>&1 || bad=1
+(export MEMORY=1 && emulator 1 05_fifth) || bad=1
 says table 'OpenBLAS is not installed' 'MiB at most, all of 8192 cubed'
 lacks table times sgemm
-if SIZE=1000 RUNS=1 python3 -ISB "$root/python/sm100repo" "$root/scripts/bench_emulator.py" build 02_second 06_broken >table 2>&1; then
-    echo "FAILED: bench_emulator.py forgives a program that fails"
-    bad=1
-fi
+! emulator 1 02_second 06_broken || failed "bench_emulator.py forgives a program that fails"
 says table 'build/06_broken failed' 'it broke'
 exit $bad

@@ -2,26 +2,18 @@
 # building.sh ROOT: make counts what it builds, of how much there is to do, also in a tree that is partly built and under -j; on
 # a terminal in one line, elsewhere in a few, and V=1 shows the commands. scripts/progress.sh does so for CTest. The
 # compiler here only makes empty files.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-bad=0
-fail() {
-    echo "FAILED: $*"
-    bad=1
-}
-cat >"$scratch/cc" <<'STAND_IN'
-#!/bin/sh
+stand_in "$scratch/cc" <<'STAND_IN'
 while [ $# -gt 1 ]; do
     [ "$1" != -o ] || : >"$2"
     shift
 done
 STAND_IN
-chmod +x "$scratch/cc"
 built() {
     env -u MAKEFLAGS -u MAKELEVEL "$@" --no-print-directory -C "$root" CC="$scratch/cc" BUILD="$scratch/out" PROGRAMS="$scratch/out" emulator >"$scratch/log" 2>&1 ||
-        fail "$*: $(tail -3 "$scratch/log")"
+        failed "$*: $(tail -3 "$scratch/log")"
 }
 # counts WHAT: the log's steps are [1/N] ... [N/N]; sets n. Two that begin at once may be shown in either order.
 counts() {
@@ -30,33 +22,32 @@ counts() {
     i=0
     while read -r step of; do
         i=$((i + 1))
-        [ "$step $of" = "$i $n" ] || fail "$1: step $step of $of; expected $i of $n"
+        [ "$step $of" = "$i $n" ] || failed "$1: step $step of $of; expected $i of $n"
     done <"$scratch/steps"
-    [ $i = "${n:-0}" ] || fail "$1: $i steps of ${n:-0}"
+    [ $i = "${n:-0}" ] || failed "$1: $i steps of ${n:-0}"
 }
 
 if command -v python3 >/dev/null; then
     terminal="python3 -ISB -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)'"
     eval "built $terminal make -j4"
     counts "a fresh tree"
-    [ "${n:-0}" -gt 100 ] || fail "only $n steps build the emulator"
+    [ "${n:-0}" -gt 100 ] || failed "only $n steps build the emulator"
     rm "$scratch"/out/emulator/obj/base/*.o
     objects=$(ls "$root"/emulator/base/*.c | wc -l)
     eval "built $terminal make"
     counts "a tree partly built"
-    [ "${n:-0}" = $((objects + 4)) ] || fail "$n steps instead of $objects objects, an archive and three programs"
+    [ "${n:-0}" = $((objects + 4)) ] || failed "$n steps instead of $objects objects, an archive and three programs"
     rm -r "$scratch/out"
 fi
 built make
 lines=$(wc -l <"$scratch/log")
 [ "$lines" -ge 4 ] && [ "$lines" -le 5 ] && grep -q '^  building, [0-9]* to do; V=1 shows the commands$' "$scratch/log" ||
-    fail "elsewhere than on a terminal: $(cat "$scratch/log")"
+    failed "elsewhere than on a terminal: $(cat "$scratch/log")"
 rm "$scratch"/out/emulator/obj/base/arena.o
 built make V=1
-grep -q "^$scratch/cc .*arena.c" "$scratch/log" && ! grep -q 'to do' "$scratch/log" || fail "V=1: $(cat "$scratch/log")"
+grep -q "^$scratch/cc .*arena.c" "$scratch/log" && ! grep -q 'to do' "$scratch/log" || failed "V=1: $(cat "$scratch/log")"
 
-cat >"$scratch/ctest" <<'STAND_IN'
-#!/bin/sh
+stand_in "$scratch/ctest" <<'STAND_IN'
 echo "      Start   1: unit.one"
 echo "  1/200 Test   #1: unit.one ....   Passed    0.01 sec"
 echo "100/200 Test #100: unit.two ....   Passed    0.01 sec"
@@ -67,7 +58,7 @@ exit 8
 STAND_IN
 said=$(sh "$root/scripts/progress.sh" sh "$scratch/ctest")
 code=$?
-[ $code = 8 ] || fail "progress.sh: exit code $code instead of 8"
+[ $code = 8 ] || failed "progress.sh: exit code $code instead of 8"
 wanted=$(sh "$scratch/ctest" | sed '/Start/d; /unit.one/d')
-[ "$said" = "$wanted" ] || fail "progress.sh says: $said"
+[ "$said" = "$wanted" ] || failed "progress.sh says: $said"
 exit $bad

@@ -1,21 +1,18 @@
 #!/bin/sh
 # cuda_headers.sh ROOT TOOLKIT_ENV: every header of common/ compiles alone for the family, without a warning.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
 # shellcheck disable=SC1090
 . "$2"
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-bad=0 count=0
+count=0
 for header in "$root"/common/*.h "$root"/common/*.cuh; do
     [ -e "$header" ] || continue
     count=$((count + 1))
     printf '#include "common/%s"\n' "$(basename "$header")" >"$scratch/alone.cu"
-    if ! "$NVCC" -std=c++17 -gencode arch=compute_100f,code=sm_100f -I "$root" -Werror all-warnings -Xcompiler -Wall \
-        -c -o "$scratch/alone.o" "$scratch/alone.cu"; then
-        echo "FAILED: common/$(basename "$header") does not compile alone"
-        bad=1
-    fi
+    "$NVCC" -std=c++17 -gencode arch=compute_100f,code=sm_100f -I "$root" -Werror all-warnings -Xcompiler -Wall \
+        -c -o "$scratch/alone.o" "$scratch/alone.cu" ||
+        failed "common/$(basename "$header") does not compile alone"
 done
 echo "$count headers"
 [ $count -gt 0 ] && exit $bad

@@ -2,23 +2,17 @@
 # dist.sh ROOT: `make dist` gives the commit's files and the same bytes twice, later, and in another clone with other
 # settings; it refuses where there is no commit of its own; and the tarball installs without git and without nvcc. It
 # works on a repository of its own, made of the files that git knows in ROOT.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 git -C "$root" rev-parse HEAD >/dev/null 2>&1 || {
     echo 'skipped: no git, or no repository here'
     exit 77
 }
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 tarball=build/sm100emu-$(cat "$root/VERSION").tar.gz
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_CEILING_DIRECTORIES="$scratch"
-bad=0
 
-failed() {
-    echo "FAILED: $1"
-    bad=1
-}
 # dist DIR [VAR=value]...: makes the tarball of DIR
 dist() {
     where=$1
@@ -67,8 +61,7 @@ GIT_CEILING_DIRECTORIES='' refuses "in another's repository"
 # Commands that must not be needed say that they were called. Compiled without optimisation, which is soon done.
 mkdir "$scratch/bin"
 for tool in git nvcc python3 pip curl wget; do
-    printf '#!/bin/sh\necho "%s $*" >>"%s/called"\nexit 1\n' $tool "$scratch" >"$scratch/bin/$tool"
-    chmod +x "$scratch/bin/$tool"
+    printf 'echo "%s $*" >>"%s/called"\nexit 1\n' $tool "$scratch" | stand_in "$scratch/bin/$tool"
 done
 PATH="$scratch/bin:$PATH" make install PREFIX="$scratch/prefix" OPT=-O0 >"$scratch/log" 2>&1 ||
     failed "the tarball does not install: $(tail -20 "$scratch/log")"

@@ -1,23 +1,9 @@
 #!/bin/sh
 # doctor.sh ROOT: scripts/doctor.sh decides by toolkit, driver and compute capability as it should, picks the backend
 # from what nvidia-smi says, and works with nothing installed.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-bad=0
-
-# same WHAT GOT PATTERN: GOT matches the shell pattern
-same() {
-    # shellcheck disable=SC2254
-    case $2 in
-    $3) ;;
-    *)
-        echo "FAILED: $1: $2"
-        bad=1
-        ;;
-    esac
-}
 
 while read -r toolkit driver cc decision word; do
     same "verdict $toolkit $driver $cc" "$(sh "$root/scripts/doctor.sh" verdict "$toolkit" "$driver" "$cc")" \
@@ -50,10 +36,7 @@ done
 doctor() {
     env -u CUDA_HOME -u NVCC -u CC -u NVCC_CCBIN PATH="$scratch/bin" sh "$root/scripts/doctor.sh" "$@" 2>&1
 }
-pretend() {
-    printf '#!/bin/sh\necho "%s"\n' "$1" >"$scratch/bin/nvidia-smi"
-    chmod +x "$scratch/bin/nvidia-smi"
-}
+pretend() { echo "echo '$1'" | stand_in "$scratch/bin/nvidia-smi"; }
 
 same "backend without nvidia-smi" "$(doctor backend)" emulator
 report=$(doctor) || same "the report's exit code" "$?" 0
@@ -67,10 +50,9 @@ same "report: test-aarch64" "$report" '*test-aarch64 * MISSING: install gcc-aarc
 same "need" "$(doctor need cmake)" '*cmake is missing: install cmake*'
 
 # A cross compiler that finds no C library is half an installation.
-printf '#!/bin/sh\ncat >/dev/null\nexit 1\n' >"$scratch/bin/aarch64-linux-gnu-gcc"
-chmod +x "$scratch/bin/aarch64-linux-gnu-gcc"
+echo 'cat >/dev/null; exit 1' | stand_in "$scratch/bin/aarch64-linux-gnu-gcc"
 same "need without libc" "$(doctor need aarch64-linux-gnu-gcc)" '*libc6-dev-arm64-cross*'
-printf '#!/bin/sh\ncat >/dev/null\n' >"$scratch/bin/aarch64-linux-gnu-gcc"
+echo 'cat >/dev/null' | stand_in "$scratch/bin/aarch64-linux-gnu-gcc"
 same "need with libc" "$(doctor need aarch64-linux-gnu-gcc)" ''
 
 while IFS=: read -r wanted line; do
@@ -92,10 +74,8 @@ pretend "10.0, 570.10, NVIDIA B200"
 same "report: old driver" "$(doctor)" '*NVIDIA B200, compute capability 10.0*too old: CUDA * wants *runs on the GPU*'
 
 # The package manager that is here is named.
-printf '#!/bin/sh\n' >"$scratch/bin/dnf"
-chmod +x "$scratch/bin/dnf"
+stand_in "$scratch/bin/dnf" </dev/null
 same "need with dnf" "$(doctor need c++)" '*sudo dnf install gcc-c++*'
-printf '#!/bin/sh\n' >"$scratch/bin/apt-get"
-chmod +x "$scratch/bin/apt-get"
+stand_in "$scratch/bin/apt-get" </dev/null
 same "need with apt-get" "$(doctor need c++)" '*sudo apt-get install g++*'
 exit $bad

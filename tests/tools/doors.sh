@@ -1,27 +1,11 @@
 #!/bin/sh
 # doors.sh ROOT PROGRAM: what make says to who is new here: a target without its number or with a wrong one, a folder that
 # cannot be written to, a size that cannot be, a step's own folder; and what a program says where there is no GPU.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1 program=$2
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT BUILD PROGRAMS
 cd "$root" || exit 2
-bad=0
-
-# says CODE PATTERN COMMAND...: ends with CODE, and PATTERN is in what it says
-says() {
-    code=$1 pattern=$2
-    shift 2
-    out=$("$@" 2>&1)
-    got=$?
-    # shellcheck disable=SC2254
-    case $got:$out in
-    $code:$pattern) ;;
-    *)
-        printf 'FAILED: %s: exit code %s, not %s with %s:\n%s\n' "$*" "$got" "$code" "$pattern" "$out"
-        bad=1
-        ;;
-    esac
-}
 
 for target in run check watch exercise grade; do
     says 2 "*which step?*make $target-01*make $target-05*" make $target

@@ -2,22 +2,14 @@
 # explore.sh EMULATOR LAUNCH_PTX CC: sm100emu --explore finds the first schedule under which a program does otherwise,
 # and only that: with a program that does otherwise when told to, and with kernels of which one lacks a wait that no
 # schedule without a seed misses. SAN_LIB as in scripts/run.sh.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 emulator=$1 launch_ptx=$2 cc=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 unset SM100EMU_SCHEDULE SM100EMU_TIME SM100EMU_STATS SM100EMU_THREADS SM100EMU_TIMEOUT
-bad=0
-
-failed() {
-    echo "FAILED: $1"
-    bad=1
-}
 
 # emulate ARGS: its exit code in $code, its output in out and err
 emulate() {
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
-        "$emulator" "$@" >"$scratch/out" 2>"$scratch/err"
+    emulated "$emulator" "$@" >"$scratch/out" 2>"$scratch/err"
     code=$?
 }
 
@@ -74,8 +66,7 @@ PROGRAM
 odd=$scratch/odd
 
 # A process that hangs takes 20 s to be stopped; meanwhile the rest.
-env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0" "$emulator" --explore=1 "$odd" random:1 hang \
-    >"$scratch/hang.out" 2>"$scratch/hang.err" &
+emulated "$emulator" --explore=1 "$odd" random:1 hang >"$scratch/hang.out" 2>"$scratch/hang.err" &
 hang=$!
 
 emulate --explore=3 "$odd" none exit
@@ -173,8 +164,7 @@ words='k block=1 buf:64 out:4'
         expect 0 "$schedule, which comes before $first"
     done
     [ "$schedule" = "$first" ] || failed "the first schedule that differs is none: $first"
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" sh -c "$command" \
-        >"$scratch/out" 2>"$scratch/err"
+    emulated sh -c "$command" >"$scratch/out" 2>"$scratch/err"
     code=$?
     expect 1 'the command that shows it again' uninitialised-global-store
     emulate --explore=8 --timeout=0.3 "$launch_ptx" "$scratch/endless.ptx" $words

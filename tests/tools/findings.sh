@@ -3,32 +3,25 @@
 # the folder of the emulator's libraries, LAUNCH_PTX the driver of tests/negative. The exit code, with the launcher and
 # without it; the file of --check-json, held to what the schema of SARIF 2.1.0 requires, after an exit, a fault and a
 # kill; --suppress. SAN_LIB is preloaded where it is set. Skipped (77) without python3.
-set -u
-command -v python3 >/dev/null || exit 77
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
+needs python3
 root=$1 emulator=$2 libraries=$3 driver=$4
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 cd "$root" || exit 2
-bad=0
-failed() {
-    echo "FAILED: $1: exit code $code: $(cat "$tmp/out")"
-    bad=1
-}
 
-# run COMMAND...: its output in $tmp/out, its exit code in $code
+# run COMMAND...: its output in $scratch/out, its exit code in $code
 run() {
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" \
-        TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$@" >"$tmp/out" 2>&1
+    emulated "$@" >"$scratch/out" 2>&1
     code=$?
 }
 # ends CODE WHAT; says REGEX WHAT; silent REGEX WHAT
-ends() { [ "$code" -eq "$1" ] || failed "$2: expected $1"; }
-says() { grep -qE -e "$1" "$tmp/out" || failed "$2: it does not say $1"; }
-silent() { ! grep -qE -e "$1" "$tmp/out" || failed "$2: it says $1"; }
+ends() { [ "$code" -eq "$1" ] || failed "$2: expected $1, not $code: $(cat "$scratch/out")"; }
+says() { grep -qE -e "$1" "$scratch/out" || failed "$2: it does not say $1: $(cat "$scratch/out")"; }
+silent() { ! grep -qE -e "$1" "$scratch/out" || failed "$2: it says $1"; }
 
 # json EXPRESSION...: in python, of the whole log, its only run `r` and its results `x`; the log has what the schema requires
 json() {
-    python3 -IS - "$tmp/log.json" "$@" <<'P' || { bad=1; echo "FAILED: --check-json: $*"; }
+    python3 -IS - "$scratch/log.json" "$@" <<'P' || failed "--check-json: $*"
 import json, sys
 
 LEVELS, KINDS = {"none", "note", "warning", "error"}, {"inSource", "external"}
@@ -114,39 +107,39 @@ run env LD_LIBRARY_PATH="$libraries" SM100EMU_LAUNCHED=1 "$@"
 ends 0 'a child of the program that was launched'
 
 # ---- the file
-run "$emulator" --check-json="$tmp/log.json" "$@"
+run "$emulator" --check-json="$scratch/log.json" "$@"
 ends 3 --check-json
 line=$(grep -n '// STORE' "$reuse" | sed 's/:.*//')
 json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["level"] == "warning"' \
     "x[0]['locations'][0]['physicalLocation']['region']['startLine'] == $line" \
     'x[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("bulk_store_reuse.ptx")' \
     'x[0]["occurrenceCount"] == 1 and x[0]["properties"]["reported"] and r["properties"]["launches"] == 1'
-run "$emulator" --check-json="$tmp/log.json" "$driver" "$reuse" bulk_store_reuse grid=200 buf:512
+run "$emulator" --check-json="$scratch/log.json" "$driver" "$reuse" bulk_store_reuse grid=200 buf:512
 says '^note: 199 more of \[bulk-store-overwritten\] at .*bulk_store_reuse.ptx:'"$line, last by CTA" 'a bug of 200 CTAs'
 json 'x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["occurrenceCount"] == 200'
-run "$emulator" --check-json="$tmp/log.json" "$driver" tests/negative/trap.ptx trap
+run "$emulator" --check-json="$scratch/log.json" "$driver" tests/negative/trap.ptx trap
 json 'len(x) == 1 and x[0]["level"] == "error" and x[0]["properties"]["ptx"].endswith("trap;")'
-run "$emulator" --check-json="$tmp/log.json" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
+run "$emulator" --check-json="$scratch/log.json" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
 json 'x == [] and r["properties"]["launches"] == 0'
-run "$emulator" --check-json="$tmp/none/log.json" "$@"
+run "$emulator" --check-json="$scratch/none/log.json" "$@"
 ends 1 'a file that cannot be written'
 says '^sm100emu: [A-Za-z]*: --check-json: .*/none/log.json: No such file' 'a file that cannot be written'
-rm "$tmp/log.json"
-cd "$tmp" || exit 2
+rm "$scratch/log.json"
+cd "$scratch" || exit 2
 run "$emulator" --check-json=log.json "$driver" "$root/$reuse" bulk_store_reuse buf:512
 cd "$root" || exit 2
 json 'len(x) == 1'
-[ "$(find "$tmp" -name '*.tmp')" = "" ] || failed 'a temporary file is left'
+[ "$(find "$scratch" -name '*.tmp')" = "" ] || failed 'a temporary file is left'
 # an endless kernel, and the process killed while it runs; the file's name does not depend on where the process goes
-sed 's/^    ret;/END: bra END;/' "$reuse" >"$tmp/endless.ptx"
-rm "$tmp/log.json"
-cd "$tmp" || exit 2
+sed 's/^    ret;/END: bra END;/' "$reuse" >"$scratch/endless.ptx"
+rm "$scratch/log.json"
+cd "$scratch" || exit 2
 env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" "$emulator" --check-json=log.json \
-    --timeout=600 "$driver" endless.ptx bulk_store_reuse buf:512 >"$tmp/out" 2>&1 &
+    --timeout=600 "$driver" endless.ptx bulk_store_reuse buf:512 >"$scratch/out" 2>&1 &
 pid=$!
 code=none tries=0
 until grep -qs bulk-store-overwritten log.json || [ $((tries += 1)) -gt 3000 ]; do sleep 0.2; done
-tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "SM100EMU_CHECK_JSON=$tmp/log.json" || failed 'the path of the file'
+tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "SM100EMU_CHECK_JSON=$scratch/log.json" || failed 'the path of the file'
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 cd "$root" || exit 2
@@ -154,8 +147,8 @@ json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten"'
 
 # ---- suppressions
 suppress() {
-    printf '%b' "$1" >"$tmp/list"
-    run "$emulator" --suppress="$tmp/list" --check-json="$tmp/log.json" --check=error "$driver" "$reuse" \
+    printf '%b' "$1" >"$scratch/list"
+    run "$emulator" --suppress="$scratch/list" --check-json="$scratch/log.json" --check=error "$driver" "$reuse" \
         bulk_store_reuse buf:512
 }
 suppress "# known\nbulk-store-overwritten *reuse.ptx:$line bulk_store*\n"
@@ -170,7 +163,7 @@ says '^sm100emu: --suppress: .*list:1: bulk-store-overwritten: no such finding' 
 suppress 'bulk-store-overriden\n'
 ends 2 'a suppression of no rule'
 says '^sm100emu: --suppress: .*list:1: bulk-store-overriden: there is no such rule$' 'a suppression of no rule'
-run env LD_LIBRARY_PATH="$libraries" SM100EMU_SUPPRESS="$tmp/list" "$@"
+run env LD_LIBRARY_PATH="$libraries" SM100EMU_SUPPRESS="$scratch/list" "$@"
 ends 1 'the same without the launcher'
 says '^sm100emu: cu[A-Za-z]*: --suppress: .*: there is no such rule$' 'the same without the launcher'
 exit $bad

@@ -1,15 +1,14 @@
 #!/bin/sh
 # inject.sh ROOT: scripts/inject.py goes red on programs that abort, hang, say nothing or go on with a wrong result when an
 # allocation fails, and is green on one that survives or tells; and so it is with a library of the emulator's name alone.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
-tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
-bad=0
 cc=${CC:-cc}
+unset PRELOAD
 
 # A stand-in for the emulator's library: three allocations, and what HOW says where one fails.
-cat >"$tree/lib.c" <<'C'
+cat >"$scratch/lib.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,23 +36,18 @@ int work(const char *how) {
 }
 C
 printf '%s\n' '#include <stdlib.h>' 'int work(const char *how);' \
-    'int main(int argc, char **argv) { void *volatile p = malloc(9); free(p); return work(argc > 1 ? argv[1] : ""); }' >"$tree/main.c"
-mkdir "$tree/build"
-$cc -shared -fPIC -o "$tree/libsm100emu.so" "$tree/lib.c" &&
-    $cc -o "$tree/program" "$tree/main.c" -L"$tree" -lsm100emu -Wl,-rpath,"$tree" || exit 2
-printf '#!/bin/sh\nexec "$@"\n' >"$tree/build/sm100emu"
-chmod +x "$tree/build/sm100emu"
+    'int main(int argc, char **argv) { void *volatile p = malloc(9); free(p); return work(argc > 1 ? argv[1] : ""); }' >"$scratch/main.c"
+mkdir "$scratch/build"
+$cc -shared -fPIC -o "$scratch/libsm100emu.so" "$scratch/lib.c" &&
+    $cc -o "$scratch/program" "$scratch/main.c" -L"$scratch" -lsm100emu -Wl,-rpath,"$scratch" || exit 2
+echo 'exec "$@"' | stand_in "$scratch/build/sm100emu"
 
 # outcome WANTED HOW: of three runs all are WANTED
 outcome() {
-    PRELOAD='' python3 -ISB "$root/python/sm100repo" "$root/scripts/inject.py" "$tree/build" 0 "$tree/out" "$tree/program $2" >"$tree/log" 2>&1
-    code=$?
+    caught python "$root/scripts/inject.py" "$scratch/build" 0 "$scratch/out" "$scratch/program $2"
     case $1 in right | told) expected=0 ;; *) expected=1 ;; esac
-    [ $code -eq $expected ] && [ "$(grep -c "^$1 " "$tree/out/outcomes")" -eq 3 ] && [ "$(wc -l <"$tree/out/outcomes")" -eq 3 ] || {
-        echo "FAILED: a program that does '$2' where memory fails: exit $code"
-        cat "$tree/log" "$tree/out/outcomes"
-        bad=1
-    }
+    [ $code -eq $expected ] && [ "$(grep -c "^$1 " "$scratch/out/outcomes")" -eq 3 ] && [ "$(wc -l <"$scratch/out/outcomes")" -eq 3 ] ||
+        failed "a program that does '$2' where memory fails: exit $code: $out $(cat "$scratch/out/outcomes")"
 }
 outcome right survive
 outcome told told

@@ -2,12 +2,11 @@
 # install.sh ROOT PRODUCTS PROGRAM: `make install` puts the emulator where the GNU variables say, with and without
 # DESTDIR, for root and for another user; PROGRAM runs there, also when the prefix has moved; an installation that is cut
 # short leaves whole files; `make uninstall` leaves what it found. It works on a copy of ROOT and of what PRODUCTS holds.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1 products=$2 program=$3
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR PREFIX
 umask 022
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 chmod 755 "$scratch"
 tree="$scratch/the tree"
 mkdir -p "$tree/build"
@@ -15,12 +14,7 @@ mkdir -p "$tree/build"
 (cd "$products" && cp -a emulator sm100emu sm100emu.d sm100emu-log sm100emu-log.d "$tree/build")
 cp "$program" "$scratch/program"
 cd "$tree" || exit 1
-bad=0
 
-failed() {
-    echo "FAILED: $1"
-    bad=1
-}
 # found DIR: its files and links, then its folders, a line each, sorted
 found() {
     (cd "$1" && find . ! -type d | LC_ALL=C sort && find . -type d -name sm100emu | LC_ALL=C sort)
@@ -93,14 +87,12 @@ gone 'bindir and libdir' "$scratch/stage"
 
 # Cut short: the old emulator is one byte longer than the new, which `install` hands over by halves until it is stopped.
 mkdir "$scratch/bin"
-cat >"$scratch/bin/install" <<'STAND_IN'
-#!/bin/sh
+stand_in "$scratch/bin/install" <<'STAND_IN'
 # install -m MODE SOURCE TARGET: half of SOURCE, and the end of the script at the file that STOP_AT names
 [ "${3##*/}" = "$STOP_AT" ] || exec /usr/bin/env PATH="${PATH#*:}" install "$@"
 head -c 500 "$3" >"$4"
 kill -"$SIGNAL" $PPID
 STAND_IN
-chmod +x "$scratch/bin/install"
 for stop in libsm100emu.so sm100emu.1 LICENSE sm100emu; do
     for signal in TERM KILL; do
         making install PREFIX="$scratch/cut"

@@ -1,50 +1,35 @@
 #!/bin/sh
 # layers.sh ROOT: scripts/layers.py passes a small tree that keeps the rules and names each breach of one that does not.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
-tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
-bad=0
 
 fresh() {
-    rm -rf "${tree:?}"/*
-    mkdir -p "$tree/emulator/num" "$tree/emulator/isa" "$tree/emulator/trace" "$tree/emulator/cudart/core" \
-        "$tree/emulator/cudart/runtime" "$tree/common" "$tree/01_step"
-    echo '#include "base/arena.h"' >"$tree/emulator/num/num.h"
-    printf '#include <stdio.h>\n#include "ptx/ir.h"\n#include "engines/mma.h"\n' >"$tree/emulator/isa/core.c"
-    echo '#include "machine/events.h"' >"$tree/emulator/trace/log.c"
-    printf '#include "trace/log.h"\n#include "cudart/loader/fatbin.h"\n' >"$tree/emulator/cudart/core/module.c"
+    rm -rf "${scratch:?}"/*
+    mkdir -p "$scratch/emulator/num" "$scratch/emulator/isa" "$scratch/emulator/trace" "$scratch/emulator/cudart/core" \
+        "$scratch/emulator/cudart/runtime" "$scratch/common" "$scratch/01_step"
+    echo '#include "base/arena.h"' >"$scratch/emulator/num/num.h"
+    printf '#include <stdio.h>\n#include "ptx/ir.h"\n#include "engines/mma.h"\n' >"$scratch/emulator/isa/core.c"
+    echo '#include "machine/events.h"' >"$scratch/emulator/trace/log.c"
+    printf '#include "trace/log.h"\n#include "cudart/loader/fatbin.h"\n' >"$scratch/emulator/cudart/core/module.c"
     printf '#include "cudart/core/calls.h"\n#include "cudart/driver/entry.h"\n' \
-        >"$tree/emulator/cudart/runtime/module.c"
-    echo '#include "../common/tmem.cuh"' >"$tree/01_step/01_step.cu"
+        >"$scratch/emulator/cudart/runtime/module.c"
+    echo '#include "../common/tmem.cuh"' >"$scratch/01_step/01_step.cu"
 }
 
 # breach FILE INCLUDE TEXT: with INCLUDE in FILE the check fails, and says TEXT with the file and the line
 breach() {
     fresh
-    mkdir -p "$(dirname "$tree/$1")"
-    printf '\n#  include %s\n' "$2" >"$tree/$1"
-    out=$(python3 -ISB "$root/python/sm100repo" "$root/scripts/layers.py" "$tree" 2>&1)
-    code=$?
-    case $code:$out in
-    1:*"$1:2: "*"$3"*) ;;
-    *)
-        echo "FAILED: $1 with $2: exit code $code: $out"
-        bad=1
-        ;;
-    esac
+    mkdir -p "$(dirname "$scratch/$1")"
+    printf '\n#  include %s\n' "$2" >"$scratch/$1"
+    caught python "$root/scripts/layers.py" "$scratch"
+    expect 1 "*$1:2: *$3*" "$1 with $2"
 }
 
 fresh
-python3 -ISB "$root/python/sm100repo" "$root/scripts/layers.py" "$tree" || {
-    echo "FAILED: a tree that keeps the rules"
-    bad=1
-}
-rm -rf "${tree:?}"/*
-if python3 -ISB "$root/python/sm100repo" "$root/scripts/layers.py" "$tree" >/dev/null 2>&1; then
-    echo "FAILED: an empty tree passes"
-    bad=1
-fi
+python "$root/scripts/layers.py" "$scratch" || failed "a tree that keeps the rules"
+rm -rf "${scratch:?}"/*
+! python "$root/scripts/layers.py" "$scratch" >/dev/null 2>&1 || failed "an empty tree passes"
 
 breach emulator/base/arena.c '"num/num.h"' 'base may not include num/num.h'
 breach emulator/num/fp8.h '"machine/machine.h"' 'num may not include machine/machine.h'

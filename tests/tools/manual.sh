@@ -2,16 +2,13 @@
 # manual.sh ROOT EMULATOR: the man page has the options of `EMULATOR --help` and no other, each but --help, --version and
 # those of --explore with its variable of the environment, the launcher says the version in VERSION, and mandoc and
 # groff, where they are installed, have nothing to warn of. The same of sm100emu-log, which has no such variables.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 page=$1/emulator/sm100emu.1
-bad=0
 
 # same WHAT WANTED GOT
 same() {
-    [ "$2" = "$3" ] || {
-        printf 'FAILED: %s: expected\n%s\nfound\n%s\n' "$1" "$2" "$3"
-        bad=1
-    }
+    [ "$2" = "$3" ] || failed "$(printf '%s: expected\n%s\nfound\n%s' "$1" "$2" "$3")"
 }
 helped=$("$2" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | sort)
 same 'the options of the man page' "$helped" "$(sed -n 's/^\.It Fl -\([a-z-]*\).*/\1/p' "$page" | sort)"

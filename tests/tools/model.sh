@@ -3,42 +3,35 @@
 # run and on any number of host threads, and within 3 % of what the replay (tests/clock/replay.c) makes of a log of the
 # default schedule, where tiles are given out by a formula. Its own log says "model", and PROGRAM is right, by CLC too.
 # SAN_LIB is preloaded where it is set.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 emulator=$1 log=$2 replay=$3 program=$4
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 unset SM100EMU_TIME SM100EMU_STATS SM100EMU_THREADS SM100EMU_SCHEDULE
-bad=0
-complain() {
-    echo "FAILED: $1"
-    bad=1
-}
 # run WORD...: the program on the emulator, which passes; options of the emulator come first
 run() {
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
-        "$emulator" --time "$@" >"$tmp/out" 2>"$tmp/err" && tail -n 1 "$tmp/out" | grep -q '^PASS' ||
-        complain "$*: $(tail -n 3 "$tmp/out" "$tmp/err")"
+    emulated "$emulator" --time "$@" >"$scratch/out" 2>"$scratch/err" && tail -n 1 "$scratch/out" | grep -q '^PASS' ||
+        failed "$*: $(tail -n 3 "$scratch/out" "$scratch/err")"
 }
 # cycles WORD...: what the model says of it
 cycles() {
     run --schedule=model "$@"
-    sed -n 's/^sm100emu: .*: modelled: \([0-9]*\) cycles$/\1/p' "$tmp/err"
+    sed -n 's/^sm100emu: .*: modelled: \([0-9]*\) cycles$/\1/p' "$scratch/err"
 }
 
 for shape in "--m 1024 --n 1024 --k 512" "--m 1024 --n 512 --k 1024 --clusters 4" "--m 512 --n 512 --k 256 --cluster 4x2"; do
     # shellcheck disable=SC2086
     {
         one=$(cycles "$program" $shape)
-        again=$(cycles --threads=1 --trace="$tmp/model" "$program" $shape)
-        run --trace="$tmp/default" "$program" $shape
+        again=$(cycles --threads=1 --trace="$scratch/model" "$program" $shape)
+        run --trace="$scratch/default" "$program" $shape
     }
-    replayed=$("$replay" "$tmp/default" | sed -n 's/.*: \([0-9]*\) cycles,.*/\1/p')
-    [ -n "$one" ] && [ "$one" = "$again" ] || complain "$shape: modelled $one cycles, then $again"
+    replayed=$("$replay" "$scratch/default" | sed -n 's/.*: \([0-9]*\) cycles,.*/\1/p')
+    [ -n "$one" ] && [ "$one" = "$again" ] || failed "$shape: modelled $one cycles, then $again"
     a=${one:-0} b=${replayed:-0}
     [ $((100 * a)) -lt $((103 * b)) ] && [ $((100 * b)) -lt $((103 * a)) ] ||
-        complain "$shape: modelled $one cycles, replayed $replayed"
+        failed "$shape: modelled $one cycles, replayed $replayed"
     echo "$shape: modelled $one cycles, replayed $replayed"
 done
-"$log" --json "$tmp/model" | grep -q '"schedule": *"model"' || complain "the log does not say \"model\""
+"$log" --json "$scratch/model" | grep -q '"schedule": *"model"' || failed "the log does not say \"model\""
 run --schedule=model --check=strict "$program" --scheduler clc
 exit $bad

@@ -2,48 +2,36 @@
 # mutants.sh ROOT BUILD: tests/mutants agrees with the sources of the steps, a handful of its cases is judged as their
 # labels have it, and the runner turns red where it should: a mutant that nobody tells of, a legal change that is told, a
 # catalogue that has drifted. Exit 77 where there is no python3.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1 build=$2
-command -v python3 >/dev/null 2>&1 || {
-    echo 'python3 is not installed'
-    exit 77
-}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-bad=0
+needs python3
 
-# run WANTED WORDS...: the runner ends with exit code WANTED; what it says is in $scratch/log
+# run WANTED WORDS...: the runner ends with exit code WANTED
 run() {
     wanted=$1
     shift
-    python3 -ISB "$root/python/sm100repo" "$root/tests/mutants/mutants.py" --build "$build" "$@" >"$scratch/log" 2>&1
-    code=$?
-    [ "$code" -eq "$wanted" ] && return
-    echo "FAILED: mutants.py $*: exit code $code, expected $wanted"
-    cat "$scratch/log"
-    bad=1
+    caught python "$root/tests/mutants/mutants.py" --build "$build" "$@"
+    expect "$wanted" '*' "mutants.py $*"
 }
 
 # says REGEX: the last run did
 says() {
-    grep -qE -e "$1" "$scratch/log" && return
-    echo "FAILED: not said: $1"
-    cat "$scratch/log"
-    bad=1
+    echo "$out" | grep -qE -e "$1" || failed "not said: $1: $out"
 }
 
 # case NAME CLASS OLD NEW [NEAR]: a catalogue with one case on step 02
 case_of() {
-    {
-        echo 'run smem = 02_simple_umma --m 128 --n 256 --k 192'
-        echo 'file 02_simple_umma/02_simple_umma.cu'
-        echo 'use smem'
-        echo "case $1 $2"
-        echo 'in simple_umma'
-        echo "- $3"
-        echo "+ $4"
-        echo 'why made up'
-    } >"$scratch/made_up.txt"
+    cat >"$scratch/made_up.txt" <<CASE
+run smem = 02_simple_umma --m 128 --n 256 --k 192
+file 02_simple_umma/02_simple_umma.cu
+use smem
+case $1 $2
+in simple_umma
+- $3
++ $4
+why made up
+CASE
 }
 
 run 0 --list
@@ -51,10 +39,8 @@ run 0 --list
 # shellcheck disable=SC2046 # a name a word
 run 0 --require --json "$scratch/found.json" $(cat "$root/tests/mutants/quick.txt")
 grep -q '"outcome": "right", "place": true' "$scratch/found.json" ||
-    tr -d '\n' <"$scratch/found.json" | grep -q '"outcome": "right", *"place": true' || {
-    echo 'FAILED: no report of the handful names the line of its mutant'
-    bad=1
-}
+    tr -d '\n' <"$scratch/found.json" | grep -q '"outcome": "right", *"place": true' ||
+    failed 'no report of the handful names the line of its mutant'
 
 case_of silent 'warning: missing-proxy-fence' 'mbarrier_wait(done, kt & 1);' 'mbarrier_wait(done, kt & 1); /* the same */'
 run 1 --require --catalogue "$scratch/made_up.txt"

@@ -2,7 +2,8 @@
 # names.sh ROOT: every file that a comment, script or page names with its folder ("room/file.c") exists, seen from the
 # root, from emulator/, tests/ or tests/unit/, or from the file that names it; the tools' tests name made-up trees. Names
 # below folders that the repository does not have are other people's. A ghost is one line `file:line: name`, and exit 1.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
 gone=exec # a room that was
 
@@ -28,25 +29,11 @@ ghosts() (
     done
 )
 
-tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree/emulator/num" "$tree/docs"
-echo '/* num/num.h - see docs/page.md, cute/arch/x.h and num/num.h */' >"$tree/emulator/num/num.h"
-echo 'emulator/num/num.h' >"$tree/docs/page.md"
-[ -z "$(ghosts "$tree")" ] || {
-    echo "FAILED: a tree without ghosts:"
-    ghosts "$tree"
-    exit 1
-}
-printf '/* as\n * num/gone.h says, and exec/core.c */\n' >"$tree/emulator/num/num.c"
-[ "$(ghosts "$tree" | tr '\n' ' ')" = "emulator/num/num.c:2: num/gone.h emulator/num/num.c:2: exec/core.c " ] || {
-    echo "FAILED: two ghosts are found as: $(ghosts "$tree")"
-    exit 1
-}
-
-found=$(ghosts "$root")
-[ -z "$found" ] || {
-    echo "FAILED: files that do not exist are named:"
-    echo "$found"
-    exit 1
-}
+mkdir -p "$scratch/emulator/num" "$scratch/docs"
+echo '/* num/num.h - see docs/page.md, cute/arch/x.h and num/num.h */' >"$scratch/emulator/num/num.h"
+echo 'emulator/num/num.h' >"$scratch/docs/page.md"
+same "a tree without ghosts" "$(ghosts "$scratch")" ''
+printf '/* as\n * num/gone.h says, and exec/core.c */\n' >"$scratch/emulator/num/num.c"
+same "two ghosts" "$(ghosts "$scratch" | tr '\n' ' ')" "emulator/num/num.c:2: num/gone.h emulator/num/num.c:2: exec/core.c "
+same "files that do not exist are named" "$(ghosts "$root")" ''
+exit $bad

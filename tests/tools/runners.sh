@@ -1,37 +1,32 @@
 #!/bin/sh
 # runners.sh ROOT: the scripts that judge the other tests turn red where they should: negative/run.sh, steps/run.sh,
 # steps/ptxas_log.sh and scripts/check.sh, each driven with a stand-in for the emulator.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
 unset SAN_LIB # the stand-ins are shell scripts, in which ThreadSanitizer's runtime cannot start
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
-bad=0
 
-# judged WANTED WHAT: the last command's exit code against 0 (green) or 1 (red)
+# judged WANTED WHAT COMMAND...: its exit code is 0 (green) or 1 (red)
 judged() {
-    if [ "$code" -ne "$1" ]; then
-        echo "FAILED: $2: exit code $code, expected $1"
-        bad=1
-    fi
+    wanted=$1 what=$2
+    shift 2
+    caught sh "$@"
+    expect "$wanted" '*' "$what"
 }
-cat >emulator <<'STAND_IN'
-#!/bin/sh
+stand_in emulator <<'STAND_IN'
 # prints its program's text and ends with its code: emulator TEXT CODE
 printf '%b' "$1"
 exit "$2"
 STAND_IN
-chmod +x emulator
 
 # negative WANTED TEXT CODE HEADER...: a kernel with these header lines, an emulator that prints TEXT and ends with CODE
 negative() {
-    wanted=$1 text=$2 ends=$3
+    result=$1 text=$2 ends=$3
     shift 3
     printf '%s\n' "$@" >kernel.cu
-    sh "$root/tests/negative/run.sh" kernel.cu ./emulator "$text" "$ends" >log 2>&1
-    code=$?
-    judged "$wanted" "negative/run.sh, $*, against '$text' and $ends"
+    judged "$result" "negative/run.sh, $*, against '$text' and $ends" \
+        "$root/tests/negative/run.sh" kernel.cu ./emulator "$text" "$ends"
 }
 negative 0 'kernel.cu:2: bad lane\n' 1 '// EXPECT: bad lane' 'ld(); // HERE' '// EXPECT: kernel.cu:@HERE@:'
 negative 1 'kernel.cu:3: bad lane\n' 1 '// EXPECT: bad lane' 'ld(); // HERE' '// EXPECT: kernel.cu:@HERE@:'
@@ -53,9 +48,7 @@ negative 0 'bad lane\n' 1 '// EXPECT: bad lane' '// NEVER: worse'
 
 # step WANTED CODE TEXT ENDS: steps/run.sh CODE against a program that prints TEXT and ends with ENDS
 step() {
-    sh "$root/tests/steps/run.sh" "$2" ./emulator "$3" "$4" >log 2>&1
-    code=$?
-    judged "$1" "steps/run.sh $2 against '$3' and $4"
+    judged "$1" "steps/run.sh $2 against '$3' and $4" "$root/tests/steps/run.sh" "$2" ./emulator "$3" "$4"
 }
 step 0 0 'line\nPASS 1e-3\n' 0
 step 1 0 'PASS\nline\n' 0
@@ -66,17 +59,15 @@ step 1 1 'PASS\n' 1
 step 1 1 'FAIL\n' 139
 step 1 2 'text\n' 2
 step 1 2 '' 2
-printf '#!/bin/sh\necho "--m 3: a multiple of 128" >&2\nexit 2\n' >emulator
+echo 'echo "--m 3: a multiple of 128" >&2; exit 2' | stand_in emulator
 step 0 2 '' 2
 
 # log WANTED LINE...: ptxas_log.sh on a log of these lines
 log() {
-    wanted=$1
+    result=$1
     shift
     printf '%s\n' "$@" >step.log
-    sh "$root/tests/steps/ptxas_log.sh" step.log >log 2>&1
-    code=$?
-    judged "$wanted" "ptxas_log.sh on $*"
+    judged "$result" "ptxas_log.sh on $*" "$root/tests/steps/ptxas_log.sh" step.log
 }
 kernel="ptxas info    : Compiling entry function 'k' for 'sm_100f'"
 none='    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads'
@@ -89,16 +80,14 @@ log 1 "$kernel" "$none" '    8 bytes stack frame, 10 bytes spill stores, 0 bytes
 log 1 "$kernel" "$none" 'step.cu(3): warning #177-D: variable "x" was declared but never referenced'
 
 # schedules WANTED TEXT ENDS: scripts/check.sh where the emulator prints TEXT and ends with ENDS
-cat >emulator <<'STAND_IN'
-#!/bin/sh
+stand_in emulator <<'STAND_IN'
 [ "$1 $2 $3" = '--check=strict --explore=3 --ignore=^[^P].*|;.*' ] || exit 2
 printf '%b' "$4"
 exit "$5"
 STAND_IN
 schedules() {
-    sh "$root/scripts/check.sh" ./emulator 3 "$2" "$3" >log 2>&1
-    code=$?
-    judged "$1" "check.sh against an emulator that prints '$2' and ends with $3"
+    judged "$1" "check.sh against an emulator that prints '$2' and ends with $3" \
+        "$root/scripts/check.sh" ./emulator 3 "$2" "$3"
 }
 schedules 0 'text\nPASS 0.5; 3 waited\n' 0
 schedules 1 'PASS 0.5; 3 waited\n' 3

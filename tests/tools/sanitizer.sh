@@ -1,16 +1,13 @@
 #!/bin/sh
 # sanitizer.sh ROOT: scripts/sanitizer.py judges as its contract says, with stand-ins for the GPU, compute-sanitizer and the
 # kernels; and tests/silicon/sanitized.txt names enough kernels, which are there, of every family.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 unset SAN_LIB
-bad=0
 mkdir bin
-cat >bin/compute-sanitizer <<'STAND_IN'
-#!/bin/sh
+stand_in bin/compute-sanitizer <<'STAND_IN'
 # --tool NAME PROGRAM...: what the program says, and what said.NAME holds
 tool=$2
 shift 2
@@ -20,35 +17,24 @@ cat "said.$tool" 2>/dev/null
 [ -e silent ] || echo '========= ERROR SUMMARY: 0 errors'
 exit $code
 STAND_IN
-cat >kernel <<'STAND_IN'
-#!/bin/sh
+stand_in kernel <<'STAND_IN'
 # TEXT CODE SECONDS
 printf '%b' "$1"
 sleep "${3:-0}"
 exit "${2:-0}"
 STAND_IN
-chmod +x kernel bin/compute-sanitizer
+export PATH="$scratch/bin:$PATH" CUDA_HOME="$scratch/none"
 
 # judged CODE PATTERN [LINE...]: what the script says of a list of these lines
 judged() {
-    code=$1 pattern=$2
+    wanted=$1 pattern=$2
     shift 2
     printf '%s\n' "$@" >list
-    out=$(PATH=$scratch/bin:$PATH CUDA_HOME=$scratch/none python3 -ISB "$root/python/sm100repo" "$root/scripts/sanitizer.py" $options . list 2>&1)
-    got=$?
-    # shellcheck disable=SC2254
-    case $got:$out in
-    $code:$pattern) ;;
-    *)
-        printf 'FAILED: %s with %s: exit code %s, not %s with %s:\n%s\n' "$*" "$options" "$got" "$code" "$pattern" "$out"
-        bad=1
-        ;;
-    esac
+    # shellcheck disable=SC2086 # words on purpose
+    caught python "$root/scripts/sanitizer.py" $options . list
+    expect "$wanted" "$pattern" "$* with $options"
 }
-smi() {
-    printf '#!/bin/sh\necho "%s"\n' "$1" >bin/nvidia-smi
-    chmod +x bin/nvidia-smi
-}
+smi() { echo "echo '$1'" | stand_in bin/nvidia-smi; }
 told() {
     printf '========= %s\n=========     at k+0x10\n' "$@" >said.racecheck
 }
@@ -92,35 +78,26 @@ rm said.racecheck
 
 # A kernel in PTX: its target, its words, its results.
 mkdir -p tests/negative
-printf '#!/bin/sh\ngrep ^.target "$1"\nshift\necho "out $*"\n' >tests/negative/launch_ptx
-chmod +x tests/negative/launch_ptx
+printf 'grep ^.target "$1"\nshift\necho "out $*"\n' | stand_in tests/negative/launch_ptx
 printf '// ARGS: k buf:4\n// EXPECT: ^out k buf:4$\n.version 8.7\n.target sm_100a\n' >k.ptx
 judged 0 '*k  *clean*' k.ptx
 printf '// EXPECT: ^.target sm_100a$\n' >>k.ptx
 judged 1 '*WRONG*not in the output: ^.target sm_100a*' k.ptx
 
 # The emulator's findings are reports.
-printf '#!/bin/sh\n[ "$1" = --check=strict ] || exit 9\nshift\nexec "$@"\n' >emulator
-chmod +x emulator
+printf '[ "$1" = --check=strict ] || exit 9\nshift\nexec "$@"\n' | stand_in emulator
 options='--emulator ./emulator'
 judged 0 '*emulator*kernel ok *clean*' 'kernel.cu ok'
 judged 1 '*TOLD 1*kernel.cu: emulator: strict: a line*' 'kernel.cu strict:\040a\040line\n'
 
 # The list itself.
 kernels=$(grep -c '^[^# ]' "$root/tests/silicon/sanitized.txt")
-[ "$kernels" -ge 30 ] || {
-    echo "FAILED: $kernels kernels are few"
-    bad=1
-}
-grep '^[^# ]' "$root/tests/silicon/sanitized.txt" | while read -r path rest; do
-    [ -f "$root/$path" ] || echo "FAILED: sanitized.txt: there is no $path"
-done >missing
-[ ! -s missing ] || bad=1
-cat missing
+[ "$kernels" -ge 30 ] || failed "$kernels kernels are few"
+for path in $(sed -n 's/^\([^# ][^ ]*\).*/\1/p' "$root/tests/silicon/sanitized.txt"); do
+    [ -f "$root/$path" ] || failed "sanitized.txt: there is no $path"
+done
 for name in $(grep -o 'CORRECT([a-z_]*, [0-9B]' "$root/tests/silicon/correct.cu" | sed 's/.*(//; s/,.*//'); do
-    grep -qx "tests/silicon/correct.cu $name" "$root/tests/silicon/sanitized.txt" || {
-        echo "FAILED: correct.cu has $name, sanitized.txt has not"
-        bad=1
-    }
+    grep -qx "tests/silicon/correct.cu $name" "$root/tests/silicon/sanitized.txt" ||
+        failed "correct.cu has $name, sanitized.txt has not"
 done
 exit $bad

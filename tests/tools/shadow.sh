@@ -2,16 +2,11 @@
 # shadow.sh ROOT BUILD: whatever the user's PYTHONPATH or virtual environment has, the repository's Python finds its own
 # modules. Here both have a module that raises for PyPI's `build`, for one of Python's own, and for each of ours; an
 # exercise is written and marked, and what else make and the tests run is started. Then: every call of python3 is such.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1 build=$2
-command -v python3 >/dev/null || {
-    echo "skipped: python3 is not installed"
-    exit 77
-}
+needs python3
 cd "$root" || exit 2
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-bad=0
 
 # fill FOLDER: the modules that raise
 fill() {
@@ -29,14 +24,8 @@ fill() {
 runs() {
     what=$1
     shift
-    said=$(python3 -ISB python/sm100repo "$@" 2>&1)
-    case $said in
-    *"$what"*) ;;
-    *)
-        echo "FAILED: $where: $*: not '$what': $(echo "$said" | tail -1)"
-        bad=1
-        ;;
-    esac
+    caught python "$@"
+    same "$where: $*: not '$what'" "$out" "*$what*"
 }
 
 # all EXERCISE FILE TEXT: the FILE of the EXERCISE gets the TEXT before it is marked
@@ -73,9 +62,5 @@ fi
 
 others=$(find Makefile scripts course tests -type f \( -name '*.sh' -o -name Makefile -o -name CMakeLists.txt -o -name 'run_*' \) \
     -exec grep -nE 'python3\}? (-[A-Za-z]+ )*(-c |- |[^- ][^ ]*\.py)' {} + | grep -v 'python3}* -I')
-[ -z "$others" ] || {
-    echo "FAILED: call these as \`python3 -ISB python/sm100repo ...\`, or with -I where there is no script:"
-    echo "$others"
-    bad=1
-}
+same "call these as \`python3 -ISB python/sm100repo ...\`, or with -I where there is no script" "$others" ''
 exit $bad

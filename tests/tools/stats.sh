@@ -3,31 +3,25 @@
 # first and alone without --stats; the file is JSON as the man page has it, its sums agree with each other and with what
 # the steps do, it is whole after a fault, and has the same bytes on any number of host threads. SAN_LIB is preloaded
 # where it is set. Skipped (77) without python3.
-set -u
-command -v python3 >/dev/null || exit 77
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
+needs python3
 root=$1 emulator=$2 programs=$3
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 unset SM100EMU_TIME SM100EMU_STATS SM100EMU_STATS_JSON SM100EMU_THREADS SM100EMU_SCHEDULE
-bad=0
-failed() {
-    echo "FAILED: $1: exit code $code: $(cat "$tmp/err")"
-    bad=1
-}
-# run CODE WHAT COMMAND...: its output in $tmp/out and $tmp/err
+# run CODE WHAT COMMAND...: its output in $scratch/out and $scratch/err
 run() {
     expected=$1 what=$2
     shift 2
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" "$@" >"$tmp/out" 2>"$tmp/err"
+    emulated "$@" >"$scratch/out" 2>"$scratch/err"
     code=$?
-    [ "$code" -eq "$expected" ] || failed "$what: expected $expected"
+    [ "$code" -eq "$expected" ] || failed "$what: exit code $code, expected $expected: $(cat "$scratch/err")"
 }
-says() { grep -qE -e "$1" "$tmp/err" || failed "$what: it does not say $1"; }
-silent() { ! grep -qE -e "$1" "$tmp/err" || failed "$what: it says $1"; }
+says() { grep -qE -e "$1" "$scratch/err" || failed "$what: it does not say $1: $(cat "$scratch/err")"; }
+silent() { ! grep -qE -e "$1" "$scratch/err" || failed "$what: it says $1"; }
 
 # json EXPRESSION...: in python, of the whole file `d`, its first launch `x`, and that launch's `lines`
 json() {
-    python3 -IS - "$tmp/stats.json" "$@" <<'P' || { bad=1; echo "FAILED: $what: --stats-json: $*"; }
+    python3 -IS - "$scratch/stats.json" "$@" <<'P' || failed "$what: --stats-json: $*"
 import json, sys
 
 d = json.load(open(sys.argv[1], encoding="utf-8"))
@@ -70,23 +64,23 @@ P
     printf '.shared .align 128 .b8 sm[4096];\n.reg .b32 %%r<4>;\n.reg .b64 %%d<2>;\n'
     printf 'mov.u32 %%r1, %%tid.x;\nshl.b32 %%r2, %%r1, 7;\nmov.u32 %%r3, sm;\nadd.u32 %%r2, %%r2, %%r3;\n'
     printf 'st.shared.u32 [%%r2], %%r1;\nld.param.u64 %%d1, [out];\nst.global.u32 [%%d1], 7;\nret;\n}\n'
-} >"$tmp/k.ptx"
+} >"$scratch/k.ptx"
 launch="$programs/tests/negative/launch_ptx"
 args="k block=32 out:4"
 line='^sm100emu: k: [0-9.]* s, 8 warp instructions, [0-9]* steps$'
 # shellcheck disable=SC2086
 {
-    run 0 'with --time' "$emulator" --time "$launch" "$tmp/k.ptx" $args
+    run 0 'with --time' "$emulator" --time "$launch" "$scratch/k.ptx" $args
     says "$line"
     silent 'lanes active'
-    run 0 'with --stats' "$emulator" --check=off --stats "$launch" "$tmp/k.ptx" $args
-    head -n 1 "$tmp/err" | grep -qE "$line" || failed 'the first line of --stats'
+    run 0 'with --stats' "$emulator" --check=off --stats "$launch" "$scratch/k.ptx" $args
+    head -n 1 "$scratch/err" | grep -qE "$line" || failed 'the first line of --stats'
     says '^  warp instructions  *8  lanes active: 32.0 of 32'
     says '^    threads.* 32  wavefronts; 1 without bank conflicts: 32.00 times'
     says '^  most bank conflicts'
     says '^    32.00 times the wavefronts, 31 more  stored at .*k.ptx:13$'
-    run 0 'with --stats-json alone' "$emulator" --check=off --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
-    [ ! -s "$tmp/err" ] || failed "it says something"
+    run 0 'with --stats-json alone' "$emulator" --check=off --stats-json="$scratch/stats.json" "$launch" "$scratch/k.ptx" $args
+    [ ! -s "$scratch/err" ] || failed "it says something"
     json 'x["kernel"] == "k" and x["block"] == [32, 1, 1] and x["fault"] == 0 and len(d["launches"]) == 1' \
         'x["instructions"]["issued"] == 8 and x["instructions"]["kinds"]["parameters"] == 1' \
         'x["shared_accesses"] == {"requests": 1, "bytes": 128, "wavefronts": 32, "wavefronts_without_conflicts": 1}' \
@@ -94,14 +88,14 @@ line='^sm100emu: k: [0-9.]* s, 8 warp instructions, [0-9]* steps$'
         'x["bytes"]["global"] == {"threads": {"read": 0, "written": 128, "atomic": 0}}' \
         'x["bytes"]["global_different_written"] == 32 and x["bytes"]["global_different_read"] == 0' \
         '[(l["ptx_line"], l["text"]) for l in lines if "shared" in l] == [(13, "st.shared.u32 [%r2], %r1;")]'
-    run 0 'a process in the name' "$emulator" --check=off --stats-json="$tmp/of-%p" "$launch" "$tmp/k.ptx" $args
-    cmp -s "$tmp"/of-[0-9]* "$tmp/stats.json" || failed "the file with %p"
-    sed -i 's/\], 7;$/&\ntrap;/' "$tmp/k.ptx"
-    run 1 'a fault' "$emulator" --check=off --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
+    run 0 'a process in the name' "$emulator" --check=off --stats-json="$scratch/of-%p" "$launch" "$scratch/k.ptx" $args
+    cmp -s "$scratch"/of-[0-9]* "$scratch/stats.json" || failed "the file with %p"
+    sed -i 's/\], 7;$/&\ntrap;/' "$scratch/k.ptx"
+    run 1 'a fault' "$emulator" --check=off --stats-json="$scratch/stats.json" "$launch" "$scratch/k.ptx" $args
     json 'x["fault"] not in (0, None) and x["instructions"]["issued"] == 8'
-    run 1 'a file that cannot be' "$emulator" --stats-json=/nowhere/at/all "$launch" "$tmp/k.ptx" $args
+    run 1 'a file that cannot be' "$emulator" --stats-json=/nowhere/at/all "$launch" "$scratch/k.ptx" $args
     says '--stats-json: /nowhere/at/all: '
-    run 2 'many processes' "$emulator" --explore=2 --stats-json="$tmp/stats.json" "$launch" "$tmp/k.ptx" $args
+    run 2 'many processes' "$emulator" --explore=2 --stats-json="$scratch/stats.json" "$launch" "$scratch/k.ptx" $args
     says 'leave --stats-json'
 }
 
@@ -110,15 +104,15 @@ line='^sm100emu: k: [0-9.]* s, 8 warp instructions, [0-9]* steps$'
 step() {
     name=$1 what="$*"
     shift
-    run 0 "$what" "$emulator" --stats-json="$tmp/stats.json" --threads=1 "$programs/$name" "$@"
+    run 0 "$what" "$emulator" --stats-json="$scratch/stats.json" --threads=1 "$programs/$name" "$@"
     for threads in 2 5; do
-        run 0 "$what" "$emulator" --stats-json="$tmp/again.json" --threads=$threads "$programs/$name" "$@"
-        cmp -s "$tmp/stats.json" "$tmp/again.json" || failed "$what: $threads host threads count otherwise"
+        run 0 "$what" "$emulator" --stats-json="$scratch/again.json" --threads=$threads "$programs/$name" "$@"
+        cmp -s "$scratch/stats.json" "$scratch/again.json" || failed "$what: $threads host threads count otherwise"
     done
 }
 step 01_tmem_alloc
 run 0 'the launches' "$emulator" --time "$programs/01_tmem_alloc"
-launches=$(grep -c ' warp instructions, ' "$tmp/err")
+launches=$(grep -c ' warp instructions, ' "$scratch/err")
 json "len(d['launches']) == $launches > 1"
 step 02_simple_umma --m 256 --n 512 --k 128
 json 'sum(u["flop"] for u in x["ummas"]) == 2 * 256 * 512 * 128' '[u["kind"] for u in x["ummas"]] == ["f16"]' \

@@ -1,16 +1,13 @@
 #!/bin/sh
 # symptoms.sh ROOT BUILD: the cases that docs/symptoms.md names are run without the checks, and what it says of how much
 # of D is wrong is what they give.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1 build=$2
 page=$root/docs/symptoms.md
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 names=$(grep -oE '`0[0-9]-[a-z0-9-]+`' "$page" | tr -d '`' | sort -u)
 # shellcheck disable=SC2086 # a word each
-python3 -ISB "$root/python/sm100repo" "$root/tests/mutants/mutants.py" --build "$build" --level off --json "$scratch/off.json" $names \
-    >"$scratch/log" 2>&1 || {
-    cat "$scratch/log"
-    exit 1
-}
-python3 -ISB "$root/python/sm100repo" "$root/tests/mutants/symptoms.py" "$scratch/off.json" --page "$page"
+caught python "$root/tests/mutants/mutants.py" --build "$build" --level off --json "$scratch/off.json" $names
+expect 0 '*' 'the cases'
+python "$root/tests/mutants/symptoms.py" "$scratch/off.json" --page "$page" || bad=1
+exit $bad

@@ -1,13 +1,11 @@
 #!/bin/sh
 # toolkit.sh ROOT: scripts/toolkit.sh takes an nvcc that will do, refuses an older one with what to install, and stops
 # where there is nothing to fetch with or from. Nothing is fetched here: it works on a copy of scripts/.
-set -u
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 mkdir "$scratch/repo" "$scratch/bin" "$scratch/cuda" "$scratch/cuda/bin" "$scratch/cuda/lib64"
 cp -r "$1/scripts" "$scratch/repo/scripts"
 cd "$scratch/repo" || exit 1
-bad=0
 
 for tool in sh chmod sed uname dirname cat cmp mv rm mkdir ls ln cp tr printf g++ gcc; do
     ln -s "$(command -v $tool)" "$scratch/bin/$tool" 2>/dev/null
@@ -15,78 +13,64 @@ done
 
 # toolkit [VAR=value]... -- ARGS
 toolkit() {
-    set -- "$@"
-    out=$(env -u CUDA_HOME -u NVCC -u TOOLKIT_DIR -u WHEELS -u CUDART_DIR PATH="$scratch/cuda/bin:$scratch/bin" "$@" 2>&1)
-    code=$?
-}
-# expect WHAT CODE PATTERN
-expect() {
-    # shellcheck disable=SC2254
-    case $code:$out in
-    $2:$3) ;;
-    *)
-        echo "FAILED: $1: exit code $code: $out"
-        bad=1
-        ;;
-    esac
+    caught env -u CUDA_HOME -u NVCC -u TOOLKIT_DIR -u WHEELS -u CUDART_DIR PATH="$scratch/cuda/bin:$scratch/bin" "$@"
 }
 pretend() {
-    printf '#!/bin/sh\n: >"%s/ran"\necho "Cuda compilation tools, release %s, V%s.1"\n' "$scratch" "$1" "$1" >"$scratch/cuda/bin/nvcc"
-    chmod +x "$scratch/cuda/bin/nvcc"
+    printf ': >"%s/ran"\necho "Cuda compilation tools, release %s, V%s.1"\n' "$scratch" "$1" "$1" |
+        stand_in "$scratch/cuda/bin/nvcc"
 }
 run="sh scripts/toolkit.sh"
 
 for version in 12.9 12.10 13.0 14.2; do
     pretend $version
     toolkit $run which
-    expect "nvcc $version" 0 "use $version $scratch/cuda/bin/nvcc"
+    expect 0 "use $version $scratch/cuda/bin/nvcc" "nvcc $version"
 done
 for version in 12.8 11.9 9.10; do
     pretend $version
     toolkit $run env out.env
-    expect "nvcc $version" 1 "*is CUDA $version; the steps need 12.9 or later*install a newer CUDA Toolkit*"
+    expect 1 "*is CUDA $version; the steps need 12.9 or later*install a newer CUDA Toolkit*" "nvcc $version"
 done
-[ ! -e out.env ] || { echo "FAILED: an old nvcc leaves out.env"; bad=1; }
+[ ! -e out.env ] || failed "an old nvcc leaves out.env"
 
 pretend 13.1
 toolkit $run env out.env
-expect "no libcudart" 1 '*has no libcudart.so beside it*'
+expect 1 '*has no libcudart.so beside it*' "no libcudart"
 : >"$scratch/cuda/lib64/libcudart.so.13"
 toolkit $run env out.env
-expect "libcudart.so.13 alone" 0 ''
+expect 0 '' "libcudart.so.13 alone"
 grep -qx "CUDART_DIR='$scratch/cuda/lib64'" out.env && grep -qx "LINK_DIR='$PWD/cudart'" out.env &&
-    [ -L cudart/libcudart.so ] || { echo "FAILED: link folder for libcudart.so.13: $(cat out.env)"; bad=1; }
+    [ -L cudart/libcudart.so ] || failed "link folder for libcudart.so.13: $(cat out.env)"
 : >"$scratch/cuda/lib64/libcudart.so"
 toolkit $run env out.env
-grep -qx "LINK_DIR='$scratch/cuda/lib64'" out.env || { echo "FAILED: link folder: $(cat out.env)"; bad=1; }
+grep -qx "LINK_DIR='$scratch/cuda/lib64'" out.env || failed "link folder: $(cat out.env)"
 rm "$scratch/ran"
 toolkit $run env out.env
-[ ! -e "$scratch/ran" ] || { echo "FAILED: nothing changed, and nvcc is asked again"; bad=1; }
+[ ! -e "$scratch/ran" ] || failed "nothing changed, and nvcc is asked again"
 
 # A g++ that is newer than nvcc takes: an older one, or clang++, is named to nvcc; else the remedy is one line.
 compiler() {
     rm -f "$scratch/bin/$1"
-    printf '#!/bin/sh\necho %s\n' "$2" >"$scratch/bin/$1"
-    chmod +x "$scratch/bin/$1"
+    echo "echo $2" | stand_in "$scratch/bin/$1"
 }
 mkdir -p "$scratch/cuda/include/crt"
 printf '#if __GNUC__ > 15\n#if (__clang_major__ >= 21) || (__clang_major__ < 3)\n' >"$scratch/cuda/include/crt/host_config.h"
 told() {
     toolkit "$@" $run env out.env
-    expect "g++ $*" 0 ''
+    expect 0 '' "g++ $*"
     grep -h ^NVCC= out.env
     sed -n 's/^NVCC_CCBIN=\([^ ]*\) .*/\1/p' nvcc 2>/dev/null
 }
 hosts() {
     rm -f nvcc
     got=$(told "$@" | tr '\n' ' ')
-    [ "$got" = "$want " ] || { echo "FAILED: $*: the host compiler: $got, not $want"; bad=1; }
+    [ "$got" = "$want " ] || failed "$*: the host compiler: $got, not $want"
 }
 compiler g++ 15.2
 want="NVCC='$scratch/cuda/bin/nvcc'" hosts
 compiler g++ 16
 toolkit $run env out.env
-expect "g++ 16 alone" 1 '*takes g++ up to 15, and g++ is 16: sudo apt-get install g++-15*'
+expect 1 '*takes g++ up to 15, and g++ is 16: sudo apt-get install g++-15*' "g++ 16 alone"
 want="NVCC='$scratch/cuda/bin/nvcc'" hosts NVCC_CCBIN=gcc
 compiler clang++ 21
 compiler clang++-19 19
@@ -98,28 +82,28 @@ want="NVCC='$PWD/nvcc' g++-13" hosts
 compiler g++ 12
 
 toolkit NVCC=no-such-nvcc $run which
-expect "NVCC that is not there" 1 '*NVCC=no-such-nvcc does not run*'
+expect 1 '*NVCC=no-such-nvcc does not run*' "NVCC that is not there"
 toolkit NVCC=fetch $run which
-expect "NVCC=fetch" 0 'fetch*'
+expect 0 'fetch*' "NVCC=fetch"
 rm "$scratch/cuda/bin/nvcc"
 toolkit $run which
-expect "no nvcc" 0 'fetch*'
+expect 0 'fetch*' "no nvcc"
 toolkit $run env out.env
-expect "no nvcc, no Python" 1 '*python3 is missing*pip is missing*'
+expect 1 '*python3 is missing*pip is missing*' "no nvcc, no Python"
 if python3 -m pip --version >/dev/null 2>&1; then
     ln -s "$(python3 -I -c 'import sys; print(sys.executable)')" "$scratch/bin/python3"
     sed -i 's/^# for Python 3[^ ]* to 3[^ ]*/# for Python 3.1 to 3.2/' scripts/site-requirements.txt
     toolkit WHEELS="$scratch/nowhere" TOOLKIT_DIR="$scratch/tools" $run site
-    expect "a Python that is too new for the site" 1 '*the site needs Python 3.1 to 3.2,*and python3 is Python 3*'
+    expect 1 '*the site needs Python 3.1 to 3.2,*and python3 is Python 3*' "a Python that is too new for the site"
     mkdir "$scratch/empty"
     toolkit WHEELS="$scratch/empty" $run env out.env
-    expect "an empty WHEELS folder" 1 '*fetching nvcc and headers of CUDA 13.0*pip could not fetch*'
+    expect 1 '*fetching nvcc and headers of CUDA 13.0*pip could not fetch*' "an empty WHEELS folder"
     compiler g++ 16
     rm "$scratch"/bin/g++-* "$scratch"/bin/clang++*
     toolkit WHEELS="$scratch/empty" $run env out.env
-    expect "g++ 16 wants a newer CUDA" 1 '*fetching nvcc and headers of CUDA 13.5*pip could not fetch*'
+    expect 1 '*fetching nvcc and headers of CUDA 13.5*pip could not fetch*' "g++ 16 wants a newer CUDA"
     toolkit WHEELS="$scratch/none" $run env out.env
-    expect "WHEELS that is no folder" 1 '*WHEELS=*is not a folder*'
-    [ ! -e .toolkit ] || { echo "FAILED: a failed fetch leaves .toolkit"; bad=1; }
+    expect 1 '*WHEELS=*is not a folder*' "WHEELS that is no folder"
+    [ ! -e .toolkit ] || failed "a failed fetch leaves .toolkit"
 fi
 exit $bad

@@ -3,34 +3,27 @@
 # of host threads; every wait that was met has a cause; step 05 at 4096 cubed stays under 256 MiB; what cannot be
 # written or read is said. SAN_LIB is preloaded where it is set; UNDER runs what was built for another machine. Skipped
 # (77) without python3.
-set -u
-command -v python3 >/dev/null || exit 77
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
+needs python3
 root=$1 emulator=$2 log=$3 programs=$4
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 cd "$root" || exit 2
-bad=0
-failed() {
-    echo "FAILED: $1: $(tail -5 "$tmp/out")"
-    bad=1
-}
 
-# run EXIT_CODE COMMAND...: its output in $tmp/out
+# run EXIT_CODE COMMAND...: its output in $scratch/out
 run() {
     wanted=$1
     shift
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" \
-        TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$@" >"$tmp/out" 2>&1
+    emulated "$@" >"$scratch/out" 2>&1
     code=$?
-    [ "$code" -eq "$wanted" ] || failed "$*: exit code $code"
+    [ "$code" -eq "$wanted" ] || failed "$*: exit code $code: $(tail -5 "$scratch/out")"
 }
-says() { grep -qE -e "$1" "$tmp/out" || failed "it does not say $1"; }
+says() { grep -qE -e "$1" "$scratch/out" || failed "it does not say $1: $(tail -5 "$scratch/out")"; }
 
 # causes LOG: of every wait that was met and of every phase
 causes() {
     # shellcheck disable=SC2086 # words on purpose
-    ${UNDER:-} "$log" --json "$1" >"$tmp/json" || failed "--json $1"
-    python3 -IS - "$tmp/json" <<'END' || failed "causes in $1"
+    ${UNDER:-} "$log" --json "$1" >"$scratch/json" || failed "--json $1"
+    python3 -IS - "$scratch/json" <<'END' || failed "causes in $1"
 import json
 import sys
 
@@ -53,20 +46,20 @@ END
 
 for step in 01_tmem_alloc 02_simple_umma 03_tma_multicast 04_pair_umma 05_persistent_warpspec; do
     for schedule in default eager random:7; do
-        run 0 "$emulator" --schedule=$schedule --threads=1 --trace="$tmp/one" "$programs/$step"
-        run 0 "$emulator" --schedule=$schedule --threads=3 --trace="$tmp/three" "$programs/$step"
-        cmp "$tmp/one" "$tmp/three" >"$tmp/out" 2>&1 || failed "$step, $schedule: other bytes with more threads"
-        [ $schedule != default ] || causes "$tmp/one"
+        run 0 "$emulator" --schedule=$schedule --threads=1 --trace="$scratch/one" "$programs/$step"
+        run 0 "$emulator" --schedule=$schedule --threads=3 --trace="$scratch/three" "$programs/$step"
+        cmp "$scratch/one" "$scratch/three" >"$scratch/out" 2>&1 || failed "$step, $schedule: other bytes with more threads"
+        [ $schedule != default ] || causes "$scratch/one"
     done
 done
 
-run 0 "$emulator" --check=off --trace="$tmp/large" "$programs/05_persistent_warpspec" --m 4096 --n 4096 --k 4096 --verify none
-[ "$(wc -c <"$tmp/large")" -lt $((256 << 20)) ] || failed "4096 cubed: $(wc -c <"$tmp/large") bytes"
-rm -f "$tmp/large"
+run 0 "$emulator" --check=off --trace="$scratch/large" "$programs/05_persistent_warpspec" --m 4096 --n 4096 --k 4096 --verify none
+[ "$(wc -c <"$scratch/large")" -lt $((256 << 20)) ] || failed "4096 cubed: $(wc -c <"$scratch/large") bytes"
+rm -f "$scratch/large"
 
-run 0 "$emulator" --trace="$tmp/%p.log" "$programs/02_simple_umma"
-[ "$(find "$tmp" -name '[0-9]*.log' | wc -l)" -eq 1 ] || failed "%p"
-run 1 "$emulator" --trace="$tmp/no/such" "$programs/02_simple_umma"
+run 0 "$emulator" --trace="$scratch/%p.log" "$programs/02_simple_umma"
+[ "$(find "$scratch" -name '[0-9]*.log' | wc -l)" -eq 1 ] || failed "%p"
+run 1 "$emulator" --trace="$scratch/no/such" "$programs/02_simple_umma"
 says 'no/such: No such file'
 run 0 "$emulator" --trace=/dev/full "$programs/02_simple_umma"
 says '--trace: the file takes no more'
@@ -77,8 +70,8 @@ if [ -z "${UNDER:-}" ]; then
     says 'is no option'
     run 1 "$log" --json "$root/README.md"
     says 'not a log of sm100emu'
-    head -c 1000 "$tmp/one" >"$tmp/cut"
-    run 1 "$log" --json "$tmp/cut"
+    head -c 1000 "$scratch/one" >"$scratch/cut"
+    run 1 "$log" --json "$scratch/cut"
     says 'cut off'
 fi
 exit $bad

@@ -3,23 +3,12 @@
 # time, with a platform tag that the binaries bear out; in a fresh virtual environment PROGRAM runs on it, arguments,
 # exit codes and signals go through unchanged, the names of the libraries are one emulator, and sm100emu-nvcc calls nvcc
 # as it should.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/shared.sh"
 root=$1 products=$2 program=$3
 unset MAKEFLAGS MFLAGS MAKELEVEL SOURCE_DATE_EPOCH PYTHONPATH PYTHONHOME
-for need in python3 objdump strip; do
-    command -v $need >/dev/null || {
-        echo "skipped: $need is not installed"
-        exit 77
-    }
-done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-bad=0
+needs python3 objdump strip
 
-failed() {
-    echo "FAILED: $1"
-    bad=1
-}
 # copy DIR: the sources and what was built, not a repository
 copy() {
     mkdir -p "$1/build"
@@ -58,9 +47,7 @@ cd "$scratch" || exit 1
 "$bin/sm100emu" "$program" >log 2>&1 && grep -q '^PASS' log || failed "the program: $(tail -3 log)"
 [ "$("$bin/sm100emu" --version):$("$bin/python" -m sm100emu --version)" = "sm100emu $version:sm100emu $version" ] ||
     failed 'it says another version'
-"$bin/sm100emu" ./none 2>/dev/null
-code=$?
-[ $code -eq 127 ] || failed "a program that is not there: exit code $code"
+says 127 '*' "$bin/sm100emu" ./none
 grep -q "sm100emu $version" "$scratch/venv/share/man/man1/sm100emu.1" || failed 'no man page, or of another version'
 
 # A page of a launch, by what the wheel has alone.
@@ -83,8 +70,7 @@ cc -shared -fPIC cudart.c -Wl,-soname,libcudart.so.13 -o libcudart.so.13
 cc link.c -o link -L"$site/link" -L. -lcudart && "$bin/sm100emu" ./link || failed 'a program linked with -lcudart'
 
 # A stand-in for the launcher: its arguments, then the end that the first one names.
-cat >"$site/bin/sm100emu" <<'STAND_IN'
-#!/bin/sh
+stand_in "$site/bin/sm100emu" <<'STAND_IN'
 printf '<%s>' "$@"
 case $1 in [0-9]*) exit "$1" ;; *) kill -"$1" $$ ;; esac
 STAND_IN
@@ -105,17 +91,10 @@ ends 143 TERM
 ends 141 PIPE
 ends 130 INT
 
-"$bin/sm100emu-nvcc" x.cu >log 2>&1
-code=$?
-[ "$code:$(cat log)" = "1:sm100emu-nvcc: no CUDA compiler is installed here: pip install 'sm100emu[cuda]'" ] ||
-    failed "sm100emu-nvcc without the extra: $code, $(cat log)"
+says 1 "sm100emu-nvcc: no CUDA compiler is installed here: pip install 'sm100emu\[cuda\]'" "$bin/sm100emu-nvcc" x.cu
 mkdir -p "$site/../nvidia/cu13/bin"
-printf '#!/bin/sh\necho "$@"\nexit 3\n' >"$site/../nvidia/cu13/bin/nvcc"
-chmod +x "$site/../nvidia/cu13/bin/nvcc"
-case $("$bin/sm100emu-nvcc" x.cu) in
-*'-cudart shared '*'-gencode arch=compute_100f,code=[sm_100f,compute_100f] x.cu') ;;
-*) failed "sm100emu-nvcc x.cu: $("$bin/sm100emu-nvcc" x.cu)" ;;
-esac
+echo 'echo "$@"; exit 3' | stand_in "$site/../nvidia/cu13/bin/nvcc"
+says 3 '*-cudart shared *-gencode arch=compute_100f,code=\[sm_100f,compute_100f\] x.cu' "$bin/sm100emu-nvcc" x.cu
 for own in '-arch=sm_100a' '-gencode arch=compute_100a,code=compute_100a' '--gpu-architecture sm_100a'; do
     # shellcheck disable=SC2086
     case $("$bin/sm100emu-nvcc" $own x.cu) in

@@ -1,0 +1,62 @@
+# shellcheck shell=sh disable=SC2034 # what it sets, the tests read
+# shared.sh, read by the tests beside it: a scratch folder that goes with the test, what a failure is, and programs that
+# stand in for others. A test ends with `exit $bad`.
+set -u
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0 code=none out=
+
+failed() {
+    echo "FAILED: $*"
+    bad=1
+}
+
+# same WHAT GOT PATTERN: GOT matches the shell pattern
+same() {
+    # shellcheck disable=SC2254
+    case $2 in
+    $3) ;;
+    *) failed "$1: $2" ;;
+    esac
+}
+
+# caught COMMAND...: sets out to what it prints, and code to its exit code
+caught() {
+    out=$("$@" 2>&1)
+    code=$?
+}
+
+# expect CODE PATTERN WHAT: how the last command ended, and what it printed
+expect() { same "$3: not exit code $1 with $2" "$code:$out" "$1:$2"; }
+
+# says CODE PATTERN COMMAND...: it ends with CODE, and what it prints matches PATTERN
+says() {
+    wanted=$1 pattern=$2
+    shift 2
+    caught "$@"
+    expect "$wanted" "$pattern" "$*"
+}
+
+# stand_in FILE: a program, the shell script on stdin
+stand_in() {
+    { echo '#!/bin/sh' && cat; } >"$1"
+    chmod +x "$1"
+}
+
+# needs TOOL...: without one of them the test is skipped
+needs() {
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null && continue
+        echo "skipped: $tool is not installed"
+        exit 77
+    done
+}
+
+# python WORD...: the repository's own Python, as make calls it
+python() { python3 -ISB "$root/python/sm100repo" "$@"; }
+
+# emulated COMMAND...: SAN_LIB is preloaded where it is set; what a sanitizer finds ends with 124
+emulated() {
+    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" \
+        TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$@"
+}
