@@ -5,7 +5,7 @@
 A sentence that one of RULES finds is a hit. Pages from before the rules have many; tests/lessons/prose.txt knows them by
 a checksum of the sentence, a line for each page and rule, so only a new or changed sentence is a breach: a line
 `page:line: rule: sentence`, and exit 1. --update takes those that are gone off that list, and adds none.
-README.md stays short. First the rules prove on samples that each can find something.
+README.md and the lessons' main lines stay short. First the rules prove on samples that each can find something.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from sm100repo import ROOT
 
 LONGEST = 32  # words
 ENTRANCE = 110  # lines of README.md
+MAIN_LINE = 2500  # words of a lesson; the rest is in further.md beside it
 # Name: (what to write instead, what finds it, a sample).
 RULES = {
     "long": ("two sentences", r"(?:\S+ ){%d}" % LONGEST, "word " * (LONGEST + 1) + "end."),
@@ -30,25 +31,31 @@ RULES = {
     "behind": ("after", r"\bbehind (?:it|that|them|which|the wait|a wait)\b", "Nothing comes behind it."),
     "since": ("because", r", since\b", "It waits, since the chip does."),
     "lies": ("is", r"\b(?:lies?|lying)\b", "The tile lies in memory."),
-    "one a": ("one for each", r"\b(?:one|two|once|\d+) an? (?:CTA|warp|thread|lane|step|lesson|page|cluster|pair|stage)\b",
+    "one-a": ("one for each", r"\b(?:one|two|once|\d+) an? (?:CTA|warp|thread|lane|step|lesson|page|cluster|pair|stage)\b",
               "There is one a CTA."),
 }
+ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
 END = re.compile(r"(?<=[.!?:])\**\s+(?=[A-Z`*\[(])")
 
 
 def sentences(lines):
-    """(line, sentence) of a page's prose: no tables, headings, comments and indented blocks."""
+    """(line, sentence) of a page's prose: no tables, headings, comments and indented blocks. A list's items are apart."""
     text, first = [], 0
     for number, line in [*lines, (0, "")]:
         line = re.sub(r"<!--.*?-->", "", line)
-        if line.strip() and not re.match(r"    |#|\||\s*<|!\[", line):
+        prose = line.strip() and not re.match(r"    |#|\||\s*<|!\[", line)
+        if not prose or ITEM.match(line):
+            yield from ((first, sentence) for sentence in END.split(" ".join(text)) if sentence)
+            text = []
+        if prose:
             first = first if text else number
-            item = re.match(r"\s*(?:[-*]|\d+\.) ", line)
-            if not item or not text:
-                text.append(re.sub(r"^\s*(?:(?:[-*]|\d+\.) |> )*", "", line))
-                continue
-        yield from ((first, sentence) for sentence in END.split(" ".join(text)) if sentence)
-        text, first = ([re.sub(r"^\s*(?:[-*]|\d+\.) ", "", line)], number) if line.strip()[:2] in ("- ", "* ") else ([], 0)
+            text.append(re.sub(r"^(\s*>)+\s*", "", ITEM.sub("", line)).strip())
+
+
+def words(lines):
+    """How many a reader of the page has before them: tables and answers too, without output, comments and links' targets."""
+    text = re.sub(r"<!--.*?-->|\]\([^)]*\)", " ", "\n".join(line for _, line in lines), flags=re.S)
+    return len(re.findall(r"\w\S*", text))
 
 
 def plain(sentence):
@@ -83,13 +90,19 @@ def main():
     for rule, (_, _, sample) in RULES.items():
         if rule not in [found for found, _, _ in hits([(1, sample)])]:
             sys.exit(f"prose: the rule {rule} does not find its sample: {sample}")
+    if [number for number, _ in sentences(enumerate(["One.", "1. Two", "   two. Three.", "- > Four."], 1))] != [1, 2, 2, 4]:
+        sys.exit("prose: the items of a list are not told apart")
     if list(hits([(1, "A wait covers only the thread's own operations."), (2, "    make x; y; z"), (3, "| who | is told |")])):
         sys.exit("prose: a plain sentence, a command or a table is found")
     baseline = os.path.join(options.root, "tests", "lessons", "prose.txt")
     old, new, bad, count = known(baseline), {}, 0, 0
     for path in page.pages(options.root):
-        for rule, number, sentence in hits(page.Page(options.root, path).prose):
-            key, count = (path, rule.replace(" ", "-")), count + 1
+        prose = page.Page(options.root, path).prose
+        if re.match(r"\d\d_\w+/README\.md$", path) and words(prose) > MAIN_LINE:
+            print(f"{path}: {words(prose)} words; the main line has {MAIN_LINE} at most, and the rest is in further.md")
+            bad += 1
+        for rule, number, sentence in hits(prose):
+            key, count = (path, rule), count + 1
             if mark(sentence) in old.get(key, ()) or not old and options.update:
                 new.setdefault(key, set()).add(mark(sentence))
             else:

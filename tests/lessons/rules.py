@@ -13,7 +13,8 @@ Quoted code  in blocks of kind c stands in one file, white space aside; ... leav
 Outputs      reports, results and commands with a prompt stand in blocks of kind console, where lessons.py runs them.
 Commands     in indented and console blocks and in back quotes: make targets and variables, options of the emulator and
              its log's tool, and the files named are there.
-Experiments  each patch of a step's breaks/ applies, says what it tells, and its lesson runs it as `$ make break-NN-N`.
+Experiments  each patch of a step's breaks/ applies, says what it tells, and its lesson (README.md or further.md) runs it
+             as `$ make break-NN-N`.
 """
 
 import argparse
@@ -302,8 +303,8 @@ class Rules:
     def experiments(self):
         known = self.tree.pages["docs/diagnostics.md"].anchors() if "docs/diagnostics.md" in self.tree.pages else set()
         for number, step in sorted(self.tree.steps.items()):
-            lesson = self.tree.pages.get(f"{step}/README.md")
-            run = {c.text for c in lesson.commands(True)} if lesson else set()
+            lesson = [self.tree.pages[path] for path in (f"{step}/README.md", f"{step}/further.md") if path in self.tree.pages]
+            run = {c.text for each in lesson for c in each.commands(True)}
             taken = set()
             for n, path in self.patches(step):
                 self.count += 1
@@ -312,7 +313,7 @@ class Rules:
                 if not re.fullmatch(r"[1-9]\d*-[a-z0-9_]+\.patch", os.path.basename(path)) or n in taken:
                     self.breaches.append(f"{path}: a patch is called N-word.patch, and has N alone")
                 if f"make break-{number}-{n}" not in run:
-                    self.breaches.append(f"{path}: {step}/README.md does not show `$ make break-{number}-{n}`")
+                    self.breaches.append(f"{path}: no page of {step}/ shows `$ make break-{number}-{n}`")
                 if not tells or any(w not in known for w in tells[1].split() if tells[1] not in ("FAIL", "nothing")):
                     self.breaches.append(f"{path}: `Tells:` names diagnostics, FAIL or nothing")
                 taken.add(n)

@@ -1,9 +1,10 @@
-"""test_rules.py - rules.py can fail: a small tree that keeps all rules, and one breach of it at a time."""
+"""test_rules.py - rules.py and prose.py can fail: a small tree that keeps all rules, and one breach of it at a time."""
 
 import os
 import tempfile
 import unittest
 
+import prose
 import rules
 from called import called
 
@@ -167,12 +168,57 @@ class Rules(unittest.TestCase):
         self.breach("A map", "`make break-01-2` and", "make has no target break-01-2")
 
     def test_experiments(self):
-        self.breach("$ make break-01-1", "$ make all", "01_step/README.md does not show `$ make break-01-1`")
+        self.breach("$ make break-01-1", "$ make all", "no page of 01_step/ shows `$ make break-01-1`")
         patch = "01_step/breaks/1-word.patch"
+        lesson = FILES["01_step/README.md"]
+        elsewhere = {"01_step/README.md": lesson[:lesson.index("```console")], "01_step/further.md": lesson}
+        self.assertEqual(self.says({**FILES, **elsewhere})[0], 0)
         self.breach("Tells: deadlock", "Tells: livelock", "1-word.patch: `Tells:` names", path=patch)
         self.breach("Tells: deadlock\n", "", "1-word.patch: `Tells:` names", path=patch)
         self.assertIn("has N alone", self.says({**FILES, "01_step/breaks/1-more.patch": FILES[patch]})[1])
         self.assertEqual(self.says({**FILES, patch: FILES[patch].replace("Tells: deadlock", "Tells: FAIL")})[0], 0)
+
+class Prose(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        os.makedirs(os.path.join(self.root, "tests", "lessons"))
+        os.makedirs(os.path.join(self.root, "01_step"))
+        self.write("README.md", "# A course\n\nThe tile lies in memory.\n")
+
+    def write(self, path, text):
+        with open(os.path.join(self.root, path), "w") as f:
+            f.write(text)
+
+    def says(self, *words):
+        return called(prose.main, "--root", self.root, *words)
+
+    def test_baseline(self):
+        self.assertEqual(self.says(), (1, "README.md:3: lies: write is: The tile lies in memory.\n"))
+        self.says("--update")
+        self.assertEqual(self.says(), (0, "prose: 1 sentences of old are to be edited, none is new\n"))
+        self.write("README.md", "# A course\n\nThe tile lies in memory.\n\n1. Rows follow.\n2. A row lies there.\n")
+        self.assertEqual(self.says("--update"), (1, "README.md:6: lies: write is: A row lies there.\n"))
+        self.assertEqual(self.says()[0], 1)  # a baseline takes nothing new
+        self.write("README.md", "# A course\n\nThe tile is in memory.\n")
+        self.says("--update")
+        self.write("README.md", "# A course\n\nThe tile lies in memory.\n")
+        self.assertEqual(self.says()[0], 1)  # and forgets what is gone
+
+    def test_lengths(self):
+        self.write("README.md", "Plain.\n" * 110)
+        self.assertEqual(self.says()[0], 0)
+        self.write("README.md", "Plain.\n" * 111)
+        self.assertIn("README.md: 111 lines; the entrance has 110 at most", self.says()[1])
+        self.write("README.md", "Plain.\n")
+        lesson = "Read [it](a/long/path) now.\n" * 833 + "```console\n$ make\n```\n<!-- slow -->\n"
+        self.write("01_step/README.md", lesson + "One.\n")
+        self.assertEqual(self.says()[0], 0)
+        self.write("01_step/README.md", lesson + "One two.\n")
+        self.assertIn("01_step/README.md: 2501 words; the main line has 2500 at most", self.says()[1])
+        self.write("01_step/further.md", lesson * 2)
+        self.assertEqual(self.says()[1].count("words"), 1)
 
 
 if __name__ == "__main__":
