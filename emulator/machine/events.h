@@ -134,6 +134,11 @@ enum event_sync_kind {
     SYNC_GRID_WAIT,
     SYNC_GRID_LAUNCH_DEPENDENTS,
 };
+/* Listeners ask for a family by its first or last kind. */
+_Static_assert(SYNC_MBAR_ARRIVE == 0 && SYNC_MBAR_TEST == SYNC_MBAR_PHASE + 1 &&
+                   SYNC_BAR_ARRIVE == SYNC_MBAR_TEST + 1 && SYNC_CLUSTER_ARRIVE == SYNC_BAR_PASS + 1 &&
+                   SYNC_WARP == SYNC_CLUSTER_PASS + 1 && SYNC_FENCE == SYNC_WARP + 1,
+               "a family's kinds follow each other");
 /* What a fence orders beside memory operations of the generic proxy. */
 enum event_fence {
     FENCE_MEMORY,        /* fence, membar */

@@ -136,7 +136,10 @@ static void put_field(FILE *f, const struct texts *t, enum field_type type, cons
         memcpy(dim, at, sizeof dim);
         fprintf(f, "[%u,%u,%u]", dim[0], dim[1], dim[2]);
         return;
-    default:
+    case FIELD_U8:
+    case FIELD_U16:
+    case FIELD_U32:
+    case FIELD_U64:
         memcpy(&v, at, type);
         break;
     }

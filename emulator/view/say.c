@@ -341,8 +341,16 @@ static void put_sync(struct strbuf *w, const struct say *t, const struct trace_e
     case SYNC_GROUP_WAIT:
         put_group(w, e);
         break;
-    default:
-        strbuf_put(w, "%s", e->kind < sizeof text / sizeof *text && text[e->kind] ? text[e->kind] : "");
+    case SYNC_WARP:
+    case SYNC_TCGEN05_LD:
+    case SYNC_TCGEN05_WAIT_LD:
+    case SYNC_TCGEN05_WAIT_ST:
+    case SYNC_TCGEN05_USE:
+    case SYNC_TCGEN05_FENCE_BEFORE:
+    case SYNC_TCGEN05_FENCE_AFTER:
+    case SYNC_GRID_WAIT:
+    case SYNC_GRID_LAUNCH_DEPENDENTS:
+        strbuf_put(w, "%s", text[e->kind]);
         break;
     }
 }
@@ -403,8 +411,13 @@ static void put_life(struct strbuf *w, const struct say *t, const struct trace_e
     case LIFE_REGISTERS:
         strbuf_put(w, "has %u registers a thread", e->count);
         break;
-    default:
-        strbuf_put(w, "%s", e->kind < sizeof text / sizeof *text && text[e->kind] ? text[e->kind] : "");
+    case LIFE_CLUSTER_START:
+    case LIFE_CLUSTER_END:
+    case LIFE_LANES_EXIT:
+    case LIFE_TMEM_RELINQUISH:
+    case LIFE_HEAP_ALLOC:
+    case LIFE_HEAP_FREE:
+        strbuf_put(w, "%s", text[e->kind]);
         break;
     }
 }

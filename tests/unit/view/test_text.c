@@ -56,6 +56,28 @@ static void check_words(const struct made *m, struct names *names) {
     }
 }
 
+/* So has every kind, also those that the made log lacks. */
+static void check_kinds(struct made *m, struct names *names) {
+    static const uint8_t kinds[] = {
+        [TRACE_SYNC] = SYNC_GRID_LAUNCH_DEPENDENTS + 1,
+        [TRACE_OP] = OP_COMPLETED + 1,
+        [TRACE_WAIT] = WAIT_RELEASED + 1,
+        [TRACE_LIFE] = LIFE_REGISTERS + 1,
+    };
+    const struct say s = say_of(&m->log, names, 0, NULL);
+    const struct trace_event kept = m->events[0];
+    char text[400];
+    for (uint32_t class = 0; class < sizeof kinds; class ++)
+        for (uint32_t kind = 0; kind < kinds[class]; kind++) {
+            m->events[0].class = (uint8_t) class;
+            m->events[0].kind = (uint8_t)kind;
+            if (!*say_what(&s, 1, text, sizeof text))
+                printf("class %u, kind %u\n", class, kind);
+            CHECK(*text);
+        }
+    m->events[0] = kept;
+}
+
 static const char *timeline(const struct made *m, struct names *names, struct shown *s, struct timeline t) {
     char why[200] = "";
     open_rows(s);
@@ -275,6 +297,7 @@ int main(void) {
     made_open(&m, true);
     struct names *names = names_make(&m.log, 0);
     check_words(&m, names);
+    check_kinds(&m, names);
     check_timeline(&m, names);
     check_times(&m, names);
     check_progress(&m);
