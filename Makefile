@@ -346,7 +346,7 @@ UNKNOWN := $(foreach g,$(filter-out $(TARGETS) FORCE,$(MAKECMDGOALS)),$(if $(fin
 UNKNOWN := $(filter-out run-% check-% watch-% break-% exercise-% grade-%,$(UNKNOWN))
 .PHONY: $(UNKNOWN)
 $(UNKNOWN):
-	@sh scripts/help.sh --meant '$@'
+	@sh scripts/help.sh --meant '$@' $(STEPS)
 
 # Without a number: which there are.
 .PHONY: run check watch break exercise grade

@@ -14,6 +14,9 @@ esac
 number=${2%%-*}
 n=${2#"$number"}
 n=${n#-}
+case $number in
+[1-9]) number=0$number ;; # make break-4-1 is make break-04-1
+esac
 step=$(find . -maxdepth 1 -name "${number}_*" | sed 's|^\./||')
 [ -n "$step" ] || {
     echo "break: there is no step $number; say make break-04-1 for the first experiment of step 04" >&2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # help.sh STEP...: every target of the Makefile in a line, from the `##` beside it, by what it is for; and the steps by number.
-# help.sh --meant NAME: says which targets a NAME that is none may have meant, and ends with 2.
+# help.sh --meant NAME STEP...: says which targets a NAME that is none may have meant, and ends with 2.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,13 +10,14 @@ own='emulator install uninstall wheel bench-emulator'
 teach='grade-all site'
 
 if [ "${1:-}" = --meant ]; then
-    echo "make: there is no target $2; make alone lists them" >&2
+    shift
+    echo "make: there is no target $1; make alone lists them" >&2
     ! command -v python3 >/dev/null || printf '%s\n' "$targets" | python3 -ISB -c 'import difflib, sys
 names = [line.split()[0] for line in sys.stdin]
-names += [f"{word}-0{n}" for word in "run check watch exercise grade".split() for n in range(1, 6)]
+names += [f"{word}-{step[:2]}" for word in "run check watch exercise grade".split() for step in sys.argv[2:]]
 meant = difflib.get_close_matches(sys.argv[1], names, 3, 0.7)
 if meant:
-    print("make: did you mean " + " or ".join(meant) + "?", file=sys.stderr)' "$2"
+    print("make: did you mean " + " or ".join(meant) + "?", file=sys.stderr)' "$@"
     exit 2
 fi
 

@@ -54,9 +54,11 @@ ROWS = {
 
 def run(*command, **options):
     """Runs a command without its output; where it fails, the output's end is what this program ends with."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", **options)
     if done.returncode:
-        sys.exit(f"machines: {' '.join(command)} ends with {done.returncode}:\n" + "".join(done.stdout.splitlines(True)[-8:]))
+        last = "".join(done.stdout.splitlines(True)[-8:])
+        sys.exit(f"machines: {' '.join(command)} ends with {done.returncode}:\n{last}")
     return done.stdout
 
 
@@ -74,7 +76,7 @@ def mirror():
     """The URL that this machine's apt takes Debian from."""
     texts = [read(path) for path in glob.glob("/etc/apt/sources.list") + glob.glob("/etc/apt/sources.list.d/*")]
     found = re.search(r"^(?:deb (?:\[[^]]*\] )?|URIs: *)(\S+/debian)/?\s", "\n".join(texts), re.M)
-    return os.environ.get("MIRROR") or (found or sys.exit("machines: no apt source is here: say MIRROR=URL"))[1]
+    return os.environ.get("MIRROR") or (found or sys.exit("machines: this machine's apt has no source of Debian's: say MIRROR=URL"))[1]
 
 
 def make_system(folder, suite):

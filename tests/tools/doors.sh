@@ -13,6 +13,9 @@ for target in run check watch exercise grade; do
 done
 says 2 '*which step?*make break-01-1*' make break
 says 0 '*scripts/run.sh*/05_persistent_warpspec*' make -n run-5
+says 0 '*scripts/run.sh*/ladder/1_*' make -n run-5 RUNG=1
+says 0 '*05_persistent_warpspec*' make -n exercise-5
+says 2 "*04_pair_umma has no experiment 99*" sh scripts/break.sh build 4-99
 says 2 '*did you mean watch-04*' make wacth-04
 says 2 '*there is no target tset*did you mean test*' make tset
 says 2 '*cannot be written to: say BUILD=dir*make BUILD=/tmp/sm100 run-02*' make BUILD=/proc/none run-02
