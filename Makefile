@@ -2,7 +2,7 @@
 #
 # What is built where:
 #   build/NN_name              a step, by nvcc: SASS for B200 and B300, and PTX
-#   build/ladder/N_name        a rung of the ladder to step 05, likewise
+#   build/ladder/N_name        a rung of the ladder to step 05, likewise; build/parts/name: a part of step 01
 #   build/emulator/            libsm100emu.a, libsm100emu.so and the names a program asks for
 #                              (libcudart.so.12, .13, libcuda.so.1)
 #   build/sm100emu             runs a program on the emulator; sm100emu.1 is its man page
@@ -37,7 +37,7 @@ now_and_then += $(if $(filter $(words $(DONE)),$(wordlist 2,4,$(TO_DO))),$(info 
 # the files that hold flags as they are, since it would rebuild all behind them.
 COUNT ?=
 FORCED := $(if $(COUNT),,FORCE)
-COUNT_FOR := BUILD PROGRAMS CC SANITIZE RUNG EXERCISE UNDER
+COUNT_FOR := BUILD PROGRAMS CC SANITIZE RUNG PART EXERCISE UNDER
 TO_COUNT = n=$$(MAKEFLAGS= $(MAKE) -n COUNT=1 $(RUN_ON:%=BACKEND=%) $(foreach v,$(COUNT_FOR),$(if $(filter command,$(origin $v)),'$v=$($v)')) \
     $(MAKECMDGOALS) 2>/dev/null | grep -c '^: to do'); echo $$n $$(((n + 3) / 4)) $$(((n + 1) / 2)) $$((n * 3 / 4))
 said = @if [ -t 1 ]; then printf '\033[K'; fi
@@ -59,6 +59,7 @@ TEXT ?=
 BREAK ?=
 BESIDE ?=
 RUNG ?=
+PART ?=
 SEED ?=
 HINT ?=
 EXERCISE ?=
@@ -114,6 +115,10 @@ STEPS := $(foreach s,$(STEPS),$(if $(wildcard $(s)/$(s).cu),$(s)))
 NUMBERS := $(foreach s,$(STEPS),$(firstword $(subst _, ,$(s))))
 RUNG_SOURCES := 05_persistent_warpspec/ladder
 RUNGS := $(sort $(patsubst $(RUNG_SOURCES)/%.cu,%,$(wildcard $(RUNG_SOURCES)/*.cu)))
+PART_SOURCES := 01_tmem_alloc/parts
+PARTS := $(sort $(patsubst $(PART_SOURCES)/%.cu,%,$(wildcard $(PART_SOURCES)/*.cu)))
+# The programs beside those of the steps.
+SUBPROGRAMS := $(RUNGS:%=ladder/%) $(PARTS:%=parts/%)
 RUNS := $(NUMBERS:%=run-%)
 CHECKS := $(NUMBERS:%=check-%)
 WATCHES := $(NUMBERS:%=watch-%)
@@ -123,7 +128,7 @@ WATCHES := $(NUMBERS:%=watch-%)
 help: ## this list
 	@sh scripts/help.sh $(STEPS)
 
-all: $(STEPS:%=$(PROGRAMS)/%) $(RUNGS:%=$(PROGRAMS)/ladder/%) emulator ## every step, the ladder's rungs, the emulator and its launcher
+all: $(STEPS:%=$(PROGRAMS)/%) $(SUBPROGRAMS:%=$(PROGRAMS)/%) emulator ## every step, its parts and rungs, the emulator and its launcher
 	$(said)
 
 # ---------------------------------------------------------------- the emulator: C11, no CUDA needed
@@ -286,30 +291,40 @@ define nvcc
 	then grep -i -A4 'warning' $(2).log || :; else cat $(2).log >&2; rm -f $(2); exit 1; fi
 endef
 
-# An exercise whose name has rungN in it is of that rung.
-ifneq ($(filter rung%,$(word 3,$(subst -, ,$(EXERCISE)))),)
-RUNG := $(patsubst rung%,%,$(word 3,$(subst -, ,$(EXERCISE))))
+# An exercise whose name has rungN or a part's name in it is of that rung or part.
+EXERCISE_WORD := $(word 3,$(subst -, ,$(EXERCISE)))
+ifneq ($(filter rung%,$(EXERCISE_WORD)),)
+RUNG := $(patsubst rung%,%,$(EXERCISE_WORD))
 endif
-# RUNG=N: run-05, check-05 and watch-05 are of that rung of the ladder.
-ifneq ($(RUNG),)
-ifneq ($(filter run-% check-% watch-%,$(filter-out %-05 %-5,$(MAKECMDGOALS))),)
-$(error RUNG=$(RUNG) is for step 05, which alone has a ladder: make run-05 RUNG=$(RUNG))
+ifneq ($(filter $(PARTS),$(EXERCISE_WORD)),)
+PART := $(EXERCISE_WORD)
 endif
-ifeq ($(filter $(RUNG)_%,$(RUNGS)),)
-$(error RUNG=$(RUNG) is no rung of the ladder; there are: $(RUNGS))
+# RUNG=N: run-05, check-05 and watch-05 are of that rung of the ladder. PART=name: run-01 and so on of that part of step 01.
+# $(call only,VARIABLE,STEP,WHAT,NAMES,FOUND): VARIABLE is for STEP, which alone has WHAT, and says one of NAMES, FOUND.
+define only
+ifneq ($(filter run-% check-% watch-%,$(filter-out %-0$(2) %-$(2),$(MAKECMDGOALS))),)
+$$(error $(1)=$($(1)) is for step 0$(2), which alone has $(3): make run-0$(2) $(1)=$($(1)))
+endif
+ifeq ($(5),)
+$$(error $(1)=$($(1)): there are only $(4))
 endif
 ifneq ($(BREAK),)
-$(error RUNG=$(RUNG) and BREAK=$(BREAK) do not go together: the patches are of the steps)
+$$(error $(1)=$($(1)) and BREAK=$(BREAK) do not go together: a patch says itself which program it changes)
 endif
-endif
-# $(call own,STEP): the program of a step or of its rung; $(call program,STEP): with the kernel of the exercise that
-# EXERCISE names.
-own = $(PROGRAMS)/$(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(1))
+endef
+$(if $(RUNG),$(eval $(call only,RUNG,5,a ladder,$(RUNGS),$(filter $(RUNG)_%,$(RUNGS)))))
+$(if $(PART),$(eval $(call only,PART,1,parts,$(PARTS),$(filter $(PART),$(PARTS)))))
+# The rung or part that is meant; $(call own,STEP): its program or the step's; $(call program,STEP): with the kernel of the
+# exercise that EXERCISE names.
+SUBPROGRAM := $(if $(RUNG),ladder/$(filter $(RUNG)_%,$(RUNGS)),$(PART:%=parts/%))
+own = $(PROGRAMS)/$(or $(SUBPROGRAM),$(1))
 program = $(if $(EXERCISE),$(PROGRAMS)/exercises/$(EXERCISE),$(call own,$(1)))
 
 $(PROGRAMS)/ladder/%: $(RUNG_SOURCES)/%.cu $(TOOL) Makefile
 	$(call nvcc,$<,$@)
--include $(RUNGS:%=$(PROGRAMS)/ladder/%.d)
+$(PROGRAMS)/parts/%: $(PART_SOURCES)/%.cu $(TOOL) Makefile
+	$(call nvcc,$<,$@)
+-include $(SUBPROGRAMS:%=$(PROGRAMS)/%.d)
 
 define step_rules
 $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
@@ -317,14 +332,14 @@ $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 
 run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
-	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%) makes a page of what happens in it")
+	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%)$(PART:%= PART=%) makes a page of what happens in it")
 
 check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
 watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
 	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' \
-	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(or $$(RUNG),$$(EXERCISE)),$$<)
+	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(or $$(SUBPROGRAM),$$(EXERCISE)),$$<)
 endef
 
 # Asked only where a step is about to run.
@@ -367,7 +382,7 @@ EXERCISE_STEP = $(filter $(firstword $(subst -, ,$(EXERCISE)))_%,$(STEPS))
 $(PROGRAMS)/exercises/%: exercises/$(firstword $(subst -, ,$(EXERCISE)))/%/kernel.cuh $(call own,$(EXERCISE_STEP)) FORCE
 	$(call say,NVCC,$<)
 	@sh scripts/doctor.sh need python3
-	@$(PYTHON) course.kernels --build $(PROGRAMS) $< $(if $(RUNG),$(RUNG_SOURCES)/$(filter $(RUNG)_%,$(RUNGS)),$(EXERCISE_STEP)) $@
+	@$(PYTHON) course.kernels --build $(PROGRAMS) $< $(EXERCISE_STEP)$(SUBPROGRAM:%=/%) $@
 endif
 
 exercise-%:
@@ -375,7 +390,7 @@ exercise-%:
 	@$(PYTHON) course.exercise --build $(BUILD) --seed '$(SEED)' $*
 
 define grade_rule
-grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 05_%,$(1)),$(RUNGS:%=$(PROGRAMS)/ladder/%)) emulator
+grade-$(firstword $(subst _, ,$(1))): $(PROGRAMS)/$(1) $(if $(filter 01_% 05_%,$(1)),$(SUBPROGRAMS:%=$(PROGRAMS)/%)) emulator
 	@sh scripts/doctor.sh need python3
 	@$(PYTHON) course.grade --build $(BUILD) --seed '$$(SEED)' --hint '$$(HINT)' --exercise '$$(EXERCISE)' \
 	    --format '$$(GRADE)' --output '$$(RESULTS)' --draw '$$(DRAW)' $(firstword $(subst _, ,$(1)))

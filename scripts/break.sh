@@ -27,10 +27,11 @@ folder=${PROGRAMS:-build}/break/$number-$n
 broken_copy "$step" "$patch" "$folder"
 
 options=$(said "$patch" Options) args=$(said "$patch" Arguments) tells=$(said "$patch" Tells)
-printf '%s, broken: ' "$step"
+name=${broken##*/}
+printf '%s, broken: ' "$name"
 sentence "$patch"
 sed -n '1,/^--- /d; /^--- /d; /^+++ /d; s/^\([-+]\) */  \1 /p' "$patch"
-printf '  run with sm100emu%s %s%s\n\n' "${options:+ $options}" "$step" "${args:+ $args}"
+printf '  run with sm100emu%s %s%s\n\n' "${options:+ $options}" "$name" "${args:+ $args}"
 
 # In the copy's folder, so that reports show the copy's lines by the names of the step's.
 code=0
@@ -39,7 +40,7 @@ code=0
     rm -f findings.sarif
     # shellcheck disable=SC2086
     env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" \
-        "$build/sm100emu" --check-json=findings.sarif $options "$step/$step" $args 2>told.txt >says.txt
+        "$build/sm100emu" --check-json=findings.sarif $options "$broken" $args 2>told.txt >says.txt
 ) || code=$?
 sed "s|$folder/||g" "$folder/told.txt"
 last=$(tail -n 1 "$folder/says.txt")
@@ -49,7 +50,7 @@ PASS* | FAIL*) printf '%s\n' "$last" ;;
 esac
 
 [ -f "$folder/findings.sarif" ] || {
-    echo "break: $step did not run" >&2
+    echo "break: $name did not run" >&2
     exit 1
 }
 found=$(sed -n 's/.*"ruleId": *"\([^"]*\)".*/\1/p' "$folder/findings.sarif" | LC_ALL=C sort -u | tr '\n' ' ')

@@ -26,6 +26,12 @@ sentence() {
     sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$1"
 }
 
+# program_of STEP PATCH: sets broken to the program that the patch changes, by its source: the step's or one of its parts
+program_of() {
+    broken=$(sed -n 's|^+++ b/\(.*/parts/.*\)\.cu$|\1|p' "$2")
+    broken=${broken:-$1/$1}
+}
+
 # host_part FILE: what a step's .cu has for the host
 host_part() {
     sed -n '/^\/\* -* host/,$p' "$1"
@@ -39,8 +45,8 @@ kernel_alone() {
         [ -n "$(host_part "$1/$1.cu")" ] && [ "$(host_part "$1/$1.cu")" = "$(host_part "$3/$1/$1.cu")" ]
 }
 
-# broken_copy STEP PATCH FOLDER: FOLDER gets the step and common/ with the patch in them, and FOLDER/STEP/STEP is built.
-# Files keep their times, and a patched one that is the same as before its own: what was built is built again only where
+# broken_copy STEP PATCH FOLDER: FOLDER gets the step and common/ with the patch in them, and the program that program_of names
+# is built there. Files keep their times, and a patched one that is the same as before its own: what was built is built again only where
 # something changed.
 broken_copy() {
     sh scripts/doctor.sh need patch
@@ -59,6 +65,7 @@ broken_copy() {
     cp -Rpf "$fresh/." "$3"
     rm -rf "$fresh"
     kernel=
-    ! kernel_alone "$1" "$2" "$3" || ! command -v python3 >/dev/null || kernel=$3
-    ${MAKE:-make} -s KERNEL_IN="$kernel" KERNEL_OF="$1" "$3/$1/$1" >/dev/null
+    program_of "$1" "$2"
+    [ "$broken" != "$1/$1" ] || ! kernel_alone "$1" "$2" "$3" || ! command -v python3 >/dev/null || kernel=$3
+    ${MAKE:-make} -s KERNEL_IN="$kernel" KERNEL_OF="$1" "$3/$broken" >/dev/null
 }

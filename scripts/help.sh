@@ -38,7 +38,7 @@ printf '\nLearn\n'
 for step in "$@"; do
     line "run-${step%%_*}" "build and run $step (ARGS='--help' lists its options)"
 done
-line "" "(run-05, check-05, watch-05 RUNG=N: a rung of the ladder that leads to step 05)"
+line "" "(run-01, check-01, watch-01 PART=contend or shapes: the other programs of step 01; run-05, check-05, watch-05 RUNG=N: a rung of the ladder that leads to step 05)"
 line "watch-NN" "a page of what happens in a step: build/watch/NN/index.html (TEXT=1: on the terminal; BREAK=N: beside a broken copy; BESIDE=--schedule=lazy: beside another schedule)"
 line "break-NN-N" "an experiment of a lesson: what was changed in a copy of the step, and what the emulator says of it"
 line "exercise-NN" "the exercises of a lesson, into exercises/NN (SEED=name: other mistakes and numbers; exercise-all)"

@@ -22,6 +22,10 @@ rm -rf "$site"
 for step in 0[1-9]_*/; do
     watched "${step%%_*}" "watch-${step%%_*}"
 done
+for part in 01_tmem_alloc/parts/*.cu; do
+    part=${part##*/}
+    watched "01/${part%.cu}" watch-01 "PART=${part%.cu}"
+done
 for rung in 05_persistent_warpspec/ladder/*.cu; do
     rung=${rung##*/}
     watched "05/${rung%.cu}" watch-05 "RUNG=${rung%%_*}"

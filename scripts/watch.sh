@@ -1,6 +1,6 @@
 #!/bin/sh
 # watch.sh BUILD STEP [PROGRAM]: runs a step on the emulator with --trace, and makes BUILD/watch/NN/index.html and
-# trace.json. PROGRAM: a rung of the step's ladder, N_name, in its stead; its page is in BUILD/watch/NN/N_name.
+# trace.json. PROGRAM: a rung of the step's ladder or a part of it in its stead; its page is in BUILD/watch/NN/NAME.
 #
 #   ARGS      of the program, and instead of what the step is watched with otherwise
 #   TEXT=1    a timeline on the terminal in place of the page
@@ -51,11 +51,14 @@ if [ -n "${BREAK:-}" ]; then
     options=$(said "$patch" Options)
     folder=$folder/break-$BREAK
     mkdir -p "$folder"
-    record "$programs/$step" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
-    record "$copy/$step/$step" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
+    case $broken in
+    */parts/*) watched=$programs/parts/${broken##*/} ;;
+    esac
+    record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
+    record "$copy/$broken" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sentence "$patch"
-    page "$folder/log" "$folder/log-broken" -o "$folder" --title "$step, BREAK=$BREAK" \
-        --name "$step" --said "$folder/findings.sarif" \
+    page "$folder/log" "$folder/log-broken" -o "$folder" --title "${watched##*/}, BREAK=$BREAK" \
+        --name "${watched##*/}" --said "$folder/findings.sarif" \
         --name2 "broken: $(sentence "$patch")" --said2 "$folder/findings-broken.sarif" --root2 "$copy"
     exit 0
 fi

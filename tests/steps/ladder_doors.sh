@@ -35,7 +35,7 @@ case $(env -u MAKEFLAGS -u MAKELEVEL make watch-05 RUNG=1 TEXT=1 2>/dev/null) in
 *ring_of_stages*"lines without a name are those of 1_ring.cu"*) ;;
 *) complain "make watch-05 RUNG=1 TEXT=1 shows something else" ;;
 esac
-refuses 'RUNG=9 is no rung of the ladder; there are: 0_pair 1_ring' run-05 RUNG=9
+refuses 'RUNG=9: there are only 0_pair 1_ring' run-05 RUNG=9
 refuses 'RUNG=2 is for step 05' run-04 RUNG=2
 refuses 'RUNG=2 is for step 05' watch-03 RUNG=2
 refuses 'RUNG=2 and BREAK=1 do not go together' watch-05 RUNG=2 BREAK=1

@@ -30,12 +30,13 @@ def steps(root):
 
 
 def source_path(step):
-    """The .cu of a step, or of a rung of its ladder: 05_persistent_warpspec/ladder/1_ring."""
+    """The .cu of a step, of a part, 01_tmem_alloc/parts/shapes, or of a rung, 05_persistent_warpspec/ladder/1_ring."""
     return f"{step}.cu" if "/" in step else f"{step}/{step}.cu"
 
 
 def program_path(build, step):
-    return os.path.join(build, "ladder", os.path.basename(step)) if "/" in step else os.path.join(build, step)
+    """What make builds of it: build/01_tmem_alloc, build/parts/shapes, build/ladder/1_ring."""
+    return os.path.join(build, *step.split("/")[-2:])
 
 
 def included(step):
