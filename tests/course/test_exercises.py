@@ -76,8 +76,7 @@ class Catalogue(unittest.TestCase):
 
     def test_no_trace_of_a_change(self):
         for lesson, step in kernels.steps(ROOT).items():
-            kernel = kernels.kernel(ROOT, step)
-            made = [repair.exercise(lesson, step, kernel, *pair) for pair in repair.usable(ROOT, step)]
+            made = [repair.exercise(ROOT, lesson, *pair) for pair in repair.usable(ROOT, step)]
             self.assertEqual(len({e.name for e in made}), len(made))
             for e in made:
                 self.assertNotRegex(e.start, r"\n\n\n|[ \t]\n|\{\n\n|\n\n *\}", e.name)

@@ -13,6 +13,7 @@ import tempfile
 
 from sm100repo import read, splice
 from sm100repo.catalogue import CASES
+from sm100repo.course.kernels import program_path, source_path
 from sm100repo.toolkit import Failure, Toolkit, begin, write_program
 
 WEAKER = os.path.join(CASES, "weaker.cuh")
@@ -41,10 +42,10 @@ class Builder:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def files(self, program):
-        """Every source of a step, {path from the root: text}."""
+        """Every source of a step or of a part of it, {path from the root: text}."""
         if program not in self.sources:
             found = {}
-            for folder in (program, "common"):
+            for folder in (os.path.dirname(source_path(program)), "common"):
                 for name in sorted(os.listdir(os.path.join(self.root, folder))):
                     if name.endswith((".cu", ".cuh", ".h")):
                         found[f"{folder}/{name}"] = read(os.path.join(self.root, folder, name))
@@ -53,7 +54,7 @@ class Builder:
 
     def base(self, program):
         if program not in self.programs:
-            with open(os.path.join(self.build, program), "rb") as f:
+            with open(program_path(self.build, program), "rb") as f:
                 self.programs[program] = f.read()
         return self.programs[program]
 
@@ -75,7 +76,7 @@ class Builder:
                 with open(os.path.join(folder, path), "w") as f:
                     f.write(text)
             made = os.path.join(folder, "made")
-            source = os.path.join(folder, program, program + ".cu")
+            source = os.path.join(folder, source_path(program))
             process = begin(command(source, made))
             said, _ = process.communicate()
             if process.returncode:
@@ -90,14 +91,14 @@ class Builder:
         """(hash, path of the program to run, whether it is to be removed after the runs)."""
         key = self.key(program, changed, host)
         if host:
-            path = os.path.join(self.kept, "bin", f"{program}-{key}")
+            path = os.path.join(self.kept, "bin", f"{os.path.basename(program)}-{key}")
             if not os.path.exists(path):
                 self.compile(program, changed, self.toolkit.program, path)
             return key, path, False
         ptx = os.path.join(self.kept, "ptx", key + ".ptx")
         if not os.path.exists(ptx):
             self.compile(program, changed, self.toolkit.ptx, ptx)
-        path = os.path.join(self.scratch, f"{program}-{key}-{os.urandom(4).hex()}")
+        path = os.path.join(self.scratch, f"{os.path.basename(program)}-{key}-{os.urandom(4).hex()}")
         made = splice.spliced(self.base(program), read(ptx))
         write_program(path, made)
         return key, path, True

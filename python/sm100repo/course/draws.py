@@ -84,14 +84,20 @@ def columns(r):
     return [{"columns": c} for c in r.sample([32, 64, 128, 256, 512], 3)]
 
 
-PROBLEMS = {"01": columns, "02": tensor_memory, "03": multicast, "04": pairs, "05": persistent}
+def nothing(_):
+    """It has no options: its own sizes, three times."""
+    return [{}] * 3
+
+
+PROBLEMS = {"01": columns, "contend": columns, "shapes": nothing, "02": tensor_memory, "03": multicast, "04": pairs, "05": persistent}
 
 
 def problems(step, r):
-    made = rungs if "/" in step else PROBLEMS[step[:2]]
+    folder, _, name = step.rpartition("/")
+    made = rungs if folder.endswith("/ladder") else PROBLEMS[name if folder else step[:2]]
     while True:  # three different ones: no kernel is right for the size of one
         found = made(r)
-        if len({tuple(p.get(key) for key in ("m", "n", "k", "columns")) for p in found}) == 3:
+        if made is nothing or len({tuple(p.get(key) for key in ("m", "n", "k", "columns")) for p in found}) == 3:
             return found
 
 
@@ -101,18 +107,18 @@ def draw(step, name, text, word="", also=()):
     seed = hashlib.sha256(f"{word}\0{name}\0{text}".encode()).hexdigest()[:16]
     r = random.Random(seed)
     drawn = problems(step, r)
+    seeded = not step.startswith("01")  # its programs draw nothing
     plan = [(0, "model"), (0, "default"), (0, "lazy"), (0, f"random:{r.randrange(1 << 20)}"),
             (1, "default"), (1, "eager"), (1, f"pct:{r.randrange(1 << 20)},3"),
             (2, "lazy"), (2, f"random:{r.randrange(1 << 20)}")]
     made = []
     for problem, schedule in plan:
         options = dict(drawn[problem])
-        if "columns" not in options:
+        if seeded:
             options["seed"] = r.getrandbits(64)
         made.append(Trial(problem, schedule, words(options)))
-    if "columns" not in drawn[2]:
+    if seeded:
         made.append(Trial(2, "default", words({**drawn[2], "seed": r.getrandbits(64), "time": 1})))
     for schedule in ("default", "lazy") if also else ():
-        seeded = () if step.startswith("01") else words({"seed": r.getrandbits(64)})
-        made.append(Trial(len(drawn), schedule, (*also, *seeded)))
+        made.append(Trial(len(drawn), schedule, (*also, *(words({"seed": r.getrandbits(64)}) if seeded else ()))))
     return seed, made

@@ -1,4 +1,5 @@
-"""repair.py - repair exercises: a step's kernel with one mistake, mostly in its synchronisation, from the mutants.
+"""repair.py - repair exercises: the kernel of a step or of a part of it with one mistake, mostly in its synchronisation,
+from the mutants.
 
 A case of tests/mutants/0N_*.txt will do where its label is error or warning, so that a rule is broken and the emulator
 tells it under the default schedule, and where it changes the kernel's own file, with nothing but what common/ has.
@@ -12,7 +13,7 @@ import re
 
 from sm100repo import read
 from sm100repo.catalogue import CASES, Catalogue
-from sm100repo.course.kernels import HOST, cut, source_path
+from sm100repo.course.kernels import HOST, cut, kernel, source_path
 from sm100repo.course.model import REPAIR, Exercise
 from sm100repo.course.tidy import Visible, apply
 from sm100repo.drift import each
@@ -39,19 +40,22 @@ def draw(seed):
 
 
 def usable(root, step):
-    """[(case, the kernel with its mistake)] of a step: what exercises are chosen from, in the catalogue's order."""
+    """[(case, the kernel with its mistake)] of a step and its parts: what exercises are chosen from, in the catalogue's
+    order."""
     path = os.path.join(root, "tests", "mutants", step + ".txt")
     if not os.path.exists(path):
         return []
-    text, found = read(os.path.join(root, source_path(step))), []
+    found = []
 
     def take(case):
+        program = case.run[0]
+        text = read(os.path.join(root, source_path(program)))
         words = set(re.findall(r"\w+", " ".join(line for hunk in case.hunks for line in hunk.new)))
-        own = all(hunk.path == source_path(step) for hunk in case.hunks)
+        own = all(hunk.path == source_path(program) for hunk in case.hunks)
         if case.label not in ("error", "warning") or case.host or case.name in UNTOLD or words & WEAKER or not own:
             return
         try:
-            found.append((case, cut(step, apply(case, text, text.find(HOST[0])))))
+            found.append((case, cut(program, apply(case, text, text.find(HOST[0])))))
         except Visible:
             pass
 
@@ -79,11 +83,13 @@ def differing(text, other):
     return head + 1, max(head + 1, len(b) - tail)
 
 
-def exercise(lesson, step, kernel_text, case, broken):
-    word = hashlib.sha256(case.name.encode()).hexdigest()[:4]
-    first, last = differing(kernel_text, broken)
-    return Exercise(name=f"{lesson}-repair-{word}", lesson=lesson, kind=REPAIR, title="One thing is wrong", text=TEXT,
-                    step=step, start=broken, solution=kernel_text, first=first, last=last, rules=tuple(case.rules),
+def exercise(root, lesson, case, broken):
+    """Of a part, the name has the part's."""
+    step, solution = case.run[0], kernel(root, case.run[0])
+    words = [*step.split("/")[2:], hashlib.sha256(case.name.encode()).hexdigest()[:4]]
+    first, last = differing(solution, broken)
+    return Exercise(name=f"{lesson}-repair-{'-'.join(words)}", lesson=lesson, kind=REPAIR, title="One thing is wrong", text=TEXT,
+                    step=step, start=broken, solution=solution, first=first, last=last, rules=tuple(case.rules),
                     run=tuple(case.run[1:]))
 
 
@@ -92,5 +98,4 @@ def load(root, lesson, step, seed):
     found = usable(root, step)
     if len(found) < EACH:
         return []
-    kernel_text = cut(step, read(os.path.join(root, source_path(step))))
-    return [exercise(lesson, step, kernel_text, *pair) for pair in chosen(found, draw(seed))]
+    return [exercise(root, lesson, *pair) for pair in chosen(found, draw(seed))]
