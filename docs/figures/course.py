@@ -126,7 +126,7 @@ def slab(runs):
 
 
 STEPS = [
-    ("01_tmem_alloc", "tensor memory", ["allocation, windows of the warps,", "shapes of tcgen05.ld and st"]),
+    ("01_tmem_alloc", "tensor memory", ["alloc, st, ld and dealloc,", "windows of the warps, shapes"]),
     ("02_simple_umma", "one UMMA, one thread", ["descriptors, swizzle, proxy fence,", "commit and mbarrier"]),
     ("03_tma_multicast", "TMA and clusters", ["tensor maps, tx-count, multicast,", "who may overwrite what"]),
     ("04_pair_umma", "a pair of CTAs", ["cta_group::2, leader and peer,", "halves of A and B, bit 24"]),

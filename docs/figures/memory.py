@@ -9,63 +9,93 @@ from svg import MARGIN, Drawing
 STEPS = ["c1", "c7", "c4", "c3"]  # the four UMMAs of a K tile
 
 
-def windows(lines):
-    """[(first lane, last lane, warps, map)] and [(letter, columns, base)] as step 01 prints them."""
-    rows = [re.match(r"     lanes +(\d+)- *(\d+) warp (\S+)  (\S{64})$", x) for x in lines]
-    blocks = [re.match(r"     ([A-Z]) +(\d+) columns at (0x\w+): lane 0, column (\d+)", x) for x in lines]
-    return (
-        [(int(r[1]), int(r[2]), r[3], r[4]) for r in rows if r],
-        [(b[1], int(b[2]), int(b[4])) for b in blocks if b],
-    )
+def windows(runs):
+    """[(first lane, last lane, warp that writes, warp that reads)], columns, base, as step 01 prints them."""
+    lines = runs.prints("01_tmem_alloc")
+    rows = [re.match(r"  lanes +(\d+)- *(\d+) +written by warp (\d), read by warp (\d):", x) for x in lines]
+    block = next(b for b in (re.match(r"  (\d+) columns allocated at 0x\w+: lane 0, column (\d+)$", x) for x in lines) if b)
+    return [tuple(map(int, r.groups())) for r in rows if r], int(block[1]), int(block[2])
+
+
+def columns(d, x, y, wide, marks):
+    """A scale of columns."""
+    for column in sorted({0, 512} | set(marks)):
+        d.text(x + column * wide, y, str(min(column, 511)), 12, "f", "middle")
 
 
 @figure("tmem-windows")
 def tmem_windows(runs):
-    rows, blocks = windows(runs.prints("01_tmem_alloc"))
+    rows, count, base = windows(runs)
     d = Drawing(540)
-    y = d.heading("Tensor memory: 128 lanes x 512 columns an SM", "allocations and windows as step 01 prints them")
+    y = d.heading("Tensor memory: 128 lanes x 512 columns in each SM", "columns and windows as step 01 prints them")
     x, wide = 70, 0.88
-    for column in sorted({0, 512} | {b[2] for b in blocks}):
-        d.text(x + column * wide, y + 12, str(min(column, 511)), 12, "f", "middle")
+    columns(d, x, y + 12, wide, [base, base + count])
     y += 20
-    for i, (first, last, warps, cells) in enumerate(rows):
+    for i, (first, last, *warps) in enumerate(rows):
         top = y + i * 62
         d.text(MARGIN, top + 14, "lane %d" % first, 12, "f")
         d.text(MARGIN, top + 52, "lane %d" % last, 12, "f")
-        for j, (letter, columns, base) in enumerate(blocks):
-            claim(
-                cells[base // 8 : (base + columns) // 8] == letter * (columns // 8), "%s is where it is said" % letter
-            )
-            d.rect(x + base * wide, top, columns * wide, 58, STEPS[j], round=0)
-            d.text(x + (base + columns / 2) * wide, top + 20, letter, 14, "i" + STEPS[j][1:], "middle", bold=True)
+        d.rect(x + base * wide, top, count * wide, 58, STEPS[0], round=0)
         d.rect(x, top, 512 * wide, 58, None, "k", round=0, thick=2)
-        d.text(x + 8, top + 46, "window of warps " + warps.replace(",", ", ") + " ...", 13, "i1")
+        d.text(x + 8, top + 34, "window of warps %d, %d ..." % tuple(warps), 13, "i1")
+        d.text(x + (512 + base + count) / 2 * wide, top + 34, "free", 13, "f", "middle")
     y += 4 * 62 + 16
-    for letter, columns, base in blocks:
-        d.text(MARGIN, y, "%s: %d columns from column %d" % (letter, columns, base), 13)
-        y += 20
     d.wrap(
         MARGIN,
         y + 4,
-        "What is allocated are columns, all 128 lanes of each. Warp w of a CTA reaches the 32 lanes from "
-        "32 (w mod 4) on, and no others: to touch all lanes takes four warps.",
+        "A CTA allocates columns, all 128 lanes of each: here %d. Warp w of a CTA reaches the 32 lanes from "
+        "32 (w mod 4) on, and no others: to touch all lanes takes four warps." % count,
     )
     return (
         d,
         "Tensor memory with the windows of the warps",
-        (
-            "A grid of 128 lanes by 512 columns. Four bands of 32 lanes: "
-            + "; ".join("lanes %d to %d for warps %s" % r[:3] for r in rows)
-            + ". Allocated: "
-            + ", ".join("%s %d columns from %d" % b for b in blocks)
-            + "; the columns behind are free."
-        ),
+        "A grid of 128 lanes by 512 columns. Four bands of 32 lanes: "
+        + "; ".join("lanes %d to %d for warps %d and %d" % r for r in rows)
+        + ". Allocated: %d columns from %d on; the columns after them are free." % (count, base),
+    )
+
+
+@figure("tmem-blocks")
+def tmem_blocks(runs):
+    lines = runs.prints("parts/contend")
+    found = [re.match(r"     ([A-Z]) +(\d+) columns at 0x\w+: lane 0, column (\d+)$", line) for line in lines]
+    blocks = [(b[1], int(b[2]), int(b[3])) for b in found if b]
+    found = [re.match(r"     CTA (\d+) +asked at ticket (\d+) +got .* at (\d+) +freed them at (\d+)", line) for line in lines]
+    visits = [tuple(map(int, v.groups())) for v in found if v]
+    claim(len(visits) == 2 and visits[1][2] > visits[0][3], "the second CTA gets its columns after the first freed them")
+    d = Drawing(540)
+    y = d.heading("Two CTAs on an SM, and columns for one", "blocks and tickets as parts/contend prints them")
+    x, wide = 90, 0.84
+    columns(d, x, y + 12, wide, [b[2] for b in blocks])
+    d.text(MARGIN, y + 44, "columns", 13, "f")
+    for i, (letter, count, base) in enumerate(blocks):
+        d.rect(x + base * wide, y + 20, count * wide, 40, STEPS[i], round=0)
+        d.text(x + (base + count / 2) * wide, y + 46, letter, 14, "i" + STEPS[i][1:], "middle", bold=True)
+    d.rect(x, y + 20, 512 * wide, 40, None, "k", round=0, thick=2)
+    y += 84
+    scale = 512 * wide / visits[-1][3]
+    for cta, asked, got, freed in visits:
+        d.text(MARGIN, y + 20, "CTA %d" % cta, 13, bold=True)
+        d.rect(x + asked * scale, y, (got - asked) * scale, 30, "panel", dash=True, round=0)
+        if got - asked > 100:
+            d.text(x + (asked + got) / 2 * scale, y + 20, "waits in tcgen05.alloc", 12, "f", "middle")
+        d.rect(x + got * scale, y, (freed - got) * scale, 30, "c1", round=0)
+        d.text(x + (got + freed) / 2 * scale, y + 20, "has them", 12, "i1", "middle")
+        y += 38
+    d.text(MARGIN, y + 14, "order", 13, "f")
+    d.arrow(x, y + 10, x + 512 * wide, y + 10)
+    said = "; ".join("CTA %d asks at ticket %d, gets the columns at %d, frees them at %d" % v for v in visits)
+    d.wrap(MARGIN, y + 36, "Each CTA allocates " + ", ".join("%d" % b[1] for b in blocks) + " columns, the largest block first. " + said + ".")
+    return (
+        d,
+        "Two CTAs of an SM that want the same columns",
+        "Blocks " + ", ".join("%s of %d columns from %d" % b for b in blocks) + ". " + said + ".",
     )
 
 
 @figure("tmem-shapes")
 def tmem_shapes(runs):
-    lines, shapes = runs.prints("01_tmem_alloc"), []
+    lines, shapes = runs.prints("parts/shapes"), []
     for x in lines:
         head = re.match(r"     (\S+\.x\d): (\d) registers a thread", x)
         row = re.match(r"       lane +(\d+) +(t.*)$", x)
@@ -76,7 +106,7 @@ def tmem_shapes(runs):
     d = Drawing(540)
     y = d.heading(
         "Who gets which cell: the five shapes of tcgen05.ld",
-        "some lanes, as step 01 found them; t2.r1: thread 2, register 1",
+        "some lanes, as parts/shapes found them; t2.r1: thread 2, register 1",
     )
     for name, rows in shapes:
         d.text(MARGIN, y + 14, name, 14, bold=True, mono=True)

@@ -80,15 +80,14 @@ def converged(runs):
 
 @figure("warpgroup")
 def warpgroup(runs):
-    rows, _ = windows(runs.prints("01_tmem_alloc"))
+    rows, _, _ = windows(runs)
     d = Drawing(540)
     y = d.heading("A warpgroup: four warps reach all 128 lanes", "windows of tensor memory as step 01 prints them")
     d.text(MARGIN, y + 12, "warpgroup 0: 0-127", 13, bold=True)
     d.text(270, y + 12, "tensor memory", 13, anchor="middle", bold=True)
     d.text(526, y + 12, "warpgroup 1: 128-255", 13, anchor="end", bold=True)
     y += 24
-    for i, (first, last, warps, _) in enumerate(rows):
-        a, b = (int(w) for w in warps.split(","))
+    for i, (first, last, a, b) in enumerate(rows):
         top = y + i * 58
         d.box(MARGIN, top, 132, 50, ["warp %d" % a, "threads %d-%d" % (a * 32, a * 32 + 31)], ROLE[i], 13)
         d.box(200, top, 140, 50, ["lanes %d-%d" % (first, last)], ROLE[i], 13)
@@ -105,5 +104,5 @@ def warpgroup(runs):
     return (
         d,
         "A warpgroup and the lanes of tensor memory that its warps reach",
-        "; ".join("lanes %d to %d: warps %s" % (r[0], r[1], r[2].replace(",", " and ")) for r in rows) + ".",
+        "; ".join("lanes %d to %d: warps %d and %d" % r for r in rows) + ".",
     )

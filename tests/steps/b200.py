@@ -15,6 +15,8 @@ QUICK = """02_simple_umma --m 128 --n 256 --k 16384 --type
 04_pair_umma --cluster 2x1 --m 256 --n 256 --k 8192 --type
 05_persistent_warpspec --m 200 --n 136 --k 16384 --type"""
 ONCE = """01_tmem_alloc
+parts/contend
+parts/shapes
 02_simple_umma --m 256 --n 512 --a-from tmem --type tf32
 02_simple_umma --m 256 --n 512 --a-from tmem-st --alpha -1.5 --beta 0
 04_pair_umma --mma-m 128 --cluster 2x1 --m 128 --n 256 --k 16384 --type bf16

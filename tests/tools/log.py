@@ -29,9 +29,11 @@ def ring(stages):
     return ["%s[%d]" % (name, i) for name in ("full", "empty") for i in range(stages)]
 
 
-# Step or rung: arguments, names of rank 0's mbarriers, tasks of its warps, its buffers
+# Step, part or rung: arguments, names of rank 0's mbarriers, tasks of its warps, its buffers
 STEPS = {
     "01_tmem_alloc": ([], [], None, None),
+    "parts/contend": ([], [], None, None),
+    "parts/shapes": ([], [], None, None),
     "02_simple_umma": ([], ["done"], ["epilogue"] * 4, []),
     "03_tma_multicast": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
     "04_pair_umma": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
@@ -146,7 +148,7 @@ def check_step(emulator, programs, step, folder):
         fault(step, "no waits")
     check_names(step, logs[0]["clusters"][0], wanted)
     check_clock(step, logs[0])
-    check_perfetto(step, emulator, log, len(logs) if step[:2] != "01" else 1)
+    check_perfetto(step, emulator, log, len(logs) if step != "parts/shapes" else 1)
     lines, follow, story = SHOWN.get(step, ([], None, None))
     shown = ask(emulator, ["--timeline", "--order", "--width=0"], log) or ""
     for line in lines + ["--- tile 0" if step[:2] != "01" else ""]:

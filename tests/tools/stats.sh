@@ -110,8 +110,9 @@ step() {
         cmp -s "$scratch/stats.json" "$scratch/again.json" || failed "$what: $threads host threads count otherwise"
     done
 }
-step 01_tmem_alloc
-run 0 'the launches' "$emulator" --time "$programs/01_tmem_alloc"
+step parts/contend
+step parts/shapes
+run 0 'the launches' "$emulator" --time "$programs/parts/shapes"
 launches=$(grep -c ' warp instructions, ' "$scratch/err")
 json "len(d['launches']) == $launches > 1"
 step 02_simple_umma --m 256 --n 512 --k 128

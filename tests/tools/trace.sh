@@ -44,7 +44,7 @@ assert waits, "nothing waited"
 END
 }
 
-for step in 01_tmem_alloc 02_simple_umma 03_tma_multicast 04_pair_umma 05_persistent_warpspec; do
+for step in 01_tmem_alloc parts/contend parts/shapes 02_simple_umma 03_tma_multicast 04_pair_umma 05_persistent_warpspec; do
     for schedule in default eager random:7; do
         run 0 "$emulator" --schedule=$schedule --threads=1 --trace="$scratch/one" "$programs/$step"
         run 0 "$emulator" --schedule=$schedule --threads=3 --trace="$scratch/three" "$programs/$step"
