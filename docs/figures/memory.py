@@ -13,7 +13,8 @@ def windows(runs):
     """[(first lane, last lane, warp that writes, warp that reads)], columns, base, as step 01 prints them."""
     lines = runs.prints("01_tmem_alloc")
     rows = [re.match(r"  lanes +(\d+)- *(\d+) +written by warp (\d), read by warp (\d):", x) for x in lines]
-    block = next(b for b in (re.match(r"  (\d+) columns allocated at 0x\w+: lane 0, column (\d+)$", x) for x in lines) if b)
+    found = [re.match(r"  (\d+) columns allocated at 0x\w+: lane 0, column (\d+)$", x) for x in lines]
+    block = next(b for b in found if b)
     return [tuple(map(int, r.groups())) for r in rows if r], int(block[1]), int(block[2])
 
 
@@ -60,9 +61,10 @@ def tmem_blocks(runs):
     lines = runs.prints("parts/contend")
     found = [re.match(r"     ([A-Z]) +(\d+) columns at 0x\w+: lane 0, column (\d+)$", line) for line in lines]
     blocks = [(b[1], int(b[2]), int(b[3])) for b in found if b]
-    found = [re.match(r"     CTA (\d+) +asked at ticket (\d+) +got .* at (\d+) +freed them at (\d+)", line) for line in lines]
+    ticket = re.compile(r"     CTA (\d+) +asked at ticket (\d+) +got .* at (\d+) +freed them at (\d+)")
+    found = [ticket.match(line) for line in lines]
     visits = [tuple(map(int, v.groups())) for v in found if v]
-    claim(len(visits) == 2 and visits[1][2] > visits[0][3], "the second CTA gets its columns after the first freed them")
+    claim(len(visits) == 2 and visits[1][2] > visits[0][3], "the second CTA gets its columns when the first freed them")
     d = Drawing(540)
     y = d.heading("Two CTAs on an SM, and columns for one", "blocks and tickets as parts/contend prints them")
     x, wide = 90, 0.84
@@ -85,7 +87,8 @@ def tmem_blocks(runs):
     d.text(MARGIN, y + 14, "order", 13, "f")
     d.arrow(x, y + 10, x + 512 * wide, y + 10)
     said = "; ".join("CTA %d asks at ticket %d, gets the columns at %d, frees them at %d" % v for v in visits)
-    d.wrap(MARGIN, y + 36, "Each CTA allocates " + ", ".join("%d" % b[1] for b in blocks) + " columns, the largest block first. " + said + ".")
+    sizes = ", ".join("%d" % b[1] for b in blocks)
+    d.wrap(MARGIN, y + 36, "Each CTA allocates %s columns, the largest block first. %s." % (sizes, said))
     return (
         d,
         "Two CTAs of an SM that want the same columns",
