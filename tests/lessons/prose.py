@@ -34,7 +34,7 @@ RULES = {
     "one-a": ("one for each", r"\b(?:one|two|once|\d+) an? (?:CTA|warp|thread|lane|step|lesson|page|cluster|pair|stage)\b",
               "There is one a CTA."),
 }
-ITEM = re.compile(r"\s*(?:[-*]|\d\d?\.) ")  # 256. at a line's start is no item
+ITEM = re.compile(r"^\s*(?:[-*]|\d\d?\.) ")  # 256. at the start of a line is none
 END = re.compile(r"(?<=[.!?:])\**\s+(?=[A-Z`*\[(])")
 
 
@@ -43,7 +43,7 @@ def sentences(lines):
     text, first = [], 0
     for number, line in [*lines, (0, "")]:
         line = re.sub(r"<!--.*?-->", "", line)
-        prose = line.strip() and not re.match(r"    |#|\||\s*<|!\[", line)
+        prose = line.strip() and not re.match(r"    |#|\s*\||\s*<|!\[", line)
         if not prose or ITEM.match(line):
             yield from ((first, sentence) for sentence in END.split(" ".join(text)) if sentence)
             text = []
