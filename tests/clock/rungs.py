@@ -10,7 +10,7 @@ import rows
 
 FILE = os.path.join(rows.HERE, "results", "rungs.csv")
 STEP = os.path.join(rows.ROOT, "05_persistent_warpspec")
-LESSON = os.path.join(STEP, "README.md")
+LESSON = os.path.join(STEP, "further.md")
 MAIN = "05_persistent_warpspec"
 COLUMNS = ("program", "m", "n", "k", "beta", "cycles", "tflops")
 SMALL = (1024, 512)  # M = N, K: also made by --check
