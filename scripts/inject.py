@@ -30,7 +30,7 @@ import subprocess
 import sys
 import time
 
-from sm100repo import ROOT, read
+from sm100repo import ROOT, read, write
 
 OUTCOMES = "right told silent wrong killed broken hung".split()
 FIRST, REST = 2000, 2000  # allocations that are all tried, and how many of those behind them
@@ -98,8 +98,7 @@ class Program:
             found = "told"
         if found not in ("right", "told"):
             tag = re.sub("[^a-z0-9_]", "", self.words)
-            with open(os.path.join(self.folder, f"{found}.{n}.{tag}"), "w", encoding="utf-8") as f:
-                f.write(err)
+            write(os.path.join(self.folder, f"{found}.{n}.{tag}"), err)
         return found
 
 
@@ -123,8 +122,7 @@ def main(build, seconds, folder, *words):
     outcomes = sorted(f"{outcome} {n} {program.words}" for program, n, outcome in done)
     findings = [line for line in outcomes if not line.startswith(("right ", "told "))]
     for name, lines in (("outcomes", outcomes), ("findings", findings)):
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
-            f.writelines(line + "\n" for line in lines)
+        write(os.path.join(folder, name), "".join(line + "\n" for line in lines))
     counts = collections.Counter((program, outcome) for program, _, outcome in done)
     head = f"inject: {len(done)} of {len(runs)} runs"
     print(f"{head:<36}" + "".join(f"{outcome:>8}" for outcome in OUTCOMES))

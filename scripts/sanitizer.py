@@ -34,9 +34,11 @@ import concurrent.futures
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from sm100repo import read, write
+from sm100repo.toolkit import arguments, cuda_program, retargeted, timed
 
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 _LAUNCH = "tests/negative/launch_ptx"
@@ -66,70 +68,42 @@ class Kernel:
         """The command that runs it; a .ptx is written to folder, for sm_90."""
         if not self.path.endswith(".ptx"):
             return [os.path.join(programs, self.path.rsplit(".", 1)[0])] + self.arguments
-        with open(self.path, encoding="utf-8") as file:
-            text = file.read()
-        copy = os.path.join(folder, os.path.basename(self.path))
-        with open(copy, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"^\.target .*$", ".target sm_90", text, flags=re.M))
+        text, copy = read(self.path), os.path.join(folder, os.path.basename(self.path))
+        write(copy, retargeted(text, "sm_90"))
         self.expected = re.findall(r"^// EXPECT: *(.*)$", text, re.M)
-        words = re.search(r"^// ARGS: *(.*)$", text, re.M)
-        return [os.path.join(programs, _LAUNCH), copy] + (words.group(1).split() if words else []) + self.arguments
+        return [os.path.join(programs, _LAUNCH), copy, *(arguments(text) or []), *self.arguments]
 
 
 def read_list(path):
     kernels = []
-    with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            argued = _ARGUED.match(line)
-            if not line.strip() or line.startswith("#"):
-                continue
-            if not line[0].isspace():
-                kernels.append(Kernel(line))
-            elif argued and kernels and argued.group(1) in TOOLS:
-                kernels[-1].argued.append(argued.group(1, 2))
-            else:
-                fail(2, f'{path}:{number}: neither a kernel nor TOOL "WORDS": why')
+    for number, line in enumerate(read(path).splitlines(), 1):
+        argued = _ARGUED.match(line)
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not line[0].isspace():
+            kernels.append(Kernel(line))
+        elif argued and kernels and argued.group(1) in TOOLS:
+            kernels[-1].argued.append(argued.group(1, 2))
+        else:
+            fail(2, f'{path}:{number}: neither a kernel nor TOOL "WORDS": why')
     return kernels
 
 
 def lacking():
     """What this machine lacks, nothing where a Hopper GPU or a later one of a data centre and the tools are here."""
     query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
-    capability = run(query, 60)[1] if shutil.which(query[0]) else ""
+    capability = timed(query, 60)[1] if shutil.which(query[0]) else ""
     if not re.search(r"^(9|10)\.\d", capability, re.M):
         return "a GPU of compute capability 9.0 or 10.x; nvidia-smi names none"
-    if not sanitizer():
+    if not cuda_program("compute-sanitizer"):
         return "compute-sanitizer, which the CUDA Toolkit has, on the PATH or in CUDA_HOME/bin"
     return None
-
-
-def sanitizer():
-    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=os.path.join(home, "bin"))
-
-
-def run(command, seconds):
-    """Exit code, None where the time was over, and output."""
-    try:
-        done = subprocess.run(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as over:
-        output = over.stdout or b""
-        return None, output if isinstance(output, str) else output.decode(errors="replace")
-    return done.returncode, done.stdout
 
 
 def prefixes(options):
     """For each column of the table what stands before a kernel's command."""
     if not options.emulator:
-        return {tool: [sanitizer(), "--tool", tool] for tool in TOOLS}
+        return {tool: [cuda_program("compute-sanitizer"), "--tool", tool] for tool in TOOLS}
     runtime = os.environ.get("SAN_LIB")
     leaks = "ASAN_OPTIONS=detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", "")
     preload = ["env", "LD_PRELOAD=" + runtime, leaks] if runtime else []
@@ -156,12 +130,6 @@ def judge(kernel, tool, code, output):
     return (f"argued {len(reports)}" if reports else "clean"), []
 
 
-def keep(folder, kernel, tool, output):
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, f"{kernel.name.replace(' ', '_')}.{tool}"), "w", encoding="utf-8") as log:
-        log.write(output)
-
-
 def table(options, kernels):
     """Prints the table and what was told, and counts the cells that are neither clean nor argued."""
     columns = prefixes(options)
@@ -171,7 +139,7 @@ def table(options, kernels):
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for kernel in kernels:
             command = kernel.command(options.programs, folder)
-            rows.append((kernel, {t: pool.submit(run, columns[t] + command, options.timeout) for t in columns}))
+            rows.append((kernel, {t: pool.submit(timed, columns[t] + command, options.timeout) for t in columns}))
         for kernel, row in rows:
             line = f"{kernel.name:{width}}  "
             for tool, future in row.items():
@@ -181,7 +149,8 @@ def table(options, kernels):
                 bad += cell.split()[0] not in ("clean", "argued")
                 told += [f"{kernel.path}: {tool}: {message}" for message in messages[:3]]
                 if options.logs and cell != "clean":
-                    keep(options.logs, kernel, tool, f"{output}\nexit code {code}\n")
+                    log = os.path.join(options.logs, f"{kernel.name.replace(' ', '_')}.{tool}")
+                    write(log, f"{output}\nexit code {code}\n")
             print(line.rstrip(), flush=True)
     for message in told:
         print(message)

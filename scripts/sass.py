@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from sm100repo import read
+
 DEAR = r"MEMBAR\.(ALL\.(GPU|SYS)|SC)|CCTL\.IVALL|ERRBAR"
 TEST = r"SYNCS\.PHASECHK"
 UMMA = r"UTC\w*MMA"
@@ -61,11 +63,11 @@ class Kernel:
     def link(self):
         self.after = [self.successors(i) for i in range(len(self.code))]
         self.before = [set() for _ in self.code]
-        self.order = self.reverse_postorder()
-        for i in self.order:
+        self.reached = self.reach()
+        for i in self.reached:
             for n in self.after[i]:
                 self.before[n].add(i)
-        for i in set(range(len(self.code))) - set(self.order):
+        for i in set(range(len(self.code))) - self.reached:
             if re.search(DEAR + "|SYNCS|UTMA|" + UMMA, self.code[i]):
                 raise ValueError(f"{self.name}: how does control come to `{self.code[i]}`?")
 
@@ -81,58 +83,33 @@ class Kernel:
             return following if guard else set()
         return following
 
-    def reverse_postorder(self):
-        order, seen, stack = [], {0}, [(0, iter(self.after[0]))]
-        while stack:
-            at, rest = stack[-1]
-            to = next((n for n in rest if n not in seen), None)
-            if to is None:
-                order.append(at)
-                stack.pop()
-            else:
-                seen.add(to)
-                stack.append((to, iter(self.after[to])))
-        return order[::-1]
+    def reach(self, but=None):
+        """What control comes to from the first instruction, by no way through one of them."""
+        seen, work = {but}, [0]
+        while work:
+            at = work.pop()
+            if at not in seen:
+                seen.add(at)
+                work += self.after[at]
+        return seen - {but}
 
     def has(self, body, pattern):
         return any(re.search(pattern, self.code[i]) for i in body)
 
     def loops(self):
         """The natural loops: {first instruction: all of them}."""
-        rank = {at: n for n, at in enumerate(self.order)}
-        above = self.immediate_dominators(rank)
         found = {}
-        for tail in self.order:
-            for head in self.after[tail]:
-                at = tail
-                while rank[at] > rank[head]:
-                    at = above[at]
-                if at == head:
-                    body, work = found.setdefault(head, {head}), [tail]
-                    while work:
-                        at = work.pop()
-                        if at not in body:
-                            body.add(at)
-                            work += self.before[at]
+        for head in sorted(self.reached.intersection(self.labels.values())):
+            work = list(self.before[head] - self.reach(but=head))  # from where a jump leads back to what it came by
+            body = {head} if work else set()
+            while work:
+                at = work.pop()
+                if at not in body:
+                    body.add(at)
+                    work += self.before[at]
+            if body:
+                found[head] = body
         return found
-
-    def immediate_dominators(self, rank):
-        """Cooper, Harvey and Kennedy: A Simple, Fast Dominance Algorithm."""
-        above, changed = {self.order[0]: self.order[0]}, True
-        while changed:
-            changed = False
-            for at in self.order[1:]:
-                known = [n for n in self.before[at] if n in above]
-                meet = known[0]
-                for other in known[1:]:
-                    while other != meet:
-                        if rank[other] > rank[meet]:
-                            other = above[other]
-                        else:
-                            meet = above[meet]
-                if above.get(at) != meet:
-                    above[at], changed = meet, True
-        return above
 
     def retries(self, loops):
         """What runs only after a test that said no: a loop that tests again and does nothing else, entered from a
@@ -222,8 +199,7 @@ def main(arguments):
         failed += [f"in a loop of {text}" for text in dear]
         if not any(re.search(r" mma ", text) for text in rows):
             failed.append(f"{program}: no loop with a UMMA in it")
-    with open(figures, encoding="utf-8") as f:
-        print("".join(text for text in f if not text.startswith("#")), end="")
+    print(re.sub("^#.*\n", "", read(figures), flags=re.M), end="")
     if hold and failed:
         print("\n".join("FAILED: " + text for text in failed))
     return 1 if hold and failed else 0

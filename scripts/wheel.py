@@ -20,15 +20,16 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from sm100repo import ROOT
+
 NAMES = ["libcudart.so.12", "libcudart.so.13", "libcuda.so.1"]
 LIB = "sm100emu/lib/sm100emu/"
 
 
 def read(path):
-    with open(os.path.join(ROOT, path), "rb") as f:
-        return f.read()
+    return Path(ROOT, path).read_bytes()
 
 
 def run(*command):

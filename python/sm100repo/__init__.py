@@ -16,6 +16,13 @@ def read(path):
         return f.read()
 
 
+def write(path, text):
+    """Writes a text file, and makes its folder where there is none."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
 def sources(root, rooms, names):
     """The files' paths from the root, in their order: patterns of the folders there, and of the ends of names."""
     found = [os.path.join(at, name) for room in os.listdir(root) if re.fullmatch(rooms, room)

@@ -62,26 +62,39 @@ def region(text, function):
     return found.start(), len(text) if end < 0 else end
 
 
-class Catalogue:
-    """One file of cases, read line by line; `path` and `use` are what a case has that does not say otherwise."""
+class Lines:
+    """A file of lines with a key and its text; `#` begins a comment."""
 
     def __init__(self, path):
-        self.path, self.file, self.use = path, None, None
-        self.runs, self.words, self.cases = {}, {}, []
-        self.case, self.function, self.here = None, None, None
-        with open(path) as f:
+        self.path, self.number = path, 0
+
+    def __iter__(self):
+        """(key, text) of each line; `number` is the line's meanwhile."""
+        with open(self.path, encoding="utf-8") as f:
             for self.number, line in enumerate(f, 1):
                 if line.strip() and not line.startswith("#"):
                     key, _, rest = line.rstrip("\n").partition(" ")
-                    self.take(key, rest)
-        for case in self.cases:
-            self.finish(case)
+                    yield key, rest
 
     def where(self):
         return f"{os.path.relpath(self.path)}:{self.number}"
 
     def fail(self, text):
         raise Drift(f"{self.where()}: {text}")
+
+
+class Catalogue(Lines):
+    """One file of cases, read line by line; `path` and `use` are what a case has that does not say otherwise."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.file, self.use = None, None
+        self.runs, self.words, self.cases = {}, {}, []
+        self.case, self.function, self.here = None, None, None
+        for key, rest in self:
+            self.take(key, rest)
+        for case in self.cases:
+            self.finish(case)
 
     def take(self, key, rest):
         if key == "case":

@@ -1,5 +1,6 @@
 """chromium.py - a page in headless Chromium, by the DevTools protocol over a pipe; Python's own library alone."""
 
+import base64
 import json
 import os
 import select
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -181,7 +183,4 @@ class Page:
 
     def picture(self, path):
         """A screenshot."""
-        import base64
-
-        with open(path, "wb") as f:
-            f.write(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+        Path(path).write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))

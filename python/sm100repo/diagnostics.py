@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-from sm100repo import read
+from sm100repo import read, sources, write
 
 PAGE = "docs/diagnostics.md"
 MEND = "run make rules, and commit " + PAGE
@@ -60,11 +60,6 @@ class Rule:
         return "%(file)s:%(line)d" % self.definitions[0]
 
 
-def sources(folder, *endings):
-    for path, _, names in os.walk(folder):
-        yield from (os.path.join(path, n) for n in names if n.endswith(endings))
-
-
 def named_in(path):
     """(line, id, is expected, is a report's first line) of each id that a test names."""
     for at, text in enumerate(read(path).split("\n"), 1):
@@ -88,8 +83,9 @@ def gather(program):
     given = json.loads(subprocess.run([program], stdout=subprocess.PIPE, check=True).stdout.decode())
     for d in sorted(given, key=lambda d: (d["id"], d["file"], d["line"])):
         rules.setdefault(d["id"], Rule(d["id"])).definitions.append(d)
-    files = [*sources("tests", ".cu", ".ptx"), *sources("tests/unit", ".c", ".h")]
-    for path in sorted(files):
+    for path in sources(".", "tests", r"\.(cu|ptx|c|h)"):
+        if path.endswith((".c", ".h")) and not path.startswith("tests/unit/"):
+            continue
         for at, name, expected, headline in named_in(path):
             rule = rules.get(name)
             if not rule:
@@ -108,7 +104,7 @@ def gather(program):
             if len(rule.all(field)) != 1:
                 wrong.append("%s: [%s] has %d texts of .%s: all of its definitions need one between them"
                              % (rule.place(), rule.name, len(rule.all(field)), field))
-    for path in sorted(sources("emulator", ".c", ".h")):
+    for path in sources(".", "emulator", r"\.[ch]"):
         text = read(path)
         for match in UNLISTED.finditer(text):
             if ".id" in text[match.end():text.find("}", match.end())]:
@@ -219,8 +215,7 @@ def main(arguments):
         sample(rules, *arguments[2:])
         text = page(rules)
         if not os.path.exists(PAGE) or read(PAGE) != text:
-            with open(PAGE, "w", encoding="utf-8") as f:
-                f.write(text)
+            write(PAGE, text)
             print("diagnostics: %s is new" % PAGE)
     else:
         drift = list(stale(rules))

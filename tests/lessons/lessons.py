@@ -24,8 +24,9 @@ import sys
 
 import compare
 import page
+from sm100repo import ROOT, write
+from sm100repo.toolkit import settings
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEPT = ["PATH", "HOME", "USER", "TMPDIR", "CC", "CFLAGS", "LDFLAGS", "OPT", "NVCC", "NVCC_CCBIN", "CUDA_HOME", "WHEELS",
         "WERROR"]
 NVCC = "13.0"  # the pages show what it makes
@@ -63,8 +64,7 @@ def run(root, command, limit):
 def other_compiler(root):
     """The version of the nvcc that the programs are built by, if it is another than the pages'."""
     try:
-        with open(os.path.join(root, "build", "toolkit.env")) as f:
-            version = re.search(r"^NVCC_VERSION='(.*)'$", f.read(), re.M)[1]
+        version = settings(os.path.join(root, "build"))["NVCC_VERSION"]
     except FileNotFoundError:
         return ""
     return version if version != NVCC else ""
@@ -121,8 +121,7 @@ def rewrite(root, found, new):
     for first in sorted(new, reverse=True):
         last, text = new[first]
         lines[first - 1 : last] = text
-    with open(os.path.join(root, found.path), "w", encoding="utf-8") as f:
-        f.write("\n".join(lines))
+    write(os.path.join(root, found.path), "\n".join(lines))
     print(f"{found.path}: {len(new)} outputs are new")
 
 

@@ -19,15 +19,10 @@ import sys
 import tempfile
 
 import compare
-from sm100repo import PYTHON, ROOT, diagnostics, read
+from sm100repo import PYTHON, ROOT, diagnostics, read, write
 
 CODE = (".c", ".h", ".cu", ".cuh", ".def", ".ptx")
 NAME = r"[A-Za-z_][\w-]*"
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
 
 
 def rename(words):

@@ -21,6 +21,8 @@ Slow and needs hold for it, too.
 import os
 import re
 
+from sm100repo import read
+
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*(.*?)\s*$")
 INDENTED = re.compile(r"^ {4,}((?:make (?:run|check|watch)-\d\d\b|build/sm100emu(?:-log)?\b.* build/(?!tests/))\S*.*?)"
                       r"(?:\s+#.*)?$")
@@ -95,10 +97,7 @@ class Page:
     """path: from the root. prose: [(line number, text)] outside of fenced blocks."""
 
     def __init__(self, root, path):
-        self.path = path
-        with open(os.path.join(root, path), encoding="utf-8") as f:
-            self.text = f.read()
-        self.lines = self.text.split("\n")
+        self.path, self.lines = path, read(os.path.join(root, path)).split("\n")
         self.blocks, self.prose, self.numbers, self.open = [], [], [], None
         notes, block, fence, held, comment = {}, None, "", [], ""
         for number, line in enumerate(self.lines, 1):

@@ -15,7 +15,7 @@ import sys
 import zlib
 
 import page
-from sm100repo import ROOT
+from sm100repo import ROOT, read, write
 
 LONGEST = 32  # words
 ENTRANCE = 110  # lines of README.md
@@ -78,8 +78,8 @@ def mark(sentence):
 def known(path):
     if not os.path.exists(path):
         return {}
-    with open(path, encoding="utf-8") as f:
-        return {tuple(line.split(": ")[0].rsplit(" ", 1)): set(line.split(": ")[1].split()) for line in f if line.strip()}
+    pairs = [line.split(": ") for line in read(path).splitlines() if line.strip()]
+    return {tuple(key.rsplit(" ", 1)): set(marks.split()) for key, marks in pairs}
 
 
 def main():
@@ -109,10 +109,9 @@ def main():
                 print(f"{path}:{number}: {rule}: write {RULES[rule][0]}: {sentence}")
                 bad += 1
     if options.update:
-        with open(baseline, "w", encoding="utf-8") as f:
-            f.writelines(f"{path} {rule}: {' '.join(sorted(marks))}\n" for (path, rule), marks in sorted(new.items()))
-    with open(os.path.join(options.root, "README.md"), encoding="utf-8") as f:
-        lines = len(f.readlines())
+        lines = [f"{path} {rule}: {' '.join(sorted(marks))}\n" for (path, rule), marks in sorted(new.items())]
+        write(baseline, "".join(lines))
+    lines = len(read(os.path.join(options.root, "README.md")).splitlines())
     if lines > ENTRANCE:
         print(f"README.md: {lines} lines; the entrance has {ENTRANCE} at most, and the rest a page under docs/")
         bad += 1

@@ -23,8 +23,7 @@ import re
 import sys
 
 import page
-from lessons import ROOT
-from sm100repo import drift, patches
+from sm100repo import ROOT, drift, patches, write
 
 SOURCES = (".cu", ".cuh", ".h", ".c", ".def", ".sh", ".py", ".js", ".txt", ".md", ".yml", ".json")
 CODE = (".cu", ".cuh", ".h", ".c")
@@ -363,8 +362,7 @@ class Rules:
             new[path] = "\n".join(found.lines)
             print("\n".join(f"{path}: {old} is {now}" for old, now in of.items()))
         for path, text in new.items():
-            with open(os.path.join(self.tree.root, path), "w", encoding="utf-8") as f:
-                f.write(text)
+            write(os.path.join(self.tree.root, path), text)
         print("".join(f"{path}: other lines\n" for path in new if path.endswith(".patch")), end="")
 
     def mends(self):

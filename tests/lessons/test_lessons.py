@@ -14,7 +14,7 @@ import lessons
 import mend
 import page
 from called import called
-from sm100repo import PYTHON
+from sm100repo import PYTHON, read, write
 
 PAGE = """# A page
 
@@ -94,15 +94,13 @@ class Tree:
         self.folder = tempfile.TemporaryDirectory()
         FOLDERS.append(self.folder)
         self.path = os.path.join(self.folder.name, "page.md")
-        with open(self.path, "w") as f:
-            f.write(text)
+        write(self.path, text)
 
     def says(self, *words):
         return called(lessons.main, "--root", self.folder.name, *words)
 
     def text(self):
-        with open(self.path) as f:
-            return f.read()
+        return read(self.path)
 
 
 class Runs(unittest.TestCase):
@@ -189,8 +187,8 @@ class Runs(unittest.TestCase):
             time.sleep(0.02)
         begun.terminate()
         self.assertEqual(begun.wait(), 1)
-        with open(at) as f, self.assertRaises(ProcessLookupError):
-            pid = int(f.read())
+        with self.assertRaises(ProcessLookupError):
+            pid = int(read(at))
             for _ in range(3000):  # until init has buried it
                 os.kill(pid, 0)
                 time.sleep(0.02)
@@ -223,15 +221,12 @@ class Runs(unittest.TestCase):
 
     def test_other_compiler(self):
         tree = Tree(PAGE.replace("a\n...", "b\n..."))
-        os.mkdir(os.path.join(tree.folder.name, "build"))
         for version, code, says in (("13.0", 1, "prints something else"), ("13.5", 0, "as the pages say; 1 print something")):
-            with open(os.path.join(tree.folder.name, "build", "toolkit.env"), "w") as f:
-                f.write(f"NVCC_VERSION='{version}'\n")
+            write(os.path.join(tree.folder.name, "build", "toolkit.env"), f"NVCC_VERSION='{version}'\n")
             done, said = tree.says()
             self.assertEqual((done, says in said), (code, True), said)
         self.assertIn("and this is 13.5", tree.says("--update")[1])
-        with open(tree.path, "w") as f:
-            f.write(PAGE.replace("exit: 3", "exit: 4"))
+        write(tree.path, PAGE.replace("exit: 3", "exit: 4"))
         self.assertEqual(tree.says("--slow")[0], 1)
 
 
@@ -264,7 +259,7 @@ class Mending(unittest.TestCase):
             os.chdir(folder)
             try:
                 for path, text in files.items():
-                    mend.write(path, text)
+                    write(path, text)
                 subprocess.run(["git", "init", "-q"], check=True)
                 subprocess.run(["git", "add", "."], check=True)
                 with contextlib.redirect_stdout(said):
@@ -273,7 +268,7 @@ class Mending(unittest.TestCase):
                 said.write(str(end))
             finally:
                 os.chdir(before)
-            return said.getvalue(), {path: mend.read(os.path.join(folder, path)) for path in files}
+            return said.getvalue(), {path: read(os.path.join(folder, path)) for path in files}
 
     def test_rename(self):
         files = {"a.cu": "wait(); awaits(); wait_ld(wait);\n", "a.txt": "- wait();\n", "b.md": "nothing\n"}

@@ -7,6 +7,7 @@ import unittest
 import prose
 import rules
 from called import called
+from sm100repo import read, write
 
 FILES = {
     "Makefile": "ARGS ?=\nall: x ## all\nrun-% check-%:\n\techo\n.PHONY: run-01\n",
@@ -48,12 +49,9 @@ class Rules(unittest.TestCase):
     def says(self, files, *words):
         with tempfile.TemporaryDirectory() as folder:
             for path, text in files.items():
-                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
-                with open(os.path.join(folder, path), "w") as f:
-                    f.write(text)
+                write(os.path.join(folder, path), text)
             code, said = called(rules.main, "--root", folder, *words)
-            with open(os.path.join(folder, "01_step/README.md")) as f:
-                return code, said, f.read()
+            return code, said, read(os.path.join(folder, "01_step/README.md"))
 
     def breach(self, old, new, *wanted, path="01_step/README.md"):
         files = {**FILES, path: FILES[path].replace(old, new)}

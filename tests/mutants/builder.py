@@ -10,11 +10,12 @@ import os
 import re
 import shutil
 import tempfile
+from pathlib import Path
 
-from sm100repo import read, splice
+from sm100repo import read, splice, write
 from sm100repo.catalogue import CASES
 from sm100repo.course.kernels import program_path, source_path
-from sm100repo.toolkit import Failure, Toolkit, begin, write_program
+from sm100repo.toolkit import Failure, Toolkit, write_program
 
 WEAKER = os.path.join(CASES, "weaker.cuh")
 
@@ -44,18 +45,14 @@ class Builder:
     def files(self, program):
         """Every source of a step or of a part of it, {path from the root: text}."""
         if program not in self.sources:
-            found = {}
-            for folder in (os.path.dirname(source_path(program)), "common"):
-                for name in sorted(os.listdir(os.path.join(self.root, folder))):
-                    if name.endswith((".cu", ".cuh", ".h")):
-                        found[f"{folder}/{name}"] = read(os.path.join(self.root, folder, name))
-            self.sources[program] = found
+            paths = [path for folder in (os.path.dirname(source_path(program)), "common")
+                     for path in sorted(Path(self.root, folder).iterdir()) if path.suffix in (".cu", ".cuh", ".h")]
+            self.sources[program] = {os.path.relpath(path, self.root): read(path) for path in paths}
         return self.sources[program]
 
     def base(self, program):
         if program not in self.programs:
-            with open(program_path(self.build, program), "rb") as f:
-                self.programs[program] = f.read()
+            self.programs[program] = Path(program_path(self.build, program)).read_bytes()
         return self.programs[program]
 
     def key(self, program, changed, host):
@@ -72,19 +69,15 @@ class Builder:
         """Runs nvcc on the changed sources, in a folder of their own."""
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             for path, text in {**self.files(program), **changed}.items():
-                os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
-                with open(os.path.join(folder, path), "w") as f:
-                    f.write(text)
+                write(os.path.join(folder, path), text)
             made = os.path.join(folder, "made")
             source = os.path.join(folder, source_path(program))
-            process = begin(command(source, made))
-            said, _ = process.communicate()
-            if process.returncode:
-                raise Failure(said.replace(folder + "/", ""))
+            try:
+                self.toolkit.run(command(source, made))
+            except Failure as failure:
+                raise Failure(str(failure).replace(folder + "/", "")) from None
             if command == self.toolkit.ptx:  # reports name the sources, not the copy
-                text = read(made).replace(folder + "/", self.root + "/")
-                with open(made, "w") as f:
-                    f.write(text)
+                write(made, read(made).replace(folder + "/", self.root + "/"))
             os.replace(made, out)  # two that make the same make the same bytes
 
     def make(self, program, changed, host):

@@ -17,9 +17,10 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 from builder import Builder
-from sm100repo import ROOT, catalogue
+from sm100repo import ROOT, catalogue, read, write
 from sm100repo.toolkit import Failure, begin
 
 REPORT = re.compile(r"^(warning|error|strict)\b.*\[([a-z0-9-]+)\]\s*$")
@@ -79,16 +80,12 @@ class Runner:
         self.options, self.lock, self.known = options, threading.Lock(), {}
         self.builder = builder
         self.emulator = os.path.join(options.build, "sm100emu")
-        library = os.path.join(options.build, "emulator", "libsm100emu.so")
-        with open(library, "rb") as f:
-            self.version = hashlib.sha256(f.read()).hexdigest()[:16]
+        library = Path(options.build, "emulator", "libsm100emu.so").read_bytes()
+        self.version = hashlib.sha256(library).hexdigest()[:16]
         self.store = os.path.join(self.builder.kept, "results.jsonl")
         if os.path.exists(self.store) and not options.fresh:
-            with open(self.store) as f:
-                for line in f:
-                    if line.endswith("\n"):
-                        record = json.loads(line)
-                        self.known[record["key"]] = record
+            *lines, _ = read(self.store).split("\n")  # the last one may be cut
+            self.known = {record["key"]: record for record in map(json.loads, lines)}
 
     def execute(self, program, words, schedule):
         """(exit code, or None where the time was over; output)."""
@@ -225,13 +222,10 @@ def write_sources(folder, builder, cases):
     for case in cases:
         changed, _ = catalogue.apply(case, builder.files(case.run[0]))
         for path, text in {**builder.files(case.run[0]), **changed}.items():
-            to = os.path.join(folder, case.name, path)
-            os.makedirs(os.path.dirname(to), exist_ok=True)
-            with open(to, "w") as f:
-                f.write(text)
-        with open(os.path.join(folder, case.name, "case.json"), "w") as f:
-            json.dump({"name": case.name, "class": case.label, "rules": case.rules, "run": case.run, "why": case.why,
-                       "include": os.path.relpath(os.path.join(catalogue.CASES, "weaker.cuh"), ROOT)}, f, indent=1)
+            write(os.path.join(folder, case.name, path), text)
+        told = {"name": case.name, "class": case.label, "rules": case.rules, "run": case.run, "why": case.why,
+                "include": os.path.relpath(os.path.join(catalogue.CASES, "weaker.cuh"), ROOT)}
+        write(os.path.join(folder, case.name, "case.json"), json.dumps(told, indent=1))
 
 
 def read_options():
@@ -280,8 +274,8 @@ def main():
     outcomes(options, results)
     misses(results)
     if options.json:
-        with open(options.json, "w") as f:
-            json.dump({"level": options.level, "schedules": options.schedules, "cases": results}, f, indent=1)
+        told = {"level": options.level, "schedules": options.schedules, "cases": results}
+        write(options.json, json.dumps(told, indent=1))
     return int(options.require and not all(right_anywhere(r) for r in results))
 
 

@@ -18,10 +18,11 @@ import argparse
 import concurrent.futures
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
+
+from sm100repo import read, write
+from sm100repo.toolkit import arguments, cuda_program, retargeted, timed
 
 _HAZARDS = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed")
 _MESSAGE = re.compile(r"^=+ ((?:Error|Warning|Info): .*)$", re.M)
@@ -29,23 +30,12 @@ _MESSAGE = re.compile(r"^=+ ((?:Error|Warning|Info): .*)$", re.M)
 
 def _program(name):
     """The path of a program of the toolkit."""
-    home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    path = shutil.which(name) or shutil.which(name, path=os.path.join(home, "bin"))
+    path = cuda_program(name)
     if not path:
+        home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
         print(f"racecheck.py: no {name} on the PATH or in {home}/bin", file=sys.stderr)
         sys.exit(3)
     return path
-
-
-def _run(command, seconds):
-    """Exit code, None where the time was over, and output of a command."""
-    try:
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None, ""
-    return done.returncode, done.stdout
 
 
 def _last(text):
@@ -54,20 +44,17 @@ def _last(text):
 
 def _verdict(programs, launch, path, seconds):
     """The line for one file, without its name: the word and the message."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    args = re.search(r"^// ARGS: *(.*)$", text, re.M)
-    if not args:
+    text = read(path)
+    if arguments(text) is None:
         return "refused", "no ARGS line"
     with tempfile.TemporaryDirectory() as folder:
         ptx, cubin = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
-        with open(ptx, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"^\.target .*$", ".target sm_90a", text, flags=re.M))
-        code, output = _run([programs["ptxas"], "-arch=sm_90a", "-lineinfo", "-o", cubin, ptx], seconds)
+        write(ptx, retargeted(text, "sm_90a"))
+        code, output = timed([programs["ptxas"], "-arch=sm_90a", "-lineinfo", "-o", cubin, ptx], seconds)
         if code != 0:
             return "refused", output.strip().splitlines()[0].replace(folder + "/", "") if output else "ptxas failed"
-        kernel = [launch, cubin] + args.group(1).split()
-        code, output = _run([programs["compute-sanitizer"], "--tool", "racecheck"] + kernel, seconds)
+        kernel = [launch, cubin] + arguments(text)
+        code, output = timed([programs["compute-sanitizer"], "--tool", "racecheck"] + kernel, seconds)
     if code is None:
         return "hangs", ""
     hazards, message = _HAZARDS.search(output), _MESSAGE.search(output)

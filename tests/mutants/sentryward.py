@@ -23,8 +23,11 @@ import subprocess
 import sys
 import tempfile
 
+from sm100repo import ROOT, read, write
+from sm100repo.toolkit import arguments
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_VENV = os.path.join(_HERE, "..", "..", "build", "mutants", "venv")
+_VENV = os.path.join(ROOT, "build", "mutants", "venv")
 _REQUIREMENTS = os.path.join(_HERE, "sentryward-requirements.txt")
 
 _TOLD = {"potential_race", "not_wellsynced", "invalid_lifecycle"}
@@ -58,12 +61,11 @@ def _vector(word):
     return ([int(n) for n in word.split(",")] + [1, 1])[:3]
 
 
-def _input(path, text):
+def _input(text):
     """SentryWard's input for the kernel that the ARGS line launches; None where there is no such line."""
-    args = re.search(r"^// ARGS: *(.*)$", text, re.M)
-    if not args:
+    if arguments(text) is None:
         return None
-    words = args.group(1).split()[1:]
+    words = arguments(text)[1:]
     launch = {"grid_dim": [1, 1, 1], "block_dim": [32, 1, 1]}
     for word in words:
         name, _, value = word.partition("=")
@@ -85,17 +87,14 @@ def _input(path, text):
 
 def _verdict(program, path, seconds):
     """The word and the message for one file."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
     given = os.path.splitext(path)[0] + ".json"
     with tempfile.TemporaryDirectory() as folder:
         if not os.path.exists(given):
-            launch = _input(path, text)
+            launch = _input(read(path))
             if launch is None:
                 return "refused", "no_launch: neither a .json beside the file nor an ARGS line in it"
             given = os.path.join(folder, "input.json")
-            with open(given, "w", encoding="utf-8") as file:
-                json.dump(launch, file)
+            write(given, json.dumps(launch))
         command = [program, path, "--input", given, "--timeout", str(seconds)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -112,7 +111,7 @@ def _verdict(program, path, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description="What SentryWard says of PTX kernels.", allow_abbrev=False)
-    parser.add_argument("--venv", default=os.path.normpath(_VENV))
+    parser.add_argument("--venv", default=_VENV)
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS")
     parser.add_argument("files", nargs="+", metavar="FILE.ptx")
     options = parser.parse_args()

@@ -20,7 +20,7 @@ import json
 import re
 import sys
 
-from sm100repo import catalogue
+from sm100repo import catalogue, read
 
 HANGS = {"deadlock", "watchdog", "launch-timeout"}
 
@@ -62,8 +62,7 @@ def share(run):
 
 def check_page(path, results):
     """The breaches of a page, as lines."""
-    with open(path) as f:
-        text = f.read()
+    text = read(path)
     known = {case.name for case in catalogue.read_all(None)}
     named = list(re.finditer(r"`(0\d-[a-z0-9-]+)`(?: \((0\.\d\d)[^)]*\))?", text))
     for found in named:
@@ -90,8 +89,7 @@ def main():
     options = p.parse_args()
     cases = []
     if options.file != "-":
-        with open(options.file) as f:
-            cases = [case for case in json.load(f)["cases"] if not case.get("unbuilt")]
+        cases = [case for case in json.loads(read(options.file))["cases"] if not case.get("unbuilt")]
     if options.page:
         bad = list(check_page(options.page, {case["name"]: case for case in cases}))
         print("\n".join(bad) or f"{options.page}: its cases are what it says")

@@ -11,6 +11,8 @@ import re
 import subprocess
 import sys
 
+from sm100repo import read, sources
+
 PARTS = ("vclock", "know", "verdict", "shadow", "")
 
 
@@ -20,8 +22,7 @@ def part_of(path):
 
 def calls(emulator):
     """{file: {file that it calls: name}} of the objects that the library is made of."""
-    with open(os.path.join(emulator, "objects"), encoding="utf-8") as f:
-        objects = [o for o in f.read().split() if "/obj/check/" in o]
+    objects = [o for o in read(os.path.join(emulator, "objects")).split() if "/obj/check/" in o]
     defined, wanted = {}, {}
     for path in objects:
         source = re.sub(r".*/obj/check/(.*)\.o$", r"\1.c", path)
@@ -67,11 +68,9 @@ def faults(graph, texts):
 
 
 def main(root, emulator):
-    room, texts = os.path.join(root, "emulator", "check"), {}
-    for folder, _, names in os.walk(room):
-        for name in names:
-            with open(os.path.join(folder, name), encoding="utf-8") as f:
-                texts[os.path.relpath(os.path.join(folder, name), room)] = f.read()
+    room = os.path.join(root, "emulator", "check")
+    texts = {os.path.relpath(path, "check"): read(os.path.join(room, "..", path))
+             for path in sources(os.path.dirname(room), "check", "")}
     graph = calls(emulator)
     found = list(faults(graph, texts))
     if sum(map(len, graph.values())) < len(texts):

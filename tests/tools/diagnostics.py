@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from sm100repo import PYTHON, read, write
+from sm100repo.toolkit import timed
 
 ROOT = os.path.abspath(sys.argv[1])
 RULES = [
@@ -55,31 +57,25 @@ FILES = {
 bad = 0
 
 
-def write(name, text):
-    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-    with open(name, "w", encoding="utf-8") as f:
-        f.write(text)
-    os.chmod(name, 0o755)
-
-
 def tree(rules=None, **changed):
     write("rules", "#!/bin/sh\ncat <<'END'\n%s\nEND\n" % json.dumps(RULES if rules is None else rules))
     for name, text in {**FILES, **changed}.items():
         write(name, text)
+    os.chmod("rules", 0o755)
+    os.chmod("sm100emu", 0o755)
     shutil.copy(ROOT + "/tests/negative/run.sh", "tests/negative")
 
 
 def expect(what, code, text, command):
     global bad
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    out = done.stdout.decode()
-    if done.returncode != code or text not in re.sub(" +", " ", out):
-        print("FAILED: %s: expected %d and `%s', not %d: %s" % (what, code, text, done.returncode, out))
+    got, out = timed(command, None)
+    if got != code or text not in re.sub(" +", " ", out):
+        print("FAILED: %s: expected %d and `%s', not %s: %s" % (what, code, text, got, out))
         bad = 1
 
 
 def script(*arguments):
-    return [sys.executable, "-ISB", ROOT + "/python/sm100repo", "diagnostics", "./rules", *arguments]
+    return [*PYTHON, "diagnostics", "./rules", *arguments]
 
 
 def breach(what, text, rules=None, **changed):
@@ -99,8 +95,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect("its programs", 0, "tests/negative/launch_ptx\n", script("programs"))
     expect("the list", 0, "rule-one warning 1.2 emulator/room/a.c:3 negative.a", script("list"))
     expect("writing", 0, "docs/diagnostics.md is new", script("write", "./sm100emu", "."))
-    with open("docs/diagnostics.md", encoding="utf-8") as f:
-        page = f.read()
+    page = read("docs/diagnostics.md")
     if not page.endswith("errors alone.\n" + ENTRIES):
         print("FAILED: the page's entries:\n" + page)
         bad = 1

@@ -16,8 +16,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import trace_event
+from sm100repo import read
 
-WAIT, MET = 2, 1  # trace/log.h: enum trace_class, machine/events.h: enum event_wait_end
+SYNC, OP, WAIT = 0, 1, 2  # trace/log.h: enum trace_class
+MET, PHASE, STARTED, COMPLETED = 1, 5, 1, 2  # machine/events.h: enum event_wait_end and the kinds of the others
+CAUSED = {(WAIT, MET), (SYNC, PHASE), (OP, STARTED), (OP, COMPLETED)}
 
 PAIRS = ["%s[%d]" % (name, i) for name in ("acc_full", "acc_empty", "c_full", "c_empty", "answer_full", "answer_empty")
          for i in range(2)]
@@ -85,17 +88,18 @@ def ask(emulator, what, log):
     return run.stdout if run.returncode == 0 else None
 
 
-def check_causes(what, logs):
-    """How many waits were met; each has a cause."""
+def check_causes(what, logs, caused=frozenset([(WAIT, MET)])):
+    """How many waits were met; these kinds of events each have a cause, and none before it."""
     waits = 0
     for log in logs:
         for cluster in log["clusters"]:
             e = cluster["events"]
-            for i, (kind, end) in enumerate(zip(e["class"], e["kind"])):
-                if kind == WAIT and end == MET:
-                    waits += 1
-                    if not e["cause"][i]:
-                        fault(what, "event %d of cluster %d: what ended the wait is not known" % (i + 1, cluster["number"]))
+            for i, kind in enumerate(zip(e["class"], e["kind"])):
+                waits += kind == (WAIT, MET)
+                if kind in caused and not e["cause"][i]:
+                    fault(what, "event %d of cluster %d: what caused it is not known" % (i + 1, cluster["number"]))
+                if kind in caused and not e["cluster"][i] and e["cause"][i] > i:
+                    fault(what, "event %d of cluster %d comes before its cause" % (i + 1, cluster["number"]))
     return waits
 
 
@@ -107,8 +111,7 @@ def check_perfetto(what, emulator, log, launches):
                 fault(what, "no trace of launch %d" % n)
                 continue
             try:
-                with open(path, encoding="utf-8") as f:
-                    trace_event.check_trace(trace_event.load(f))
+                trace_event.check_trace(trace_event.load(read(path)))
             except (trace_event.Fault, ValueError) as wrong:
                 fault(what, wrong)
 
@@ -144,8 +147,8 @@ def check_step(emulator, programs, step, folder):
         fault(step, "exit code %s, or no log" % code)
         return
     logs = json.loads(text)["logs"]
-    if check_causes(step, logs) == 0:
-        fault(step, "no waits")
+    if check_causes(step, logs, CAUSED) == 0 or not all(log["clusters"] for log in logs):
+        fault(step, "no waits, or a log without a cluster")
     check_names(step, logs[0]["clusters"][0], wanted)
     check_clock(step, logs[0])
     check_perfetto(step, emulator, log, len(logs) if step != "parts/shapes" else 1)
@@ -163,10 +166,8 @@ def check_step(emulator, programs, step, folder):
 def check_follow(emulator, command, follow, log):
     """sm100emu --follow shows what sm100emu-log does, and for an unknown name those that there are."""
     for name in follow, "nobody@cta0":
-        shown = subprocess.run([emulator + "-log", "--follow=" + name, log], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
-        run = subprocess.run([emulator, "--follow=" + name] + command, env=environment(), stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
+        shown = subprocess.run([emulator + "-log", "--follow=" + name, log], capture_output=True, text=True)
+        run = subprocess.run([emulator, "--follow=" + name] + command, env=environment(), capture_output=True, text=True)
         refused = re.sub(r"^sm100emu-log: .* would differ.*\n", "", shown.stderr)
         told = shown.stdout + refused.replace("sm100emu-log:", "sm100emu:")
         same(name, "what is told", told, re.sub(r"^sm100emu: cuda\w+:", "sm100emu:", run.stderr))
@@ -178,8 +179,7 @@ def check_follow(emulator, command, follow, log):
 def negative(programs):
     """The kernels that must fail: (name, command, options)."""
     for source in sorted(glob.glob("tests/negative/*.ptx") + glob.glob("tests/negative/*.cu")):
-        with open(source, encoding="utf-8") as f:
-            words = re.findall(r"^// (ARGS|EMU): *(.*)", f.read(), re.M)
+        words = re.findall(r"^// (ARGS|EMU): *(.*)", read(source), re.M)
         given = {name: " ".join(v for n, v in words if n == name).split() for name in ("ARGS", "EMU")}
         name = os.path.splitext(os.path.basename(source))[0]
         program = ["launch_ptx", source] if source.endswith(".ptx") else [name]

@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 
-from sm100repo import read, sources
+from sm100repo import read, sources, write
 
 NAMES = re.compile(r"\]\(([^)]*)\)((?:(?: |, | and ) *`\w+`)*)|`([A-Za-z]+_\w+)`")
 # At file level, as a macro, as an entry of a table or as an enumerator.
@@ -82,9 +82,7 @@ def seen(path, old, new):
     """What is said of the small tree with one file changed."""
     with tempfile.TemporaryDirectory() as root:
         for name, text in TREE.items():
-            os.makedirs(os.path.dirname(os.path.join(root, "emulator", name)), exist_ok=True)
-            with open(os.path.join(root, "emulator", name), "w", encoding="utf-8") as f:
-                f.write(re.sub(old, new, text) if name == path else text)
+            write(os.path.join(root, "emulator", name), re.sub(old, new, text) if name == path else text)
         return list(wrong(root))
 
 

@@ -7,6 +7,8 @@ import os
 import re
 import sys
 
+from sm100repo import read
+
 STEP = "05_persistent_warpspec"
 SCREEN, ROLES = 60, 5
 PLACES = {"sizes": r"enum \{", "asserts": r"static_assert", "storage": r"struct shared_storage \{",
@@ -35,11 +37,7 @@ def faults(sizes, step):
 
 
 def main(root):
-    texts = []
-    for name in ("sizes.h", STEP + ".cu"):
-        with open(os.path.join(root, STEP, name), encoding="utf-8") as f:
-            texts.append(f.read())
-    found = list(faults(*texts))
+    found = list(faults(*(read(os.path.join(root, STEP, name)) for name in ("sizes.h", STEP + ".cu"))))
     for fault in found:
         print(f"FAILED: {STEP}/{STEP}.cu:{fault}")
     return bool(found)

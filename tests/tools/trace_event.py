@@ -1,5 +1,5 @@
-"""trace_event.py FILE...: is each file valid in the trace-event format (the object form of the "Trace Event Format" of the
-Chromium project), and does every wait in it say what ended it, with an arrow from there? A fault is one line, and exit 1.
+"""trace_event.py, for log.py: is a text valid in the trace-event format (the object form of the "Trace Event Format" of
+the Chromium project), and does every wait in it say what ended it, with an arrow from there? If not, it raises a Fault.
 
 Checked beside the types of all fields: slices of a thread nest, timestamps do not fall, an arrow has one begin and one end
 in this order, both inside of a slice of their thread, processes and threads have one name, counters hold numbers.
@@ -7,7 +7,6 @@ in this order, both inside of a slice of their thread, processes and threads hav
 
 import json
 import re
-import sys
 
 NEEDED = {"X": {"ts", "dur", "tid", "name", "cat", "args"}, "s": {"ts", "tid", "name", "cat", "id"},
           "f": {"ts", "tid", "name", "cat", "id", "bp"}, "C": {"ts", "name", "args"}, "M": {"tid", "name", "args"}}
@@ -142,29 +141,8 @@ def check_trace(trace):
     check(set(begun) == ended, "arrows to nowhere: %d" % (len(begun) - len(ended)))
     check_arrows(waits, arrows)
     check(used <= named, "without a name: %s" % sorted(used - named)[:3])
-    return trace
 
 
-def load(f):
-    return json.load(f, object_pairs_hook=unique, parse_constant=no_constant)
+def load(text):
+    return json.loads(text, object_pairs_hook=unique, parse_constant=no_constant)
 
-
-def main():
-    bad = 0
-    for path in sys.argv[1:]:
-        try:
-            with open(path, encoding="utf-8") as f:
-                trace = check_trace(load(f))
-            check(any(e["ph"] == "X" for e in trace["traceEvents"]), "no slices")
-            count = {}
-            for e in trace["traceEvents"]:
-                count[e["ph"]] = count.get(e["ph"], 0) + 1
-            print("%s: %s" % (path, ", ".join("%d %s" % (n, ph) for ph, n in sorted(count.items()))))
-        except (Fault, ValueError) as fault:
-            print("%s: %s" % (path, fault), file=sys.stderr)
-            bad = 1
-    sys.exit(bad or len(sys.argv) == 1)
-
-
-if __name__ == "__main__":
-    main()

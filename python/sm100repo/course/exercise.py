@@ -15,7 +15,7 @@ import signal
 import sys
 import textwrap
 
-from sm100repo import ROOT, read
+from sm100repo import ROOT, read, write
 from sm100repo.course import fill_in, kernels, predict, repair
 from sm100repo.course.model import ANSWERS, FILL, KERNEL, PREDICT, REPAIR, TASK
 from sm100repo.drift import Drift, each
@@ -110,7 +110,7 @@ def files(e):
     return made
 
 
-def write(e, folder):
+def write_exercise(e, folder):
     """Writes what is not there; returns (how many files were written, those that are there and differ)."""
     os.makedirs(folder, exist_ok=True)
     written, kept = 0, []
@@ -133,13 +133,12 @@ def write_lesson(o, lesson):
     seed, said = o.seed or before or SEED, []
     for e in load(ROOT, lesson, seed):
         folder = os.path.join(room, e.name)
-        written, kept = write(e, folder)
+        written, kept = write_exercise(e, folder)
         state = "written" if written else "there"
         if kept:
             state += "; yours stays: " + ", ".join(kept)
         said.append(f"  {os.path.relpath(folder)}  {e.title}  [{state}]")
-    with open(os.path.join(room, SEED_FILE), "w") as f:
-        f.write(seed + "\n")
+    write(os.path.join(room, SEED_FILE), seed + "\n")
     print("\n".join(said), flush=True)
 
 

@@ -22,7 +22,7 @@ import os
 import shlex
 
 from sm100repo import read
-from sm100repo.catalogue import pattern_of, region
+from sm100repo.catalogue import Lines, pattern_of, region
 from sm100repo.course.kernels import cut, source_path
 from sm100repo.course.model import FILL, Exercise
 from sm100repo.drift import Drift, each, missing, no_function
@@ -84,25 +84,17 @@ class Hole:
                         timed=self.timed)
 
 
-class Holes:
+class Holes(Lines):
     """The holes of a lesson, read line by line."""
 
     def __init__(self, path):
-        self.path, self.step, self.runs, self.use, self.holes, self.function = path, "", {}, [], [], None
-        with open(path) as f:
-            for self.number, line in enumerate(f, 1):
-                if line.strip() and not line.startswith("#"):
-                    key, _, rest = line.rstrip("\n").partition(" ")
-                    self.take(key, rest)
+        super().__init__(path)
+        self.step, self.runs, self.use, self.holes, self.function = "", {}, [], [], None
+        for key, rest in self:
+            self.take(key, rest)
         for hole in self.holes:
             if not (hole.title and hole.text and hole.regions and hole.regions[0].new):
                 raise Drift(f"{hole.where}: a hole has a title, a text and a region with what stands in its place")
-
-    def where(self):
-        return f"{os.path.relpath(self.path)}:{self.number}"
-
-    def fail(self, text):
-        raise Drift(f"{self.where()}: {text}")
 
     def take(self, key, rest):
         if key == "step":

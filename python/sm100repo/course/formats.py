@@ -11,6 +11,8 @@ import base64
 import json
 import os
 
+from sm100repo import write
+
 
 def text_of(mark, hint_lines):
     return "\n".join([*mark.notes, *hint_lines])
@@ -67,13 +69,10 @@ def classroom(lesson, marks, hints):
 FORMATS = {"gradescope": gradescope, "classroom": classroom}
 
 
-def write(name, path, lesson, marks, hints):
+def write_marks(name, path, lesson, marks, hints):
     """Writes the marks, and for GitHub the step's output `result`, too."""
     made = FORMATS[name](lesson, marks, hints)
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        json.dump(made, f, indent=1)
-        f.write("\n")
+    write(path, json.dumps(made, indent=1) + "\n")
     if name == "classroom" and os.environ.get("GITHUB_OUTPUT"):
         with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8") as f:
             f.write("result=" + base64.b64encode(json.dumps(made).encode()).decode() + "\n")

@@ -102,7 +102,7 @@ def main(argv):
         print("  HINT=1 names the broken rules or wrong answers, HINT=2 the lines, HINT=3 shows the solution")
     if o.format:
         path = o.output or os.path.join(o.build, "grade", f"{o.format}-{o.lesson}.json")
-        formats.write(o.format, path, o.lesson, marks, told)
+        formats.write_marks(o.format, path, o.lesson, marks, told)
         print(f"  {o.format}: {path}")
     return 0
 

@@ -22,8 +22,9 @@ import os
 import re
 import signal
 import sys
+from pathlib import Path
 
-from sm100repo import ROOT
+from sm100repo import ROOT, read, write
 from sm100repo.course import exercise as exercises, submission
 from sm100repo.course.grade import chosen, file_of, seed_of
 from sm100repo.course.mark import Grader
@@ -73,8 +74,7 @@ def machinery(root, build):
         paths += glob.glob(os.path.join(root, room, "**"), recursive=True)
     for path in [*sorted(paths), *programs, os.path.join(build, "emulator", "libsm100emu.so")]:
         if os.path.isfile(path) and not path.endswith((".d", ".log", ".pyc")):
-            with open(path, "rb") as f:
-                h.update(f.read())
+            h.update(Path(path).read_bytes())
     return h.hexdigest()
 
 
@@ -132,8 +132,7 @@ def kept_path(build, job):
 
 def kept(build, job):
     try:
-        with open(kept_path(build, job), encoding="utf-8") as f:
-            return json.load(f)
+        return json.loads(read(kept_path(build, job)))
     except (OSError, ValueError):
         return None
 
@@ -143,8 +142,7 @@ def keep(build, job, mark):
     path = kept_path(build, job)
     made = {"name": mark.name, "state": mark.state, "points": mark.points, "parts": mark.parts, "notes": mark.notes,
             "rules": sorted({f.rule for f in mark.findings}), "wrong": mark.wrong, "draw": mark.draw}
-    with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as f:
-        json.dump(made, f, indent=1)
+    write(f"{path}.{os.getpid()}", json.dumps(made, indent=1))
     os.replace(f"{path}.{os.getpid()}", path)
     return made
 

@@ -14,9 +14,10 @@ import os
 import re
 import sys
 import tempfile
+from pathlib import Path
 
-from sm100repo import ROOT, read, splice
-from sm100repo.toolkit import Failure, Toolkit, begin, write_program
+from sm100repo import ROOT, read, splice, write
+from sm100repo.toolkit import Failure, Toolkit, write_program
 
 HOST = ("/* ---------------------------------------------------------------- host", "int main(")
 HOST_HEADERS = {"cmdline.h", "cuda_check.h", "gemm_host.h", "tensor_map.h", "launch.h", "problem.h", "verify.h",
@@ -80,10 +81,7 @@ class Kernels:
 
     def compile(self, source, out):
         """PTX of a file. Failure has nvcc's words."""
-        process = begin(self.toolkit.ptx(source, out), cwd=self.root)
-        said, _ = process.communicate()
-        if process.returncode:
-            raise Failure(said)
+        self.toolkit.run(self.toolkit.ptx(source, out), self.root)
 
     def ptx(self, text):
         """PTX of a kernel's text, kept by a hash of all that goes in."""
@@ -96,16 +94,14 @@ class Kernels:
         if not os.path.exists(kept):
             with tempfile.TemporaryDirectory(dir=self.kept) as folder:
                 source, made = os.path.join(folder, "kernel.cuh"), os.path.join(folder, "made")
-                with open(source, "w") as f:
-                    f.write(text)
+                write(source, text)
                 self.compile(source, made)
                 os.replace(made, kept)
         return read(kept)
 
     def program(self, step, ptx, out):
         """Writes STEP's program with this PTX."""
-        with open(program_path(self.build, step), "rb") as f:
-            made = splice.spliced(f.read(), ptx)
+        made = splice.spliced(Path(program_path(self.build, step)).read_bytes(), ptx)
         os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
         write_program(out + ".new", made)
         os.replace(out + ".new", out)

@@ -23,8 +23,8 @@ import re
 import subprocess
 import tempfile
 
-from sm100repo import read
-from sm100repo.catalogue import region
+from sm100repo import read, write
+from sm100repo.catalogue import Lines, region
 from sm100repo.course.model import PREDICT, Exercise, Question
 from sm100repo.drift import Drift, each, missing, no_function
 
@@ -69,25 +69,13 @@ def lifted(where, path, text, name):
     return found[0] + "\n"
 
 
-class Questions:
+class Questions(Lines):
     """The questions of a lesson. root: the repository."""
 
     def __init__(self, root, path):
-        self.root, self.path, self.head, self.stubs, self.lifts, self.asks = root, path, [], [], [], []
-        with open(path) as f:
-            each(self.line, enumerate(f, 1))
-
-    def line(self, numbered):
-        self.number, text = numbered
-        if text.strip() and not text.startswith("#"):
-            key, _, rest = text.rstrip("\n").partition(" ")
-            self.take(key, rest)
-
-    def where(self):
-        return f"{os.path.relpath(self.path)}:{self.number}"
-
-    def fail(self, text):
-        raise Drift(f"{self.where()}: {text}")
+        super().__init__(path)
+        self.root, self.head, self.stubs, self.lifts, self.asks = root, [], [], [], []
+        each(lambda line: self.take(*line), self)
 
     def take(self, key, rest):
         if key == "include":
@@ -150,8 +138,7 @@ class Questions:
         """{(word, key): answer}: what the program prints."""
         with tempfile.TemporaryDirectory() as folder:
             source, program = os.path.join(folder, "answers.cc"), os.path.join(folder, "answers")
-            with open(source, "w") as f:
-                f.write(self.program(lesson, seed))
+            write(source, self.program(lesson, seed))
             command = [os.environ.get("CXX") or "c++", "-std=gnu++2a", "-w", "-I", self.root, "-o", program, source]
             try:
                 made = subprocess.run(command, capture_output=True, text=True)

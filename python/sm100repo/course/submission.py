@@ -14,10 +14,12 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from pathlib import Path
 
-from sm100repo import read, splice
+from sm100repo import read, splice, write
 from sm100repo.course import sandbox
 from sm100repo.course.kernels import program_path
+from sm100repo.toolkit import write_program
 
 MAX_BYTES = 256 * 1024  # of a kernel.cuh: five times the longest solution
 COMPILE_SECONDS = 60
@@ -110,8 +112,7 @@ def compile_kernel(root, toolkit, step, text, scratch):
     folder = os.path.join(scratch, "source")
     copy_headers(root, step, folder)
     source = os.path.join(home(root, step), "kernel.cuh")
-    with open(os.path.join(folder, source), "w", encoding="utf-8") as f:
-        f.write(text)
+    write(os.path.join(folder, source), text)
     readable = header_folders(tuple(toolkit.device))
     # The list is made by a run in front: what reads a foreign file is not compiled, so no error shows its lines.
     for listed, words in (("read.d", ["-M"]), ("made.d", ["-ptx", "-MD", "-o", "made.ptx"])):
@@ -146,12 +147,9 @@ def check_kernels(wanted, got):
 
 def make_program(root, build, toolkit, step, text, scratch):
     """(path of the program with the student's kernels, folder of its source). Raises Refused."""
-    with open(program_path(build, step), "rb") as f:
-        base = f.read()
+    base = Path(program_path(build, step)).read_bytes()
     ptx, folder = compile_kernel(root, toolkit, step, text, scratch)
     check_kernels(entries(splice.ptx_of(base)), entries(ptx))
     path = os.path.join(scratch, "program")
-    with open(path, "wb") as f:
-        f.write(splice.spliced(base, ptx))
-    os.chmod(path, 0o755)
+    write_program(path, splice.spliced(base, ptx))
     return path, folder

@@ -10,6 +10,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from sm100repo import read
 from sm100repo.course import sandbox
 
 SECONDS = 600  # by the clock: it hangs; a kernel that does not end is stopped long before, by what it executes
@@ -69,8 +70,7 @@ def finding(result, rules, folder):
 def findings(path, folder, strict):
     """(what the checker found and counts here, whether there was more); None, False where there is no whole file."""
     try:
-        with open(path, encoding="utf-8") as f:
-            run = json.load(f)["runs"][0]
+        run = json.loads(read(path))["runs"][0]
     except (OSError, ValueError, KeyError):
         return None, False
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
@@ -80,8 +80,7 @@ def findings(path, folder, strict):
 
 def statistics(path):
     try:
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)["launches"]
+        return json.loads(read(path))["launches"]
     except (OSError, ValueError, KeyError):
         return []
 

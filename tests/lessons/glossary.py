@@ -10,13 +10,10 @@ import re
 import sys
 import tempfile
 
+import page
+from sm100repo import read, write
+
 PAGE = os.path.join("docs", "glossary.md")
-SKIPPED = re.compile(r"^(build.*|\..+|node_modules|site)$")
-
-
-def anchor(heading):
-    """What GitHub makes of a heading: lower case, spaces to hyphens, other signs gone."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def terms_of(text):
@@ -42,31 +39,23 @@ def form(text):
             yield at, f"`{term}` links neither to the code nor to a term"
 
 
-def pages(root):
-    for folder, inside, files in os.walk(root):
-        inside[:] = sorted(name for name in inside if not SKIPPED.match(name))
-        yield from (os.path.relpath(os.path.join(folder, name), root) for name in sorted(files) if name.endswith(".md"))
-
-
-def links(page, text):
+def links(path, text):
     """(line, anchor) of each link from the page into the glossary."""
-    inside = r"\]\(#([^)]*)\)" if page == PAGE else r"\]\([^)]*glossary\.md#([^)]*)\)"
+    inside = r"\]\(#([^)]*)\)" if path == PAGE else r"\]\([^)]*glossary\.md#([^)]*)\)"
     for found in re.finditer(inside, text):
         yield text.count("\n", 0, found.start()) + 1, found[1]
 
 
 def breaches(root):
     """All breaches of the tree, and how many terms and links it has."""
-    with open(os.path.join(root, PAGE)) as f:
-        text = f.read()
-    known, found, count = {anchor(term) for _, term, _ in terms_of(text)}, [], 0
+    text = read(os.path.join(root, PAGE))
+    known, found, count = {page.slug(term) for _, term, _ in terms_of(text)}, [], 0
     found += [f"{PAGE}:{at}: {what}" for at, what in form(text)]
-    for page in pages(root):
-        with open(os.path.join(root, page)) as f:
-            for at, name in links(page, f.read()):
-                count += 1
-                if name not in known:
-                    found.append(f"{page}:{at}: docs/glossary.md has no term #{name}")
+    for path in page.pages(root):
+        for at, name in links(path, read(os.path.join(root, path))):
+            count += 1
+            if name not in known:
+                found.append(f"{path}:{at}: docs/glossary.md has no term #{name}")
     return found, len(known), count
 
 
@@ -74,18 +63,16 @@ def proves():
     """Whether each breach is seen, and a tree without one passes."""
     good = "# G\n\n### CTA pair\n\nTwo of a [K step](#k-step) that are beside each other.\n\n### K step\n\n" \
            "What one [`x`](../a.c#L1) multiplies, of the 128 bytes.\n"
-    page = "See [pairs](../docs/glossary.md#cta-pair).\n"
-    cases = [(good, page, ""), (good.replace("CTA pair", "Lane"), page, "stands behind"),
-             (good.replace("K step\n\nWhat", "K step\n\n\n### z\n\nWhat"), page, "is not explained"),
-             (good.replace("(../a.c#L1)", ""), page, "links neither"),
-             (good.replace("#k-step", "#k-steps"), page, "docs/glossary.md:5: docs/glossary.md has no term #k-steps"),
-             (good, page.replace("#cta-pair", "#pair"), "01/README.md:1: docs/glossary.md has no term #pair")]
+    plain = "See [pairs](../docs/glossary.md#cta-pair).\n"
+    cases = [(good, plain, ""), (good.replace("CTA pair", "Lane"), plain, "stands behind"),
+             (good.replace("K step\n\nWhat", "K step\n\n\n### z\n\nWhat"), plain, "is not explained"),
+             (good.replace("(../a.c#L1)", ""), plain, "links neither"),
+             (good.replace("#k-step", "#k-steps"), plain, "docs/glossary.md:5: docs/glossary.md has no term #k-steps"),
+             (good, plain.replace("#cta-pair", "#pair"), "01/README.md:1: docs/glossary.md has no term #pair")]
     for text, other, want in cases:
         with tempfile.TemporaryDirectory() as tree:
-            for name, what in ((PAGE, text), ("01/README.md", other)):
-                os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
-                with open(os.path.join(tree, name), "w") as f:
-                    f.write(what)
+            write(os.path.join(tree, PAGE), text)
+            write(os.path.join(tree, "01/README.md"), other)
             said = "\n".join(breaches(tree)[0])
         if want not in said or bool(want) != bool(said):
             print(f"FAILED: wanted `{want}`, got `{said}`")
