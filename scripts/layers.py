@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from sm100repo import sources
+from sm100repo import read, sources
 
 # A room, and the rooms and files that it sees. "the launcher": emulator/*.c.
 EXECUTOR = "base report num ptx machine engines warp isa lower launch"
@@ -70,14 +70,13 @@ def main(root):
     files, includes, bad = sources(root, r"emulator|common|\d\d_.*", r"\.([ch]|def|cu|cuh)"), 0, 0
     for path in files:
         room = room_of(path[len("emulator/"):]) if path.startswith("emulator/") else None
-        with open(os.path.join(root, path), encoding="utf-8") as f:
-            for number, line in enumerate(f, 1):
-                found = re.match(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]*)', line)
-                said = breach(room, *found.groups()) if found else None
-                includes += found is not None
-                if said:
-                    print(f"{path}:{number}: {said}")
-                    bad += 1
+        for number, line in enumerate(read(os.path.join(root, path)).split("\n"), 1):
+            found = re.match(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">]*)', line)
+            said = breach(room, *found.groups()) if found else None
+            includes += found is not None
+            if said:
+                print(f"{path}:{number}: {said}")
+                bad += 1
     if not includes:
         sys.exit("layers: no #include line found: is this the root of the repository?")
     if not bad:

@@ -11,6 +11,10 @@ import time
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FLAGS = """--headless=new --no-sandbox --disable-gpu --no-first-run --disable-extensions --disable-background-networking
+    --disable-component-update --disable-dev-shm-usage --hide-scrollbars --force-device-scale-factor=1
+    --remote-debugging-pipe""".split()
+KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
 def find():
@@ -36,30 +40,9 @@ class Page:
             os.dup2(to_read, 103), os.dup2(from_write, 104)
             os.dup2(103, 3), os.dup2(104, 4)
 
-        flags = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-extensions",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-dev-shm-usage",
-            "--hide-scrollbars",
-            "--force-device-scale-factor=1",
-            "--remote-debugging-pipe",
-            "--user-data-dir=" + self.profile,
-            "--window-size=%d,%d" % (width, height),
-            "about:blank",
-        ]
-        self.process = subprocess.Popen(
-            [find(), *flags],
-            preexec_fn=descriptors,
-            close_fds=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        command = [find(), *FLAGS, "--user-data-dir=" + self.profile, "--window-size=%d,%d" % (width, height), "about:blank"]
+        self.process = subprocess.Popen(command, preexec_fn=descriptors, close_fds=False, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read), os.close(from_write)
         self.to, self.answers, self.buffer = to_write, from_read, b""
         self.session = None
@@ -151,33 +134,15 @@ class Page:
         self.js("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
 
     def resize(self, width, height):
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
-        )
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                  mobile=width < 600)
 
     def key(self, key, shift=False, leaves=False):
         """Presses a key, as a person does. leaves: which leads to another page, so that this one is not waited for."""
-        text = key if len(key) == 1 else ""
-        code = {
-            "Enter": 13,
-            "Tab": 9,
-            "Escape": 27,
-            "ArrowLeft": 37,
-            "ArrowUp": 38,
-            "ArrowRight": 39,
-            "ArrowDown": 40,
-        }.get(key, 0)
-        if key == "Enter":
-            text = "\r"
-        for kind in "keyDown", "keyUp":
-            self.call(
-                "Input.dispatchKeyEvent",
-                type=kind,
-                key=key,
-                text=text if kind == "keyDown" else "",
-                modifiers=8 if shift else 0,
-                windowsVirtualKeyCode=code,
-            )
+        text = "\r" if key == "Enter" else key if len(key) == 1 else ""
+        for kind, typed in ("keyDown", text), ("keyUp", ""):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, text=typed, modifiers=8 if shift else 0,
+                      windowsVirtualKeyCode=KEYS.get(key, 0))
         if not leaves:
             self.settle()
 

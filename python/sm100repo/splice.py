@@ -50,19 +50,25 @@ def parts(data, offset):
         at += entry_header + payload
 
 
+def the_ptx(data, offset):
+    """The one PTX text of the container at offset."""
+    texts = [body.rstrip(b"\0").decode() for kind, _, body in parts(data, offset) if kind == KIND_PTX]
+    if len(texts) != 1:
+        raise Unfit(f"{len(texts)} PTX texts in the program instead of one")
+    return texts[0]
+
+
 def container(data, offset, ptx):
     """The container at offset with `ptx` in place of its PTX."""
     magic, version, header, _ = unpack("IHHQ", data, offset)
-    entries, replaced = [], 0
+    the_ptx(data, offset)
+    entries = []
     for kind, head, body in parts(data, offset):
         if kind == KIND_PTX:
             body = ptx.encode() + b"\0"
             body += b"\0" * (-len(body) % 8)
             struct.pack_into("<Q", head, 8, len(body))
-            replaced += 1
         entries.append(bytes(head) + body)
-    if replaced != 1:
-        raise Unfit(f"{replaced} PTX texts in the program instead of one")
     body = b"".join(entries)
     return struct.pack("<IHHQ", magic, version, header, len(body)) + data[offset + 16 : offset + header] + body
 
@@ -103,11 +109,7 @@ def fat_binary(data):
 
 def ptx_of(program):
     """The PTX text that an ELF program carries."""
-    offset, _, _ = fat_binary(program)
-    texts = [body.rstrip(b"\0").decode() for kind, _, body in parts(program, offset) if kind == KIND_PTX]
-    if len(texts) != 1:
-        raise Unfit(f"{len(texts)} PTX texts in the program instead of one")
-    return texts[0]
+    return the_ptx(program, fat_binary(program)[0])
 
 
 def spliced(program, ptx):

@@ -49,36 +49,22 @@ def merged(shown, printed, matches=line_matches):
     ways the one that changes the fewest lines."""
     shown, printed = trimmed(shown), trimmed(printed)
     n, m = len(shown), len(printed)
-    inf = n + m + 1
-    cost = [[inf] * (m + 1) for _ in range(n + 1)]
-    way = [[""] * (m + 1) for _ in range(n + 1)]
-    for i in range(n, -1, -1):
-        for j in range(m, -1, -1):
-            if i == n and j == m:
-                cost[i][j] = 0
-                continue
-            ways = []  # of ways as good the first: what still matches is shown rather than elided
-            if i < n and is_gap(shown[i]):
-                ways.append((cost[i + 1][j], "gap ends"))
-                if j < m:
-                    ways.append((cost[i][j + 1], "gap"))
-            else:
-                if i < n and j < m and matches(shown[i], printed[j]):
-                    ways.append((cost[i + 1][j + 1], "keep"))
-                if i < n and j < m:
-                    ways.append((cost[i + 1][j + 1] + 1, "take"))
-                if j < m:
-                    ways.append((cost[i][j + 1] + 1, "add"))
-                if i < n:
-                    ways.append((cost[i + 1][j] + 1, "drop"))
-            cost[i][j], way[i][j] = min(ways, key=lambda w: w[0])
+    cost = {(i, j): n + m + 1 for i in range(n + 2) for j in range(m + 2)}  # beyond the end nothing leads
+    cost[n, m], way = 0, {}
+    for i, j in [(i, j) for i in range(n, -1, -1) for j in range(m, -1, -1)][1:]:
+        old, new = shown[i : i + 1], printed[j : j + 1]
+        # (what it costs, lines of shown and of printed that it takes, what it shows); of ways as good the first counts:
+        # what still matches is shown rather than elided
+        if old and is_gap(old[0]):
+            ways = [(0, 1, 0, old), (0, 0, 1, [])]
+        else:
+            keeps = old and new and matches(old[0], new[0])
+            ways = [(0, 1, 1, old)] * bool(keeps) + [(1, 1, 1, new), (1, 0, 1, new), (1, 1, 0, [])]
+        way[i, j] = min(ways, key=lambda w: w[0] + cost[i + w[1], j + w[2]])
+        cost[i, j] = way[i, j][0] + cost[i + way[i, j][1], j + way[i, j][2]]
     result, i, j = [], 0, 0
-    while i < n or j < m:
-        step = way[i][j]
-        if step in ("keep", "gap ends"):
-            result.append(shown[i])
-        elif step in ("take", "add"):
-            result.append(printed[j])
-        i += step in ("keep", "gap ends", "take", "drop")
-        j += step in ("keep", "gap", "take", "add")
+    while (i, j) != (n, m):
+        _, down, right, lines = way[i, j]
+        result += lines
+        i, j = i + down, j + right
     return result

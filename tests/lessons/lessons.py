@@ -88,10 +88,10 @@ def difference(path, command, printed):
     return f"{path}:{line}: `{command.text}` prints something else\n    {says}\n    {prints}"
 
 
-def check(root, path, commands, update):
-    """Runs the commands of a page; returns the complaints of exit codes, those of what was printed, and {first line:
-    (last line, new lines)} to be written."""
-    bad, other, new, lacks = [], [], {}, {}
+def check(root, found, commands, update):
+    """Runs commands of a page, and writes what is new of what they print if it is to be updated; returns the complaints of
+    exit codes, those of what was printed, and {first line: (last line, new lines)} of what was written."""
+    path, bad, other, new, lacks = found.path, [], [], {}, {}
     for command in commands:
         slow, needs = "slow" in command.block.notes, command.block.notes.get("needs")
         if needs and lacks.setdefault(needs, run(root, needs, LIMIT)[0]):
@@ -112,6 +112,8 @@ def check(root, path, commands, update):
                 for line in compare.merged([text for _, text in command.shown], printed)])
         elif complaint:
             other.append(complaint)
+    if new:
+        rewrite(root, found, new)
     return bad, other, new
 
 
@@ -177,17 +179,13 @@ def main():
             for command in commands:
                 print(f"{path}:{command.line}: {' '.join(command.text.split())}")
             continue
-        complaints, differences, new = check(root, path, commands, options.update)
-        if new:
-            rewrite(root, found, new)
+        complaints, differences, new = check(root, found, commands, options.update)
         if new and not options.slow:
             found = page.Page(root, path)
             slow = [c for c in found.commands(True) if "slow" in c.block.notes]
-            more, unmended, new = check(root, path, slow, True)
+            more, unmended, _ = check(root, found, slow, True)
             complaints += more
             differences += unmended
-            if new:
-                rewrite(root, found, new)
         if other:
             unlike += len(differences)
         else:

@@ -6,6 +6,7 @@ part a file may call another, but never in a circle. Includes go the same way, a
 alone" is included by files of its folder only. A breach is one line, and exit 1.
 """
 
+import graphlib
 import os
 import re
 import subprocess
@@ -36,28 +37,15 @@ def calls(emulator):
     return {source: {defined[n]: n for n in names if n in defined} for source, names in wanted.items()}
 
 
-def circle(graph, at, way=()):
-    """Files that call one another in a circle which leads through `at`, or None."""
-    for to in sorted(graph.get(at, {})):
-        if way and to == way[0]:
-            return way + (at,)
-        if to not in way and to != at:
-            found = circle(graph, to, way + (at,))
-            if found:
-                return found
-    return None
-
-
 def faults(graph, texts):
     for source, callees in sorted(graph.items()):
         for to, name in sorted(callees.items()):
             if PARTS.index(part_of(to)) > PARTS.index(part_of(source)):
                 yield f"check/{source} calls {name} of check/{to}: a part calls only those before it ({' '.join(PARTS)})"
-    for source in sorted(graph):
-        found = circle(graph, source)
-        if found:
-            yield f"a circle of calls: check/{' -> check/'.join(found + found[:1])}"
-            break
+    try:
+        graphlib.TopologicalSorter({source: set(callees) - {source} for source, callees in graph.items()}).prepare()
+    except graphlib.CycleError as circle:  # from the callee to its caller
+        yield f"a circle of calls: check/{' -> check/'.join(reversed(circle.args[1]))}"
     for path, text in sorted(texts.items()):
         for header in re.findall(r'#include "check/(.*?)"', text):
             if PARTS.index(part_of(header)) > PARTS.index(part_of(path)) and header != "check.h":

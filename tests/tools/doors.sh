@@ -8,25 +8,25 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT BUILD PROGRAMS
 cd "$root" || exit 2
 
 for target in run check watch exercise grade; do
-    says 2 "*which step?*make $target-01*make $target-05*" make $target
-    says 2 '*there is no *6; *: 01 02 03 04 05*' make $target-6
+    answers 2 "*which step?*make $target-01*make $target-05*" make $target
+    answers 2 '*there is no *6; *: 01 02 03 04 05*' make $target-6
 done
-says 2 '*which step?*make break-01-1*' make break
-says 0 '*scripts/run.sh*/05_persistent_warpspec*' make -n run-5
-says 0 '*scripts/run.sh*/ladder/1_*' make -n run-5 RUNG=1
-says 0 '*05_persistent_warpspec*' make -n exercise-5
-says 2 "*04_pair_umma has no experiment 99*" sh scripts/break.sh build 4-99
-says 2 '*did you mean watch-04*' make wacth-04
-says 2 '*there is no target tset*did you mean test*' make tset
-says 2 '*cannot be written to: say BUILD=dir*make BUILD=/tmp/sm100 run-02*' make BUILD=/proc/none run-02
-says 0 'usage: make*' make BUILD=/proc/none help
-says 2 "*BENCH_SIZE is a multiple of 256*'77'*" make BENCH_SIZE=77 bench-emulator
-says 2 "*BENCH_RUNS='none'*" make BENCH_RUNS=none bench-emulator
+answers 2 '*which step?*make break-01-1*' make break
+answers 0 '*scripts/run.sh*/05_persistent_warpspec*' make -n run-5
+answers 0 '*scripts/run.sh*/ladder/1_*' make -n run-5 RUNG=1
+answers 0 '*05_persistent_warpspec*' make -n exercise-5
+answers 2 "*04_pair_umma has no experiment 99*" sh scripts/break.sh build 4-99
+answers 2 '*did you mean watch-04*' make wacth-04
+answers 2 '*there is no target tset*did you mean test*' make tset
+answers 2 '*cannot be written to: say BUILD=dir*make BUILD=/tmp/sm100 run-02*' make BUILD=/proc/none run-02
+answers 0 'usage: make*' make BUILD=/proc/none help
+answers 2 "*BENCH_SIZE is a multiple of 256*'77'*" make BENCH_SIZE=77 bench-emulator
+answers 2 "*BENCH_RUNS='none'*" make BENCH_RUNS=none bench-emulator
 for step in 0[1-9]_*; do
     number=${step%%_*}
-    says 0 "*$step --help*" make -n -C "$step" ARGS=--help
-    says 0 "*$step --k 64*" make -n -C "$step" "run-$number" 'ARGS=--k 64'
-    says 2 '*which step?*' make -C "$step" run
+    answers 0 "*$step --help*" make -n -C "$step" ARGS=--help
+    answers 0 "*$step --k 64*" make -n -C "$step" "run-$number" 'ARGS=--k 64'
+    answers 2 '*which step?*' make -C "$step" run
 done
-[ -c /dev/nvidia0 ] || says 1 '*no GPU that the runtime can use*BACKEND=emulator*' "$program"
+[ -c /dev/nvidia0 ] || answers 1 '*no GPU that the runtime can use*BACKEND=emulator*' "$program"
 exit $bad

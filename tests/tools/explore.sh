@@ -7,20 +7,10 @@
 emulator=$1 launch_ptx=$2 cc=$3
 unset SM100EMU_SCHEDULE SM100EMU_TIME SM100EMU_STATS SM100EMU_THREADS SM100EMU_TIMEOUT
 
-# emulate ARGS: its exit code in $code, its output in out and err
-emulate() {
-    emulated "$emulator" "$@" >"$scratch/out" 2>"$scratch/err"
-    code=$?
-}
-
-# expect CODE WHAT [TEXT]...: how the last command ended, and what it said
-expect() {
-    [ "$code" -eq "$1" ] || failed "$2: exit code $code instead of $1: $(cat "$scratch/err")"
-    what=$2
-    shift 2
+# has TEXT...: the last run said each, as it stands here
+has() {
     for text in "$@"; do
-        grep -qF -e "$text" "$scratch/err" || failed "$what: not said: $text
-$(cat "$scratch/err")"
+        grep -qF -e "$text" "$scratch/err" || failed "$what: not said: $text: $(cat "$scratch/err")"
     done
 }
 
@@ -69,44 +59,36 @@ odd=$scratch/odd
 emulated "$emulator" --explore=1 "$odd" random:1 hang >"$scratch/hang.out" 2>"$scratch/hang.err" &
 hang=$!
 
-emulate --explore=3 "$odd" none exit
-expect 0 'no schedule differs' 'random:1 to random:3 and pct:1,3 to pct:3,3 it does what it does by default' 'no proof'
+run 0 'no schedule differs' "$emulator" --explore=3 "$odd" none exit
+has 'random:1 to random:3 and pct:1,3 to pct:3,3 it does what it does by default' 'no proof'
 [ "$(cat "$scratch/out")" = begun ] || failed "the output of the program: $(cat "$scratch/out")"
-emulate --explore=3 "$odd" '' exit
-expect 5 'a program that fails under each'
-emulate --explore=9 --jobs=4 "$odd" random:7 exit pct:4 exit pct:9 exit
-expect 3 'the exit code' "pct:4,3 does otherwise" \
-    'ends with exit code 5; under the default schedule it ends with exit code 0' \
+run 5 'a program that fails under each' "$emulator" --explore=3 "$odd" '' exit
+run 3 'the exit code' "$emulator" --explore=9 --jobs=4 "$odd" random:7 exit pct:4 exit pct:9 exit
+has "pct:4,3 does otherwise" 'ends with exit code 5; under the default schedule it ends with exit code 0' \
     "$emulator --threads=1 --schedule=pct:4,3 $odd random:7 exit pct:4 exit pct:9 exit"
-emulate --explore=9 --jobs=1 --check=error "$odd" lazy abort "it's" ''
-expect 3 'a signal' 'lazy does otherwise' 'it ends by signal 6' \
+run 3 'a signal' "$emulator" --explore=9 --jobs=1 --check=error "$odd" lazy abort "it's" ''
+has 'lazy does otherwise' 'it ends by signal 6' \
     "$emulator --threads=1 --check=error --schedule=lazy $odd lazy abort 'it'\\''s' ''"
-emulate --explore=2 "$odd" eager print
-expect 3 'the output' 'eager does otherwise' \
-    'line 2 of its output is "took 3 ms; result 8"; under the default schedule it is missing'
-emulate --explore=2 --ignore='took [0-9]* ms|8$' "$odd" pct:2 print '' time
-expect 3 'the output but for what is ignored' 'pct:2,3 does otherwise' \
-    'is "; result "; under the default schedule it is "; result 7"'
-emulate --explore=2 --ignore='took [0-9]* ms' "$odd" '' time
-expect 0 'times that are ignored'
-emulate --explore=2 "$odd" '' time
-expect 2 'times' 'two runs under the default schedule differ' '--ignore=REGEX'
-emulate --explore=2 "$odd" random:2 report
-expect 3 'a report' 'random:2 does otherwise' \
-    'reported, but not under the default schedule: shared-race at a.cu:1 and b.cu:2'
-emulate --explore=2 "$odd" default report
-expect 3 'a report that is missing' 'eager does otherwise' \
-    'not reported, but under the default schedule: shared-race at a.cu:1 and b.cu:2'
-emulate --explore=2 "$odd" default report e report lazy turned r turned p report
-expect 0 'a race told the other way round'
-emulate --explore=1 "$odd" pct flood
-expect 3 'a program that prints for ever' 'pct:1,3 does otherwise' 'it printed more than 64 MiB'
+run 3 'the output' "$emulator" --explore=2 "$odd" eager print
+has 'eager does otherwise' 'line 2 of its output is "took 3 ms; result 8"; under the default schedule it is missing'
+run 3 'the output but for what is ignored' "$emulator" --explore=2 --ignore='took [0-9]* ms|8$' "$odd" pct:2 print '' time
+has 'pct:2,3 does otherwise' 'is "; result "; under the default schedule it is "; result 7"'
+run 0 'times that are ignored' "$emulator" --explore=2 --ignore='took [0-9]* ms' "$odd" '' time
+run 2 'times' "$emulator" --explore=2 "$odd" '' time
+has 'two runs under the default schedule differ' '--ignore=REGEX'
+run 3 'a report' "$emulator" --explore=2 "$odd" random:2 report
+has 'random:2 does otherwise' 'reported, but not under the default schedule: shared-race at a.cu:1 and b.cu:2'
+run 3 'a report that is missing' "$emulator" --explore=2 "$odd" default report
+has 'eager does otherwise' 'not reported, but under the default schedule: shared-race at a.cu:1 and b.cu:2'
+run 0 'a race told the other way round' "$emulator" --explore=2 "$odd" default report e report lazy turned r turned p report
+run 3 'a program that prints for ever' "$emulator" --explore=1 "$odd" pct flood
+has 'pct:1,3 does otherwise' 'it printed more than 64 MiB'
 
 for options in '--jobs=2' '--ignore=x' '--explore=0' '--explore=x' '--explore=2 --jobs=0' '--explore=2 --ignore=(' \
     '--explore=2 --schedule=lazy'; do
     # shellcheck disable=SC2086
-    emulate $options "$odd" none exit
-    expect 2 "$options" 'sm100emu: --'
+    run 2 "$options" "$emulator" $options "$odd" none exit
+    has 'sm100emu: --'
 done
 
 # Two copies, each with its mbarrier. `wrong` waits for the second alone, which comes last unless a seed says otherwise.
@@ -142,38 +124,37 @@ kernel 8 'mbarrier.test_wait.parity.shared::cta.b64 %p1, [%r1], 0; e: @!%p1 bra 
 words='k block=1 buf:64 out:4'
 # shellcheck disable=SC2086
 {
-    emulate --explore=8 "$launch_ptx" "$scratch/right.ptx" $words
-    expect 0 'a kernel with its waits' 'pct:8,3,2'
-    emulate --explore=8 --time "$launch_ptx" "$scratch/right.ptx" $words
-    expect 0 'with --time' 'warp instructions'
-    emulate --explore=2 "$launch_ptx" "$scratch/told.ptx" k block=64
-    expect 3 'a race under each schedule' '[shared-race]' 'it does what it does by default'
-    emulate --explore=8 --check=off --jobs=3 "$launch_ptx" "$scratch/wrong.ptx" $words
-    expect 3 'a kernel without a wait' 'not under the default schedule: uninitialised-global-store at'
+    run 0 'a kernel with its waits' "$emulator" --explore=8 "$launch_ptx" "$scratch/right.ptx" $words
+    has 'pct:8,3,2'
+    run 0 'with --time' "$emulator" --explore=8 --time "$launch_ptx" "$scratch/right.ptx" $words
+    has 'warp instructions'
+    run 3 'a race under each schedule' "$emulator" --explore=2 "$launch_ptx" "$scratch/told.ptx" k block=64
+    has '[shared-race]' 'it does what it does by default'
+    run 3 'a kernel without a wait' "$emulator" --explore=8 --check=off --jobs=3 "$launch_ptx" "$scratch/wrong.ptx" $words
+    has 'not under the default schedule: uninitialised-global-store at'
     first=$(sed -n 's/^sm100emu: \(.*\) does otherwise.*/\1/p' "$scratch/err")
     command=$(sed -n 's/^    \(.*--schedule=.*\)/\1/p' "$scratch/err")
-    emulate --explore=8 --check=off --jobs=1 "$launch_ptx" "$scratch/wrong.ptx" $words
-    expect 3 'the same with one job' "sm100emu: $first does otherwise"
-    emulate --time "$launch_ptx" "$scratch/wrong.ptx" $words
+    run 3 'the same with one job' "$emulator" --explore=8 --check=off --jobs=1 "$launch_ptx" "$scratch/wrong.ptx" $words
+    has "sm100emu: $first does otherwise"
+    run 3 'without a seed' "$emulator" --time "$launch_ptx" "$scratch/wrong.ptx" $words
     steps=$(sed -n 's/.*, \([0-9]*\) steps$/\1/p' "$scratch/err")
     # by hand: right under all that come before it, wrong with the command that was told
     i=0
     for schedule in default eager lazy $(while [ $((i += 1)) -le 8 ]; do echo "random:$i pct:$i,3,$steps"; done); do
         [ "$schedule" = "$first" ] && break
-        emulate --check=off "--schedule=$schedule" "$launch_ptx" "$scratch/wrong.ptx" $words
-        expect 0 "$schedule, which comes before $first"
+        run 0 "$schedule, which comes before $first" \
+            "$emulator" --check=off "--schedule=$schedule" "$launch_ptx" "$scratch/wrong.ptx" $words
     done
     [ "$schedule" = "$first" ] || failed "the first schedule that differs is none: $first"
-    emulated sh -c "$command" >"$scratch/out" 2>"$scratch/err"
-    code=$?
-    expect 1 'the command that shows it again' uninitialised-global-store
-    emulate --explore=8 --timeout=0.3 "$launch_ptx" "$scratch/endless.ptx" $words
-    expect 3 'a kernel that does not end' 'not under the default schedule: launch-timeout at'
+    run 1 'the command that shows it again' sh -c "$command"
+    has uninitialised-global-store
+    run 3 'a kernel that does not end' "$emulator" --explore=8 --timeout=0.3 "$launch_ptx" "$scratch/endless.ptx" $words
+    has 'not under the default schedule: launch-timeout at'
 }
 
 wait "$hang"
-code=$?
+code=$? what='a process that hangs'
+[ "$code" -eq 3 ] || failed "$what: exit code $code"
 cp "$scratch/hang.err" "$scratch/err"
-expect 3 'a process that hangs' 'random:1 does otherwise' 'it has not ended after ' \
-    "--schedule=random:1 $odd random:1 hang"
+has 'random:1 does otherwise' 'it has not ended after ' "--schedule=random:1 $odd random:1 hang"
 exit $bad

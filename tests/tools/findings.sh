@@ -9,15 +9,6 @@ needs python3
 root=$1 emulator=$2 libraries=$3 driver=$4
 cd "$root" || exit 2
 
-# run COMMAND...: its output in $scratch/out, its exit code in $code
-run() {
-    emulated "$@" >"$scratch/out" 2>&1
-    code=$?
-}
-# ends CODE WHAT; says REGEX WHAT; silent REGEX WHAT
-ends() { [ "$code" -eq "$1" ] || failed "$2: expected $1, not $code: $(cat "$scratch/out")"; }
-says() { grep -qE -e "$1" "$scratch/out" || failed "$2: it does not say $1: $(cat "$scratch/out")"; }
-silent() { ! grep -qE -e "$1" "$scratch/out" || failed "$2: it says $1"; }
 
 # json EXPRESSION...: in python, of the whole log, its only run `r` and its results `x`; the log has what the schema requires
 json() {
@@ -89,44 +80,35 @@ reuse=tests/negative/bulk_store_reuse.ptx
 set -- "$driver" "$reuse" bulk_store_reuse buf:512
 
 # ---- exit codes
-run "$emulator" "$@"
-ends 3 'a warning'
-says '^warning: .*\[bulk-store-overwritten\]' 'a warning'
-run env LD_LIBRARY_PATH="$libraries" "$@"
-ends 0 'a warning without the launcher'
-says '^warning: .*\[bulk-store-overwritten\]' 'a warning without the launcher'
-run "$emulator" --check=off "$@"
-ends 0 --check=off
-run "$emulator" --check=error "$@"
-ends 1 "the program's own code"
-run "$emulator" "$driver" tests/negative/trap.ptx trap
-ends 1 "the program's own code behind a fault"
-run "$emulator" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
-ends 1 'no kernel at all'
-run env LD_LIBRARY_PATH="$libraries" SM100EMU_LAUNCHED=1 "$@"
-ends 0 'a child of the program that was launched'
+run 3 'a warning' "$emulator" "$@"
+says '^warning: .*\[bulk-store-overwritten\]'
+run 0 'a warning without the launcher' env LD_LIBRARY_PATH="$libraries" "$@"
+says '^warning: .*\[bulk-store-overwritten\]'
+run 0 --check=off "$emulator" --check=off "$@"
+run 1 "the program's own code" "$emulator" --check=error "$@"
+run 1 "the program's own code behind a fault" "$emulator" "$driver" tests/negative/trap.ptx trap
+run 1 'no kernel at all' "$emulator" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
+run 0 'a child of the program that was launched' env LD_LIBRARY_PATH="$libraries" SM100EMU_LAUNCHED=1 "$@"
 
 # ---- the file
-run "$emulator" --check-json="$scratch/log.json" "$@"
-ends 3 --check-json
+run 3 --check-json "$emulator" --check-json="$scratch/log.json" "$@"
 line=$(grep -n '// STORE' "$reuse" | sed 's/:.*//')
 json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["level"] == "warning"' \
     "x[0]['locations'][0]['physicalLocation']['region']['startLine'] == $line" \
     'x[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("bulk_store_reuse.ptx")' \
     'x[0]["occurrenceCount"] == 1 and x[0]["properties"]["reported"] and r["properties"]["launches"] == 1'
-run "$emulator" --check-json="$scratch/log.json" "$driver" "$reuse" bulk_store_reuse grid=200 buf:512
-says '^note: 199 more of \[bulk-store-overwritten\] at .*bulk_store_reuse.ptx:'"$line, last by CTA" 'a bug of 200 CTAs'
+run 3 'a bug of 200 CTAs' "$emulator" --check-json="$scratch/log.json" "$driver" "$reuse" bulk_store_reuse grid=200 buf:512
+says '^note: 199 more of \[bulk-store-overwritten\] at .*bulk_store_reuse.ptx:'"$line, last by CTA"
 json 'x[0]["ruleId"] == "bulk-store-overwritten" and x[0]["occurrenceCount"] == 200'
-run "$emulator" --check-json="$scratch/log.json" "$driver" tests/negative/trap.ptx trap
+run 1 'a trap' "$emulator" --check-json="$scratch/log.json" "$driver" tests/negative/trap.ptx trap
 json 'len(x) == 1 and x[0]["level"] == "error" and x[0]["properties"]["ptx"].endswith("trap;")'
-run "$emulator" --check-json="$scratch/log.json" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
+run 1 'no kernel at all' "$emulator" --check-json="$scratch/log.json" "$driver" tests/negative/publish_barrier.ptx no_such_kernel
 json 'x == [] and r["properties"]["launches"] == 0'
-run "$emulator" --check-json="$scratch/none/log.json" "$@"
-ends 1 'a file that cannot be written'
-says '^sm100emu: [A-Za-z]*: --check-json: .*/none/log.json: No such file' 'a file that cannot be written'
+run 1 'a file that cannot be written' "$emulator" --check-json="$scratch/none/log.json" "$@"
+says '^sm100emu: [A-Za-z]*: --check-json: .*/none/log.json: No such file'
 rm "$scratch/log.json"
 cd "$scratch" || exit 2
-run "$emulator" --check-json=log.json "$driver" "$root/$reuse" bulk_store_reuse buf:512
+run 3 'another folder' "$emulator" --check-json=log.json "$driver" "$root/$reuse" bulk_store_reuse buf:512
 cd "$root" || exit 2
 json 'len(x) == 1'
 [ "$(find "$scratch" -name '*.tmp')" = "" ] || failed 'a temporary file is left'
@@ -146,24 +128,21 @@ cd "$root" || exit 2
 json 'len(x) == 1 and x[0]["ruleId"] == "bulk-store-overwritten"'
 
 # ---- suppressions
+# suppress CODE WHAT LIST: a run with this list
 suppress() {
-    printf '%b' "$1" >"$scratch/list"
-    run "$emulator" --suppress="$scratch/list" --check-json="$scratch/log.json" --check=error "$driver" "$reuse" \
+    printf '%b' "$3" >"$scratch/list"
+    run "$1" "$2" "$emulator" --suppress="$scratch/list" --check-json="$scratch/log.json" --check=error "$driver" "$reuse" \
         bulk_store_reuse buf:512
 }
-suppress "# known\nbulk-store-overwritten *reuse.ptx:$line bulk_store*\n"
-ends 0 'a suppressed warning'
-silent 'bulk-store-overwritten' 'a suppressed warning'
+suppress 0 'a suppressed warning' "# known\nbulk-store-overwritten *reuse.ptx:$line bulk_store*\n"
+silent 'bulk-store-overwritten'
 json 'len(x) == 1 and x[0]["suppressions"][0]["location"]["physicalLocation"]["region"]["startLine"] == 2' \
     'not x[0]["properties"]["reported"]'
-suppress "bulk-store-overwritten *reuse.ptx:$((line + 1))\n"
-ends 1 'a suppression of another line'
-says '^error: .*\[bulk-store-overwritten\]' 'a suppression of another line'
-says '^sm100emu: --suppress: .*list:1: bulk-store-overwritten: no such finding' 'a suppression of another line'
-suppress 'bulk-store-overriden\n'
-ends 2 'a suppression of no rule'
-says '^sm100emu: --suppress: .*list:1: bulk-store-overriden: there is no such rule$' 'a suppression of no rule'
-run env LD_LIBRARY_PATH="$libraries" SM100EMU_SUPPRESS="$scratch/list" "$@"
-ends 1 'the same without the launcher'
-says '^sm100emu: cu[A-Za-z]*: --suppress: .*: there is no such rule$' 'the same without the launcher'
+suppress 1 'a suppression of another line' "bulk-store-overwritten *reuse.ptx:$((line + 1))\n"
+says '^error: .*\[bulk-store-overwritten\]'
+says '^sm100emu: --suppress: .*list:1: bulk-store-overwritten: no such finding'
+suppress 2 'a suppression of no rule' 'bulk-store-overriden\n'
+says '^sm100emu: --suppress: .*list:1: bulk-store-overriden: there is no such rule$'
+run 1 'the same without the launcher' env LD_LIBRARY_PATH="$libraries" SM100EMU_SUPPRESS="$scratch/list" "$@"
+says '^sm100emu: cu[A-Za-z]*: --suppress: .*: there is no such rule$'
 exit $bad

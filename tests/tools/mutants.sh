@@ -20,18 +20,20 @@ says() {
     echo "$out" | grep -qE -e "$1" || failed "not said: $1: $out"
 }
 
-# case NAME CLASS OLD NEW [NEAR]: a catalogue with one case on step 02
-case_of() {
+# one_case CODE WORDS NAME CLASS OLD NEW: a catalogue with one case on step 02, and what the runner with these words says of it
+one_case() {
     cat >"$scratch/made_up.txt" <<CASE
 run smem = 02_simple_umma --m 128 --n 256 --k 192
 file 02_simple_umma/02_simple_umma.cu
 use smem
-case $1 $2
+case $3 $4
 in simple_umma
-- $3
-+ $4
+- $5
++ $6
 why made up
 CASE
+    # shellcheck disable=SC2086 # words on purpose
+    run "$1" $2 --catalogue "$scratch/made_up.txt"
 }
 
 run 0 --list
@@ -42,29 +44,23 @@ grep -q '"outcome": "right", "place": true' "$scratch/found.json" ||
     tr -d '\n' <"$scratch/found.json" | grep -q '"outcome": "right", *"place": true' ||
     failed 'no report of the handful names the line of its mutant'
 
-case_of silent 'warning: missing-proxy-fence' 'mbarrier_wait(done, kt & 1);' 'mbarrier_wait(done, kt & 1); /* the same */'
-run 1 --require --catalogue "$scratch/made_up.txt"
+one_case 1 '--require' silent 'warning: missing-proxy-fence' 'mbarrier_wait(done, kt & 1);' 'mbarrier_wait(done, kt & 1); /* the same */'
 says '^ +warning +silent +silent \(default\)$'
 run 0 --catalogue "$scratch/made_up.txt"
 
-case_of told 'legal:' 'fence_proxy_async_shared();' ';'
-run 1 --require --catalogue "$scratch/made_up.txt"
+one_case 1 '--require' told 'legal:' 'fence_proxy_async_shared();' ';'
 says '^ +legal +told +other: missing-proxy-fence'
 
-case_of other 'warning: deadlock' 'fence_proxy_async_shared();' ';'
-run 1 --require --catalogue "$scratch/made_up.txt"
+one_case 1 '--require' other 'warning: deadlock' 'fence_proxy_async_shared();' ';'
 says '^ +warning +other +other: missing-proxy-fence'
 
-case_of unbuilt 'warning: deadlock' 'fence_proxy_async_shared();' 'no_such_fence();'
-run 1 --require --catalogue "$scratch/made_up.txt"
+one_case 1 '--require' unbuilt 'warning: deadlock' 'fence_proxy_async_shared();' 'no_such_fence();'
 says 'identifier "no_such_fence" is undefined'
 
-case_of hangs 'error: deadlock' 'mbarrier_wait(done, kt & 1);' 'while (true) __nanosleep(100);'
-run 1 --require --timeout 1 --catalogue "$scratch/made_up.txt"
+one_case 1 '--require --timeout 1' hangs 'error: deadlock' 'mbarrier_wait(done, kt & 1);' 'while (true) __nanosleep(100);'
 says '^ +error +hangs +hang'
 
-case_of gone 'legal:' 'no_such_text();' ';'
-run 2 --catalogue "$scratch/made_up.txt"
+one_case 2 '' gone 'legal:' 'no_such_text();' ';'
 says 'made_up.txt:6: gone: .*: 0 places instead of one are .no_such_text\(\);'
 says 'nearest: 02_simple_umma/02_simple_umma.cu:[0-9]+: '
 # all that drifted, and the command where a name is another: the steps' own catalogues on renamed sources
@@ -81,13 +77,10 @@ for file in 01_tmem_alloc 02_simple_umma 03_tma_multicast 04_pair_umma 05_persis
     says "$file.txt:[0-9]+: 0.*: $file/$file.cu: 0 places instead of one are .$name\(\);"
 done
 says "^mend: make mend RENAME='$name ${name}_now'\$"
-case_of twice 'legal:' '__syncthreads();' ';'
-run 2 --catalogue "$scratch/made_up.txt"
+one_case 2 '' twice 'legal:' '__syncthreads();' ';'
 says 'twice: .*: 3 places instead of one .*lines [0-9]+, [0-9]+, [0-9]+'
-case_of class 'wrong: deadlock' '__syncthreads();' ';'
-run 2 --catalogue "$scratch/made_up.txt"
+one_case 2 '' class 'wrong: deadlock' '__syncthreads();' ';'
 says 'made_up.txt:4: a case is'
-case_of rules 'legal: deadlock' 'mbarrier_wait(done, kt & 1);' ';'
-run 2 --catalogue "$scratch/made_up.txt"
+one_case 2 '' rules 'legal: deadlock' 'mbarrier_wait(done, kt & 1);' ';'
 says 'rules: error, warning and strict name the rules'
 exit $bad

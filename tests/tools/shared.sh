@@ -29,8 +29,8 @@ caught() {
 # expect CODE PATTERN WHAT: how the last command ended, and what it printed
 expect() { same "$3: not exit code $1 with $2" "$code:$out" "$1:$2"; }
 
-# says CODE PATTERN COMMAND...: it ends with CODE, and what it prints matches PATTERN
-says() {
+# answers CODE PATTERN COMMAND...: it ends with CODE, and what it prints matches PATTERN
+answers() {
     wanted=$1 pattern=$2
     shift 2
     caught "$@"
@@ -60,3 +60,16 @@ emulated() {
     env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:exitcode=124:${ASAN_OPTIONS:-}" \
         TSAN_OPTIONS="exitcode=124:${TSAN_OPTIONS:-}" "$@"
 }
+
+# run CODE WHAT COMMAND...: emulated, it ends with CODE; its output in $scratch/out and $scratch/err
+run() {
+    wanted=$1 what=$2
+    shift 2
+    emulated "$@" >"$scratch/out" 2>"$scratch/err"
+    code=$?
+    [ "$code" -eq "$wanted" ] || failed "$what: exit code $code, not $wanted: $(tail -n 20 "$scratch/err")"
+}
+
+# says REGEX, silent REGEX: the last run's stderr does, or does not
+says() { grep -qE -e "$1" "$scratch/err" || failed "$what: it does not say $1: $(tail -n 20 "$scratch/err")"; }
+silent() { ! grep -qE -e "$1" "$scratch/err" || failed "$what: it says $1"; }

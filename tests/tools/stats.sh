@@ -8,16 +8,6 @@
 needs python3
 root=$1 emulator=$2 programs=$3
 unset SM100EMU_TIME SM100EMU_STATS SM100EMU_STATS_JSON SM100EMU_THREADS SM100EMU_SCHEDULE
-# run CODE WHAT COMMAND...: its output in $scratch/out and $scratch/err
-run() {
-    expected=$1 what=$2
-    shift 2
-    emulated "$@" >"$scratch/out" 2>"$scratch/err"
-    code=$?
-    [ "$code" -eq "$expected" ] || failed "$what: exit code $code, expected $expected: $(cat "$scratch/err")"
-}
-says() { grep -qE -e "$1" "$scratch/err" || failed "$what: it does not say $1: $(cat "$scratch/err")"; }
-silent() { ! grep -qE -e "$1" "$scratch/err" || failed "$what: it says $1"; }
 
 # json EXPRESSION...: in python, of the whole file `d`, its first launch `x`, and that launch's `lines`
 json() {

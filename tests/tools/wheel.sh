@@ -47,7 +47,7 @@ cd "$scratch" || exit 1
 "$bin/sm100emu" "$program" >log 2>&1 && grep -q '^PASS' log || failed "the program: $(tail -3 log)"
 [ "$("$bin/sm100emu" --version):$("$bin/python" -m sm100emu --version)" = "sm100emu $version:sm100emu $version" ] ||
     failed 'it says another version'
-says 127 '*' "$bin/sm100emu" ./none
+answers 127 '*' "$bin/sm100emu" ./none
 grep -q "sm100emu $version" "$scratch/venv/share/man/man1/sm100emu.1" || failed 'no man page, or of another version'
 
 # A page of a launch, by what the wheel has alone.
@@ -91,10 +91,10 @@ ends 143 TERM
 ends 141 PIPE
 ends 130 INT
 
-says 1 "sm100emu-nvcc: no CUDA compiler is installed here: pip install 'sm100emu\[cuda\]'" "$bin/sm100emu-nvcc" x.cu
+answers 1 "sm100emu-nvcc: no CUDA compiler is installed here: pip install 'sm100emu\[cuda\]'" "$bin/sm100emu-nvcc" x.cu
 mkdir -p "$site/../nvidia/cu13/bin"
 echo 'echo "$@"; exit 3' | stand_in "$site/../nvidia/cu13/bin/nvcc"
-says 3 '*-cudart shared *-gencode arch=compute_100f,code=\[sm_100f,compute_100f\] x.cu' "$bin/sm100emu-nvcc" x.cu
+answers 3 '*-cudart shared *-gencode arch=compute_100f,code=\[sm_100f,compute_100f\] x.cu' "$bin/sm100emu-nvcc" x.cu
 for own in '-arch=sm_100a' '-gencode arch=compute_100a,code=compute_100a' '--gpu-architecture sm_100a'; do
     # shellcheck disable=SC2086
     case $("$bin/sm100emu-nvcc" $own x.cu) in

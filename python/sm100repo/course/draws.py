@@ -43,23 +43,22 @@ def tensor_memory(r):
             for kind, a in (("f16", "smem"), (r.choice(NARROW), "smem"), ("f16", r.choice(["tmem-cp", "tmem-st"])))]
 
 
+def clusters(r, options, rows):
+    """options, with a cluster of CTAs that have so many rows each."""
+    x, y = sides(options["cluster"])
+    return tiles(r, options, rows * x, 256 * y, (3, 6), 1 if x * y > 4 else 2)
+
+
 def multicast(r):
-    made = []
-    for kind, cluster in (("f16", "4x4"), (r.choice(NARROW), r.choice(["2x4", "4x2"])),
-                          ("f16", r.choice(["1x4", "4x1", "2x2", "2x1", "1x2"]))):
-        x, y = sides(cluster)
-        made.append(tiles(r, {"type": kind, "cluster": cluster}, 128 * x, 256 * y, (3, 6), 1 if x * y > 4 else 2))
-    return made
+    plan = [("f16", "4x4"), (r.choice(NARROW), r.choice(["2x4", "4x2"])),
+            ("f16", r.choice(["1x4", "4x1", "2x2", "2x1", "1x2"]))]
+    return [clusters(r, {"type": kind, "cluster": cluster}, 128) for kind, cluster in plan]
 
 
 def pairs(r):
-    made = []
-    for kind, cluster, mma in (("f16", "4x4", 256), (r.choice(NARROW), r.choice(["2x4", "4x2"]), 256),
-                               ("f16", r.choice(["4x1", "2x2", "2x1"]), 128)):
-        x, y = sides(cluster)
-        made.append(tiles(r, {"type": kind, "cluster": cluster, "mma-m": mma}, mma // 2 * x, 256 * y, (3, 6),
-                          1 if x * y > 4 else 2))
-    return made
+    plan = [("f16", "4x4", 256), (r.choice(NARROW), r.choice(["2x4", "4x2"]), 256),
+            ("f16", r.choice(["4x1", "2x2", "2x1"]), 128)]
+    return [clusters(r, {"type": kind, "cluster": cluster, "mma-m": mma}, mma // 2) for kind, cluster, mma in plan]
 
 
 def persistent(r):

@@ -6,35 +6,27 @@
 #   order           nothing is told in the default order, and one of the rules in another (--explore)
 #   open            it is not run
 # Prints those that are not judged right; exit code 1 if there are. SAN_LIB is preloaded where it is set.
-set -u
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/../../tools/shared.sh"
 emulator=$1 program=$2
-bad=0
-
-# run WORD...: the program under the emulator
-run() {
-    env ${SAN_LIB:+"LD_PRELOAD=$SAN_LIB"} ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" "$emulator" "$@"
-}
 
 # told LEVEL RULES...: the rules of them that a run tells, or, without rules, anything
 told() {
     level=$1
     shift
     these=$(echo "$*" | tr ' ' '|')
-    run --check="$level" --threads=1 "$program" "$name" "$variant" 2>&1 |
+    emulated "$emulator" --check="$level" --threads=1 "$program" "$name" "$variant" 2>&1 |
         grep -E "^(error|warning|strict): .*\\[(${these:-[a-z0-9-]+})\\]\$"
 }
 
-complain() {
-    echo "$name $variant is $class: $1"
-    bad=1
-}
+complain() { failed "$name $variant is $class: $1"; }
 
-table=$(run "$program") || exit 1
+table=$(emulated "$emulator" "$program") || exit 1
 while read -r name variant class rules; do
     # shellcheck disable=SC2086 # words on purpose
     case $class in
     legal)
-        run --check=strict --threads=1 "$program" "$name" "$variant" >/dev/null 2>&1 ||
+        emulated "$emulator" --check=strict --threads=1 "$program" "$name" "$variant" >/dev/null 2>&1 ||
             complain "and told, or fails"
         ;;
     warning: | error:) told warn $rules >/dev/null || complain "and not told" ;;
@@ -44,7 +36,7 @@ while read -r name variant class rules; do
         ;;
     order:)
         told strict >/dev/null && complain "and told in the default order"
-        run --check=strict --explore=20 "$program" "$name" "$variant" 2>&1 |
+        emulated "$emulator" --check=strict --explore=20 "$program" "$name" "$variant" 2>&1 |
             grep -qE "not under the default schedule: ($(echo "$rules" | tr ' ' '|')) at " ||
             complain "and told in no other order"
         ;;

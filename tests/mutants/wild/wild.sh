@@ -56,9 +56,9 @@ expected() {
     fi
 }
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-kernel=$work/$(basename "$source")
+# shellcheck source=tests/tools/shared.sh
+. "$(dirname "$0")/../../tools/shared.sh"
+kernel=$scratch/$(basename "$source")
 if [ "$form" = ok ]; then
     mend >"$kernel"
 else
