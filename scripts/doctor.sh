@@ -16,9 +16,7 @@ install_line() {
     case $1 in
     cc) apt=gcc dnf=gcc ;;
     c++) apt=g++ dnf=gcc-c++ ;;
-    make) apt=make dnf=make ;;
     cmake | ctest) apt=cmake dnf=cmake ;;
-    python3) apt=python3 dnf=python3 ;;
     pip) apt=python3-pip dnf=python3-pip ;;
     clang) apt=clang dnf="clang compiler-rt" ;;
     aarch64-linux-gnu-gcc) apt="gcc-aarch64-linux-gnu libc6-dev-arm64-cross" dnf=gcc-aarch64-linux-gnu ;;
@@ -63,20 +61,13 @@ need() {
     return $missing
 }
 
-# wanted_driver TOOLKIT: the oldest driver branch that runs what the toolkit builds for sm_100f
-wanted_driver() {
-    case $1 in
-    12.*) echo 575 ;;
-    *) echo 580 ;;
-    esac
-}
-
 # verdict TOOLKIT DRIVER CC: decision, a blank, the reason. TOOLKIT major.minor, DRIVER as nvidia-smi prints it,
 # CC major.minor or `none`.
 verdict() {
     case $3 in
     10.0 | 10.3)
-        wanted=$(wanted_driver "$1")
+        # the oldest driver branch that runs what the toolkit builds for sm_100f
+        case $1 in 12.*) wanted=575 ;; *) wanted=580 ;; esac
         if [ "${2%%.*}" -ge "$wanted" ] 2>/dev/null; then
             echo "gpu compute capability $3 runs sm_100f code; driver $2 is recent enough for CUDA $1"
         else
@@ -106,10 +97,7 @@ gpus() {
 }
 
 backend() {
-    case $(gpus | sed -n 's/^10\.[03] .*/yes/p' | sed 1q) in
-    yes) echo gpu ;;
-    *) echo emulator ;;
-    esac
+    [ -n "$(gpus | sed -n '/^10\.[03] /p')" ] && echo gpu || echo emulator
 }
 
 row() {
@@ -119,11 +107,8 @@ row() {
 report_tools() {
     echo "To build"
     for tool in cc c++ make cmake; do
-        if have "$tool"; then
-            row "$tool" "$found: $("$found" --version 2>/dev/null | sed 1q)"
-        else
-            row "$tool" "MISSING: $(install_line "$tool")"
-        fi
+        row "$tool" "$(have "$tool" && echo "$found: $("$found" --version 2>/dev/null | sed 1q)" ||
+            echo "MISSING: $(install_line "$tool")")"
     done
     nvcc=$(sh scripts/toolkit.sh which 2>&1) || {
         row nvcc "$nvcc"
@@ -138,11 +123,7 @@ report_tools() {
         toolkit=13.0
         row nvcc "none: the build fetches CUDA 13.0's compiler from PyPI into .toolkit/"
         for tool in python3 pip; do
-            if have "$tool"; then
-                row "  $tool" "$found"
-            else
-                row "  $tool" "MISSING, wanted for that: $(install_line "$tool")"
-            fi
+            row "  $tool" "$(have "$tool" && echo "$found" || echo "MISSING, wanted for that: $(install_line "$tool")")"
         done
         if [ -z "$(command -v nvcc)" ] && [ -x /usr/local/cuda/bin/nvcc ]; then
             row "" "(there is /usr/local/cuda/bin/nvcc, not on the PATH: make CUDA_HOME=/usr/local/cuda ...)"

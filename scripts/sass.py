@@ -150,18 +150,15 @@ class Kernel:
 
 
 def kernels(cubin):
-    kernel = None
+    found = []
     for line in run("nvdisasm", "-c", cubin).splitlines():
         if section := re.match(r"\.text\.(\S+):", line):
-            if kernel:
-                yield kernel
-            kernel = Kernel(section[1])
+            found.append(Kernel(section[1]))
         elif label := re.match(r"(\.L_\S+):", line):
-            kernel.labels[label[1]] = len(kernel.code)
+            found[-1].labels[label[1]] = len(found[-1].code)
         elif instruction := re.match(r"\s*/\*[0-9a-f]+\*/\s+(.*?)\s*;", line):
-            kernel.code.append(instruction[1])
-    if kernel:
-        yield kernel
+            found[-1].code.append(instruction[1])
+    return found
 
 
 def row(name, role, *counts):

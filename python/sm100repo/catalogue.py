@@ -27,13 +27,7 @@ class Hunk:
 
     def find(self, text):
         """The match of `old` in the file's text."""
-        place = region(text, self.function) if self.function else (0, len(text))
-        if place is None:
-            raise no_function(self.where, self.path, self.function, text)
-        found = list(pattern_of(self.old).finditer(text, *place))
-        if len(found) != 1:
-            raise missing(self.where, self.path, " ".join(self.old), text, place, found)
-        return found[0]
+        return sole(self, self.old, text)[0]
 
 
 class Case:
@@ -60,6 +54,17 @@ def region(text, function):
     one_line = re.compile(r"[^\n{]*\{[^\n]*\}\n").match(text, found.end())
     end = one_line.end() if one_line else text.find("\n}", found.end())
     return found.start(), len(text) if end < 0 else end
+
+
+def sole(hunk, lines, text):
+    """The match of lines in the text of a hunk's file, within its function if it has one; and where that ends."""
+    place = region(text, hunk.function) if hunk.function else (0, len(text))
+    if place is None:
+        raise no_function(hunk.where, hunk.path, hunk.function, text)
+    found = list(pattern_of(lines).finditer(text, *place))
+    if len(found) != 1:
+        raise missing(hunk.where, hunk.path, " ".join(lines), text, place, found)
+    return found[0], place[1]
 
 
 class Lines:

@@ -89,8 +89,8 @@ def difference(path, command, printed):
 
 
 def check(root, found, commands, update):
-    """Runs commands of a page, and writes what is new of what they print if it is to be updated; returns the complaints of
-    exit codes, those of what was printed, and {first line: (last line, new lines)} of what was written."""
+    """Runs commands of a page and, to update it, writes what is new of what they print; returns the complaints of exit
+    codes, those of what was printed, and {first line: (last line, new lines)} of what was written."""
     path, bad, other, new, lacks = found.path, [], [], {}, {}
     for command in commands:
         slow, needs = "slow" in command.block.notes, command.block.notes.get("needs")

@@ -168,15 +168,17 @@ def slug(heading):
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 
 
-def pages(root):
-    """The paths of all pages, in order; what was built or fetched is left out."""
+def files(root, endings):
+    """The paths of all files of these kinds, in order; what was built or fetched is left out."""
     found = []
-    for folder, names, files in os.walk(root):
-        names[:] = sorted(n for n in names if n not in LEFT_OUT and not n.startswith("build"))
-        for name in files:
-            if name.endswith(".md"):
-                found.append(os.path.relpath(os.path.join(folder, name), root))
+    for folder, names, here in os.walk(root):
+        names[:] = [n for n in names if n not in LEFT_OUT and not n.startswith("build")]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in here if name.endswith(endings)]
     return sorted(found)
+
+
+def pages(root):
+    return files(root, ".md")
 
 
 def test_name(path):

@@ -55,11 +55,8 @@ class Tree:
 
     def __init__(self, root):
         self.root, self.kept, self.by_name = root, {}, {}
-        for folder, names, files in os.walk(root):
-            names[:] = [n for n in names if n not in page.LEFT_OUT and not n.startswith("build")]
-            for name in files:
-                if name.endswith(SOURCES):
-                    self.by_name.setdefault(name, []).append(os.path.relpath(os.path.join(folder, name), root))
+        for path in page.files(root, SOURCES):
+            self.by_name.setdefault(os.path.basename(path), []).append(path)
         self.pages = {path: page.Page(root, path) for path in page.pages(root)}
         self.code = {path: squeezed("\n".join(self.lines(path))) for paths in self.by_name.values() for path in paths
                      if path.endswith(CODE)}

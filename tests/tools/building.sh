@@ -56,9 +56,7 @@ echo "99% tests passed, 1 tests failed out of 200"
 echo "a warning"
 exit 8
 STAND_IN
-said=$(sh "$root/scripts/progress.sh" sh "$scratch/ctest")
-code=$?
-[ $code = 8 ] || failed "progress.sh: exit code $code instead of 8"
+caught sh "$root/scripts/progress.sh" sh "$scratch/ctest"
 wanted=$(sh "$scratch/ctest" | sed '/Start/d; /unit.one/d')
-[ "$said" = "$wanted" ] || failed "progress.sh says: $said"
+[ "$code:$out" = "8:$wanted" ] || failed "progress.sh ends with $code instead of 8, or not with $wanted: $out"
 exit $bad

@@ -167,7 +167,7 @@ def check_follow(emulator, command, follow, log):
     """sm100emu --follow shows what sm100emu-log does, and for an unknown name those that there are."""
     for name in follow, "nobody@cta0":
         shown = subprocess.run([emulator + "-log", "--follow=" + name, log], capture_output=True, text=True)
-        run = subprocess.run([emulator, "--follow=" + name] + command, env=environment(), capture_output=True, text=True)
+        run = subprocess.run([emulator, "--follow=" + name, *command], env=environment(), capture_output=True, text=True)
         refused = re.sub(r"^sm100emu-log: .* would differ.*\n", "", shown.stderr)
         told = shown.stdout + refused.replace("sm100emu-log:", "sm100emu:")
         same(name, "what is told", told, re.sub(r"^sm100emu: cuda\w+:", "sm100emu:", run.stderr))

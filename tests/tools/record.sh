@@ -18,34 +18,29 @@ smi() { echo "[ \$# = 0 ] && echo '| CUDA Version: 13.0 |' || $1" | stand_in "$s
 record() { PATH=$scratch/bin:$PATH RECORD_INTO=$scratch/h200 sh "$scratch/root/scripts/record.sh" "$scratch/programs" "$@" 2>&1; }
 
 smi 'exit 1'
-said=$(record)
-check "$?" 77 "without a GPU"
+answers 77 '*' record
 smi 'echo "NVIDIA B200, 10.0, 590.1"'
-said=$(record)
-check "$?: $said" "77: record.sh: NVIDIA B200 has compute capability 10.0: the records are a Hopper's, 9.0" "on a B200"
+answers 77 "record.sh: NVIDIA B200 has compute capability 10.0: the records are a Hopper's, 9.0" record
 check "$(ls "$scratch/h200")" "" "files without a Hopper"
 
 smi 'echo "NVIDIA H200, 9.0, 580.1"'
 printf '# old\none 1 0000000000000001 1\n' >"$scratch/h200/good.txt"
 echo "one 1" >"$scratch/h200/worse.txt"
-said=$(record)
-check "$?" 1 "a program that fails"
-check "$said" "good: 2 cases, 1 of them other than before
-worse: failed: no context; $scratch/h200/worse.txt is as it was" "what is told"
+answers 1 "good: 2 cases, 1 of them other than before
+worse: failed: no context; $scratch/h200/worse.txt is as it was" record
 check "$(cat "$scratch/h200/worse.txt")" "one 1" "its record"
 check "$(cat "$scratch/h200/good.txt")" "# GPU: NVIDIA H200 (sm_90), driver 580.1 (CUDA 13.0)   date: $(date +%F)   command: good
 one 1 0000000000000001 1
 two is new" "a record"
 
-said=$(record none)
-check "$?: $said" "1: record.sh: there is no tests/silicon/none.c" "a family that is not there"
+answers 1 "record.sh: there is no tests/silicon/none.c" record none
 
 # The programs themselves, on the emulator in the place of a chip: the lines of a record are what they print.
 if [ -z "${SAN_LIB:-}" ]; then
     printf 'exec "%s" "%s" "$@"\n' "$emulator" "$programs/tests/silicon/vectors" |
         stand_in "$scratch/programs/tests/silicon/vectors"
-    said=$(PATH=$scratch/bin:$PATH RECORD_INTO=$scratch/h200 sh "$root/scripts/record.sh" "$scratch/programs" vectors 2>&1)
-    check "$?" 0 "vectors on the emulator: $said"
+    answers 0 '*' env PATH="$scratch/bin:$PATH" RECORD_INTO="$scratch/h200" \
+        sh "$root/scripts/record.sh" "$scratch/programs" vectors
     check "$(grep -vc '^#' "$scratch/h200/vectors.txt")" "$(grep -vc '^#' "$root/tests/silicon/h200/vectors.txt")" "cases of vectors"
 fi
 exit $bad

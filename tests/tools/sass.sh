@@ -41,28 +41,23 @@ SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R1+URZ], R2
 BRA \`(.L_x_2)
 EOF
 }
-# shows WHAT CODE PATTERN, of what stands in step.cubin
+# shows WHAT CODE PATTERN BEFORE INSIDE BEHIND [SED]: what it says of code() with these, and changed so
 shows() {
+    code "$4" "$5" "$6" | sed "${7:-}" | listing >"$scratch/step.cubin"
     caught python "$root/scripts/sass.py" --hold "$scratch/figures" "$scratch/step.cubin"
     out=$(printf '%s' "$out" | tr -s ' \n' ' ')
     expect "$2" "$3" "$1"
 }
 printf '# said of them\nOTHER  mma 44\n' >"$scratch/figures"
 
-code '' '' '' | listing >"$scratch/step.cubin"
-shows "a loop" 0 '*registers step mma 7 7 1 0 0 1 0 0 0 0 83 OTHER mma 44'
-code CCTL.IVALL '' MEMBAR.ALL.GPU | listing >"$scratch/step.cubin"
-shows "dear, but once" 0 '* step mma 7 7 *'
+shows "a loop" 0 '*registers step mma 7 7 1 0 0 1 0 0 0 0 83 OTHER mma 44' '' '' ''
+shows "dear, but once" 0 '* step mma 7 7 *' CCTL.IVALL '' MEMBAR.ALL.GPU
 for dear in CCTL.IVALL MEMBAR.ALL.GPU MEMBAR.SC.SYS ERRBAR; do
-    code '' "@P0 $dear" '' | listing >"$scratch/step.cubin"
-    shows "$dear in the loop" 1 "* step mma 7 7 * FAILED: in a loop of step: @P0 $dear"
+    shows "$dear in the loop" 1 "* step mma 7 7 * FAILED: in a loop of step: @P0 $dear" '' "@P0 $dear" ''
 done
-code '' MEMBAR.ALL.CTA '' | listing >"$scratch/step.cubin"
-shows "MEMBAR.ALL.CTA in the loop" 0 '* step mma 7 7 1 0 0 1 1 0 0 0 83 *'
-code '' '' '' | sed 's/BRANCH_TARGETS .L_x_9,/BRANCH_TARGETS /' | listing >"$scratch/step.cubin"
-shows "a loop that nothing leads to" 1 '*ValueError: kernel: how does control come to *SYNCS*'
-code '' '' CCTL.IVALL | sed 's/^@P1 BRA/BRA/' | listing >"$scratch/step.cubin"
-shows "code behind a jump" 1 '*ValueError: kernel: how does control come to *CCTL*'
-code '' '' '' | sed 's/^UTCHMMA.*/NOP/' | listing >"$scratch/step.cubin"
-shows "no UMMA" 1 '*FAILED: *step.cubin: no loop with a UMMA in it'
+shows "MEMBAR.ALL.CTA in the loop" 0 '* step mma 7 7 1 0 0 1 1 0 0 0 83 *' '' MEMBAR.ALL.CTA ''
+shows "a loop that nothing leads to" 1 '*ValueError: kernel: how does control come to *SYNCS*' \
+    '' '' '' 's/BRANCH_TARGETS .L_x_9,/BRANCH_TARGETS /'
+shows "code behind a jump" 1 '*ValueError: kernel: how does control come to *CCTL*' '' '' CCTL.IVALL 's/^@P1 BRA/BRA/'
+shows "no UMMA" 1 '*FAILED: *step.cubin: no loop with a UMMA in it' '' '' '' 's/^UTCHMMA.*/NOP/'
 exit $bad

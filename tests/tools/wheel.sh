@@ -91,10 +91,10 @@ ends 143 TERM
 ends 141 PIPE
 ends 130 INT
 
-answers 1 "sm100emu-nvcc: no CUDA compiler is installed here: pip install 'sm100emu\[cuda\]'" "$bin/sm100emu-nvcc" x.cu
+answers 1 "sm100emu-nvcc: no CUDA compiler is installed here: pip install 'sm100emu[[]cuda]'" "$bin/sm100emu-nvcc" x.cu
 mkdir -p "$site/../nvidia/cu13/bin"
 echo 'echo "$@"; exit 3' | stand_in "$site/../nvidia/cu13/bin/nvcc"
-answers 3 '*-cudart shared *-gencode arch=compute_100f,code=\[sm_100f,compute_100f\] x.cu' "$bin/sm100emu-nvcc" x.cu
+answers 3 '*-cudart shared *-gencode arch=compute_100f,code=[[]sm_100f,compute_100f] x.cu' "$bin/sm100emu-nvcc" x.cu
 for own in '-arch=sm_100a' '-gencode arch=compute_100a,code=compute_100a' '--gpu-architecture sm_100a'; do
     # shellcheck disable=SC2086
     case $("$bin/sm100emu-nvcc" $own x.cu) in

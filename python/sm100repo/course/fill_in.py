@@ -22,10 +22,10 @@ import os
 import shlex
 
 from sm100repo import read
-from sm100repo.catalogue import Lines, pattern_of, region
+from sm100repo.catalogue import Lines, pattern_of, sole
 from sm100repo.course.kernels import cut, source_path
 from sm100repo.course.model import FILL, Exercise
-from sm100repo.drift import Drift, each, missing, no_function
+from sm100repo.drift import Drift, each, missing
 
 
 class Region:
@@ -38,18 +38,13 @@ class Region:
 
     def find(self, text):
         """(begin, end) of the region in the kernel's text, or in the step's."""
-        begin, end = (region(text, self.function) or (0, 0)) if self.function else (0, len(text))
-        if not end:
-            raise no_function(self.where, self.path, self.function, text)
-        found = list(pattern_of([self.first]).finditer(text, begin, end))
-        if len(found) != 1:
-            raise missing(self.where, self.path, self.first, text, (begin, end), found)
+        first, end = sole(self, [self.first], text)
         if not self.last:
-            return found[0].span()
-        last = pattern_of([self.last]).search(text, found[0].end(), end)
+            return first.span()
+        last = pattern_of([self.last]).search(text, first.end(), end)
         if last is None:
-            raise missing(self.where, self.path, self.last, text, (found[0].end(), end))
-        return found[0].start(), last.end()
+            raise missing(self.where, self.path, self.last, text, (first.end(), end))
+        return first.start(), last.end()
 
 
 class Hole:
