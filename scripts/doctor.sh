@@ -177,12 +177,7 @@ report() {
 
 case ${1:-} in
 '') report ;;
-backend) backend ;;
-need)
-    shift
-    need "$@"
-    ;;
-verdict) verdict "$2" "$3" "$4" ;;
+backend | need | verdict) "$@" ;;
 *)
     echo "usage: doctor.sh [backend | need TOOL... | verdict TOOLKIT DRIVER CC]" >&2
     exit 2

@@ -6,9 +6,9 @@ A URL may be longer, and what a test says after `// EXPECT:`, `// NEVER:` or `//
 """
 
 import collections
-import os
 import re
 import sys
+from pathlib import Path
 
 from sm100repo import sources
 
@@ -18,8 +18,7 @@ MARGIN, LONGEST, LARGEST = 120, 600, 30  # columns of a line, lines of a file, %
 def main(root):
     bad, rooms = [], collections.Counter()
     for path in sources(root, r"emulator|common|tests|\d\d_.*", r"\.([ch]|cu|cuh)"):
-        with open(os.path.join(root, path), "rb") as f:
-            lines = f.read().splitlines()
+        lines = Path(root, path).read_bytes().splitlines()
         for number, line in enumerate(lines, 1):
             if len(line) > MARGIN and b"://" not in line and not re.match(rb"// (EXPECT|NEVER|NVCC): ", line):
                 bad.append(f"{path}:{number}: {len(line)} columns; the margin is {MARGIN}")

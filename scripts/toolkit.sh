@@ -285,9 +285,7 @@ which)
     echo "$choice $version $nvcc"
     ;;
 env) write_env "$2" ;;
-lizard) lizard ;;
-disassembler) disassembler ;;
-site) site ;;
+lizard | disassembler | site) "$1" ;;
 show)
     # shellcheck disable=SC1090
     case $2 in /*) . "$2" ;; *) . "./$2" ;; esac

@@ -41,8 +41,8 @@ class Page:
             os.dup2(103, 3), os.dup2(104, 4)
 
         command = [find(), *FLAGS, "--user-data-dir=" + self.profile, "--window-size=%d,%d" % (width, height)]
-        self.process = subprocess.Popen([*command, "about:blank"], preexec_fn=descriptors, close_fds=False, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([*command, "about:blank"], preexec_fn=descriptors, close_fds=False,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read), os.close(from_write)
         self.to, self.answers, self.buffer = to_write, from_read, b""
         self.session = None

@@ -18,6 +18,7 @@ A number in prose that a command gives is held to it by a comment before its par
 Slow and needs hold for it, too.
 """
 
+import collections
 import os
 import re
 
@@ -150,15 +151,14 @@ class Page:
 
     def anchors(self):
         """The names that a link may have behind its #, as GitHub makes them of headings."""
-        found, count = set(), {}
+        found, count = set(), collections.Counter()
         for _, line in self.prose:
             found.update(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", line))
             heading = re.match(r"^#{1,6}\s+(.*?)\s*#*$", line)
             if heading:
                 name = slug(heading[1])
-                n = count.get(name, 0)
-                count[name] = n + 1
-                found.add(f"{name}-{n}" if n else name)
+                found.add(f"{name}-{count[name]}" if count[name] else name)
+                count[name] += 1
         return found
 
 

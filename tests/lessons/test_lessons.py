@@ -129,21 +129,14 @@ class Runs(unittest.TestCase):
         self.assertIn("page.md:60: `build/sm100emu --check=off build/nothing` ends with 127",
                       Tree(PAGE).says("--slow")[1])
 
-    def test_wrong_line(self):
+    def test_output(self):
+        """Wrong lines, a wrong word within one, too few and too many, another order, another exit code."""
         self.breaks("\nc\n$", "\nd\n$", "page.md:7:", "shown:   d", "from here on: b")
         self.breaks("\na\n...", "\nb\n...", "page.md:5:", "shown:   b", "printed: a")
-
-    def test_wrong_within_a_line(self):
         self.breaks("one ... three", "one ... tree", "page.md:9:", "printed: one two three")
-
-    def test_too_few_and_too_many(self):
         self.breaks("\n...\nc", "", "page.md:5:", "shown:   nothing more", "printed: b")
         self.breaks("err\n```", "err\nmore\n```", "page.md:24:", "shown:   more", "printed: nothing more")
-
-    def test_order(self):
         self.breaks("out\nerr", "err\nout", "page.md:22:", "shown:   err", "printed: out")
-
-    def test_exit_code(self):
         self.breaks("exit 3'", "exit 4'", "ends with 4, not 3", "    err")
         self.breaks("<!-- exit: 3 -->\n", "", "ends with 3, not 0")
 
@@ -198,16 +191,11 @@ class Runs(unittest.TestCase):
         self.assertEqual(lessons.run(".", command, 10), (0, ["building a", ""]))
 
     def test_update(self):
+        """It reaches what is slow, too, of a page that differs."""
         right = PAGE[: PAGE.index("Indented")]
-        tree = Tree(right.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
-        self.assertEqual(tree.says("--slow", "--update")[0], 0)
-        self.assertEqual(tree.text(), right)
-
-    def test_update_reaches_what_is_slow(self):
-        right = PAGE[: PAGE.index("Indented")]
-        tree = Tree(right.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
-        self.assertEqual(tree.says("--update")[0], 0)
-        self.assertEqual(tree.text(), right)
+        for words in ["--slow", "--update"], ["--update"]:
+            tree = Tree(right.replace("\nc\n$", "\nd\n$").replace("slow and long", "fast\nor not"))
+            self.assertEqual((tree.says(*words)[0], tree.text()), (0, right))
         slow = right.replace("slow and long", "fast\nor not")  # nothing else differs: it is not run
         tree = Tree(slow)
         self.assertEqual((tree.says("--update")[0], tree.text()), (0, slow))

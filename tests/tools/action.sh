@@ -95,35 +95,29 @@ $input="*) value=$(printf '%s\n' "$given" | sed -n "s/^$input=//p") ;;
 
 job
 build='cmake -S . -B out && cmake --build out && ctest --test-dir out --output-on-failure'
-action "run=$build" 'options=--schedule=lazy --gpc-sizes=74,74 --time'
-expect 0 '*emulator.forgotten_wait*Passed*100% tests passed*' "the example's tests in a job"
+gives 0 '*emulator.forgotten_wait*Passed*100% tests passed*' "the example's tests in a job" \
+    action "run=$build" 'options=--schedule=lazy --gpc-sizes=74,74 --time'
 in_job sh -e -c 'sm100emu --version; command -v nvcc; echo "$SM100EMU_SCHEDULE $SM100EMU_GPC_SIZES"; sm100emu out/one_umma'
 expect 0 "sm100emu *$nvcc
 lazy 74,74
 *one_umma*warp instructions*PASS  one_umma*" "a later step of that job"
 
-action toolkit=false direct=true run=out/one_umma
-expect 0 '*warp instructions*PASS  one_umma*' "direct=true"
+gives 0 '*warp instructions*PASS  one_umma*' "direct=true" action toolkit=false direct=true run=out/one_umma
 
 mkdir "$scratch/bin"
 printf 'echo 9.0\necho 10.3\n' | stand_in "$scratch/bin/nvidia-smi"
-in_job sh -e -c "PATH=$scratch/bin:\$PATH; cmake -S . -B out >log; ctest --test-dir out -N"
-expect 0 '*: gpu*: emulator.default*Total Tests: 8' "the example on a machine with a B300"
-in_job sh -c "sed -i 's/CMAKE_CUDA_RUNTIME_LIBRARY Shared/CMAKE_CUDA_RUNTIME_LIBRARY Static/' CMakeLists.txt; $build"
-expect 8 '*links the CUDA runtime statically*' "the example with the static runtime"
+gives 0 '*: gpu*: emulator.default*Total Tests: 8' "the example on a machine with a B300" \
+    in_job sh -e -c "PATH=$scratch/bin:\$PATH; cmake -S . -B out >log; ctest --test-dir out -N"
+gives 8 '*links the CUDA runtime statically*' "the example with the static runtime" \
+    in_job sh -c "sed -i 's/CMAKE_CUDA_RUNTIME_LIBRARY Shared/CMAKE_CUDA_RUNTIME_LIBRARY Static/' CMakeLists.txt; $build"
 
 job
-action toolkit=false
-expect 0 '*' "no commands"
+gives 0 '*' "no commands" action toolkit=false
 [ "$(cat "$scratch/job/path")" = "$root/build" ] || failed "toolkit=false: the path has $(cat "$scratch/job/path")"
-action toolkit=false 'run=exit 3'
-expect 3 '*' "a command that fails"
-action toolkit=false 'run=false; echo on'
-expect 1 '*' "a command before the last that fails"
-action toolkit=false options=--schedule=odd
-expect 2 '*--schedule=odd: expected default, eager*' "a wrong value of an option"
-action toolkit=false options=--explore=5
-expect 2 '*--explore=5 is for a single command*' "an option that is for no job"
-action toolkit=yes
-expect 2 "*toolkit is true or false, not 'yes'" "a wrong value of an input"
+gives 3 '*' "a command that fails" action toolkit=false 'run=exit 3'
+gives 1 '*' "a command before the last that fails" action toolkit=false 'run=false; echo on'
+gives 2 '*--schedule=odd: expected default, eager*' "a wrong value of an option" \
+    action toolkit=false options=--schedule=odd
+gives 2 '*--explore=5 is for a single command*' "an option that is for no job" action toolkit=false options=--explore=5
+gives 2 "*toolkit is true or false, not 'yes'" "a wrong value of an input" action toolkit=yes
 exit $bad

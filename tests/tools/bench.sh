@@ -6,14 +6,7 @@
 root=$1
 cd "$scratch" || exit 1
 
-# says FILE TEXT...: each TEXT stands in FILE; lacks FILE TEXT...: none does
-says() {
-    file=$1
-    shift
-    for text in "$@"; do
-        grep -qF -e "$text" "$file" || failed "$file does not say: $text: $(cat "$file")"
-    done
-}
+# lacks FILE TEXT...: no TEXT stands in FILE
 lacks() {
     file=$1
     shift
@@ -43,39 +36,39 @@ PATH=$scratch/bin:$PATH
 
 SIZES='512 1024' RUNS=7 sh "$root/scripts/bench.sh" rec.txt ./cublas ./01_first ./02_second ./05_fifth >table 2>&1 ||
     failed "bench.sh ends with $?"
-says table 'TFLOPS on NVIDIA B200, f16->f32' 'median of 7 launches' '1000.0' '250.0 (0.25)' '875.5 (0.88)' \
+has table 'TFLOPS on NVIDIA B200, f16->f32' 'median of 7 launches' '1000.0' '250.0 (0.25)' '875.5 (0.88)' \
     '12.3 (11.5-20.8)' 'CLOCKS before size 512: 1830 MHz, 1965 MHz' 'CLOCKS after size 1024' 'plot: '
 lacks table 01_first Emulated FAILED "nobody's"
 matplotlib=
 if python3 -I -c 'import matplotlib' 2>/dev/null; then
     matplotlib=1
-    says rec.svg '<svg ' '</svg>' 02_second 05_fifth 'NVIDIA B200'
+    has rec.svg '<svg ' '</svg>' 02_second 05_fifth 'NVIDIA B200'
     for name in cublas 02_second 05_fifth; do
         [ "$(sed -n "/<g id=\"$name\">/,/^  *<\/g>$/p" rec.svg | grep -c '<use ')" -eq 2 ] ||
             failed "the plot has not 2 points of $name"
     done
 else
-    says table 'no plot: python3 has no matplotlib'
+    has table 'no plot: python3 has no matplotlib'
 fi
 
 # no cuBLAS, a program that fails: said in the table, no ratio, no line in the plot, exit code 1
 program cublas 1 3
 SIZES=512 RUNS=7 sh "$root/scripts/bench.sh" rec.txt ./cublas ./02_second ./06_broken >table 2>&1 &&
     failed "bench.sh forgives a program that fails"
-says table absent FAILED '250.0' 'NONE  cublas 512x512x512: cublas cannot' \
+has table absent FAILED '250.0' 'NONE  cublas 512x512x512: cublas cannot' \
     'FAILED  06_broken 512x512x512: exit code 1: 06_broken cannot'
 lacks table '(0.' '1000'
-[ -z "$matplotlib" ] || says rec.svg 'cublas (not measured)' '06_broken (not measured)'
+[ -z "$matplotlib" ] || has rec.svg 'cublas (not measured)' '06_broken (not measured)'
 
 # nothing at all; the emulator's times; records of two GPUs
 : >rec.txt
 python3 -IB "$root/scripts/bench_report.py" rec.txt none.svg >table 2>&1 || bad=1
-says table 'nothing was measured'
+has table 'nothing was measured'
 [ ! -e none.svg ] || failed "a plot of nothing"
 line='TIME  02_second 512x512x512 f16->f32: median 1.00 us, 1.00 to 1.00, 1 runs, 2.00 TFLOPS on'
 echo "$line Emulated NVIDIA B200 (sm100emu)" >rec.txt
 python3 -IB "$root/scripts/bench_report.py" rec.txt emu.svg >table 2>&1 || bad=1
-says table 'times of the emulator on this computer, not of a GPU'
+has table 'times of the emulator on this computer, not of a GPU'
 echo "$line NVIDIA B200" >>rec.txt
 ! python3 -IB "$root/scripts/bench_report.py" rec.txt two.svg >table 2>&1 || failed "a table of two devices"
 
@@ -104,19 +97,19 @@ emulator() (
     python "$root/scripts/bench_emulator.py" build "$@" >table 2>&1
 )
 emulator 3 01_first 05_fifth || failed "bench_emulator.py ends with $?"
-says table 'tensor core and interpreter' '1000 cubed' 'OpenBLAS Core, 4 threads' '05_fifth f16, kernel' '05_fifth bf16, kernel' \
+has table 'tensor core and interpreter' '1000 cubed' 'OpenBLAS Core, 4 threads' '05_fifth f16, kernel' '05_fifth bf16, kernel' \
     ' 1.60 s (1.00-3.00)     1.2 GFLOP/s     4.0 M warp instr.   sgemm 2.00 s (2.00-2.00): 0.80 times (0.50-1.50)' \
     ' 5.00 s (5.00-5.00)' ' 2.50 times (2.50-2.50)' '123 MiB at most'
 lacks table '01_first f16' 8192
-says table '05_fifth f16, fast, kernel'
-says fast 'build/05_fifth --m 1000'
+has table '05_fifth f16, fast, kernel'
+has fast 'build/05_fifth --m 1000'
 lacks fast bf16
-says table '05_fifth bf16, b200, kernel'
-says b200 'build/05_fifth --m 1000' '--type tf32' '--type e4m3'
+has table '05_fifth bf16, b200, kernel'
+has b200 'build/05_fifth --m 1000' '--type tf32' '--type e4m3'
 touch no_blas
 (export MEMORY=1 && emulator 1 05_fifth) || bad=1
-says table 'OpenBLAS is not installed' 'MiB at most, all of 8192 cubed'
+has table 'OpenBLAS is not installed' 'MiB at most, all of 8192 cubed'
 lacks table times sgemm
 ! emulator 1 02_second 06_broken || failed "bench_emulator.py forgives a program that fails"
-says table 'build/06_broken failed' 'it broke'
+has table 'build/06_broken failed' 'it broke'
 exit $bad

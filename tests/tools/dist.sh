@@ -49,14 +49,10 @@ grep -q 'what is not committed is left out' "$scratch/log" || failed 'nothing is
 
 tar xzf "$tarball" -C "$scratch" || failed 'tar'
 cd "$scratch/sm100emu-"* || exit 1
-# refuses WHAT
-refuses() {
-    make dist >"$scratch/log" 2>&1 && failed "$1: a tarball of what?"
-    grep -q '^dist: the tarball is made of a commit, and ' "$scratch/log" || failed "$1: $(cat "$scratch/log")"
-}
-refuses 'outside git'
+refused='*dist: the tarball is made of a commit, and *'
+answers 2 "$refused" make dist # outside git
 git init -q "$scratch"
-GIT_CEILING_DIRECTORIES='' refuses "in another's repository"
+answers 2 "$refused" env GIT_CEILING_DIRECTORIES='' make dist # in another's repository
 
 # Commands that must not be needed say that they were called. Compiled without optimisation, which is soon done.
 mkdir "$scratch/bin"

@@ -4,15 +4,9 @@
 # schedule without a seed misses. SAN_LIB as in scripts/run.sh.
 # shellcheck source=tests/tools/shared.sh
 . "$(dirname "$0")/shared.sh"
-emulator=$1 launch_ptx=$2 cc=$3
+emulator=$1 launch_ptx=$2 cc=$3 err=$scratch/err
 unset SM100EMU_SCHEDULE SM100EMU_TIME SM100EMU_STATS SM100EMU_THREADS SM100EMU_TIMEOUT
 
-# has TEXT...: the last run said each, as it stands here
-has() {
-    for text in "$@"; do
-        grep -qF -e "$text" "$scratch/err" || failed "$what: not said: $text: $(cat "$scratch/err")"
-    done
-}
 
 # odd SCHEDULE HOW: a program that does HOW where its schedule begins with SCHEDULE. It asks for no library, but could.
 cat >"$scratch/odd.c" <<'PROGRAM'
@@ -60,35 +54,35 @@ emulated "$emulator" --explore=1 "$odd" random:1 hang >"$scratch/hang.out" 2>"$s
 hang=$!
 
 run 0 'no schedule differs' "$emulator" --explore=3 "$odd" none exit
-has 'random:1 to random:3 and pct:1,3 to pct:3,3 it does what it does by default' 'no proof'
+has "$err" 'random:1 to random:3 and pct:1,3 to pct:3,3 it does what it does by default' 'no proof'
 [ "$(cat "$scratch/out")" = begun ] || failed "the output of the program: $(cat "$scratch/out")"
 run 5 'a program that fails under each' "$emulator" --explore=3 "$odd" '' exit
 run 3 'the exit code' "$emulator" --explore=9 --jobs=4 "$odd" random:7 exit pct:4 exit pct:9 exit
-has "pct:4,3 does otherwise" 'ends with exit code 5; under the default schedule it ends with exit code 0' \
+has "$err" "pct:4,3 does otherwise" 'ends with exit code 5; under the default schedule it ends with exit code 0' \
     "$emulator --threads=1 --schedule=pct:4,3 $odd random:7 exit pct:4 exit pct:9 exit"
 run 3 'a signal' "$emulator" --explore=9 --jobs=1 --check=error "$odd" lazy abort "it's" ''
-has 'lazy does otherwise' 'it ends by signal 6' \
+has "$err" 'lazy does otherwise' 'it ends by signal 6' \
     "$emulator --threads=1 --check=error --schedule=lazy $odd lazy abort 'it'\\''s' ''"
 run 3 'the output' "$emulator" --explore=2 "$odd" eager print
-has 'eager does otherwise' 'line 2 of its output is "took 3 ms; result 8"; under the default schedule it is missing'
+has "$err" 'eager does otherwise' 'line 2 of its output is "took 3 ms; result 8"; under the default schedule it is missing'
 run 3 'the output but for what is ignored' "$emulator" --explore=2 --ignore='took [0-9]* ms|8$' "$odd" pct:2 print '' time
-has 'pct:2,3 does otherwise' 'is "; result "; under the default schedule it is "; result 7"'
+has "$err" 'pct:2,3 does otherwise' 'is "; result "; under the default schedule it is "; result 7"'
 run 0 'times that are ignored' "$emulator" --explore=2 --ignore='took [0-9]* ms' "$odd" '' time
 run 2 'times' "$emulator" --explore=2 "$odd" '' time
-has 'two runs under the default schedule differ' '--ignore=REGEX'
+has "$err" 'two runs under the default schedule differ' '--ignore=REGEX'
 run 3 'a report' "$emulator" --explore=2 "$odd" random:2 report
-has 'random:2 does otherwise' 'reported, but not under the default schedule: shared-race at a.cu:1 and b.cu:2'
+has "$err" 'random:2 does otherwise' 'reported, but not under the default schedule: shared-race at a.cu:1 and b.cu:2'
 run 3 'a report that is missing' "$emulator" --explore=2 "$odd" default report
-has 'eager does otherwise' 'not reported, but under the default schedule: shared-race at a.cu:1 and b.cu:2'
+has "$err" 'eager does otherwise' 'not reported, but under the default schedule: shared-race at a.cu:1 and b.cu:2'
 run 0 'a race told the other way round' "$emulator" --explore=2 "$odd" default report e report lazy turned r turned p report
 run 3 'a program that prints for ever' "$emulator" --explore=1 "$odd" pct flood
-has 'pct:1,3 does otherwise' 'it printed more than 64 MiB'
+has "$err" 'pct:1,3 does otherwise' 'it printed more than 64 MiB'
 
 for options in '--jobs=2' '--ignore=x' '--explore=0' '--explore=x' '--explore=2 --jobs=0' '--explore=2 --ignore=(' \
     '--explore=2 --schedule=lazy'; do
     # shellcheck disable=SC2086
     run 2 "$options" "$emulator" $options "$odd" none exit
-    has 'sm100emu: --'
+    has "$err" 'sm100emu: --'
 done
 
 # Two copies, each with its mbarrier. `wrong` waits for the second alone, which comes last unless a seed says otherwise.
@@ -125,19 +119,19 @@ words='k block=1 buf:64 out:4'
 # shellcheck disable=SC2086
 {
     run 0 'a kernel with its waits' "$emulator" --explore=8 "$launch_ptx" "$scratch/right.ptx" $words
-    has 'pct:8,3,2'
+    has "$err" 'pct:8,3,2'
     run 0 'with --time' "$emulator" --explore=8 --time "$launch_ptx" "$scratch/right.ptx" $words
-    has 'warp instructions'
+    has "$err" 'warp instructions'
     run 3 'a race under each schedule' "$emulator" --explore=2 "$launch_ptx" "$scratch/told.ptx" k block=64
-    has '[shared-race]' 'it does what it does by default'
+    has "$err" '[shared-race]' 'it does what it does by default'
     run 3 'a kernel without a wait' "$emulator" --explore=8 --check=off --jobs=3 "$launch_ptx" "$scratch/wrong.ptx" $words
-    has 'not under the default schedule: uninitialised-global-store at'
-    first=$(sed -n 's/^sm100emu: \(.*\) does otherwise.*/\1/p' "$scratch/err")
-    command=$(sed -n 's/^    \(.*--schedule=.*\)/\1/p' "$scratch/err")
+    has "$err" 'not under the default schedule: uninitialised-global-store at'
+    first=$(sed -n 's/^sm100emu: \(.*\) does otherwise.*/\1/p' "$err")
+    command=$(sed -n 's/^    \(.*--schedule=.*\)/\1/p' "$err")
     run 3 'the same with one job' "$emulator" --explore=8 --check=off --jobs=1 "$launch_ptx" "$scratch/wrong.ptx" $words
-    has "sm100emu: $first does otherwise"
+    has "$err" "sm100emu: $first does otherwise"
     run 3 'without a seed' "$emulator" --time "$launch_ptx" "$scratch/wrong.ptx" $words
-    steps=$(sed -n 's/.*, \([0-9]*\) steps$/\1/p' "$scratch/err")
+    steps=$(sed -n 's/.*, \([0-9]*\) steps$/\1/p' "$err")
     # by hand: right under all that come before it, wrong with the command that was told
     i=0
     for schedule in default eager lazy $(while [ $((i += 1)) -le 8 ]; do echo "random:$i pct:$i,3,$steps"; done); do
@@ -147,14 +141,14 @@ words='k block=1 buf:64 out:4'
     done
     [ "$schedule" = "$first" ] || failed "the first schedule that differs is none: $first"
     run 1 'the command that shows it again' sh -c "$command"
-    has uninitialised-global-store
+    has "$err" uninitialised-global-store
     run 3 'a kernel that does not end' "$emulator" --explore=8 --timeout=0.3 "$launch_ptx" "$scratch/endless.ptx" $words
-    has 'not under the default schedule: launch-timeout at'
+    has "$err" 'not under the default schedule: launch-timeout at'
 }
 
 wait "$hang"
 code=$? what='a process that hangs'
 [ "$code" -eq 3 ] || failed "$what: exit code $code"
-cp "$scratch/hang.err" "$scratch/err"
-has 'random:1 does otherwise' 'it has not ended after ' "--schedule=random:1 $odd random:1 hang"
+cp "$scratch/hang.err" "$err"
+has "$err" 'random:1 does otherwise' 'it has not ended after ' "--schedule=random:1 $odd random:1 hang"
 exit $bad

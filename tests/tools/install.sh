@@ -9,9 +9,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR PREFIX
 umask 022
 chmod 755 "$scratch"
 tree="$scratch/the tree"
-mkdir -p "$tree/build"
-(cd "$root" && cp -a Makefile VERSION LICENSE emulator scripts "$tree")
-(cd "$products" && cp -a emulator sm100emu sm100emu.d sm100emu-log sm100emu-log.d "$tree/build")
+copy "$tree"
 cp "$program" "$scratch/program"
 cd "$tree" || exit 1
 
@@ -51,10 +49,9 @@ making() {
 making install PREFIX="$scratch/a prefix"
 whole 'PREFIX' "$scratch/a prefix"
 runs 'PREFIX' "$scratch/a prefix/bin/sm100emu"
-case $("$scratch/a prefix/bin/sm100emu" --version):$(grep '^\.Os' "$scratch/a prefix/share/man/man1/sm100emu.1") in
-"sm100emu $(cat VERSION):.Os \"sm100emu $(cat VERSION)\"") ;;
-*) failed "the launcher and the man page say another version than VERSION" ;;
-esac
+same 'the versions of the launcher and the man page' \
+    "$("$scratch/a prefix/bin/sm100emu" --version):$(grep '^\.Os' "$scratch/a prefix/share/man/man1/sm100emu.1")" \
+    "sm100emu $(cat VERSION):.Os \"sm100emu $(cat VERSION)\""
 making install PREFIX="$scratch/a prefix"
 whole 'a second time' "$scratch/a prefix"
 mv "$scratch/a prefix" "$scratch/moved"

@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2034 # what it sets, the tests read
+# shellcheck shell=sh disable=SC2034,SC2154 # the tests read what it sets, and set root
 # shared.sh, read by the tests beside it: a scratch folder that goes with the test, what a failure is, and programs that
 # stand in for others. A test ends with `exit $bad`.
 set -u
@@ -29,12 +29,28 @@ caught() {
 # expect CODE PATTERN WHAT: how the last command ended, and what it printed
 expect() { same "$3: not exit code $1 with $2" "$code:$out" "$1:$2"; }
 
+# gives CODE PATTERN WHAT COMMAND...: the same of COMMAND, a function that ends with caught
+gives() {
+    wanted=$1 pattern=$2 what=$3
+    shift 3
+    "$@"
+    expect "$wanted" "$pattern" "$what"
+}
+
 # answers CODE PATTERN COMMAND...: it ends with CODE, and what it prints matches PATTERN
 answers() {
     wanted=$1 pattern=$2
     shift 2
-    caught "$@"
-    expect "$wanted" "$pattern" "$*"
+    gives "$wanted" "$pattern" "$*" caught "$@"
+}
+
+# has FILE TEXT...: each TEXT stands in FILE
+has() {
+    file=$1
+    shift
+    for text in "$@"; do
+        grep -qF -e "$text" "$file" || failed "${what:-$file}: not said: $text: $(cat "$file")"
+    done
 }
 
 # stand_in FILE: a program, the shell script on stdin
@@ -50,6 +66,13 @@ needs() {
         echo "skipped: $tool is not installed"
         exit 77
     done
+}
+
+# copy DIR: the sources and what was built, not a repository
+copy() {
+    mkdir -p "$1/build"
+    (cd "$root" && cp -a Makefile VERSION LICENSE emulator scripts python "$1")
+    (cd "$products" && cp -a emulator sm100emu sm100emu.d sm100emu-log sm100emu-log.d "$1/build")
 }
 
 # python WORD...: the repository's own Python, as make calls it

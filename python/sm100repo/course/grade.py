@@ -9,12 +9,11 @@ marks were given, whatever they are; 2 where the command line is wrong; 1 where 
 import argparse
 import fnmatch
 import os
-import signal
 import sys
 import time
 
 from sm100repo import ROOT
-from sm100repo.course import exercise as exercises, formats, hints, submission
+from sm100repo.course import exercise as exercises, formats, hints, sandbox, submission
 from sm100repo.course.mark import Grader
 from sm100repo.course.model import ANSWERS, KERNEL, PREDICT
 
@@ -108,11 +107,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no mistake
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (RuntimeError, OSError) as failure:
-        print(f"grade: {failure}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit("grade: stopped")
+    sandbox.finish("grade", main, "stopped", RuntimeError, OSError)

@@ -20,12 +20,11 @@ import hashlib
 import json
 import os
 import re
-import signal
 import sys
 from pathlib import Path
 
 from sm100repo import ROOT, read, write
-from sm100repo.course import exercise as exercises, submission
+from sm100repo.course import exercise as exercises, sandbox, submission
 from sm100repo.course.grade import chosen, file_of, seed_of
 from sm100repo.course.mark import Grader
 from sm100repo.course.model import ANSWERS, KERNEL
@@ -225,12 +224,6 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no mistake
     sys.stdout.reconfigure(errors="backslashreplace")  # a folder's name may be of any bytes
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (RuntimeError, OSError, Drift) as failure:
-        print(f"grade-all: {failure}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit("grade-all: stopped; what is marked is kept, and the same command goes on")
+    sandbox.finish("grade-all", main, "stopped; what is marked is kept, and the same command goes on",
+                   RuntimeError, OSError, Drift)

@@ -59,16 +59,15 @@ class Grader:
     def grade(self, exercise, path, untouched=False):
         """The mark of the student's file at `path`, which is only read. untouched: a kernel that is as it was given is
         run, too, for what the checker finds; it has no points."""
-        mark = Mark(exercise.name, exercise.kind)
-        if exercise.kind == PREDICT:
-            grade_answers(mark, exercise, path)
-            return mark
-        mark.parts = {name: (0, of) for name, of in POINTS[exercise.timed].items()}
+        mark, answers, asked = Mark(exercise.name, exercise.kind), {}, exercise.kind == PREDICT
+        mark.parts = {} if asked else {name: (0, of) for name, of in POINTS[exercise.timed].items()}
         try:
             text = submission.read_submission(path)
-            if text != exercise.start or untouched:
+            if asked:
+                answers = read_answers(text)
+            elif text != exercise.start or untouched:
                 self.grade_kernel(mark, exercise, text)
-            if text == exercise.start:
+            if text == exercise.start and not asked:
                 mark.state, mark.notes = "not begun", []
                 mark.parts = {name: (0, of) for name, (_, of) in mark.parts.items()}
         except FileNotFoundError:
@@ -76,6 +75,8 @@ class Grader:
         except submission.Refused as refused:
             mark.state = "refused"
             mark.notes.append(str(refused))
+        if asked:
+            grade_answers(mark, exercise, answers)
         return mark
 
     def grade_kernel(self, mark, exercise, text):
@@ -118,14 +119,12 @@ def key(made):
 
 def collect(mark, results, folder):
     """The findings of all runs, each bug once; the last words of the first run whose D is wrong."""
-    seen = set()
-    for result in results:
-        for found in result.findings:
-            if found.print not in seen:
-                seen.add(found.print)
-                mark.findings.append(found)
-        if not result.right and not mark.said:
-            mark.said = result.said.replace(folder + "/", "")
+    found = {}
+    for finding in (finding for result in results for finding in result.findings):
+        found.setdefault(finding.print, finding)
+    mark.findings += found.values()
+    said = (result.said for result in results if not result.right and result.said)
+    mark.said = next(said, "").replace(folder + "/", "")
 
 
 def judge(mark, exercise, trials, results, references):
@@ -206,14 +205,7 @@ def same(form, given, wanted):
     return " ".join(given.lower().split()) == " ".join(wanted.lower().split()) and given != ""
 
 
-def grade_answers(mark, exercise, path):
-    try:
-        answers = read_answers(submission.read_submission(path))
-    except FileNotFoundError:
-        answers = {}
-    except submission.Refused as refused:
-        mark.state, answers = "refused", {}
-        mark.notes.append(str(refused))
+def grade_answers(mark, exercise, answers):
     if mark.state == "graded" and not any(answers.get(q.key) for q in exercise.questions):
         mark.state = "not begun"
     for question in exercise.questions:

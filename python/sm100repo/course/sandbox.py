@@ -5,20 +5,31 @@ of the emulator's changes a mark. Its limits are the shell's (ulimit), and when 
 ends.
 """
 
+import collections
 import os
 import signal
 import subprocess
+import sys
 
 PATH = os.environ.get("PATH") or "/usr/local/bin:/usr/bin:/bin"  # compilers may lie anywhere
 SAID = 64 * 1024  # bytes of what it says that are kept
 
 
-class Run:
-    """What became of a command. code: its exit code, minus the number of a signal; None where its time was over: CPU time, or by the
-    clock for what hangs."""
+# What became of a command. code: its exit code, minus the number of a signal; None where its time was over: CPU time, or
+# by the clock for what hangs.
+Run = collections.namedtuple("Run", "code out err")
 
-    def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err
+
+def finish(name, main, stopped, *failures):
+    """Ends a script with main's exit code, or with what has failed in a sentence; stopped: what is said when it is."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no mistake
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except failures as failure:
+        print(f"{name}: {failure}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(f"{name}: {stopped}")
 
 
 def tail(path):

@@ -67,22 +67,22 @@ def finding(result, rules, folder):
                    f"{told[0][0]}:{told[0][1]}" if told else "", result["ruleId"] + str(told[:1]))
 
 
+def of_file(path, key):
+    """What a file of the emulator has of this name; None where there is no whole file."""
+    try:
+        return json.loads(read(path))[key]
+    except (OSError, ValueError, KeyError):
+        return None
+
+
 def findings(path, folder, strict):
     """(what the checker found and counts here, whether there was more); None, False where there is no whole file."""
-    try:
-        run = json.loads(read(path))["runs"][0]
-    except (OSError, ValueError, KeyError):
+    run = (of_file(path, "runs") or [None])[0]
+    if run is None:
         return None, False
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
     found = [finding(r, rules, folder) for r in run["results"] if r["level"] in WATCHED or r["ruleId"] in strict]
     return found, run["properties"]["occurrencesWithoutResult"] > 0
-
-
-def statistics(path):
-    try:
-        return json.loads(read(path))["launches"]
-    except (OSError, ValueError, KeyError):
-        return []
 
 
 def last_words(run):
@@ -101,7 +101,7 @@ def run_one(emulator, program, trial, scratch, *, folder="", watchdog=0, strict=
                f"--check-json={sarif}", f"--stats-json={stats}", "--threads=1", "--memory=2G", f"--timeout={SECONDS}"]
     command += [f"--watchdog={watchdog}"] if watchdog else []
     run = sandbox.run([*command, program, *trial.arguments], name, seconds=SECONDS + 10, cpu_seconds=CPU_SECONDS)
-    (found, lost), launches = findings(sarif, folder, strict), statistics(stats)
+    (found, lost), launches = findings(sarif, folder, strict), of_file(stats, "launches") or []
     whole = found is not None and launches and all(launch["fault"] == 0 for launch in launches)
     result = Result(right=run.code in (0, 3) and bool(whole), ended=run.code is not None,
                     findings=found or [], lost=lost, launches=launches)
