@@ -19,7 +19,7 @@ dist() {
     shift
     (cd "$where" && env "$@" make dist) >"$scratch/log" 2>&1 || failed "make dist in $where: $(cat "$scratch/log")"
 }
-same() {
+alike() {
     cmp "$scratch/first.tar.gz" "$2/$tarball" || failed "$1: other bytes"
 }
 
@@ -36,15 +36,15 @@ sleep 1
 find . -path ./.git -prune -o -type f -exec touch {} +
 chmod -R go-rwx common
 dist .
-same 'a second later' .
+alike 'a second later' .
 (umask 077 && git clone -q "$scratch/one" "$scratch/two")
 git -C "$scratch/two" config tar.umask 0077
 git -C "$scratch/two" config core.autocrlf true
 dist "$scratch/two" TZ=Asia/Tokyo
-same 'in another clone' "$scratch/two"
+alike 'in another clone' "$scratch/two"
 echo >>README.md
 dist .
-same 'with a change that is not committed' .
+alike 'with a change that is not committed' .
 grep -q 'what is not committed is left out' "$scratch/log" || failed 'nothing is said of the change'
 
 tar xzf "$tarball" -C "$scratch" || failed 'tar'
