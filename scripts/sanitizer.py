@@ -38,7 +38,7 @@ import sys
 import tempfile
 
 from sm100repo import read, write
-from sm100repo.toolkit import arguments, cuda_program, retargeted, timed
+from sm100repo.toolkit import arguments, cuda_program, fail, last_line, retargeted, timed
 
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 _LAUNCH = "tests/negative/launch_ptx"
@@ -49,11 +49,6 @@ _UNSUPPORTED = re.compile(r"not supported|unsupported", re.I)
 _ENDED = "Target application returned an error"
 _FINDING = re.compile(r"^((?:error|warning|strict): .*)$", re.M)
 _ARGUED = re.compile(r'^\s+(\w+) "([^"]+)": (.+)$')
-
-
-def fail(code, text):
-    print(f"sanitizer.py: {text}", file=sys.stderr)
-    sys.exit(code)
 
 
 class Kernel:
@@ -85,7 +80,7 @@ def read_list(path):
         elif argued and kernels and argued.group(1) in TOOLS:
             kernels[-1].argued.append(argued.group(1, 2))
         else:
-            fail(2, f'{path}:{number}: neither a kernel nor TOOL "WORDS": why')
+            fail("sanitizer.py", 2, f'{path}:{number}: neither a kernel nor TOOL "WORDS": why')
     return kernels
 
 
@@ -121,7 +116,7 @@ def judge(kernel, tool, code, output):
         refused = _UNSUPPORTED.search(left[0])
         return ("unsupported" if refused else f"TOLD {len(left)}"), left
     if tool in TOOLS and not _SUMMARY.search(output):
-        return "WRONG", ["no summary: " + (output.strip().splitlines() or ["no output"])[-1]]
+        return "WRONG", ["no summary: " + last_line(output)]
     if any(report.startswith(_ENDED) for report in reports):
         return f"argued {len(reports)}", []
     missing = [regex for regex in kernel.expected if not re.search(regex, output, re.M)]
@@ -170,10 +165,10 @@ def main():
     options = parser.parse_args()
     kernels = [k for k in read_list(options.list) if not options.names or set(options.names) & set(k.name.split())]
     if not kernels:
-        fail(2, f"no kernel of {options.list} has that word")
+        fail("sanitizer.py", 2, f"no kernel of {options.list} has that word")
     need = None if options.emulator else lacking()
     if need:
-        fail(77, f"this needs {need}")
+        fail("sanitizer.py", 77, f"this needs {need}")
     if options.have:
         return 0
     bad = table(options, kernels)

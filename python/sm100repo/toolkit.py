@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import threading
 
 from sm100repo import read
@@ -47,6 +48,15 @@ def timed(command, seconds):
     except subprocess.TimeoutExpired as over:
         return None, (over.stdout or b"").decode(errors="replace")
     return done.returncode, done.stdout.decode(errors="replace")
+
+
+def fail(script, code, text):
+    print(f"{script}: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def last_line(text):
+    return (text.strip().splitlines() or ["no output"])[-1]
 
 
 def arguments(ptx):

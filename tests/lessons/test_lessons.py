@@ -84,7 +84,6 @@ Text
     make run-02
 """
 SKIPPED = "page.md:34: not run, as `exit 1` fails\n"
-FOLDERS = []
 
 
 class Tree:
@@ -92,7 +91,7 @@ class Tree:
 
     def __init__(self, text):
         self.folder = tempfile.TemporaryDirectory()
-        FOLDERS.append(self.folder)
+        unittest.addModuleCleanup(self.folder.cleanup)
         self.path = os.path.join(self.folder.name, "page.md")
         write(self.path, text)
 
@@ -290,11 +289,6 @@ class Pages(unittest.TestCase):
                            ("tests/mutants/wild/README.md", "tests.mutants.wild"),
                            ("05_a/ladder/README.md", "05.ladder")]:
             self.assertEqual(page.test_name(path), name)
-
-
-def tearDownModule():
-    for folder in FOLDERS:
-        folder.cleanup()
 
 
 if __name__ == "__main__":

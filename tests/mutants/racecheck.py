@@ -18,11 +18,10 @@ import argparse
 import concurrent.futures
 import os
 import re
-import sys
 import tempfile
 
 from sm100repo import read, write
-from sm100repo.toolkit import arguments, cuda_program, retargeted, timed
+from sm100repo.toolkit import arguments, cuda_program, fail, last_line, retargeted, timed
 
 _HAZARDS = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed")
 _MESSAGE = re.compile(r"^=+ ((?:Error|Warning|Info): .*)$", re.M)
@@ -33,13 +32,8 @@ def _program(name):
     path = cuda_program(name)
     if not path:
         home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-        print(f"racecheck.py: no {name} on the PATH or in {home}/bin", file=sys.stderr)
-        sys.exit(3)
+        fail("racecheck.py", 3, f"no {name} on the PATH or in {home}/bin")
     return path
-
-
-def _last(text):
-    return (text.strip().splitlines() or ["no output"])[-1]
 
 
 def _verdict(programs, launch, path, seconds):
@@ -59,10 +53,10 @@ def _verdict(programs, launch, path, seconds):
         return "hangs", ""
     hazards, message = _HAZARDS.search(output), _MESSAGE.search(output)
     if not hazards:
-        return "failed", _last(output)
+        return "failed", last_line(output)
     if int(hazards.group(1)):
         return "told", f"{hazards.group(1)}: {message.group(1) if message else 'no words'}"
-    return ("silent", "") if code == 0 else ("failed", _last(output))
+    return ("silent", "") if code == 0 else ("failed", last_line(output))
 
 
 def main():

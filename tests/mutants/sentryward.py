@@ -24,7 +24,7 @@ import sys
 import tempfile
 
 from sm100repo import ROOT, read, write
-from sm100repo.toolkit import arguments
+from sm100repo.toolkit import arguments, fail, last_line
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _VENV = os.path.join(ROOT, "build", "mutants", "venv")
@@ -34,26 +34,18 @@ _TOLD = {"potential_race", "not_wellsynced", "invalid_lifecycle"}
 _SILENT = {"race_free", "verified"}
 
 
-def _fail(code, text):
-    print(f"sentryward.py: {text}", file=sys.stderr)
-    sys.exit(code)
-
-
 def _program(venv):
     """The verifier's command in VENV, which is made if need be."""
     program = os.path.join(venv, "bin", "sentryward")
     if os.path.exists(program):
         return program
     pip = [os.path.join(venv, "bin", "python"), "-m", "pip", "install", "--quiet", "--no-input"]
-    steps = [
-        [sys.executable, "-m", "venv", venv],
-        pip + ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", _REQUIREMENTS],
-    ]
-    for step in steps:
+    pins = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", _REQUIREMENTS]
+    for step in [sys.executable, "-m", "venv", venv], pip + pins:
         done = subprocess.run(step, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines()
-            _fail(3, "SentryWard is not to be had: " + (lines[-1] if lines else f"{step[0]} failed"))
+            fail("sentryward.py", 3, "SentryWard is not to be had: " + (lines[-1] if lines else f"{step[0]} failed"))
     return program
 
 
@@ -101,7 +93,7 @@ def _verdict(program, path, seconds):
         report = json.loads(done.stdout)
         result = report["result"]
     except (ValueError, KeyError):
-        return "refused", "no_report: " + (done.stderr.strip().splitlines() or ["no output"])[-1]
+        return "refused", "no_report: " + last_line(done.stderr)
     if result in _SILENT:
         return "silent", ""
     found = (report.get("diagnostics") or [{}])[0]

@@ -19,9 +19,7 @@ dist() {
     shift
     (cd "$where" && env "$@" make dist) >"$scratch/log" 2>&1 || failed "make dist in $where: $(cat "$scratch/log")"
 }
-alike() {
-    cmp "$scratch/first.tar.gz" "$2/$tarball" || failed "$1: other bytes"
-}
+alike() { cmp "$scratch/first.tar.gz" "$2/$tarball" || failed "$1: other bytes"; }
 
 mkdir "$scratch/one"
 (cd "$root" && git ls-files -z | xargs -0 cp -a --parents -t "$scratch/one") || exit 1

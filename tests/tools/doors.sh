@@ -14,7 +14,7 @@ done
 answers 2 '*which step?*make break-01-1*' make break
 answers 0 '*scripts/run.sh*/05_persistent_warpspec*' make -n run-5
 answers 0 '*scripts/run.sh*/ladder/1_*' make -n run-5 RUNG=1
-answers 0 '*05_persistent_warpspec*' make -n exercise-5
+answers 0 '*course.exercise* 05*' make -n exercise-5
 answers 2 "*04_pair_umma has no experiment 99*" sh scripts/break.sh build 4-99
 answers 2 '*did you mean watch-04*' make wacth-04
 answers 2 '*there is no target tset*did you mean test*' make tset

@@ -17,7 +17,7 @@ cd "$tree" || exit 1
 found() {
     (cd "$1" && find . ! -type d | LC_ALL=C sort && find . -type d -name sm100emu | LC_ALL=C sort)
 }
-wanted='./bin/sm100emu
+whole='./bin/sm100emu
 ./bin/sm100emu-log
 ./lib/sm100emu/libcuda.so.1
 ./lib/sm100emu/libcudart.so.12
@@ -30,7 +30,7 @@ wanted='./bin/sm100emu
 ./share/doc/sm100emu'
 # whole WHAT DIR: all that is wanted, and nothing else
 whole() {
-    [ "$(found "$2")" = "$wanted" ] || failed "$1: $2 holds: $(found "$2")"
+    [ "$(found "$2")" = "$whole" ] || failed "$1: $2 holds: $(found "$2")"
 }
 # gone WHAT DIR
 gone() {
@@ -42,9 +42,7 @@ runs() {
         failed "$1: $2 ./program: $(tail -3 "$scratch/log")"
 }
 # making ARGS: make, quiet where all is well
-making() {
-    make "$@" >"$scratch/log" 2>&1 || failed "make $*: $(cat "$scratch/log")"
-}
+making() { answers 0 '*' make "$@"; }
 
 making install PREFIX="$scratch/a prefix"
 whole 'PREFIX' "$scratch/a prefix"

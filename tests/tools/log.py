@@ -25,6 +25,7 @@ CAUSED = {(WAIT, MET), (SYNC, PHASE), (OP, STARTED), (OP, COMPLETED)}
 PAIRS = ["%s[%d]" % (name, i) for name in ("acc_full", "acc_empty", "c_full", "c_empty", "answer_full", "answer_empty")
          for i in range(2)]
 STAGES = ["%s stage %d" % (x, i) for i in range(7) for x in "AB"]
+STORED = ["D"] + ["C stage %d" % i for i in range(2)] + STAGES[:10]
 ROLES = ["epilogue"] * 4 + ["mma", "load"]
 
 
@@ -40,16 +41,13 @@ STEPS = {
     "02_simple_umma": ([], ["done"], ["epilogue"] * 4, []),
     "03_tma_multicast": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
     "04_pair_umma": ([], ["full", "free", "done"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
-    "05_persistent_warpspec": (["--clusters", "4"], ring(5) + PAIRS, ROLES + ["c"],
-                               ["D"] + ["C stage %d" % i for i in range(2)] +
-                               STAGES[:10]),
+    "05_persistent_warpspec": (["--clusters", "4"], ring(5) + PAIRS, ROLES + ["c"], STORED),
     "ladder/0_pair": ([], ["full", "empty", "acc_full"], ["k_loop"] + ["epilogue"] * 3, ["A", "B"]),
     "ladder/1_ring": ([], ring(7) + ["acc_full"], ["k_loop"] + ["epilogue"] * 3, STAGES),
     "ladder/2_roles": ([], ring(7) + ["acc_full"], ROLES, STAGES),
     "ladder/3_persistent": ([], ring(7) + ["acc_full", "acc_empty"], ROLES, STAGES),
     "ladder/4_two_accumulators": ([], ring(7) + PAIRS[:4], ROLES, STAGES),
-    "ladder/5_tma_store": ([], ring(5) + PAIRS[:8], ROLES + ["c"],
-                           ["D"] + ["C stage %d" % i for i in range(2)] + STAGES[:10]),
+    "ladder/5_tma_store": ([], ring(5) + PAIRS[:8], ROLES + ["c"], STORED),
 }
 SHOWN = {  # what the timeline, and one barrier's story, must have
     "04_pair_umma": (["TMA load A -> cta0,4,8,12", "4 x UMMA 256x256x16, D =, columns 0-255",

@@ -16,9 +16,7 @@ run() {
 }
 
 # says REGEX: the last run did
-says() {
-    echo "$out" | grep -qE -e "$1" || failed "not said: $1: $out"
-}
+says() { echo "$out" | grep -qE -e "$1" || failed "not said: $1: $out"; }
 
 # one_case CODE WORDS NAME CLASS OLD NEW: a catalogue with one case on step 02, and what the runner with these words says of it
 one_case() {

@@ -4,9 +4,7 @@
 # shellcheck source=tests/tools/shared.sh
 . "$(dirname "$0")/shared.sh"
 root=$1 emulator=$2 programs=$3
-check() {
-    [ "$1" = "$2" ] || failed "$3: '$1', expected '$2'"
-}
+check() { [ "$1" = "$2" ] || failed "$3: '$1', expected '$2'"; }
 
 mkdir -p "$scratch/bin" "$scratch/h200" "$scratch/root/scripts" "$scratch/root/tests/silicon" "$scratch/programs/tests/silicon"
 cp "$root/scripts/record.sh" "$scratch/root/scripts"

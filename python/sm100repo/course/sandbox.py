@@ -15,8 +15,8 @@ PATH = os.environ.get("PATH") or "/usr/local/bin:/usr/bin:/bin"  # compilers may
 SAID = 64 * 1024  # bytes of what it says that are kept
 
 
-# What became of a command. code: its exit code, minus the number of a signal; None where its time was over: CPU time, or
-# by the clock for what hangs.
+# What became of a command. code: its exit code, minus the number of a signal; None where its time was over: CPU time,
+# or by the clock for what hangs.
 Run = collections.namedtuple("Run", "code out err")
 
 
