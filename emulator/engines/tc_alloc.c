@@ -49,17 +49,15 @@ DIAG(bad_dealloc) = {
     .reason = "the columns are not the CTA's to give back.",
 };
 DIAG(unallocated) = {
-    .id = "tcgen05-tmem-unallocated",
+    DIAG_HEAD(ERROR, "tcgen05-tmem-unallocated", "9.7.16.1.2"),
     .rule = "tensor memory must be allocated by tcgen05.alloc before it is accessed",
-    .section = "PTX ISA 9.7.16.1.2",
     .hint = "the address or the extent of the access is wrong, or tcgen05.dealloc came too early",
     .reason = "the columns are nobody's, or another CTA's.",
 };
 DIAG(pair_differs) = {
-    .id = "tcgen05-pair-mismatch",
+    DIAG_HEAD(ERROR, "tcgen05-pair-mismatch", "9.7.16.7.1"),
     .rule = "the CTAs of a pair allocate and deallocate tensor memory collectively: one warp of each, with "
             "the same operands",
-    .section = "PTX ISA 9.7.16.7.1",
     .reason = "the two halves are not one operation.",
 };
 /* For those who watch: `by` executed an instruction that does `kind` to columns of tc's CTA. */

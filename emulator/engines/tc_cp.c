@@ -12,16 +12,14 @@
 #include <string.h>
 
 DIAG(cp_extent) = {
-    .id = "tcgen05-cp-lanes",
+    DIAG_HEAD(ERROR, "tcgen05-cp-lanes", "9.7.16.9.2"),
     .rule = "tcgen05.cp writes lanes counted from the lane of its address and must stay within 128",
-    .section = "PTX ISA 9.7.16.9.2",
     .hint = "the address of all shapes but .4x256b has lane 0",
     .reason = "the lanes are not there.",
 };
 DIAG(shift_lane) = {
-    .id = "tcgen05-shift-lane",
+    DIAG_HEAD(ERROR, "tcgen05-shift-lane", "9.7.16.9.3"),
     .rule = "the lane of tcgen05.shift's address must be a multiple of 32",
-    .section = "PTX ISA 9.7.16.9.3",
     .reason = "the data path has no such layout.",
 };
 

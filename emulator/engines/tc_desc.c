@@ -55,9 +55,8 @@ DIAG(narrow_mode) = {
               "where the program fails.",
 };
 DIAG(absolute_lbo) = {
-    .id = "unsupported",
+    DIAG_HEAD(ERROR, "unsupported", "9.7.16.4.1.1"),
     .rule = "the absolute address mode of the leading dimension is an sm_103a feature",
-    .section = "PTX ISA 9.7.16.4.1.1",
     .cuda_error = DIAG_CUDA_NOT_SUPPORTED,
     .reason = "the emulator does not have it, and says so instead of guessing.",
 };

@@ -60,25 +60,21 @@ uint32_t tc_image_regs(enum tc_shape shape, uint32_t num) {
 }
 
 DIAG(lane_window) = {
-    .id = "tcgen05-lane-window",
+    DIAG_HEAD(STRICT, "tcgen05-lane-window", "9.7.16.8.1"),
     .rule = "warp w of a CTA accesses lanes 32*(w%4) to 32*(w%4)+31 of tensor memory and no others",
-    .section = "PTX ISA 9.7.16.8.1",
     .hint = "add (warp % 4) * 32 << 16 to the address, or let another warp of the warpgroup do it. The chip takes the "
             "warp's own lanes, whatever the address says; the ISA does not promise it",
-    .class = DIAG_STRICT,
     .reason = "the chip takes the warp's own lanes, whatever the address says, as DeepGEMM's source states; the "
               "emulator does the same.",
 };
 DIAG(lane_alignment) = {
-    .id = "tcgen05-lane-alignment",
+    DIAG_HEAD(ERROR, "tcgen05-lane-alignment", "9.7.16.8"),
     .rule = "a .32x32b access starts at the first lane of the warp's window, a .16x* access at its lane 0 or 16",
-    .section = "PTX ISA 9.7.16.8",
     .reason = "the lanes lie in two windows, or in none.",
 };
 DIAG(out_of_columns) = {
-    .id = "tcgen05-tmem-columns",
+    DIAG_HEAD(ERROR, "tcgen05-tmem-columns", "9.7.16.1"),
     .rule = "tensor memory has 512 columns",
-    .section = "PTX ISA 9.7.16.1",
     .hint = "the repeat factor (.xN) times the shape's columns starts at the address's column",
     .reason = "the columns are not there.",
 };

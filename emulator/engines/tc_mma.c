@@ -33,24 +33,21 @@ struct job {
 };
 
 DIAG(bad_lane) = {
-    .id = "tcgen05-mma-lane",
+    DIAG_HEAD(ERROR, "tcgen05-mma-lane", "9.7.16.10.5"),
     .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
-    .section = "PTX ISA 9.7.16.10.5",
     .hint = "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the data path has no such layout.",
 };
 DIAG(bad_ashift) = {
-    .id = "tcgen05-mma-ashift",
+    DIAG_HEAD(ERROR, "tcgen05-mma-ashift", "9.7.16.10.9.1"),
     .rule = ".ashift is allowed with M = 128 or 256 and A in tensor memory only",
-    .section = "PTX ISA 9.7.16.10.9.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the form is defined for these shapes alone.",
 };
 DIAG(poisoned_d) = {
-    .id = "tcgen05-accumulator-uninitialised",
+    DIAG_HEAD(ERROR, "tcgen05-accumulator-uninitialised", "9.7.16.10"),
     .rule = "with enable-input-d true, D is read and must have been written",
-    .section = "PTX ISA 9.7.16.10",
     .hint = "pass a false enable-input-d to the first tcgen05.mma of each accumulator",
     .reason = "the sum is garbage in every order.",
 };

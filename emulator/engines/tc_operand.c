@@ -6,34 +6,30 @@
 #include <string.h>
 
 DIAG(out_of_smem) = {
-    .id = "tcgen05-smem-bounds",
+    DIAG_HEAD(ERROR, "tcgen05-smem-bounds", "9.7.16.4.1"),
     .rule = "the matrix that a shared-memory descriptor describes must lie in the CTA's shared memory",
-    .section = "PTX ISA 9.7.16.4.1",
     .hint = "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the operand lies beyond the CTA's memory.",
 };
 DIAG(poisoned_smem) = {
-    .id = "tcgen05-smem-uninitialised",
+    DIAG_HEAD(ERROR, "tcgen05-smem-uninitialised", "9.7.16.6.5"),
     .rule = "an operand must be written before the tensor core reads it",
-    .section = "PTX ISA 9.7.16.6.5",
     .hint = "the copy into shared memory has not completed (mbarrier wait missing, or its expect_tx counts fewer "
             "bytes than arrive, so that the phase ends early), or writes another layout than the descriptor says",
     .reason = "the product is garbage in every order.",
 };
 DIAG(landing_smem) = {
-    .id = "tcgen05-smem-in-flight",
+    DIAG_HEAD(ERROR, "tcgen05-smem-in-flight", "9.7.9.25.1, 9.7.13.15.5"),
     .rule = "a copy's destination may be read once the phase of the mbarrier that it signals has completed, and no "
             "copy may be issued into it before what it holds has been read",
-    .section = "PTX ISA 9.7.9.25.1, 9.7.13.15.5",
     .hint = "no wait for the copy's mbarrier, or for the wrong parity; an expect_tx of fewer bytes than all copies "
             "bring, so that the phase ends early; or the copy did not wait until the tile before it had been read",
     .reason = "in this order the bytes are not there, and the product has no value to go on with.",
 };
 DIAG(poisoned_tmem) = {
-    .id = "tcgen05-tmem-uninitialised",
+    DIAG_HEAD(ERROR, "tcgen05-tmem-uninitialised", "9.7.16.10"),
     .rule = "tensor memory must be written before the tensor core reads it",
-    .section = "PTX ISA 9.7.16.10",
     .hint = "tcgen05.st without tcgen05.wait::st, or columns that were never written",
     .reason = "the product is garbage in every order. Not told of whole warps that wrote no row of A: their rows of D "
               "are garbage, and told where they are read.",

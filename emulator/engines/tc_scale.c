@@ -3,23 +3,20 @@
 #include "num/num.h"
 
 DIAG(poisoned_scale) = {
-    .id = "tcgen05-tmem-uninitialised",
+    DIAG_HEAD(ERROR, "tcgen05-tmem-uninitialised", "9.7.16.10.7"),
     .rule = "tensor memory must be written before the tensor core reads it",
-    .section = "PTX ISA 9.7.16.10.7",
     .hint = "scale factors are copied by tcgen05.cp into all four partitions of 32 lanes",
 };
 DIAG(scale_copies) = {
-    .id = "tcgen05-scale-duplicates",
+    DIAG_HEAD(ERROR, "tcgen05-scale-duplicates", "9.7.16.10.7"),
     .rule = "scale factors must be duplicated to all 32-lane partitions of tensor memory",
-    .section = "PTX ISA 9.7.16.10.7",
     .hint = "copy them with tcgen05.cp.32x128b.warpx4 (or .64x128b.warpx2::02_13 for scale_B of a pair with "
             "M = 128)",
     .reason = "each partition multiplies by its own copy, so the rows differ in every order.",
 };
 DIAG(scale_lane) = {
-    .id = "tcgen05-scale-lane",
+    DIAG_HEAD(ERROR, "tcgen05-scale-lane", "9.7.16.10.7"),
     .rule = "the addresses of scale_A and scale_B have lane 0",
-    .section = "PTX ISA 9.7.16.10.7",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the data path has no such layout.",
 };

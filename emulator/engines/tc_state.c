@@ -7,33 +7,29 @@
 #include "base/heap.h"
 
 DIAG(missing_dealloc) = {
-    .id = "tcgen05-dealloc-missing",
+    DIAG_HEAD(ERROR, "tcgen05-dealloc-missing", "9.7.16.7.1"),
     .rule = "all tensor memory that a kernel allocates must be deallocated before it exits",
-    .section = "PTX ISA 9.7.16.7.1",
     .hint = "one warp must execute tcgen05.dealloc with the same address and number of columns before the "
             "CTA exits",
     .reason = "the columns stay taken, and a later CTA of the SM may wait for them for ever.",
 };
 DIAG(mixed_groups) = {
-    .id = "tcgen05-cta-group-mixed",
+    DIAG_HEAD(ERROR, "tcgen05-cta-group-mixed", "9.7.16.7.1"),
     .rule = "all tcgen05 instructions of a kernel must have the same .cta_group",
-    .section = "PTX ISA 9.7.16.7.1",
     .cuda_error = DIAG_CUDA_INVALID_PTX,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(no_peer) = {
-    .id = "tcgen05-pair-missing",
+    DIAG_HEAD(ERROR, "tcgen05-pair-missing", "9.7.16.5.1"),
     .rule = "an instruction with .cta_group::2 needs the peer CTA, whose %cluster_ctarank differs in the "
             "last bit",
-    .section = "PTX ISA 9.7.16.5.1",
     .hint = "launch the kernel with clusters of an even number of CTAs",
     .reason = "half of the operation has no memory to work in.",
 };
 DIAG(peer_exited) = {
-    .id = "tcgen05-pair-exited",
+    DIAG_HEAD(ERROR, "tcgen05-pair-exited", "9.7.16.5"),
     .rule = "when a CTA issues an instruction with .cta_group::2, its peer must be active and must not have "
             "exited, nor may it exit before the instruction has completed",
-    .section = "PTX ISA 9.7.16.5",
     .hint = "a CTA of a pair must wait, with barrier.cluster or an mbarrier, until the pair's last "
             "instruction is done before it exits",
     .reason = "half of the operation has no memory to work in.",

@@ -6,9 +6,8 @@
 #include <string.h>
 
 DIAG(granule) = {
-    .id = "bulk-copy-size",
+    DIAG_HEAD(ERROR, "bulk-copy-size", "9.7.9.25.4.1"),
     .rule = "size and addresses of a bulk copy are multiples of 16",
-    .section = "PTX ISA 9.7.9.25.4.1",
     .hint = "round the last piece up to 16 bytes, or copy its tail with ordinary loads",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
     .reason = "the text leaves it undefined: the unit counts in 16 bytes.",
@@ -201,9 +200,8 @@ struct bulk_peer {
 };
 
 DIAG(reduces_unwritten) = {
-    .id = "bulk-reduce-uninitialised",
+    DIAG_HEAD(ERROR, "bulk-reduce-uninitialised", "9.7.9.25.4.2"),
     .rule = "a reduction must find written bytes at its destination",
-    .section = "PTX ISA 9.7.9.25.4.2",
     .reason = "the sum is garbage in every order.",
 };
 
@@ -243,9 +241,8 @@ static void describe_peer(const struct async_op *op, struct event_work *work) {
 static const struct async_kind peer_kind = {AGENT_BULK, run_peer, describe_peer};
 
 DIAG(to_itself) = {
-    .id = "bulk-copy-own",
+    DIAG_HEAD(ERROR, "bulk-copy-own", "9.7.9.25.4.1"),
     .rule = "a copy from .shared::cta to .shared::cluster goes to another CTA",
-    .section = "PTX ISA 9.7.9.25.4.1",
     .hint = "map the destination and the mbarrier with mapa",
     .reason = "the form is for another CTA's memory; the text has none for the own.",
 };

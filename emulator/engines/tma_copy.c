@@ -29,32 +29,28 @@ struct async_queue *tma_store_queue(struct cta *cta) {
 #define OFFSET(addr) ((addr) & ((1u << MACH_SMEM_RANK_SHIFT) - 1))
 
 DIAG(misaligned) = {
-    .id = "bulk-copy-alignment",
+    DIAG_HEAD(ERROR, "bulk-copy-alignment", "9.7.9.25.4.1, 5.5.7"),
     .rule = "the addresses of a bulk copy must be multiples of 16",
-    .section = "PTX ISA 9.7.9.25.4.1, 5.5.7",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
     .reason = "the chip traps.",
 };
 
 DIAG(misaligned_mbarrier) = {
-    .id = "bulk-copy-alignment",
+    DIAG_HEAD(ERROR, "bulk-copy-alignment", "9.7.13.15.1"),
     .rule = "an mbarrier object is aligned to 8 bytes",
-    .section = "PTX ISA 9.7.13.15.1",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
 };
 
 DIAG(not_own) = {
-    .id = "bulk-copy-not-own",
+    DIAG_HEAD(ERROR, "bulk-copy-not-own", "9.7.9.27.1.2"),
     .rule = ".shared::cta names the executing CTA's own shared memory",
-    .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "write .shared::cluster for a destination in another CTA",
     .reason = "the address is no address of the named space.",
 };
 
 DIAG(no_such_rank) = {
-    .id = "bulk-copy-rank",
+    DIAG_HEAD(ERROR, "bulk-copy-rank", "5.1.7"),
     .rule = "a shared::cluster address names a CTA of the cluster",
-    .section = "PTX ISA 5.1.7",
     .hint = "an address whose bits 24 and up were computed wrongly",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION, /* measured on an H200 */
     .reason = "there is no such CTA: an error, or another CTA's bytes.",
@@ -96,9 +92,8 @@ static bool judge_addresses(struct cta *cta, const struct mach_origin *origin, c
 }
 
 DIAG(mbarrier_elsewhere) = {
-    .id = "bulk-copy-mbarrier-cta",
+    DIAG_HEAD(ERROR, "bulk-copy-mbarrier-cta", "9.7.9.27.1.2"),
     .rule = "the mbarrier lies in the CTA of the destination, unless the copy says .cta_group::2",
-    .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "to signal the leader of a CTA pair, clear bit 24 of the mbarrier's address and write .cta_group::2",
     .reason = "the bytes are counted on another CTA's mbarrier than the waiters', in every order.",
 };
@@ -117,22 +112,19 @@ static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, co
 }
 
 DIAG(beyond_mask) = {
-    .id = "multicast-mask",
+    DIAG_HEAD(ERROR, "multicast-mask", "9.7.9.27.1.2"),
     .rule = "bit r of ctaMask is the CTA of rank r in the cluster: bits beyond it must be 0",
-    .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "a mask made for a larger cluster, or built from the wrong coordinates",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "a CTA that is not there would get the bytes.",
 };
 
 DIAG(empty_mask) = {
-    .id = "multicast-mask-empty",
+    DIAG_HEAD(STRICT, "multicast-mask-empty", "9.7.9.25.4.1, 9.7.9.27.1.2"),
     .rule =
         "ctaMask has a bit for each CTA that a multicast copy goes to; without one it goes nowhere, and no mbarrier is "
         "told of its bytes",
-    .section = "PTX ISA 9.7.9.25.4.1, 9.7.9.27.1.2",
     .hint = "a mask that was never built: the bit of a CTA is 1 << its %cluster_ctarank",
-    .class = DIAG_STRICT,
     .reason = "the text does not say what an empty mask does; on the chip the copy ends well, and nothing arrives "
               "anywhere (measured on an H200).",
 };
@@ -149,9 +141,8 @@ static bool judge_multicast(struct cta *cta, const struct mach_origin *origin, c
 }
 
 DIAG(no_peer) = {
-    .id = "multicast-no-peer",
+    DIAG_HEAD(ERROR, "multicast-no-peer", "9.7.9.27.1.2"),
     .rule = ".cta_group::2 signals a CTA of the destination's pair, which must exist",
-    .section = "PTX ISA 9.7.9.27.1.2",
     .hint = "launch clusters of an even number of CTAs",
     .reason = "there is no CTA to signal.",
 };
@@ -178,18 +169,16 @@ bool tma_places(struct cta *cta, const struct mach_origin *origin, const char *n
 }
 
 DIAG(into_exited) = {
-    .id = "bulk-copy-cta-exited",
+    DIAG_HEAD(ERROR, "bulk-copy-cta-exited", "5.1.7, 9.7.9.25.1"),
     .rule = "shared memory lives as long as its CTA: a copy may not arrive after it",
-    .section = "PTX ISA 5.1.7, 9.7.9.25.1",
     .hint = "before a CTA exits it must have waited for every copy into it, those of its peers too: wait on the "
             "mbarrier, or end the kernel with barrier.cluster.arrive and .wait",
     .reason = "in this order the memory is the CTA's no more, and another CTA's bytes are overwritten.",
 };
 
 DIAG(outside_shared) = {
-    .id = "bulk-copy-bounds",
+    DIAG_HEAD(ERROR, "bulk-copy-bounds", "9.7.9.25.4.1"),
     .rule = "a copy must lie inside the shared memory of its CTA",
-    .section = "PTX ISA 9.7.9.25.4.1",
     .hint = "the launch asks for too little dynamic shared memory, or the box of the tensor map is larger than the "
             "buffer",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
@@ -237,12 +226,10 @@ bool tma_source(struct cta *cta, const struct mach_origin *origin, const char *n
 }
 
 DIAG(from_exited) = {
-    .id = "bulk-store-cta-exited",
+    DIAG_HEAD(STRICT, "bulk-store-cta-exited", "9.7.9.27.2.2"),
     .rule = "shared memory lives as long as its CTA: a store must have read it before the CTA exits",
-    .section = "PTX ISA 9.7.9.27.2.2",
     .hint = "the thread that issues stores ends with cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0. "
             "Kernels known to run on B200s do without, so the chip keeps the memory; the ISA does not promise it",
-    .class = DIAG_STRICT,
     .reason = "CUTLASS's default epilogue, DeepGEMM and FlashMLA end so, and their results are right; the emulator "
               "keeps the memory until the store has read it.",
 };
@@ -267,9 +254,8 @@ bool tma_check_source(const struct async_op *op, uint32_t off, uint64_t bytes) {
 }
 
 DIAG(reads_unwritten) = {
-    .id = "bulk-store-uninitialised",
+    DIAG_HEAD(ERROR, "bulk-store-uninitialised", "9.7.9.25.1"),
     .rule = "a store must find written bytes in shared memory",
-    .section = "PTX ISA 9.7.9.25.1",
     .hint = "threads that have not stored yet: a barrier is missing before the thread that issues the copy, or the "
             "box is larger than what was written",
     .reason = "what is stored is garbage in every order.",
@@ -281,9 +267,8 @@ void tma_fault_poison(const struct async_op *op, uint32_t off) {
 }
 
 DIAG(outside_global) = {
-    .id = "bulk-copy-global-bounds",
+    DIAG_HEAD(ERROR, "bulk-copy-global-bounds", "5.1.4"),
     .rule = "a copy must lie inside one live allocation of global memory",
-    .section = "PTX ISA 5.1.4",
     .hint = "the sizes or strides given to cuTensorMapEncodeTiled do not fit the buffer",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another allocation's, or nobody's.",

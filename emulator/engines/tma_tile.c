@@ -37,17 +37,15 @@ struct tile {
 /* --- geometry ----------------------------------------------------------------------------------------------------- */
 
 DIAG(unsupported) = {
-    .id = "unsupported-tensor-copy",
+    DIAG_HEAD(ERROR, "unsupported-tensor-copy", "9.7.9.27.1.2"),
     .rule = "every form is either executed as the PTX ISA states or refused by name",
-    .section = "PTX ISA 9.7.9.27.1.2",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the emulator does not have it, and says so instead of guessing.",
 };
 
 DIAG(bad_map) = {
-    .id = "tensormap-invalid",
+    DIAG_HEAD(ERROR, "tensormap-invalid", "5.5.8"),
     .rule = "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
-    .section = "PTX ISA 5.5.8",
     .hint = "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
             "cuTensorMapEncodeTiled returned",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
@@ -55,17 +53,15 @@ DIAG(bad_map) = {
 };
 
 DIAG(bad_box) = {
-    .id = "tensor-copy-box",
+    DIAG_HEAD(ERROR, "tensor-copy-box", "5.5.3.1, 5.5.3.4, 9.7.9.27.1.1"),
     .rule = "the instruction's coordinates must fit the tensor map",
-    .section = "PTX ISA 5.5.3.1, 5.5.3.4, 9.7.9.27.1.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "no box of the tensor lies there.",
 };
 
 DIAG(bad_rank) = {
-    .id = "tensor-copy-rank",
+    DIAG_HEAD(ERROR, "tensor-copy-rank", "9.7.9.27.1.2"),
     .rule = "the .dim of the instruction is the rank of the tensor map",
-    .section = "PTX ISA 9.7.9.27.1.2",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the copy reads coordinates that are not there.",
 };
@@ -526,9 +522,8 @@ static bool gather_rows(const struct tile_store *s, const struct tile *t, uint8_
 }
 
 DIAG(no_reduction) = {
-    .id = "tensor-reduce-type",
+    DIAG_HEAD(ERROR, "tensor-reduce-type", "9.7.9.27.1.3"),
     .rule = "a reduction is defined for some element types of the tensor map only",
-    .section = "PTX ISA 9.7.9.27.1.3",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the unit has no such operation.",
 };

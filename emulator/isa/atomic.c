@@ -24,24 +24,21 @@ struct atom_form {
 };
 
 DIAG(vector_space) = {
-    .id = "atomic-vector-space",
+    DIAG_HEAD(ERROR, "atomic-vector-space", "9.7.13.5"),
     .rule = "vector atomics are for global memory only",
-    .section = "PTX ISA 9.7.13.5",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "there is no such operation on shared memory.",
 };
 DIAG(atom_space) = {
-    .id = "atomic-space",
+    DIAG_HEAD(ERROR, "atomic-space", "9.7.13.5"),
     .rule = "atomics act on global and shared memory",
-    .section = "PTX ISA 9.7.13.5",
     .hint = "a generic pointer to a local variable or to a kernel parameter",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "an atomic on another space has no meaning, and the text leaves it undefined.",
 };
 DIAG(atom_poison) = {
-    .id = "uninitialised-atomic",
+    DIAG_HEAD(ERROR, "uninitialised-atomic", "9.7.13.5"),
     .rule = "an atomic operation must find and be given written values where its result can be seen",
-    .section = "PTX ISA 9.7.13.5",
     .hint = "a counter in shared memory that nobody set before the first atomic",
     .reason = "the sum is garbage in every order.",
 };

@@ -36,9 +36,8 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
 }
 
 DIAG(not_global) = {
-    .id = "cache-line-space",
+    DIAG_HEAD(ERROR, "cache-line-space", "9.7.9.16"),
     .rule = "the 128 bytes must lie in global memory",
-    .section = "PTX ISA 9.7.9.16",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the text leaves the behaviour undefined.",
 };
@@ -74,9 +73,8 @@ bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
 /* --- createpolicy ------------------------------------------------------------------------------------------------- */
 
 DIAG(policy_range) = {
-    .id = "createpolicy-operand",
+    DIAG_HEAD(ERROR, "createpolicy-operand", "9.7.9.18"),
     .rule = "primary-size is at most total-size, and a fraction lies in (0.0, 1.0]",
-    .section = "PTX ISA 9.7.9.18",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves the policy undefined.",
 };
@@ -170,16 +168,14 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
 #define BULK_MAX 16777216u /* 9.7.9.13 */
 
 DIAG(bulk_size) = {
-    .id = "st-bulk-size",
+    DIAG_HEAD(ERROR, "st-bulk-size", "9.7.9.13"),
     .rule = "the size is a multiple of 8 and at most 16777216",
-    .section = "PTX ISA 9.7.9.13",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(bulk_space) = {
-    .id = "st-bulk-space",
+    DIAG_HEAD(ERROR, "st-bulk-space", "9.7.9.13"),
     .rule = "st.bulk writes shared memory of the executing CTA",
-    .section = "PTX ISA 9.7.9.13",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the text leaves the behaviour undefined.",
 };

@@ -13,9 +13,8 @@ static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t m
 }
 
 DIAG(brx_range) = {
-    .id = "brx-index",
+    DIAG_HEAD(ERROR, "brx-index", "9.7.12.4"),
     .rule = "the index must be smaller than the length of the .branchtargets list",
-    .section = "PTX ISA 9.7.12.4",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the branch goes beyond its table, to whatever stands there.",
 };
@@ -60,9 +59,8 @@ static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *
 static uint32_t words(uint64_t bytes) { return (uint32_t)((bytes + 3) / 4); }
 
 DIAG(bad_call) = {
-    .id = "call-target",
+    DIAG_HEAD(ERROR, "call-target", "9.7.12.5"),
     .rule = "the target of a call must be a function whose parameters match the call",
-    .section = "PTX ISA 9.7.12.5",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the call has no defined effect.",
 };
@@ -178,9 +176,8 @@ static enum warp_status do_exit(struct warp *w, const struct insn *in, uint32_t 
 }
 
 DIAG(trapped) = {
-    .id = "trap",
+    DIAG_HEAD(ERROR, "trap", "9.7.19.4"),
     .rule = "trap stops the grid and returns an error to the host",
-    .section = "PTX ISA 9.7.19.4",
     .hint = "a check in the kernel failed (__trap, a failed device assertion, or a path that must not be "
             "reached)",
     .reason = "the program asked for it.",

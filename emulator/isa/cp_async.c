@@ -134,9 +134,8 @@ struct copy_op {
 };
 
 DIAG(source_freed) = {
-    .id = "cp-async-source-freed",
+    DIAG_HEAD(ERROR, "cp-async-source-freed", "9.7.9.25.3.1"),
     .rule = "a copy reads its source until it has completed",
-    .section = "PTX ISA 9.7.9.25.3.1",
     .hint = "cp.async.wait_group or cp.async.wait_all before the free()",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the copy reads what the next allocation puts there.",
@@ -214,9 +213,8 @@ static struct async_queue *copy_queue(struct warp *w) {
 }
 
 DIAG(src_size) = {
-    .id = "cp-async-src-size",
+    DIAG_HEAD(ERROR, "cp-async-src-size", "9.7.9.25.3.1"),
     .rule = "src-size must not be larger than cp-size",
-    .section = "PTX ISA 9.7.9.25.3.1",
     .reason = "the text leaves the behaviour undefined.",
 };
 

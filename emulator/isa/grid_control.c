@@ -30,23 +30,20 @@ bool isa_bind_grid(struct isa_binder *b, struct insn *in) {
 #define RESPONSE_MARK UINT32_C(0x4c434c43)
 
 DIAG(not_a_response) = {
-    .id = "clusterlaunchcontrol-response",
+    DIAG_HEAD(ERROR, "clusterlaunchcontrol-response", "9.7.13.18"),
     .rule = "clusterlaunchcontrol.query_cancel takes the 16 bytes that a completed try_cancel wrote",
-    .section = "PTX ISA 9.7.13.18",
     .hint = "wait for the mbarrier before the response is read, and read it whole with one ld.shared.b128",
     .reason = "the 16 bytes are no answer, so nothing that is read from them is.",
 };
 DIAG(cancel_after_failure) = {
-    .id = "clusterlaunchcontrol-after-failure",
+    DIAG_HEAD(ERROR, "clusterlaunchcontrol-after-failure", "9.7.13.17"),
     .rule = "a CTA that has observed a failed clusterlaunchcontrol.try_cancel must not issue another one",
-    .section = "PTX ISA 9.7.13.17",
     .hint = "leave the loop once query_cancel.is_canceled is false",
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(cancel_exited) = {
-    .id = "clusterlaunchcontrol-cta-exited",
+    DIAG_HEAD(ERROR, "clusterlaunchcontrol-cta-exited", "9.7.13.17"),
     .rule = "with .multicast::cluster::all no CTA of the cluster may have exited",
-    .section = "PTX ISA 9.7.13.17",
     .hint = "end the kernel with barrier.cluster.arrive and .wait",
     .reason = "the answer would be written into memory of a CTA that is no more.",
 };
@@ -253,20 +250,17 @@ bool isa_bind_cancel_query(struct isa_binder *b, struct insn *in) {
 #define WARPGROUP 4u
 
 DIAG(reg_direction) = {
-    .id = "setmaxnreg-direction",
+    DIAG_HEAD(ERROR, "setmaxnreg-direction", "9.7.19.5"),
     .rule = "setmaxnreg.dec does not raise, and .inc does not lower, the number of registers that the warp owns",
-    .section = "PTX ISA 9.7.19.5",
     .hint = "the count at launch is what ptxas gave the kernel (--maxrregcount, __launch_bounds__ or .maxnreg)",
     .reason = "the text leaves the behaviour undefined, and registers in use may be gone.",
 };
 DIAG(reg_warpgroup) = {
-    .id = "setmaxnreg-warpgroup",
+    DIAG_HEAD(STRICT, "setmaxnreg-warpgroup", "9.7.19.5"),
     .rule = "all warps of a warpgroup (4 warps, the first a multiple of 4) must execute the same setmaxnreg, and "
             "synchronise before the next one",
-    .section = "PTX ISA 9.7.19.5",
     .hint = "give roles to whole warpgroups, or do without setmaxnreg. The chip gives each warp its own registers; the "
             "ISA does not promise it",
-    .class = DIAG_STRICT,
     .reason = "NVIDIA's own attention kernels (CUTLASS example 77) let the warps of a warpgroup differ, and each gets "
               "its own count.",
 };

@@ -37,34 +37,29 @@ struct mbar_form {
 };
 
 DIAG(bad_parity) = {
-    .id = "mbarrier-parity",
+    DIAG_HEAD(ERROR, "mbarrier-parity", "9.7.13.15.16"),
     .rule = "the phase parity is 0 for even phases and 1 for odd ones",
-    .section = "PTX ISA 9.7.13.15.16",
     .hint = "a phase counter used as it is: take its lowest bit",
     .reason = "a parity other than 0 and 1 names no phase.",
 };
 DIAG(remote_state) = {
-    .id = "mbarrier-remote-state",
+    DIAG_HEAD(ERROR, "mbarrier-remote-state", "9.7.13.15.13"),
     .rule = "an arrive on another CTA's mbarrier returns no state: its destination must be _",
-    .section = "PTX ISA 9.7.13.15.13",
     .reason = "there is no register that could get the state of another CTA's object.",
 };
 DIAG(completed) = {
-    .id = "mbarrier-no-complete",
+    DIAG_HEAD(ERROR, "mbarrier-no-complete", "9.7.13.15.13"),
     .rule = "an arrive with .noComplete must not complete the phase",
-    .section = "PTX ISA 9.7.13.15.13",
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(missed) = {
-    .id = "mbarrier-phase-missed",
+    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.16"),
     .rule = "test_wait and try_wait can ask for the current phase and the one before it: a phase can be observed until "
             "the next one completes",
-    .section = "PTX ISA 9.7.13.15.16",
     .hint = "let the last arrival of the next phase wait until all who wait for this one have seen it, as a ring of "
             "stages does with a second mbarrier for \"empty\". A thread that misses a phase waits for ever, or for a "
             "later one",
     .cuda_error = DIAG_CUDA_LAUNCH_TIMEOUT,
-    .class = DIAG_WARNING,
 };
 
 /* What happened to the mbarrier at shared offset `off`, with its state where it has one. */

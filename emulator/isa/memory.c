@@ -34,17 +34,15 @@ struct mem_form {
 };
 
 DIAG(wide_space) = {
-    .id = "wide-access-space",
+    DIAG_HEAD(ERROR, "wide-access-space", "9.7.9.8"),
     .rule = ".v8 of 32-bit and .v4 of 64-bit elements are for global memory only",
-    .section = "PTX ISA 9.7.9.8",
     .hint = "a generic pointer to shared or local memory",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the chip has no such access.",
 };
 DIAG(poison_store) = {
-    .id = "uninitialised-global-store",
+    DIAG_HEAD(ERROR, "uninitialised-global-store", "5.1"),
     .rule = "what a kernel leaves in global memory must have been computed from written values",
-    .section = "PTX ISA 5.1",
     .hint = "memory or a register that is read before anything was written to it",
     .reason = "what the host will find is garbage in every order.",
 };

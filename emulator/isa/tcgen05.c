@@ -45,9 +45,8 @@ bool isa_tmem_aligned(struct isa_binder *b, struct insn *in, warp_fn fn) {
 }
 
 DIAG(not_uniform) = {
-    .id = "tcgen05-not-uniform",
+    DIAG_HEAD(ERROR, "tcgen05-not-uniform", "9.7.16.7.1, 9.7.16.8"),
     .rule = "all threads of the warp must give a collective tcgen05 instruction the same operands",
-    .section = "PTX ISA 9.7.16.7.1, 9.7.16.8",
     .hint = "an address computed from the lane number; only the warp's number belongs into it",
     .reason = "the instruction has one operand for all threads; the text leaves undefined whose.",
 };

@@ -55,13 +55,11 @@ struct ldst_form {
 };
 
 DIAG(beyond_lanes) = {
-    .id = "tcgen05-lane-beyond-128",
+    DIAG_HEAD(STRICT, "tcgen05-lane-beyond-128", "9.7.16.1"),
     .rule = "a tensor memory address names a lane from 0 to 127, of the CTA's own tensor memory: the CTAs of a pair "
             "do not number theirs on",
-    .section = "PTX ISA 9.7.16.1",
     .hint = "leave the CTA's rank out of the address. Kernels known to run on B200s do this, so the chip looks at "
             "seven bits of the lane; the ISA does not promise it",
-    .class = DIAG_STRICT,
     .reason = "kernels published with results on B200s add a rank to the lane; the chip looks at seven bits, and the "
               "emulator too.",
 };

@@ -5,12 +5,10 @@
 #include "machine/mbarrier.h"
 
 DIAG(many_threads) = {
-    .id = "tcgen05-many-threads",
+    DIAG_HEAD(WARNING, "tcgen05-many-threads", "9.7.16.5 (Table 46), 9.7.16.6"),
     .rule = "one thread issues a tcgen05.mma or .commit: where several threads execute it, each issues its own, and "
             "nothing orders those of different threads",
-    .section = "PTX ISA 9.7.16.5 (Table 46), 9.7.16.6",
     .hint = "choose one thread in front of it: elect.sync is missing, or a condition that it gave",
-    .class = DIAG_WARNING,
     .reason = "each lane's operation is done, where one was meant.",
 };
 
@@ -279,9 +277,8 @@ bool isa_bind_tcgen05_shift(struct isa_binder *b, struct insn *in) {
 /* --- commit ------------------------------------------------------------------------------------------------------- */
 
 DIAG(bad_mask) = {
-    .id = "tcgen05-commit-mask",
+    DIAG_HEAD(ERROR, "tcgen05-commit-mask", "9.7.16.12.1"),
     .rule = "each bit of ctaMask names a CTA of the cluster by its %cluster_ctarank",
-    .section = "PTX ISA 9.7.16.12.1",
     .hint = "the mask counts ranks in the cluster, not in the grid",
     .reason = "the arrival goes to a CTA that is not there.",
 };

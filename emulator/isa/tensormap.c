@@ -7,15 +7,13 @@
 #include "isa/tell.h"
 
 DIAG(bad_replace) = {
-    .id = "tensormap-replace",
+    DIAG_HEAD(ERROR, "tensormap-replace", "9.7.9.28"),
     .rule = "tensormap.replace changes a field of a tensor map in global memory or the CTA's own shared memory",
-    .section = "PTX ISA 9.7.9.28",
     .reason = "the field or its value is none of a map.",
 };
 DIAG(bad_fenceproxy) = {
-    .id = "tensormap-cp-fenceproxy",
+    DIAG_HEAD(ERROR, "tensormap-cp-fenceproxy", "9.7.13.16"),
     .rule = "tensormap.cp_fenceproxy copies 128 written bytes from shared to global memory",
-    .section = "PTX ISA 9.7.13.16",
     .reason = "the map that arrives is no map.",
 };
 

@@ -9,17 +9,15 @@
 #include "num/num.h"
 
 DIAG(mask_self) = {
-    .id = "membermask-without-self",
+    DIAG_HEAD(ERROR, "membermask-without-self", "9.7.9.6"),
     .rule = "a thread that executes a .sync instruction must be in its membermask",
-    .section = "PTX ISA 9.7.9.6",
     .hint = "__activemask() or 0xffffffff where fewer threads come, or a mask computed for another branch",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(mask_differs) = {
-    .id = "membermask-differs",
+    DIAG_HEAD(ERROR, "membermask-differs", "9.7.9.6"),
     .rule = "all threads of a membermask execute the instruction with the same mask",
-    .section = "PTX ISA 9.7.9.6",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "each of the threads waits for others than those that come.",
 };

@@ -90,7 +90,7 @@ struct diag_entry {
 
 /* Defines a diagnostic, or an array of them, beside the code that gives it:
  *
- *   DIAG(bad_columns) = {.id = "tcgen05-alloc-columns", ...};
+ *   DIAG(bad_columns) = {DIAG_HEAD(ERROR, "tcgen05-alloc-columns", "9.7.16.7.1"), .rule = ..., .hint = ...};
  *
  * The definition also joins the list of all: a section of pointers, which the linker puts together. */
 #define DIAG(name) DIAG_DEFINE(name, name)
@@ -102,6 +102,9 @@ struct diag_entry {
     static const struct diag_entry *const name##_listed __attribute__((used, section("sm100emu_diags"))) =             \
         &name##_entry;                                                                                                 \
     static const struct diag declared
+
+/* Its class, its id, and the sections of the PTX ISA that state the rule. */
+#define DIAG_HEAD(of_class, of_id, sections) .class = DIAG_##of_class, .id = of_id, .section = "PTX ISA " sections
 
 /* The cudaError_t values a kernel can end with (values of CUDA's driver_types.h). */
 enum diag_cuda_error {

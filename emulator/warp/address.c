@@ -24,94 +24,82 @@ bool warp_address_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
 /* The codes of shared memory's are an H200's (tests/silicon/cluster.c). */
 
 DIAG(bad_align) = {
-    .id = "misaligned-address",
+    DIAG_HEAD(ERROR, "misaligned-address", "6.4.1"),
     .rule = "an address must be a multiple of the size of the access, for a vector of the whole vector",
-    .section = "PTX ISA 6.4.1",
     .hint = "an offset that is no multiple of the element, or a vector load from a pointer to scalars",
     .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
     .reason = "the chip traps.",
 };
 DIAG(bad_global) = {
-    .id = "global-out-of-bounds",
+    DIAG_HEAD(ERROR, "global-out-of-bounds", "5.1.4"),
     .rule = "a global access must lie inside one live allocation",
-    .section = "PTX ISA 5.1.4",
     .hint = "an index past the end of an array, a bound check that is missing for the last tile, or a host "
             "pointer",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another allocation's, or nobody's.",
 };
 DIAG(freed_block) = {
-    .id = "global-use-after-free",
+    DIAG_HEAD(ERROR, "global-use-after-free", "5.1.4"),
     .rule = "a global access must lie inside one live allocation",
-    .section = "PTX ISA 5.1.4",
     .hint = "cudaFree before the kernel that uses the buffer, free() before the last use, or a pointer kept from an "
             "earlier allocation",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another allocation's, or nobody's.",
 };
 DIAG(bad_shared) = {
-    .id = "shared-out-of-bounds",
+    DIAG_HEAD(ERROR, "shared-out-of-bounds", "5.1.7"),
     .rule = "a shared access must lie inside the static and dynamic shared memory of a CTA of its cluster",
-    .section = "PTX ISA 5.1.7",
     .hint = "the launch asks for too little dynamic shared memory, or an offset runs past a tile",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "an error, or another variable's bytes.",
 };
 DIAG(not_generic) = {
-    .id = "shared-address-not-generic",
+    DIAG_HEAD(STRICT, "shared-address-not-generic", "6.4.1.1, 9.7.16.12.1, 9.7.13.15"),
     .rule = "an instruction without a state space takes a generic address; that of shared memory lies in the window of "
             "shared::cluster",
-    .section = "PTX ISA 6.4.1.1, 9.7.16.12.1, 9.7.13.15",
     .hint = "name the state space, .shared::cta or .shared::cluster, or leave out cvta.to.shared "
             "(__cvta_generic_to_shared). ptxas takes the low 32 bits of either, so the chip does what was meant",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
-    .class = DIAG_STRICT,
     .reason = "ptxas takes the low 32 bits of either, ThunderKittens commits so in its kernels for B200s, and the "
               "emulator does the same.",
 };
 DIAG(no_such_rank) = {
-    .id = "shared-rank",
+    DIAG_HEAD(ERROR, "shared-rank", "9.7.9.23, 5.1.7"),
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
-    .section = "PTX ISA 9.7.9.23, 5.1.7",
     .hint = "the rank given to mapa was not below %cluster_nctarank (the address then has rank 255), or bits 24 and "
             "up were computed wrongly",
     .reason = "there is no such CTA: an error, or another CTA's bytes.",
 };
 DIAG(no_cluster) = {
-    .id = "shared-rank",
+    DIAG_HEAD(ERROR, "shared-rank", "9.7.9.23, 5.1.7"),
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
-    .section = "PTX ISA 9.7.9.23, 5.1.7",
     .hint = "the launch gives no cluster size, and the kernel has no .reqnctapercluster: each CTA is alone",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 DIAG(not_own) = {
-    .id = "shared-cta-not-own",
+    DIAG_HEAD(ERROR, "shared-cta-not-own", "5.1.7"),
     .rule = ".shared::cta names the executing CTA's own shared memory; other CTAs' needs .shared::cluster",
-    .section = "PTX ISA 5.1.7",
     .hint = "an address made by mapa, or one CTA's address handed to another",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the address is no address of the named space.",
 };
 DIAG(peer_gone) = {
-    .id = "shared-cta-exited",
+    DIAG_HEAD(ERROR, "shared-cta-exited", "5.1.7"),
     .rule = "shared memory lives as long as its CTA",
-    .section = "PTX ISA 5.1.7",
     .hint = "end the kernel with barrier.cluster.arrive and .wait, so that no CTA leaves while others use "
             "its memory",
     .reason = "in this order the memory is the CTA's no more, but perhaps another CTA's.",
 };
 DIAG(bad_local) = {
-    .id = "local-out-of-bounds",
+    DIAG_HEAD(ERROR, "local-out-of-bounds", "5.1.5"),
     .rule = "a local access must lie inside the thread's own local memory",
-    .section = "PTX ISA 5.1.5",
     .hint = "an index past the end of an array on the stack",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another variable's.",
 };
 DIAG(bad_param) = {
-    .id = "param-out-of-bounds",
+    DIAG_HEAD(ERROR, "param-out-of-bounds", "5.1.6.1"),
     .rule = "kernel parameters are read-only and end with the last one",
-    .section = "PTX ISA 5.1.6.1",
     .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are no parameter of the kernel.",
 };

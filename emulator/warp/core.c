@@ -267,9 +267,8 @@ bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask,
 }
 
 DIAG(aligned_diverged) = {
-    .id = "aligned-diverged",
+    DIAG_HEAD(ERROR, "aligned-diverged", "9.7.13.1"),
     .rule = "an .aligned instruction must be executed by all threads of the warp together",
-    .section = "PTX ISA 9.7.13.1",
     .hint = "the instruction stands under a condition that is not the same for all 32 threads: elect or mask "
             "the thread that acts on the result, not the instruction itself",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
@@ -278,14 +277,12 @@ DIAG(aligned_diverged) = {
 };
 
 DIAG(aligned_exited) = {
-    .id = "aligned-exited",
+    DIAG_HEAD(WARNING, "aligned-exited", "9.7.16.7.1, 9.7.16.8.3"),
     .rule = "a tcgen05 instruction with .sync.aligned waits until all threads of the warp execute it",
-    .section = "PTX ISA 9.7.16.7.1, 9.7.16.8.3",
     .hint =
         "the other lanes skip the instruction, or return early: let all 32 of them come to it, and return behind it. "
         "Here they had gone by then; on another run they are diverged",
     .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
-    .class = DIAG_WARNING,
     .reason = "by the text it waits for threads that never come, and where they exit later the lanes come alone; no "
               "chip is known to hang.",
 };

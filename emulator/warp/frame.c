@@ -132,10 +132,9 @@ static uint32_t take_frame(struct warp *w, uint32_t slots) {
 }
 
 DIAG(stack_overflow) = {
-    .id = "call-depth",
+    DIAG_HEAD(ERROR, "call-depth", "5.1.5"),
     .rule = "a thread's call stack and local memory are limited: 1024 calls, 524288 bytes of local memory, and for the "
             "registers of a warp's calls 67108864 bytes",
-    .section = "PTX ISA 5.1.5",
     .hint = "endless recursion",
     .reason = "the stack of a thread is finite on the chip, too.",
 };

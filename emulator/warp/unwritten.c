@@ -385,12 +385,10 @@ bool warp_explain_unwritten(const struct cta *cta, uint32_t off, uint32_t bytes,
 /* 9.7.13.18: of an answer that took no cluster the coordinates are undefined. CUTLASS's scheduler makes a tile of them
  * all the same, with branches, and throws it away. */
 DIAG(answer_branch) = {
-    .id = "uninitialised-answer",
+    DIAG_HEAD(STRICT, "uninitialised-answer", "9.7.13.18"),
     .rule = "a value that was never written must not decide anything",
-    .section = "PTX ISA 9.7.13.18",
     .hint = "the coordinates in an answer of clusterlaunchcontrol.try_cancel that took no cluster: look at is_canceled "
             "before them. The emulator goes on with what the register holds, on the chip that may be anything",
-    .class = DIAG_STRICT,
     .reason = "CUTLASS's scheduler makes a tile of such coordinates with branches and throws it away; no chip minds.",
 };
 

@@ -2,12 +2,10 @@
 #include "check/verdict/dealloc.h"
 
 DIAG(closing) = {
-    .id = "tcgen05-pair-dealloc-early",
+    DIAG_HEAD(WARNING, "tcgen05-pair-dealloc-early", "9.7.16.7.1"),
     .rule = "the CTAs of a pair must synchronise their accesses to tensor memory before either of them "
             "attempts to deallocate it",
-    .section = "PTX ISA 9.7.16.7.1",
     .hint = "barrier.cluster.arrive and .wait by both CTAs after their last access, then tcgen05.dealloc",
-    .class = DIAG_WARNING,
     .reason = "where the other CTA is late its last accesses meet columns that are given away.",
 };
 
@@ -21,11 +19,10 @@ void dealloc_tell_used(const struct event_access *e, uint32_t from, uint32_t to,
 }
 
 DIAG(pair_unordered) = {
-    .id = "tcgen05-pair-dealloc-unordered",
+    DIAG_HEAD(ERROR, "tcgen05-pair-dealloc-unordered", "9.7.16.7.1"),
     .rule =
         "of a pair, neither CTA may execute tcgen05.dealloc before the other's tcgen05.alloc: the pair synchronises "
         "between them",
-    .section = "PTX ISA 9.7.16.7.1",
     .hint =
         "a cluster barrier, or an mbarrier that the peer arrives on, between the allocation and the end of the kernel. "
         "On a B300 it fails every time (NVIDIA/cutlass#3435)",

@@ -9,79 +9,65 @@
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
 DIAG(global_race) = {
-    .id = "global-race",
+    DIAG_HEAD(WARNING, "global-race", "8.7.1, 8.8, 8.9.5, 9.7.9.25.2"),
     .rule =
         "accesses to the same bytes of global memory, one of them a write, need an order: within a CTA or cluster a "
         "barrier, between clusters a release and an acquire on a word; bulk stores are complete behind wait_group "
         "without .read",
-    .section = "PTX ISA 8.7.1, 8.8, 8.9.5, 9.7.9.25.2",
     .hint =
         "two CTAs compute the same addresses; or one reads what another writes without a flag, or with a flag but no "
         "__threadfence() before it is set, or one whose scope, .cta or .cluster, leaves the other out; or "
         "cp.async.bulk.wait_group.read stands where the written bytes must have arrived",
-    .class = DIAG_WARNING,
     .reason = "which of the two comes first is chance.",
 };
 DIAG(weak_seed) = {
-    .id = "weak-load-before-cas",
+    DIAG_HEAD(STRICT, "weak-load-before-cas", "8.7.1, 8.2.1"),
     .rule =
         "a word that other threads change by atom.cas is read by a strong load, such as ld.relaxed or a volatile one",
-    .section = "PTX ISA 8.7.1, 8.2.1",
     .hint =
         "a volatile load, or cuda::atomic_ref. Loops whose atom.cas compares with what was loaded so are right with "
         "any value: the CUDA C++ Programming Guide's own atomicAdd begins like that",
-    .class = DIAG_STRICT,
     .reason = "the compare makes good any value that was loaded; the CUDA C++ Programming Guide shows loops like that, "
               "and CUTLASS has them.",
 };
 DIAG(relaxed_handover) = {
-    .id = "relaxed-handover",
+    DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 8.11.1"),
     .rule = "a relaxed write or read of a word orders no other accesses: a fence before the write, and one behind the "
             "read, do",
-    .section = "PTX ISA 8.8, 8.11.1",
     .hint =
         "__threadfence() by the thread that has read the flag or counter, before the data is read: without it a cache "
         "may still hold older bytes",
-    .class = DIAG_WARNING,
     .reason = "the store may still be under way when the other thread reads.",
 };
 DIAG(missing_fence) = {
-    .id = "missing-proxy-fence",
+    DIAG_HEAD(WARNING, "missing-proxy-fence", "8.6, 9.7.9.25.2, 9.7.13.4"),
     .rule = "a store to global memory through the generic proxy is seen by the async proxy only behind a "
             "fence.proxy.async of that memory",
-    .section = "PTX ISA 8.6, 9.7.9.25.2, 9.7.13.4",
     .hint =
         "fence.proxy.async.global, or fence.proxy.async, by the thread that stored before it tells others, or by the "
         "one that issues the copy once it has been told; ...shared::cta is for shared memory alone",
-    .class = DIAG_WARNING,
     .reason = "the async proxy may read the bytes as they were before the store, though it mostly does not.",
 };
 DIAG(fence_before_overwrite) = {
-    .id = "proxy-fence-before-overwrite",
+    DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4"),
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
-    .section = "PTX ISA 8.6, 9.7.13.4",
     .hint = "fence.proxy.async.global by every thread that read. Many kernels do without",
-    .class = DIAG_STRICT,
     .reason = "CUTLASS and DeepGEMM release stages without the fence; wrong results that it cured are reported of one "
               "kernel, on an NVL72 (deepseek-ai/DeepEP#642).",
 };
 DIAG(copy_handover) = {
-    .id = "relaxed-copy-handover",
+    DIAG_HEAD(STRICT, "relaxed-copy-handover", "9.7.9.25.2, 8.8"),
     .rule = "what a copy has written or read is handed on by a release and an acquire, not by relaxed ones",
-    .section = "PTX ISA 9.7.9.25.2, 8.8",
     .hint = "an acquire, or a fence behind the relaxed wait",
-    .class = DIAG_STRICT,
     .reason = "the fence that lacks compiles to nothing, and chips show a copy's bytes to whoever sees its phase end.",
 };
 DIAG(map_fence_missing) = {
-    .id = "tensormap-fence-missing",
+    DIAG_HEAD(WARNING, "tensormap-fence-missing", "9.7.13.4, 9.7.13.16, 8.6"),
     .rule = "a tensor map that a kernel writes is seen by copies behind fence.proxy.tensormap::generic.release by who "
             "wrote it, and fence.proxy.tensormap::generic.acquire of its 128 bytes by who issues the copy",
-    .section = "PTX ISA 9.7.13.4, 9.7.13.16, 8.6",
     .hint =
         "tensormap.cp_fenceproxy releases too; the acquire is needed in the issuing CTA, in the same thread as well",
-    .class = DIAG_WARNING,
     .reason = "the copy may use the map as it was before it was modified.",
 };
 

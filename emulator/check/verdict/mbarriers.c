@@ -4,22 +4,18 @@
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
 DIAG(mbarrier_race) = {
-    .id = "mbarrier-race",
+    DIAG_HEAD(WARNING, "mbarrier-race", "9.7.13.15.9, 8.8"),
     .rule = "an mbarrier may be used once its mbarrier.init is ordered before, and no longer once it is invalidated",
-    .section = "PTX ISA 9.7.13.15.9, 8.8",
     .hint = "a __syncthreads() between the thread that initialises the mbarriers and the threads that use them",
-    .class = DIAG_WARNING,
     .reason = "where the initialisation is late the object is garbage, and the wait passes or hangs.",
 };
 
 DIAG(inval_unmet) = {
-    .id = "mbarrier-inval-unmet",
+    DIAG_HEAD(STRICT, "mbarrier-inval-unmet", "9.7.13.15.10, 9.7.13.10"),
     .rule =
         "an mbarrier is invalidated when all threads have used it, and the lanes of a warp are threads: shfl, vote and "
         "match bring them together and order nothing",
-    .section = "PTX ISA 9.7.13.15.10, 9.7.13.10",
     .hint = "bar.warp.sync before one lane tells for the others. libcu++'s cuda::pipeline does without",
-    .class = DIAG_STRICT,
     .reason = "the lanes have executed their last use together, and libcu++'s cuda::pipeline leaves it so.",
 };
 
@@ -82,13 +78,11 @@ static void check_init(struct race *r, const struct event_sync *e, const struct 
 /* --- publication -------------------------------------------------------------------------------------------------- */
 
 DIAG(unpublished) = {
-    .id = "mbarrier-unpublished",
+    DIAG_HEAD(WARNING, "mbarrier-unpublished", "9.7.13.4, 9.7.13.3"),
     .rule = "the other CTAs of the cluster may use an mbarrier once its initialisation is visible to them: "
             "a release at cluster scope after mbarrier.init, and a cluster barrier after that",
-    .section = "PTX ISA 9.7.13.4, 9.7.13.3",
     .hint = "fence.mbarrier_init.release.cluster by the thread that initialised, then "
             "barrier.cluster.arrive and .wait by all threads; without them it works on most runs",
-    .class = DIAG_WARNING,
     .reason = "where the other CTA is early it finds no object yet.",
 };
 
@@ -106,15 +100,13 @@ static void check_published(const struct event_sync *e, const struct mbar_watch 
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
 DIAG(arrives_ahead) = {
-    .id = "mbarrier-phase-missed",
+    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.6, 9.7.13.15.13"),
     .rule =
         "an arrival counts in the phase that is under way: whoever arrives knows that the phase before it is over, or "
         "it may count in that one",
-    .section = "PTX ISA 9.7.13.15.6, 9.7.13.15.13",
     .hint =
         "a thread that arrives once a round waits in between, on this mbarrier or on one that is ordered behind it. "
         "On most runs the others keep up",
-    .class = DIAG_WARNING,
     .reason = "a poll that comes between sees the phase, a later one waits for ever. By default the emulator lets the "
               "poll come between.",
 };
@@ -163,14 +155,12 @@ static void check_phase(struct race *r, const struct event_sync *e, const struct
 }
 
 DIAG(phase_unseen) = {
-    .id = "mbarrier-phase-unseen",
+    DIAG_HEAD(STRICT, "mbarrier-phase-unseen", "9.7.13.15.4"),
     .rule =
         "of each phase at least one test_wait or try_wait has said that it is over before anything arrives in the next",
-    .section = "PTX ISA 9.7.13.15.4",
     .hint =
         "a thread that polls until the answer is yes, before the arrivals of the next round. The arrivals are counted "
         "without that, too",
-    .class = DIAG_STRICT,
     .reason =
         "an H200 counts the phases without a poll, too; its compute-sanitizer (synccheck) says \"Missing wait\" there.",
 };
@@ -187,15 +177,13 @@ static void check_unseen(struct race *r, const struct event_sync *e, const struc
 }
 
 DIAG(phase_missed) = {
-    .id = "mbarrier-phase-missed",
+    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.16"),
     .rule =
         "a poll by parity tells the current phase from the one before it, so that a phase may end only when all who "
         "wait for the phase before have seen that",
-    .section = "PTX ISA 9.7.13.15.16",
     .hint =
         "let the arrivals of a phase wait for those who have seen the last, as by a barrier on which they arrive: one "
         "who polls late waits for ever. On most runs they come in time",
-    .class = DIAG_WARNING,
 };
 
 /* Those who saw the phase before: were the arrivals of this one ordered behind that? A warp counts as one. */
@@ -214,12 +202,10 @@ static void check_seen(struct race *r, const struct event_sync *e, const struct 
 }
 
 DIAG(expects_late) = {
-    .id = "mbarrier-phase-missed",
+    DIAG_HEAD(WARNING, "mbarrier-phase-missed", "9.7.13.15.5, 9.7.13.15.11"),
     .rule = "expect_tx counts in the phase that is under way: while an arrival is awaited, that is the one meant",
-    .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.11",
     .hint = "announce all bytes of a phase before its last arrival, or with it: arrive.expect_tx. On most runs the "
             "bytes come later",
-    .class = DIAG_WARNING,
 };
 
 /* Only bytes that are awaited keep the phase open, and those of copies that have been issued may come at any time. */
@@ -251,27 +237,23 @@ void verdict_mbar_sync(struct race *r, const struct event_sync *e, const struct 
 /* --- the end of the CTA ------------------------------------------------------------------------------------------- */
 
 DIAG(exits_early) = {
-    .id = "cta-exits-early",
+    DIAG_HEAD(WARNING, "cta-exits-early", "5.1.7, 9.7.16.12.1"),
     .rule =
         "shared memory ends with its CTA: what operations of other CTAs signal there must have come, and some thread "
         "of the CTA know it, before its last thread exits",
-    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
     .hint = "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit and copies arrive, of every "
             "stage, or meet at a cluster barrier behind such a wait. Mostly they come in time; else they hit another "
             "CTA's memory",
-    .class = DIAG_WARNING,
     .reason = "the arrival or the bytes come after the exit, into memory that is another CTA's.",
 };
 
 DIAG(exits_unseen) = {
-    .id = "cta-exits-unseen",
+    DIAG_HEAD(STRICT, "cta-exits-unseen", "5.1.7, 9.7.16.12.1"),
     .rule =
         "shared memory ends with its CTA: that a later tcgen05.commit has arrived does not say that an earlier one has",
-    .section = "PTX ISA 5.1.7, 9.7.16.12.1",
     .hint =
         "wait for the last phases of the mbarriers on which other CTAs' tcgen05.commit arrive, of every stage. Kernels "
         "of pairs that run on a B200 end so",
-    .class = DIAG_STRICT,
     .reason = "kernels of pairs that run on a B200 end so.",
 };
 
@@ -299,12 +281,10 @@ static void check_remote(const struct race *r, const struct event_life *e) {
 }
 
 DIAG(unannounced) = {
-    .id = "mbarrier-bytes-unannounced",
+    DIAG_HEAD(WARNING, "mbarrier-bytes-unannounced", "9.7.13.15.5, 9.7.13.15.6"),
     .rule = "expect_tx announces every byte that the copies of a phase bring to its mbarrier",
-    .section = "PTX ISA 9.7.13.15.5, 9.7.13.15.6",
     .hint = "an expect_tx of fewer bytes than all copies bring lets the phase end before the last of them "
             "has landed; count those that other CTAs send, too (of a CTA pair: both halves)",
-    .class = DIAG_WARNING,
     .reason = "where these bytes come first, the tx-count is below zero and the phase can end without others.",
 };
 

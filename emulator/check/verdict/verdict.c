@@ -6,182 +6,148 @@
 /* --- the rules ---------------------------------------------------------------------------------------------------- */
 
 DIAG(shared_race) = {
-    .id = "shared-race",
+    DIAG_HEAD(WARNING, "shared-race", "8.8, 8.10.6, 9.7.13.1, 9.7.13.2"),
     .rule =
         "accesses of two threads to the same bytes of shared memory, one of them a write, need an order: a barrier, "
         "bar.warp.sync within a warp, or a release and an acquire",
-    .section = "PTX ISA 8.8, 8.10.6, 9.7.13.1, 9.7.13.2",
     .hint =
         "a __syncthreads(), or among the lanes of one warp a __syncwarp(), is missing between the two; shfl, vote and "
         "elect.sync order no memory. Warps mostly run in the lucky order",
-    .class = DIAG_WARNING,
     .reason = "which of the two comes first is chance.",
 };
 DIAG(missing_fence) = {
-    .id = "missing-proxy-fence",
+    DIAG_HEAD(WARNING, "missing-proxy-fence", "9.7.16.6.5, 9.7.13.4"),
     .rule = "a store through the generic proxy is seen by the async proxy only behind a fence.proxy.async",
-    .section = "PTX ISA 9.7.16.6.5, 9.7.13.4",
     .hint =
         "let every thread that stored execute fence.proxy.async.shared::cta before the barrier that tells the issuing "
         "thread; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. Mostly the "
         "store has long arrived, so it works by luck on most runs",
-    .class = DIAG_WARNING,
 };
 DIAG(fence_before_overwrite) = {
-    .id = "proxy-fence-before-overwrite",
+    DIAG_HEAD(STRICT, "proxy-fence-before-overwrite", "8.6, 9.7.13.4"),
     .rule = "a read through the generic proxy is ordered before a write through the async proxy only by a "
             "fence.proxy.async between them",
-    .section = "PTX ISA 8.6, 9.7.13.4",
     .hint =
         "let every thread that read execute fence.proxy.async.shared::cta before it arrives on the barrier that lets "
         "the copy be issued; of fence.proxy.async::generic it takes .release there and .acquire by the issuing thread. "
         "Many kernels do without; of one, wrong results on an NVL72 are reported that it cured",
-    .class = DIAG_STRICT,
 };
 DIAG(not_awaited) = {
-    .id = "copy-not-awaited",
+    DIAG_HEAD(WARNING, "copy-not-awaited", "9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5"),
     .rule = "what an asynchronous copy writes may be touched once its completion has been observed: the phase of the "
             "mbarrier that it signals, or wait_group by the thread that issued it",
-    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.2, 9.7.13.15.5",
     .hint = "no wait for the copy's mbarrier, or for the wrong parity or stage; an expect_tx of fewer bytes than all "
             "copies bring, so that the phase ends early; or a wait by another thread, without a barrier behind it",
-    .class = DIAG_WARNING,
     .reason = "where the copy is late its old bytes are read, or it lands on what was written.",
 };
 DIAG(copy_overwrites) = {
-    .id = "copy-overwrites",
+    DIAG_HEAD(WARNING, "copy-overwrites", "8.8, 9.7.9.25.1"),
     .rule = "an asynchronous copy may be issued into memory once those who use what it holds are known to be done",
-    .section = "PTX ISA 8.8, 9.7.9.25.1",
     .hint = "the thread that issues the copy did not wait for the barrier on which the readers arrive, waited for the "
             "wrong parity or stage, or the readers arrive before they have read (all lanes: __syncwarp() before one "
             "lane arrives)",
-    .class = DIAG_WARNING,
     .reason = "where the copy is early it takes the bytes from those who still read them.",
 };
 DIAG(source_overwritten) = {
-    .id = "bulk-store-overwritten",
+    DIAG_HEAD(WARNING, "bulk-store-overwritten", "9.7.9.25.1, 9.7.9.25.4"),
     .rule = "the source of a bulk copy must not change before the copy has read it",
-    .section = "PTX ISA 9.7.9.25.1, 9.7.9.25.4",
     .hint =
         "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read by the thread that issued the copy, then a "
         "barrier, before the buffer is written again; of a copy to another CTA, word from a thread that has waited for "
         "its mbarrier",
-    .class = DIAG_WARNING,
     .reason = "where the copy is late it reads the new bytes.",
 };
 DIAG(operand_overwritten) = {
-    .id = "tcgen05-operand-overwritten",
+    DIAG_HEAD(WARNING, "tcgen05-operand-overwritten", "9.7.16.6.2, 9.7.16.12"),
     .rule =
         "shared memory that tcgen05.mma or .cp reads may be written once a tcgen05.commit behind it has been observed",
-    .section = "PTX ISA 9.7.16.6.2, 9.7.16.12",
     .hint =
         "no wait for the mbarrier on which tcgen05.commit arrives (\"empty\"), or for the wrong parity or stage; the "
         "commit arrives on another stage's barrier, or comes before the last tcgen05.mma that reads the stage",
-    .class = DIAG_WARNING,
     .reason = "the operation may read the bytes after they have changed.",
 };
 DIAG(relaxed_handover) = {
-    .id = "relaxed-handover",
+    DIAG_HEAD(WARNING, "relaxed-handover", "8.8, 9.7.13.4, 9.7.13.15.13"),
     .rule = "a relaxed arrival or wait orders no memory accesses of threads: a release before the arrival and an "
             "acquire after the wait do",
-    .section = "PTX ISA 8.8, 9.7.13.4, 9.7.13.15.13",
     .hint = ".release and .acquire (the defaults), or fence.release before the relaxed arrival, in every thread whose "
             "accesses it covers, and fence.acquire after the relaxed wait",
-    .class = DIAG_WARNING,
 };
 DIAG(relaxed_copy_handover) = {
-    .id = "relaxed-copy-handover",
+    DIAG_HEAD(STRICT, "relaxed-copy-handover", "9.7.16.6.4, 9.7.13.4, 8.9.1.1"),
     .rule = "a relaxed wait orders tcgen05 operations alone: what a copy has written, or an operation has read, is "
             "handed on by an acquire",
-    .section = "PTX ISA 9.7.16.6.4, 9.7.13.4, 8.9.1.1",
     .hint =
         "mbarrier.try_wait.acquire, or fence.acquire.sync_restrict::shared::cluster.cluster behind the relaxed wait, "
         "which compiles to nothing",
-    .class = DIAG_STRICT,
 };
 DIAG(mma_not_awaited) = {
-    .id = "tcgen05-not-awaited",
+    DIAG_HEAD(WARNING, "tcgen05-not-awaited", "9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12"),
     .rule =
         "tensor memory that tcgen05.mma, .cp or .shift uses may be touched once a tcgen05.commit behind it has been "
         "observed",
-    .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.2, 9.7.16.12",
     .hint = "no wait for the mbarrier on which tcgen05.commit arrives, or for the wrong parity or accumulator; or the "
             "commit comes before the last tcgen05.mma",
-    .class = DIAG_WARNING,
     .reason = "the operation may be under way when its cells are touched.",
 };
 DIAG(ld_not_waited) = {
-    .id = "tcgen05-ld-not-waited",
+    DIAG_HEAD(WARNING, "tcgen05-ld-not-waited", "9.7.16.6.4.5, 9.7.16.8.5"),
     .rule = "using a register of a tcgen05.ld waits for its value, but only tcgen05.wait::ld says that the cells have "
             "been read",
-    .section = "PTX ISA 9.7.16.6.4.5, 9.7.16.8.5",
     .hint = "put tcgen05.wait::ld.sync.aligned between the loads and what tells others to go on: without it a later "
             "tcgen05.mma, .st or .dealloc may overtake a load. It mostly loses the race, so it works by luck",
-    .class = DIAG_WARNING,
     .reason = "a later write of the cells may overtake the load, though it mostly does not.",
 };
 DIAG(st_not_waited) = {
-    .id = "tcgen05-st-not-waited",
+    DIAG_HEAD(WARNING, "tcgen05-st-not-waited", "9.7.16.6.4.3, 9.7.16.8.5"),
     .rule = "tcgen05.st is asynchronous: only tcgen05.wait::st says that the cells have been written",
-    .section = "PTX ISA 9.7.16.6.4.3, 9.7.16.8.5",
     .hint = "put tcgen05.wait::st.sync.aligned behind the stores, before their cells are used or others are told",
-    .class = DIAG_WARNING,
     .reason = "the cells may not have been written when they are read.",
 };
 DIAG(tensor_race) = {
-    .id = "tensor-race",
+    DIAG_HEAD(WARNING, "tensor-race", "9.7.16.6.4, 9.7.16.6.3"),
     .rule =
         "accesses to the same cells of tensor memory, one of them a write, need an order: a barrier or an mbarrier, "
         "with tcgen05.fence::before_thread_sync and ::after_thread_sync around it",
-    .section = "PTX ISA 9.7.16.6.4, 9.7.16.6.3",
     .hint =
         "the warps that read an accumulator do not tell the thread that issues the next tcgen05.mma into it, or that "
         "thread does not wait for them: for all of them, for the right parity and accumulator",
-    .class = DIAG_WARNING,
     .reason = "which of the two comes first is chance.",
 };
 DIAG(fence_missing) = {
-    .id = "tcgen05-fence-missing",
+    DIAG_HEAD(STRICT, "tcgen05-fence-missing", "9.7.16.6.4"),
     .rule =
         "tcgen05 operations of two threads are ordered by synchronisation only with tcgen05.fence::before_thread_sync "
         "before it, or a tcgen05.commit, and tcgen05.fence::after_thread_sync after it",
-    .section = "PTX ISA 9.7.16.6.4",
     .hint = "::before_thread_sync in every thread whose tcgen05 operations come before the arrival or barrier, "
             "::after_thread_sync in the one that goes on. ptxas 13.0 was not seen to move what they hold in place",
-    .class = DIAG_STRICT,
     .reason = "ptxas 13.0 makes no instruction of the fence and was not seen to move anything across waits without it; "
               "CUTLASS's C++ kernels have none.",
 };
 DIAG(operand_fence_missing) = {
-    .id = "tcgen05-fence-missing",
+    DIAG_HEAD(STRICT, "tcgen05-fence-missing", "9.7.16.11.1, 9.7.16.6.3"),
     .rule = "what tcgen05.mma and .cp read of shared memory comes behind a wait or barrier of their thread only with "
             "tcgen05.fence::after_thread_sync between: they are asynchronous",
-    .section = "PTX ISA 9.7.16.11.1, 9.7.16.6.3",
     .hint = "tcgen05.fence::after_thread_sync behind the wait for the bytes, by the thread that issues. No known chip "
             "or compiler moves the operation in front of the wait, and many kernels do without",
-    .class = DIAG_STRICT,
 };
 DIAG(narrow_scope) = {
-    .id = "scope-too-narrow",
+    DIAG_HEAD(STRICT, "scope-too-narrow", "8.5, 8.8, 9.7.13.15.13, 9.7.16.11.1"),
     .rule = "two threads synchronise where the scope of each operation takes in the other thread: those of different "
             "CTAs of a cluster at .cluster or wider",
-    .section = "PTX ISA 8.5, 8.8, 9.7.13.15.13, 9.7.16.11.1",
     .hint = ".release.cluster and .acquire.cluster: without words mbarrier.arrive and .try_wait have scope .cta. Many "
             "kernels do without; of two, whose bytes came by cp.async, stale reads on chips are reported",
-    .class = DIAG_STRICT,
     .reason = "CUTLASS's and DeepGEMM's barriers between CTAs have this scope; stale reads are reported of two "
               "kernels, both with bytes of cp.async (NVIDIA/cutlass#3324, NVIDIA/cutlass#3647).",
 };
 DIAG(not_pipelined) = {
-    .id = "tcgen05-not-pipelined",
+    DIAG_HEAD(STRICT, "tcgen05-not-pipelined", "9.7.16.6.2, 9.7.16.6.4.5"),
     .rule =
         "of the asynchronous tcgen05 operations of a thread only some pairs run in the order of their issue: mma and "
         "mma with the same accumulator and shape, cp and mma, shift and mma, shift and cp.4x256b, mma and shift",
-    .section = "PTX ISA 9.7.16.6.2, 9.7.16.6.4.5",
     .hint =
         "tcgen05.commit behind the first and a wait for its mbarrier before the second; behind tcgen05.ld its "
         "tcgen05.wait::ld, even if the registers have been used. Block-scaled kernels rely on the order of mma and cp",
-    .class = DIAG_STRICT,
     .reason = "CUTLASS's block-scaled kernels rely on the order of mma and cp, and no chip is known to change it.",
 };
 
