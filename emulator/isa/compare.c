@@ -6,7 +6,7 @@
 #include "isa/alu.h"
 
 /* Bit l, of the lanes in `mask` at least: lane l of a compares true with lane l of b. Words as in the frame, u32[32] or
- * u64[32]. */
+ * u64[32]. What is not here is one of these with its operands exchanged, its result inverted, or both. */
 typedef uint32_t (*compare_fn)(const void *a, const void *b, uint32_t mask);
 
 #define COMPARE(name, word, elem, load, cond)                                                                          \
@@ -32,23 +32,17 @@ typedef uint32_t (*compare_fn)(const void *a, const void *b, uint32_t mask);
 #define TO_s32(x) ((int32_t)(x))
 #define TO_u64(x) (x)
 #define TO_s64(x) ((int64_t)(x))
-#define EQUALITY(T, word, elem)                                                                                        \
-    COMPARE(eq_##T, word, elem, TO_##T, a == b)                                                                        \
-    COMPARE(ne_##T, word, elem, TO_##T, a != b)
-#define ORDER(T, word, elem)                                                                                           \
-    COMPARE(lt_##T, word, elem, TO_##T, a < b)                                                                         \
-    COMPARE(le_##T, word, elem, TO_##T, a <= b)                                                                        \
-    COMPARE(gt_##T, word, elem, TO_##T, a > b)                                                                         \
-    COMPARE(ge_##T, word, elem, TO_##T, a >= b)
-EQUALITY(u16, uint32_t, uint16_t)
-ORDER(u16, uint32_t, uint16_t)
-ORDER(s16, uint32_t, int16_t)
-EQUALITY(u32, uint32_t, uint32_t)
-ORDER(u32, uint32_t, uint32_t)
-ORDER(s32, uint32_t, int32_t)
-EQUALITY(u64, uint64_t, uint64_t)
-ORDER(u64, uint64_t, uint64_t)
-ORDER(s64, uint64_t, int64_t)
+#define EQUAL(T, word, elem) COMPARE(eq_##T, word, elem, TO_##T, a == b)
+#define LESS(T, word, elem) COMPARE(lt_##T, word, elem, TO_##T, a < b)
+EQUAL(u16, uint32_t, uint16_t)
+LESS(u16, uint32_t, uint16_t)
+LESS(s16, uint32_t, int16_t)
+EQUAL(u32, uint32_t, uint32_t)
+LESS(u32, uint32_t, uint32_t)
+LESS(s32, uint32_t, int32_t)
+EQUAL(u64, uint64_t, uint64_t)
+LESS(u64, uint64_t, uint64_t)
+LESS(s64, uint64_t, int64_t)
 
 /* 9.3.1.2: C's own operators are ordered, but for != */
 #define FLOATS(T, word, elem, load)                                                                                    \
@@ -56,30 +50,28 @@ ORDER(s64, uint64_t, int64_t)
     COMPARE(ne_##T, word, elem, load, a<b || a> b)                                                                     \
     COMPARE(lt_##T, word, elem, load, a < b)                                                                           \
     COMPARE(le_##T, word, elem, load, a <= b)                                                                          \
-    COMPARE(gt_##T, word, elem, load, a > b)                                                                           \
-    COMPARE(ge_##T, word, elem, load, a >= b)                                                                          \
-    COMPARE(equ_##T, word, elem, load, !(a < b || a > b))                                                              \
-    COMPARE(neu_##T, word, elem, load, a != b)                                                                         \
-    COMPARE(ltu_##T, word, elem, load, !(a >= b))                                                                      \
-    COMPARE(leu_##T, word, elem, load, !(a > b))                                                                       \
-    COMPARE(gtu_##T, word, elem, load, !(a <= b))                                                                      \
-    COMPARE(geu_##T, word, elem, load, !(a < b))                                                                       \
-    COMPARE(num_##T, word, elem, load, a == a && b == b)                                                               \
-    COMPARE(nan_##T, word, elem, load, a != a || b != b)
+    COMPARE(num_##T, word, elem, load, a == a && b == b)
 FLOATS(f32, uint32_t, float, num_f32_from_bits)
 FLOATS(f64, uint64_t, double, num_f64_from_bits)
 
 struct comparison {
     enum ptx_mod cmp, type; /* .lo, .ls, .hi and .hs are lt, le, gt and ge of unsigned types */
     compare_fn fn;
+    bool exchanged; /* fn gets b and a */
+    uint32_t flip;  /* of fn's result */
 };
-#define ROW(op, t, fn)                                                                                                 \
-    { PTX_MOD_##op, PTX_MOD_##t, op##_##fn }
-#define EQ_ROWS(t, u) ROW(eq, t, u), ROW(ne, t, u)
-#define ORDER_ROWS(t) ROW(lt, t, t), ROW(le, t, t), ROW(gt, t, t), ROW(ge, t, t)
+#define ROW(op, t, fn, exchanged, flip)                                                                                \
+    { PTX_MOD_##op, PTX_MOD_##t, fn, exchanged, flip ? WARP_ALL_LANES : 0 }
+#define EQ_ROWS(t, u) ROW(eq, t, eq_##u, false, false), ROW(ne, t, eq_##u, false, true)
+#define ORDER_ROWS(t)                                                                                                  \
+    ROW(lt, t, lt_##t, false, false), ROW(le, t, lt_##t, true, true), ROW(gt, t, lt_##t, true, false),                 \
+        ROW(ge, t, lt_##t, false, true)
 #define FLOAT_ROWS(t)                                                                                                  \
-    EQ_ROWS(t, t), ORDER_ROWS(t), ROW(equ, t, t), ROW(neu, t, t), ROW(ltu, t, t), ROW(leu, t, t), ROW(gtu, t, t),      \
-        ROW(geu, t, t), ROW(num, t, t), ROW(nan, t, t)
+    ROW(eq, t, eq_##t, false, false), ROW(ne, t, ne_##t, false, false), ROW(lt, t, lt_##t, false, false),              \
+        ROW(le, t, le_##t, false, false), ROW(gt, t, lt_##t, true, false), ROW(ge, t, le_##t, true, false),            \
+        ROW(equ, t, ne_##t, false, true), ROW(neu, t, eq_##t, false, true), ROW(ltu, t, le_##t, true, true),           \
+        ROW(leu, t, lt_##t, true, true), ROW(gtu, t, le_##t, false, true), ROW(geu, t, lt_##t, false, true),           \
+        ROW(num, t, num_##t, false, false), ROW(nan, t, num_##t, false, true)
 static const struct comparison comparisons[] = {
     EQ_ROWS(b16, u16), EQ_ROWS(u16, u16), EQ_ROWS(s16, u16), ORDER_ROWS(u16), ORDER_ROWS(s16),   EQ_ROWS(b32, u32),
     EQ_ROWS(u32, u32), EQ_ROWS(s32, u32), ORDER_ROWS(u32),   ORDER_ROWS(s32), EQ_ROWS(b64, u64), EQ_ROWS(u64, u64),
@@ -88,7 +80,7 @@ static const struct comparison comparisons[] = {
 
 /* What a set or setp does, made when it is bound. */
 struct compare_plan {
-    compare_fn compare;
+    const struct comparison *compare;
     enum { HALF_NONE, HALF_F16, HALF_BF16 } half; /* sources are decoded to f32 first */
     bool packed;                                  /* f16x2, bf16x2 */
     bool ftz;
@@ -108,11 +100,15 @@ static void decode_half(uint32_t dst[MACH_WARP], const uint32_t *src, const stru
     }
 }
 
+static inline uint32_t compare_words(const struct comparison *c, const void *a, const void *b, uint32_t mask) {
+    return c->fn(c->exchanged ? b : a, c->exchanged ? a : b, mask) ^ c->flip;
+}
+
 static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const struct compare_plan *p, unsigned h,
                               uint32_t mask) {
     const uint32_t *a = warp_src32(w, in->o[p->src].slot), *b = warp_src32(w, in->o[p->src + 1].slot);
     if (!p->half && !p->ftz)
-        return p->compare(a, b, mask);
+        return compare_words(p->compare, a, b, mask);
     uint32_t x[MACH_WARP], y[MACH_WARP];
     if (p->half) {
         decode_half(x, a, p, h);
@@ -123,7 +119,7 @@ static uint32_t compare_lanes(const struct warp *w, const struct insn *in, const
             y[l] = (uint32_t)num_ftz(NUM_F32, b[l]);
         }
     }
-    return p->compare(x, y, mask);
+    return compare_words(p->compare, x, y, mask);
 }
 
 /* BoolOp(t, c) and its poison, where t's poison is *poison. */
@@ -153,7 +149,8 @@ static void write_pred(struct warp *w, const struct warp_opnd *o, uint32_t mask,
 /* setp of one register and no BoolOp, which is nearly all of them. */
 static enum warp_status setp_plain(struct warp *w, const struct insn *in, uint32_t mask) {
     const struct compare_plan *p = in->data;
-    const uint32_t t = p->compare(warp_src32(w, in->o[1].slot), warp_src32(w, in->o[2].slot), mask);
+    const uint32_t *a = warp_src32(w, in->o[1].slot), *b = warp_src32(w, in->o[2].slot);
+    const uint32_t t = compare_words(p->compare, a, b, mask);
     warp_set_pred(w, in->o[0].slot, mask, t);
     return alu_poison(w, in, mask, 2);
 }
@@ -227,7 +224,7 @@ static const struct alu_row rows[] = {
 static bool is_unsigned(enum ptx_mod t) { return t == PTX_MOD_u16 || t == PTX_MOD_u32 || t == PTX_MOD_u64; }
 
 /* The comparison that the modifiers name, for operands of type `type`; NULL where the type does not have it. */
-static compare_fn find_comparison(const struct alu_form *form, enum ptx_mod type) {
+static const struct comparison *find_comparison(const struct alu_form *form, enum ptx_mod type) {
     static const struct {
         uint64_t flag;
         enum ptx_mod written, means;
@@ -246,7 +243,7 @@ static compare_fn find_comparison(const struct alu_form *form, enum ptx_mod type
     }
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         if (comparisons[i].cmp == cmp && comparisons[i].type == type)
-            return comparisons[i].fn;
+            return &comparisons[i];
     return NULL;
 }
 
