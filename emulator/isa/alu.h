@@ -104,6 +104,10 @@ bool alu_bind_narrow(struct isa_binder *b, struct insn *in, const struct alu_for
         }                                                                                                              \
     } while (0)
 
+/* The same where no compiler vectorises it, as it calls a function or takes long for each lane: one loop. */
+#define ALU_EACH(mask, ...)                                                                                            \
+    WARP_FOR_LANES(l, (mask)) { __VA_ARGS__; }
+
 /* The end of a handler: poison of the destination o[0], that of any of the sources o[1..n]. */
 static inline enum warp_status alu_poison(struct warp *w, const struct insn *in, uint32_t mask, unsigned n) {
     uint32_t p = 0;
@@ -186,7 +190,7 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
 #define ALU_HI(T, x) ((ALU_ELEM_##T)ALU_HIGH_##T(x))
 
 /* The handler `name`: destination o[0] of type TD, sources o[1].. of types TA, TB, ...; `expr` sees a, b, c, e and the
- * rounding r and flags f of alu_rounding. */
+ * rounding r and flags f of alu_rounding. ALU_LONG1, ...: the same for what ALU_EACH is for. */
 #define ALU_HEAD(name)                                                                                                 \
     static enum warp_status name(struct warp *w, const struct insn *in, uint32_t mask) {                               \
         const num_round r = alu_round(in);                                                                             \
@@ -196,7 +200,7 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     return alu_done(w, in, mask, n);                                                                                   \
     }
 
-#define ALU_FN1(name, TD, TA, expr)                                                                                    \
+#define ALU_MAKE1(LOOP, name, TD, TA, expr)                                                                            \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, num_round r, unsigned f) {                                   \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
@@ -204,10 +208,10 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     ALU_HEAD(name)                                                                                                     \
     const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));      \
+    LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), r, f), name##_1(ALU_HI(TA, pa[l]), r, f)));           \
     ALU_TAIL(1)
 
-#define ALU_FN2(name, TD, TA, TB, expr)                                                                                \
+#define ALU_MAKE2(LOOP, name, TD, TA, TB, expr)                                                                        \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, num_round r, unsigned f) {                  \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
@@ -216,11 +220,11 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     const ALU_WORD_##TA *pa = ALU_SRC(TA, 1);                                                                          \
     const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),                        \
-                                          name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));                      \
+    LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), r, f),                             \
+                                     name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), r, f)));                           \
     ALU_TAIL(2)
 
-#define ALU_FN3(name, TD, TA, TB, TC, expr)                                                                            \
+#define ALU_MAKE3(LOOP, name, TD, TA, TB, TC, expr)                                                                    \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, num_round r, unsigned f) { \
         (void)r, (void)f;                                                                                              \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
@@ -230,11 +234,11 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     const ALU_WORD_##TB *pb = ALU_SRC(TB, 2);                                                                          \
     const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),     \
-                                          name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));   \
+    LOOP(mask, pd[l] = ALU_JOIN_##TD(name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), r, f),          \
+                                     name##_1(ALU_HI(TA, pa[l]), ALU_HI(TB, pb[l]), ALU_HI(TC, pc[l]), r, f)));        \
     ALU_TAIL(3)
 
-#define ALU_FN4(name, TD, TA, TB, TC, TE, expr)                                                                        \
+#define ALU_MAKE4(LOOP, name, TD, TA, TB, TC, TE, expr)                                                                \
     static inline ALU_ELEM_##TD name##_1(ALU_ELEM_##TA a, ALU_ELEM_##TB b, ALU_ELEM_##TC c, ALU_ELEM_##TE e) {         \
         return (ALU_ELEM_##TD)(expr);                                                                                  \
     }                                                                                                                  \
@@ -244,8 +248,17 @@ static inline uint32_t alu_or_poison(uint32_t a, uint32_t pa, uint32_t b, uint32
     const ALU_WORD_##TC *pc = ALU_SRC(TC, 3);                                                                          \
     const ALU_WORD_##TE *pe = ALU_SRC(TE, 4);                                                                          \
     ALU_WORD_##TD *pd = ALU_DST(TD);                                                                                   \
-    ALU_LANES(mask, pd[l] = ALU_JOIN_##TD(                                                                             \
-                        name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), ALU_LO(TE, pe[l])), ));      \
+    LOOP(mask, pd[l] = ALU_JOIN_##TD(                                                                                  \
+                   name##_1(ALU_LO(TA, pa[l]), ALU_LO(TB, pb[l]), ALU_LO(TC, pc[l]), ALU_LO(TE, pe[l])), ));           \
     ALU_TAIL(4)
+
+#define ALU_FN1(name, TD, TA, expr) ALU_MAKE1(ALU_LANES, name, TD, TA, expr)
+#define ALU_FN2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_LANES, name, TD, TA, TB, expr)
+#define ALU_FN3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_LANES, name, TD, TA, TB, TC, expr)
+#define ALU_FN4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_LANES, name, TD, TA, TB, TC, TE, expr)
+#define ALU_LONG1(name, TD, TA, expr) ALU_MAKE1(ALU_EACH, name, TD, TA, expr)
+#define ALU_LONG2(name, TD, TA, TB, expr) ALU_MAKE2(ALU_EACH, name, TD, TA, TB, expr)
+#define ALU_LONG3(name, TD, TA, TB, TC, expr) ALU_MAKE3(ALU_EACH, name, TD, TA, TB, TC, expr)
+#define ALU_LONG4(name, TD, TA, TB, TC, TE, expr) ALU_MAKE4(ALU_EACH, name, TD, TA, TB, TC, TE, expr)
 
 #endif

@@ -203,9 +203,9 @@ static inline bool not_negative(uint32_t c, unsigned f) {
 ALU_FN3(slct_b16_s32, u16, u16, u16, s32, c >= 0 ? a : b)
 ALU_FN3(slct_b32_s32, u32, u32, u32, s32, c >= 0 ? a : b)
 ALU_FN3(slct_b64_s32, u64, u64, u64, s32, c >= 0 ? a : b)
-ALU_FN3(slct_b16_f32, u16, u16, u16, u32, not_negative(c, f) ? a : b)
-ALU_FN3(slct_b32_f32, u32, u32, u32, u32, not_negative(c, f) ? a : b)
-ALU_FN3(slct_b64_f32, u64, u64, u64, u32, not_negative(c, f) ? a : b)
+ALU_LONG3(slct_b16_f32, u16, u16, u16, u32, not_negative(c, f) ? a : b)
+ALU_LONG3(slct_b32_f32, u32, u32, u32, u32, not_negative(c, f) ? a : b)
+ALU_LONG3(slct_b64_f32, u64, u64, u64, u32, not_negative(c, f) ? a : b)
 
 /* --- forms -------------------------------------------------------------------------------------------------------- */
 

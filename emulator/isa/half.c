@@ -40,16 +40,16 @@ PLAIN(bf16x2, u16x2, 7, 127)
 
 /* 9.7.4.1 - 9.7.4.10 for one type: T the lanes' type (u16 or u16x2), N the number format */
 #define HALF(t, T, N)                                                                                                  \
-    ALU_FN2(add_##t, T, T, T, num_add_h(N, a, b, f))                                                                   \
-    ALU_FN2(sub_##t, T, T, T, num_sub_h(N, a, b, f))                                                                   \
-    ALU_FN2(mul_##t, T, T, T, num_mul_h(N, a, b, f))                                                                   \
-    ALU_FN3(fma_##t, T, T, T, T, num_fma_h(N, a, b, c, f))                                                             \
-    ALU_FN1(neg_##t, T, T, num_neg(N, a, f))                                                                           \
-    ALU_FN1(abs_##t, T, T, num_abs(N, a, f))                                                                           \
-    ALU_FN2(min_##t, T, T, T, num_min(N, a, b, f))                                                                     \
-    ALU_FN2(max_##t, T, T, T, num_max(N, a, b, f))                                                                     \
-    ALU_FN1(tanh_##t, T, T, num_tanh_approx_h(N, a))                                                                   \
-    ALU_FN1(ex2_##t, T, T, num_ex2_approx_h(N, a, f))
+    ALU_LONG2(add_##t, T, T, T, num_add_h(N, a, b, f))                                                                 \
+    ALU_LONG2(sub_##t, T, T, T, num_sub_h(N, a, b, f))                                                                 \
+    ALU_LONG2(mul_##t, T, T, T, num_mul_h(N, a, b, f))                                                                 \
+    ALU_LONG3(fma_##t, T, T, T, T, num_fma_h(N, a, b, c, f))                                                           \
+    ALU_LONG1(neg_##t, T, T, num_neg(N, a, f))                                                                         \
+    ALU_LONG1(abs_##t, T, T, num_abs(N, a, f))                                                                         \
+    ALU_LONG2(min_##t, T, T, T, num_min(N, a, b, f))                                                                   \
+    ALU_LONG2(max_##t, T, T, T, num_max(N, a, b, f))                                                                   \
+    ALU_LONG1(tanh_##t, T, T, num_tanh_approx_h(N, a))                                                                 \
+    ALU_LONG1(ex2_##t, T, T, num_ex2_approx_h(N, a, f))
 HALF(f16, u16, NUM_F16)
 HALF(bf16, u16, NUM_BF16)
 HALF(f16x2, u16x2, NUM_F16)
@@ -59,9 +59,9 @@ HALF(bf16x2, u16x2, NUM_BF16)
 static inline uint32_t from_f16(uint16_t a) { return num_f32_bits(num_decode_f16(a)); }
 static inline uint32_t from_bf16(uint16_t a) { return (uint32_t)a << 16; }
 #define MIXED(t)                                                                                                       \
-    ALU_FN2(add_f32_##t, u32, u16, u32, num_add_f32(from_##t(a), b, r, f))                                             \
-    ALU_FN2(sub_f32_##t, u32, u16, u32, num_sub_f32(from_##t(a), b, r, f))                                             \
-    ALU_FN3(fma_f32_##t, u32, u16, u16, u32, num_fma_f32(from_##t(a), from_##t(b), c, r, f))
+    ALU_LONG2(add_f32_##t, u32, u16, u32, num_add_f32(from_##t(a), b, r, f))                                           \
+    ALU_LONG2(sub_f32_##t, u32, u16, u32, num_sub_f32(from_##t(a), b, r, f))                                           \
+    ALU_LONG3(fma_f32_##t, u32, u16, u16, u32, num_fma_f32(from_##t(a), from_##t(b), c, r, f))
 MIXED(f16)
 MIXED(bf16)
 

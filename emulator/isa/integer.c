@@ -17,11 +17,11 @@ ALU_FN2(add_16, u16, u16, u16, a + b)
 ALU_FN2(add_32, u32, u32, u32, a + b)
 ALU_FN2(add_64, u64, u64, u64, a + b)
 ALU_FN2(add_16x2, u16x2, u16x2, u16x2, a + b)
-ALU_FN2(add_sat_s32, s32, s32, s32, clamp_s32((int64_t)a + b))
+ALU_LONG2(add_sat_s32, s32, s32, s32, clamp_s32((int64_t)a + b))
 ALU_FN2(sub_16, u16, u16, u16, a - b)
 ALU_FN2(sub_32, u32, u32, u32, a - b)
 ALU_FN2(sub_64, u64, u64, u64, a - b)
-ALU_FN2(sub_sat_s32, s32, s32, s32, clamp_s32((int64_t)a - b))
+ALU_LONG2(sub_sat_s32, s32, s32, s32, clamp_s32((int64_t)a - b))
 
 /* 9.7.1.3 */
 ALU_FN2(mul_lo_16, u16, u16, u16, (uint32_t)a *b)
@@ -37,8 +37,8 @@ ALU_FN2(mul_hi_u16, u16, u16, u16, hi_u16(a, b))
 ALU_FN2(mul_hi_s16, s16, s16, s16, hi_s16(a, b))
 ALU_FN2(mul_hi_u32, u32, u32, u32, hi_u32(a, b))
 ALU_FN2(mul_hi_s32, s32, s32, s32, hi_s32(a, b))
-ALU_FN2(mul_hi_u64, u64, u64, u64, hi_u64(a, b))
-ALU_FN2(mul_hi_s64, s64, s64, s64, hi_s64(a, b))
+ALU_LONG2(mul_hi_u64, u64, u64, u64, hi_u64(a, b))
+ALU_LONG2(mul_hi_s64, s64, s64, s64, hi_s64(a, b))
 ALU_FN2(mul_wide_u16, u32, u16, u16, (uint32_t)a *b)
 ALU_FN2(mul_wide_s16, s32, s16, s16, (int32_t)a *b)
 ALU_FN2(mul_wide_u32, u64, u32, u32, (uint64_t)a *b)
@@ -52,9 +52,9 @@ ALU_FN3(mad_hi_u16, u16, u16, u16, u16, hi_u16(a, b) + c)
 ALU_FN3(mad_hi_s16, s16, s16, s16, s16, hi_s16(a, b) + c)
 ALU_FN3(mad_hi_u32, u32, u32, u32, u32, hi_u32(a, b) + c)
 ALU_FN3(mad_hi_s32, s32, s32, s32, u32, (uint32_t)hi_s32(a, b) + c)
-ALU_FN3(mad_hi_u64, u64, u64, u64, u64, hi_u64(a, b) + c)
-ALU_FN3(mad_hi_s64, s64, s64, s64, u64, (uint64_t)hi_s64(a, b) + c)
-ALU_FN3(mad_hi_sat_s32, s32, s32, s32, s32, clamp_s32((int64_t)hi_s32(a, b) + c))
+ALU_LONG3(mad_hi_u64, u64, u64, u64, u64, hi_u64(a, b) + c)
+ALU_LONG3(mad_hi_s64, s64, s64, s64, u64, (uint64_t)hi_s64(a, b) + c)
+ALU_LONG3(mad_hi_sat_s32, s32, s32, s32, s32, clamp_s32((int64_t)hi_s32(a, b) + c))
 ALU_FN3(mad_wide_u16, u32, u16, u16, u32, (uint32_t)a *b + c)
 ALU_FN3(mad_wide_s16, s32, s16, s16, u32, (uint32_t)((int32_t)a *b) + c)
 ALU_FN3(mad_wide_u32, u64, u32, u32, u64, (uint64_t)a *b + c)
@@ -73,7 +73,7 @@ ALU_FN3(mad24_lo_u32, u32, u32, u32, u32, mul24_u(a, b) + c)
 ALU_FN3(mad24_lo_s32, u32, u32, u32, u32, (uint64_t)mul24_s(a, b) + c)
 ALU_FN3(mad24_hi_u32, u32, u32, u32, u32, (mul24_u(a, b) >> 16) + c)
 ALU_FN3(mad24_hi_s32, u32, u32, u32, u32, (uint64_t)(mul24_s(a, b) >> 16) + c)
-ALU_FN3(mad24_hi_sat_s32, s32, u32, u32, s32, clamp_s32((mul24_s(a, b) >> 16) + c))
+ALU_LONG3(mad24_hi_sat_s32, s32, u32, u32, s32, clamp_s32((mul24_s(a, b) >> 16) + c))
 
 /* 9.7.1.7 */
 ALU_FN3(sad_u16, u16, u16, u16, u16, c + (a < b ? b - a : a - b))
@@ -86,11 +86,11 @@ ALU_FN3(sad_s64, u64, s64, s64, u64, c + (a < b ? (uint64_t)b - (uint64_t)a : (u
 /* 9.7.1.8, 9.7.1.9: a zero divisor gives a machine-specific quotient and remainder, on an H200 all ones at every width.
  * Otherwise the quotient rounds toward zero, and the one that overflows wraps. */
 #define DIV_U(bits, T)                                                                                                 \
-    ALU_FN2(div_u##bits, u##bits, u##bits, u##bits, b ? a / b : (T) ~(T)0)                                             \
-    ALU_FN2(rem_u##bits, u##bits, u##bits, u##bits, b ? a % b : (T) ~(T)0)
+    ALU_LONG2(div_u##bits, u##bits, u##bits, u##bits, b ? a / b : (T) ~(T)0)                                           \
+    ALU_LONG2(rem_u##bits, u##bits, u##bits, u##bits, b ? a % b : (T) ~(T)0)
 #define DIV_S(bits, T, U)                                                                                              \
-    ALU_FN2(div_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)(0 - (U)a) : (T)(a / b))             \
-    ALU_FN2(rem_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)0 : (T)(a % b))
+    ALU_LONG2(div_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)(0 - (U)a) : (T)(a / b))           \
+    ALU_LONG2(rem_s##bits, s##bits, s##bits, s##bits, b == 0 ? (T)-1 : b == -1 ? (T)0 : (T)(a % b))
 DIV_U(16, uint16_t)
 DIV_U(32, uint32_t)
 DIV_U(64, uint64_t)
@@ -125,24 +125,24 @@ MIN_MAX_RELU(s32)
 MIN_MAX_RELU(s16x2)
 
 /* 9.7.1.14, 9.7.1.15 */
-ALU_FN1(popc_b32, u32, u32, __builtin_popcount(a))
-ALU_FN1(popc_b64, u32, u64, __builtin_popcountll(a))
-ALU_FN1(clz_b32, u32, u32, a ? __builtin_clz(a) : 32)
-ALU_FN1(clz_b64, u32, u64, a ? __builtin_clzll(a) : 64)
+ALU_LONG1(popc_b32, u32, u32, __builtin_popcount(a))
+ALU_LONG1(popc_b64, u32, u64, __builtin_popcountll(a))
+ALU_LONG1(clz_b32, u32, u32, a ? __builtin_clz(a) : 32)
+ALU_LONG1(clz_b64, u32, u64, a ? __builtin_clzll(a) : 64)
 
 /* 9.7.1.16 */
 static inline uint32_t find_top(uint64_t a) { return a ? 63 - (uint32_t)__builtin_clzll(a) : UINT32_MAX; }
 static inline uint32_t shift_to_top(uint32_t pos, uint32_t msb) { return pos == UINT32_MAX ? pos : msb - pos; }
 static inline uint64_t flip_s32(int32_t a) { return (uint32_t)(a < 0 ? ~a : a); }
 static inline uint64_t flip_s64(int64_t a) { return (uint64_t)(a < 0 ? ~a : a); }
-ALU_FN1(bfind_u32, u32, u32, find_top(a))
-ALU_FN1(bfind_s32, u32, s32, find_top(flip_s32(a)))
-ALU_FN1(bfind_u64, u32, u64, find_top(a))
-ALU_FN1(bfind_s64, u32, s64, find_top(flip_s64(a)))
-ALU_FN1(bfind_shiftamt_u32, u32, u32, shift_to_top(find_top(a), 31))
-ALU_FN1(bfind_shiftamt_s32, u32, s32, shift_to_top(find_top(flip_s32(a)), 31))
-ALU_FN1(bfind_shiftamt_u64, u32, u64, shift_to_top(find_top(a), 63))
-ALU_FN1(bfind_shiftamt_s64, u32, s64, shift_to_top(find_top(flip_s64(a)), 63))
+ALU_LONG1(bfind_u32, u32, u32, find_top(a))
+ALU_LONG1(bfind_s32, u32, s32, find_top(flip_s32(a)))
+ALU_LONG1(bfind_u64, u32, u64, find_top(a))
+ALU_LONG1(bfind_s64, u32, s64, find_top(flip_s64(a)))
+ALU_LONG1(bfind_shiftamt_u32, u32, u32, shift_to_top(find_top(a), 31))
+ALU_LONG1(bfind_shiftamt_s32, u32, s32, shift_to_top(find_top(flip_s32(a)), 31))
+ALU_LONG1(bfind_shiftamt_u64, u32, u64, shift_to_top(find_top(a), 63))
+ALU_LONG1(bfind_shiftamt_s64, u32, s64, shift_to_top(find_top(flip_s64(a)), 63))
 
 /* 9.7.1.17; a base above 31 is undefined behaviour and finds nothing here */
 static inline uint32_t find_nth(uint32_t mask, uint32_t base, int32_t offset) {
@@ -157,7 +157,7 @@ static inline uint32_t find_nth(uint32_t mask, uint32_t base, int32_t offset) {
             return (uint32_t)pos;
     return UINT32_MAX;
 }
-ALU_FN3(fns_b32, u32, u32, u32, s32, find_nth(a, b, c))
+ALU_LONG3(fns_b32, u32, u32, u32, s32, find_nth(a, b, c))
 
 /* 9.7.1.18 */
 static inline uint32_t reverse32(uint32_t a) {
@@ -166,8 +166,8 @@ static inline uint32_t reverse32(uint32_t a) {
     a = (a >> 4 & 0x0f0f0f0f) | (a & 0x0f0f0f0f) << 4;
     return __builtin_bswap32(a);
 }
-ALU_FN1(brev_b32, u32, u32, reverse32(a))
-ALU_FN1(brev_b64, u64, u64, (uint64_t)reverse32((uint32_t)a) << 32 | reverse32((uint32_t)(a >> 32)))
+ALU_LONG1(brev_b32, u32, u32, reverse32(a))
+ALU_LONG1(brev_b64, u64, u64, (uint64_t)reverse32((uint32_t)a) << 32 | reverse32((uint32_t)(a >> 32)))
 
 /* 9.7.1.19: position and length are the low 8 bits of b and c */
 static inline uint64_t extract_u(uint64_t a, uint32_t b, uint32_t c) {
@@ -186,10 +186,10 @@ static inline int64_t extract_s(int64_t a, uint32_t b, uint32_t c, uint32_t widt
         return a >> pos;
     return (int64_t)((uint64_t)a << (64 - pos - len)) >> (64 - len);
 }
-ALU_FN3(bfe_u32, u32, u32, u32, u32, extract_u(a, b, c))
-ALU_FN3(bfe_s32, s32, s32, u32, u32, extract_s(a, b, c, 32))
-ALU_FN3(bfe_u64, u64, u64, u32, u32, extract_u(a, b, c))
-ALU_FN3(bfe_s64, s64, s64, u32, u32, extract_s(a, b, c, 64))
+ALU_LONG3(bfe_u32, u32, u32, u32, u32, extract_u(a, b, c))
+ALU_LONG3(bfe_s32, s32, s32, u32, u32, extract_s(a, b, c, 32))
+ALU_LONG3(bfe_u64, u64, u64, u32, u32, extract_u(a, b, c))
+ALU_LONG3(bfe_s64, s64, s64, u32, u32, extract_s(a, b, c, 64))
 
 /* 9.7.1.20 */
 static inline uint64_t insert(uint64_t a, uint64_t b, uint32_t c, uint32_t d) {
@@ -199,8 +199,8 @@ static inline uint64_t insert(uint64_t a, uint64_t b, uint32_t c, uint32_t d) {
     uint64_t m = (len > 63 ? ~UINT64_C(0) : (UINT64_C(1) << len) - 1) << pos;
     return (b & ~m) | (a << pos & m);
 }
-ALU_FN4(bfi_b32, u32, u32, u32, u32, u32, insert(a, b, c, e))
-ALU_FN4(bfi_b64, u64, u64, u64, u32, u32, insert(a, b, c, e))
+ALU_LONG4(bfi_b32, u32, u32, u32, u32, u32, insert(a, b, c, e))
+ALU_LONG4(bfi_b64, u64, u64, u64, u32, u32, insert(a, b, c, e))
 
 /* 9.7.1.21: b & 31 bits are kept; in clamp mode 32 and more keep all */
 static inline uint32_t extend(uint32_t a, uint32_t b, bool clamp, bool is_signed) {
@@ -211,10 +211,10 @@ static inline uint32_t extend(uint32_t a, uint32_t b, bool clamp, bool is_signed
         return 0;
     return is_signed ? (uint32_t)((int32_t)(a << (32 - n)) >> (32 - n)) : a << (32 - n) >> (32 - n);
 }
-ALU_FN2(szext_clamp_u32, u32, u32, u32, extend(a, b, true, false))
-ALU_FN2(szext_clamp_s32, u32, u32, u32, extend(a, b, true, true))
-ALU_FN2(szext_wrap_u32, u32, u32, u32, extend(a, b, false, false))
-ALU_FN2(szext_wrap_s32, u32, u32, u32, extend(a, b, false, true))
+ALU_LONG2(szext_clamp_u32, u32, u32, u32, extend(a, b, true, false))
+ALU_LONG2(szext_clamp_s32, u32, u32, u32, extend(a, b, true, true))
+ALU_LONG2(szext_wrap_u32, u32, u32, u32, extend(a, b, false, false))
+ALU_LONG2(szext_wrap_s32, u32, u32, u32, extend(a, b, false, true))
 
 /* 9.7.1.22 */
 static inline uint32_t bit_mask(uint32_t a, uint32_t b, bool clamp) {
@@ -223,8 +223,8 @@ static inline uint32_t bit_mask(uint32_t a, uint32_t b, bool clamp) {
     uint32_t pos = a & 31, len = clamp && b >= 32 ? 32 : b & 31;
     return (uint32_t)(((UINT64_C(1) << len) - 1) << pos);
 }
-ALU_FN2(bmsk_clamp, u32, u32, u32, bit_mask(a, b, true))
-ALU_FN2(bmsk_wrap, u32, u32, u32, bit_mask(a, b, false))
+ALU_LONG2(bmsk_clamp, u32, u32, u32, bit_mask(a, b, true))
+ALU_LONG2(bmsk_wrap, u32, u32, u32, bit_mask(a, b, false))
 
 /* 9.7.1.23, 9.7.1.24 */
 static inline int32_t byte_of(uint32_t v, unsigned i, bool is_signed) {
@@ -246,9 +246,9 @@ static inline uint32_t dot2(uint32_t a, uint32_t b, uint32_t c, bool sa, bool sb
     return c;
 }
 #define DOT(ta, tb, sa, sb)                                                                                            \
-    ALU_FN3(dp4a_##ta##_##tb, u32, u32, u32, u32, dot4(a, b, c, sa, sb))                                               \
-    ALU_FN3(dp2a_lo_##ta##_##tb, u32, u32, u32, u32, dot2(a, b, c, sa, sb, 0))                                         \
-    ALU_FN3(dp2a_hi_##ta##_##tb, u32, u32, u32, u32, dot2(a, b, c, sa, sb, 2))
+    ALU_LONG3(dp4a_##ta##_##tb, u32, u32, u32, u32, dot4(a, b, c, sa, sb))                                             \
+    ALU_LONG3(dp2a_lo_##ta##_##tb, u32, u32, u32, u32, dot2(a, b, c, sa, sb, 0))                                       \
+    ALU_LONG3(dp2a_hi_##ta##_##tb, u32, u32, u32, u32, dot2(a, b, c, sa, sb, 2))
 DOT(u32, u32, false, false)
 DOT(u32, s32, false, true)
 DOT(s32, u32, true, false)
