@@ -135,6 +135,12 @@ all: $(STEPS:%=$(PROGRAMS)/%) $(SUBPROGRAMS:%=$(PROGRAMS)/%) emulator ## every s
 EMU := $(BUILD)/emulator
 EMU_SRC := $(sort $(wildcard emulator/*/*.c emulator/*/*/*.c))
 EMU_OBJ := $(EMU_SRC:emulator/%.c=$(EMU)/obj/%.o)
+# What only sm100emu-log is made of, and what the launcher is: the first run waits for no more than it needs.
+LOG_OBJ := $(filter $(addprefix %/view/,json.o perfetto.o timeline.o),$(EMU_OBJ))
+LIB_OBJ := $(filter-out $(LOG_OBJ),$(EMU_OBJ))
+LAUNCHER_OBJ := $(filter $(addprefix $(EMU)/obj/,base/%.o cudart/core/options.o cudart/loader/elf%.o cudart/loader/fatbin.o \
+                explore/%.o machine/worker.o report/excerpt.o report/text.o view/event_rows.o view/follow.o view/names%.o \
+                view/say.o view/tiles.o),$(LIB_OBJ))
 EMU_NAMES := $(addprefix $(EMU)/,libcudart.so.12 libcudart.so.13 libcuda.so.1)
 EXPORTS := emulator/cudart/runtime/exports.map
 
@@ -167,8 +173,10 @@ endif
 EMU_LINK = $(SAN_FLAGS) $(SAN_LINK) $(LDFLAGS)
 EMU_LIBS := -ldl -lm -lpthread
 
+# What a program runs by; the archive is for the tests, sm100emu-log for logs.
+RUNNER := $(EMU_NAMES) $(BUILD)/sm100emu
 .PHONY: emulator
-emulator: $(EMU)/libsm100emu.a $(EMU_NAMES) $(BUILD)/sm100emu $(BUILD)/sm100emu-log ## the emulator and its launcher alone
+emulator: $(RUNNER) $(EMU)/libsm100emu.a $(BUILD)/sm100emu-log ## the emulator and its launcher alone
 	$(said)
 
 # $(call hold,TEXT): the target is a file of TEXT, which is younger only where TEXT is another.
@@ -196,12 +204,13 @@ $(EMU)/told: $(FORCED)
 	$(call hold,$(VERSION) $(LIBRARIES))
 
 # What takes most of an emulation's time: the loops over matrices in simd/, the checks of order, the machine's steps, the
-# loops over lanes in isa/.
+# loops over lanes in isa/. What runs once for a launch, or once for a finding, is quickly compiled.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
 $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
-$(foreach r,base engines launch machine num warp,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O2)
-$(foreach r,cudart lower ptx,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O1)
-$(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize)
+$(foreach r,base/ engines/ machine/ num/ simd/fused simd/gather warp/,$(EMU)/obj/$(r)%.o): EMU_CFLAGS += $(TUNED:file=-O2)
+$(foreach r,check/know check/verdict launch lower ptx,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O1)
+$(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
+$(foreach r,cudart/driver cudart/runtime explore,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
 # It has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) from -O2 on alone; without
 # that the program's own SSE code takes several times as long.
 $(EMU)/obj/isa/float.o: EMU_CFLAGS += $(TUNED:file=-O2)
@@ -220,18 +229,20 @@ $(EMU)/libsm100emu.a: $(EMU_OBJ) $(EMU)/objects
 	$(Q)rm -f $@.new && $(AR) qcs $@.new $(EMU_OBJ) && mv -f $@.new $@
 
 # nodelete: a program that closes the last plugin with CUDA in it leaves the emulator's threads where they are.
-$(EMU)/libsm100emu.so: $(EMU_OBJ) $(EMU)/objects $(EXPORTS)
+$(EMU)/libsm100emu.so: $(LIB_OBJ) $(EMU)/objects $(EXPORTS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared $(EMU_LINK) -Wl,-soname,libsm100emu.so -Wl,-Bsymbolic -Wl,-z,nodelete \
 	    -Wl,--version-script=$(EXPORTS) \
-	    -o $@ $(EMU_OBJ) $(EMU_LIBS)
+	    -o $@ $(LIB_OBJ) $(EMU_LIBS)
 
 $(EMU_NAMES): $(EMU)/libsm100emu.so
 	@ln -sf libsm100emu.so $@ && touch -h $@
 
-$(BUILD)/sm100emu $(BUILD)/sm100emu-log: $(BUILD)/%: emulator/%.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
+$(BUILD)/sm100emu: $(LAUNCHER_OBJ) $(EMU)/objects
+$(BUILD)/sm100emu-log: $(EMU)/libsm100emu.a
+$(BUILD)/sm100emu $(BUILD)/sm100emu-log: $(BUILD)/%: emulator/%.c $(EMU)/flags $(EMU)/told Makefile
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(EMU_CFLAGS) $(TOLD) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(EMU)/libsm100emu.a $(EMU_LIBS) -o $@
+	$(Q)$(CC) $(EMU_CFLAGS) $(TOLD) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(filter %.o %.a,$^) $(EMU_LIBS) -o $@
 
 # With all objects, not the archive: it prints the diagnostics of every room.
 $(BUILD)/sm100emu-rules: emulator/sm100emu-rules.c $(EMU_OBJ) $(EMU)/flags Makefile
@@ -330,14 +341,14 @@ define step_rules
 $(PROGRAMS)/$(1): $(1)/$(1).cu $(TOOL) Makefile
 	$$(call nvcc,$$<,$$@)
 
-run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,emulator)
+run-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(if $(filter gpu,$(RUN_ON)),,$(RUNNER))
 	@RUN_ON='$(RUN_ON)' SAN_LIB='$(SAN_LIB)' sh scripts/run.sh $(BUILD) $$< $$(ARGS)
 	$(if $(EXERCISE),,@echo "make watch-$(firstword $(subst _, ,$(1)))$(RUNG:%= RUNG=%)$(PART:%= PART=%) makes a page of what happens in it")
 
-check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
+check-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(RUNNER)
 	@SAN_LIB='$(SAN_LIB)' sh scripts/check.sh $(BUILD)/sm100emu $(SEEDS) $$< $$(ARGS)
 
-watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) emulator
+watch-$(firstword $(subst _, ,$(1))): $(call program,$(1)) $(RUNNER) $(BUILD)/sm100emu-log
 	@SAN_LIB='$(SAN_LIB)' ARGS='$$(ARGS)' TEXT='$(TEXT)' BREAK='$(BREAK)' BESIDE='$(BESIDE)' MAKE='$$(MAKE)' \
 	    sh scripts/watch.sh $(BUILD) $(1) $$(if $$(or $$(SUBPROGRAM),$$(EXERCISE)),$$<)
 endef
