@@ -207,10 +207,10 @@ $(EMU)/told: $(FORCED)
 # loops over lanes in isa/. What runs once for a launch, or once for a finding, is quickly compiled.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
 $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
-$(foreach r,base/ engines/ machine/ num/ simd/fused simd/gather warp/,$(EMU)/obj/$(r)%.o): EMU_CFLAGS += $(TUNED:file=-O2)
-$(foreach r,check/know check/verdict launch lower ptx,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O1)
+$(foreach r,base/% engines/% machine/% num/% simd/fused simd/fused_% simd/gather warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
+$(foreach r,check/know/% check/verdict/% $(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
-$(foreach r,cudart/driver cudart/runtime explore,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
+$(foreach r,cudart/driver cudart/runtime deadlock explore report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
 # It has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) from -O2 on alone; without
 # that the program's own SSE code takes several times as long.
 $(EMU)/obj/isa/float.o: EMU_CFLAGS += $(TUNED:file=-O2)

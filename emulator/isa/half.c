@@ -38,22 +38,25 @@ PLAIN(bf16x2, u16x2, 7, 127)
 
 /* --- every form --------------------------------------------------------------------------------------------------- */
 
-/* 9.7.4.1 - 9.7.4.10 for one type: T the lanes' type (u16 or u16x2), N the number format */
-#define HALF(t, T, N)                                                                                                  \
-    ALU_LONG2(add_##t, T, T, T, num_add_h(N, a, b, f))                                                                 \
-    ALU_LONG2(sub_##t, T, T, T, num_sub_h(N, a, b, f))                                                                 \
-    ALU_LONG2(mul_##t, T, T, T, num_mul_h(N, a, b, f))                                                                 \
-    ALU_LONG3(fma_##t, T, T, T, T, num_fma_h(N, a, b, c, f))                                                           \
-    ALU_LONG1(neg_##t, T, T, num_neg(N, a, f))                                                                         \
-    ALU_LONG1(abs_##t, T, T, num_abs(N, a, f))                                                                         \
-    ALU_LONG2(min_##t, T, T, T, num_min(N, a, b, f))                                                                   \
-    ALU_LONG2(max_##t, T, T, T, num_max(N, a, b, f))                                                                   \
-    ALU_LONG1(tanh_##t, T, T, num_tanh_approx_h(N, a))                                                                 \
-    ALU_LONG1(ex2_##t, T, T, num_ex2_approx_h(N, a, f))
-HALF(f16, u16, NUM_F16)
-HALF(bf16, u16, NUM_BF16)
-HALF(f16x2, u16x2, NUM_F16)
-HALF(bf16x2, u16x2, NUM_BF16)
+/* Among the flags of num.h in in->aux: the operands are bf16, not f16. */
+enum { BF16_OPERANDS = 1 << 20 };
+static inline num_type type_in(unsigned f) { return f & BF16_OPERANDS ? NUM_BF16 : NUM_F16; }
+static inline unsigned flags_in(unsigned f) { return f & ~(unsigned)BF16_OPERANDS; }
+
+/* 9.7.4.1 - 9.7.4.10, of both formats; T the lanes' type, u16 or u16x2 */
+#define HALF(T)                                                                                                        \
+    ALU_LONG2(add_##T, T, T, T, num_add_h(type_in(f), a, b, flags_in(f)))                                              \
+    ALU_LONG2(sub_##T, T, T, T, num_sub_h(type_in(f), a, b, flags_in(f)))                                              \
+    ALU_LONG2(mul_##T, T, T, T, num_mul_h(type_in(f), a, b, flags_in(f)))                                              \
+    ALU_LONG3(fma_##T, T, T, T, T, num_fma_h(type_in(f), a, b, c, flags_in(f)))                                        \
+    ALU_LONG1(neg_##T, T, T, num_neg(type_in(f), a, flags_in(f)))                                                      \
+    ALU_LONG1(abs_##T, T, T, num_abs(type_in(f), a, flags_in(f)))                                                      \
+    ALU_LONG2(min_##T, T, T, T, num_min(type_in(f), a, b, flags_in(f)))                                                \
+    ALU_LONG2(max_##T, T, T, T, num_max(type_in(f), a, b, flags_in(f)))                                                \
+    ALU_LONG1(tanh_##T, T, T, num_tanh_approx_h(type_in(f), a))                                                        \
+    ALU_LONG1(ex2_##T, T, T, num_ex2_approx_h(type_in(f), a, flags_in(f)))
+HALF(u16)
+HALF(u16x2)
 
 /* 9.7.5 */
 static inline uint32_t from_f16(uint16_t a) { return num_f32_bits(num_decode_f16(a)); }
@@ -72,27 +75,28 @@ MIXED(bf16)
 #define NAN_ ALU_M(NaN)
 #define SIGN (ALU_M(abs) | ALU_M(xorsign))
 #define APPROX ALU_M(approx)
-/* One type: signatures of 2, 3 and 4 operands; `ftz`, `sat`: the bits where the type has them, `how`: as ex2 needs. */
-#define ROWS(t, s2, s3, s4, ftz, sat, how)                                                                             \
+/* One type, and that of its lanes: signatures of 2, 3 and 4 operands; `ftz`, `sat`: the bits where the type has them,
+ * `how`: as ex2 needs. */
+#define ROWS(t, T, s2, s3, s4, ftz, sat, how)                                                                          \
     ALU_ROW(add, t, 0, RN, s3, add_plain_##t), ALU_ROW(sub, t, 0, RN, s3, sub_plain_##t),                              \
         ALU_ROW(mul, t, 0, RN, s3, mul_plain_##t), ALU_ROW(fma, t, RN, 0, s4, fma_plain_##t),                          \
-        ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##t), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##t),              \
-        ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##t), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##t),                  \
-        ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##t), ALU_ROW(neg, t, 0, ftz, s2, neg_##t),                            \
-        ALU_ROW(abs, t, 0, ftz, s2, abs_##t), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##t),                             \
-        ALU_ROW(min, t, SIGN, ftz | NAN_, s3, min_##t), ALU_ROW(max, t, 0, ftz | NAN_, s3, max_##t),                   \
-        ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##t), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##t),                     \
-        ALU_ROW(ex2, t, how, 0, s2, ex2_##t)
+        ALU_ROW(add, t, 0, RN | ftz | sat, s3, add_##T), ALU_ROW(sub, t, 0, RN | ftz | sat, s3, sub_##T),              \
+        ALU_ROW(mul, t, 0, RN | ftz | sat, s3, mul_##T), ALU_ROW(fma, t, RN, ftz | sat, s4, fma_##T),                  \
+        ALU_ROW(fma, t, RN | RELU, ftz, s4, fma_##T), ALU_ROW(neg, t, 0, ftz, s2, neg_##T),                            \
+        ALU_ROW(abs, t, 0, ftz, s2, abs_##T), ALU_ROW(min, t, 0, ftz | NAN_, s3, min_##T),                             \
+        ALU_ROW(min, t, SIGN, ftz | NAN_, s3, min_##T), ALU_ROW(max, t, 0, ftz | NAN_, s3, max_##T),                   \
+        ALU_ROW(max, t, SIGN, ftz | NAN_, s3, max_##T), ALU_ROW(tanh, t, APPROX, 0, s2, tanh_##T),                     \
+        ALU_ROW(ex2, t, how, 0, s2, ex2_##T)
 #define MIXED_ROWS(t)                                                                                                  \
     ALU_ROW2(add, f32, t, 0, ALU_RND | SAT, "whw", add_f32_##t),                                                       \
         ALU_ROW2(sub, f32, t, 0, ALU_RND | SAT, "whw", sub_f32_##t),                                                   \
         ALU_ROW2(fma, f32, t, ALU_NEED_RND, ALU_RND | SAT, "whhw", fma_f32_##t)
 
 static const struct alu_row rows[] = {
-    ROWS(f16, "hh", "hhh", "hhhh", FTZ, SAT, APPROX),
-    ROWS(bf16, "hh", "hhh", "hhhh", 0, 0, APPROX | FTZ),
-    ROWS(f16x2, "ww", "www", "wwww", FTZ, SAT, APPROX),
-    ROWS(bf16x2, "ww", "www", "wwww", 0, 0, APPROX | FTZ),
+    ROWS(f16, u16, "hh", "hhh", "hhhh", FTZ, SAT, APPROX),
+    ROWS(bf16, u16, "hh", "hhh", "hhhh", 0, 0, APPROX | FTZ),
+    ROWS(f16x2, u16x2, "ww", "www", "wwww", FTZ, SAT, APPROX),
+    ROWS(bf16x2, u16x2, "ww", "www", "wwww", 0, 0, APPROX | FTZ),
     MIXED_ROWS(f16),
     MIXED_ROWS(bf16),
 };
@@ -100,5 +104,10 @@ static const struct alu_row rows[] = {
 bool alu_bind_half(struct isa_binder *b, struct insn *in) {
     if (ptx_has(in->src, PTX_MOD_oob)) /* 9.7.4.4 */
         return isa_refuse(b, "the ISA does not say which bits the OOB NaN of .oob has");
-    return alu_bind(b, in, rows, sizeof rows / sizeof *rows);
+    if (!alu_bind(b, in, rows, sizeof rows / sizeof *rows))
+        return false;
+    const enum ptx_type t = ptx_insn_type(in->src, 0);
+    if (t == PTX_BF16 || t == PTX_BF16X2)
+        in->aux |= (uint64_t)BF16_OPERANDS << 8;
+    return true;
 }
