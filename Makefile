@@ -206,6 +206,11 @@ $(EMU)/told: $(FORCED)
 # What takes most of an emulation's time: the loops over matrices in simd/, the checks of order, the machine's steps, the
 # loops over lanes in isa/. What runs once for a launch, or once for a finding, is quickly compiled.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
+# A pass of gcc's that takes more of the compiler's time than it saves of the emulator's, but for simd/; clang does not know
+# its name.
+ifeq ($(findstring clang,$(if $(TUNED),$(shell $(CC) --version 2>/dev/null),clang)),)
+$(filter-out $(EMU)/obj/simd/%,$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts
+endif
 $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
 $(foreach r,base/% engines/% machine/% num/% simd/fused simd/fused_% simd/gather warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
 $(foreach r,check/know/% check/verdict/% $(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
