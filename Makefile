@@ -206,19 +206,18 @@ $(EMU)/told: $(FORCED)
 # What takes most of an emulation's time: the loops over matrices in simd/, the checks of order, the machine's steps, the
 # loops over lanes in isa/. What runs once for a launch, or once for a finding, is quickly compiled.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
-# A pass of gcc's that takes more of the compiler's time than it saves of the emulator's, but for simd/; clang does not know
-# its name.
-ifeq ($(findstring clang,$(if $(TUNED),$(shell $(CC) --version 2>/dev/null),clang)),)
-$(filter-out $(EMU)/obj/simd/%,$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts
-endif
 $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
 $(foreach r,base/% engines/% machine/% num/% simd/fused simd/fused_% simd/gather warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
 $(foreach r,check/know/% check/verdict/% $(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
 $(foreach r,cudart/driver cudart/runtime deadlock explore report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
-# It has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) from -O2 on alone; without
-# that the program's own SSE code takes several times as long.
-$(EMU)/obj/isa/float.o: EMU_CFLAGS += $(TUNED:file=-O2)
+# Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for simd/. And isa/float.c has
+# functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) only if it is told so, or from -O2 on;
+# without that the program's own SSE code takes several times as long. clang clears them anyway, and knows no such flags.
+ifeq ($(findstring clang,$(if $(TUNED),$(shell $(CC) --version 2>/dev/null),clang)),)
+$(filter-out $(EMU)/obj/simd/%,$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts -fno-tree-vrp -fno-gcse -fno-schedule-insns2
+$(EMU)/obj/isa/float.o: EMU_CFLAGS += -fexpensive-optimizations
+endif
 
 $(EMU)/obj/%.o: emulator/%.c $(EMU)/flags Makefile
 	$(call say,CC,$<)
