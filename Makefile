@@ -207,15 +207,16 @@ $(EMU)/told: $(FORCED)
 # loops over lanes in isa/. What runs once for a launch, or once for a finding, is quickly compiled.
 TUNED := $(if $(SANITIZE),,$(filter file,$(origin OPT)))
 $(foreach r,check simd,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O3)
-$(foreach r,base/% engines/% machine/% num/% simd/fused simd/fused_% simd/gather warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
-$(foreach r,check/know/% check/verdict/% $(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
+$(foreach r,base/% check/know/% engines/% machine/% num/% simd/fused simd/fused_% simd/gather warp/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O2)
+$(foreach r,check/verdict/% $(addprefix engines/,tc_alloc tc_desc tc_idesc tensormap) launch/% lower/% ptx/%,$(EMU)/obj/$(r).o): EMU_CFLAGS += $(TUNED:file=-O1)
 $(EMU)/obj/isa/%.o: EMU_CFLAGS += $(TUNED:file=-O1 -ftree-vectorize -fno-tree-slp-vectorize)
-$(foreach r,cudart/driver cudart/runtime deadlock explore report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
-# Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for simd/. And isa/float.c has
-# functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) only if it is told so, or from -O2 on;
-# without that the program's own SSE code takes several times as long. clang clears them anyway, and knows no such flags.
+$(foreach r,cudart/core cudart/driver cudart/runtime deadlock explore report,$(EMU)/obj/$(r)/%.o): EMU_CFLAGS += $(TUNED:file=-O0)
+# Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for check/ and simd/. And
+# isa/float.c has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) only if it is told so,
+# or from -O2 on; without that the program's own SSE code takes several times as long. clang clears them anyway, and knows
+# no such flags.
 ifeq ($(findstring clang,$(if $(TUNED),$(shell $(CC) --version 2>/dev/null),clang)),)
-$(filter-out $(EMU)/obj/simd/%,$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts -fno-tree-vrp -fno-gcse -fno-schedule-insns2
+$(filter-out $(addprefix $(EMU)/obj/,check/% simd/%),$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts -fno-tree-vrp -fno-gcse -fno-schedule-insns2
 $(EMU)/obj/isa/float.o: EMU_CFLAGS += -fexpensive-optimizations
 endif
 
@@ -242,9 +243,9 @@ $(EMU)/libsm100emu.so: $(LIB_OBJ) $(EMU)/objects $(EXPORTS)
 $(EMU_NAMES): $(EMU)/libsm100emu.so
 	@ln -sf libsm100emu.so $@ && touch -h $@
 
-$(BUILD)/sm100emu: $(LAUNCHER_OBJ) $(EMU)/objects
-$(BUILD)/sm100emu-log: $(EMU)/libsm100emu.a
-$(BUILD)/sm100emu $(BUILD)/sm100emu-log: $(BUILD)/%: emulator/%.c $(EMU)/flags $(EMU)/told Makefile
+$(BUILD)/sm100emu: emulator/sm100emu.c $(LAUNCHER_OBJ) $(EMU)/objects $(EMU)/flags $(EMU)/told Makefile
+$(BUILD)/sm100emu-log: emulator/sm100emu-log.c $(EMU)/libsm100emu.a $(EMU)/flags $(EMU)/told Makefile
+$(BUILD)/sm100emu $(BUILD)/sm100emu-log:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(EMU_CFLAGS) $(TOLD) -MMD -MP -MF $@.d $(SAN_LINK) $(LDFLAGS) $< $(filter %.o %.a,$^) $(EMU_LIBS) -o $@
 
