@@ -214,9 +214,9 @@ $(foreach r,cudart/core cudart/driver cudart/runtime deadlock explore report,$(E
 # Passes of gcc's that take more of the compiler's time than they save of the emulator's, but for check/ and simd/. And
 # isa/float.c has functions for AVX, behind which gcc clears the upper halves of registers (vzeroupper) only if it is told so,
 # or from -O2 on; without that the program's own SSE code takes several times as long. clang clears them anyway, and knows
-# no such flags.
+# no such flags. In isa/builtin.c gcc would take values for uninitialised.
 ifeq ($(findstring clang,$(if $(TUNED),$(shell $(CC) --version 2>/dev/null),clang)),)
-$(filter-out $(addprefix $(EMU)/obj/,check/% simd/%),$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts -fno-tree-vrp -fno-gcse -fno-schedule-insns2
+$(filter-out $(addprefix $(EMU)/obj/,check/% isa/builtin.o simd/%),$(EMU_OBJ)): EMU_CFLAGS += -fno-tree-dominator-opts -fno-tree-vrp -fno-gcse -fno-schedule-insns2
 $(EMU)/obj/isa/float.o: EMU_CFLAGS += -fexpensive-optimizations
 endif
 
