@@ -26,7 +26,8 @@ sentence() {
     sed '/^--- /,$d; /^[A-Z][a-z]*: /d' "$1"
 }
 
-# program_of STEP PATCH: sets broken to the program that the patch changes, by its source: the step's or one of its parts
+# program_of STEP PATCH: sets broken to the program that the patch changes, the step's or a part of it, as its source
+# without .cu
 program_of() {
     broken=$(sed -n 's|^+++ b/\(.*/parts/.*\)\.cu$|\1|p' "$2")
     broken=${broken:-$1/$1}
@@ -45,9 +46,9 @@ kernel_alone() {
         [ -n "$(host_part "$1/$1.cu")" ] && [ "$(host_part "$1/$1.cu")" = "$(host_part "$3/$1/$1.cu")" ]
 }
 
-# broken_copy STEP PATCH FOLDER: FOLDER gets the step and common/ with the patch in them, and the program that program_of names
-# is built there. Files keep their times, and a patched one that is the same as before its own: what was built is built again only where
-# something changed.
+# broken_copy STEP PATCH FOLDER: FOLDER gets the step and common/ with the patch in them, and the program that program_of
+# names is built there. Files keep their times, and a patched one that is the same as before its own: what was built is
+# built again only where something changed.
 broken_copy() {
     sh scripts/doctor.sh need patch
     fresh=$3.$$

@@ -39,7 +39,7 @@ END = re.compile(r"(?<=[.!?:])\**\s+(?=[A-Z`*\[(])")
 
 
 def sentences(lines):
-    """(line, sentence) of a page's prose: no tables, headings, comments and indented blocks. A list's items are apart."""
+    """(line, sentence) of a page's prose: no tables, headings, comments and indented blocks. Items of lists are apart."""
     text, first = [], 0
     for number, line in [*lines, (0, "")]:
         line = re.sub(r"<!--.*?-->", "", line)
@@ -53,7 +53,7 @@ def sentences(lines):
 
 
 def words(lines):
-    """How many a reader of the page has before them: tables and answers too, without output, comments and links' targets."""
+    """How many a reader has before them: with tables and answers, without output, comments and links' targets."""
     text = re.sub(r"<!--.*?-->|\]\([^)]*\)", " ", "\n".join(line for _, line in lines), flags=re.S)
     return len(re.findall(r"\w\S*", text))
 

@@ -299,8 +299,8 @@ class Rules:
     def experiments(self):
         known = self.tree.pages["docs/diagnostics.md"].anchors() if "docs/diagnostics.md" in self.tree.pages else set()
         for number, step in sorted(self.tree.steps.items()):
-            lesson = [self.tree.pages[path] for path in (f"{step}/README.md", f"{step}/further.md") if path in self.tree.pages]
-            run = {c.text for each in lesson for c in each.commands(True)}
+            lesson = [self.tree.pages.get(f"{step}/{name}.md") for name in ("README", "further")]
+            run = {c.text for each in lesson if each for c in each.commands(True)}
             taken = set()
             for n, path in self.patches(step):
                 self.count += 1

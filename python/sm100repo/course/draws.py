@@ -88,7 +88,8 @@ def nothing(_):
     return [{}] * 3
 
 
-PROBLEMS = {"01": columns, "contend": columns, "shapes": nothing, "02": tensor_memory, "03": multicast, "04": pairs, "05": persistent}
+PROBLEMS = {"01": columns, "contend": columns, "shapes": nothing, "02": tensor_memory, "03": multicast, "04": pairs,
+            "05": persistent}
 
 
 def problems(step, r):

@@ -1,5 +1,5 @@
-"""repair.py - repair exercises: the kernel of a step or of a part of it with one mistake, mostly in its synchronisation,
-from the mutants.
+"""repair.py - repair exercises: the kernel of a step or of a part of it with one mistake, mostly in its
+synchronisation, from the mutants.
 
 A case of tests/mutants/0N_*.txt will do where its label is error or warning, so that a rule is broken and the emulator
 tells it under the default schedule, and where it changes the kernel's own file, with nothing but what common/ has.
@@ -86,9 +86,9 @@ def differing(text, other):
 def exercise(root, lesson, case, broken):
     """Of a part, the name has the part's."""
     step, solution = case.run[0], kernel(root, case.run[0])
-    words = [*step.split("/")[2:], hashlib.sha256(case.name.encode()).hexdigest()[:4]]
+    name = "-".join([lesson, "repair", *step.split("/")[2:], hashlib.sha256(case.name.encode()).hexdigest()[:4]])
     first, last = differing(solution, broken)
-    return Exercise(name=f"{lesson}-repair-{'-'.join(words)}", lesson=lesson, kind=REPAIR, title="One thing is wrong", text=TEXT,
+    return Exercise(name=name, lesson=lesson, kind=REPAIR, title="One thing is wrong", text=TEXT,
                     step=step, start=broken, solution=solution, first=first, last=last, rules=tuple(case.rules),
                     run=tuple(case.run[1:]))
 
