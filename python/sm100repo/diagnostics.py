@@ -37,7 +37,7 @@ diagnostics in the sources and from what their kernels print: do not edit it.
 | **error** | the hardware traps, or every allowed order is wrong; or the emulator cannot go on | the kernel stops |
 | **warning** | some allowed order changes a result | told, and the kernel goes on; `--check=error`: it stops |
 | **strict** | the text forbids it, but no known chip or toolchain shows it, or well-kept kernels rely on it | \
-the emulator does what the chip does; told with `--check=strict`, else counted in one line at the end |
+the emulator does what the chip does; told with `--check=strict`, and if the program fails; else counted in one line at the end |
 
 `--check=off` tells errors alone.
 """
