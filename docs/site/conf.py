@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 # Caption: pages, without .md. A Markdown file that is not here is shown as a source where something links to it.
 PAGES = {
-    "Lessons": ["docs/story", "0*_*/README", "05_persistent_warpspec/ladder/README", "0*_*/further"],
+    "Lessons": ["docs/story", "0*_*/README", "0*_*/further"],
     "Understand": [
         "docs/hopper-to-blackwell",
         "docs/memory-in-pictures",
