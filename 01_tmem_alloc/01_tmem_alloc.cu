@@ -22,8 +22,8 @@ enum {
 /* What is written into a cell: where it is. */
 static __host__ __device__ uint32_t cell_code(uint32_t lane, uint32_t column) { return lane << 16 | column; }
 
-/* One CTA of two warpgroups. columns: how many to allocate. address: what alloc answers. cells: 128 x columns words, lane
- * by lane. */
+/* One CTA of two warpgroups. columns: how many to allocate. address: what alloc answers. cells: 128 x columns words,
+ * lane by lane. */
 __global__ void __launch_bounds__(2 * WARPGROUP) write_and_read(uint32_t columns, uint32_t *address, uint32_t *cells) {
     __shared__ uint32_t base;
     const uint32_t warp = warp_index();

@@ -136,8 +136,8 @@ int main(int argc, char **argv) {
     int count = plan_blocks(columns, blocks);
     for (int i = 0; i < count; i++)
         allocated += (int)blocks[i].columns;
-    /* Two CTAs for each SM: each takes more than a third of an SM's shared memory, so that two fit and three do not. Where
-     * CTAs land is the GPU's business; they tell by %smid. */
+    /* Two CTAs for each SM: each takes more than a third of an SM's shared memory, so that two fit and three do not.
+     * Where CTAs land is the GPU's business; they tell by %smid. */
     int ctas = 2 * prop.multiProcessorCount, smem = (int)prop.sharedMemPerMultiprocessor / 3;
     struct visit *visits = (struct visit *)malloc(sizeof(struct visit) * ctas), *visits_gpu;
     uint32_t *counters_gpu; /* the tickets, then the company on each SM; an SM's number is less than the limit */

@@ -169,7 +169,7 @@ struct rt_context {
 
 /* Takes the lock. `call` is the entry point's name and outlives the call. Never NULL: see "Who may not enter". */
 struct rt_context *rt_enter(const char *call);
-/* rt_enter for a call that needs the device: c->entered is the answer of rt_check_init, rt_check_context and rt_ready. */
+/* rt_enter for a call that needs the device: c->entered is the answer of rt_check_init, rt_check_context, rt_ready. */
 struct rt_context *rt_enter_ready(const char *call);
 /* Releases the lock and returns the code. Runtime: one other than 0 becomes the thread's last error; driver: it is
  * spelled the driver's way. */

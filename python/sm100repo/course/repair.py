@@ -71,7 +71,8 @@ def chosen(found, seed):
     for i in range(EACH):
         group = by_function[i * size : (i + 1) * size if i < EACH - 1 else None]
         random.Random(i).shuffle(group)
-        picked.append(group[(seed + i * (seed // len(group))) % len(group)])
+        rounds, again = seed // len(group), seed // len(group) ** 2
+        picked.append(group[(seed + i * rounds + i * (i - 1) // 2 * again) % len(group)])
     return picked
 
 
