@@ -1,8 +1,9 @@
 /* simd/vectors.h - private to simd/: the host's vector instructions. A header of its own: the compiler takes longer to
  * read <immintrin.h> than to compile most files, and most do without.
  *
- * gcc 12 reads the parts that simd/ uses in a third of that time. They ask for the guard of <immintrin.h>, and one for
- * a type of a part that is left out. Other compilers, whose parts may depend on each other otherwise, read all of it. */
+ * gcc 12 reads the parts that simd/ uses in a third of that time. They ask for the guard of <immintrin.h>, and
+ * one for a type of a part that is left out. Other compilers, whose parts may depend on each other otherwise, read all
+ * of it. */
 #ifndef SIMD_VECTORS_H
 #define SIMD_VECTORS_H
 
