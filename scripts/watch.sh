@@ -3,7 +3,7 @@
 # trace.json. PROGRAM: a rung of the step's ladder or a part of it in its stead; its page is in BUILD/watch/NN/NAME.
 #
 #   ARGS      of the program, and instead of what the step is watched with otherwise
-#   TEXT=1    a timeline on the terminal in place of the page
+#   TEXT=1    a timeline on the terminal in place of the page; with BREAK or BESIDE, of the second run
 #   BESIDE=   options of the emulator: the page shows a second run with them side by side (BESIDE=--schedule=lazy)
 #   BREAK=N   the N-th experiment of the step (scripts/broken.sh) on a copy, and a page in BUILD/watch/NN/break-N that shows
 #             both runs side by side, as it is and broken, with the options and arguments that the experiment names
@@ -57,6 +57,7 @@ if [ -n "${BREAK:-}" ]; then
     record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
     record "$copy/$broken" "$folder/log-broken" "$folder/findings-broken.sarif" "$folder/says-broken.txt"
     sentence "$patch"
+    [ -z "${TEXT:-}" ] || exec "$build/sm100emu-log" --timeline "$folder/log-broken"
     page "$folder/log" "$folder/log-broken" -o "$folder" --title "${watched##*/}, BREAK=$BREAK" \
         --name "${watched##*/}" --said "$folder/findings.sarif" \
         --name2 "broken: $(sentence "$patch")" --said2 "$folder/findings-broken.sarif" --root2 "$copy"
@@ -64,15 +65,15 @@ if [ -n "${BREAK:-}" ]; then
 fi
 
 record "$watched" "$folder/log" "$folder/findings.sarif" "$folder/says.txt"
-if [ -n "${TEXT:-}" ]; then
-    exec "$build/sm100emu-log" --timeline "$folder/log"
-fi
-sh scripts/doctor.sh need python3
 set -- "$folder/log"
 if [ -n "${BESIDE:-}" ]; then
     options=$BESIDE
     record "$watched" "$folder/log-beside" "$folder/findings-beside.sarif" "$folder/says-beside.txt"
     set -- "$@" "$folder/log-beside" "--name2=$BESIDE" --said2 "$folder/findings-beside.sarif"
 fi
+if [ -n "${TEXT:-}" ]; then
+    exec "$build/sm100emu-log" --timeline "${2:-$1}"
+fi
+sh scripts/doctor.sh need python3
 page "$@" -o "$folder" --name "${watched##*/}${args:+ $args}" --said "$folder/findings.sarif" --title "${watched##*/}"
 [ "$code" = 0 ] || echo "watch: the program ended with exit code $code; $folder/says.txt has what it printed" >&2

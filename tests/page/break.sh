@@ -24,4 +24,8 @@ grep -q "\"ruleId\": *\"$tells\"" "$folder/findings-broken.sarif" || failed "BRE
 grep -q '"ruleId"' "$folder/findings.sarif" && failed "the lesson as it is is told, too"
 size=$(wc -c <"$folder/index.html")
 [ "$size" -gt 50000 ] && [ "$size" -lt 1000000 ] || failed "the page has $size bytes"
+case $(make watch-04 BREAK=2 TEXT=1 2>/dev/null) in
+*'peer bit is left alone'*'pair_umma, cluster 0'*) ;;
+*) failed 'BREAK=2 TEXT=1 does not show the broken run' ;;
+esac
 exit $bad
