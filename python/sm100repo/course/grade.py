@@ -82,7 +82,8 @@ def main(argv):
     seed = o.seed or seed_of(os.path.join(o.work, o.lesson))
     found = chosen(exercises.load(ROOT, o.lesson, seed), o.exercise)
     if not found:
-        print(f"grade: there is no exercise {o.exercise or 'of lesson ' + o.lesson}", file=sys.stderr)
+        print(f"grade: there is no exercise {o.exercise or 'of lesson ' + o.lesson}; there are: "
+              + " ".join(e.name for e in exercises.load(ROOT, o.lesson, seed)), file=sys.stderr)
         return 2
     grader, marks, told = Grader(ROOT, o.build, o.draw, o.jobs), [], {}
     print(f"lesson {o.lesson}, seed {seed}" + (f", drawn by {o.draw}" if o.draw else ""))
