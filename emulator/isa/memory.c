@@ -516,7 +516,8 @@ static bool address_fits(const struct mem_form *f, bool store) {
     uint64_t size = (uint64_t)f->size * f->count, at = (uint64_t)f->addr->offset;
     if (f->addr->kind != WARP_PARAM)
         return !(store && f->space == XS_PARAM); /* what a kernel was given is not stored to */
-    return f->space == XS_PARAM && at % f->size == 0 && at <= f->addr->more->imm && size <= f->addr->more->imm - at;
+    return f->space == XS_PARAM && (at & (f->size - 1u)) == 0 && at <= f->addr->more->imm &&
+           size <= f->addr->more->imm - at;
 }
 
 bool isa_bind_memory(struct isa_binder *b, struct insn *in) {

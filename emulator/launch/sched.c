@@ -139,7 +139,7 @@ struct draw {
 
 static void draw(void *arg, struct launch_agent agent) {
     struct draw *d = arg;
-    if ((agent.w || agent.q->head) && mach_random(&d->isl->m) % ++d->seen == 0)
+    if ((!agent.q || agent.q->head) && mach_random(&d->isl->m) % ++d->seen == 0)
         d->pick = agent;
 }
 
