@@ -17,34 +17,28 @@
 
 #include <string.h>
 
-#define SECTION "PTX ISA 9.7.16.7.1"
-
 DIAG(bad_columns) = {
-    .id = "tcgen05-alloc-columns",
+    DIAG_HEAD(ERROR, "tcgen05-alloc-columns", "9.7.16.7.1"),
     .rule = "the number of columns must be a power of 2 from 32 to 512",
-    .section = SECTION,
     .hint = "round the accumulator's columns up to a power of 2, at least 32",
     .reason = "the chip traps.",
 };
 DIAG(alloc_after_relinquish) = {
-    .id = "tcgen05-alloc-after-relinquish",
+    DIAG_HEAD(ERROR, "tcgen05-alloc-after-relinquish", "9.7.16.7.1"),
     .rule = "a CTA must not allocate after one of its threads executed tcgen05.relinquish_alloc_permit",
-    .section = SECTION,
     .hint = "relinquish after the CTA's last tcgen05.alloc",
     .reason = "the text leaves it undefined: another CTA may allocate at the same time.",
 };
 DIAG(alloc_increase) = {
-    .id = "tcgen05-alloc-increase",
+    DIAG_HEAD(ERROR, "tcgen05-alloc-increase", "9.7.16.7.1"),
     .rule = "the number of columns allocated must not increase between two allocations of a CTA",
-    .section = SECTION,
     .hint = "allocate the largest block first",
     .reason = "the text forbids it: the blocks of an SM's CTAs may never fit together again.",
 };
 DIAG(bad_dealloc) = {
-    .id = "tcgen05-dealloc-mismatch",
+    DIAG_HEAD(ERROR, "tcgen05-dealloc-mismatch", "9.7.16.7.1"),
     .rule = "tcgen05.dealloc takes the address and the number of columns of a previous tcgen05.alloc of the "
             "same CTA",
-    .section = SECTION,
     .hint = "pass the address that tcgen05.alloc wrote to shared memory, without a lane or column offset",
     .reason = "the columns are not the CTA's to give back.",
 };

@@ -6,30 +6,26 @@
 #include <stdio.h>
 
 DIAG(bad_idesc) = {
-    DIAG_HEAD(ERROR, "tcgen05-instruction-descriptor", "9.7.16.4.2"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-instruction-descriptor", "9.7.16.4.2"),
     .rule = "the instruction descriptor's fields are those of Table 42",
     .hint = "build the descriptor for the instruction's .kind; its format codes are f16: 0 f16, 1 bf16; "
             "tf32: 2 tf32; f8f6f4: 0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2, 5 e2m1; i8: 0 u8, 1 s8",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the bits name no operation of the kind.",
 };
 DIAG(bad_shape) = {
-    DIAG_HEAD(ERROR, "tcgen05-mma-shape", "9.7.16.2.1"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-shape", "9.7.16.2.1"),
     .rule = "M, N and K are those of Table 39 for the kind and the cta_group",
     .hint = "the descriptor holds N >> 3 in bits 17-22 and M >> 4 in bits 24-28",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the chip traps on a shape that it does not have.",
 };
 DIAG(bad_transposed_n) = {
-    DIAG_HEAD(ERROR, "tcgen05-mma-shape", "9.7.16.10.1"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-shape", "9.7.16.10.1"),
     .rule = "an 8-bit transposed (N-major) B has N = 16, 32, ... 256 with cta_group::1 and N = 32, 64, ... "
             "256 with cta_group::2 (Table 52)",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 DIAG(bad_major) = {
-    DIAG_HEAD(ERROR, "tcgen05-mma-major", "9.7.16.10.2"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-major", "9.7.16.10.2"),
     .rule = "A in tensor memory is K-major (Table 53)",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the bits name no operation of the kind.",
 };
 /* Table 51 grants both kinds transposition, without a word on the width of the elements. */
@@ -42,10 +38,9 @@ DIAG(narrow_major) = {
         "the chip takes it like one of 8 bits, as CUTLASS's tests of 4- and 6-bit types do, and so does the emulator.",
 };
 DIAG(bad_swizzle) = {
-    DIAG_HEAD(ERROR, "tcgen05-mma-swizzle", "9.7.16.10.3"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-swizzle", "9.7.16.10.3"),
     .rule = "transposed 32-bit matrices need 128B swizzling with 32B atoms, and nothing else may use it "
             "(Tables 54, 55)",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the bits name no layout of these elements.",
 };
 

@@ -33,16 +33,14 @@ struct job {
 };
 
 DIAG(bad_lane) = {
-    DIAG_HEAD(ERROR, "tcgen05-mma-lane", "9.7.16.10.5"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-lane", "9.7.16.10.5"),
     .rule = "D and A in tensor memory start at lane 0; with M = 64 both start at lane 0 or both at lane 16",
     .hint = "the layout of D is fixed by M and the cta_group; warps choose their lanes in tcgen05.ld, not here",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the data path has no such layout.",
 };
 DIAG(bad_ashift) = {
-    DIAG_HEAD(ERROR, "tcgen05-mma-ashift", "9.7.16.10.9.1"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-mma-ashift", "9.7.16.10.9.1"),
     .rule = ".ashift is allowed with M = 128 or 256 and A in tensor memory only",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the form is defined for these shapes alone.",
 };
 DIAG(poisoned_d) = {

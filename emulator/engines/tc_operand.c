@@ -6,10 +6,9 @@
 #include <string.h>
 
 DIAG(out_of_smem) = {
-    DIAG_HEAD(ERROR, "tcgen05-smem-bounds", "9.7.16.4.1"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "tcgen05-smem-bounds", "9.7.16.4.1"),
     .rule = "the matrix that a shared-memory descriptor describes must lie in the CTA's shared memory",
     .hint = "start address, leading or stride byte offset is wrong, or the dynamic shared memory is too small",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the operand lies beyond the CTA's memory.",
 };
 DIAG(poisoned_smem) = {

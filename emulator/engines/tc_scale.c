@@ -15,9 +15,8 @@ DIAG(scale_copies) = {
     .reason = "each partition multiplies by its own copy, so the rows differ in every order.",
 };
 DIAG(scale_lane) = {
-    DIAG_HEAD(ERROR, "tcgen05-scale-lane", "9.7.16.10.7"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tcgen05-scale-lane", "9.7.16.10.7"),
     .rule = "the addresses of scale_A and scale_B have lane 0",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the data path has no such layout.",
 };
 

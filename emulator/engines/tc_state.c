@@ -14,9 +14,8 @@ DIAG(missing_dealloc) = {
     .reason = "the columns stay taken, and a later CTA of the SM may wait for them for ever.",
 };
 DIAG(mixed_groups) = {
-    DIAG_HEAD(ERROR, "tcgen05-cta-group-mixed", "9.7.16.7.1"),
+    DIAG_FAULT(INVALID_PTX, "tcgen05-cta-group-mixed", "9.7.16.7.1"),
     .rule = "all tcgen05 instructions of a kernel must have the same .cta_group",
-    .cuda_error = DIAG_CUDA_INVALID_PTX,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(no_peer) = {

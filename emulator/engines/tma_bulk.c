@@ -6,10 +6,9 @@
 #include <string.h>
 
 DIAG(granule) = {
-    DIAG_HEAD(ERROR, "bulk-copy-size", "9.7.9.25.4.1"),
+    DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-size", "9.7.9.25.4.1"),
     .rule = "size and addresses of a bulk copy are multiples of 16",
     .hint = "round the last piece up to 16 bytes, or copy its tail with ordinary loads",
-    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
     .reason = "the text leaves it undefined: the unit counts in 16 bytes.",
 };
 

@@ -29,16 +29,14 @@ struct async_queue *tma_store_queue(struct cta *cta) {
 #define OFFSET(addr) ((addr) & ((1u << MACH_SMEM_RANK_SHIFT) - 1))
 
 DIAG(misaligned) = {
-    DIAG_HEAD(ERROR, "bulk-copy-alignment", "9.7.9.25.4.1, 5.5.7"),
+    DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-alignment", "9.7.9.25.4.1, 5.5.7"),
     .rule = "the addresses of a bulk copy must be multiples of 16",
-    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
     .reason = "the chip traps.",
 };
 
 DIAG(misaligned_mbarrier) = {
-    DIAG_HEAD(ERROR, "bulk-copy-alignment", "9.7.13.15.1"),
+    DIAG_FAULT(MISALIGNED_ADDRESS, "bulk-copy-alignment", "9.7.13.15.1"),
     .rule = "an mbarrier object is aligned to 8 bytes",
-    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
 };
 
 DIAG(not_own) = {
@@ -49,10 +47,9 @@ DIAG(not_own) = {
 };
 
 DIAG(no_such_rank) = {
-    DIAG_HEAD(ERROR, "bulk-copy-rank", "5.1.7"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "bulk-copy-rank", "5.1.7"), /* measured on an H200 */
     .rule = "a shared::cluster address names a CTA of the cluster",
     .hint = "an address whose bits 24 and up were computed wrongly",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION, /* measured on an H200 */
     .reason = "there is no such CTA: an error, or another CTA's bytes.",
 };
 
@@ -112,10 +109,9 @@ static bool judge_mbarrier(struct cta *cta, const struct mach_origin *origin, co
 }
 
 DIAG(beyond_mask) = {
-    DIAG_HEAD(ERROR, "multicast-mask", "9.7.9.27.1.2"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "multicast-mask", "9.7.9.27.1.2"),
     .rule = "bit r of ctaMask is the CTA of rank r in the cluster: bits beyond it must be 0",
     .hint = "a mask made for a larger cluster, or built from the wrong coordinates",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "a CTA that is not there would get the bytes.",
 };
 
@@ -177,11 +173,10 @@ DIAG(into_exited) = {
 };
 
 DIAG(outside_shared) = {
-    DIAG_HEAD(ERROR, "bulk-copy-bounds", "9.7.9.25.4.1"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "bulk-copy-bounds", "9.7.9.25.4.1"),
     .rule = "a copy must lie inside the shared memory of its CTA",
     .hint = "the launch asks for too little dynamic shared memory, or the box of the tensor map is larger than the "
             "buffer",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes lie beyond the CTA's memory: an error, or another CTA's bytes.",
 };
 
@@ -267,10 +262,9 @@ void tma_fault_poison(const struct async_op *op, uint32_t off) {
 }
 
 DIAG(outside_global) = {
-    DIAG_HEAD(ERROR, "bulk-copy-global-bounds", "5.1.4"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "bulk-copy-global-bounds", "5.1.4"),
     .rule = "a copy must lie inside one live allocation of global memory",
     .hint = "the sizes or strides given to cuTensorMapEncodeTiled do not fit the buffer",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another allocation's, or nobody's.",
 };
 

@@ -37,32 +37,28 @@ struct tile {
 /* --- geometry ----------------------------------------------------------------------------------------------------- */
 
 DIAG(unsupported) = {
-    DIAG_HEAD(ERROR, "unsupported-tensor-copy", "9.7.9.27.1.2"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "unsupported-tensor-copy", "9.7.9.27.1.2"),
     .rule = "every form is either executed as the PTX ISA states or refused by name",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the emulator does not have it, and says so instead of guessing.",
 };
 
 DIAG(bad_map) = {
-    DIAG_HEAD(ERROR, "tensormap-invalid", "5.5.8"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensormap-invalid", "5.5.8"),
     .rule = "a tensor copy needs a tensor map that cuTensorMapEncodeTiled accepted",
     .hint = "pass the map as `const __grid_constant__ CUtensorMap`, or copy it to global memory; check what "
             "cuTensorMapEncodeTiled returned",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "an illegal instruction, or a copy from anywhere.",
 };
 
 DIAG(bad_box) = {
-    DIAG_HEAD(ERROR, "tensor-copy-box", "5.5.3.1, 5.5.3.4, 9.7.9.27.1.1"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-copy-box", "5.5.3.1, 5.5.3.4, 9.7.9.27.1.1"),
     .rule = "the instruction's coordinates must fit the tensor map",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "no box of the tensor lies there.",
 };
 
 DIAG(bad_rank) = {
-    DIAG_HEAD(ERROR, "tensor-copy-rank", "9.7.9.27.1.2"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-copy-rank", "9.7.9.27.1.2"),
     .rule = "the .dim of the instruction is the rank of the tensor map",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the copy reads coordinates that are not there.",
 };
 
@@ -522,9 +518,8 @@ static bool gather_rows(const struct tile_store *s, const struct tile *t, uint8_
 }
 
 DIAG(no_reduction) = {
-    DIAG_HEAD(ERROR, "tensor-reduce-type", "9.7.9.27.1.3"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "tensor-reduce-type", "9.7.9.27.1.3"),
     .rule = "a reduction is defined for some element types of the tensor map only",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the unit has no such operation.",
 };
 

@@ -24,16 +24,14 @@ struct atom_form {
 };
 
 DIAG(vector_space) = {
-    DIAG_HEAD(ERROR, "atomic-vector-space", "9.7.13.5"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "atomic-vector-space", "9.7.13.5"),
     .rule = "vector atomics are for global memory only",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "there is no such operation on shared memory.",
 };
 DIAG(atom_space) = {
-    DIAG_HEAD(ERROR, "atomic-space", "9.7.13.5"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "atomic-space", "9.7.13.5"),
     .rule = "atomics act on global and shared memory",
     .hint = "a generic pointer to a local variable or to a kernel parameter",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "an atomic on another space has no meaning, and the text leaves it undefined.",
 };
 DIAG(atom_poison) = {

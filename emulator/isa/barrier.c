@@ -20,17 +20,15 @@ struct bar_form {
 };
 
 DIAG(bar_number) = {
-    DIAG_HEAD(ERROR, "barrier-number", "9.7.13.1"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-number", "9.7.13.1"),
     .rule = "a CTA has barriers 0 .. 15, and a warp names one of them",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "there is no such barrier.",
 };
 DIAG(bar_count) = {
-    DIAG_HEAD(ERROR, "barrier-count", "9.7.13.1"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-count", "9.7.13.1"),
     .rule = "the thread count is a non-zero multiple of the warp size, the same for all that use the barrier "
             "at a time",
     .hint = "two roles use one barrier number, or a count was written in warps",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the barrier completes too early or never.",
 };
 
@@ -215,17 +213,15 @@ bool isa_bind_barrier(struct isa_binder *b, struct insn *in) {
 /* --- barrier.cluster ---------------------------------------------------------------------------------------------- */
 
 DIAG(cluster_twice) = {
-    DIAG_HEAD(ERROR, "barrier-cluster-arrive-twice", "9.7.13.3"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-cluster-arrive-twice", "9.7.13.3"),
     .rule = "each thread arrives once before the cluster barrier completes, and waits before it arrives again",
     .hint = "an arrive without its wait",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the second arrival counts for a phase that has not begun, in every order.",
 };
 DIAG(cluster_no_arrive) = {
-    DIAG_HEAD(ERROR, "barrier-cluster-wait-without-arrive", "9.7.13.3"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "barrier-cluster-wait-without-arrive", "9.7.13.3"),
     .rule = "barrier.cluster.wait waits for the barrier at which the thread arrived before",
     .hint = "a wait without its arrive: the barrier cannot complete while this thread has not arrived",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the wait has no phase to wait for; the text leaves it undefined.",
 };
 
@@ -330,9 +326,8 @@ bool isa_bind_cluster_barrier(struct isa_binder *b, struct insn *in) {
 /* --- membar, fence ------------------------------------------------------------------------------------------------ */
 
 DIAG(tensormap_fence) = {
-    DIAG_HEAD(ERROR, "fence-tensormap-address", "9.7.13.4"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "fence-tensormap-address", "9.7.13.4"),
     .rule = "the 128 bytes that the proxy fence names lie in global memory",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the fence orders nothing that the kernel means.",
 };
 

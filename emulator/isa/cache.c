@@ -36,9 +36,8 @@ bool isa_bind_prefetch(struct isa_binder *b, struct insn *in) {
 }
 
 DIAG(not_global) = {
-    DIAG_HEAD(ERROR, "cache-line-space", "9.7.9.16"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "cache-line-space", "9.7.9.16"),
     .rule = "the 128 bytes must lie in global memory",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the text leaves the behaviour undefined.",
 };
 
@@ -73,9 +72,8 @@ bool isa_bind_cache_line(struct isa_binder *b, struct insn *in) {
 /* --- createpolicy ------------------------------------------------------------------------------------------------- */
 
 DIAG(policy_range) = {
-    DIAG_HEAD(ERROR, "createpolicy-operand", "9.7.9.18"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "createpolicy-operand", "9.7.9.18"),
     .rule = "primary-size is at most total-size, and a fraction lies in (0.0, 1.0]",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves the policy undefined.",
 };
 
@@ -168,15 +166,13 @@ bool isa_bind_cache_policy(struct isa_binder *b, struct insn *in) {
 #define BULK_MAX 16777216u /* 9.7.9.13 */
 
 DIAG(bulk_size) = {
-    DIAG_HEAD(ERROR, "st-bulk-size", "9.7.9.13"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "st-bulk-size", "9.7.9.13"),
     .rule = "the size is a multiple of 8 and at most 16777216",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(bulk_space) = {
-    DIAG_HEAD(ERROR, "st-bulk-space", "9.7.9.13"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "st-bulk-space", "9.7.9.13"),
     .rule = "st.bulk writes shared memory of the executing CTA",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the text leaves the behaviour undefined.",
 };
 

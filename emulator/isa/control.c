@@ -13,9 +13,8 @@ static enum warp_status do_bra(struct warp *w, const struct insn *in, uint32_t m
 }
 
 DIAG(brx_range) = {
-    DIAG_HEAD(ERROR, "brx-index", "9.7.12.4"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "brx-index", "9.7.12.4"),
     .rule = "the index must be smaller than the length of the .branchtargets list",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the branch goes beyond its table, to whatever stands there.",
 };
 
@@ -59,9 +58,8 @@ static void copy_slots(const uint32_t *from, const uint32_t *from_pz, uint32_t *
 static uint32_t words(uint64_t bytes) { return (uint32_t)((bytes + 3) / 4); }
 
 DIAG(bad_call) = {
-    DIAG_HEAD(ERROR, "call-target", "9.7.12.5"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "call-target", "9.7.12.5"),
     .rule = "the target of a call must be a function whose parameters match the call",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the call has no defined effect.",
 };
 

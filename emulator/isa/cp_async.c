@@ -134,10 +134,9 @@ struct copy_op {
 };
 
 DIAG(source_freed) = {
-    DIAG_HEAD(ERROR, "cp-async-source-freed", "9.7.9.25.3.1"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "cp-async-source-freed", "9.7.9.25.3.1"),
     .rule = "a copy reads its source until it has completed",
     .hint = "cp.async.wait_group or cp.async.wait_all before the free()",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the copy reads what the next allocation puts there.",
 };
 

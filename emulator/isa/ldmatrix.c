@@ -17,15 +17,13 @@ struct matrix_form {
 };
 
 DIAG(warp_incomplete) = {
-    DIAG_HEAD(ERROR, "matrix-warp-incomplete", "9.7.14.5.15"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "matrix-warp-incomplete", "9.7.14.5.15"),
     .rule = "all 32 threads of the warp execute ldmatrix, stmatrix and movmatrix together, and none has exited",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves undefined what lanes get that come alone.",
 };
 DIAG(not_shared) = {
-    DIAG_HEAD(ERROR, "matrix-address-space", "9.7.14.5.15"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "matrix-address-space", "9.7.14.5.15"),
     .rule = "the rows lie in shared memory",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the text leaves the behaviour undefined.",
 };
 

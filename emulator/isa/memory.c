@@ -34,10 +34,9 @@ struct mem_form {
 };
 
 DIAG(wide_space) = {
-    DIAG_HEAD(ERROR, "wide-access-space", "9.7.9.8"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "wide-access-space", "9.7.9.8"),
     .rule = ".v8 of 32-bit and .v4 of 64-bit elements are for global memory only",
     .hint = "a generic pointer to shared or local memory",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the chip has no such access.",
 };
 DIAG(poison_store) = {

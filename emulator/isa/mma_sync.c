@@ -37,9 +37,8 @@ struct mma_values {
 };
 
 DIAG(warp_incomplete) = {
-    DIAG_HEAD(ERROR, "mma-warp-incomplete", "9.7.14.5.14"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "mma-warp-incomplete", "9.7.14.5.14"),
     .rule = "all 32 threads of the warp execute mma.sync together, and none has exited",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves undefined what the product is.",
 };
 

@@ -9,16 +9,14 @@
 #include "num/num.h"
 
 DIAG(mask_self) = {
-    DIAG_HEAD(ERROR, "membermask-without-self", "9.7.9.6"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "membermask-without-self", "9.7.9.6"),
     .rule = "a thread that executes a .sync instruction must be in its membermask",
     .hint = "__activemask() or 0xffffffff where fewer threads come, or a mask computed for another branch",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves the behaviour undefined.",
 };
 DIAG(mask_differs) = {
-    DIAG_HEAD(ERROR, "membermask-differs", "9.7.9.6"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "membermask-differs", "9.7.9.6"),
     .rule = "all threads of a membermask execute the instruction with the same mask",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "each of the threads waits for others than those that come.",
 };
 

@@ -105,6 +105,8 @@ struct diag_entry {
 
 /* Its class, its id, and the sections of the PTX ISA that state the rule. */
 #define DIAG_HEAD(of_class, of_id, sections) .class = DIAG_##of_class, .id = of_id, .section = "PTX ISA " sections
+/* The same of an error, and what the launch returns: DIAG_FAULT(ILLEGAL_ADDRESS, "shared-out-of-bounds", "5.1.7"). */
+#define DIAG_FAULT(cuda, of_id, sections) DIAG_HEAD(ERROR, of_id, sections), .cuda_error = DIAG_CUDA_##cuda
 
 /* The cudaError_t values a kernel can end with (values of CUDA's driver_types.h). */
 enum diag_cuda_error {

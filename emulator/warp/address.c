@@ -24,33 +24,29 @@ bool warp_address_unknown(struct warp *w, const struct insn *in, uint32_t bad) {
 /* The codes of shared memory's are an H200's (tests/silicon/cluster.c). */
 
 DIAG(bad_align) = {
-    DIAG_HEAD(ERROR, "misaligned-address", "6.4.1"),
+    DIAG_FAULT(MISALIGNED_ADDRESS, "misaligned-address", "6.4.1"),
     .rule = "an address must be a multiple of the size of the access, for a vector of the whole vector",
     .hint = "an offset that is no multiple of the element, or a vector load from a pointer to scalars",
-    .cuda_error = DIAG_CUDA_MISALIGNED_ADDRESS,
     .reason = "the chip traps.",
 };
 DIAG(bad_global) = {
-    DIAG_HEAD(ERROR, "global-out-of-bounds", "5.1.4"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "global-out-of-bounds", "5.1.4"),
     .rule = "a global access must lie inside one live allocation",
     .hint = "an index past the end of an array, a bound check that is missing for the last tile, or a host "
             "pointer",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another allocation's, or nobody's.",
 };
 DIAG(freed_block) = {
-    DIAG_HEAD(ERROR, "global-use-after-free", "5.1.4"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "global-use-after-free", "5.1.4"),
     .rule = "a global access must lie inside one live allocation",
     .hint = "cudaFree before the kernel that uses the buffer, free() before the last use, or a pointer kept from an "
             "earlier allocation",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another allocation's, or nobody's.",
 };
 DIAG(bad_shared) = {
-    DIAG_HEAD(ERROR, "shared-out-of-bounds", "5.1.7"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "shared-out-of-bounds", "5.1.7"),
     .rule = "a shared access must lie inside the static and dynamic shared memory of a CTA of its cluster",
     .hint = "the launch asks for too little dynamic shared memory, or an offset runs past a tile",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "an error, or another variable's bytes.",
 };
 DIAG(not_generic) = {
@@ -71,16 +67,14 @@ DIAG(no_such_rank) = {
     .reason = "there is no such CTA: an error, or another CTA's bytes.",
 };
 DIAG(no_cluster) = {
-    DIAG_HEAD(ERROR, "shared-rank", "9.7.9.23, 5.1.7"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "shared-rank", "9.7.9.23, 5.1.7"),
     .rule = "a shared::cluster address names a CTA of the executing CTA's cluster",
     .hint = "the launch gives no cluster size, and the kernel has no .reqnctapercluster: each CTA is alone",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
 };
 DIAG(not_own) = {
-    DIAG_HEAD(ERROR, "shared-cta-not-own", "5.1.7"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "shared-cta-not-own", "5.1.7"),
     .rule = ".shared::cta names the executing CTA's own shared memory; other CTAs' needs .shared::cluster",
     .hint = "an address made by mapa, or one CTA's address handed to another",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the address is no address of the named space.",
 };
 DIAG(peer_gone) = {
@@ -91,16 +85,14 @@ DIAG(peer_gone) = {
     .reason = "in this order the memory is the CTA's no more, but perhaps another CTA's.",
 };
 DIAG(bad_local) = {
-    DIAG_HEAD(ERROR, "local-out-of-bounds", "5.1.5"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "local-out-of-bounds", "5.1.5"),
     .rule = "a local access must lie inside the thread's own local memory",
     .hint = "an index past the end of an array on the stack",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are another variable's.",
 };
 DIAG(bad_param) = {
-    DIAG_HEAD(ERROR, "param-out-of-bounds", "5.1.6.1"),
+    DIAG_FAULT(ILLEGAL_ADDRESS, "param-out-of-bounds", "5.1.6.1"),
     .rule = "kernel parameters are read-only and end with the last one",
-    .cuda_error = DIAG_CUDA_ILLEGAL_ADDRESS,
     .reason = "the bytes are no parameter of the kernel.",
 };
 

@@ -267,11 +267,10 @@ bool warp_sync_lanes(struct warp *w, const struct insn *in, uint32_t membermask,
 }
 
 DIAG(aligned_diverged) = {
-    DIAG_HEAD(ERROR, "aligned-diverged", "9.7.13.1"),
+    DIAG_FAULT(ILLEGAL_INSTRUCTION, "aligned-diverged", "9.7.13.1"),
     .rule = "an .aligned instruction must be executed by all threads of the warp together",
     .hint = "the instruction stands under a condition that is not the same for all 32 threads: elect or mask "
             "the thread that acts on the result, not the instruction itself",
-    .cuda_error = DIAG_CUDA_ILLEGAL_INSTRUCTION,
     .reason = "the text leaves undefined what lanes do that come alone; on the chip the warp hangs or the barrier "
               "counts wrong.",
 };
