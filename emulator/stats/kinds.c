@@ -3,83 +3,38 @@
 
 #include <string.h>
 
+/* `begins`: opcodes, or what they begin with where a '.' ends the word; the first that fits counts. `st` and the like
+ * are told apart by their words. */
 static const struct {
-    const char *name, *key;
+    const char *name, *key, *begins[10]; /* NULL behind the last */
 } kinds[STATS_KINDS] = {
-    [STATS_INTEGER] = {"integer, logic, compare", "integer"},
-    [STATS_FLOAT] = {"floating point", "floating_point"},
-    [STATS_CONVERT] = {"conversion", "conversion"},
-    [STATS_MOVE] = {"moves, addresses", "move"},
-    [STATS_LD_ST_GLOBAL] = {"global memory", "global_memory"},
-    [STATS_LD_ST_SHARED] = {"shared memory", "shared_memory"},
-    [STATS_LD_ST_LOCAL] = {"local memory", "local_memory"},
-    [STATS_LD_PARAM] = {"parameters, constants", "parameters"},
-    [STATS_MATRIX] = {"warp-level matrix", "warp_matrix"},
-    [STATS_CONTROL] = {"control flow", "control"},
-    [STATS_WARP] = {"warp votes, shuffles", "warp"},
-    [STATS_BARRIER] = {"barriers, fences", "barrier"},
-    [STATS_MBARRIER] = {"mbarrier", "mbarrier"},
-    [STATS_COPY] = {"asynchronous copies", "async_copy"},
-    [STATS_TCGEN05] = {"tcgen05", "tcgen05"},
-    [STATS_OTHER] = {"other", "other"},
+    [STATS_INTEGER] = {"integer, logic, compare", "integer", {NULL}},
+    [STATS_FLOAT] = {"floating point", "floating_point", {NULL}},
+    [STATS_CONVERT] = {"conversion", "conversion", {"cvt"}},
+    [STATS_MOVE] = {"moves, addresses",
+                    "move",
+                    {"mov", "selp", "slct", "prmt", "cvta", "mapa", "getctarank", "isspacep", "createpolicy"}},
+    [STATS_LD_ST_GLOBAL] = {"global memory", "global_memory", {"prefetch", "prefetchu", "applypriority", "discard"}},
+    [STATS_LD_ST_SHARED] = {"shared memory", "shared_memory", {NULL}},
+    [STATS_LD_ST_LOCAL] = {"local memory", "local_memory", {NULL}},
+    [STATS_LD_PARAM] = {"parameters, constants", "parameters", {NULL}},
+    [STATS_MATRIX] = {"warp-level matrix", "warp_matrix", {"ldmatrix", "stmatrix", "movmatrix", "mma"}},
+    [STATS_CONTROL] = {"control flow", "control", {"bra", "brx", "call", "ret", "exit", "trap", "brkpt"}},
+    [STATS_WARP] = {"warp votes, shuffles",
+                    "warp",
+                    {"bar.warp", "shfl", "vote", "match", "redux", "elect", "activemask"}},
+    [STATS_BARRIER] = {"barriers, fences",
+                       "barrier",
+                       {"bar", "barrier", "membar", "fence", "tensormap.cp_fenceproxy", "griddepcontrol"}},
+    [STATS_MBARRIER] = {"mbarrier", "mbarrier", {"cp.async.mbarrier", "mbarrier"}},
+    [STATS_COPY] = {"asynchronous copies", "async_copy", {"cp"}},
+    [STATS_TCGEN05] = {"tcgen05", "tcgen05", {"tcgen05"}},
+    [STATS_OTHER] = {"other", "other", {"clusterlaunchcontrol", "nanosleep", "pmevent", "setmaxnreg"}},
 };
 
 const char *stats_kind_name(enum stats_kind kind) { return kinds[kind].name; }
 const char *stats_kind_key(enum stats_kind kind) { return kinds[kind].key; }
 
-/* Opcodes, or what they begin with where a '.' ends the word; the first that fits counts. `st` and the like are told
- * apart by their words. */
-static const struct {
-    const char *begin;
-    enum stats_kind kind;
-} begins[] = {
-    {"tcgen05", STATS_TCGEN05},
-    {"cp.async.mbarrier", STATS_MBARRIER},
-    {"cp", STATS_COPY},
-    {"mbarrier", STATS_MBARRIER},
-    {"clusterlaunchcontrol", STATS_OTHER},
-    {"bar.warp", STATS_WARP},
-    {"bar", STATS_BARRIER},
-    {"barrier", STATS_BARRIER},
-    {"membar", STATS_BARRIER},
-    {"fence", STATS_BARRIER},
-    {"tensormap.cp_fenceproxy", STATS_BARRIER},
-    {"griddepcontrol", STATS_BARRIER},
-    {"ldmatrix", STATS_MATRIX},
-    {"stmatrix", STATS_MATRIX},
-    {"movmatrix", STATS_MATRIX},
-    {"mma", STATS_MATRIX},
-    {"bra", STATS_CONTROL},
-    {"brx", STATS_CONTROL},
-    {"call", STATS_CONTROL},
-    {"ret", STATS_CONTROL},
-    {"exit", STATS_CONTROL},
-    {"trap", STATS_CONTROL},
-    {"brkpt", STATS_CONTROL},
-    {"shfl", STATS_WARP},
-    {"vote", STATS_WARP},
-    {"match", STATS_WARP},
-    {"redux", STATS_WARP},
-    {"elect", STATS_WARP},
-    {"activemask", STATS_WARP},
-    {"cvt", STATS_CONVERT},
-    {"mov", STATS_MOVE},
-    {"selp", STATS_MOVE},
-    {"slct", STATS_MOVE},
-    {"prmt", STATS_MOVE},
-    {"cvta", STATS_MOVE},
-    {"mapa", STATS_MOVE},
-    {"getctarank", STATS_MOVE},
-    {"isspacep", STATS_MOVE},
-    {"createpolicy", STATS_MOVE},
-    {"nanosleep", STATS_OTHER},
-    {"pmevent", STATS_OTHER},
-    {"setmaxnreg", STATS_OTHER},
-    {"prefetch", STATS_LD_ST_GLOBAL},
-    {"prefetchu", STATS_LD_ST_GLOBAL},
-    {"applypriority", STATS_LD_ST_GLOBAL},
-    {"discard", STATS_LD_ST_GLOBAL},
-};
 static const char *const accesses[] = {"ld", "ldu", "st", "st.bulk", "atom", "red", "tensormap.replace"};
 
 static bool begins_with(const char *text, const char *begin) {
@@ -115,9 +70,10 @@ enum stats_kind stats_kind_of(const struct stats_site *s) {
     for (unsigned i = 0; i < sizeof accesses / sizeof *accesses; i++)
         if (strcmp(s->what, accesses[i]) == 0)
             return access_kind(s);
-    for (unsigned i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (begins_with(s->what, begins[i].begin))
-            return begins[i].kind;
+    for (enum stats_kind kind = 0; kind < STATS_KINDS; kind++)
+        for (const char *const *begin = kinds[kind].begins; *begin; begin++)
+            if (begins_with(s->what, *begin))
+                return kind;
     for (unsigned i = 0; i < sizeof floats / sizeof *floats; i++)
         if (has_word(s->site, floats[i]))
             return STATS_FLOAT;
