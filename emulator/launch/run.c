@@ -4,6 +4,7 @@
  * of their clusters. The turns of a round run on all host threads. What happens in an island does not depend on the
  * others, unless they race through global memory, so results are the same on any number of threads.
  */
+#include "base/compare.h"
 #include "base/fatal.h"
 #include "base/heap.h"
 #include "deadlock/deadlock.h"
@@ -29,7 +30,7 @@ static void run_island(void *arg, uint32_t item, struct worker *worker) {
 
 static int by_cluster(const void *a, const void *b) {
     const struct launch_island *x = *(struct launch_island *const *)a, *y = *(struct launch_island *const *)b;
-    return x->resident->number < y->resident->number ? -1 : x->resident->number > y->resident->number;
+    return COMPARE(x->resident->number, y->resident->number);
 }
 
 /* The islands with clusters, in the order of these, ready for a turn. */

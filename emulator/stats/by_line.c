@@ -1,4 +1,5 @@
 /* stats/by_line.c - the counters of instructions by lines of the source; contract in stats.h. */
+#include "base/compare.h"
 #include "base/heap.h"
 #include "stats/stats.h"
 
@@ -11,9 +12,7 @@ enum { WHERE = 1024 };
  * lines that have not been put together yet stands in the order of stats.sites. */
 static int by_where(const void *x, const void *y) {
     const struct stats_line *a = x, *b = y;
-    const int order = strcmp(a->where, b->where);
-    const uint32_t p = a->total.site->ptx_line, q = b->total.site->ptx_line;
-    return order ? order : p < q ? -1 : p > q;
+    return strcmp(a->where, b->where) ?: COMPARE(a->total.site->ptx_line, b->total.site->ptx_line);
 }
 
 static uint64_t weight(const struct stats_site *s) { return s->shared.wavefronts + s->global.sectors + s->polls; }

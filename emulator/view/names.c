@@ -1,6 +1,7 @@
 /* view/names.c - names of barriers and warps; contract in names.h. */
 #include "view/names.h"
 
+#include "base/compare.h"
 #include "base/heap.h"
 #include "view/names_of.h"
 
@@ -167,18 +168,14 @@ struct place {
 
 static int by_line(const void *a, const void *b) {
     const struct place *p = a, *q = b;
-    int o = names_order(p->rank, q->rank);
-    o = o ? o : names_order(p->like, q->like);
-    o = o ? o : names_order(p->at, q->at);
-    return o ? o : names_order(p->object, q->object);
+    return COMPARE(p->rank, q->rank) ?: COMPARE(p->like, q->like) ?: COMPARE(p->at, q->at)
+               ?: COMPARE(p->object, q->object);
 }
 
 static int by_name(const void *a, const void *b) {
     const struct place *p = a, *q = b;
-    int o = names_order(p->rank, q->rank);
-    o = o ? o : strcmp(p->name, q->name);
-    o = o ? o : names_order(p->at, q->at);
-    return o ? o : names_order(p->object, q->object);
+    return COMPARE(p->rank, q->rank) ?: strcmp(p->name, q->name) ?: COMPARE(p->at, q->at)
+               ?: COMPARE(p->object, q->object);
 }
 
 /* Names the mbarriers of a CTA that one line made, [from, end) of the list. */

@@ -35,9 +35,6 @@ struct names {
     bool *trampolines;
 };
 
-/* As of qsort. */
-static inline int names_order(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
 /* The calls around the instruction at `site` (0: none), the innermost first, without trampolines; how many. */
 uint32_t names_chain(const struct names *names, uint32_t site, const struct trace_call *chain[NAMES_CHAIN]);
 

@@ -5,6 +5,7 @@
  * the first one that the lines of other maps have not: a letter, if there is such a one. Ranges that signal different
  * mbarriers are different stages.
  */
+#include "base/compare.h"
 #include "base/heap.h"
 #include "view/names_of.h"
 
@@ -135,19 +136,13 @@ struct piece {
 
 static int by_word(const void *a, const void *b) {
     const struct piece *p = a, *q = b;
-    int o = names_order(p->rank, q->rank);
-    o = o ? o : strcmp(p->word, q->word);
-    o = o ? o : names_order(p->stage, q->stage);
-    o = o ? o : names_order(p->from, q->from);
-    return o ? o : names_order(p->to, q->to);
+    return COMPARE(p->rank, q->rank) ?: strcmp(p->word, q->word) ?: COMPARE(p->stage, q->stage)
+               ?: COMPARE(p->from, q->from) ?: COMPARE(p->to, q->to);
 }
 
 static int by_place(const void *a, const void *b) {
     const struct names_range *p = a, *q = b;
-    int o = names_order(p->rank, q->rank);
-    o = o ? o : names_order(p->from, q->from);
-    o = o ? o : names_order(p->to, q->to);
-    return o ? o : strcmp(p->name, q->name);
+    return COMPARE(p->rank, q->rank) ?: COMPARE(p->from, q->from) ?: COMPARE(p->to, q->to) ?: strcmp(p->name, q->name);
 }
 
 /* The index in the name of the mbarrier that lies there: 2 of "full[2]"; -1: there is none. */

@@ -1,6 +1,7 @@
 /* view/times.c - when the events of a log happen; contract in times.h. */
 #include "view/times.h"
 
+#include "base/compare.h"
 #include "base/heap.h"
 
 #include <stdlib.h>
@@ -14,9 +15,7 @@ struct moment {
 
 static int by_time(const void *a, const void *b) {
     const struct moment *p = a, *q = b;
-    if (p->cycle != q->cycle)
-        return p->cycle < q->cycle ? -1 : 1;
-    return (p->event > q->event) - (p->event < q->event);
+    return COMPARE(p->cycle, q->cycle) ?: COMPARE(p->event, q->event);
 }
 
 static uint32_t *sort_events(const struct trace_cluster *c, const double *cycle) {

@@ -2,6 +2,7 @@
  * what; contract in cycles.h. */
 #include "cudart/core/cycles.h"
 
+#include "base/compare.h"
 #include "base/heap.h"
 #include "clock/clock.h"
 #include "view/names.h"
@@ -100,8 +101,7 @@ static void add_cluster(struct stats_cycles *s, const struct trace_cluster *c, c
 
 static int by_cycles(const void *x, const void *y) {
     const struct stats_wait *a = x, *b = y;
-    const int order = a->cycles > b->cycles ? -1 : a->cycles < b->cycles;
-    return order ? order : strcmp(a->role, b->role) ? strcmp(a->role, b->role) : strcmp(a->what, b->what);
+    return COMPARE(b->cycles, a->cycles) ?: strcmp(a->role, b->role) ?: strcmp(a->what, b->what);
 }
 
 /* The rows of lives become shares of those of waits, and go. */
